@@ -1,0 +1,2 @@
+//! The windlass command: run coding agents from the terminal
+fn main() {}

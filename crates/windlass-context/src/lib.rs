@@ -1,0 +1,1 @@
+//! System prompt sections, token estimates and reminders of windlass; pure

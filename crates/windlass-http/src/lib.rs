@@ -1,0 +1,1 @@
+//! HTTP and server-sent event plumbing shared by windlass providers (semver-exempt)

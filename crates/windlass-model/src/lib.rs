@@ -1,0 +1,1 @@
+//! The model provider port of windlass, with scripted, recording and replaying models

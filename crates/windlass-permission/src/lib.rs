@@ -1,0 +1,1 @@
+//! Permission rules, modes and the pure decision pipeline of windlass

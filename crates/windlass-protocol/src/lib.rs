@@ -1,0 +1,1 @@
+//! Host protocol of windlass: events mapped to stream-json frames

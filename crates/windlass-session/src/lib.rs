@@ -1,0 +1,1 @@
+//! Session store port, JSONL log format and transcript repair of windlass

@@ -1,0 +1,1 @@
+//! Shell text to parsed commands with a conservative classification; pure, no processes

@@ -1,0 +1,1 @@
+//! Default session store of windlass: crash-safe JSONL files

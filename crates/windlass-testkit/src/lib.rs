@@ -1,0 +1,1 @@
+//! Conformance kits, a local wire-format server and fakes for testing windlass and its hosts

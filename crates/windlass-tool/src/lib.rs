@@ -1,0 +1,1 @@
+//! The tool port of windlass: typed and erased tools, tool sets, workspace and process ports

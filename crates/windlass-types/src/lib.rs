@@ -1,0 +1,1 @@
+//! Data types of the windlass agent SDK: messages, events, log entries, permissions

@@ -1,0 +1,1 @@
+//! Put a complete coding agent into any Rust program: query() yields a stream of agent events
