@@ -1,1 +1,3 @@
 //! Conformance kits, a local wire-format server and fakes for testing windlass and its hosts
+
+pub mod wire;

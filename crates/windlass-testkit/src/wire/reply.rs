@@ -1,0 +1,287 @@
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use super::{Event, Gate, Message};
+
+/// What the server answers to one request.
+///
+/// Positions are bytes of the body before transfer coding; one beyond the end
+/// means the end. Streams go out with chunked coding, one HTTP chunk for each
+/// event, all of them in as few writes as the pauses allow.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    pub(super) head: Head,
+    pub(super) body: Body,
+    pub(super) framing: Framing,
+    pub(super) chunks: Chunks,
+    pub(super) pauses: Vec<(usize, Gate)>,
+    pub(super) end: End,
+    pub(super) separate_writes: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Head {
+    pub(super) status: u16,
+    pub(super) headers: Vec<(String, String)>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Body {
+    Message(Box<Message>),
+    Events(Vec<Event>),
+    Bytes(Bytes),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Framing {
+    Length,
+    Chunked,
+    Close,
+    Raw,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Chunks {
+    Natural,
+    Whole,
+    Every(usize),
+    At(Vec<usize>),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum End {
+    Complete,
+    Stop(usize),
+    Cut(usize),
+    Reset(usize),
+    Hang(usize),
+}
+
+impl From<Message> for Reply {
+    fn from(message: Message) -> Self {
+        Self::message(message)
+    }
+}
+
+impl Reply {
+    /// A whole streamed message.
+    #[must_use]
+    pub fn message(message: Message) -> Self {
+        Self::stream(Body::Message(Box::new(message)))
+    }
+
+    /// A 200 stream of exactly these events.
+    #[must_use]
+    pub fn events(events: Vec<Event>) -> Self {
+        Self::stream(Body::Events(events))
+    }
+
+    /// A 200 event stream of exactly these bytes, well formed or not.
+    #[must_use]
+    pub fn stream_bytes(bytes: impl Into<Bytes>) -> Self {
+        Self::stream(Body::Bytes(bytes.into()))
+    }
+
+    /// A 200 with a JSON body.
+    #[must_use]
+    pub fn json(body: &Value) -> Self {
+        Self::status(200, body.to_string()).header("content-type", "application/json")
+    }
+
+    /// An API error: the status and the error body of the API.
+    #[must_use]
+    pub fn error(status: u16, kind: &str, message: &str) -> Self {
+        let body = json!({
+            "type": "error",
+            "error": {"type": kind, "message": message},
+            "request_id": "req_wire",
+        });
+        Self::status(status, body.to_string()).header("content-type", "application/json")
+    }
+
+    /// Any status with any body.
+    #[must_use]
+    pub fn status(status: u16, body: impl Into<Bytes>) -> Self {
+        Self::new(
+            Head {
+                status,
+                headers: Vec::new(),
+            },
+            Body::Bytes(body.into()),
+            Framing::Length,
+        )
+    }
+
+    /// These bytes instead of an HTTP response; then the connection is closed.
+    #[must_use]
+    pub fn raw(bytes: impl Into<Bytes>) -> Self {
+        Self {
+            framing: Framing::Raw,
+            ..Self::status(200, bytes)
+        }
+    }
+
+    /// Reads the request and never answers.
+    #[must_use]
+    pub fn never() -> Self {
+        Self {
+            end: End::Hang(0),
+            ..Self::raw(Bytes::new())
+        }
+    }
+
+    /// Closes the connection (FIN) without an answer.
+    #[must_use]
+    pub fn close() -> Self {
+        Self::raw(Bytes::new())
+    }
+
+    /// Resets the connection (RST) without an answer.
+    #[must_use]
+    pub fn reset() -> Self {
+        Self {
+            end: End::Reset(0),
+            ..Self::raw(Bytes::new())
+        }
+    }
+
+    /// Adds a response header.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.head.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Sends the body in HTTP chunks of `bytes` bytes, the last one shorter.
+    #[must_use]
+    pub fn chunks_of(mut self, bytes: usize) -> Self {
+        self.chunks = Chunks::Every(bytes.max(1));
+        self
+    }
+
+    /// Ends an HTTP chunk at each of these positions and nowhere else.
+    #[must_use]
+    pub fn chunks_at(mut self, positions: impl IntoIterator<Item = usize>) -> Self {
+        self.chunks = Chunks::At(positions.into_iter().collect());
+        self
+    }
+
+    /// Sends the body as one HTTP chunk.
+    #[must_use]
+    pub fn one_chunk(mut self) -> Self {
+        self.chunks = Chunks::Whole;
+        self
+    }
+
+    /// Writes each HTTP chunk to the socket by itself.
+    #[must_use]
+    pub fn separate_writes(mut self) -> Self {
+        self.separate_writes = true;
+        self
+    }
+
+    /// Waits at the gate when so many bytes are sent; 0 is before the head.
+    #[must_use]
+    pub fn pause_at(mut self, position: usize, gate: &Gate) -> Self {
+        self.pauses.push((position, gate.clone()));
+        self
+    }
+
+    /// Ends the body here as if it were whole: a well-formed HTTP response with
+    /// a shortened stream.
+    #[must_use]
+    pub fn stop_at(mut self, position: usize) -> Self {
+        self.end = End::Stop(position);
+        self
+    }
+
+    /// Closes the connection (FIN) here, in the middle of the HTTP body.
+    #[must_use]
+    pub fn cut_at(mut self, position: usize) -> Self {
+        self.end = End::Cut(position);
+        self
+    }
+
+    /// Resets the connection (RST) here.
+    #[must_use]
+    pub fn reset_at(mut self, position: usize) -> Self {
+        self.end = End::Reset(position);
+        self
+    }
+
+    /// Falls silent here and keeps the connection open until the client goes.
+    #[must_use]
+    pub fn hang_at(mut self, position: usize) -> Self {
+        self.end = End::Hang(position);
+        self
+    }
+
+    /// Sends the body without length or chunks: its end is the end of the
+    /// connection, so that [`cut_at`](Self::cut_at) looks like a whole response.
+    #[must_use]
+    pub fn until_close(mut self) -> Self {
+        self.framing = Framing::Close;
+        self
+    }
+
+    fn stream(body: Body) -> Self {
+        let head = Head {
+            status: 200,
+            headers: vec![
+                (
+                    "content-type".into(),
+                    "text/event-stream; charset=utf-8".into(),
+                ),
+                ("request-id".into(), "req_wire".into()),
+            ],
+        };
+        Self::new(head, body, Framing::Chunked)
+    }
+
+    fn new(head: Head, body: Body, framing: Framing) -> Self {
+        Self {
+            head,
+            body,
+            framing,
+            chunks: Chunks::Natural,
+            pauses: Vec::new(),
+            end: End::Complete,
+            separate_writes: false,
+        }
+    }
+
+    /// The body of this reply, and where its events end. `index` is the number
+    /// of the request and names the message.
+    pub(super) fn render(&self, index: usize) -> (Bytes, Vec<usize>) {
+        match &self.body {
+            Body::Bytes(bytes) => (bytes.clone(), Vec::new()),
+            Body::Events(events) => frames(events),
+            Body::Message(message) => frames(&message.events(&format!("msg_wire_{index:06}"))),
+        }
+    }
+
+    /// The bytes of the body, so that a test can cut or split at each of them.
+    /// The id of a message without one has the same length for every request.
+    #[must_use]
+    pub fn body(&self) -> Bytes {
+        self.render(0).0
+    }
+
+    /// Where the events of the body end, in bytes.
+    #[must_use]
+    pub fn event_ends(&self) -> Vec<usize> {
+        self.render(0).1
+    }
+}
+
+fn frames(events: &[Event]) -> (Bytes, Vec<usize>) {
+    let mut body = String::new();
+    let ends = events
+        .iter()
+        .map(|event| {
+            body.push_str(&event.frame());
+            body.len()
+        })
+        .collect();
+    (body.into(), ends)
+}

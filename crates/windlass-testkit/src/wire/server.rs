@@ -1,0 +1,254 @@
+use std::{
+    collections::VecDeque,
+    fmt, io,
+    net::{Ipv4Addr, SocketAddr},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::{oneshot, watch},
+    task::JoinSet,
+};
+
+use super::{
+    RecordedRequest, Reply,
+    http::Reader,
+    send::{Outcome, send},
+};
+
+type Handler = Arc<dyn Fn(&RecordedRequest) -> Reply + Send + Sync>;
+
+/// A local server with scripted replies. Dropping it closes every connection.
+pub struct WireServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    _stop: oneshot::Sender<()>,
+}
+
+struct Shared {
+    script: Mutex<Script>,
+    counts: watch::Sender<Counts>,
+}
+
+struct Script {
+    queue: VecDeque<Reply>,
+    handler: Option<Handler>,
+    requests: Vec<RecordedRequest>,
+    keep_requests: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    connections: usize,
+    requests: usize,
+    hang_ups: usize,
+}
+
+impl fmt::Debug for WireServer {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("WireServer")
+            .field("address", &self.address)
+            .field("counts", &*self.shared.counts.borrow())
+            .finish_non_exhaustive()
+    }
+}
+
+impl WireServer {
+    /// Starts on a free port of 127.0.0.1, on the current tokio runtime.
+    ///
+    /// # Errors
+    /// When no socket can be bound.
+    pub async fn start() -> io::Result<Self> {
+        let (server, listener, stop) = Self::bind()?;
+        let listener = TcpListener::from_std(listener)?;
+        tokio::spawn(serve(listener, server.shared.clone(), stop));
+        Ok(server)
+    }
+
+    /// Starts on a thread and a runtime of its own: for plain tests, and for
+    /// benches that must not share a runtime with what they measure.
+    ///
+    /// # Errors
+    /// When no socket can be bound or no thread started.
+    pub fn start_on_thread() -> io::Result<Self> {
+        let (server, listener, stop) = Self::bind()?;
+        let shared = server.shared.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .build()?;
+        std::thread::Builder::new()
+            .name("wire-server".to_owned())
+            .spawn(move || {
+                runtime.block_on(async {
+                    if let Ok(listener) = TcpListener::from_std(listener) {
+                        serve(listener, shared, stop).await;
+                    }
+                });
+            })?;
+        Ok(server)
+    }
+
+    fn bind() -> io::Result<(Self, std::net::TcpListener, oneshot::Receiver<()>)> {
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        listener.set_nonblocking(true)?;
+        let (stop, stopped) = oneshot::channel();
+        let server = Self {
+            address: listener.local_addr()?,
+            shared: Arc::new(Shared {
+                script: Mutex::new(Script {
+                    queue: VecDeque::new(),
+                    handler: None,
+                    requests: Vec::new(),
+                    keep_requests: true,
+                }),
+                counts: watch::Sender::new(Counts::default()),
+            }),
+            _stop: stop,
+        };
+        Ok((server, listener, stopped))
+    }
+
+    /// The base URL, such as `http://127.0.0.1:40123`.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Where the server listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Adds the answer to the next request that has none yet.
+    pub fn push(&self, reply: impl Into<Reply>) {
+        self.shared
+            .lock(|script| script.queue.push_back(reply.into()));
+    }
+
+    /// Sets what answers a request when the queue is empty.
+    pub fn on_request(&self, handler: impl Fn(&RecordedRequest) -> Reply + Send + Sync + 'static) {
+        self.shared
+            .lock(|script| script.handler = Some(Arc::new(handler)));
+    }
+
+    /// Stops keeping requests: for benches, where they would fill the memory.
+    pub fn forget_requests(&self) {
+        self.shared.lock(|script| {
+            script.keep_requests = false;
+            script.requests = Vec::new();
+        });
+    }
+
+    /// The requests so far, in order of arrival.
+    #[must_use]
+    pub fn requests(&self) -> Vec<RecordedRequest> {
+        self.shared.lock(|script| script.requests.clone())
+    }
+
+    /// How many queued replies nobody has asked for.
+    #[must_use]
+    pub fn unused_replies(&self) -> usize {
+        self.shared.lock(|script| script.queue.len())
+    }
+
+    /// How many requests have come.
+    #[must_use]
+    pub fn request_count(&self) -> usize {
+        self.shared.counts.borrow().requests
+    }
+
+    /// How many connections were accepted.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.shared.counts.borrow().connections
+    }
+
+    /// Waits until so many requests have come. Cancel safe.
+    pub async fn wait_requests(&self, count: usize) {
+        self.wait(|counts| counts.requests >= count).await;
+    }
+
+    /// Waits until the client has hung up on so many replies that were paused
+    /// or silent. Cancel safe.
+    pub async fn wait_hang_ups(&self, count: usize) {
+        self.wait(|counts| counts.hang_ups >= count).await;
+    }
+
+    async fn wait(&self, mut done: impl FnMut(&Counts) -> bool) {
+        let mut watcher = self.shared.counts.subscribe();
+        // The sender lives in self: it cannot be gone.
+        let _ = watcher.wait_for(|counts| done(counts)).await;
+    }
+}
+
+impl Shared {
+    fn lock<T>(&self, act: impl FnOnce(&mut Script) -> T) -> T {
+        act(&mut self.script.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn answer(&self, request: &mut RecordedRequest) -> Reply {
+        let (queued, handler) = self.lock(|script| {
+            self.counts.send_modify(|counts| {
+                request.index = counts.requests;
+                counts.requests += 1;
+            });
+            if script.keep_requests {
+                script.requests.push(request.clone());
+            }
+            (script.queue.pop_front(), script.handler.clone())
+        });
+        match (queued, handler) {
+            (Some(reply), _) => reply,
+            (None, Some(handler)) => handler(request),
+            (None, None) => Reply::error(
+                400,
+                "invalid_request_error",
+                &format!("no reply is scripted for request {}", request.index),
+            ),
+        }
+    }
+}
+
+async fn serve(listener: TcpListener, shared: Arc<Shared>, mut stop: oneshot::Receiver<()>) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            _ = &mut stop => return,
+            Some(_) = connections.join_next() => {}
+            accepted = listener.accept() => {
+                let Ok((stream, _)) = accepted else { continue };
+                let mut number = 0;
+                shared.counts.send_modify(|counts| {
+                    number = counts.connections;
+                    counts.connections += 1;
+                });
+                connections.spawn(converse(stream, shared.clone(), number));
+            }
+        }
+    }
+}
+
+/// Answers the requests of one connection. An I/O error ends it: the client is
+/// then the one to say what it made of that.
+async fn converse(mut stream: TcpStream, shared: Arc<Shared>, connection: usize) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    let mut reader = Reader::default();
+    while let Some(mut request) = reader.next(&mut stream).await? {
+        request.connection = connection;
+        let reply = shared.answer(&mut request);
+        let index = request.index;
+        drop(request);
+        match send(&mut stream, &reply, index).await? {
+            Outcome::Kept => {}
+            Outcome::Closed => break,
+            Outcome::HungUp => {
+                shared.counts.send_modify(|counts| counts.hang_ups += 1);
+                break;
+            }
+        }
+    }
+    Ok(())
+}
