@@ -1,1 +1,49 @@
-//! Data types of the windlass agent SDK: messages, events, log entries, permissions
+//! The data of windlass: what crosses every boundary of the agent runtime.
+//!
+//! Messages and content blocks ([`Message`], [`ContentBlock`]), what goes to a
+//! model and what comes back ([`ModelRequest`], [`ModelEvent`]), what tools and
+//! permissions say ([`ToolSpec`], [`Access`], [`Decision`]), what hosts see
+//! ([`Event`]) and what is stored ([`Entry`]).
+//!
+//! This crate has no behaviour beyond keeping its own invariants, no async and
+//! no dependencies but `serde` and `serde_json`. Tool inputs and unknown data
+//! are kept as exact JSON text ([`JsonText`]), never as a parsed tree, so that
+//! numbers, key order and escapes survive from the model's stream to the log
+//! and into the next request.
+
+mod content;
+mod entry;
+mod event;
+mod hook;
+mod id;
+mod json;
+mod message;
+mod model;
+mod permission;
+mod run;
+mod time;
+mod tool;
+mod usage;
+
+pub use content::{ContentBlock, DocumentSource, ImageSource, ToolResult, ToolResultContent, ToolUse};
+pub use entry::{AssistantEntry, Entry, EntryKind, RunRecord, ToolResultEntry, UserEntry};
+pub use event::{
+    AgentPath, Delta, Event, EventKind, RetryStatus, RunStarted, StateChange, Status, ToolFinished, ToolProgress,
+    ToolStarted, WithdrawReason,
+};
+pub use hook::{HookCall, HookEventName, HookOutcome, HookVerdict};
+pub use id::{EntryId, MessageId, RunId, SessionId, ToolUseId};
+pub use json::{JsonError, JsonText};
+pub use message::{Message, Role, SharedMessage};
+pub use model::{
+    BlockStart, CacheTtl, ErrorClass, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, SectionScope, StopReason,
+    StreamDelta, SystemSection, Thinking,
+};
+pub use permission::{
+    AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, MatchedRule, PermissionAnswer, PermissionDenial,
+    PermissionMode, PermissionRequest, PermissionUpdate, RuleSource, RuleValue, UpdateDestination,
+};
+pub use run::{Continuation, Interrupted, ModelUsage, Outcome, RunFailure, RunFailureKind, RunResult};
+pub use time::Timestamp;
+pub use tool::{Access, ContextChange, ToolOutcome, ToolSpec};
+pub use usage::{NanoUsd, Usage};

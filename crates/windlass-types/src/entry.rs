@@ -1,0 +1,173 @@
+//! What is stored of a session.
+
+use crate::{
+    AuditedDecision, CallDigest, ContentBlock, EntryId, JsonText, MessageId, ModelUsage, NanoUsd, PermissionMode,
+    RunId, StopReason, Timestamp, ToolResult, ToolUseId, Usage,
+};
+use std::collections::BTreeMap;
+
+/// One entry of the session log. The state of a session is a fold over these.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Its id. For an assistant message, the id of its last block's line.
+    pub id: EntryId,
+    /// The entry before it in the conversation; nothing for the first and for
+    /// entries beside the conversation.
+    pub parent: Option<EntryId>,
+    /// When it was made.
+    pub timestamp: Timestamp,
+    /// What it says.
+    pub kind: EntryKind,
+}
+
+impl Entry {
+    /// An entry.
+    pub fn new(id: EntryId, parent: Option<EntryId>, timestamp: Timestamp, kind: EntryKind) -> Self {
+        Self { id, parent, timestamp, kind }
+    }
+
+    /// Whether the entry is part of the conversation (a user text, an assistant
+    /// message or a tool result) and so can be a parent.
+    pub fn is_conversation(&self) -> bool {
+        matches!(self.kind, EntryKind::User(_) | EntryKind::Assistant(_) | EntryKind::ToolResult(_))
+    }
+}
+
+/// What an entry says.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum EntryKind {
+    /// Text of the user, or of the runtime on the user's side.
+    User(UserEntry),
+    /// A complete message of the model.
+    Assistant(AssistantEntry),
+    /// The answer to one tool use.
+    ToolResult(ToolResultEntry),
+    /// A call that may have an effect is about to run. Written before it does.
+    Intent {
+        /// The tool use.
+        tool_use_id: ToolUseId,
+        /// The assistant line that holds the tool use.
+        assistant: EntryId,
+        /// The exact call.
+        digest: CallDigest,
+    },
+    /// The verdict on a call.
+    Decision(AuditedDecision),
+    /// The permission mode changed.
+    Mode(PermissionMode),
+    /// The model changed.
+    Model(String),
+    /// The directory that later calls start in changed.
+    Cwd(String),
+    /// The todo list changed.
+    Todos(JsonText),
+    /// A run ended.
+    RunFinished(RunRecord),
+    /// A line of another program or a newer version, kept as it is.
+    Foreign(JsonText),
+}
+
+/// Text of the user, or of the runtime on the user's side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UserEntry {
+    /// The blocks; no tool results.
+    pub content: Vec<ContentBlock>,
+    /// Whether the runtime wrote it (reminders, continuations), not the user.
+    pub is_meta: bool,
+    /// The run that it starts or belongs to.
+    pub run: Option<RunId>,
+    /// The permission mode at that time.
+    pub permission_mode: Option<PermissionMode>,
+}
+
+impl UserEntry {
+    /// Content of the user.
+    pub fn new(content: Vec<ContentBlock>) -> Self {
+        Self { content, is_meta: false, run: None, permission_mode: None }
+    }
+}
+
+/// A complete message of the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AssistantEntry {
+    /// The provider's id.
+    pub message_id: MessageId,
+    /// The model that wrote it.
+    pub model: String,
+    /// Its blocks; never empty.
+    pub content: Vec<ContentBlock>,
+    /// One id for each block: a message is stored as one line a block.
+    pub block_ids: Vec<EntryId>,
+    /// Why it ended.
+    pub stop_reason: Option<StopReason>,
+    /// What it used.
+    pub usage: Usage,
+}
+
+impl AssistantEntry {
+    /// A message with one id for each of its blocks.
+    pub fn new(
+        message_id: MessageId,
+        model: String,
+        content: Vec<ContentBlock>,
+        block_ids: Vec<EntryId>,
+        stop_reason: Option<StopReason>,
+        usage: Usage,
+    ) -> Self {
+        Self { message_id, model, content, block_ids, stop_reason, usage }
+    }
+}
+
+/// The answer to one tool use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolResultEntry {
+    /// The result as the model reads it.
+    pub result: ToolResult,
+    /// The tool's structured output.
+    pub structured: Option<JsonText>,
+    /// The assistant line that holds the tool use.
+    pub assistant: EntryId,
+    /// Whether the runtime made it because the call never ended.
+    pub synthetic: bool,
+}
+
+impl ToolResultEntry {
+    /// A result of the call in the given assistant line.
+    pub fn new(result: ToolResult, assistant: EntryId) -> Self {
+        Self { result, structured: None, assistant, synthetic: false }
+    }
+}
+
+/// What is stored at the end of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunRecord {
+    /// The run.
+    pub run: RunId,
+    /// How it ended, as the wire names it (`success`, `error_max_turns` …).
+    pub outcome: String,
+    /// Its turns.
+    pub turns: u32,
+    /// Cost of the session so far.
+    pub cost: NanoUsd,
+    /// Tokens and cost by model, over the session so far.
+    pub model_usage: BTreeMap<String, ModelUsage>,
+}
+
+impl RunRecord {
+    /// The record of a run.
+    pub fn new(
+        run: RunId,
+        outcome: impl Into<String>,
+        turns: u32,
+        cost: NanoUsd,
+        model_usage: BTreeMap<String, ModelUsage>,
+    ) -> Self {
+        Self { run, outcome: outcome.into(), turns, cost, model_usage }
+    }
+}

@@ -1,0 +1,378 @@
+//! What hosts see of a run.
+
+use crate::{
+    ContentBlock, Continuation, Decision, HookEventName, HookOutcome, JsonText, MessageId, ModelErrorKind, NanoUsd,
+    PermissionMode, PermissionRequest, RunId, RunResult, SessionId, StopReason, ToolResult, ToolUseId, Usage,
+};
+use serde::Serialize;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The path of tool uses that leads to an agent; empty for the main agent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(transparent)]
+pub struct AgentPath(Arc<[ToolUseId]>);
+
+impl AgentPath {
+    /// The path below this one that a tool use starts.
+    #[must_use]
+    pub fn child(&self, spawned_by: ToolUseId) -> Self {
+        Self(self.0.iter().cloned().chain([spawned_by]).collect())
+    }
+
+    /// The tool uses, outermost first.
+    pub fn tool_uses(&self) -> &[ToolUseId] {
+        &self.0
+    }
+
+    /// Whether this is the main agent.
+    pub fn is_main(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Display for AgentPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, id) in self.0.iter().enumerate() {
+            if at > 0 {
+                f.write_str("/")?;
+            }
+            f.write_str(id.as_str())?;
+        }
+        Ok(())
+    }
+}
+
+/// One event of a run, in its envelope.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Event {
+    /// Position in the session's stream since it was opened, from zero without gaps.
+    pub seq: u64,
+    /// The session.
+    pub session_id: SessionId,
+    /// The agent it is about.
+    pub agent: AgentPath,
+    /// The run.
+    pub run_id: RunId,
+    /// The turn inside the run, from one; zero before the first model call.
+    pub turn: u32,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+impl Event {
+    /// An event of the main agent.
+    pub fn new(seq: u64, session_id: SessionId, run_id: RunId, turn: u32, kind: EventKind) -> Self {
+        Self { seq, session_id, agent: AgentPath::default(), run_id, turn, kind }
+    }
+}
+
+/// What happened.
+///
+/// `BlockDelta`, `BlockFinished` and `ModelFrame` are provisional until the
+/// `MessageFinished` of their message; a `MessageWithdrawn` takes them back.
+/// Everything else is durable when it is shown.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EventKind {
+    /// A run begins. Exactly one `RunFinished` follows.
+    RunStarted(RunStarted),
+    /// A frame of the model's stream as the provider sent it; with partial messages on.
+    ModelFrame {
+        /// The frame.
+        frame: JsonText,
+    },
+    /// A block of the streaming message grew.
+    BlockDelta {
+        /// The block's position in the message.
+        index: usize,
+        /// What was added.
+        delta: Delta,
+    },
+    /// A block of the streaming message is complete.
+    BlockFinished {
+        /// The message.
+        message_id: MessageId,
+        /// The model that writes it.
+        model: String,
+        /// The block's position.
+        index: usize,
+        /// The block.
+        block: ContentBlock,
+        /// Usage as known when the message started.
+        usage: Usage,
+    },
+    /// The message is complete and stored.
+    MessageFinished {
+        /// The message.
+        message_id: MessageId,
+        /// The model that wrote it.
+        model: String,
+        /// Why it ended.
+        stop_reason: Option<StopReason>,
+        /// What it used.
+        usage: Usage,
+    },
+    /// What was shown of an unfinished message does not count.
+    MessageWithdrawn {
+        /// The message, if it had begun.
+        message_id: Option<MessageId>,
+        /// Why.
+        reason: WithdrawReason,
+    },
+    /// A tool begins to run.
+    ToolStarted(ToolStarted),
+    /// A tool says how far it is. Coalesced: only the latest is kept.
+    ToolProgress(ToolProgress),
+    /// A call is answered, whether it ran or not.
+    ToolFinished(ToolFinished),
+    /// The host is asked.
+    PermissionRequested(PermissionRequest),
+    /// A call was judged by asking, or denied.
+    PermissionResolved {
+        /// The tool use.
+        tool_use_id: ToolUseId,
+        /// The tool's name.
+        tool: String,
+        /// The final verdict.
+        decision: Decision,
+    },
+    /// Hooks ran.
+    HookRan {
+        /// The event they listened to.
+        event: HookEventName,
+        /// The tool use, for events about a tool.
+        tool_use_id: Option<ToolUseId>,
+        /// What they said.
+        outcome: HookOutcome,
+    },
+    /// The state of the loop changed.
+    Status(Status),
+    /// A model call was billed.
+    UsageUpdated {
+        /// The model.
+        model: String,
+        /// Tokens of this call.
+        usage: Usage,
+        /// Cost of the session so far.
+        cost: NanoUsd,
+    },
+    /// State of the session changed.
+    StateChanged(StateChange),
+    /// The run is over.
+    RunFinished(RunResult),
+}
+
+/// What a run begins with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RunStarted {
+    /// The current directory.
+    pub cwd: PathBuf,
+    /// The model.
+    pub model: String,
+    /// The names of the tools that the model is offered.
+    pub tools: Vec<String>,
+    /// The permission mode.
+    pub permission_mode: PermissionMode,
+    /// Whether the session has earlier runs.
+    pub resumed: bool,
+}
+
+impl RunStarted {
+    /// What a run begins with.
+    pub fn new(
+        cwd: PathBuf,
+        model: String,
+        tools: Vec<String>,
+        permission_mode: PermissionMode,
+        resumed: bool,
+    ) -> Self {
+        Self { cwd, model, tools, permission_mode, resumed }
+    }
+}
+
+/// What was added to a block.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", content = "text", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Delta {
+    /// Text.
+    Text(String),
+    /// Reasoning.
+    Thinking(String),
+    /// JSON text of a tool input, not valid on its own.
+    ToolInput(String),
+}
+
+/// Why shown parts of a message do not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum WithdrawReason {
+    /// The stream failed and the call is repeated or given up.
+    StreamFailed,
+    /// The user stopped the run.
+    Interrupted,
+}
+
+/// A tool begins to run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ToolStarted {
+    /// The tool use.
+    pub tool_use_id: ToolUseId,
+    /// The tool's name.
+    pub tool: String,
+    /// The input that runs, after hooks and answers changed it.
+    pub input: JsonText,
+    /// One line that names what happens.
+    pub title: String,
+}
+
+impl ToolStarted {
+    /// A tool begins.
+    pub fn new(tool_use_id: ToolUseId, tool: String, input: JsonText, title: String) -> Self {
+        Self { tool_use_id, tool, input, title }
+    }
+}
+
+/// How far a tool is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ToolProgress {
+    /// The tool use.
+    pub tool_use_id: ToolUseId,
+    /// The tool's name.
+    pub tool: String,
+    /// What it says.
+    pub message: String,
+    /// How long it has run, in milliseconds.
+    pub elapsed_ms: u64,
+}
+
+impl ToolProgress {
+    /// Progress of a tool.
+    pub fn new(tool_use_id: ToolUseId, tool: String, message: String, elapsed_ms: u64) -> Self {
+        Self { tool_use_id, tool, message, elapsed_ms }
+    }
+}
+
+/// A call is answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ToolFinished {
+    /// The tool's name.
+    pub tool: String,
+    /// What the model reads.
+    pub result: ToolResult,
+    /// The tool's structured output.
+    pub structured: Option<JsonText>,
+    /// A unified diff of what changed on disk.
+    pub diff: Option<String>,
+    /// How long it ran, in milliseconds; zero when it did not run.
+    pub duration_ms: u64,
+    /// The verdict, when permission or hooks kept it from running.
+    pub denied: Option<Decision>,
+}
+
+impl ToolFinished {
+    /// A call that ran.
+    pub fn new(tool: String, result: ToolResult) -> Self {
+        Self { tool, result, structured: None, diff: None, duration_ms: 0, denied: None }
+    }
+}
+
+/// A failed model call that will be repeated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RetryStatus {
+    /// Which repeat follows, from one.
+    pub attempt: u32,
+    /// How many repeats there are at most.
+    pub max_retries: u32,
+    /// How long until then, in milliseconds.
+    pub delay_ms: u64,
+    /// What failed.
+    pub error: ModelErrorKind,
+    /// The HTTP status, if there was one.
+    pub http_status: Option<u16>,
+    /// What failed, in words.
+    pub message: String,
+}
+
+impl RetryStatus {
+    /// A repeat.
+    pub fn new(attempt: u32, max_retries: u32, delay_ms: u64, error: ModelErrorKind) -> Self {
+        Self { attempt, max_retries, delay_ms, error, http_status: None, message: String::new() }
+    }
+}
+
+/// The state of the loop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Status {
+    /// A model call begins.
+    Requesting {
+        /// Why.
+        continuation: Continuation,
+        /// The model.
+        model: String,
+    },
+    /// A failed call is repeated after a wait.
+    Retrying(RetryStatus),
+    /// The fallback model takes over.
+    FallingBack {
+        /// The model that failed.
+        from: String,
+        /// The model that takes over.
+        to: String,
+    },
+    /// The cached prefix changed since the last call.
+    CacheBroken {
+        /// What changed: `model`, `system`, `tools` or `history`.
+        cause: String,
+    },
+    /// The provider does not say what this model costs, so no budget holds for it.
+    PriceUnknown {
+        /// The model.
+        model: String,
+    },
+    /// Something that the user should know.
+    Notice {
+        /// In words.
+        message: String,
+    },
+}
+
+/// State of the session that changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StateChange {
+    /// The permission mode.
+    PermissionMode {
+        /// The new mode.
+        mode: PermissionMode,
+    },
+    /// The model.
+    Model {
+        /// The new model.
+        model: String,
+    },
+    /// The directory that later calls start in.
+    Cwd {
+        /// The new directory.
+        cwd: PathBuf,
+    },
+    /// The todo list.
+    Todos {
+        /// The list, a JSON array.
+        todos: JsonText,
+    },
+}

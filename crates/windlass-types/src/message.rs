@@ -1,0 +1,134 @@
+//! Messages.
+
+use crate::ContentBlock;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+/// Who a message is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Role {
+    /// The user, or the runtime on the user's side (tool results, reminders).
+    User,
+    /// The model.
+    Assistant,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Message {
+    /// Who it is from.
+    pub role: Role,
+    /// Its blocks. A plain string is read as one text block.
+    #[serde(deserialize_with = "string_or_blocks")]
+    pub content: Vec<ContentBlock>,
+}
+
+impl Message {
+    /// A message of the user.
+    pub fn user(content: Vec<ContentBlock>) -> Self {
+        Self { role: Role::User, content }
+    }
+
+    /// A message of the model.
+    pub fn assistant(content: Vec<ContentBlock>) -> Self {
+        Self { role: Role::Assistant, content }
+    }
+
+    /// A message of the user with one text block.
+    pub fn user_text(text: impl Into<String>) -> Self {
+        Self::user(vec![ContentBlock::text(text)])
+    }
+
+    /// The text of all text blocks, joined by newlines.
+    pub fn text(&self) -> String {
+        let texts: Vec<&str> = self.content.iter().filter_map(ContentBlock::as_text).collect();
+        texts.join("\n")
+    }
+}
+
+fn string_or_blocks<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<ContentBlock>, D::Error> {
+    let json = crate::JsonText::deserialize(deserializer)?;
+    let parsed = if json.as_str().starts_with('"') {
+        json.to::<String>().map(|text| vec![ContentBlock::text(text)])
+    } else {
+        json.to()
+    };
+    parsed.map_err(serde::de::Error::custom)
+}
+
+/// A message that is shared between the history and requests, and written as
+/// JSON at most once. Cheap to clone.
+#[derive(Clone)]
+pub struct SharedMessage(Arc<Inner>);
+
+struct Inner {
+    message: Message,
+    json: OnceLock<Box<str>>,
+}
+
+impl SharedMessage {
+    /// The message as Messages API JSON, `{"role":…,"content":[…]}`. The first
+    /// call writes it; later ones, on any clone, return the same text.
+    pub fn json(&self) -> &str {
+        // Messages hold strings and exact JSON only, which always serialise.
+        self.0.json.get_or_init(|| serde_json::to_string(&self.0.message).unwrap_or_default().into())
+    }
+}
+
+impl From<Message> for SharedMessage {
+    fn from(message: Message) -> Self {
+        Self(Arc::new(Inner { message, json: OnceLock::new() }))
+    }
+}
+
+impl Deref for SharedMessage {
+    type Target = Message;
+
+    fn deref(&self) -> &Message {
+        &self.0.message
+    }
+}
+
+impl fmt::Debug for SharedMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.message.fmt(f)
+    }
+}
+
+impl PartialEq for SharedMessage {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.0.message == other.0.message
+    }
+}
+
+impl Eq for SharedMessage {}
+
+impl Serialize for SharedMessage {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.message.serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_string_is_one_text_block() {
+        let message: Message = serde_json::from_str(r#"{"role":"user","content":"hi"}"#).unwrap();
+        assert_eq!(message, Message::user_text("hi"));
+    }
+
+    #[test]
+    fn json_is_written_once_and_shared() {
+        let message = SharedMessage::from(Message::user_text("x"));
+        let clone = message.clone();
+        assert_eq!(message.json(), r#"{"role":"user","content":[{"type":"text","text":"x"}]}"#);
+        assert!(std::ptr::eq(message.json(), clone.json()));
+    }
+}

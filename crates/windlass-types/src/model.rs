@@ -1,0 +1,362 @@
+//! What goes to a model and what comes back.
+
+use crate::{ContentBlock, JsonText, MessageId, SharedMessage, ToolSpec, Usage};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One request to a model: the whole conversation, as sections with stable bytes.
+///
+/// Cloning is cheap in the history: messages and tools are shared.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ModelRequest {
+    /// The model's id, aliases already resolved.
+    pub model: String,
+    /// The system prompt in sections; a cache breakpoint may follow each.
+    pub system: Vec<SystemSection>,
+    /// The tools, in stable order.
+    pub tools: Arc<[Arc<ToolSpec>]>,
+    /// The conversation. Starts with a user message; roles alternate.
+    pub messages: Vec<SharedMessage>,
+    /// Most tokens that the model may write.
+    pub max_output_tokens: u32,
+    /// How the model may reason before it answers.
+    pub thinking: Thinking,
+    /// Provider betas to switch on.
+    pub betas: Vec<String>,
+    /// An opaque id for the provider's abuse detection; never personal data.
+    pub user_id: Option<String>,
+    /// Lifetime of prompt-cache entries; nothing switches cache breakpoints off.
+    pub cache: Option<CacheTtl>,
+    /// Whether each item should carry the provider's own frame ([`ModelItem::raw`]).
+    pub raw_frames: bool,
+}
+
+impl ModelRequest {
+    /// A request with no system prompt, tools or thinking; cache breakpoints are on.
+    pub fn new(model: impl Into<String>, messages: Vec<SharedMessage>, max_output_tokens: u32) -> Self {
+        Self {
+            model: model.into(),
+            system: Vec::new(),
+            tools: Arc::from([]),
+            messages,
+            max_output_tokens,
+            thinking: Thinking::Off,
+            betas: Vec::new(),
+            user_id: None,
+            cache: Some(CacheTtl::FiveMinutes),
+            raw_frames: false,
+        }
+    }
+}
+
+/// Lifetime of a prompt-cache entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CacheTtl {
+    /// Five minutes from the last use, the provider's default.
+    FiveMinutes,
+    /// One hour.
+    OneHour,
+}
+
+/// How a model may reason before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Thinking {
+    /// Not at all.
+    #[default]
+    Off,
+    /// As much as the model sees fit.
+    Adaptive,
+    /// At most this many tokens.
+    Budget(u32),
+}
+
+/// A section of the system prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SystemSection {
+    /// Its text, byte-stable over the session.
+    pub text: Arc<str>,
+    /// Who shares these bytes.
+    pub scope: SectionScope,
+}
+
+impl SystemSection {
+    /// A section.
+    pub fn new(text: impl Into<Arc<str>>, scope: SectionScope) -> Self {
+        Self { text: text.into(), scope }
+    }
+}
+
+/// Who shares the bytes of a section. Sections are ordered by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum SectionScope {
+    /// The same for all sessions of this version.
+    Global,
+    /// Fixed for one session.
+    Session,
+}
+
+/// One item of a model's stream.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ModelItem {
+    /// What happened.
+    pub event: ModelEvent,
+    /// The provider's frame as it came, when the request asked for it.
+    pub raw: Option<JsonText>,
+}
+
+impl From<ModelEvent> for ModelItem {
+    fn from(event: ModelEvent) -> Self {
+        Self { event, raw: None }
+    }
+}
+
+impl ModelItem {
+    /// An item with the provider's own frame.
+    pub fn with_raw(event: ModelEvent, raw: JsonText) -> Self {
+        Self { event, raw: Some(raw) }
+    }
+}
+
+/// An event of a model's stream, one to one with the Messages API stream.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ModelEvent {
+    /// The message begins.
+    MessageStart {
+        /// The provider's id of the message.
+        id: MessageId,
+        /// The model that answers.
+        model: String,
+        /// Usage as known at the start.
+        usage: Usage,
+    },
+    /// A block begins.
+    BlockStart {
+        /// Position in the message, from zero without gaps.
+        index: usize,
+        /// What begins.
+        block: BlockStart,
+    },
+    /// A block grows.
+    BlockDelta {
+        /// The block's position.
+        index: usize,
+        /// What is added.
+        delta: StreamDelta,
+    },
+    /// A block is complete.
+    BlockStop {
+        /// The block's position.
+        index: usize,
+    },
+    /// The message's stop reason and usage so far. Usage is cumulative.
+    MessageDelta {
+        /// Why the model stopped, once known.
+        stop_reason: Option<StopReason>,
+        /// Usage of the whole message so far; replaces earlier figures.
+        usage: Usage,
+    },
+    /// The message is complete. Nothing follows.
+    MessageStop,
+    /// A sign of life without content.
+    Ping,
+    /// An event that is not known here.
+    Unknown,
+}
+
+/// The beginning of a block.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum BlockStart {
+    /// A text block, with text that came at once.
+    Text(String),
+    /// A thinking block, with text and signature that came at once.
+    Thinking {
+        /// Reasoning text so far.
+        thinking: String,
+        /// Signature so far.
+        signature: String,
+    },
+    /// A tool use; its input follows as [`StreamDelta::ToolInput`].
+    ToolUse {
+        /// The call's id.
+        id: crate::ToolUseId,
+        /// The tool's name.
+        name: String,
+    },
+    /// A block that came whole: redacted thinking, or a type that is not known here.
+    Whole(ContentBlock),
+}
+
+/// What is added to a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StreamDelta {
+    /// Text.
+    Text(String),
+    /// Reasoning text.
+    Thinking(String),
+    /// Signature of a thinking block.
+    Signature(String),
+    /// A piece of the JSON text of a tool input.
+    ToolInput(String),
+    /// A delta that is not known here (citations and later kinds).
+    Unknown,
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+#[non_exhaustive]
+pub enum StopReason {
+    /// It was done.
+    EndTurn,
+    /// It wants tools run.
+    ToolUse,
+    /// It reached the output limit.
+    MaxTokens,
+    /// It reached a stop sequence.
+    StopSequence,
+    /// The provider paused a long turn; the same history goes on.
+    PauseTurn,
+    /// It refused.
+    Refusal,
+    /// The context window is full.
+    ContextWindowExceeded,
+    /// A reason that is not known here.
+    Other(String),
+}
+
+impl StopReason {
+    /// The reason as the Messages API writes it.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::EndTurn => "end_turn",
+            Self::ToolUse => "tool_use",
+            Self::MaxTokens => "max_tokens",
+            Self::StopSequence => "stop_sequence",
+            Self::PauseTurn => "pause_turn",
+            Self::Refusal => "refusal",
+            Self::ContextWindowExceeded => "model_context_window_exceeded",
+            Self::Other(other) => other,
+        }
+    }
+}
+
+impl From<&str> for StopReason {
+    fn from(text: &str) -> Self {
+        match text {
+            "end_turn" => Self::EndTurn,
+            "tool_use" => Self::ToolUse,
+            "max_tokens" => Self::MaxTokens,
+            "stop_sequence" => Self::StopSequence,
+            "pause_turn" => Self::PauseTurn,
+            "refusal" => Self::Refusal,
+            "model_context_window_exceeded" => Self::ContextWindowExceeded,
+            other => Self::Other(other.to_owned()),
+        }
+    }
+}
+
+impl From<String> for StopReason {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<StopReason> for String {
+    fn from(reason: StopReason) -> Self {
+        reason.as_str().to_owned()
+    }
+}
+
+/// What kind of failure a model call ended in. The loop decides by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ModelErrorKind {
+    /// No key, or a key that the provider does not accept (401).
+    Authentication,
+    /// The key may not do this (403).
+    PermissionDenied,
+    /// Credit or plan is exhausted (402, or 400/429 with a billing text).
+    Billing,
+    /// No such model or endpoint (404).
+    NotFound,
+    /// The request is malformed (400, 422).
+    InvalidRequest,
+    /// The prompt does not fit the context window.
+    PromptTooLong,
+    /// The request body is too large (413).
+    RequestTooLarge,
+    /// Too many requests or tokens (429).
+    RateLimited,
+    /// The provider is overloaded (529, 503, `overloaded_error`).
+    Overloaded,
+    /// The provider failed (other 5xx, `api_error`).
+    Server,
+    /// No answer in time, or a stream that went silent.
+    Timeout,
+    /// No connection, or it broke before the answer began.
+    Connection,
+    /// The stream ended before the message was complete.
+    Cut,
+    /// The provider broke its own protocol.
+    Protocol,
+    /// A replayed cassette does not match the request, or a script has run out.
+    Replay,
+    /// The provider was set up wrongly.
+    Configuration,
+}
+
+/// What the loop does about a failed model call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "the loop must decide on every class")]
+pub enum ErrorClass {
+    /// The same request may work later: back off and repeat.
+    Transient,
+    /// The prompt must shrink first.
+    TooLong,
+    /// Nothing that the loop can do will help.
+    Final,
+}
+
+impl ModelErrorKind {
+    /// What the loop does about it.
+    pub fn class(self) -> ErrorClass {
+        match self {
+            Self::RateLimited
+            | Self::Overloaded
+            | Self::Server
+            | Self::Timeout
+            | Self::Connection
+            | Self::Cut
+            | Self::Protocol => ErrorClass::Transient,
+            Self::PromptTooLong => ErrorClass::TooLong,
+            Self::Authentication
+            | Self::PermissionDenied
+            | Self::Billing
+            | Self::NotFound
+            | Self::InvalidRequest
+            | Self::RequestTooLarge
+            | Self::Replay
+            | Self::Configuration => ErrorClass::Final,
+        }
+    }
+
+    /// The least wait before a repeat that makes sense for this kind.
+    pub fn least_wait(self) -> Duration {
+        match self {
+            Self::Cut | Self::Protocol | Self::Connection => Duration::ZERO,
+            _ => Duration::from_millis(250),
+        }
+    }
+}

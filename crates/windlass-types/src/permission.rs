@@ -1,0 +1,437 @@
+//! Verdicts on tool calls, and what people answer.
+
+use crate::{JsonText, ToolUseId};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// How much may happen without a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum PermissionMode {
+    /// Reading inside the workspace is free, everything else asks.
+    #[default]
+    Default,
+    /// Also edits files, and runs a few file commands, inside the workspace.
+    AcceptEdits,
+    /// Only reads. Left through an approved ExitPlanMode or by the user.
+    Plan,
+    /// As default, but what would ask is denied.
+    DontAsk,
+    /// Everything but deny rules, ask rules and the safety floor. High risk.
+    BypassPermissions,
+}
+
+impl PermissionMode {
+    /// The mode as settings and the wire write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Default => "default",
+            Self::AcceptEdits => "acceptEdits",
+            Self::Plan => "plan",
+            Self::DontAsk => "dontAsk",
+            Self::BypassPermissions => "bypassPermissions",
+        }
+    }
+
+    /// All modes.
+    pub const ALL: [Self; 5] = [Self::Default, Self::AcceptEdits, Self::Plan, Self::DontAsk, Self::BypassPermissions];
+}
+
+impl fmt::Display for PermissionMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for PermissionMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "manual" {
+            return Ok(Self::Default);
+        }
+        Self::ALL.into_iter().find(|mode| mode.as_str() == text).ok_or_else(|| {
+            let all: Vec<&str> = Self::ALL.iter().map(|mode| mode.as_str()).collect();
+            format!("unknown permission mode {text:?}: use one of {}", all.join(", "))
+        })
+    }
+}
+
+/// What happens to a call. Ordered: `Deny < Ask < Allow`, and a compound call
+/// takes the minimum of its parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[expect(clippy::exhaustive_enums, reason = "a verdict lattice with exactly these three points")]
+pub enum Behavior {
+    /// It does not run.
+    Deny,
+    /// Somebody must say.
+    Ask,
+    /// It runs.
+    Allow,
+}
+
+/// Where a rule comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum RuleSource {
+    /// The organisation's policy, which nothing overrides.
+    PolicySettings,
+    /// `--settings` or the SDK's settings option.
+    FlagSettings,
+    /// The user's file for this project.
+    LocalSettings,
+    /// The project's file.
+    ProjectSettings,
+    /// The user's file.
+    UserSettings,
+    /// `--allowedTools` and its kin, or the SDK's rule options.
+    CliArg,
+    /// A command's or skill's own list, while it runs.
+    Command,
+    /// Answers given in this session.
+    Session,
+}
+
+/// A rule in two parts, as updates and suggestions carry it: `Tool(content)`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RuleValue {
+    /// The tool's name.
+    pub tool_name: String,
+    /// What stands in the parentheses; absent for a rule on the whole tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule_content: Option<String>,
+}
+
+impl RuleValue {
+    /// A rule on some calls of a tool.
+    pub fn new(tool_name: impl Into<String>, rule_content: impl Into<String>) -> Self {
+        Self { tool_name: tool_name.into(), rule_content: Some(rule_content.into()) }
+    }
+
+    /// A rule on all calls of a tool.
+    pub fn tool(tool_name: impl Into<String>) -> Self {
+        Self { tool_name: tool_name.into(), rule_content: None }
+    }
+}
+
+impl fmt::Display for RuleValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.rule_content {
+            None => f.write_str(&self.tool_name),
+            Some(content) => write!(f, "{}({content})", self.tool_name),
+        }
+    }
+}
+
+/// A rule that decided.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct MatchedRule {
+    /// Its text, as it was written.
+    pub rule: String,
+    /// What it says.
+    pub behavior: Behavior,
+    /// Where it comes from.
+    pub source: RuleSource,
+}
+
+impl MatchedRule {
+    /// A matched rule.
+    pub fn new(rule: impl Into<String>, behavior: Behavior, source: RuleSource) -> Self {
+        Self { rule: rule.into(), behavior, source }
+    }
+}
+
+/// Which part of the pipeline decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DecisionReason {
+    /// A hook denied, asked or allowed.
+    Hook,
+    /// A rule matched.
+    Rule,
+    /// The safety floor: a whole tree, a raw device, a fork bomb. Never allowed.
+    Catastrophic,
+    /// The safety floor: a protected path or command. Only an answer bound to this call lifts it.
+    Protected,
+    /// The tool's own check.
+    ToolCheck,
+    /// A path outside the workspace.
+    WorkingDirectory,
+    /// The command is not understood well enough.
+    NotUnderstood,
+    /// The permission mode.
+    Mode,
+    /// The call is known to only read.
+    ReadOnly,
+    /// The host's answer.
+    Host,
+    /// Nothing allowed it and nobody is there to ask.
+    NobodyToAsk,
+    /// Nothing allowed it.
+    Default,
+    /// The input is not valid, so there was nothing to judge.
+    InvalidInput,
+    /// The tool is not in the set.
+    UnknownTool,
+}
+
+/// Where a permission update is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum UpdateDestination {
+    /// In the user's settings file.
+    UserSettings,
+    /// In the project's settings file.
+    ProjectSettings,
+    /// In the user's settings file for this project.
+    LocalSettings,
+    /// In memory, until the session ends.
+    Session,
+    /// With the rules of the command line, in memory.
+    CliArg,
+}
+
+/// A change of permissions, suggested with a question or given with an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum PermissionUpdate {
+    /// Adds rules.
+    AddRules {
+        /// The rules.
+        rules: Vec<RuleValue>,
+        /// What they say.
+        behavior: Behavior,
+        /// Where they go.
+        destination: UpdateDestination,
+    },
+    /// Replaces all rules of one behaviour.
+    ReplaceRules {
+        /// The rules.
+        rules: Vec<RuleValue>,
+        /// What they say.
+        behavior: Behavior,
+        /// Where they go.
+        destination: UpdateDestination,
+    },
+    /// Removes rules.
+    RemoveRules {
+        /// The rules.
+        rules: Vec<RuleValue>,
+        /// What they say.
+        behavior: Behavior,
+        /// Where they are.
+        destination: UpdateDestination,
+    },
+    /// Changes the mode.
+    SetMode {
+        /// The new mode.
+        mode: PermissionMode,
+        /// Where it goes.
+        destination: UpdateDestination,
+    },
+    /// Adds directories to the workspace.
+    AddDirectories {
+        /// The directories.
+        directories: Vec<PathBuf>,
+        /// Where they go.
+        destination: UpdateDestination,
+    },
+    /// Removes directories from the workspace.
+    RemoveDirectories {
+        /// The directories.
+        directories: Vec<PathBuf>,
+        /// Where they are.
+        destination: UpdateDestination,
+    },
+}
+
+/// The verdict on one call, with its whole reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Decision {
+    /// What happens.
+    pub behavior: Behavior,
+    /// Which part of the pipeline decided.
+    pub reason: DecisionReason,
+    /// The reason in a sentence, for people and for the model.
+    pub message: String,
+    /// The rule that decided, if one did.
+    pub rule: Option<MatchedRule>,
+    /// Whether the safety floor decided, which no rule, hook or mode lifts.
+    pub protected: bool,
+    /// What an answer could change so that the question does not come again.
+    pub suggestions: Vec<PermissionUpdate>,
+    /// The path that stood in the way.
+    pub blocked_path: Option<PathBuf>,
+}
+
+impl Decision {
+    /// A decision with a reason in words.
+    pub fn new(behavior: Behavior, reason: DecisionReason, message: impl Into<String>) -> Self {
+        Self {
+            behavior,
+            reason,
+            message: message.into(),
+            rule: None,
+            protected: matches!(reason, DecisionReason::Catastrophic | DecisionReason::Protected),
+            suggestions: Vec::new(),
+            blocked_path: None,
+        }
+    }
+
+    /// Names the rule that decided.
+    #[must_use]
+    pub fn with_rule(mut self, rule: MatchedRule) -> Self {
+        self.rule = Some(rule);
+        self
+    }
+
+    /// Names the path that stood in the way.
+    #[must_use]
+    pub fn with_blocked_path(mut self, path: impl Into<PathBuf>) -> Self {
+        self.blocked_path = Some(path.into());
+        self
+    }
+
+    /// Adds what an answer could change.
+    #[must_use]
+    pub fn with_suggestions(mut self, suggestions: Vec<PermissionUpdate>) -> Self {
+        self.suggestions = suggestions;
+        self
+    }
+}
+
+/// The digest of one exact call: tool, final input text, current directory,
+/// resolved paths and agent path. An approval holds for one digest.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CallDigest(Arc<str>);
+
+impl CallDigest {
+    /// Wraps a digest in hexadecimal.
+    pub fn new(hex: impl Into<Arc<str>>) -> Self {
+        Self(hex.into())
+    }
+
+    /// The digest in hexadecimal.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A question to the host: may this call run?
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PermissionRequest {
+    /// The tool use.
+    pub tool_use_id: ToolUseId,
+    /// The tool's name.
+    pub tool: String,
+    /// The exact input that will run.
+    pub input: JsonText,
+    /// One line that names what will happen, control characters made visible.
+    pub title: String,
+    /// The verdict so far, with suggestions.
+    pub decision: Decision,
+    /// The exact call that an answer binds to.
+    pub digest: CallDigest,
+    /// The agent that asks; empty for the main agent.
+    pub agent: crate::AgentPath,
+}
+
+impl PermissionRequest {
+    /// A question about a call.
+    pub fn new(call: crate::ToolUse, title: String, decision: Decision, digest: CallDigest) -> Self {
+        Self {
+            tool_use_id: call.id,
+            tool: call.name,
+            input: call.input,
+            title,
+            decision,
+            digest,
+            agent: crate::AgentPath::default(),
+        }
+    }
+}
+
+/// What the host answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PermissionAnswer {
+    /// It may run.
+    Allow {
+        /// Runs with this input instead; it is judged again from the deny rules on.
+        updated_input: Option<JsonText>,
+        /// Changes of permissions to keep.
+        updates: Vec<PermissionUpdate>,
+    },
+    /// It may not.
+    Deny {
+        /// What the model should read.
+        message: String,
+        /// Whether the whole run stops.
+        interrupt: bool,
+    },
+}
+
+impl PermissionAnswer {
+    /// Allows this one call as it is.
+    pub fn allow() -> Self {
+        Self::Allow { updated_input: None, updates: Vec::new() }
+    }
+
+    /// Denies this call; the run goes on.
+    pub fn deny(message: impl Into<String>) -> Self {
+        Self::Deny { message: message.into(), interrupt: false }
+    }
+}
+
+/// A denied call, as the result of a run lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct PermissionDenial {
+    /// The tool's name.
+    pub tool_name: String,
+    /// The tool use.
+    pub tool_use_id: ToolUseId,
+    /// Its input.
+    pub tool_input: JsonText,
+}
+
+impl PermissionDenial {
+    /// A denied call.
+    pub fn new(call: &crate::ToolUse) -> Self {
+        Self { tool_name: call.name.clone(), tool_use_id: call.id.clone(), tool_input: call.input.clone() }
+    }
+}
+
+/// A verdict as the log keeps it, so that one can ask later why a call ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct AuditedDecision {
+    /// The tool use.
+    pub tool_use_id: ToolUseId,
+    /// The exact call; absent when the input never became a call.
+    pub digest: Option<CallDigest>,
+    /// The final verdict.
+    pub decision: Decision,
+}
+
+impl AuditedDecision {
+    /// A verdict on a call.
+    pub fn new(tool_use_id: ToolUseId, digest: Option<CallDigest>, decision: Decision) -> Self {
+        Self { tool_use_id, digest, decision }
+    }
+}

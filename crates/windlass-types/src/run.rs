@@ -1,0 +1,206 @@
+//! How runs go on and how they end.
+
+use crate::{JsonText, ModelErrorKind, NanoUsd, PermissionDenial, SessionId, StopReason, Usage};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Why the loop called the model again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Continuation {
+    /// The first call of a run.
+    Prompt,
+    /// Tool results are in.
+    ToolResults,
+    /// A Stop hook asked for more.
+    StopHook,
+    /// A failed call is repeated.
+    Retry,
+    /// The fallback model takes over.
+    Fallback,
+    /// The answer was cut by the output limit.
+    MaxOutput,
+    /// The provider paused the turn.
+    PauseTurn,
+    /// A message of the user arrived during the run.
+    Steered,
+}
+
+/// What the user interrupted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Interrupted {
+    /// The model was being called or was streaming.
+    Streaming,
+    /// Tools were being judged or were running.
+    Tools,
+    /// Nothing of the run had begun.
+    Starting,
+}
+
+/// What kind of failure ended a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RunFailureKind {
+    /// A model call failed for good.
+    Model(ModelErrorKind),
+    /// The prompt does not fit the model's context window.
+    PromptTooLong,
+    /// Tool calls kept failing.
+    RepeatedToolFailure,
+    /// The answer kept running into the output limit.
+    OutputLimit,
+    /// The session store refused an entry.
+    Store,
+    /// The runtime broke its own rules.
+    Internal,
+}
+
+/// A failure that ended a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RunFailure {
+    /// What kind.
+    pub kind: RunFailureKind,
+    /// What happened and what to do, in a sentence.
+    pub message: String,
+    /// The HTTP status, when the provider answered with one.
+    pub status: Option<u16>,
+}
+
+impl RunFailure {
+    /// A failure.
+    pub fn new(kind: RunFailureKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), status: None }
+    }
+
+    /// Adds the HTTP status.
+    #[must_use]
+    pub fn with_status(mut self, status: Option<u16>) -> Self {
+        self.status = status;
+        self
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Outcome {
+    /// The model finished its answer.
+    Success,
+    /// The model refused.
+    Refused,
+    /// The limit of turns is reached.
+    MaxTurns {
+        /// The limit.
+        limit: u32,
+    },
+    /// The budget does not buy another call.
+    MaxBudget {
+        /// The budget.
+        limit: NanoUsd,
+    },
+    /// The user stopped it.
+    Interrupted {
+        /// What was going on.
+        during: Interrupted,
+    },
+    /// A hook stopped it.
+    StoppedByHook {
+        /// The hook's reason.
+        reason: String,
+    },
+    /// A hook did not let the prompt in.
+    PromptBlocked {
+        /// The hook's reason.
+        reason: String,
+    },
+    /// It failed.
+    Failed(RunFailure),
+}
+
+impl Outcome {
+    /// Whether the model finished its answer.
+    pub fn is_success(&self) -> bool {
+        matches!(self, Self::Success)
+    }
+}
+
+/// Usage and cost of one model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
+pub struct ModelUsage {
+    /// Tokens.
+    pub usage: Usage,
+    /// Cost in billionths of a dollar, zero when the price is unknown.
+    pub cost: NanoUsd,
+    /// Whether the price is known.
+    pub priced: bool,
+    /// The model's context window, in tokens; zero when unknown.
+    pub context_window: u64,
+    /// The most tokens it can write; zero when unknown.
+    pub max_output_tokens: u32,
+}
+
+/// The result of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RunResult {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The text of the last assistant message, empty if there is none.
+    pub text: String,
+    /// The session.
+    pub session_id: SessionId,
+    /// Model messages of this run.
+    pub turns: u32,
+    /// Wall time, in milliseconds.
+    pub duration_ms: u64,
+    /// Wall time of model calls, in milliseconds.
+    pub duration_api_ms: u64,
+    /// Why the model stopped last.
+    pub stop_reason: Option<StopReason>,
+    /// Tokens of this run.
+    pub usage: Usage,
+    /// Tokens and cost by model, over the whole session so far.
+    pub model_usage: BTreeMap<String, ModelUsage>,
+    /// Cost of the session so far, in billionths of a dollar.
+    pub cost: NanoUsd,
+    /// Calls that were denied in this run.
+    pub permission_denials: Vec<PermissionDenial>,
+    /// The structured output, when one was asked for.
+    pub structured_output: Option<JsonText>,
+}
+
+impl RunResult {
+    /// A result with an outcome and nothing spent yet.
+    pub fn new(outcome: Outcome, session_id: SessionId) -> Self {
+        Self {
+            outcome,
+            text: String::new(),
+            session_id,
+            turns: 0,
+            duration_ms: 0,
+            duration_api_ms: 0,
+            stop_reason: None,
+            usage: Usage::default(),
+            model_usage: BTreeMap::new(),
+            cost: NanoUsd::ZERO,
+            permission_denials: Vec::new(),
+            structured_output: None,
+        }
+    }
+}
+
+impl ModelUsage {
+    /// Adds the tokens and cost of one call.
+    pub fn add(&mut self, usage: Usage, cost: Option<NanoUsd>) {
+        self.usage += usage;
+        self.cost = self.cost.saturating_add(cost.unwrap_or_default());
+        self.priced = cost.is_some();
+    }
+}

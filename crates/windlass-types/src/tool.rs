@@ -1,0 +1,153 @@
+//! What tools are to the model and to the scheduler.
+
+use crate::{JsonText, ToolResultContent};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// A tool as the model sees it. Its JSON is byte-stable over a session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ToolSpec {
+    /// The name, unique in a set: 1 to 64 of `A-Z a-z 0-9 _ -`.
+    pub name: String,
+    /// What it does and when to use it, for the model.
+    pub description: String,
+    /// JSON Schema (2020-12) of the input; an object schema.
+    pub input_schema: JsonText,
+}
+
+impl ToolSpec {
+    /// A tool specification.
+    pub fn new(name: impl Into<String>, description: impl Into<String>, input_schema: JsonText) -> Self {
+        Self { name: name.into(), description: description.into(), input_schema }
+    }
+}
+
+/// What a call touches: the scheduler runs calls side by side unless these
+/// conflict, and permissions judge the paths.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Access {
+    /// Reads these files or trees and nothing else. An empty list touches
+    /// nothing outside the session. Relative paths start at the session's
+    /// current directory.
+    Reads(Vec<PathBuf>),
+    /// Writes these files (and may read them).
+    Writes(Vec<PathBuf>),
+    /// Talks to other machines; touches nothing here.
+    Network,
+    /// Runs programs.
+    Exec,
+    /// Nobody knows: runs alone and asks.
+    #[default]
+    Unknown,
+}
+
+impl Access {
+    /// Touches nothing outside the session.
+    pub const NOTHING: Self = Self::Reads(Vec::new());
+
+    /// Reads one file or tree.
+    pub fn reads(path: impl Into<PathBuf>) -> Self {
+        Self::Reads(vec![path.into()])
+    }
+
+    /// Writes one file.
+    pub fn writes(path: impl Into<PathBuf>) -> Self {
+        Self::Writes(vec![path.into()])
+    }
+
+    /// The paths, if this names any.
+    pub fn paths(&self) -> &[PathBuf] {
+        match self {
+            Self::Reads(paths) | Self::Writes(paths) => paths,
+            _ => &[],
+        }
+    }
+
+    /// Whether two calls must not run at the same time. Paths are compared by
+    /// component; a tree conflicts with what is below it. Symmetric.
+    pub fn conflicts_with(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Reads(_) | Self::Network, Self::Reads(_) | Self::Network) => false,
+            (Self::Writes(ours), Self::Writes(theirs) | Self::Reads(theirs))
+            | (Self::Reads(ours), Self::Writes(theirs)) => {
+                ours.iter().any(|ours| theirs.iter().any(|theirs| overlaps(ours, theirs)))
+            }
+            (Self::Writes(_), Self::Network) | (Self::Network, Self::Writes(_)) => false,
+            (Self::Exec | Self::Unknown, _) | (_, Self::Exec | Self::Unknown) => true,
+        }
+    }
+}
+
+fn overlaps(a: &Path, b: &Path) -> bool {
+    a.starts_with(b) || b.starts_with(a)
+}
+
+/// A change of the session's state that a tool asks for. Applied in call order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ContextChange {
+    /// Later calls start in this directory.
+    Cwd(PathBuf),
+    /// The todo list is now this (a JSON array in the tool's own form).
+    Todos(JsonText),
+}
+
+/// What came of a call that ran, before it becomes a tool result.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct ToolOutcome {
+    /// What the model reads.
+    pub content: ToolResultContent,
+    /// Whether the call failed.
+    pub is_error: bool,
+    /// The tool's structured output, for hosts and hooks.
+    pub structured: Option<JsonText>,
+    /// A unified diff of what changed on disk, for people.
+    pub diff: Option<String>,
+    /// Changes of the session's state.
+    pub changes: Vec<ContextChange>,
+    /// How long it ran, in milliseconds.
+    pub duration_ms: u64,
+}
+
+impl ToolOutcome {
+    /// A successful outcome.
+    pub fn ok(content: impl Into<ToolResultContent>) -> Self {
+        Self { content: content.into(), ..Self::default() }
+    }
+
+    /// A failed outcome with the text that the model should read.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self { content: ToolResultContent::Text(text.into()), is_error: true, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conflicts_are_by_component_and_symmetric() {
+        let all = [
+            Access::NOTHING,
+            Access::reads("/w/a"),
+            Access::reads("/w"),
+            Access::writes("/w/a"),
+            Access::writes("/w/ab"),
+            Access::Network,
+            Access::Exec,
+            Access::Unknown,
+        ];
+        for a in &all {
+            for b in &all {
+                assert_eq!(a.conflicts_with(b), b.conflicts_with(a), "{a:?} {b:?}");
+            }
+        }
+        assert!(!Access::reads("/w/a").conflicts_with(&Access::reads("/w")));
+        assert!(Access::writes("/w/a").conflicts_with(&Access::reads("/w")));
+        assert!(!Access::writes("/w/a").conflicts_with(&Access::writes("/w/ab")));
+        assert!(Access::Exec.conflicts_with(&Access::NOTHING));
+    }
+}
