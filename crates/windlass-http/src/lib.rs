@@ -1,1 +1,32 @@
-//! HTTP and server-sent event plumbing shared by windlass providers (semver-exempt)
+//! HTTP and server-sent events as the providers of windlass need them.
+//!
+//! This crate is plumbing and exempt from semantic versioning: depend on a
+//! provider crate instead.
+//!
+//! - [`HttpClient`] posts to one base URL. It is built at the first request, so
+//!   that a program which never calls a model loads no TLS roots; a plain-http
+//!   base URL never loads them. No redirects, no total time limit, one idle limit.
+//! - [`Events`] decodes a response as server-sent events, with bounded memory
+//!   and bounded patience.
+//! - [`HttpError`] and [`Secret`] do not show credentials.
+//!
+//! # Which decoder
+//!
+//! Framing is done by `sse-stream`: it is linear in the size of an event, knows
+//! every line ending and the byte-order mark, and validates UTF-8. It has no
+//! limit on the size of an event and its output owns its strings; the limit is
+//! kept here, in front of it. `docs/performance.md` of the project has its cost.
+
+mod client;
+mod error;
+mod events;
+mod response;
+mod secret;
+
+pub use bytes::Bytes;
+pub use client::{HttpClient, HttpOptions};
+pub use error::{HttpError, HttpErrorKind};
+pub use events::{Events, SseEvent};
+pub use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+pub use response::Response;
+pub use secret::Secret;

@@ -1,0 +1,225 @@
+use std::{
+    convert::Infallible,
+    fmt,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll, ready},
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use futures_util::Stream;
+use sse_stream::SseByteStream;
+
+use crate::{HttpError, HttpErrorKind, HttpOptions};
+
+/// How long, and how many bytes, the rest of a finished answer may take before
+/// its connection is given up.
+const DRAIN_TIME: Duration = Duration::from_secs(2);
+const DRAIN_BYTES: usize = 64 * 1024;
+
+/// One server-sent event that has data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SseEvent {
+    /// The `event` field.
+    pub name: Option<String>,
+    /// The `data` lines, joined by line feeds.
+    pub data: String,
+}
+
+type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, HttpError>> + Send>>;
+
+/// Server-sent events of one answer.
+///
+/// An event that the answer does not finish is dropped; blocks without data are
+/// skipped. Memory is bounded by [`HttpOptions::max_event_bytes`] and one chunk.
+pub struct Events {
+    body: ByteStream,
+    feed: Feed,
+    decoder: SseByteStream<Feed>,
+    max_event_bytes: usize,
+    stall_timeout: Duration,
+    /// Bytes fed since the last event.
+    pending: usize,
+    /// When the first chunk came after the last progress.
+    unproductive_since: Option<Instant>,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    BodyEnded,
+    Done,
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Events")
+            .field("pending", &self.pending)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Events {
+    /// Decodes a stream of byte chunks with the bounds of `options`.
+    #[must_use]
+    pub fn new(body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static, options: &HttpOptions) -> Self {
+        let feed = Feed::default();
+        Self {
+            body: Box::pin(body),
+            decoder: SseByteStream::new(feed.clone()),
+            feed,
+            max_event_bytes: options.max_event_bytes,
+            stall_timeout: options.stall_timeout,
+            pending: 0,
+            unproductive_since: None,
+            state: State::Open,
+        }
+    }
+
+    /// The next event; nothing once the answer has ended or failed. Cancel safe.
+    ///
+    /// # Errors
+    /// Once, as the last item: the connection broke or fell silent, an event is
+    /// too large or not UTF-8, or nothing but signs of life came for too long.
+    pub async fn next(&mut self) -> Option<Result<SseEvent, HttpError>> {
+        std::future::poll_fn(|context| self.poll_next_event(context)).await
+    }
+
+    /// [`next`](Self::next) for a hand-written stream.
+    pub fn poll_next_event(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<SseEvent, HttpError>>> {
+        if self.state == State::Done {
+            return Poll::Ready(None);
+        }
+        let item = ready!(self.poll_item(context));
+        if !matches!(item, Some(Ok(_))) {
+            self.state = State::Done;
+        }
+        Poll::Ready(item)
+    }
+
+    /// Says that the last event brought something. Without it, a stream of
+    /// comments or pings ends after [`HttpOptions::stall_timeout`].
+    pub fn progress(&mut self) {
+        self.unproductive_since = None;
+    }
+
+    /// Lets go of an answer whose last event has been seen. What remains of the
+    /// body, usually the mark of its end, is read in the background for a moment,
+    /// because a connection whose answer is not read to its end is lost.
+    pub fn release(self) {
+        if self.state != State::Open {
+            return;
+        }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
+        let mut body = self.body;
+        runtime.spawn(tokio::time::timeout(DRAIN_TIME, async move {
+            let mut read = 0;
+            while let Some(Ok(chunk)) = std::future::poll_fn(|cx| body.as_mut().poll_next(cx)).await {
+                read += chunk.len();
+                if read > DRAIN_BYTES {
+                    break;
+                }
+            }
+        }));
+    }
+
+    fn poll_item(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<SseEvent, HttpError>>> {
+        loop {
+            match Pin::new(&mut self.decoder).poll_next(context) {
+                Poll::Ready(Some(Ok(event))) => {
+                    self.pending = 0;
+                    if let Some(data) = event.data {
+                        return Poll::Ready(Some(Ok(SseEvent { name: event.event, data })));
+                    }
+                }
+                Poll::Ready(Some(Err(error))) => {
+                    let error = HttpError::new(HttpErrorKind::Protocol, "the event stream cannot be decoded")
+                        .with_source(error);
+                    return Poll::Ready(Some(Err(error)));
+                }
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Pending => match ready!(self.body.as_mut().poll_next(context)) {
+                    Some(Ok(chunk)) => {
+                        if let Err(error) = self.admit(chunk) {
+                            return Poll::Ready(Some(Err(error)));
+                        }
+                    }
+                    Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+                    None => {
+                        self.state = State::BodyEnded;
+                        self.feed.end();
+                    }
+                },
+            }
+        }
+    }
+
+    /// Checks a chunk against the bounds and hands it to the decoder.
+    fn admit(&mut self, chunk: Bytes) -> Result<(), HttpError> {
+        if self.pending > self.max_event_bytes {
+            return Err(HttpError::new(
+                HttpErrorKind::Protocol,
+                format!("an event is larger than {} bytes", self.max_event_bytes),
+            ));
+        }
+        self.pending = self.pending.saturating_add(chunk.len());
+        let now = Instant::now();
+        let since = *self.unproductive_since.get_or_insert(now);
+        if now.duration_since(since) > self.stall_timeout {
+            return Err(HttpError::new(
+                HttpErrorKind::Timeout,
+                format!("only signs of life came for {} s", self.stall_timeout.as_secs()),
+            ));
+        }
+        self.feed.put(chunk);
+        Ok(())
+    }
+}
+
+/// The decoder's input. It takes a stream of chunks and does not give it back,
+/// so it is fed through this slot, and what comes before it can be counted.
+#[derive(Clone, Default)]
+struct Feed {
+    slot: Arc<Mutex<Slot>>,
+}
+
+#[derive(Default)]
+struct Slot {
+    chunk: Option<Bytes>,
+    ended: bool,
+}
+
+impl Feed {
+    fn put(&self, chunk: Bytes) {
+        self.with(|slot| slot.chunk = Some(chunk));
+    }
+
+    fn end(&self) {
+        self.with(|slot| slot.ended = true);
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Slot) -> T) -> T {
+        act(&mut self.slot.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Stream for Feed {
+    type Item = Result<Bytes, Infallible>;
+
+    /// Pending without a waker when empty: [`Events`] then polls the body, whose
+    /// waker it is that counts.
+    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.with(|slot| match slot.chunk.take() {
+            Some(chunk) => Poll::Ready(Some(Ok(chunk))),
+            None if slot.ended => Poll::Ready(None),
+            None => Poll::Pending,
+        })
+    }
+}
