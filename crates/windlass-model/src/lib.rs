@@ -1,1 +1,13 @@
-//! The model provider port of windlass, with scripted, recording and replaying models
+//! The model provider port: how the agent loop reaches a model.
+//!
+//! A [`ModelProvider`] turns one [`ModelRequest`](windlass_types::ModelRequest) into one stream of
+//! [`ModelItem`](windlass_types::ModelItem)s and nothing more: retries, fallback and tool execution belong to the
+//! loop. The catalogue ([`ModelInfo`]) says what a model can do and what it costs.
+
+mod error;
+mod info;
+mod provider;
+
+pub use error::ModelError;
+pub use info::{ModelInfo, Price};
+pub use provider::{ModelProvider, ModelStream};

@@ -1,1 +1,42 @@
-//! The tool port of windlass: typed and erased tools, tool sets, workspace and process ports
+//! The tool port: what a tool is, and what it is given.
+//!
+//! Implement [`Tool`] for a tool known at compile time, or use [`tool_fn`] for
+//! one async closure. The runtime works with the erased twin [`DynTool`], which
+//! every [`Tool`] has by a blanket impl and which tools named at run time
+//! implement directly. A tool reaches the world through its [`ToolCx`] alone:
+//! files through the [`Workspace`] port with the [`Permit`] of the call,
+//! programs through the [`Process`] port.
+
+mod access;
+mod cancel;
+mod cx;
+mod dyn_tool;
+mod error;
+mod function;
+mod output;
+mod process;
+mod set;
+mod system;
+mod tool;
+mod validate;
+mod workspace;
+
+pub use access::{JudgedPath, PathFilter, Permit};
+pub use cancel::{Cancel, Cancelled};
+pub use cx::{SessionState, ToolCx, ToolCxParts, absolute};
+pub use dyn_tool::{BoxFuture, DynTool, PreparedCall};
+pub use error::{ToolError, ToolErrorKind};
+pub use function::{ToolFn, tool_fn, tool_fn_with};
+pub use output::{IntoToolOutput, ToolOutput};
+pub use process::{CapturedOutput, OutputProgress, Process, ProcessCommand, ProcessError, ProcessExit, ProcessOutcome};
+pub use set::{ToolSet, ToolSetError};
+pub use system::{Clock, Ids};
+pub use tool::{Annotations, InterruptBehavior, Tool, ToolCheck};
+pub use validate::InputSchema;
+pub use workspace::{
+    EntryKind, FileInfo, OpenFile, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
+};
+
+/// The version of `schemars` that tool inputs derive their schema with:
+/// `#[derive(schemars::JsonSchema)] #[schemars(crate = "windlass::schemars")]`.
+pub use schemars;

@@ -1,0 +1,64 @@
+//! Failed model calls.
+
+use std::error::Error as StdError;
+use std::time::Duration;
+use windlass_types::{ErrorClass, ModelErrorKind};
+
+/// A model call that failed. Its text never holds credentials.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct ModelError {
+    /// What kind of failure; the loop decides by it.
+    pub kind: ModelErrorKind,
+    /// What happened and what to do about it, in a sentence.
+    pub message: String,
+    /// The HTTP status, if the provider answered with one.
+    pub status: Option<u16>,
+    /// How long the provider asks to wait before a repeat.
+    pub retry_after: Option<Duration>,
+    /// The provider's id of the request, for its support.
+    pub request_id: Option<String>,
+    #[source]
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+impl ModelError {
+    /// A failure of a kind, in words.
+    pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), status: None, retry_after: None, request_id: None, source: None }
+    }
+
+    /// Adds the HTTP status.
+    #[must_use]
+    pub fn with_status(mut self, status: u16) -> Self {
+        self.status = Some(status);
+        self
+    }
+
+    /// Adds the wait that the provider asks for.
+    #[must_use]
+    pub fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
+        self.retry_after = wait;
+        self
+    }
+
+    /// Adds the provider's request id.
+    #[must_use]
+    pub fn with_request_id(mut self, id: Option<String>) -> Self {
+        self.request_id = id;
+        self
+    }
+
+    /// Adds what caused it.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// What the loop does about it.
+    pub fn class(&self) -> ErrorClass {
+        self.kind.class()
+    }
+}

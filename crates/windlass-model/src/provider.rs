@@ -1,0 +1,82 @@
+//! The port.
+
+use crate::{ModelError, ModelInfo};
+use async_trait::async_trait;
+use futures_core::Stream;
+use std::fmt::Debug;
+use std::pin::Pin;
+use std::sync::Arc;
+use windlass_types::{ModelItem, ModelRequest};
+
+/// The stream of one model call.
+///
+/// Ends after [`ModelEvent::MessageStop`](windlass_types::ModelEvent::MessageStop), or with one `Err`, or without
+/// either when the connection was cut; only the first is a complete message.
+/// Dropping it cancels the call and closes its connection.
+pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelItem, ModelError>> + Send>>;
+
+/// A provider of models, behind one endpoint and one set of credentials.
+///
+/// # What an implementation must do
+/// - Map its own stream to the events of the Messages API one to one, in order,
+///   with block indexes from zero without gaps, and tool inputs as the exact
+///   JSON text that the model wrote.
+/// - Yield `MessageStop` only for a message that is complete. A connection that
+///   ends early is [`ModelErrorKind::Cut`](windlass_types::ModelErrorKind::Cut).
+/// - Report usage cumulatively, once per token.
+/// - Not retry: the loop decides, by the error's kind and wait hint.
+/// - Keep memory bounded and keys out of every error and `Debug` text.
+///
+/// The test kit's conformance functions check these.
+#[async_trait]
+pub trait ModelProvider: Debug + Send + Sync + 'static {
+    /// A short name for logs and errors, such as `anthropic`.
+    fn name(&self) -> &str;
+
+    /// Turns what a user wrote (`sonnet`, `opus[1m]`, an id) into a model id of this provider.
+    fn resolve_model(&self, name: &str) -> String;
+
+    /// What is known of a model: limits, abilities, price. Unknown models get
+    /// careful defaults and no price.
+    fn model_info(&self, model: &str) -> ModelInfo;
+
+    /// Sends a request and returns its stream, once the provider has begun to answer.
+    ///
+    /// Cancel safe: dropping the future abandons the call.
+    ///
+    /// # Errors
+    /// The provider refused the request or could not be reached.
+    async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError>;
+
+    /// Counts the input tokens of a request without running it.
+    ///
+    /// # Errors
+    /// The provider refused the request, could not be reached, or cannot count.
+    async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError>;
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl<P: ModelProvider + ?Sized> ModelProvider for Arc<P> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn resolve_model(&self, name: &str) -> String {
+        (**self).resolve_model(name)
+    }
+
+    fn model_info(&self, model: &str) -> ModelInfo {
+        (**self).model_info(model)
+    }
+
+    async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
+        (**self).stream(request).await
+    }
+
+    async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
+        (**self).count_tokens(request).await
+    }
+}
+
+const _: fn(&dyn ModelProvider) = |_| {};

@@ -1,0 +1,113 @@
+//! What a call was allowed to touch.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use windlass_types::CallDigest;
+
+/// A path that was judged: as the call named it, and what it resolved to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JudgedPath {
+    /// Absolute and lexically normal, links not resolved.
+    pub requested: PathBuf,
+    /// With all links resolved; for a missing file, its deepest existing
+    /// ancestor resolved plus the rest.
+    pub resolved: PathBuf,
+}
+
+impl JudgedPath {
+    /// A judged path.
+    pub fn new(requested: impl Into<PathBuf>, resolved: impl Into<PathBuf>) -> Self {
+        Self { requested: requested.into(), resolved: resolved.into() }
+    }
+}
+
+/// Whether a path below a judged tree may be read. Given to search tools.
+pub type PathFilter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
+
+/// The right to run one exact call: what was judged, and nothing more.
+///
+/// A [`Workspace`](crate::Workspace) opens files only with it, and refuses an object that is not
+/// the one that was judged.
+#[derive(Clone)]
+pub struct Permit {
+    digest: CallDigest,
+    reads: Arc<[JudgedPath]>,
+    writes: Arc<[JudgedPath]>,
+    filter: Option<PathFilter>,
+}
+
+impl Permit {
+    /// A permit for a call that touches no files.
+    pub fn new(digest: CallDigest) -> Self {
+        Self { digest, reads: Arc::from([]), writes: Arc::from([]), filter: None }
+    }
+
+    /// Adds paths that may be read (a tree may be read as a whole).
+    #[must_use]
+    pub fn with_reads(mut self, paths: Vec<JudgedPath>) -> Self {
+        self.reads = paths.into();
+        self
+    }
+
+    /// Adds files that may be written, and read.
+    #[must_use]
+    pub fn with_writes(mut self, paths: Vec<JudgedPath>) -> Self {
+        self.writes = paths.into();
+        self
+    }
+
+    /// Adds a filter for paths below readable trees. Without one, all are readable.
+    #[must_use]
+    pub fn with_filter(mut self, filter: PathFilter) -> Self {
+        self.filter = Some(filter);
+        self
+    }
+
+    /// The digest of the call that this permits.
+    pub fn digest(&self) -> &CallDigest {
+        &self.digest
+    }
+
+    /// The judged path under which a requested path may be read: itself if it
+    /// was judged, or a judged tree above it.
+    pub fn readable(&self, requested: &Path) -> Option<&JudgedPath> {
+        self.reads.iter().chain(self.writes.iter()).find(|judged| requested.starts_with(&judged.requested))
+    }
+
+    /// The judged path for writing a requested path: exactly itself.
+    pub fn writable(&self, requested: &Path) -> Option<&JudgedPath> {
+        self.writes.iter().find(|judged| requested == judged.requested)
+    }
+
+    /// All paths that may be read.
+    pub fn reads(&self) -> &[JudgedPath] {
+        &self.reads
+    }
+
+    /// All paths that may be written.
+    pub fn writes(&self) -> &[JudgedPath] {
+        &self.writes
+    }
+
+    /// Whether a resolved path below a readable tree passes the filter.
+    pub fn allows(&self, resolved: &Path) -> bool {
+        self.filter.as_ref().is_none_or(|filter| filter(resolved))
+    }
+
+    /// The filter, for searches that run on other threads.
+    pub fn filter(&self) -> Option<PathFilter> {
+        self.filter.clone()
+    }
+}
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit")
+            .field("digest", &self.digest)
+            .field("reads", &self.reads)
+            .field("writes", &self.writes)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,214 @@
+//! What a running tool is given.
+
+use crate::{Cancel, Clock, Ids, Permit, Process, Workspace};
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use windlass_types::{SessionId, ToolUseId};
+
+/// What a running tool is given. Cheap to clone.
+///
+/// A tool reaches files, programs, time and its host only through this; it
+/// never sees the session itself.
+#[derive(Clone)]
+pub struct ToolCx(Arc<ToolCxParts>);
+
+/// The parts of a [`ToolCx`], for drivers and test kits that make one.
+#[derive(Clone)]
+#[expect(clippy::exhaustive_structs, reason = "drivers must provide every part")]
+pub struct ToolCxParts {
+    /// The session.
+    pub session_id: SessionId,
+    /// The tool use that runs.
+    pub tool_use_id: ToolUseId,
+    /// Given when the call should stop.
+    pub cancel: Cancel,
+    /// What the call may touch.
+    pub permit: Permit,
+    /// Files.
+    pub workspace: Arc<dyn Workspace>,
+    /// Programs.
+    pub process: Arc<dyn Process>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Chance.
+    pub ids: Arc<dyn Ids>,
+    /// The directory that relative paths start in; absolute.
+    pub cwd: PathBuf,
+    /// The workspace: the start directory first, then additional ones; absolute.
+    pub directories: Arc<[PathBuf]>,
+    /// The environment that programs get; nothing else is inherited.
+    pub env: Arc<[(OsString, OsString)]>,
+    /// Where large outputs are kept; made when needed. Nothing when the session keeps no files.
+    pub artifacts: Option<PathBuf>,
+    /// What tools remember between calls of this session.
+    pub state: Arc<SessionState>,
+    /// Told how far the call is.
+    pub progress: Arc<dyn Fn(String) + Send + Sync>,
+}
+
+impl ToolCx {
+    /// A context from its parts.
+    pub fn new(parts: ToolCxParts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    /// The session.
+    pub fn session_id(&self) -> &SessionId {
+        &self.0.session_id
+    }
+
+    /// The tool use that runs.
+    pub fn tool_use_id(&self) -> &ToolUseId {
+        &self.0.tool_use_id
+    }
+
+    /// Given when the call should stop. A tool that does not look at it is
+    /// dropped instead, at its next await.
+    pub fn cancel(&self) -> &Cancel {
+        &self.0.cancel
+    }
+
+    /// What the call may touch.
+    pub fn permit(&self) -> &Permit {
+        &self.0.permit
+    }
+
+    /// Files.
+    pub fn workspace(&self) -> &dyn Workspace {
+        &*self.0.workspace
+    }
+
+    /// Programs.
+    pub fn process(&self) -> &dyn Process {
+        &*self.0.process
+    }
+
+    /// Time.
+    pub fn clock(&self) -> &dyn Clock {
+        &*self.0.clock
+    }
+
+    /// Chance.
+    pub fn ids(&self) -> &dyn Ids {
+        &*self.0.ids
+    }
+
+    /// The directory that relative paths start in; absolute.
+    pub fn cwd(&self) -> &Path {
+        &self.0.cwd
+    }
+
+    /// The directories of the workspace, the start directory first; absolute.
+    pub fn directories(&self) -> &[PathBuf] {
+        &self.0.directories
+    }
+
+    /// The environment that programs get.
+    pub fn env(&self) -> &[(OsString, OsString)] {
+        &self.0.env
+    }
+
+    /// Where large outputs are kept, if the session keeps files.
+    pub fn artifacts(&self) -> Option<&Path> {
+        self.0.artifacts.as_deref()
+    }
+
+    /// What tools remember between calls: one value of each type for the session.
+    pub fn state<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.0.state.get()
+    }
+
+    /// Tells the host how far the call is. Only the latest text is kept.
+    pub fn progress(&self, message: impl Into<String>) {
+        (self.0.progress)(message.into());
+    }
+
+    /// A path of an input as an absolute, lexically normal path: relative ones
+    /// start at [`ToolCx::cwd`], `.` and `..` are resolved without looking at links.
+    pub fn absolute(&self, path: &Path) -> PathBuf {
+        absolute(&self.0.cwd, path)
+    }
+}
+
+impl fmt::Debug for ToolCx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolCx")
+            .field("session_id", &self.0.session_id)
+            .field("tool_use_id", &self.0.tool_use_id)
+            .field("cwd", &self.0.cwd)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for ToolCxParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The environment may hold secrets.
+        f.debug_struct("ToolCxParts")
+            .field("session_id", &self.session_id)
+            .field("tool_use_id", &self.tool_use_id)
+            .field("cwd", &self.cwd)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Makes a path absolute and lexically normal: relative ones start at `base`,
+/// `.` disappears and `..` takes its parent away, without looking at links.
+pub fn absolute(base: &Path, path: &Path) -> PathBuf {
+    use std::path::Component;
+    let mut normal = PathBuf::new();
+    for component in base.join(path).components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+/// What tools remember between the calls of one session: one value of each type.
+#[derive(Default)]
+pub struct SessionState(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
+
+impl SessionState {
+    /// The value of a type, made by `Default` the first time.
+    pub fn get<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let value = values.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
+        Arc::clone(value).downcast().unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for SessionState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionState").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_is_one_value_of_each_type() {
+        let state = SessionState::default();
+        state.get::<Mutex<u32>>().lock().map(|mut n| *n += 1).unwrap();
+        assert_eq!(*state.get::<Mutex<u32>>().lock().unwrap(), 1);
+        assert_eq!(*state.get::<Mutex<u64>>().lock().unwrap(), 0);
+    }
+
+    #[test]
+    fn paths_become_absolute_and_normal() {
+        for (path, expected) in
+            [("a/./b", "/w/a/b"), ("../x", "/x"), ("/a/../../b", "/b"), ("", "/w"), ("a/..", "/w"), ("//a//b/", "/a/b")]
+        {
+            assert_eq!(absolute(Path::new("/w"), Path::new(path)), Path::new(expected), "{path}");
+        }
+    }
+}

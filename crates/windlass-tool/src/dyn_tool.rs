@@ -1,0 +1,110 @@
+//! Tools without their types.
+
+use crate::{Annotations, IntoToolOutput, Tool, ToolCheck, ToolCx, ToolError, ToolOutput};
+use schemars::generate::SchemaSettings;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use windlass_types::{Access, JsonText, ToolSpec};
+
+/// A boxed future that can move between threads.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A tool without its types. Every [`Tool`] is one; implement it directly for
+/// tools that are named at run time.
+pub trait DynTool: Send + Sync + 'static {
+    /// Name, description and input schema. Asked once, when a set is built.
+    fn spec(&self) -> ToolSpec;
+
+    /// What is true of all calls.
+    fn annotations(&self) -> Annotations;
+
+    /// Whether the model is offered the tool.
+    fn is_enabled(&self) -> bool;
+
+    /// Reads an input that fits the schema. Pure and quick.
+    ///
+    /// # Errors
+    /// The input does not fit the tool's type.
+    fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError>;
+}
+
+/// A call whose input was read: what it would do, and doing it.
+pub trait PreparedCall: Send + Sync + 'static {
+    /// See [`Tool::access`].
+    fn access(&self) -> Access;
+
+    /// See [`Tool::command`].
+    fn command(&self) -> Option<&str>;
+
+    /// See [`Tool::check`].
+    fn check(&self) -> ToolCheck;
+
+    /// See [`Tool::title`].
+    fn title(&self) -> String;
+
+    /// See [`Tool::call`].
+    fn call(self: Box<Self>, cx: ToolCx) -> BoxFuture<'static, Result<ToolOutput, ToolError>>;
+}
+
+struct Typed<T: Tool> {
+    tool: Arc<T>,
+    input: T::Input,
+}
+
+impl<T: Tool> PreparedCall for Typed<T> {
+    fn access(&self) -> Access {
+        self.tool.access(&self.input)
+    }
+
+    fn command(&self) -> Option<&str> {
+        self.tool.command(&self.input)
+    }
+
+    fn check(&self) -> ToolCheck {
+        self.tool.check(&self.input)
+    }
+
+    fn title(&self) -> String {
+        self.tool.title(&self.input).into_owned()
+    }
+
+    fn call(self: Box<Self>, cx: ToolCx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
+        let Self { tool, input } = *self;
+        Box::pin(async move { tool.call(input, &cx).await?.into_tool_output() })
+    }
+}
+
+impl<T: Tool> DynTool for T {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::new(T::NAME, T::DESCRIPTION, schema_of::<T::Input>())
+    }
+
+    fn annotations(&self) -> Annotations {
+        Tool::annotations(self)
+    }
+
+    fn is_enabled(&self) -> bool {
+        Tool::is_enabled(self)
+    }
+
+    fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
+        let input = input.to().map_err(|error| ToolError::invalid_input(error.to_string()))?;
+        Ok(Box::new(Typed { tool: self, input }))
+    }
+}
+
+/// The JSON Schema (2020-12, without references) of a type.
+pub(crate) fn schema_of<I: schemars::JsonSchema>() -> JsonText {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<I>();
+    // The name and comment of a Rust type say nothing to a model.
+    schema.remove("title");
+    schema.remove("description");
+    JsonText::of(&schema).unwrap_or_else(|_| JsonText::empty_object())
+}
+
+const _: fn(&dyn DynTool, &dyn PreparedCall) = |_, _| {};

@@ -1,0 +1,114 @@
+//! Failed tool calls.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+/// A tool call that failed. It has two readers: the model, who gets
+/// [`ToolError::model_text`], and the host, who also gets the source.
+///
+/// `?` works on every error type. What the model then reads is only that the
+/// tool failed, since errors of libraries can hold secrets; use
+/// [`ToolError::rejected`] to say something to the model.
+///
+/// It does not implement [`std::error::Error`], which would forbid that `?`;
+/// [`ToolError::into_error`] gives one.
+#[derive(Debug)]
+pub struct ToolError {
+    kind: ToolErrorKind,
+    text: String,
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+/// What kind of failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ToolErrorKind {
+    /// The input is not what the tool takes.
+    InvalidInput,
+    /// The tool says no, with a text for the model.
+    Rejected,
+    /// The call was stopped.
+    Cancelled,
+    /// Something inside the tool failed.
+    Internal,
+}
+
+impl ToolError {
+    /// The tool cannot do this; the text tells the model why and what to do.
+    pub fn rejected(text: impl Into<String>) -> Self {
+        Self { kind: ToolErrorKind::Rejected, text: text.into(), source: None }
+    }
+
+    /// The input is not what the tool takes; the text tells the model what is.
+    pub fn invalid_input(text: impl Into<String>) -> Self {
+        Self { kind: ToolErrorKind::InvalidInput, text: text.into(), source: None }
+    }
+
+    /// The call was stopped before it was done.
+    pub fn cancelled() -> Self {
+        Self { kind: ToolErrorKind::Cancelled, text: "The call was stopped before it was done.".into(), source: None }
+    }
+
+    /// A boxed error of something inside the tool. The model reads only that it failed.
+    pub fn from_boxed(source: Box<dyn StdError + Send + Sync>) -> Self {
+        Self {
+            kind: ToolErrorKind::Internal,
+            text: "The tool failed because of an internal error.".into(),
+            source: Some(source),
+        }
+    }
+
+    /// Adds what caused it, for the host.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+
+    /// What kind of failure.
+    pub fn kind(&self) -> ToolErrorKind {
+        self.kind
+    }
+
+    /// What the model reads.
+    pub fn model_text(&self) -> &str {
+        &self.text
+    }
+
+    /// What caused it, for the host.
+    pub fn source(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
+        self.source.as_deref()
+    }
+
+    /// This as an error of the standard kind.
+    pub fn into_error(self) -> Box<dyn StdError + Send + Sync> {
+        Box::new(Wrapped(self))
+    }
+}
+
+impl<E: StdError + Send + Sync + 'static> From<E> for ToolError {
+    fn from(error: E) -> Self {
+        Self::from_boxed(Box::new(error))
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[derive(Debug)]
+struct Wrapped(ToolError);
+
+impl fmt::Display for Wrapped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl StdError for Wrapped {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source.as_ref().map(|source| &**source as &(dyn StdError + 'static))
+    }
+}

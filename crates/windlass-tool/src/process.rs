@@ -1,0 +1,159 @@
+//! The port to programs.
+
+use crate::Cancel;
+use async_trait::async_trait;
+use std::error::Error as StdError;
+use std::ffi::OsString;
+use std::fmt::{self, Debug};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Runs programs, wherever they run.
+#[async_trait]
+pub trait Process: Debug + Send + Sync + 'static {
+    /// Runs a program until it ends, its time is up or it is cancelled. Then
+    /// its whole tree is gone. Standard input is empty; output is bounded.
+    ///
+    /// Dropping the future ends the tree as well, without waiting for it.
+    ///
+    /// # Errors
+    /// The program could not be started.
+    async fn run(&self, command: ProcessCommand, cancel: &Cancel) -> Result<ProcessOutcome, ProcessError>;
+}
+
+/// Told the latest output of a program now and then.
+pub type OutputProgress = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// What to run.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct ProcessCommand {
+    /// The program: a path, or a name that is looked up in the given `PATH`.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// The directory it starts in; absolute.
+    pub cwd: PathBuf,
+    /// Its whole environment. Nothing is inherited.
+    pub env: Vec<(OsString, OsString)>,
+    /// When it is stopped; nothing means never.
+    pub timeout: Option<Duration>,
+    /// How many bytes of output are kept in memory, head and tail together, for each of both streams.
+    pub inline_bytes: usize,
+    /// Where the full output goes once it is larger than that; a file that does not exist yet.
+    pub spill: Option<PathBuf>,
+    /// Told the latest output now and then.
+    pub progress: Option<OutputProgress>,
+}
+
+impl ProcessCommand {
+    /// A program with no arguments, environment or time limit, and 64 KiB of kept output.
+    pub fn new(program: impl Into<OsString>, cwd: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            cwd: cwd.into(),
+            env: Vec::new(),
+            timeout: None,
+            inline_bytes: 64 * 1024,
+            spill: None,
+            progress: None,
+        }
+    }
+}
+
+impl Debug for ProcessCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The environment may hold secrets.
+        f.debug_struct("ProcessCommand")
+            .field("program", &self.program)
+            .field("args", &self.args)
+            .field("cwd", &self.cwd)
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ProcessExit {
+    /// With this code.
+    Code(i32),
+    /// Killed by this signal that was not ours.
+    Signal(i32),
+    /// Its time was up.
+    TimedOut,
+    /// It was cancelled.
+    Cancelled,
+}
+
+/// What came of a program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProcessOutcome {
+    /// How it ended.
+    pub exit: ProcessExit,
+    /// Standard output.
+    pub stdout: CapturedOutput,
+    /// Standard error.
+    pub stderr: CapturedOutput,
+    /// The file with the full output, if it was larger than what is kept.
+    pub spilled: Option<PathBuf>,
+    /// How long it ran.
+    pub duration: Duration,
+}
+
+impl ProcessOutcome {
+    /// An outcome with empty output.
+    pub fn new(exit: ProcessExit, duration: Duration) -> Self {
+        Self { exit, stdout: CapturedOutput::default(), stderr: CapturedOutput::default(), spilled: None, duration }
+    }
+}
+
+/// Output of a program: all of it, or its head and tail.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct CapturedOutput {
+    /// The beginning, or everything. Bytes that are not UTF-8 are replaced.
+    pub head: String,
+    /// The end, empty when `head` is everything.
+    pub tail: String,
+    /// How many bytes are missing between the two.
+    pub omitted_bytes: u64,
+}
+
+impl CapturedOutput {
+    /// Output with its beginning, its end and what is missing between.
+    pub fn new(head: impl Into<String>, tail: impl Into<String>, omitted_bytes: u64) -> Self {
+        Self { head: head.into(), tail: tail.into(), omitted_bytes }
+    }
+}
+
+/// A program could not be started.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct ProcessError {
+    /// Why, in a sentence.
+    pub message: String,
+    #[source]
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+impl ProcessError {
+    /// An error with a sentence.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), source: None }
+    }
+
+    /// Adds what caused it.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+}
+
+const _: fn(&dyn Process) = |_| {};

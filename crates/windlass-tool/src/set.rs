@@ -1,0 +1,182 @@
+//! Sets of tools.
+
+use crate::{DynTool, InputSchema, PreparedCall, ToolError};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use windlass_types::{JsonText, ToolSpec};
+
+/// The tools of a session, by name. Cheap to clone; never changes.
+#[derive(Clone, Default)]
+pub struct ToolSet {
+    tools: Arc<BTreeMap<String, Member>>,
+    specs: Arc<[Arc<ToolSpec>]>,
+}
+
+struct Member {
+    tool: Arc<dyn DynTool>,
+    spec: Arc<ToolSpec>,
+    schema: InputSchema,
+}
+
+/// A set of tools that cannot be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolSetError {
+    /// Two tools have one name.
+    #[error("two tools are named {name:?}: rename or leave out one of them")]
+    NameClash {
+        /// The name.
+        name: String,
+    },
+    /// A name that models do not accept.
+    #[error("the tool name {name:?} is not valid: use 1 to 64 letters, digits, `_` and `-`")]
+    InvalidName {
+        /// The name.
+        name: String,
+    },
+    /// A schema that is not an object schema.
+    #[error("the input schema of the tool {name:?} is not an object schema")]
+    InvalidSchema {
+        /// The tool's name.
+        name: String,
+    },
+}
+
+impl ToolSet {
+    /// A set of tools. Those that are not enabled are left out.
+    ///
+    /// The model is offered them sorted by name, whatever the order here, so
+    /// that the cached prefix does not depend on it.
+    ///
+    /// # Errors
+    /// Two tools of one name, or a name or schema that models do not accept.
+    pub fn new(tools: impl IntoIterator<Item = Arc<dyn DynTool>>) -> Result<Self, ToolSetError> {
+        let mut members = BTreeMap::new();
+        for tool in tools {
+            if !tool.is_enabled() {
+                continue;
+            }
+            let spec = tool.spec();
+            let name = spec.name.clone();
+            if !is_valid_name(&name) {
+                return Err(ToolSetError::InvalidName { name });
+            }
+            if !spec.input_schema.is_object() {
+                return Err(ToolSetError::InvalidSchema { name });
+            }
+            let member = Member { tool, schema: InputSchema::new(spec.input_schema.clone()), spec: Arc::new(spec) };
+            if members.insert(name.clone(), member).is_some() {
+                return Err(ToolSetError::NameClash { name });
+            }
+        }
+        let specs = members.values().map(|member| Arc::clone(&member.spec)).collect();
+        Ok(Self { tools: Arc::new(members), specs })
+    }
+
+    /// What the model is offered, in stable order.
+    pub fn specs(&self) -> Arc<[Arc<ToolSpec>]> {
+        Arc::clone(&self.specs)
+    }
+
+    /// The names, sorted.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().map(String::as_str)
+    }
+
+    /// A tool by its exact name.
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn DynTool>> {
+        self.tools.get(name).map(|member| &member.tool)
+    }
+
+    /// Reads a call: strict JSON, schema, typed input. No effect, no user code
+    /// but the tool's own reading of its input.
+    ///
+    /// # Errors
+    /// Unknown tool or unfit input, in words for the model.
+    pub fn prepare(&self, name: &str, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
+        let Some(member) = self.tools.get(name) else {
+            return Err(ToolError::rejected(self.unknown_tool(name)));
+        };
+        member
+            .schema
+            .check(input)
+            .map_err(|fault| ToolError::invalid_input(format!("InputValidationError: {name}: {fault}")))?;
+        Arc::clone(&member.tool).prepare(input)
+    }
+
+    fn unknown_tool(&self, name: &str) -> String {
+        let mut near: Vec<(f64, &str)> = self
+            .names()
+            .map(|known| (strsim::jaro_winkler(&known.to_lowercase(), &name.to_lowercase()), known))
+            .filter(|(score, _)| *score > 0.75)
+            .collect();
+        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let near: Vec<&str> = near.into_iter().take(3).map(|(_, known)| known).collect();
+        let shown: String = name.chars().take(80).collect();
+        if near.is_empty() {
+            let all: Vec<&str> = self.names().take(40).collect();
+            format!("There is no tool named {shown:?}. The tools are: {}.", all.join(", "))
+        } else {
+            format!("There is no tool named {shown:?}. Did you mean {}?", near.join(" or "))
+        }
+    }
+}
+
+fn is_valid_name(name: &str) -> bool {
+    (1..=64).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+}
+
+impl fmt::Debug for ToolSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.tools.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool_fn;
+
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    #[allow(dead_code, reason = "only the schema is looked at")]
+    struct Input {
+        /// How many.
+        count: u32,
+        note: Option<String>,
+    }
+
+    fn tool(name: &str) -> Arc<dyn DynTool> {
+        Arc::new(tool_fn(name, "A test.", |_: Input, _| async { Ok("ok") }))
+    }
+
+    #[test]
+    fn names_must_be_valid_and_unique() {
+        assert!(matches!(ToolSet::new([tool("a"), tool("a")]), Err(ToolSetError::NameClash { .. })));
+        for bad in ["", "a b", "é", &"x".repeat(65)] {
+            assert!(matches!(ToolSet::new([tool(bad)]), Err(ToolSetError::InvalidName { .. })), "{bad}");
+        }
+        let set = ToolSet::new([tool("b"), tool("a")]).unwrap();
+        assert_eq!(set.names().collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(set.specs()[0].name, "a");
+    }
+
+    #[test]
+    fn unfit_inputs_are_told_to_the_model() {
+        let set = ToolSet::new([tool("Read"), tool("Write")]).unwrap();
+        let error = |name: &str, input: &str| {
+            let input = JsonText::parse(input).unwrap();
+            set.prepare(name, &input).err().map(|error| error.model_text().to_owned())
+        };
+        assert_eq!(error("Read", r#"{"count":1}"#), None);
+        assert_eq!(error("Read", r#"{"count":1,"note":null}"#), None);
+        assert!(error("read_file", r#"{"count":1}"#).unwrap().contains("Did you mean Read"));
+        assert!(error("Zzz", "{}").unwrap().contains("Read, Write"));
+        assert!(error("Read", "{}").unwrap().contains("count"));
+        assert!(error("Read", r#"{"count":"x"}"#).unwrap().contains("/count"));
+        assert!(error("Read", r#"{"count":1,"count":2}"#).unwrap().contains("twice"));
+        assert!(error("Read", "[]").unwrap().contains("object"));
+        assert!(error("Read", r#"{"count":-1}"#).is_some());
+    }
+}

@@ -1,0 +1,172 @@
+//! Typed tools.
+
+use crate::{IntoToolOutput, ToolCx, ToolError};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use std::borrow::Cow;
+use std::future::Future;
+use windlass_types::Access;
+
+/// A tool with a typed input.
+///
+/// The input schema is derived from [`Tool::Input`]; doc comments on its fields
+/// become their descriptions. Input that does not fit the schema never reaches
+/// the tool: the model gets an error that names what is wrong.
+///
+/// ```
+/// use windlass_tool::{schemars, Tool, ToolCx, ToolError};
+/// use windlass_types::Access;
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Sum {
+///     /// The numbers to add.
+///     numbers: Vec<f64>,
+/// }
+///
+/// struct Add;
+///
+/// impl Tool for Add {
+///     const NAME: &'static str = "add";
+///     const DESCRIPTION: &'static str = "Adds numbers.";
+///     type Input = Sum;
+///     type Output = String;
+///
+///     fn access(&self, _: &Sum) -> Access {
+///         Access::NOTHING
+///     }
+///
+///     async fn call(&self, input: Sum, _: &ToolCx) -> Result<String, ToolError> {
+///         Ok(input.numbers.iter().sum::<f64>().to_string())
+///     }
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    note = "implement `windlass_tool::Tool`, or make one from an async closure with `windlass_tool::tool_fn`"
+)]
+pub trait Tool: Send + Sync + 'static {
+    /// The name: 1 to 64 of `A-Z a-z 0-9 _ -`.
+    const NAME: &'static str;
+    /// What it does and when to use it, for the model. Must not change during a
+    /// session: it is part of the cached prefix.
+    const DESCRIPTION: &'static str;
+    /// What it takes; an object.
+    type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
+    /// What it returns.
+    type Output: IntoToolOutput;
+
+    /// What this call touches. It decides what may run beside it and what is
+    /// asked. The default is that nobody knows: it runs alone and asks.
+    ///
+    /// Pure and quick: it may be called before the call is allowed.
+    fn access(&self, input: &Self::Input) -> Access {
+        let _ = input;
+        Access::Unknown
+    }
+
+    /// The shell command that this call runs, if it runs one; it is then judged
+    /// command by command.
+    fn command<'a>(&self, input: &'a Self::Input) -> Option<&'a str> {
+        let _ = input;
+        None
+    }
+
+    /// The tool's own opinion. It can only make the verdict stricter.
+    fn check(&self, input: &Self::Input) -> ToolCheck {
+        let _ = input;
+        ToolCheck::Undecided
+    }
+
+    /// One line for people that names what this call does.
+    fn title(&self, input: &Self::Input) -> Cow<'static, str> {
+        let _ = input;
+        Cow::Borrowed(Self::NAME)
+    }
+
+    /// What is true of all calls.
+    fn annotations(&self) -> Annotations {
+        Annotations::default()
+    }
+
+    /// Whether the model is offered the tool. Asked once, when a session opens.
+    fn is_enabled(&self) -> bool {
+        true
+    }
+
+    /// Runs the call. It has been validated and allowed.
+    ///
+    /// When the call is cancelled, [`ToolCx::cancel`] is given and, unless the
+    /// annotations say otherwise, the future is dropped soon after. Panics are
+    /// caught and become an error.
+    ///
+    /// # Errors
+    /// What the model should know, see [`ToolError`].
+    fn call(&self, input: Self::Input, cx: &ToolCx) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
+}
+
+/// What is true of all calls of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Annotations {
+    /// What happens to a call that is stopped.
+    pub interrupt: InterruptBehavior,
+    /// Whether somebody must answer each call, in every mode.
+    pub requires_user_interaction: bool,
+    /// The most bytes of text that the model reads of a result; the middle of
+    /// longer ones is left out.
+    pub max_result_bytes: usize,
+}
+
+impl Default for Annotations {
+    fn default() -> Self {
+        Self { interrupt: InterruptBehavior::Cancel, requires_user_interaction: false, max_result_bytes: 100_000 }
+    }
+}
+
+impl Annotations {
+    /// Sets what happens to a call that is stopped.
+    #[must_use]
+    pub fn with_interrupt(mut self, interrupt: InterruptBehavior) -> Self {
+        self.interrupt = interrupt;
+        self
+    }
+
+    /// Somebody must answer each call, in every mode.
+    #[must_use]
+    pub fn requiring_user_interaction(mut self) -> Self {
+        self.requires_user_interaction = true;
+        self
+    }
+
+    /// Sets the most bytes of text that the model reads of a result.
+    #[must_use]
+    pub fn with_max_result_bytes(mut self, bytes: usize) -> Self {
+        self.max_result_bytes = bytes;
+        self
+    }
+}
+
+/// What happens to a call that is stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum InterruptBehavior {
+    /// It is told, given a moment, and dropped.
+    #[default]
+    Cancel,
+    /// It is told, and waited for: dropping it half-way would do harm.
+    Block,
+}
+
+/// A tool's own opinion on a call. There is no allow: a tool cannot lift what
+/// rules and modes say.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum ToolCheck {
+    /// No opinion.
+    #[default]
+    Undecided,
+    /// Somebody must say, for this reason.
+    Ask(String),
+    /// It must not run, for this reason.
+    Deny(String),
+}

@@ -1,0 +1,209 @@
+//! The port to files.
+
+use crate::Permit;
+use async_trait::async_trait;
+use std::error::Error as StdError;
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use windlass_types::Timestamp;
+
+/// Files, wherever they are: on this machine, in memory, on another machine.
+///
+/// All paths given in are absolute and lexically normal. Every method that
+/// opens something takes the [`Permit`] of the call, refuses a path that it
+/// does not cover, and refuses an object that is not the one that was judged
+/// (a link that was swapped since). Only regular files are opened.
+///
+/// All methods are cancel safe in the sense that a file is either as before or
+/// completely written.
+#[async_trait]
+pub trait Workspace: Debug + Send + Sync + 'static {
+    /// Follows all links of a path, without opening it. A missing file resolves
+    /// to its deepest existing ancestor plus the rest.
+    ///
+    /// # Errors
+    /// A link cycle, or a component that is not a directory or not accessible.
+    async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError>;
+
+    /// Opens a file for reading.
+    ///
+    /// # Errors
+    /// Not covered by the permit, missing, not a regular file, not readable, or
+    /// changed since it was judged.
+    async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError>;
+
+    /// Replaces or creates a file as a whole, durably: the file has the old
+    /// content or the new, never a mix, and nothing is left behind on failure.
+    /// Keeps mode and owner of an existing file as far as possible. Missing
+    /// directories are made when the options say so.
+    ///
+    /// # Errors
+    /// Not covered by the permit, not writable, disk full, or changed since it was judged.
+    async fn write(
+        &self,
+        permit: &Permit,
+        path: &Path,
+        content: &[u8],
+        options: WriteOptions,
+    ) -> Result<(), WorkspaceError>;
+
+    /// The names of a directory's entries, at most `limit`, in no particular
+    /// order. For hints, such as names similar to a missing one.
+    ///
+    /// # Errors
+    /// Not covered by the permit, missing or not a directory.
+    async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError>;
+
+    /// Whether these files are files of this machine, under the same paths:
+    /// searches and programs may then reach them directly.
+    fn is_local(&self) -> bool;
+}
+
+/// An open regular file.
+#[async_trait]
+pub trait OpenFile: Debug + Send {
+    /// What the file is, as of opening.
+    fn info(&self) -> &FileInfo;
+
+    /// Reads on: at most `limit` bytes, empty at the end of the file. May
+    /// return fewer than asked before the end, but never none.
+    ///
+    /// # Errors
+    /// The file could not be read.
+    async fn read(&mut self, limit: usize) -> Result<Vec<u8>, WorkspaceError>;
+}
+
+/// What a path resolves to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResolvedPath {
+    /// The path with all links resolved.
+    pub path: PathBuf,
+    /// What is there.
+    pub kind: EntryKind,
+}
+
+impl ResolvedPath {
+    /// A resolved path.
+    pub fn new(path: impl Into<PathBuf>, kind: EntryKind) -> Self {
+        Self { path: path.into(), kind }
+    }
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EntryKind {
+    /// Nothing.
+    Missing,
+    /// A regular file.
+    File,
+    /// A directory.
+    Directory,
+    /// A device, pipe or socket.
+    Special,
+}
+
+/// What an open file is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileInfo {
+    /// Its size in bytes.
+    pub size: u64,
+    /// When it was changed last, if the file system says.
+    pub modified: Option<Timestamp>,
+    /// Whether anybody may execute it.
+    pub executable: bool,
+}
+
+impl FileInfo {
+    /// A file of a size.
+    pub fn new(size: u64, modified: Option<Timestamp>, executable: bool) -> Self {
+        Self { size, modified, executable }
+    }
+}
+
+/// How to write a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct WriteOptions {
+    /// Make missing directories.
+    pub create_directories: bool,
+    /// Fail when the file exists.
+    pub must_be_new: bool,
+}
+
+impl WriteOptions {
+    /// Make missing directories.
+    #[must_use]
+    pub fn creating_directories(mut self) -> Self {
+        self.create_directories = true;
+        self
+    }
+
+    /// Fail when the file exists.
+    #[must_use]
+    pub fn only_new(mut self) -> Self {
+        self.must_be_new = true;
+        self
+    }
+}
+
+/// Why a file could not be reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WorkspaceErrorKind {
+    /// The call's permit does not cover the path.
+    NotPermitted,
+    /// The path leads somewhere else than when it was judged.
+    Changed,
+    /// Nothing is there.
+    NotFound,
+    /// A file is there already.
+    AlreadyExists,
+    /// It is a directory.
+    IsDirectory,
+    /// A component on the way is not a directory.
+    NotDirectory,
+    /// It is a device, pipe or socket.
+    NotRegular,
+    /// The operating system refuses.
+    AccessDenied,
+    /// The file system is read-only.
+    ReadOnly,
+    /// The disk or a quota is full.
+    NoSpace,
+    /// Links lead in a circle.
+    LinkCycle,
+    /// Anything else.
+    Other,
+}
+
+/// A file could not be reached.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct WorkspaceError {
+    /// Why.
+    pub kind: WorkspaceErrorKind,
+    /// Why, in a sentence that names the path and may be shown to the model.
+    pub message: String,
+    #[source]
+    source: Option<Box<dyn StdError + Send + Sync>>,
+}
+
+impl WorkspaceError {
+    /// An error with a sentence.
+    pub fn new(kind: WorkspaceErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), source: None }
+    }
+
+    /// Adds what caused it.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+}
+
+const _: fn(&dyn Workspace, &dyn OpenFile) = |_, _| {};
