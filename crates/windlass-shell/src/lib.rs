@@ -1,1 +1,44 @@
-//! Shell text to parsed commands with a conservative classification; pure, no processes
+//! What a shell command would do, found out without running it.
+//!
+//! [`analyse`] reads a text as bash (non-interactive, no start-up files) would and gives two answers:
+//!
+//! * the **allow side** under-approximates: [`Analysis::understood`] is the list of commands if the text is covered
+//!   by a small grammar whose meaning is completely known, and nothing otherwise;
+//! * the **deny side** over-approximates: [`Analysis::found`] lists every command that might run, through
+//!   any nesting, quoting, wrapper or literal script, and [`Analysis::undecided`] says when there may be more.
+//!
+//! [`SimpleCommand::classify`] tells what an understood command does and which paths it touches,
+//! [`BashPattern`] matches permission rules, [`catastrophic`] finds what must never run.
+//!
+//! ```
+//! use windlass_shell::{Effect, analyse, parse_rule_pattern, DenyMatch};
+//!
+//! let analysis = analyse("grep -rn TODO src | head -5");
+//! let commands = analysis.understood().unwrap().commands();
+//! assert!(commands.iter().all(|c| c.classify().effect == Effect::ReadOnly));
+//!
+//! let analysis = analyse("echo `timeout 5 /bin/rm x`");
+//! assert!(analysis.understood().is_err());
+//! let rule = parse_rule_pattern("rm:*");
+//! assert!(analysis.found().iter().any(|c| rule.matches_deny(c) == DenyMatch::Yes));
+//! ```
+//!
+//! The crate is pure: no processes, no files, no environment.
+
+mod analysis;
+mod classify;
+mod command;
+mod danger;
+mod gate;
+mod grammar;
+mod pattern;
+mod scan;
+mod word;
+
+pub use analysis::{Analysis, MAX_CHARS, NotUnderstood, Undecided, analyse};
+pub use classify::{Classification, Effect, PathOperand, PathRole};
+pub use command::{Assignment, Connector, DirectoryChange, Redirect, RedirectKind, SimpleCommand, Understood};
+pub use danger::{Catastrophe, catastrophic};
+pub use pattern::{BashPattern, DenyMatch, parse_rule_pattern, suggest_prefix};
+pub use scan::FoundCommand;
+pub use word::{Word, WordKind};

@@ -1,0 +1,138 @@
+//! The entry point and its result.
+
+use thiserror::Error;
+
+use crate::{FoundCommand, Understood, gate, grammar, scan};
+
+/// Texts with more characters than this are never understood.
+pub const MAX_CHARS: usize = 10_000;
+
+/// Why the small grammar does not cover a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum NotUnderstood {
+    /// Nothing to run.
+    #[error("the command is empty")]
+    Empty,
+    /// More than [`MAX_CHARS`] characters.
+    #[error("the command is longer than {MAX_CHARS} characters")]
+    TooLong,
+    /// A control character, an unusual blank, or an invisible or direction-changing character.
+    #[error("the command contains the character U+{code:04X}", code = u32::from(*.0))]
+    Character(char),
+    /// `$`, a backtick, or another expansion.
+    #[error("the command uses shell expansion")]
+    Expansion,
+    /// A quote or an escape that does not end.
+    #[error("the command has an unfinished quote")]
+    UnfinishedQuote,
+    /// `( )`, `{ }`, a keyword or a function.
+    #[error("the command uses subshells, groups or control structures")]
+    Structure,
+    /// `&`
+    #[error("the command runs something in the background")]
+    Background,
+    /// A here-document, a process substitution, or a redirection with an unusual target or descriptor.
+    #[error("the command uses an unusual redirection")]
+    Redirection,
+    /// An operator without a command on one of its sides.
+    #[error("the command has a misplaced operator")]
+    Operator,
+    /// An assignment or a program name that is not plain text.
+    #[error("the command's program name or assignment is not plain text")]
+    Program,
+}
+
+/// Why it cannot be known which commands a text runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
+#[non_exhaustive]
+pub enum Undecided {
+    /// A program's name comes from an expansion.
+    #[error("the name of a program comes from an expansion")]
+    Program,
+    /// `eval`, `bash -c` or the like with a script that is not plain text.
+    #[error("a script is made while the command runs")]
+    Script,
+    /// A shell reads its script from its input.
+    #[error("a shell reads its commands from its input")]
+    Input,
+    /// Aliases or the like give names another meaning.
+    #[error("the command changes the meaning of later commands")]
+    Definition,
+    /// Quotes or brackets do not match up.
+    #[error("the command is not well formed")]
+    Malformed,
+    /// Too long or too deeply nested.
+    #[error("the command is too long or too deeply nested")]
+    TooLarge,
+}
+
+/// What is known about a command text. Made by [`analyse`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Analysis {
+    text: String,
+    understood: Result<Understood, NotUnderstood>,
+    found: Vec<FoundCommand>,
+    undecided: Option<Undecided>,
+    fork_bomb: bool,
+}
+
+impl Analysis {
+    /// The text that was analysed, unchanged.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The allow side: the commands, if the text's meaning is completely known.
+    ///
+    /// # Errors
+    /// The first reason why it is not; then nothing but a rule for exactly this text may allow it.
+    pub fn understood(&self) -> Result<&Understood, NotUnderstood> {
+        self.understood.as_ref().map_err(|reason| *reason)
+    }
+
+    /// The deny side: every command that might run, at any nesting and behind any wrapper. For an understood
+    /// text each of its commands is among them.
+    #[must_use]
+    pub fn found(&self) -> &[FoundCommand] {
+        &self.found
+    }
+
+    /// Set if more commands might run than [`found`](Self::found) lists. Where a scoped deny or ask rule exists
+    /// such a text asks.
+    #[must_use]
+    pub fn undecided(&self) -> Option<Undecided> {
+        self.undecided
+    }
+
+    pub(crate) fn has_fork_bomb(&self) -> bool {
+        self.fork_bomb
+    }
+}
+
+/// Analyses a text as bash (non-interactive, without start-up files) would read it.
+///
+/// Total: any text gives an answer. Time and memory are bounded by the length of the text.
+#[must_use]
+pub fn analyse(text: &str) -> Analysis {
+    let scan = scan::scan(text);
+    Analysis {
+        text: text.to_owned(),
+        understood: understand(text),
+        found: scan.found,
+        undecided: scan.undecided,
+        fork_bomb: scan.fork_bomb,
+    }
+}
+
+fn understand(text: &str) -> Result<Understood, NotUnderstood> {
+    let chars: Vec<char> = text.chars().take(MAX_CHARS.saturating_add(1)).collect();
+    if chars.len() > MAX_CHARS {
+        return Err(NotUnderstood::TooLong);
+    }
+    if let Some(c) = chars.iter().find(|c| !gate::is_plain(**c)) {
+        return Err(NotUnderstood::Character(*c));
+    }
+    grammar::parse(&chars)
+}

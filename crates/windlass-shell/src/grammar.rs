@@ -1,0 +1,319 @@
+//! The allow side's parser: a small positive grammar, everything else refused.
+//!
+//! ```text
+//! text     := command (('&&' | '||' | '|' | '|&' | ';' | newline) command)* [';']
+//! command  := (NAME=literal)* word* mixed with redirections
+//! word     := plain characters, '…', "…" without expansion, \c, and unquoted * ? [ as patterns
+//! redirect := [1|2] ('>' | '>>' | '>|') literal, [0] '<' literal, '&>' literal, '&>>' literal, [n] '>&' (1|2)
+//! ```
+//! A backslash before a line end joins what it separates, everywhere but in single quotes and comments.
+
+mod words;
+
+use crate::{
+    NotUnderstood, Redirect, RedirectKind, SimpleCommand, Understood, Word,
+    command::{Assignment, Connector},
+};
+
+type Result<T> = std::result::Result<T, NotUnderstood>;
+
+const RESERVED: &[&str] = &[
+    "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for", "function", "if", "in",
+    "select", "then", "until", "while", "{", "}",
+];
+
+/// Parses a text that has passed the character gate.
+pub(crate) fn parse(chars: &[char]) -> Result<Understood> {
+    Parser { chars, pos: 0 }.text()
+}
+
+/// The words of a text which is one command of literal words and nothing else.
+pub(crate) fn literal_words(text: &str) -> Option<Vec<String>> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut parser = Parser { chars: &chars, pos: 0 };
+    let mut words = Vec::new();
+    loop {
+        parser.skip_blanks();
+        if parser.peek().is_none() {
+            return Some(words);
+        }
+        let word = parser.word().ok()?;
+        if !word.is_literal() || word.source().is_empty() {
+            return None;
+        }
+        words.push(word.text().to_owned());
+    }
+}
+
+struct Parser<'a> {
+    chars: &'a [char],
+    pos: usize,
+}
+
+impl Parser<'_> {
+    fn text(mut self) -> Result<Understood> {
+        let mut commands = Vec::new();
+        let mut connector = Connector::First;
+        self.skip_lines();
+        if self.peek().is_none() {
+            return Err(NotUnderstood::Empty);
+        }
+        loop {
+            commands.push(self.command(connector)?);
+            match self.connector()? {
+                Some(next) => connector = next,
+                None => return Ok(Understood { commands }),
+            }
+        }
+    }
+
+    /// What stands between two commands; `None` at the end of the text.
+    fn connector(&mut self) -> Result<Option<Connector>> {
+        let Some(c) = self.peek() else {
+            return Ok(None);
+        };
+        self.bump();
+        let connector = match (c, self.peek()) {
+            ('&', Some('&')) => Connector::And,
+            ('|', Some('|')) => Connector::Or,
+            ('|', Some('&')) => Connector::Pipe,
+            ('|', _) => {
+                return self.after_operator(Connector::Pipe).map(Some);
+            }
+            ('&', _) => return Err(NotUnderstood::Background),
+            (';' | '\n', _) => {
+                self.skip_lines();
+                return Ok(self.peek().is_some().then_some(Connector::Sequence));
+            }
+            _ => return Err(NotUnderstood::Operator),
+        };
+        self.bump();
+        self.after_operator(connector).map(Some)
+    }
+
+    fn after_operator(&mut self, connector: Connector) -> Result<Connector> {
+        self.skip_lines();
+        if self.peek().is_some() { Ok(connector) } else { Err(NotUnderstood::Operator) }
+    }
+
+    fn command(&mut self, connector: Connector) -> Result<SimpleCommand> {
+        let start = self.pos;
+        let mut end = start;
+        let mut command = SimpleCommand {
+            connector,
+            assignments: Vec::new(),
+            words: Vec::new(),
+            redirects: Vec::new(),
+            source: String::new(),
+        };
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                None | Some('\n' | ';' | '|') => break,
+                Some('#') => {
+                    self.skip_comment();
+                    break;
+                }
+                Some('&') => {
+                    if self.peek_second() != Some('>') {
+                        break;
+                    }
+                    self.bump();
+                    let redirect = self.redirect_both()?;
+                    command.redirects.push(redirect);
+                }
+                Some('<' | '>') => {
+                    let redirect = self.redirect(None)?;
+                    command.redirects.push(redirect);
+                }
+                Some(_) => self.word_or_redirect(&mut command)?,
+            }
+            end = self.pos;
+        }
+        if command.words.is_empty() && command.assignments.is_empty() && command.redirects.is_empty() {
+            return Err(NotUnderstood::Operator);
+        }
+        check_timed_program(&command)?;
+        command.source = self.chars.get(start..end).unwrap_or_default().iter().collect();
+        Ok(command)
+    }
+
+    fn word_or_redirect(&mut self, command: &mut SimpleCommand) -> Result<()> {
+        let word = self.word()?;
+        if matches!(self.peek(), Some('<' | '>')) {
+            let source = word.source();
+            if !source.is_empty() && source.chars().all(|c| c.is_ascii_digit()) {
+                let redirect = self.redirect(Some(source))?;
+                command.redirects.push(redirect);
+                return Ok(());
+            }
+            // `{name}>file` stores a descriptor in a variable; a continuation inside the number would hide it.
+            if source.contains(['{', '\n']) {
+                return Err(NotUnderstood::Redirection);
+            }
+        }
+        if command.words.is_empty() {
+            if let Some(assignment) = assignment(&word)? {
+                command.assignments.push(assignment);
+                return Ok(());
+            }
+            check_program(&word)?;
+        }
+        command.words.push(word);
+        Ok(())
+    }
+
+    /// After `&`, at `>`.
+    fn redirect_both(&mut self) -> Result<Redirect> {
+        self.bump();
+        let mut kind = RedirectKind::Write;
+        match self.peek() {
+            Some('>') => {
+                self.bump();
+                kind = RedirectKind::Append;
+            }
+            Some('&' | '|' | '(') => return Err(NotUnderstood::Redirection),
+            _ => {}
+        }
+        Ok(Redirect::new(kind, self.target()?))
+    }
+
+    /// At `<` or `>`, after an optional descriptor number.
+    fn redirect(&mut self, descriptor: Option<&str>) -> Result<Redirect> {
+        let operator = self.peek();
+        self.bump();
+        if operator == Some('<') {
+            if matches!(self.peek(), Some('<' | '>' | '&' | '(')) || !matches!(descriptor, None | Some("0")) {
+                return Err(NotUnderstood::Redirection);
+            }
+            return Ok(Redirect::new(RedirectKind::Read, self.target()?));
+        }
+        if !matches!(descriptor, None | Some("1" | "2")) {
+            return Err(NotUnderstood::Redirection);
+        }
+        let kind = match self.peek() {
+            Some('&') => {
+                self.bump();
+                let target = self.target()?;
+                if !matches!(target.source(), "1" | "2") {
+                    return Err(NotUnderstood::Redirection);
+                }
+                return Ok(Redirect::new(RedirectKind::Duplicate, target));
+            }
+            Some('(') => return Err(NotUnderstood::Redirection),
+            Some('>') => {
+                self.bump();
+                RedirectKind::Append
+            }
+            Some('|') => {
+                self.bump();
+                RedirectKind::Write
+            }
+            _ => RedirectKind::Write,
+        };
+        Ok(Redirect::new(kind, self.target()?))
+    }
+
+    fn target(&mut self) -> Result<Word> {
+        self.skip_blanks();
+        if matches!(self.peek(), None | Some('\n' | ';' | '|' | '&' | '<' | '>' | '#')) {
+            return Err(NotUnderstood::Redirection);
+        }
+        let word = self.word()?;
+        // bash opens these names itself, as sockets.
+        let network = ["/dev/tcp", "/dev/udp"].iter().any(|p| word.text().starts_with(p));
+        if !word.is_literal() || word.text().is_empty() || network {
+            return Err(NotUnderstood::Redirection);
+        }
+        Ok(word)
+    }
+
+    /// The next character, line continuations skipped.
+    fn peek(&mut self) -> Option<char> {
+        while self.chars.get(self.pos) == Some(&'\\') && self.chars.get(self.pos.saturating_add(1)) == Some(&'\n') {
+            self.pos = self.pos.saturating_add(2);
+        }
+        self.chars.get(self.pos).copied()
+    }
+
+    fn peek_second(&mut self) -> Option<char> {
+        let pos = self.pos;
+        self.bump();
+        let second = self.peek();
+        self.pos = pos;
+        second
+    }
+
+    /// Moves past the character that `peek` gave.
+    fn bump(&mut self) {
+        self.pos = self.pos.saturating_add(1);
+    }
+
+    fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(' ' | '\t')) {
+            self.bump();
+        }
+    }
+
+    /// Skips blanks, empty lines and comments: only to be used where a word may begin.
+    fn skip_lines(&mut self) {
+        loop {
+            match self.peek() {
+                Some(' ' | '\t' | '\n') => self.bump(),
+                Some('#') => self.skip_comment(),
+                _ => return,
+            }
+        }
+    }
+
+    fn skip_comment(&mut self) {
+        while self.chars.get(self.pos).is_some_and(|c| *c != '\n') {
+            self.bump();
+        }
+    }
+}
+
+fn assignment(word: &Word) -> Result<Option<Assignment>> {
+    let Some((name, _)) = word.source().split_once('=') else {
+        return Ok(None);
+    };
+    let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let value = word.text().strip_prefix(name).and_then(|rest| rest.strip_prefix('='));
+    match (plain && word.is_literal(), value) {
+        (true, Some(value)) => Ok(Some(Assignment { name: name.to_owned(), value: value.to_owned() })),
+        _ => Err(NotUnderstood::Program),
+    }
+}
+
+fn check_program(word: &Word) -> Result<()> {
+    let text = word.text();
+    if RESERVED.contains(&text) {
+        return Err(NotUnderstood::Structure);
+    }
+    let plain = |c: char| {
+        c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '+' | ':' | '@' | '[') || !c.is_ascii()
+    };
+    if word.is_literal() && !text.is_empty() && !text.starts_with('-') && text.chars().all(plain) {
+        Ok(())
+    } else {
+        Err(NotUnderstood::Program)
+    }
+}
+
+/// `time` is a keyword: what follows it is again in the place of a program.
+fn check_timed_program(command: &SimpleCommand) -> Result<()> {
+    let mut words = command.words.iter().skip_while(|w| w.text() == "time").peekable();
+    if command.words.first().is_none_or(|w| w.text() != "time") {
+        return Ok(());
+    }
+    while words.next_if(|w| matches!(w.text(), "-p" | "time")).is_some() {}
+    let program = words.next().ok_or(NotUnderstood::Program)?;
+    if program.source().contains('=') {
+        return Err(NotUnderstood::Program);
+    }
+    check_program(program)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! Words: what the shell hands to a program as an argument, or what we know of it.
+
+/// How much is known about what a word becomes when bash has expanded it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WordKind {
+    /// Exactly one argument, and [`Word::text`] is that argument, byte for byte.
+    Literal,
+    /// An unquoted file name pattern: any number of arguments, each beginning with
+    /// [`Word::literal_prefix`], or the pattern itself when nothing matches.
+    Glob,
+    /// Contains an expansion whose result only the running shell knows.
+    Dynamic,
+}
+
+/// One word of a command.
+///
+/// Words of a [`SimpleCommand`](crate::SimpleCommand) are never [`WordKind::Dynamic`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    source: String,
+    text: String,
+    kind: WordKind,
+    pieces: Vec<Piece>,
+}
+
+/// A part of a word, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// Characters that stand for themselves.
+    Text { text: String, quoted: bool },
+    /// `*`, `?` or `[`, unquoted.
+    Glob(char),
+    /// `~` or `~name` where bash would expand it.
+    Tilde(String),
+    /// `$NAME` or `${NAME}` without operators.
+    Param(String),
+    /// Any other expansion.
+    Unknown,
+    /// `{`, `,` or `}`, unquoted, which may take part in a brace expansion.
+    Brace(char),
+}
+
+impl Word {
+    /// A word which is exactly `text`, with `text` as its source too.
+    pub(crate) fn literal(text: &str) -> Self {
+        let piece = Piece::Text { text: text.to_owned(), quoted: true };
+        Self::from_pieces(text.to_owned(), vec![piece])
+    }
+
+    pub(crate) fn from_pieces(source: String, pieces: Vec<Piece>) -> Self {
+        let mut text = String::new();
+        let mut kind = WordKind::Literal;
+        for piece in &pieces {
+            match piece {
+                Piece::Text { text: part, .. } => text.push_str(part),
+                Piece::Brace(c) => text.push(*c),
+                Piece::Glob(c) => {
+                    text.push(*c);
+                    if kind == WordKind::Literal {
+                        kind = WordKind::Glob;
+                    }
+                }
+                Piece::Tilde(user) => {
+                    text.push('~');
+                    text.push_str(user);
+                    kind = WordKind::Dynamic;
+                }
+                Piece::Param(name) => {
+                    text.push('$');
+                    text.push_str(name);
+                    kind = WordKind::Dynamic;
+                }
+                Piece::Unknown => {
+                    text.push_str("$(..)");
+                    kind = WordKind::Dynamic;
+                }
+            }
+        }
+        Self { source, text, kind, pieces }
+    }
+
+    /// The word as it is written, quotes and escapes included.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The argument. Exact for [`WordKind::Literal`]; for the other kinds a readable approximation in
+    /// which pattern characters and expansions stand as written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// How far [`text`](Self::text) can be relied on.
+    #[must_use]
+    pub fn kind(&self) -> WordKind {
+        self.kind
+    }
+
+    /// Whether the word is exactly one known argument.
+    #[must_use]
+    pub fn is_literal(&self) -> bool {
+        self.kind == WordKind::Literal
+    }
+
+    /// The argument, if it is exactly known.
+    #[must_use]
+    pub fn as_literal(&self) -> Option<&str> {
+        self.is_literal().then_some(self.text.as_str())
+    }
+
+    /// The characters every argument made from this word begins with: the whole text of a literal, what
+    /// precedes the first pattern or expansion otherwise.
+    #[must_use]
+    pub fn literal_prefix(&self) -> String {
+        let mut prefix = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text { text, .. } => prefix.push_str(text),
+                Piece::Brace(c) => prefix.push(*c),
+                _ => break,
+            }
+        }
+        prefix
+    }
+
+    /// Whether no argument made from this word can be taken for an option.
+    #[must_use]
+    pub fn cannot_be_option(&self) -> bool {
+        let prefix = self.literal_prefix();
+        match self.kind {
+            WordKind::Literal => !prefix.starts_with('-'),
+            WordKind::Glob | WordKind::Dynamic => !prefix.is_empty() && !prefix.starts_with('-'),
+        }
+    }
+
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+}
