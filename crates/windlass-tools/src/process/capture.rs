@@ -1,0 +1,239 @@
+//! Output of a child in bounded memory: the first and the last bytes, and the whole in a file once
+//! it no longer fits.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tokio::fs::File;
+use tokio::io::AsyncWriteExt as _;
+
+/// How much output is kept, and where the rest goes.
+#[derive(Debug, Clone)]
+pub(crate) struct CaptureLimits {
+    /// Bytes kept in memory. Up to this size nothing is lost; beyond it one half holds the beginning
+    /// and one half the end.
+    pub(crate) memory: usize,
+    /// File that receives the whole output once it passes `memory`. It is created then, mode 0600,
+    /// and must not exist. `None` keeps no copy.
+    pub(crate) spill: Option<PathBuf>,
+    /// Bytes after which the file takes no more.
+    pub(crate) spill_cap: u64,
+}
+
+/// The copy of the whole output on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Spill {
+    pub(crate) path: PathBuf,
+    /// Bytes in the file.
+    pub(crate) bytes: u64,
+    /// Whether the file holds everything: false when the cap was reached or writing failed.
+    pub(crate) complete: bool,
+}
+
+/// Collects one stream.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    limits: CaptureLimits,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    total: u64,
+    file: SpillFile,
+}
+
+#[derive(Debug)]
+enum SpillFile {
+    Unused,
+    Open { file: File, spill: Spill },
+    Closed(Option<Spill>),
+}
+
+/// What is left of a stream at its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Captured {
+    /// The first bytes; all of them when `total` is no more than both parts together.
+    pub(crate) head: Vec<u8>,
+    /// The last bytes, following `head` directly when nothing was left out.
+    pub(crate) tail: Vec<u8>,
+    /// Bytes the stream had.
+    pub(crate) total: u64,
+    /// The copy on disk, if one was made.
+    pub(crate) spill: Option<Spill>,
+}
+
+impl Capture {
+    pub(crate) fn new(limits: CaptureLimits) -> Self {
+        Self {
+            limits,
+            head: Vec::new(),
+            tail: VecDeque::new(),
+            total: 0,
+            file: SpillFile::Unused,
+        }
+    }
+
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Takes the next bytes. Not cancel safe: a dropped call may lose a part of the copy on disk.
+    pub(crate) async fn push(&mut self, chunk: &[u8]) {
+        let kept = self.head.len().saturating_add(self.tail.len());
+        if kept.saturating_add(chunk.len()) > self.limits.memory {
+            self.open_spill().await;
+        }
+        self.spill(chunk).await;
+        self.keep(chunk);
+    }
+
+    /// The last bytes, no more than `limit`.
+    pub(crate) fn recent(&self, limit: usize) -> Vec<u8> {
+        let from_tail = self.tail.len().min(limit);
+        let from_head = if self.total <= self.limits.memory as u64 {
+            self.head.len().min(limit.saturating_sub(from_tail))
+        } else {
+            0
+        };
+        let mut recent = Vec::with_capacity(from_head.saturating_add(from_tail));
+        recent.extend(self.head.iter().skip(self.head.len().saturating_sub(from_head)));
+        recent.extend(self.tail.iter().skip(self.tail.len().saturating_sub(from_tail)));
+        recent
+    }
+
+    /// Closes the copy on disk and returns what was kept.
+    pub(crate) async fn finish(mut self) -> Captured {
+        self.close_spill(true).await;
+        Captured {
+            head: self.head,
+            tail: self.tail.into(),
+            total: self.total,
+            spill: match self.file {
+                SpillFile::Closed(spill) => spill,
+                SpillFile::Unused | SpillFile::Open { .. } => None,
+            },
+        }
+    }
+
+    fn keep(&mut self, chunk: &[u8]) {
+        self.total = self.total.saturating_add(chunk.len() as u64);
+        let head_limit = self.limits.memory / 2;
+        let tail_limit = self.limits.memory.saturating_sub(head_limit);
+        let room = head_limit.saturating_sub(self.head.len()).min(chunk.len());
+        let (first, rest) = chunk.split_at_checked(room).unwrap_or((chunk, &[]));
+        self.head.extend_from_slice(first);
+        let skip = rest.len().saturating_sub(tail_limit);
+        let (_, rest) = rest.split_at_checked(skip).unwrap_or((&[], rest));
+        let excess = self.tail.len().saturating_add(rest.len()).saturating_sub(tail_limit);
+        self.tail.drain(..excess.min(self.tail.len()));
+        self.tail.extend(rest);
+    }
+
+    async fn open_spill(&mut self) {
+        if !matches!(self.file, SpillFile::Unused) {
+            return;
+        }
+        let Some(path) = self.limits.spill.clone() else {
+            self.file = SpillFile::Closed(None);
+            return;
+        };
+        match create_private(&path).await {
+            Ok(file) => {
+                let spill = Spill { path, bytes: 0, complete: true };
+                self.file = SpillFile::Open { file, spill };
+            }
+            Err(error) => {
+                tracing::warn!(path = %path.display(), %error, "output is not kept in full");
+                self.file = SpillFile::Closed(None);
+                return;
+            }
+        }
+        let head = std::mem::take(&mut self.head);
+        self.spill(&head).await;
+        self.head = head;
+        let tail: Vec<u8> = self.tail.iter().copied().collect();
+        self.spill(&tail).await;
+    }
+
+    async fn spill(&mut self, chunk: &[u8]) {
+        let SpillFile::Open { file, spill } = &mut self.file else {
+            return;
+        };
+        let room = self.limits.spill_cap.saturating_sub(spill.bytes);
+        let room = usize::try_from(room).unwrap_or(usize::MAX);
+        let part = chunk.get(..room).unwrap_or(chunk);
+        let written = file.write_all(part).await;
+        let failed = match written {
+            Ok(()) => {
+                spill.bytes = spill.bytes.saturating_add(part.len() as u64);
+                false
+            }
+            Err(error) => {
+                tracing::warn!(path = %spill.path.display(), %error, "output is not kept in full");
+                true
+            }
+        };
+        if failed || part.len() < chunk.len() {
+            self.close_spill(false).await;
+        }
+    }
+
+    async fn close_spill(&mut self, complete: bool) {
+        match std::mem::replace(&mut self.file, SpillFile::Closed(None)) {
+            SpillFile::Open { mut file, mut spill } => {
+                spill.complete = file.flush().await.is_ok() && complete;
+                self.file = SpillFile::Closed(Some(spill));
+            }
+            other => self.file = other,
+        }
+    }
+}
+
+impl Captured {
+    /// Whether `head` and `tail` together are the whole stream.
+    pub(crate) fn is_whole(&self) -> bool {
+        (self.head.len() as u64).saturating_add(self.tail.len() as u64) == self.total
+    }
+
+    /// Writes the copy on disk after the fact, when the kept bytes are the whole stream.
+    ///
+    /// # Errors
+    /// Those of creating and writing the file, which must not exist.
+    pub(crate) async fn save(&mut self, path: &Path) -> io::Result<()> {
+        if self.spill.is_some() || !self.is_whole() {
+            return Ok(());
+        }
+        let mut file = create_private(path).await?;
+        file.write_all(&self.head).await?;
+        file.write_all(&self.tail).await?;
+        file.flush().await?;
+        self.spill = Some(Spill {
+            path: path.to_owned(),
+            bytes: self.total,
+            complete: true,
+        });
+        Ok(())
+    }
+}
+
+/// Creates a file only its owner can read, and its folder where that is missing.
+pub(crate) async fn create_private(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        create_private_dir(folder).await?;
+    }
+    let mut options = tokio::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    options.mode(0o600);
+    options.open(path).await
+}
+
+async fn create_private_dir(folder: &Path) -> io::Result<()> {
+    let mut builder = tokio::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    builder.mode(0o700);
+    builder.create(folder).await
+}
+
+#[cfg(test)]
+mod tests;

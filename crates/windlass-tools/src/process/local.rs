@@ -1,0 +1,114 @@
+//! Programs on this machine.
+
+use std::future::Future;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+
+use super::capture::Captured;
+use super::run;
+use super::spec::{End, Finished, Progress, Spec, Streams};
+use super::sys::Watchdog;
+
+/// The environment variable that marks everything a call starts. Its value names the session and the call.
+pub const MARK: &str = "WINDLASS_CALL";
+
+/// Runs programs on this machine, and ends them with all they started.
+///
+/// One per session: it owns the watchdog that ends the children of a killed host, and the limit on
+/// programs at a time. Cheap until the first program runs; no process is started before. It needs a tokio
+/// runtime with time and I/O enabled.
+///
+/// On Linux a call's tree is found whatever it does, short of clearing its environment, leaving its session,
+/// losing its parents and closing its output all at once. On other Unix systems the tree is the process
+/// group, and what leaves it (`setsid`) is not found. On Windows it is a job object.
+#[derive(Debug)]
+pub struct LocalProcess {
+    session: String,
+    calls: AtomicU64,
+    places: Semaphore,
+    watchdog: Arc<Watchdog>,
+    spill_cap: u64,
+}
+
+impl LocalProcess {
+    /// How many programs run at a time, unless said otherwise. More wait for their turn.
+    pub const DEFAULT_CONCURRENCY: usize = 8;
+    /// How much output of one call goes to its file, unless said otherwise: 1 GiB.
+    pub const DEFAULT_SPILL_CAP: u64 = 1 << 30;
+
+    /// Programs of a session. The tag must differ between all sessions of this machine that live at the same
+    /// time, and should be hard to guess: a UUID. It ends up in the environment of the programs.
+    pub fn new(tag: impl Into<String>) -> Self {
+        let session = tag.into();
+        let watchdog = Arc::new(Watchdog::new(format!("{MARK}={session}.")));
+        Self {
+            session,
+            calls: AtomicU64::new(0),
+            places: Semaphore::new(Self::DEFAULT_CONCURRENCY),
+            watchdog,
+            spill_cap: Self::DEFAULT_SPILL_CAP,
+        }
+    }
+
+    /// Lets this many programs run at a time; at least one.
+    #[must_use]
+    pub fn with_concurrency(mut self, programs: usize) -> Self {
+        self.places = Semaphore::new(programs.clamp(1, Semaphore::MAX_PERMITS));
+        self
+    }
+
+    /// Lets the file with the full output of a call grow to this many bytes.
+    #[must_use]
+    pub fn with_spill_cap(mut self, bytes: u64) -> Self {
+        self.spill_cap = bytes;
+        self
+    }
+
+    pub(crate) fn spill_cap(&self) -> u64 {
+        self.spill_cap
+    }
+
+    /// Waits for a place, runs a program and ends all it started.
+    pub(crate) async fn execute(
+        &self,
+        spec: &Spec,
+        cancel: impl Future<Output = ()>,
+        progress: &mut (dyn FnMut(Progress) + Send),
+    ) -> io::Result<Finished> {
+        let asked = Instant::now();
+        let mut cancel = pin!(cancel);
+        let place = tokio::select! {
+            biased;
+            () = &mut cancel => return Ok(never_started(spec, asked.elapsed())),
+            place = self.places.acquire() => place.map_err(io::Error::other)?,
+        };
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        let value = format!("{}.{call}", self.session);
+        let finished = run::run(spec, (MARK, &value), &self.watchdog, cancel, progress).await;
+        drop(place);
+        finished
+    }
+}
+
+fn never_started(spec: &Spec, elapsed: Duration) -> Finished {
+    let empty = || Captured {
+        head: Vec::new(),
+        tail: Vec::new(),
+        total: 0,
+        spill: None,
+    };
+    Finished {
+        end: End::Cancelled,
+        exit: None,
+        stdout: empty(),
+        stderr: (spec.streams == Streams::Separate).then(empty),
+        stopped: 0,
+        survivors: 0,
+        elapsed,
+    }
+}

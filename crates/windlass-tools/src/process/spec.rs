@@ -1,0 +1,72 @@
+//! What to run, and what came of it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::capture::{CaptureLimits, Captured};
+
+/// Whether stderr has a pipe of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Streams {
+    /// Both go through one pipe, in the order of writing.
+    Merged,
+    /// Two pipes; the order between them is not known.
+    Separate,
+}
+
+/// A program to run.
+#[derive(Debug, Clone)]
+pub(crate) struct Spec {
+    pub(crate) program: OsString,
+    pub(crate) args: Vec<OsString>,
+    /// The whole environment of the child, but for the mark of the call.
+    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) cwd: PathBuf,
+    pub(crate) streams: Streams,
+    /// From the start of the child; waiting for a free place does not count.
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) stdout: CaptureLimits,
+    /// Used with [`Streams::Separate`].
+    pub(crate) stderr: CaptureLimits,
+}
+
+/// How the child itself ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Exit {
+    pub(crate) code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+}
+
+/// Why the run is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    Exited,
+    TimedOut,
+    Cancelled,
+}
+
+/// A run that is over. Nothing of it is left behind, unless `survivors` says so.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) end: End,
+    /// `None` when the child could not be reaped, or never started because of a cancel.
+    pub(crate) exit: Option<Exit>,
+    pub(crate) stdout: Captured,
+    pub(crate) stderr: Option<Captured>,
+    /// Processes that were still there when the child had ended by itself, and were stopped.
+    pub(crate) stopped: usize,
+    /// Processes that could not be ended: stuck in the kernel, or of another user.
+    pub(crate) survivors: usize,
+    pub(crate) elapsed: Duration,
+}
+
+/// A look at a running child.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// The last output of both streams, some hundred bytes, not cut at lines or characters.
+    pub(crate) recent: Vec<u8>,
+    /// Bytes so far.
+    pub(crate) total: u64,
+    pub(crate) elapsed: Duration,
+}

@@ -1,0 +1,34 @@
+use super::*;
+
+#[test]
+fn a_name_may_hold_anything() {
+    let line = b"4242 (a) b ((x) S 17 4240 4239 34816 4242 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2";
+    assert_eq!(
+        parse_stat(line),
+        Some(Stat {
+            pid: 4242,
+            state: b'S',
+            parent: 17,
+            group: 4240,
+            session: 4239,
+            start: 987_654,
+        })
+    );
+}
+
+#[test]
+fn a_cut_line_is_no_process() {
+    let line = b"4242 (cat) S 17 4240 4239 34816 4242 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2";
+    for end in 0..line.len() - b"4 1 2".len() - 1 {
+        let cut = &line[..end];
+        assert!(parse_stat(cut).is_none_or(|stat| stat.start < 987_654), "{end}");
+    }
+}
+
+#[test]
+fn the_own_line_is_readable() {
+    let own = stat(self_id()).expect("own entry");
+    assert_eq!(own.pid, self_id());
+    assert!(!own.is_dead());
+    assert!(newest_number().expect("newest") > 0);
+}

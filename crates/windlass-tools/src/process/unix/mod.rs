@@ -1,0 +1,107 @@
+//! Children on Unix: a session of their own, pipes, and the end of the whole tree.
+
+mod tree;
+mod watchdog;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod linux;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use linux as scan;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+mod portable;
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+use portable as scan;
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{ExitStatus, Stdio};
+use std::time::Instant;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession};
+use rustix::process::Pid;
+use tokio::net::unix::pipe::Receiver;
+
+use super::spec::{Exit, Spec, Streams};
+
+pub(super) use tree::{Force, Tree};
+pub(super) use watchdog::Watchdog;
+
+/// The reading end of a child's output.
+pub(super) type OutputPipe = Receiver;
+
+/// A running child.
+pub(super) struct Spawned {
+    pub(super) child: Box<dyn ChildWrapper>,
+    pub(super) stdout: OutputPipe,
+    /// `None` when both streams share one pipe.
+    pub(super) stderr: Option<OutputPipe>,
+    pub(super) tree: Tree,
+}
+
+/// Starts a child as leader of a new session, with no terminal, an empty stdin and exactly the given
+/// environment plus `mark`.
+pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
+    let (out_read, out_write) = io::pipe()?;
+    let mut pipes = vec![inode(&out_write)?];
+    let (err_read, err_write) = match spec.streams {
+        Streams::Merged => (None, out_write.try_clone()?),
+        Streams::Separate => {
+            let (read, write) = io::pipe()?;
+            pipes.push(inode(&write)?);
+            (Some(receiver(read.into())?), write)
+        }
+    };
+    let stdout = receiver(out_read.into())?;
+    let started = Instant::now();
+    let child = {
+        // Our copies of the writing ends close with the command, else the pipe would never end.
+        let mut command = CommandWrap::with_new(&spec.program, |command| {
+            command
+                .args(&spec.args)
+                .current_dir(&spec.cwd)
+                .env_clear()
+                .envs(spec.env.iter().map(|(name, value)| (name, value)))
+                .env(mark.0, mark.1)
+                .stdin(Stdio::null())
+                .stdout(out_write)
+                .stderr(err_write);
+        });
+        command.wrap(KillOnDrop).wrap(ProcessSession);
+        // The group is ours to watch; waiting for it must not delay the child's own exit.
+        command.spawn()?.into_inner()
+    };
+    let leader = child
+        .id()
+        .and_then(|id| Pid::from_raw(i32::try_from(id).ok()?))
+        .ok_or_else(|| io::Error::other("the child has no process number"))?;
+    let tree = Tree {
+        leader,
+        mark: format!("{}={}", mark.0, mark.1),
+        pipes,
+        started,
+        start: scan::start_of(leader),
+    };
+    Ok(Spawned {
+        child,
+        stdout,
+        stderr: err_read,
+        tree,
+    })
+}
+
+/// How a child ended.
+pub(super) fn exit_of(status: ExitStatus) -> Exit {
+    Exit {
+        code: status.code(),
+        signal: status.signal(),
+    }
+}
+
+fn receiver(read: OwnedFd) -> io::Result<Receiver> {
+    Receiver::from_owned_fd(read)
+}
+
+fn inode(pipe: &impl AsFd) -> io::Result<u64> {
+    Ok(rustix::fs::fstat(pipe)?.st_ino)
+}

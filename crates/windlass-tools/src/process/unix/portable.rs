@@ -1,0 +1,31 @@
+//! Systems without `/proc`: the tree is the process group.
+
+use rustix::process::{Pid, Signal};
+
+use super::tree::Tree;
+
+/// Nothing is known of processes outside the group.
+pub(super) fn nothing_newer(_tree: &Tree) -> bool {
+    true
+}
+
+/// Whether the group has members. It is signalled as a whole elsewhere.
+#[derive(Debug)]
+pub(super) struct Members(bool);
+
+impl Members {
+    pub(super) fn len(&self) -> usize {
+        usize::from(self.0)
+    }
+
+    pub(super) fn signal(&self, _tree: &Tree, _signal: Signal) {}
+}
+
+pub(super) fn members(tree: &Tree, _wide: bool) -> Members {
+    Members(tree.group_exists())
+}
+
+/// Not asked for here.
+pub(super) fn start_of(_pid: Pid) -> Option<u64> {
+    None
+}
