@@ -41,8 +41,13 @@ pub struct ProcessCommand {
     pub timeout: Option<Duration>,
     /// How many bytes of output are kept in memory, head and tail together, for each of both streams.
     pub inline_bytes: usize,
-    /// Where the full output goes once it is larger than that; a file that does not exist yet.
+    /// Where the full output goes once it is larger than [`ProcessCommand::spill_above`]; a file that does not
+    /// exist yet. Standard error of its own has a second file beside it.
     pub spill: Option<PathBuf>,
+    /// How many bytes of a stream may pass before it is written to `spill`; nothing means `inline_bytes`.
+    pub spill_above: Option<usize>,
+    /// Sends standard error into standard output, both in the order of writing.
+    pub merge_streams: bool,
     /// Told the latest output now and then.
     pub progress: Option<OutputProgress>,
 }
@@ -58,6 +63,8 @@ impl ProcessCommand {
             timeout: None,
             inline_bytes: 64 * 1024,
             spill: None,
+            spill_above: None,
+            merge_streams: false,
             progress: None,
         }
     }
@@ -101,6 +108,8 @@ pub struct ProcessOutcome {
     pub stderr: CapturedOutput,
     /// The file with the full output, if it was larger than what is kept.
     pub spilled: Option<PathBuf>,
+    /// How many processes the program left running, which were then stopped.
+    pub stopped: usize,
     /// How long it ran.
     pub duration: Duration,
 }
@@ -108,7 +117,14 @@ pub struct ProcessOutcome {
 impl ProcessOutcome {
     /// An outcome with empty output.
     pub fn new(exit: ProcessExit, duration: Duration) -> Self {
-        Self { exit, stdout: CapturedOutput::default(), stderr: CapturedOutput::default(), spilled: None, duration }
+        Self {
+            exit,
+            stdout: CapturedOutput::default(),
+            stderr: CapturedOutput::default(),
+            spilled: None,
+            stopped: 0,
+            duration,
+        }
     }
 }
 
