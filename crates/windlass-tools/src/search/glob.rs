@@ -1,0 +1,177 @@
+//! Files by name pattern.
+
+use std::fs::FileType;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use ignore::DirEntry;
+
+use super::newest::Newest;
+use super::walk::{Interrupt, Scope, WalkReport, Worker, walk};
+
+/// Longest pattern, in bytes.
+const MAX_PATTERN: usize = 4096;
+
+/// A pattern, split where its first wildcard is.
+#[derive(Debug, Clone)]
+pub(crate) struct GlobPattern {
+    /// The folder to start in, as the pattern spells it: empty, relative or absolute.
+    base: PathBuf,
+    rest: String,
+    matcher: GlobSet,
+    max_depth: Option<usize>,
+}
+
+/// Why a pattern cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum GlobError {
+    #[error("the pattern is empty")]
+    Empty,
+    #[error("the pattern is longer than {MAX_PATTERN} bytes")]
+    TooLong,
+    #[error("`..` cannot stand after a wildcard: put it at the start of the pattern or into `path`")]
+    Parent,
+    #[error("invalid pattern: {0}")]
+    Invalid(String),
+}
+
+impl GlobPattern {
+    /// `*` and `?` stay within one path component, `**` spans components, `{a,b}` and
+    /// `[a-z]` choose. A pattern that ends in `/` means everything below that folder.
+    pub(crate) fn parse(pattern: &str) -> Result<Self, GlobError> {
+        if pattern.trim().is_empty() {
+            return Err(GlobError::Empty);
+        }
+        if pattern.len() > MAX_PATTERN {
+            return Err(GlobError::TooLong);
+        }
+        let (base, mut rest) = split(pattern);
+        if rest.is_empty() || rest.ends_with('/') {
+            rest.push_str("**");
+        }
+        if rest.split('/').any(|part| part == "..") {
+            return Err(GlobError::Parent);
+        }
+        let glob = GlobBuilder::new(&rest)
+            .literal_separator(true)
+            .empty_alternates(true)
+            .build()
+            .map_err(|error| GlobError::Invalid(error.kind().to_string()))?;
+        let matcher =
+            GlobSetBuilder::new().add(glob).build().map_err(|error| GlobError::Invalid(error.kind().to_string()))?;
+        Ok(Self { base, max_depth: depth(&rest), rest, matcher })
+    }
+
+    /// The folder to start in, relative to the search path unless absolute.
+    pub(crate) fn base(&self) -> &Path {
+        &self.base
+    }
+
+    /// Whether the pattern looks at the start folder only and not below it.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.max_depth == Some(1)
+    }
+
+    /// The pattern below its base.
+    pub(crate) fn rest(&self) -> &str {
+        &self.rest
+    }
+}
+
+/// Leading components without a wildcard make the base; the last one never does.
+fn split(pattern: &str) -> (PathBuf, String) {
+    let mut base = PathBuf::new();
+    let mut rest = pattern;
+    if pattern.starts_with('/') {
+        base.push("/");
+        rest = pattern.trim_start_matches('/');
+    }
+    while let Some((part, tail)) = rest.split_once('/') {
+        if part.contains(['*', '?', '[', ']', '{', '}', '\\']) {
+            break;
+        }
+        if !part.is_empty() && part != "." {
+            base.push(part);
+        }
+        rest = tail;
+    }
+    (base, rest.to_owned())
+}
+
+/// How deep a match can lie, where the pattern limits it.
+fn depth(rest: &str) -> Option<usize> {
+    // A separator may be spelled inside a choice or after a backslash: no limit then.
+    let levels = rest.split('/').count();
+    let hidden_separators = levels > 1 && rest.contains(['{', '[', '\\']);
+    (!hidden_separators && !rest.contains("**")).then_some(levels)
+}
+
+/// What a search for names found.
+#[derive(Debug)]
+pub(crate) struct GlobOutcome {
+    /// Absolute paths, newest first, equally new ones by path.
+    pub(crate) paths: Vec<PathBuf>,
+    /// How many files matched; all of them unless the walk was interrupted.
+    pub(crate) total: usize,
+    pub(crate) report: WalkReport,
+}
+
+/// Searches below `scope.root`, which is where the pattern's base was resolved to.
+/// Keeps at most `limit` paths in memory per processor.
+pub(crate) fn search(pattern: &GlobPattern, scope: Scope<'_>, limit: usize) -> GlobOutcome {
+    let found = Mutex::new(Newest::new(limit));
+    let scope = Scope { max_depth: pattern.max_depth, ..scope };
+    let report =
+        walk(scope, &|| NameWorker { scope, matcher: &pattern.matcher, newest: Newest::new(limit), found: &found });
+    let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    GlobOutcome { total: found.offered(), paths: found.into_paths(), report }
+}
+
+struct NameWorker<'s> {
+    scope: Scope<'s>,
+    matcher: &'s GlobSet,
+    newest: Newest,
+    found: &'s Mutex<Newest>,
+}
+
+impl Worker for NameWorker<'_> {
+    fn visit(&mut self, entry: &DirEntry, kind: FileType) -> Result<(), Interrupt> {
+        let path = entry.path();
+        let Ok(relative) = path.strip_prefix(self.scope.root) else {
+            return Ok(());
+        };
+        if !self.matcher.is_match(relative) || !(self.scope.allowed)(path) {
+            return Ok(());
+        }
+        if kind.is_symlink() && !self.stays_inside(path) {
+            return Ok(());
+        }
+        // A file that went away meanwhile is not there.
+        if let Ok(meta) = entry.metadata() {
+            let modified = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+            self.newest.offer(modified, entry.path().to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl NameWorker<'_> {
+    /// A link is listed when it leads to a file that could itself be listed.
+    fn stays_inside(&self, link: &Path) -> bool {
+        std::fs::canonicalize(link).is_ok_and(|target| {
+            target.starts_with(self.scope.root) && target.is_file() && (self.scope.allowed)(&target)
+        })
+    }
+}
+
+impl Drop for NameWorker<'_> {
+    fn drop(&mut self) {
+        let mine = std::mem::take(&mut self.newest);
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).absorb(mine);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! The newest files, first, without keeping the others.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+/// Orders by age, then by path: what sorts first is shown first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    modified: Reverse<SystemTime>,
+    path: PathBuf,
+}
+
+/// Keeps the `capacity` newest of all paths it is offered and counts the others.
+#[derive(Debug, Default)]
+pub(super) struct Newest {
+    // The greatest element is the one to give up next.
+    kept: BinaryHeap<Rank>,
+    capacity: usize,
+    offered: usize,
+}
+
+impl Newest {
+    pub(super) fn new(capacity: usize) -> Self {
+        Self { capacity, ..Self::default() }
+    }
+
+    pub(super) fn offer(&mut self, modified: SystemTime, path: PathBuf) {
+        self.offered += 1;
+        self.keep(Rank { modified: Reverse(modified), path });
+    }
+
+    /// Takes over what another one has seen.
+    pub(super) fn absorb(&mut self, other: Self) {
+        self.offered += other.offered;
+        for rank in other.kept {
+            self.keep(rank);
+        }
+    }
+
+    fn keep(&mut self, rank: Rank) {
+        if self.kept.len() < self.capacity {
+            self.kept.push(rank);
+        } else if let Some(mut last) = self.kept.peek_mut()
+            && rank < *last
+        {
+            *last = rank;
+        }
+    }
+
+    /// How many paths were offered.
+    pub(super) fn offered(&self) -> usize {
+        self.offered
+    }
+
+    /// Newest first; equally new ones by path.
+    pub(super) fn into_paths(self) -> Vec<PathBuf> {
+        self.kept.into_sorted_vec().into_iter().map(|rank| rank.path).collect()
+    }
+}

@@ -1,0 +1,140 @@
+//! The walk that both engines share.
+
+use std::fs::FileType;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
+
+/// Why a search ended before it was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    /// The caller no longer wants the result.
+    Cancelled,
+    /// The time for this search is used up; what was found so far is returned.
+    TimedOut,
+}
+
+/// What may be searched.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope<'a> {
+    /// Where to start: a path without links, as `resolve` makes them. May be a file.
+    pub(crate) root: &'a Path,
+    /// Look also at what `.gitignore`, `.ignore` and `.git/info/exclude` leave out.
+    pub(crate) include_ignored: bool,
+    /// How many levels below the root are looked at; `None` for all.
+    pub(crate) max_depth: Option<usize>,
+    /// Directories for which this is false are not entered, files are not opened.
+    pub(crate) allowed: &'a (dyn Fn(&Path) -> bool + Sync),
+    /// Asked for every entry and during long files.
+    pub(crate) interrupt: &'a (dyn Fn() -> Option<Interrupt> + Sync),
+}
+
+/// What a walk met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct WalkReport {
+    pub(crate) interrupted: Option<Interrupt>,
+    /// Entries that could not be read, directories mostly.
+    pub(crate) unreadable: usize,
+}
+
+/// One worker's part in a walk.
+pub(crate) trait Worker: Send {
+    /// Whether anything in this directory can still matter.
+    fn enter(&mut self, _directory: &Path) -> bool {
+        true
+    }
+
+    /// Looks at one regular file or link.
+    fn visit(&mut self, entry: &DirEntry, kind: FileType) -> Result<(), Interrupt>;
+}
+
+/// Directories in which version control keeps its own data.
+const VERSION_CONTROL: [&str; 6] = [".git", ".hg", ".svn", ".bzr", ".jj", ".sl"];
+
+/// Walks `scope` with as many workers as there are processors.
+pub(crate) fn walk<'a, W: Worker>(scope: Scope<'a>, make: &'a (dyn Fn() -> W + Sync)) -> WalkReport {
+    let tally = Tally::default();
+    let respect = !scope.include_ignored;
+    let mut builder = WalkBuilder::new(scope.root);
+    builder
+        .hidden(false)
+        .ignore(respect)
+        .git_ignore(respect)
+        .git_exclude(respect)
+        .parents(respect)
+        // An ignore file counts without a repository around it, and the account's own
+        // configuration does not: the same tree gives the same answer everywhere.
+        .require_git(false)
+        .git_global(false)
+        .follow_links(false)
+        .max_depth(scope.max_depth);
+    builder.build_parallel().visit(&mut Crew { scope, make, tally: &tally });
+    WalkReport { interrupted: tally.interrupted.get().copied(), unreadable: tally.unreadable.into_inner() }
+}
+
+#[derive(Default)]
+struct Tally {
+    interrupted: OnceLock<Interrupt>,
+    unreadable: AtomicUsize,
+}
+
+struct Crew<'a, 't, W> {
+    scope: Scope<'a>,
+    make: &'a (dyn Fn() -> W + Sync),
+    tally: &'t Tally,
+}
+
+impl<'s, W: Worker + 's> ParallelVisitorBuilder<'s> for Crew<'s, 's, W> {
+    fn build(&mut self) -> Box<dyn ParallelVisitor + 's> {
+        Box::new(Member { scope: self.scope, worker: (self.make)(), tally: self.tally })
+    }
+}
+
+struct Member<'s, W> {
+    scope: Scope<'s>,
+    worker: W,
+    tally: &'s Tally,
+}
+
+impl<W: Worker> Member<'_, W> {
+    fn stop(&self, why: Interrupt) -> WalkState {
+        // The first reason counts.
+        drop(self.tally.interrupted.set(why));
+        WalkState::Quit
+    }
+}
+
+impl<W: Worker> ParallelVisitor for Member<'_, W> {
+    fn visit(&mut self, entry: Result<DirEntry, ignore::Error>) -> WalkState {
+        if let Some(why) = (self.scope.interrupt)() {
+            return self.stop(why);
+        }
+        let Ok(entry) = entry else {
+            self.tally.unreadable.fetch_add(1, Ordering::Relaxed);
+            return WalkState::Continue;
+        };
+        let Some(kind) = entry.file_type() else {
+            return WalkState::Continue;
+        };
+        let below_root = entry.depth() > 0;
+        if below_root && VERSION_CONTROL.iter().any(|name| entry.file_name().as_encoded_bytes() == name.as_bytes()) {
+            return WalkState::Skip;
+        }
+        let path = entry.path();
+        if kind.is_dir() {
+            if below_root && !self.worker.enter(path) || !(self.scope.allowed)(path) {
+                return WalkState::Skip;
+            }
+            return WalkState::Continue;
+        }
+        if !kind.is_file() && !kind.is_symlink() {
+            return WalkState::Continue;
+        }
+        match self.worker.visit(&entry, kind) {
+            Ok(()) => WalkState::Continue,
+            Err(why) => self.stop(why),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Directories and files reached without following a single link.
+//!
+//! A path that was judged is a path without links. Opening it here either reaches
+//! exactly that place or fails: a link that has appeared in any component since,
+//! also in the last one, is an error and never a detour.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path};
+
+use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use super::entry::{Entry, EntryStatus, Missing, Rights};
+
+/// An open directory; names are looked up in it and not by a path.
+#[derive(Debug)]
+pub(crate) struct Dir {
+    fd: OwnedFd,
+}
+
+// Special files must neither block the open nor become our terminal.
+const FILE: OFlags =
+    OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Directories that may be entered but not listed can be passed on the way.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const PASSING: OFlags = DIRECTORY.union(OFlags::PATH);
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const PASSING: OFlags = DIRECTORY.union(OFlags::RDONLY);
+
+/// Opens what stands at `path`, which has no links, for reading. It may be a
+/// directory or a special file: the caller looks at the metadata of the result.
+///
+/// # Errors
+/// [`is_link_error`] is true for the error when a link stands on the way.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    if let Some(opened) = open_whole(path, FILE) {
+        return opened.map(File::from);
+    }
+    let (parent, name) = split(path)?;
+    let parent = walk(parent, Missing::Refuse)?;
+    match rustix::fs::openat(&parent, name, FILE, Mode::empty()) {
+        Ok(fd) => Ok(File::from(fd)),
+        Err(error) => Err(named(&parent, name, error)),
+    }
+}
+
+impl Dir {
+    /// Opens the directory at `path`, which has no links.
+    ///
+    /// # Errors
+    /// As [`open_file`].
+    pub(crate) fn open(path: &Path, missing: Missing) -> io::Result<Self> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        if let Some(opened) = open_whole(path, DIRECTORY.union(OFlags::RDONLY)) {
+            use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+            match opened {
+                Ok(fd) => return Ok(Self { fd }),
+                Err(error) if missing == Missing::Create && error.kind() == NotFound => {}
+                // One that may be written but not listed opens only for passing, and
+                // the step by step way can tell a link from another non-directory.
+                Err(error) if matches!(error.kind(), PermissionDenied | NotADirectory) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let fd = walk(path, missing)?;
+        match rustix::fs::openat(&fd, ".", DIRECTORY.union(OFlags::RDONLY), Mode::empty()) {
+            Ok(fd) => Ok(Self { fd }),
+            Err(Errno::ACCESS) => Ok(Self { fd }),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Looks at one name, without following it. `None` when it does not exist.
+    pub(crate) fn status(&self, name: &OsStr) -> io::Result<Option<EntryStatus>> {
+        match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(EntryStatus {
+                entry: match FileType::from_raw_mode(stat.st_mode) {
+                    FileType::RegularFile => Entry::File,
+                    FileType::Directory => Entry::Directory,
+                    FileType::Symlink => Entry::Link,
+                    _ => Entry::Special,
+                },
+                names: stat.st_nlink.into(),
+                rights: Rights { mode: u32::from(stat.st_mode) & 0o7777, owner: stat.st_uid, group: stat.st_gid },
+            })),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// At most `limit` names for which `wanted` is true.
+    pub(crate) fn names(&self, limit: usize, wanted: impl Fn(&OsStr) -> bool) -> io::Result<Vec<OsString>> {
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&self.fd)? {
+            if names.len() >= limit {
+                break;
+            }
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name != "." && name != ".." && wanted(name) {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+
+    /// Whether this process may write to the file itself, apart from replacing it.
+    pub(crate) fn may_write(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::accessat(&self.fd, name, Access::WRITE_OK, AtFlags::EACCESS)?)
+    }
+
+    /// Opens a file of this directory for reading; never follows a link, never blocks.
+    pub(crate) fn open_entry(&self, name: &OsStr) -> io::Result<File> {
+        let fd = rustix::fs::openat(&self.fd, name, FILE, Mode::empty())?;
+        Ok(File::from(fd))
+    }
+
+    /// Makes a file that did not exist, open for writing. The process's file
+    /// creation mask applies to `mode`.
+    pub(crate) fn create_new(&self, name: &OsStr, mode: u32) -> io::Result<File> {
+        let flags =
+            OFlags::WRONLY.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+        let mode = Mode::from_bits_truncate(mode as rustix::fs::RawMode);
+        let fd = rustix::fs::openat(&self.fd, name, flags, mode)?;
+        Ok(File::from(fd))
+    }
+
+    /// Renames within this directory, over what `to` was.
+    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&self.fd, from, &self.fd, to)?)
+    }
+
+    /// Renames within this directory to a name that must not exist yet.
+    pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+        {
+            let flags = rustix::fs::RenameFlags::NOREPLACE;
+            match rustix::fs::renameat_with(&self.fd, from, &self.fd, to, flags) {
+                Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP) => {}
+                other => return Ok(other?),
+            }
+        }
+        rustix::fs::linkat(&self.fd, from, &self.fd, to, AtFlags::empty())?;
+        self.remove(from)
+    }
+
+    /// Removes one file.
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.fd, name, AtFlags::empty())?)
+    }
+
+    /// Makes the directory's entries durable, where the system can do that.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        match rustix::fs::fsync(&self.fd) {
+            Ok(()) => Ok(()),
+            // A directory open only for passing, or a file system without it.
+            Err(Errno::BADF | Errno::INVAL) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Whether an open failed because a link stands where none stood before.
+pub(crate) fn is_link_error(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
+}
+
+/// The error for a link where there must be none.
+pub(crate) fn link_error() -> io::Error {
+    Errno::LOOP.into()
+}
+
+/// One system call for the whole path. `None` where the kernel, or a filter before
+/// it, does not know the call.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn open_whole(path: &Path, flags: OFlags) -> Option<io::Result<OwnedFd>> {
+    use rustix::fs::ResolveFlags;
+    let resolve = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS);
+    match rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), resolve) {
+        Ok(fd) => Some(Ok(fd)),
+        Err(Errno::NOSYS | Errno::PERM | Errno::INVAL | Errno::OPNOTSUPP) => None,
+        Err(error) => Some(Err(error.into())),
+    }
+}
+
+fn split(path: &Path) -> io::Result<(&Path, &OsStr)> {
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => Ok((parent, name)),
+        _ => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+    }
+}
+
+/// Component by component from the root, each opened in the one before.
+fn walk(path: &Path, missing: Missing) -> io::Result<OwnedFd> {
+    let mut at = rustix::fs::open("/", PASSING, Mode::empty())?;
+    for part in path.components() {
+        let name = match part {
+            Component::RootDir | Component::CurDir => continue,
+            Component::Normal(name) => name,
+            Component::ParentDir | Component::Prefix(_) => {
+                return Err(io::Error::from(io::ErrorKind::InvalidInput));
+            }
+        };
+        let mut opened = rustix::fs::openat(&at, name, PASSING, Mode::empty());
+        if missing == Missing::Create && matches!(opened, Err(Errno::NOENT)) {
+            match rustix::fs::mkdirat(&at, name, Mode::from_bits_truncate(0o777)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+            opened = rustix::fs::openat(&at, name, PASSING, Mode::empty());
+        }
+        at = match opened {
+            Ok(fd) => fd,
+            Err(error) => return Err(named(&at, name, error)),
+        };
+    }
+    Ok(at)
+}
+
+/// A link met where a directory was wanted is reported as one, on every system.
+fn named(parent: &OwnedFd, name: &OsStr, error: Errno) -> io::Error {
+    if matches!(error, Errno::NOTDIR | Errno::LOOP | Errno::MLINK)
+        && rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
+    {
+        return link_error();
+    }
+    error.into()
+}

@@ -1,0 +1,135 @@
+//! The same as `dir.rs` for systems without directory handles: names are looked
+//! up by path, and the path is checked to be free of links at each use.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::entry::{Entry, EntryStatus, Missing};
+
+/// A directory that was free of links when it was opened.
+#[derive(Debug)]
+pub(crate) struct Dir {
+    path: PathBuf,
+}
+
+/// Opens what stands at `path`, which has no links, for reading.
+///
+/// # Errors
+/// [`is_link_error`] is true for the error when a link stands on the way.
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
+    check(path)?;
+    let file = File::open(path)?;
+    check(path)?;
+    Ok(file)
+}
+
+impl Dir {
+    /// Opens the directory at `path`, which has no links.
+    ///
+    /// # Errors
+    /// As [`open_file`].
+    pub(crate) fn open(path: &Path, missing: Missing) -> io::Result<Self> {
+        if missing == Missing::Create {
+            fs::create_dir_all(path)?;
+        }
+        check(path)?;
+        if !fs::symlink_metadata(path)?.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::NotADirectory));
+        }
+        Ok(Self { path: path.to_owned() })
+    }
+
+    /// Looks at one name, without following it. `None` when it does not exist.
+    pub(crate) fn status(&self, name: &OsStr) -> io::Result<Option<EntryStatus>> {
+        check(&self.path)?;
+        match fs::symlink_metadata(self.path.join(name)) {
+            Ok(meta) => Ok(Some(EntryStatus {
+                entry: if meta.is_symlink() {
+                    Entry::Link
+                } else if meta.is_file() {
+                    Entry::File
+                } else if meta.is_dir() {
+                    Entry::Directory
+                } else {
+                    Entry::Special
+                },
+                names: 1,
+            })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// At most `limit` names for which `wanted` is true.
+    pub(crate) fn names(&self, limit: usize, wanted: impl Fn(&OsStr) -> bool) -> io::Result<Vec<OsString>> {
+        check(&self.path)?;
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.path)? {
+            if names.len() >= limit {
+                break;
+            }
+            let name = entry?.file_name();
+            if wanted(&name) {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    /// Whether this process may write to the file itself, apart from replacing it.
+    pub(crate) fn may_write(&self, name: &OsStr) -> io::Result<()> {
+        if fs::symlink_metadata(self.path.join(name))?.permissions().readonly() {
+            return Err(io::Error::from(io::ErrorKind::PermissionDenied));
+        }
+        Ok(())
+    }
+
+    /// Makes a file that did not exist, open for writing.
+    pub(crate) fn create_new(&self, name: &OsStr, _mode: u32) -> io::Result<File> {
+        check(&self.path)?;
+        File::create_new(self.path.join(name))
+    }
+
+    /// Renames within this directory, over what `to` was.
+    pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        check(&self.path)?;
+        fs::rename(self.path.join(from), self.path.join(to))
+    }
+
+    /// Gives a file a second name that must not exist yet, and takes the first away.
+    pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        check(&self.path)?;
+        fs::hard_link(self.path.join(from), self.path.join(to))?;
+        self.remove(from)
+    }
+
+    /// Removes one file.
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_file(self.path.join(name))
+    }
+
+    /// Directories need no sync of their own here.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Whether an open failed because a link stands where none stood before.
+pub(crate) fn is_link_error(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<LinkOnTheWay>())
+}
+
+/// The error for a link where there must be none.
+pub(crate) fn link_error() -> io::Error {
+    io::Error::other(LinkOnTheWay)
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("a symbolic link stands on the way")]
+struct LinkOnTheWay;
+
+fn check(path: &Path) -> io::Result<()> {
+    if fs::canonicalize(path)? == path { Ok(()) } else { Err(link_error()) }
+}

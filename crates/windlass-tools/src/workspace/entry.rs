@@ -1,0 +1,36 @@
+//! What stands under a name.
+
+/// Whether missing directories are made on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    Refuse,
+    Create,
+}
+
+/// The kind of a directory entry, links not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    File,
+    Directory,
+    Link,
+    Special,
+}
+
+/// A directory entry, links not followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EntryStatus {
+    pub(crate) entry: Entry,
+    /// How many names the file has.
+    pub(crate) names: u64,
+    #[cfg(unix)]
+    pub(crate) rights: Rights,
+}
+
+/// Whose file it is and who may do what.
+#[cfg(unix)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rights {
+    pub(crate) mode: u32,
+    pub(crate) owner: u32,
+    pub(crate) group: u32,
+}

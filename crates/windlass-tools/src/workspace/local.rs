@@ -1,0 +1,271 @@
+//! The files of this machine.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use async_trait::async_trait;
+use windlass_tool::{
+    EntryKind, FileInfo, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
+};
+use windlass_types::Timestamp;
+
+use super::dir::{self, Dir};
+use super::entry::Missing;
+use super::replace::{Expect, NotRegular, replace};
+use super::resolve::{is_cycle, resolve};
+
+/// Most bytes that one read returns.
+const MAX_READ: usize = 1024 * 1024;
+
+/// The files of this machine, as the account of this process may use them.
+///
+/// What a permit covers is reached by its resolved path, without following a single
+/// link: a link that was put anywhere on the way after the path was judged makes the
+/// call fail and never leads elsewhere. Devices, pipes and sockets are neither
+/// waited for nor read.
+///
+/// Works on any thread of a tokio runtime, where it leaves the waiting to the
+/// blocking pool, and also without a runtime.
+#[derive(Debug, Clone, Default)]
+pub struct LocalWorkspace {
+    _private: (),
+}
+
+impl LocalWorkspace {
+    /// The local files.
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+#[async_trait]
+impl Workspace for LocalWorkspace {
+    async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
+        let path = path.to_owned();
+        // A few cached look-ups: not worth a hop to another thread.
+        let resolved = resolve(&path).map_err(|error| named(error, &path))?;
+        let kind = match std::fs::symlink_metadata(&resolved) {
+            Ok(meta) => kind(&meta),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                EntryKind::Missing
+            }
+            Err(error) => return Err(named(error, &path)),
+        };
+        Ok(ResolvedPath::new(resolved, kind))
+    }
+
+    async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
+        let place = readable(permit, path)?;
+        let path = path.to_owned();
+        blocking(move || {
+            let file = dir::open_file(&place).map_err(|error| named(error, &path))?;
+            let meta = file.metadata().map_err(|error| named(error, &path))?;
+            match kind(&meta) {
+                EntryKind::File => {
+                    let info = info(&meta);
+                    Ok(Box::new(LocalFile { file: Arc::new(file), path: path.into(), info }) as Box<dyn OpenFile>)
+                }
+                EntryKind::Directory => Err(refused(WorkspaceErrorKind::IsDirectory, &path)),
+                _ => Err(refused(WorkspaceErrorKind::NotRegular, &path)),
+            }
+        })
+        .await
+    }
+
+    async fn write(
+        &self,
+        permit: &Permit,
+        path: &Path,
+        content: &[u8],
+        options: WriteOptions,
+    ) -> Result<(), WorkspaceError> {
+        let place =
+            permit.writable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?.resolved.clone();
+        let path = path.to_owned();
+        let content = content.to_vec();
+        blocking(move || {
+            let missing = if options.create_directories { Missing::Create } else { Missing::Refuse };
+            let expect = if options.must_be_new { Expect::Absent } else { Expect::Any };
+            put(&place, &content, missing, expect).map_err(|error| named(error, &path))
+        })
+        .await
+    }
+
+    async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
+        let place = readable(permit, path)?;
+        let path = path.to_owned();
+        let filter = permit.filter();
+        blocking(move || {
+            let names = Dir::open(&place, Missing::Refuse)
+                .and_then(|dir| {
+                    dir.names(limit, |name| filter.as_ref().is_none_or(|allowed| allowed(&place.join(name))))
+                })
+                .map_err(|error| named(error, &path))?;
+            Ok(names.into_iter().map(|name| name.to_string_lossy().into_owned()).collect())
+        })
+        .await
+    }
+
+    fn is_local(&self) -> bool {
+        true
+    }
+}
+
+/// A file of this machine, held by its descriptor.
+#[derive(Debug)]
+struct LocalFile {
+    file: Arc<File>,
+    path: Arc<Path>,
+    info: FileInfo,
+}
+
+#[async_trait]
+impl OpenFile for LocalFile {
+    fn info(&self) -> &FileInfo {
+        &self.info
+    }
+
+    async fn read(&mut self, limit: usize) -> Result<Vec<u8>, WorkspaceError> {
+        let file = Arc::clone(&self.file);
+        let path = Arc::clone(&self.path);
+        blocking(move || {
+            let mut buffer = vec![0; limit.min(MAX_READ)];
+            loop {
+                match (&*file).read(&mut buffer) {
+                    Ok(read) => {
+                        buffer.truncate(read);
+                        return Ok(buffer);
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(named(error, &path)),
+                }
+            }
+        })
+        .await
+    }
+}
+
+/// The place that a permit lets us read for `path`, free of links when judged.
+fn readable(permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
+    let judged = permit.readable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?;
+    let place = if judged.requested == path {
+        judged.resolved.clone()
+    } else {
+        // Below a judged tree: links inside it may be used as long as they stay inside.
+        let place = resolve(path).map_err(|error| named(error, path))?;
+        if !place.starts_with(&judged.resolved) {
+            return Err(refused(WorkspaceErrorKind::NotPermitted, path));
+        }
+        place
+    };
+    if permit.allows(&place) { Ok(place) } else { Err(refused(WorkspaceErrorKind::NotPermitted, path)) }
+}
+
+fn put(place: &Path, content: &[u8], missing: Missing, expect: Expect) -> io::Result<()> {
+    let (Some(parent), Some(name)) = (place.parent(), place.file_name()) else {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory));
+    };
+    let dir = Dir::open(parent, missing)?;
+    let replacement = replace(&dir, name, content, expect)?;
+    if !replacement.not_kept.is_empty() {
+        tracing::warn!(path = %place.display(), not_kept = ?replacement.not_kept, "attributes were not kept");
+    }
+    Ok(())
+}
+
+fn kind(meta: &Metadata) -> EntryKind {
+    if meta.is_file() {
+        EntryKind::File
+    } else if meta.is_dir() {
+        EntryKind::Directory
+    } else {
+        EntryKind::Special
+    }
+}
+
+fn info(meta: &Metadata) -> FileInfo {
+    let modified = meta
+        .modified()
+        .ok()
+        .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
+        .and_then(|since| u64::try_from(since.as_millis()).ok())
+        .map(Timestamp::from_millis);
+    FileInfo::new(meta.len(), modified, executable(meta))
+}
+
+#[cfg(unix)]
+fn executable(meta: &Metadata) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    meta.permissions().mode() & 0o111 != 0
+}
+
+#[cfg(not(unix))]
+fn executable(_: &Metadata) -> bool {
+    false
+}
+
+/// Runs what may wait for a disk where it does not hold up other tasks.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, WorkspaceError> + Send + 'static,
+) -> Result<T, WorkspaceError> {
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+        return work();
+    };
+    match runtime.spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) => {
+            Err(WorkspaceError::new(WorkspaceErrorKind::Other, "the file could not be reached: the program is ending")
+                .with_source(error))
+        }
+    }
+}
+
+fn refused(kind: WorkspaceErrorKind, path: &Path) -> WorkspaceError {
+    let path = path.display();
+    let message = match kind {
+        WorkspaceErrorKind::NotPermitted => format!("{path} is outside of what this call may touch"),
+        WorkspaceErrorKind::IsDirectory => format!("{path} is a directory"),
+        WorkspaceErrorKind::NotRegular => {
+            format!("{path} is not a regular file but a device, pipe or socket")
+        }
+        WorkspaceErrorKind::Changed => {
+            format!("{path} leads somewhere else than when this call was judged: a link was put on the way")
+        }
+        _ => format!("{path} could not be reached"),
+    };
+    WorkspaceError::new(kind, message)
+}
+
+/// An error of the system in words that name the path.
+fn named(error: io::Error, path: &Path) -> WorkspaceError {
+    use io::ErrorKind as Io;
+    let shown = path.display();
+    let (kind, message) = match error.kind() {
+        _ if dir::is_link_error(&error) => return refused(WorkspaceErrorKind::Changed, path).with_source(error),
+        _ if error.get_ref().is_some_and(|inner| inner.is::<NotRegular>()) => {
+            return refused(WorkspaceErrorKind::NotRegular, path);
+        }
+        _ if is_cycle(&error) => (WorkspaceErrorKind::LinkCycle, format!("symbolic links of {shown} lead in a circle")),
+        Io::NotFound => (WorkspaceErrorKind::NotFound, format!("{shown} does not exist")),
+        Io::AlreadyExists => (WorkspaceErrorKind::AlreadyExists, format!("{shown} exists already")),
+        Io::IsADirectory => (WorkspaceErrorKind::IsDirectory, format!("{shown} is a directory")),
+        Io::NotADirectory => (WorkspaceErrorKind::NotDirectory, format!("a part of {shown} is not a directory")),
+        Io::PermissionDenied => {
+            (WorkspaceErrorKind::AccessDenied, format!("the system does not allow access to {shown}"))
+        }
+        Io::ReadOnlyFilesystem => {
+            (WorkspaceErrorKind::ReadOnly, format!("{shown} is on a file system that is read-only"))
+        }
+        Io::StorageFull | Io::QuotaExceeded => {
+            (WorkspaceErrorKind::NoSpace, format!("there is no space left for {shown}; it is unchanged"))
+        }
+        _ => (WorkspaceErrorKind::Other, format!("{shown} could not be reached: {error}")),
+    };
+    WorkspaceError::new(kind, message).with_source(error)
+}
+
+#[cfg(test)]
+mod tests;

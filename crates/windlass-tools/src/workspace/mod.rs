@@ -1,0 +1,12 @@
+//! The local file system as a workspace.
+
+#[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
+mod attributes;
+#[cfg_attr(not(unix), path = "dir_portable.rs")]
+pub(crate) mod dir;
+mod entry;
+mod local;
+mod replace;
+mod resolve;
+
+pub use self::local::LocalWorkspace;

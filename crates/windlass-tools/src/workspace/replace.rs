@@ -1,0 +1,135 @@
+//! Replacing a file's content in one step.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write};
+
+use super::dir::{Dir, link_error};
+use super::entry::{Entry, EntryStatus};
+
+/// What has to be true of the name when its content is replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expect {
+    /// A regular file, or nothing.
+    Any,
+    /// Nothing: the file is made.
+    Absent,
+}
+
+/// The name is taken by a device, pipe or socket.
+#[derive(Debug, thiserror::Error)]
+#[error("not a regular file")]
+pub(crate) struct NotRegular;
+
+/// How a replacement went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Replacement {
+    /// The file did not exist before.
+    pub(crate) created: bool,
+    /// Attributes of the old file that the new one could not be given.
+    pub(crate) not_kept: Vec<&'static str>,
+}
+
+/// Puts `content` under `name` so that every observer sees the old content or the
+/// new one, whole, also after a crash. Mode, owner, group and extended attributes of
+/// the old file are kept where the system lets us.
+///
+/// # Errors
+/// On any error the old content stands and no other file is left behind. An
+/// error of the last sync alone comes after the new content is in place.
+pub(crate) fn replace(dir: &Dir, name: &OsStr, content: &[u8], expect: Expect) -> io::Result<Replacement> {
+    let old = dir.status(name)?;
+    match old {
+        Some(_) if expect == Expect::Absent => {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists));
+        }
+        Some(EntryStatus { entry: Entry::Directory, .. }) => {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
+        Some(EntryStatus { entry: Entry::Link, .. }) => return Err(link_error()),
+        Some(EntryStatus { entry: Entry::Special, .. }) => return Err(io::Error::other(NotRegular)),
+        // A read-only file stays one: renaming over it would not ask.
+        Some(_) => dir.may_write(name)?,
+        None => {}
+    }
+
+    let mut temporary = Temporary::create(dir, if old.is_some() { 0o600 } else { 0o666 })?;
+    temporary.file.write_all(content)?;
+    let not_kept = match old {
+        Some(old) => keep(dir, name, old, &temporary.file)?,
+        None => Vec::new(),
+    };
+    temporary.file.sync_all()?;
+    temporary.rename(name, expect)?;
+    dir.sync()?;
+    Ok(Replacement { created: old.is_none(), not_kept })
+}
+
+/// A file under a name nobody can guess, gone again unless it is renamed.
+struct Temporary<'a> {
+    dir: &'a Dir,
+    name: OsString,
+    file: File,
+    renamed: bool,
+}
+
+impl<'a> Temporary<'a> {
+    fn create(dir: &'a Dir, mode: u32) -> io::Result<Self> {
+        // The name has its own length: the target's may already be the longest allowed.
+        let name = OsString::from(format!(".{}.tmp", uuid::Uuid::new_v4().simple()));
+        let file = dir.create_new(&name, mode)?;
+        Ok(Self { dir, name, file, renamed: false })
+    }
+
+    fn rename(&mut self, to: &OsStr, expect: Expect) -> io::Result<()> {
+        match expect {
+            Expect::Any => self.dir.rename(&self.name, to)?,
+            Expect::Absent => self.dir.rename_new(&self.name, to)?,
+        }
+        self.renamed = true;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary<'_> {
+    fn drop(&mut self) {
+        if !self.renamed {
+            // The first error is the one to report.
+            drop(self.dir.remove(&self.name));
+        }
+    }
+}
+
+#[cfg(unix)]
+fn keep(dir: &Dir, name: &OsStr, old: EntryStatus, new: &File) -> io::Result<Vec<&'static str>> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+
+    let mut not_kept = Vec::new();
+    let made = new.metadata()?;
+    if made.gid() != old.rights.group && fchown(new, None, Some(old.rights.group)).is_err() {
+        not_kept.push("group");
+    }
+    if made.uid() != old.rights.owner && fchown(new, Some(old.rights.owner), None).is_err() {
+        not_kept.push("owner");
+    }
+    // Rights were granted to the old owner and group: with others, set-id bits
+    // would lend them to somebody else.
+    let mode = if not_kept.is_empty() { old.rights.mode } else { old.rights.mode & 0o1777 };
+    new.set_permissions(std::fs::Permissions::from_mode(mode))?;
+    if old.names > 1 {
+        not_kept.push("hard links");
+    }
+    #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
+    if !dir.open_entry(name).is_ok_and(|old| super::attributes::copy(&old, new)) {
+        not_kept.push("extended attributes");
+    }
+    Ok(not_kept)
+}
+
+#[cfg(not(unix))]
+fn keep(_dir: &Dir, _name: &OsStr, old: EntryStatus, _new: &File) -> io::Result<Vec<&'static str>> {
+    Ok(if old.names > 1 { vec!["hard links"] } else { Vec::new() })
+}
+
+#[cfg(test)]
+mod tests;

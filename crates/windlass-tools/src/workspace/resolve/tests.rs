@@ -1,0 +1,92 @@
+use super::*;
+
+/// A folder whose own path has no links.
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().canonicalize().unwrap();
+    (dir, path)
+}
+
+#[test]
+fn a_missing_rest_is_taken_as_spelled() {
+    let (_dir, at) = folder();
+    fs::create_dir(at.join("a")).unwrap();
+    for rest in ["a", "a/b", "a/b/c.txt", "x/y/z"] {
+        assert_eq!(resolve(&at.join(rest)).unwrap(), at.join(rest));
+    }
+    assert_eq!(resolve(&at.join("no/../a/./b")).unwrap(), at.join("a/b"));
+}
+
+#[test]
+fn only_absolute_paths_without_nul_are_resolved() {
+    assert!(resolve(Path::new("a")).is_err());
+    assert!(resolve(Path::new("/a\0b")).is_err());
+}
+
+#[cfg(unix)]
+mod links {
+    use super::*;
+    use proptest::prelude::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_are_followed_in_every_place() {
+        let (_dir, at) = folder();
+        fs::create_dir_all(at.join("real/deep")).unwrap();
+        fs::write(at.join("real/deep/file"), "").unwrap();
+        symlink("real", at.join("relative")).unwrap();
+        symlink(at.join("real/deep"), at.join("absolute")).unwrap();
+        symlink("../relative/deep/file", at.join("real/leaf")).unwrap();
+        for (path, to) in [
+            ("relative/deep/file", "real/deep/file"),
+            ("absolute/file", "real/deep/file"),
+            ("real/leaf", "real/deep/file"),
+            ("relative/new/file", "real/new/file"),
+            // The parent of a link's target, as the kernel sees it.
+            ("absolute/../deep", "real/deep"),
+        ] {
+            assert_eq!(resolve(&at.join(path)).unwrap(), at.join(to), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_dangling_link_resolves_to_where_it_points() {
+        let (_dir, at) = folder();
+        symlink("/nowhere/at/all", at.join("link")).unwrap();
+        assert_eq!(resolve(&at.join("link")).unwrap(), Path::new("/nowhere/at/all"));
+        assert_eq!(resolve(&at.join("link/x")).unwrap(), Path::new("/nowhere/at/all/x"));
+    }
+
+    #[test]
+    fn a_circle_is_an_error() {
+        let (_dir, at) = folder();
+        symlink("b", at.join("a")).unwrap();
+        symlink("a", at.join("b")).unwrap();
+        let error = resolve(&at.join("a/x")).unwrap_err();
+        assert!(is_cycle(&error), "{error}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, fork: false, ..ProptestConfig::default() })]
+
+        /// For what exists, the kernel is the oracle.
+        #[test]
+        fn agrees_with_the_kernel_on_what_exists(
+            links in prop::collection::vec(("[a-c]", "(\\.\\./|[a-c]/){0,3}[a-c]"), 0..5),
+            path in "([a-c]|\\.\\.|\\.)(/([a-c]|\\.\\.|\\.)){0,4}",
+        ) {
+            let (_dir, at) = folder();
+            for dir in ["a/b/c", "b/a", "c"] {
+                fs::create_dir_all(at.join("top").join(dir)).unwrap();
+            }
+            for (n, (name, target)) in links.iter().enumerate() {
+                let place = at.join("top").join(["a", "b", "a/b", "b/a", "c"][n]).join(name);
+                let _exists = symlink(target, place);
+            }
+            let raw = at.join("top").join(path);
+            if let Ok(real) = raw.canonicalize() {
+                prop_assert_eq!(resolve(&raw).unwrap(), real);
+            }
+        }
+    }
+}
