@@ -5,9 +5,9 @@
 //! loop. The catalogue ([`ModelInfo`]) says what a model can do and what it costs.
 
 mod error;
-mod info;
 mod provider;
 
 pub use error::ModelError;
-pub use info::{ModelInfo, Price};
+
+pub use windlass_types::{ModelInfo, Price};
 pub use provider::{ModelProvider, ModelStream};

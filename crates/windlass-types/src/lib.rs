@@ -19,6 +19,7 @@ mod id;
 mod json;
 mod message;
 mod model;
+mod model_info;
 mod permission;
 mod run;
 mod time;
@@ -39,6 +40,7 @@ pub use model::{
     BlockStart, CacheTtl, ErrorClass, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, SectionScope, StopReason,
     StreamDelta, SystemSection, Thinking,
 };
+pub use model_info::{ModelInfo, Price};
 pub use permission::{
     AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, MatchedRule, PermissionAnswer, PermissionDenial,
     PermissionMode, PermissionRequest, PermissionUpdate, RuleSource, RuleValue, UpdateDestination,

@@ -1,6 +1,6 @@
 //! What is known of a model.
 
-use windlass_types::{NanoUsd, Usage};
+use crate::{NanoUsd, Usage};
 
 /// What is known of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
