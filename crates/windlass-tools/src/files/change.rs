@@ -1,0 +1,129 @@
+//! The one way a tool changes a file: look, check, change, write, record.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use tokio::sync::OwnedMutexGuard;
+use windlass_tool::{ToolCx, ToolError, WriteOptions};
+
+use super::canonical::{Fold, canonical};
+use super::charset::{Content, TextFormat, of_file};
+use super::ledger::{ReadLedger, Seen};
+use super::open::{failed, load, stop_if_cancelled, target};
+use super::patch::Patch;
+
+/// Above this size the old content is not repeated in the structured output.
+const MAX_ORIGINAL: usize = 256 * 1024;
+
+/// A file that is about to be changed, as it is now.
+pub(crate) struct Target<'a> {
+    cx: &'a ToolCx,
+    pub(crate) path: PathBuf,
+    resolved: PathBuf,
+    /// `None` when there is no file yet.
+    pub(crate) content: Option<Vec<u8>>,
+    /// Keeps other changes of the file by this session waiting.
+    _turn: OwnedMutexGuard<()>,
+}
+
+/// A change that was made.
+pub(crate) struct Change {
+    pub(crate) path: PathBuf,
+    pub(crate) patch: Patch,
+    /// The old text, unless it is large or there was none.
+    pub(crate) original: Option<String>,
+    pub(crate) created: bool,
+}
+
+impl<'a> Target<'a> {
+    pub(crate) async fn look(cx: &'a ToolCx, file_path: &str) -> Result<Self, ToolError> {
+        let (path, resolved) = target(cx, file_path)?;
+        let turn = cx.state::<ReadLedger>().turn(&resolved).await;
+        let content = load(cx, &path).await?;
+        Ok(Self { cx, path, resolved, content, _turn: turn })
+    }
+
+    /// Refuses unless the session has seen the content that is on disk now. A missing
+    /// or empty file has nothing to be seen.
+    pub(crate) fn check_seen(&self) -> Result<(), ToolError> {
+        let Some(content) = self.content.as_deref().filter(|content| !content.is_empty()) else {
+            return Ok(());
+        };
+        let path = self.path.display();
+        match self.cx.state::<ReadLedger>().seen(&self.resolved) {
+            Some(Seen::Content(digest)) if digest == blake3::hash(content) => Ok(()),
+            Some(_) => Err(ToolError::rejected(format!(
+                "{path} has changed on disk since it was last read, so nothing was written. \
+                 Read it again, then repeat the change on what is there now."
+            ))),
+            None => Err(ToolError::rejected(format!(
+                "{path} has not been read in this session, so nothing was written. Read it first."
+            ))),
+        }
+    }
+
+    /// The format of the text there is; that of new files where there is none.
+    pub(crate) fn format(&self) -> Content {
+        match self.content.as_deref() {
+            Some(content) if !content.is_empty() => of_file(content),
+            _ => Content::Text(TextFormat::NEW),
+        }
+    }
+
+    /// Writes and records the new content.
+    pub(crate) async fn write(self, new: &[u8]) -> Result<Change, ToolError> {
+        stop_if_cancelled(self.cx)?;
+        let options = WriteOptions::default().creating_directories();
+        let options = if self.content.is_none() { options.only_new() } else { options };
+        let written = self.cx.workspace().write(self.cx.permit(), &self.path, new, options).await;
+        written.map_err(|e| failed(&e))?;
+        self.cx.state::<ReadLedger>().record(&self.resolved, new);
+        let old = self.content.as_deref();
+        // Both sides in one encoding, or a new guess would look like a change.
+        let format = old.filter(|old| !old.is_empty()).map_or_else(|| of_file(new), |_| self.format());
+        let (old_text, new_text) = (old.map(|old| shown(old, format)), shown(new, format));
+        let patch = Patch::between(old_text.as_deref().unwrap_or_default(), &new_text);
+        let original = old_text.filter(|text| text.len() <= MAX_ORIGINAL);
+        Ok(Change { path: self.path, patch, original, created: self.content.is_none() })
+    }
+}
+
+impl Change {
+    /// The unified diff, with `/dev/null` as the old side of a new file.
+    pub(crate) fn diff(&self) -> String {
+        let name = self.path.to_string_lossy();
+        let old = if self.created { "/dev/null" } else { &*name };
+        self.patch.unified(old, &name)
+    }
+
+    /// The hunks for programs; none for a new file, whose content says it all.
+    pub(crate) fn structured_patch(&self) -> Value {
+        if self.created { json!([]) } else { json!(self.patch.hunks) }
+    }
+
+    /// `+3 −1 lines`.
+    pub(crate) fn counts(&self) -> String {
+        format!("+{} −{} lines", self.patch.added, self.patch.removed)
+    }
+}
+
+/// A file's content as text for a diff; binary content has none.
+fn shown(content: &[u8], format: Content) -> String {
+    match format {
+        Content::Text(format) => {
+            let (_, body) = format.split_bom(content);
+            String::from_utf8_lossy(&canonical(body, format, Fold::Nothing)).into_owned()
+        }
+        Content::Binary(_) => String::new(),
+    }
+}
+
+/// A refusal for a file that is not text.
+pub(crate) fn not_text(path: &Path, content: Content) -> ToolError {
+    let what = match content {
+        Content::Binary(kind) => kind.phrase(),
+        Content::Text(_) => "text".to_owned(),
+    };
+    let path = path.display();
+    ToolError::rejected(format!("{path} is not text: it looks like {what}. It cannot be edited as text."))
+}

@@ -1,0 +1,256 @@
+//! Replaces text in the bytes of a file and touches nothing else.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::canonical::{Ending, Fold, canonical, endings, locate};
+use super::charset::{Charset, TextFormat};
+use super::near;
+
+/// One replacement, as the model asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Replacement<'a> {
+    pub(crate) old: &'a str,
+    pub(crate) new: &'a str,
+    /// Every occurrence, instead of the only one.
+    pub(crate) all: bool,
+}
+
+/// The bytes after an edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Edited {
+    pub(crate) bytes: Vec<u8>,
+    /// Occurrences replaced.
+    pub(crate) count: usize,
+}
+
+/// Why an edit was not made. The texts are written for the model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum EditError {
+    #[error("old_string and new_string are the same, so there is nothing to change")]
+    Identical,
+    #[error(
+        "old_string is empty, which means \"create this file\", but the file exists and is not empty. \
+         Give the text to replace, or use Write to replace the whole file"
+    )]
+    EmptyOld,
+    #[error("old_string was not found. {hint}")]
+    NotFound { hint: String },
+    #[error(
+        "old_string occurs {count} times ({}). Add surrounding lines until it is unique, \
+         or set replace_all to change every one", lines_phrase(.lines, *.count)
+    )]
+    Ambiguous { count: usize, lines: Vec<usize> },
+    #[error(
+        "the file is in {charset}, which cannot hold {character:?} (U+{code:04X}) of new_string. \
+         Use other characters, or convert the file first", code = u32::from(*.character)
+    )]
+    Unencodable { charset: &'static str, character: char },
+    #[error(
+        "the file is in {charset} and has damaged characters near this place, so it cannot be \
+         changed without touching other bytes. Use Bash for this edit"
+    )]
+    Damaged { charset: &'static str },
+}
+
+fn lines_phrase(lines: &[usize], count: usize) -> String {
+    let shown: Vec<String> = lines.iter().map(usize::to_string).collect();
+    let word = if count == 1 { "line" } else { "lines" };
+    let more = if lines.len() < count { ", …" } else { "" };
+    format!("{word} {}{more}", shown.join(", "))
+}
+
+/// Makes one replacement in `raw`, whose encoding is `format`.
+///
+/// The search is literal. LF in `old` stands for whatever ends the lines of the
+/// file, and LF in `new` is written the same way; a CR in either is taken as it is.
+pub(crate) fn apply(raw: &[u8], format: TextFormat, edit: Replacement<'_>) -> Result<Edited, EditError> {
+    if edit.old == edit.new {
+        return Err(EditError::Identical);
+    }
+    let (bom, body) = format.split_bom(raw);
+    if edit.old.is_empty() {
+        return create(bom, body, format, edit.new);
+    }
+    let fold = if edit.old.contains('\r') { Fold::Nothing } else { Fold::LineBreaks };
+    let text = canonical(body, format, fold);
+    let found = find(&text, edit)?;
+    let (kept, old, new) = trim(edit, fold);
+    let spans: Vec<Range<usize>> = found.iter().map(|at| at + kept..at + kept + old.len()).collect();
+    let damaged = || EditError::Damaged { charset: format.charset.name() };
+    let raw_spans = locate(body, format, fold, &spans).ok_or_else(damaged)?;
+    let texts = Replaced::new(body, format, new, fold);
+    let mut bytes = bom.to_vec();
+    bytes.reserve(body.len() + found.len() * new.len());
+    let mut last = 0;
+    for (span, text) in raw_spans.iter().zip(texts.of(&raw_spans)) {
+        bytes.extend_from_slice(body.get(last..span.start).unwrap_or_default());
+        bytes.extend_from_slice(&encode(&text, format.charset)?);
+        last = span.end;
+    }
+    bytes.extend_from_slice(body.get(last..).unwrap_or_default());
+    if format.charset != Charset::Utf8 {
+        let expected = splice(&text, &spans, new);
+        let (_, changed) = format.split_bom(&bytes);
+        let same = match fold {
+            Fold::Nothing => *canonical(changed, format, fold) == *expected,
+            Fold::LineBreaks => {
+                let written = canonical(changed, format, Fold::LineBreaks);
+                *written == *fold_text(&expected, format)
+            }
+        };
+        if !same {
+            return Err(damaged());
+        }
+    }
+    Ok(Edited { bytes, count: found.len() })
+}
+
+fn create(bom: &[u8], body: &[u8], format: TextFormat, new: &str) -> Result<Edited, EditError> {
+    if !body.is_empty() {
+        return Err(EditError::EmptyOld);
+    }
+    let mut bytes = bom.to_vec();
+    bytes.extend(encode(new, format.charset)?);
+    Ok(Edited { bytes, count: 1 })
+}
+
+fn find(text: &[u8], edit: Replacement<'_>) -> Result<Vec<usize>, EditError> {
+    const LINES_NAMED: usize = 8;
+    let found: Vec<usize> = memchr::memmem::find_iter(text, edit.old).collect();
+    match found.len() {
+        0 => Err(EditError::NotFound { hint: near::hint(&String::from_utf8_lossy(text), edit.old) }),
+        1 => Ok(found),
+        _ if edit.all => Ok(found),
+        count => Err(EditError::Ambiguous { count, lines: line_numbers(text, found.iter().take(LINES_NAMED)) }),
+    }
+}
+
+/// Line numbers, from 1, of ascending offsets.
+pub(crate) fn line_numbers<'a>(text: &[u8], offsets: impl Iterator<Item = &'a usize>) -> Vec<usize> {
+    let (mut line, mut from) = (1, 0);
+    offsets
+        .map(|at| {
+            let between = text.get(from..*at).unwrap_or_default();
+            line += memchr::memchr_iter(b'\n', between).count();
+            from = *at;
+            line
+        })
+        .collect()
+}
+
+/// Leaves out what `old` and `new` have in common at both ends: those bytes stay
+/// as they are, whatever their line breaks. Returns the length of the common start.
+fn trim<'a>(edit: Replacement<'a>, fold: Fold) -> (usize, &'a str, &'a str) {
+    if fold == Fold::Nothing || edit.new.contains('\r') {
+        return (0, edit.old, edit.new);
+    }
+    let same = |(a, b): &(char, char)| a == b;
+    let start: usize = (edit.old.chars().zip(edit.new.chars())).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+    let old = edit.old.get(start..).unwrap_or_default();
+    let new = edit.new.get(start..).unwrap_or_default();
+    let end: usize = (old.chars().rev().zip(new.chars().rev())).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+    let without_end = |s: &'a str| s.get(..s.len() - end).unwrap_or_default();
+    (start, without_end(old), without_end(new))
+}
+
+fn splice(text: &[u8], spans: &[Range<usize>], new: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut last = 0;
+    for span in spans {
+        out.extend_from_slice(text.get(last..span.start).unwrap_or_default());
+        out.extend_from_slice(new.as_bytes());
+        last = span.end;
+    }
+    out.extend_from_slice(text.get(last..).unwrap_or_default());
+    out
+}
+
+/// Folds the line breaks of text that is UTF-8 already.
+fn fold_text(text: &[u8], format: TextFormat) -> Cow<'_, [u8]> {
+    let utf8 = TextFormat { charset: Charset::Utf8, bom: 0, ..format };
+    canonical(text, utf8, Fold::LineBreaks)
+}
+
+fn encode(text: &str, charset: Charset) -> Result<Vec<u8>, EditError> {
+    charset.encode(text).map_err(|character| EditError::Unencodable { charset: charset.name(), character })
+}
+
+/// The text to write at each place, with the line breaks of that place.
+struct Replaced<'a> {
+    body: &'a [u8],
+    format: TextFormat,
+    new: &'a str,
+    translate: bool,
+}
+
+impl<'a> Replaced<'a> {
+    fn new(body: &'a [u8], format: TextFormat, new: &'a str, fold: Fold) -> Self {
+        let translate = fold == Fold::LineBreaks && new.contains('\n') && !new.contains('\r');
+        Self { body, format, new, translate }
+    }
+
+    /// A break takes the form of the break it replaces; one more than there were
+    /// takes the form of the next break of the file, or of the last one before.
+    fn of(&self, spans: &'a [Range<usize>]) -> impl Iterator<Item = Cow<'a, str>> {
+        let mut breaks = endings(self.body, self.format).peekable();
+        let mut before = None;
+        let (new, translate) = (self.new, self.translate);
+        spans.iter().map(move |span| {
+            if !translate {
+                return Cow::Borrowed(new);
+            }
+            while let Some((_, ending)) = breaks.next_if(|(at, _)| at.end <= span.start) {
+                before = Some(ending);
+            }
+            let mut inside = Vec::new();
+            while let Some((_, ending)) = breaks.next_if(|(at, _)| at.start < span.end) {
+                inside.push(ending);
+            }
+            let next = breaks.peek().map(|(_, ending)| *ending);
+            let other = inside.last().copied().or(next).or(before).unwrap_or(Ending::Lf);
+            let mut replaced = inside.iter().copied().chain(std::iter::repeat(other));
+            let mut text = String::with_capacity(new.len());
+            for piece in new.split_inclusive('\n') {
+                match (piece.strip_suffix('\n'), replaced.next()) {
+                    (Some(line), Some(ending)) => {
+                        text.push_str(line);
+                        text.push_str(ending.as_str());
+                    }
+                    _ => text.push_str(piece),
+                }
+            }
+            before = inside.last().copied().or(before);
+            Cow::Owned(text)
+        })
+    }
+}
+
+/// The bytes of a whole new content for a file that is `existing` now, or for a new
+/// one. Encoding, byte-order mark and uniform line breaks of the file are kept.
+pub(crate) fn rewrite(content: &str, existing: Option<(&[u8], TextFormat)>) -> Result<Vec<u8>, EditError> {
+    let Some((raw, format)) = existing else {
+        return Ok(content.as_bytes().to_vec());
+    };
+    let (bom, body) = format.split_bom(raw);
+    let mut bytes = bom.to_vec();
+    let content = if bom.is_empty() { content } else { content.strip_prefix('\u{FEFF}').unwrap_or(content) };
+    let text = match uniform_ending(body, format) {
+        Some(ending) if ending != Ending::Lf && !content.contains('\r') => {
+            Cow::Owned(content.replace('\n', ending.as_str()))
+        }
+        _ => Cow::Borrowed(content),
+    };
+    bytes.extend(encode(&text, format.charset)?);
+    Ok(bytes)
+}
+
+/// The line break of a file that has only one kind.
+pub(crate) fn uniform_ending(body: &[u8], format: TextFormat) -> Option<Ending> {
+    let mut kinds = endings(body, format).map(|(_, ending)| ending);
+    let first = kinds.next()?;
+    kinds.all(|ending| ending == first).then_some(first)
+}
+
+#[cfg(test)]
+mod tests;

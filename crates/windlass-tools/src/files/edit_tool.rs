@@ -1,0 +1,202 @@
+//! The Edit and MultiEdit tools.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use windlass_tool::{Annotations, InterruptBehavior, Tool, ToolCx, ToolError, ToolOutput};
+use windlass_types::Access;
+
+use super::change::{Change, Target, not_text};
+use super::charset::Content;
+use super::edit::{EditError, Replacement, apply};
+use super::open::not_found;
+
+/// Replaces an exact piece of text in a file that was read.
+///
+/// The search is literal and must match once, unless every occurrence is wanted.
+/// Bytes outside the replaced text never change: encoding, byte-order mark, line
+/// breaks and final newline stay as they are.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Edit;
+
+/// What Edit takes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct EditInput {
+    /// Absolute path of the file.
+    pub file_path: String,
+    /// The exact text to replace, without line numbers. Empty only to create a file.
+    pub old_string: String,
+    /// The text to put there; must differ.
+    pub new_string: String,
+    /// Replace every occurrence instead of the only one.
+    #[serde(default)]
+    pub replace_all: Option<bool>,
+}
+
+/// Makes several edits of one file: all of them, or none.
+///
+/// Each edit works on the result of the one before, by the rules of [`Edit`].
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct MultiEdit;
+
+/// What MultiEdit takes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct MultiEditInput {
+    /// Absolute path of the file.
+    pub file_path: String,
+    /// The edits, in order.
+    pub edits: Vec<EditStep>,
+}
+
+/// One of several edits.
+#[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]
+#[non_exhaustive]
+pub struct EditStep {
+    /// The exact text to replace, as it is after the edits before.
+    pub old_string: String,
+    /// The text to put there; must differ.
+    pub new_string: String,
+    /// Replace every occurrence instead of the only one.
+    #[serde(default)]
+    pub replace_all: Option<bool>,
+}
+
+impl Tool for Edit {
+    const NAME: &'static str = "Edit";
+    const DESCRIPTION: &'static str = "Replaces old_string by new_string in a file. old_string is matched literally, \
+        blanks included, and must occur exactly once: add surrounding lines until it does, or set replace_all. Leave \
+        out the line numbers that Read prints. Write line breaks as LF; the file's own kind is kept. The file must \
+        have been read in this session and must not have changed since. With an empty old_string a new file is \
+        created.";
+    type Input = EditInput;
+    type Output = ToolOutput;
+
+    fn access(&self, input: &EditInput) -> Access {
+        Access::writes(&input.file_path)
+    }
+
+    fn title(&self, input: &EditInput) -> Cow<'static, str> {
+        format!("Edit {}", input.file_path).into()
+    }
+
+    fn annotations(&self) -> Annotations {
+        Annotations::default().with_interrupt(InterruptBehavior::Block)
+    }
+
+    async fn call(&self, input: EditInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+        let all = input.replace_all.unwrap_or(false);
+        let edit = Replacement { old: &input.old_string, new: &input.new_string, all };
+        let (change, count) = edit_file(cx, &input.file_path, &[edit]).await?;
+        let structured = json!({
+            "filePath": change.path,
+            "oldString": input.old_string,
+            "newString": input.new_string,
+            "originalFile": change.original,
+            "structuredPatch": change.structured_patch(),
+            "userModified": false,
+            "replaceAll": all,
+        });
+        ToolOutput::text(summary(&change, count)).with_diff(change.diff()).with_structured(&structured)
+    }
+}
+
+impl Tool for MultiEdit {
+    const NAME: &'static str = "MultiEdit";
+    const DESCRIPTION: &'static str = "Makes several edits of one file in one step, by the rules of Edit. They are \
+        applied in order, each to the result of the one before. If one of them fails, none is made.";
+    type Input = MultiEditInput;
+    type Output = ToolOutput;
+
+    fn access(&self, input: &MultiEditInput) -> Access {
+        Access::writes(&input.file_path)
+    }
+
+    fn title(&self, input: &MultiEditInput) -> Cow<'static, str> {
+        format!("Edit {} in {} places", input.file_path, input.edits.len()).into()
+    }
+
+    fn annotations(&self) -> Annotations {
+        Annotations::default().with_interrupt(InterruptBehavior::Block)
+    }
+
+    async fn call(&self, input: MultiEditInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+        let edits: Vec<Replacement<'_>> = input
+            .edits
+            .iter()
+            .map(|step| Replacement {
+                old: &step.old_string,
+                new: &step.new_string,
+                all: step.replace_all.unwrap_or(false),
+            })
+            .collect();
+        let (change, count) = edit_file(cx, &input.file_path, &edits).await?;
+        let structured = json!({
+            "filePath": change.path,
+            "edits": input.edits,
+            "originalFile": change.original,
+            "structuredPatch": change.structured_patch(),
+            "userModified": false,
+        });
+        ToolOutput::text(summary(&change, count)).with_diff(change.diff()).with_structured(&structured)
+    }
+}
+
+async fn edit_file(cx: &ToolCx, file_path: &str, edits: &[Replacement<'_>]) -> Result<(Change, usize), ToolError> {
+    let Some(first) = edits.first() else {
+        return Err(ToolError::invalid_input("edits is empty: give at least one edit"));
+    };
+    let target = Target::look(cx, file_path).await?;
+    if target.content.is_none() && !first.old.is_empty() {
+        return Err(not_found(cx, &target.path).await);
+    }
+    target.check_seen()?;
+    let content = target.format();
+    let Content::Text(format) = content else {
+        return Err(not_text(&target.path, content));
+    };
+    let mut bytes = Cow::Borrowed(target.content.as_deref().unwrap_or_default());
+    let mut count = 0;
+    for (at, edit) in (1..).zip(edits) {
+        let edited = apply(&bytes, format, *edit).map_err(|error| refusal(&target, &error, at, edits.len()))?;
+        bytes = Cow::Owned(edited.bytes);
+        count += edited.count;
+    }
+    if target.content.as_deref() == Some(&*bytes) {
+        return Err(ToolError::rejected("The edits cancel each other out, so there is nothing to change."));
+    }
+    let bytes = bytes.into_owned();
+    Ok((target.write(&bytes).await?, count))
+}
+
+fn refusal(target: &Target<'_>, error: &EditError, at: usize, of: usize) -> ToolError {
+    let path = target.path.display();
+    ToolError::rejected(if of == 1 {
+        format!("{path} was not changed: {error}.")
+    } else {
+        format!("{path} was not changed, none of the {of} edits was made. Edit {at}: {error}.")
+    })
+}
+
+fn summary(change: &Change, count: usize) -> String {
+    const PLACES: usize = 8;
+    let path = change.path.display();
+    if change.created {
+        return format!("Created {path} ({} lines).", change.patch.added);
+    }
+    let hunks = &change.patch.hunks;
+    let starts = hunks.iter().take(PLACES).map(|hunk| {
+        let before = hunk.lines.iter().take_while(|line| line.starts_with(' ')).count();
+        (hunk.new_start + before).to_string()
+    });
+    let starts: Vec<String> = starts.collect();
+    let word = if hunks.len() == 1 { "line" } else { "lines" };
+    let more = if hunks.len() > PLACES || change.patch.truncated { ", …" } else { "" };
+    let replacements = if count == 1 { String::new() } else { format!(" {count} replacements,") };
+    format!("Edited {path}:{replacements} {} at {word} {}{more}.", change.counts(), starts.join(", "))
+}

@@ -1,0 +1,27 @@
+//! Read, Write, Edit and MultiEdit.
+//!
+//! Edits work on the bytes of a file and touch nothing but the text they replace.
+//! A file must have been read in the session before it is changed, and must not have
+//! changed since; digests are compared, not times ([`ReadLedger`]). All files are
+//! reached through the `Workspace` port.
+
+mod canonical;
+mod change;
+mod charset;
+mod edit;
+mod edit_tool;
+mod kind;
+mod ledger;
+mod near;
+mod open;
+mod page;
+mod patch;
+mod read;
+mod suggest;
+mod write;
+
+pub use edit_tool::{Edit, EditInput, EditStep, MultiEdit, MultiEditInput};
+pub use ledger::ReadLedger;
+pub use patch::{Hunk, Patch};
+pub use read::{Read, ReadInput};
+pub use write::{Write, WriteInput};

@@ -1,0 +1,292 @@
+//! Says what the nearest text is when an edit's `old_string` is not in the file.
+//!
+//! All work is linear in the file and bounded: long files are looked at up to
+//! [`MAX_TEXT`], long lines up to [`MAX_LINE`].
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::page::cut_chars;
+
+const MAX_TEXT: usize = 8 * 1024 * 1024;
+const MAX_OLD_LINES: usize = 400;
+const MAX_LINE: usize = 400;
+const SHOWN_LINES: usize = 8;
+const SHOWN_CHARS: usize = 160;
+/// Share of common letter pairs from which a line counts as similar.
+const SIMILAR: f64 = 0.5;
+
+/// A sentence or more for the model: where the nearest text is and how it differs.
+pub(crate) fn hint(text: &str, old: &str) -> String {
+    let text = text.get(..text.floor_char_boundary(MAX_TEXT)).unwrap_or(text);
+    if let Some(stripped) = without_line_numbers(old)
+        && text.contains(&stripped)
+    {
+        return "It contains the line numbers that Read prints: \
+                leave out the number and the tab before each line."
+            .to_owned();
+    }
+    if let Some(unescaped) = unescape(old)
+        && text.contains(&unescaped)
+    {
+        return "The file has this text with real line breaks, tabs or quotes where old_string has \
+                backslash escapes: send the characters themselves."
+            .to_owned();
+    }
+    if old.contains('\u{FFFD}') {
+        return "It contains U+FFFD, which stands for bytes that are not valid text: \
+                choose text without it."
+            .to_owned();
+    }
+    if old.contains('\r') && text.contains(&old.replace("\r\n", "\n").replace('\r', "\n")) {
+        return "The file has it with other line breaks: write line breaks as LF, \
+                they are matched to those of the file."
+            .to_owned();
+    }
+    let lines: Vec<&str> = text.split('\n').collect();
+    let wanted: Vec<&str> = old.split('\n').take(MAX_OLD_LINES).collect();
+    if let Some(region) = loose_match(&lines, &wanted) {
+        return describe_loose(&lines, &wanted, region);
+    }
+    describe_similar(&lines, &wanted).unwrap_or_else(|| {
+        "Nothing similar is in the file: read the file again, or search for the text with Grep.".to_owned()
+    })
+}
+
+/// What two texts may differ in and still look the same to a reader.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Aspect {
+    Blanks,
+    Typography,
+    UnicodeForm,
+    Case,
+}
+
+const ASPECTS: [Aspect; 4] = [Aspect::Blanks, Aspect::Typography, Aspect::UnicodeForm, Aspect::Case];
+
+/// The line without what `ignored` names.
+fn loose(line: &str, ignored: &[Aspect]) -> String {
+    let line = cut_chars(line, MAX_LINE).0;
+    let skip = |aspect| ignored.contains(&aspect);
+    let mut out: String = if skip(Aspect::UnicodeForm) { line.nfc().collect() } else { line.to_owned() };
+    if skip(Aspect::Typography) {
+        out = out.chars().map(plain).collect();
+    }
+    if skip(Aspect::Blanks) {
+        out.retain(|c| !c.is_whitespace());
+    }
+    if skip(Aspect::Case) {
+        out = out.to_lowercase();
+    }
+    out
+}
+
+/// Typographic quotes, dashes and blanks as their plain counterparts.
+fn plain(c: char) -> char {
+    match c {
+        '\u{2018}'..='\u{201B}' | '\u{2032}' | '`' | '\u{B4}' | '"' => '\'',
+        '\u{201C}'..='\u{201F}' | '\u{2033}' | '\u{AB}' | '\u{BB}' => '\'',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+        '\u{A0}' | '\u{2000}'..='\u{200A}' | '\u{202F}' | '\u{3000}' => ' ',
+        _ => c,
+    }
+}
+
+/// Whether `wanted` lies in the lines from `first` on: its first line as an end, its
+/// last as a beginning, those between as a whole.
+fn lies_at(lines: &[String], wanted: &[String], first: usize) -> bool {
+    let Some(region) = lines.get(first..first + wanted.len()) else {
+        return false;
+    };
+    match (wanted, region) {
+        ([only], [line]) => line.contains(only.as_str()),
+        ([start, middle @ .., end], [first, inner @ .., last]) => {
+            first.ends_with(start.as_str()) && last.starts_with(end.as_str()) && inner == middle
+        }
+        _ => false,
+    }
+}
+
+fn loose_match(lines: &[&str], wanted: &[&str]) -> Option<usize> {
+    let lines: Vec<String> = lines.iter().map(|l| loose(l, &ASPECTS)).collect();
+    let wanted: Vec<String> = wanted.iter().map(|l| loose(l, &ASPECTS)).collect();
+    if wanted.iter().all(String::is_empty) {
+        return None;
+    }
+    (0..lines.len()).find(|first| lies_at(&lines, &wanted, *first))
+}
+
+fn describe_loose(lines: &[&str], wanted: &[&str], first: usize) -> String {
+    let region = lines.get(first..first + wanted.len()).unwrap_or_default();
+    let needed: Vec<&str> = ASPECTS
+        .iter()
+        .filter(|aspect| {
+            let others: Vec<Aspect> = ASPECTS.into_iter().filter(|a| a != *aspect).collect();
+            let region: Vec<String> = region.iter().map(|l| loose(l, &others)).collect();
+            let wanted: Vec<String> = wanted.iter().map(|l| loose(l, &others)).collect();
+            !lies_at(&region, &wanted, 0)
+        })
+        .map(|aspect| match aspect {
+            Aspect::Blanks => blanks_phrase(region, wanted),
+            Aspect::Typography => "quotes, dashes or special blanks",
+            Aspect::UnicodeForm => "the Unicode form of accented characters (composed or not)",
+            Aspect::Case => "upper and lower case",
+        })
+        .collect();
+    let differs = if needed.is_empty() { String::new() } else { format!(" and differs in {}", needed.join(" and ")) };
+    format!(
+        "The nearest text is {}{differs}:\n{}\nCopy it exactly, without the line numbers.",
+        place(first, region.len()),
+        quote(region, first)
+    )
+}
+
+/// Names the difference in blanks as closely as it can be told.
+fn blanks_phrase(region: &[&str], wanted: &[&str]) -> &'static str {
+    let tabs = |lines: &[&str]| lines.iter().any(|l| l.contains('\t'));
+    let pairs = || region.iter().zip(wanted);
+    if tabs(region) != tabs(wanted) {
+        return if tabs(region) {
+            "blanks (the file has tabs, old_string has none)"
+        } else {
+            "blanks (old_string has tabs, the file has none)"
+        };
+    }
+    if pairs().all(|(a, b)| a.trim_end() == b.trim_end()) {
+        return "blanks at the end of a line";
+    }
+    if pairs().all(|(a, b)| a.trim() == b.trim()) {
+        return "indentation";
+    }
+    "blanks"
+}
+
+/// The place whose most telling line is most similar, when there is any.
+fn describe_similar(lines: &[&str], wanted: &[&str]) -> Option<String> {
+    let (anchor, line) = wanted.iter().enumerate().max_by_key(|(_, l)| l.trim().len())?;
+    let pairs = Pairs::of(line);
+    let scored = lines.iter().map(|l| pairs.similarity(l)).enumerate();
+    let (at, score) = scored.max_by(|(i, a), (j, b)| a.total_cmp(b).then(j.cmp(i)))?;
+    if score < SIMILAR {
+        return None;
+    }
+    let first = at.saturating_sub(anchor);
+    let last = (first + wanted.len()).min(lines.len());
+    let region = lines.get(first..last)?;
+    let mut out = format!("The most similar text is {}:\n", place(first, region.len()));
+    let differing = (first + 1..).zip(region.iter().zip(wanted)).find(|(_, (has, wants))| has != wants);
+    match differing {
+        Some((n, (has, wants))) if wanted.len() > 1 => {
+            let _ = write!(
+                out,
+                "{}\nThe first line that differs is {n}: the file has {:?}, old_string has {:?}.",
+                quote(region, first),
+                cut_chars(has, SHOWN_CHARS).0,
+                cut_chars(wants, SHOWN_CHARS).0,
+            );
+        }
+        _ => out.push_str(&quote(region, first)),
+    }
+    out.push_str("\nIf this is the place, copy the text exactly from there.");
+    Some(out)
+}
+
+/// Counts of neighbouring byte pairs, blanks left out.
+struct Pairs {
+    counts: HashMap<(u8, u8), i32>,
+    total: usize,
+}
+
+impl Pairs {
+    fn of(line: &str) -> Self {
+        let mut counts = HashMap::new();
+        let mut total = 0;
+        for pair in pairs(line) {
+            *counts.entry(pair).or_insert(0) += 1;
+            total += 1;
+        }
+        Self { counts, total }
+    }
+
+    /// From 0 (nothing in common) to 1 (the same pairs).
+    fn similarity(&self, line: &str) -> f64 {
+        let mut seen: HashMap<(u8, u8), i32> = HashMap::new();
+        let (mut common, mut total) = (0, 0);
+        for pair in pairs(line) {
+            total += 1;
+            if let Some(have) = self.counts.get(&pair) {
+                let used = seen.entry(pair).or_insert(0);
+                *used += 1;
+                common += u32::from(*used <= *have);
+            }
+        }
+        let all = u32::try_from(self.total + total).unwrap_or(u32::MAX);
+        if all == 0 {
+            return 0.0;
+        }
+        f64::from(2 * common) / f64::from(all)
+    }
+}
+
+fn pairs(line: &str) -> impl Iterator<Item = (u8, u8)> + '_ {
+    let bytes = || line.bytes().filter(|b| !b.is_ascii_whitespace()).take(MAX_LINE);
+    bytes().zip(bytes().skip(1))
+}
+
+fn place(first: usize, lines: usize) -> String {
+    if lines == 1 { format!("at line {}", first + 1) } else { format!("at lines {}-{}", first + 1, first + lines) }
+}
+
+fn quote(region: &[&str], first: usize) -> String {
+    let mut out = String::new();
+    for (n, line) in (first + 1..).zip(region.iter().take(SHOWN_LINES)) {
+        let (shown, cut) = cut_chars(line, SHOWN_CHARS);
+        let more = if cut.is_empty() { "" } else { " …" };
+        let separator = if out.is_empty() { "" } else { "\n" };
+        let _ = write!(out, "{separator}{n}\t{shown}{more}");
+    }
+    if region.len() > SHOWN_LINES {
+        out.push_str("\n…");
+    }
+    out
+}
+
+/// `old` without `<n>\t` before each line, when every line has it.
+fn without_line_numbers(old: &str) -> Option<String> {
+    let lines: Option<Vec<&str>> = old
+        .lines()
+        .map(|line| {
+            let (number, rest) = line.split_once('\t')?;
+            number.trim().parse::<u64>().ok().map(|_| rest)
+        })
+        .collect();
+    let stripped = lines?.join("\n");
+    (!stripped.trim().is_empty()).then_some(stripped)
+}
+
+/// `old` with `\n`, `\t`, `\"`, `\'` and `\\` read as escapes, when it has any.
+fn unescape(old: &str) -> Option<String> {
+    if !old.contains('\\') {
+        return None;
+    }
+    let mut out = String::with_capacity(old.len());
+    let mut chars = old.chars().peekable();
+    while let Some(c) = chars.next() {
+        let escaped = match (c, chars.peek()) {
+            ('\\', Some('n')) => Some('\n'),
+            ('\\', Some('t')) => Some('\t'),
+            ('\\', Some(&quoted @ ('"' | '\'' | '\\'))) => Some(quoted),
+            _ => None,
+        };
+        if escaped.is_some() {
+            chars.next();
+        }
+        out.push(escaped.unwrap_or(c));
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! Opening and reading files for the tools, with errors that tell the model what to do.
+
+use std::path::{Path, PathBuf};
+
+use windlass_tool::{EntryKind, OpenFile, ToolCx, ToolError, WorkspaceError, WorkspaceErrorKind};
+
+use super::charset::SAMPLE;
+use super::suggest::{other_places, similar_names};
+
+/// Files above this size cannot be edited or replaced, only read by pages.
+pub(crate) const MAX_EDIT: u64 = 32 * 1024 * 1024;
+
+/// The path of an input, absolute, and the one its links lead to.
+pub(crate) fn target(cx: &ToolCx, file_path: &str) -> Result<(PathBuf, PathBuf), ToolError> {
+    if file_path.trim().is_empty() {
+        return Err(ToolError::invalid_input("file_path is empty: give the absolute path of a file"));
+    }
+    let path = cx.absolute(Path::new(file_path));
+    let judged = cx.permit().readable(&path);
+    let resolved = judged.and_then(|judged| {
+        let below = path.strip_prefix(&judged.requested).ok()?;
+        let at_root = below.as_os_str().is_empty();
+        Some(if at_root { judged.resolved.clone() } else { judged.resolved.join(below) })
+    });
+    let resolved = resolved.unwrap_or_else(|| path.clone());
+    Ok((path, resolved))
+}
+
+/// Reads up to `limit` bytes in all, fewer only at the end of the file.
+pub(crate) async fn read_up_to(file: &mut dyn OpenFile, cx: &ToolCx, limit: usize) -> Result<Vec<u8>, ToolError> {
+    let mut bytes = Vec::new();
+    while bytes.len() < limit {
+        stop_if_cancelled(cx)?;
+        let chunk = file.read((limit - bytes.len()).min(4 * SAMPLE)).await.map_err(|e| failed(&e))?;
+        if chunk.is_empty() {
+            break;
+        }
+        if bytes.is_empty() {
+            bytes = chunk;
+        } else {
+            bytes.extend_from_slice(&chunk);
+        }
+    }
+    Ok(bytes)
+}
+
+/// The content of a file that is to be changed; `None` when there is none yet.
+pub(crate) async fn load(cx: &ToolCx, path: &Path) -> Result<Option<Vec<u8>>, ToolError> {
+    let too_large = || {
+        ToolError::rejected(format!(
+            "{} is larger than {} MB, the limit for changing a file as a whole. Change it with Bash.",
+            path.display(),
+            MAX_EDIT / (1024 * 1024),
+        ))
+    };
+    let mut file = match cx.workspace().open(cx.permit(), path).await {
+        Ok(file) => file,
+        Err(error) if error.kind == WorkspaceErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(&error)),
+    };
+    if file.info().size > MAX_EDIT {
+        return Err(too_large());
+    }
+    // The size may be wrong, or change: the bytes count.
+    let limit = usize::try_from(MAX_EDIT).unwrap_or(usize::MAX);
+    let bytes = read_up_to(&mut *file, cx, limit + 1).await?;
+    if bytes.len() > limit {
+        return Err(too_large());
+    }
+    Ok(Some(bytes))
+}
+
+pub(crate) fn stop_if_cancelled(cx: &ToolCx) -> Result<(), ToolError> {
+    if cx.cancel().is_cancelled() { Err(ToolError::cancelled()) } else { Ok(()) }
+}
+
+/// What the model is told when the workspace refuses.
+pub(crate) fn failed(error: &WorkspaceError) -> ToolError {
+    let advice = match error.kind {
+        WorkspaceErrorKind::IsDirectory => " List its files with Glob, and give the path of a file.",
+        WorkspaceErrorKind::NotRegular => " Only regular files can be used here; it was not opened.",
+        WorkspaceErrorKind::NotDirectory => " Check the path: a part of it before the end is a file.",
+        WorkspaceErrorKind::Changed => " Something moved it meanwhile. Try again.",
+        WorkspaceErrorKind::AlreadyExists => " It was created meanwhile. Read it, then decide.",
+        WorkspaceErrorKind::NoSpace => " The file is unchanged. Free some space first.",
+        WorkspaceErrorKind::ReadOnly | WorkspaceErrorKind::AccessDenied => " The file is unchanged.",
+        WorkspaceErrorKind::LinkCycle => " Use the path of the real file.",
+        _ => "",
+    };
+    let message = error.message.trim_end_matches('.');
+    let separator = if advice.is_empty() { "" } else { "." };
+    ToolError::rejected(format!("{message}{separator}{advice}"))
+}
+
+/// What the model is told when a file is not there, with what it may have meant.
+pub(crate) async fn not_found(cx: &ToolCx, path: &Path) -> ToolError {
+    const NAMES: usize = 10_000;
+    let mut meant: Vec<PathBuf> = Vec::new();
+    for place in other_places(path, cx.cwd()) {
+        if is_file(cx, &place).await {
+            meant.push(place);
+        }
+    }
+    let (folder, name) = (path.parent(), path.file_name().and_then(|n| n.to_str()));
+    if let (Some(folder), Some(name)) = (folder, name) {
+        let inside = cx.directories().iter().any(|root| folder.starts_with(root));
+        if let Ok(names) = cx.workspace().list(cx.permit(), folder, NAMES).await {
+            let near = similar_names(name, names.iter().map(String::as_str));
+            meant.extend(near.into_iter().map(|near| folder.join(near)));
+        } else if inside {
+            for other in super::suggest::usual_variants(name) {
+                let place = folder.join(other);
+                if meant.len() < 3 && is_file(cx, &place).await {
+                    meant.push(place);
+                }
+            }
+        }
+    }
+    let mut text = format!("{} does not exist.", path.display());
+    if meant.is_empty() {
+        text.push_str(&format!(" The current directory is {}. Find the file with Glob.", cx.cwd().display()));
+    } else {
+        let meant: Vec<String> = meant.iter().map(|p| p.display().to_string()).collect();
+        text.push_str(&format!(" Did you mean {}?", meant.join(" or ")));
+    }
+    ToolError::rejected(text)
+}
+
+/// Only for paths in the workspace: elsewhere even the existence of a file is not told.
+async fn is_file(cx: &ToolCx, path: &Path) -> bool {
+    let inside = |path: &Path| cx.directories().iter().any(|root| path.starts_with(root));
+    if !inside(path) {
+        return false;
+    }
+    let resolved = cx.workspace().resolve(path).await;
+    resolved.is_ok_and(|at| at.kind == EntryKind::File && inside(&at.path))
+}

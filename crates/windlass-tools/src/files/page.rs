@@ -1,0 +1,306 @@
+//! One page of a text file, with line numbers, in bounded memory.
+//!
+//! [`PageReader`] is fed the bytes of a file in any chunks. It keeps only the
+//! lines of the page, each cut to a maximal length; the rest is counted.
+
+use std::fmt::Write as _;
+
+use super::charset::{Breaks, TextDecoder, TextFormat};
+
+/// Which part of a file is wanted, and how much of it at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PageRequest {
+    /// First line, from 1.
+    pub(crate) offset: u64,
+    /// Number of lines at most.
+    pub(crate) limit: u64,
+    /// Estimated tokens at most.
+    pub(crate) max_tokens: u64,
+    /// Characters of one line at most.
+    pub(crate) max_line_chars: usize,
+}
+
+impl Default for PageRequest {
+    fn default() -> Self {
+        Self { offset: 1, limit: 2000, max_tokens: 25_000, max_line_chars: 2000 }
+    }
+}
+
+/// Why a page ends before the file does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    Lines,
+    Tokens,
+}
+
+/// A part of a file as a model reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Page {
+    pub(crate) first_line: u64,
+    /// Lines without their ends, long ones cut.
+    pub(crate) lines: Vec<String>,
+    /// Lines seen in all: one more than there are line breaks.
+    pub(crate) total_lines: u64,
+    /// The file was read to its end, so `total_lines` is exact.
+    pub(crate) complete: bool,
+    pub(crate) cut: Option<Cut>,
+    /// Lines of the page that were cut to the maximal length.
+    pub(crate) long_lines: u64,
+    max_line_chars: usize,
+}
+
+/// Turns a stream of bytes into a [`Page`].
+pub(crate) struct PageReader {
+    decoder: Option<TextDecoder>,
+    decoded: String,
+    bom_left: usize,
+    lines: LineCollector,
+}
+
+impl PageReader {
+    pub(crate) fn new(format: TextFormat, request: PageRequest) -> Self {
+        Self {
+            decoder: format.charset.decoder(),
+            decoded: String::new(),
+            bom_left: format.bom,
+            lines: LineCollector::new(format.breaks, request),
+        }
+    }
+
+    /// Takes the next bytes of the file.
+    pub(crate) fn push(&mut self, chunk: &[u8]) {
+        let skip = self.bom_left.min(chunk.len());
+        self.bom_left -= skip;
+        let chunk = chunk.get(skip..).unwrap_or_default();
+        let Some(decoder) = &mut self.decoder else {
+            self.lines.feed(chunk);
+            return;
+        };
+        self.decoded.clear();
+        decoder.decode(chunk, &mut self.decoded, false);
+        self.lines.feed(self.decoded.as_bytes());
+    }
+
+    /// The page is full; more bytes only make the total exact.
+    pub(crate) fn is_full(&self) -> bool {
+        self.lines.full
+    }
+
+    /// Ends the page. `complete` says that the whole file was pushed.
+    pub(crate) fn finish(mut self, complete: bool) -> Page {
+        if complete && let Some(decoder) = &mut self.decoder {
+            self.decoded.clear();
+            decoder.decode(&[], &mut self.decoded, true);
+            self.lines.feed(self.decoded.as_bytes());
+        }
+        self.lines.finish(complete)
+    }
+}
+
+struct LineCollector {
+    breaks: Breaks,
+    request: PageRequest,
+    /// Number of the line being read, from 1.
+    line_no: u64,
+    after_cr: bool,
+    full: bool,
+    tokens: u64,
+    line: Vec<u8>,
+    /// Characters of the line beyond what `line` holds.
+    dropped: u64,
+    last_byte: Option<u8>,
+    page: Page,
+}
+
+impl LineCollector {
+    fn new(breaks: Breaks, request: PageRequest) -> Self {
+        let request = PageRequest { offset: request.offset.max(1), limit: request.limit.max(1), ..request };
+        Self {
+            breaks,
+            request,
+            line_no: 1,
+            after_cr: false,
+            full: false,
+            tokens: 0,
+            line: Vec::new(),
+            dropped: 0,
+            last_byte: None,
+            page: Page {
+                first_line: request.offset,
+                lines: Vec::new(),
+                total_lines: 0,
+                complete: false,
+                cut: None,
+                long_lines: 0,
+                max_line_chars: request.max_line_chars,
+            },
+        }
+    }
+
+    fn feed(&mut self, mut text: &[u8]) {
+        while !text.is_empty() {
+            if std::mem::take(&mut self.after_cr) {
+                text = text.strip_prefix(b"\n").unwrap_or(text);
+            }
+            if self.full && self.breaks == Breaks::Lf {
+                let breaks = memchr::memchr_iter(b'\n', text).count();
+                self.line_no += breaks as u64;
+                let tail = memchr::memrchr(b'\n', text).map_or(0, |at| at + 1);
+                let open = text.get(tail..).and_then(<[u8]>::last).copied();
+                self.last_byte = open.or(self.last_byte.filter(|_| breaks == 0));
+                return;
+            }
+            let end = match self.breaks {
+                Breaks::Lf => memchr::memchr(b'\n', text),
+                Breaks::Cr => memchr::memchr2(b'\n', b'\r', text),
+            };
+            let (line, rest) = text.split_at_checked(end.unwrap_or(text.len())).unwrap_or_default();
+            self.append(line);
+            let Some((byte, rest)) = rest.split_first() else {
+                return;
+            };
+            self.after_cr = *byte == b'\r';
+            self.end_line();
+            text = rest;
+        }
+    }
+
+    fn collecting(&self) -> bool {
+        !self.full && self.line_no >= self.request.offset
+    }
+
+    fn append(&mut self, part: &[u8]) {
+        self.last_byte = part.last().copied().or(self.last_byte);
+        if !self.collecting() {
+            return;
+        }
+        let room = (self.request.max_line_chars * 4 + 4).saturating_sub(self.line.len());
+        let (kept, over) = part.split_at_checked(room).unwrap_or((part, &[]));
+        self.line.extend_from_slice(kept);
+        self.dropped += chars_in(over);
+    }
+
+    fn end_line(&mut self) {
+        if self.collecting() {
+            self.take_line(self.breaks == Breaks::Lf);
+        }
+        self.line_no += 1;
+        self.last_byte = None;
+    }
+
+    /// Adds the line to the page; a CR before the break belongs to the break.
+    fn take_line(&mut self, strip_cr: bool) {
+        let mut bytes = std::mem::take(&mut self.line);
+        let mut over = std::mem::take(&mut self.dropped);
+        if strip_cr && self.last_byte == Some(b'\r') {
+            if over > 0 {
+                over -= 1;
+            } else {
+                bytes.pop();
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        let (shown, hidden) = cut_chars(&text, self.request.max_line_chars);
+        over += chars_in(hidden.as_bytes());
+        let mut line = shown.replace('\0', "\u{2400}");
+        if over > 0 {
+            self.page.long_lines += 1;
+            let _ = write!(line, " [… {over} more characters in this line]");
+        }
+        let cost = estimate_tokens(&line) + 2;
+        if self.tokens + cost > self.request.max_tokens && !self.page.lines.is_empty() {
+            self.page.cut = Some(Cut::Tokens);
+            self.full = true;
+        } else {
+            self.tokens += cost;
+            self.page.lines.push(line);
+            self.full = self.page.lines.len() as u64 >= self.request.limit;
+        }
+        bytes.clear();
+        self.line = bytes;
+    }
+
+    fn finish(mut self, complete: bool) -> Page {
+        if complete && self.collecting() {
+            self.take_line(false);
+        }
+        let mut page = self.page;
+        page.total_lines = self.line_no;
+        page.complete = complete;
+        let next = page.first_line + page.lines.len() as u64;
+        let only_final_newline_left = complete && next == self.line_no && self.last_byte.is_none() && next > 1;
+        if page.cut.is_none() && next <= self.line_no && !page.lines.is_empty() {
+            page.cut = (!only_final_newline_left).then_some(Cut::Lines);
+        }
+        page
+    }
+}
+
+impl Page {
+    /// The lines of the page, joined by LF, without numbers.
+    pub(crate) fn content(&self) -> String {
+        self.lines.join("\n")
+    }
+
+    /// `<n>\t<line>` for each line, then what the reader should know.
+    pub(crate) fn render(&self) -> String {
+        let mut out = String::with_capacity(self.lines.iter().map(|l| l.len() + 8).sum());
+        for (n, line) in (self.first_line..).zip(&self.lines) {
+            let separator = if n == self.first_line { "" } else { "\n" };
+            let _ = write!(out, "{separator}{n}\t{line}");
+        }
+        if let Some(notice) = self.notice() {
+            let _ = write!(out, "\n\n[{notice}]");
+        }
+        out
+    }
+
+    fn notice(&self) -> Option<String> {
+        let mut notice = String::new();
+        if let Some(cut) = self.cut {
+            let next = self.first_line + self.lines.len() as u64;
+            let at_least = if self.complete { "" } else { "at least " };
+            let why = match cut {
+                Cut::Lines => "the line limit",
+                Cut::Tokens => "the size limit of one page",
+            };
+            let _ = write!(
+                notice,
+                "PARTIAL: lines {}-{} of {at_least}{} are shown, up to {why}. \
+                 Read on with offset={next}, or find the place with Grep.",
+                self.first_line,
+                next.saturating_sub(1),
+                self.total_lines,
+            );
+        }
+        if self.long_lines > 0 {
+            let space = if notice.is_empty() { "" } else { " " };
+            let _ = write!(
+                notice,
+                "{space}{} long line(s) are cut after {} characters; what is cut cannot be matched from here.",
+                self.long_lines, self.max_line_chars,
+            );
+        }
+        (!notice.is_empty()).then_some(notice)
+    }
+}
+
+/// Tokens that `text` takes, estimated from above for ordinary source code.
+pub(crate) fn estimate_tokens(text: &str) -> u64 {
+    let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
+    let other = text.chars().filter(|c| !c.is_ascii()).count() as u64;
+    ascii * 2 / 7 + other
+}
+
+/// Splits `text` after at most `max` characters.
+pub(crate) fn cut_chars(text: &str, max: usize) -> (&str, &str) {
+    let end = text.char_indices().nth(max).map_or(text.len(), |(at, _)| at);
+    text.split_at_checked(end).unwrap_or((text, ""))
+}
+
+fn chars_in(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|b| **b & 0xC0 != 0x80).count() as u64
+}
+
+#[cfg(test)]
+mod tests;

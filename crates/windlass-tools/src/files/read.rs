@@ -1,0 +1,258 @@
+//! The Read tool.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use windlass_tool::{Annotations, OpenFile, Tool, ToolCx, ToolError, ToolOutput, WorkspaceErrorKind};
+use windlass_types::{Access, ContentBlock, DocumentSource, ImageSource};
+
+use super::charset::{Content, SAMPLE, TextFormat, classify};
+use super::kind::{ImageFormat, Kind};
+use super::ledger::{ReadLedger, Seen};
+use super::open::{MAX_EDIT, failed, not_found, read_up_to, stop_if_cancelled, target};
+use super::page::{PageReader, PageRequest};
+
+/// Bytes of an image: its base64 form must not exceed 5 MiB.
+const MAX_IMAGE: usize = 5 * 1024 * 1024 / 4 * 3;
+/// Pixels of an image in each direction.
+const MAX_PIXELS: u32 = 8000;
+/// Bytes of a PDF document.
+const MAX_PDF: usize = 10 * 1024 * 1024;
+/// Bytes of a huge file that are counted after the page is full.
+const MAX_COUNTED: u64 = 256 * 1024 * 1024;
+
+/// Reads files: text with line numbers, images and PDF documents.
+///
+/// Text is decoded from UTF-8, UTF-16 or the likeliest legacy encoding and shown as
+/// `<number>\t<line>`. A page has at most 2,000 lines and about 25,000 tokens; memory
+/// does not grow with the file. What was read is recorded in the [`ReadLedger`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Read {
+    page: PageRequest,
+}
+
+impl Default for Read {
+    fn default() -> Self {
+        Self { page: PageRequest::default() }
+    }
+}
+
+impl Read {
+    /// Sets the size of one page in estimated tokens. The default is 25,000.
+    #[must_use]
+    pub fn with_page_tokens(mut self, tokens: u64) -> Self {
+        self.page.max_tokens = tokens;
+        self
+    }
+
+    /// Sets the lines of one page when the call names no limit. The default is 2,000.
+    #[must_use]
+    pub fn with_page_lines(mut self, lines: u64) -> Self {
+        self.page.limit = lines;
+        self
+    }
+}
+
+/// What Read takes.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct ReadInput {
+    /// Absolute path of the file.
+    pub file_path: String,
+    /// First line to read, counted from 1. Only for text.
+    #[serde(default)]
+    pub offset: Option<u64>,
+    /// How many lines to read. Only for text.
+    #[serde(default)]
+    pub limit: Option<u64>,
+    /// Return up to four times as much text in one page.
+    #[serde(default)]
+    pub allow_large: Option<bool>,
+}
+
+impl Tool for Read {
+    const NAME: &'static str = "Read";
+    const DESCRIPTION: &'static str = "Reads one file. Text comes as numbered lines: the number, a tab, then the \
+        line; the number and the tab are not part of the file. Without offset and limit you get the first 2000 \
+        lines; a PARTIAL note says when there is more and how to go on. Images (PNG, JPEG, GIF, WebP) and PDF \
+        documents are shown to you. Directories, devices and other binary files are refused. Read a file before \
+        you change it with Edit or Write. To look at several files, call Read several times in one reply.";
+    type Input = ReadInput;
+    type Output = ToolOutput;
+
+    fn access(&self, input: &ReadInput) -> Access {
+        Access::reads(&input.file_path)
+    }
+
+    fn title(&self, input: &ReadInput) -> Cow<'static, str> {
+        format!("Read {}", input.file_path).into()
+    }
+
+    fn annotations(&self) -> Annotations {
+        // A page bounds itself, at a line end and with a note.
+        Annotations::default().with_max_result_bytes(2_000_000)
+    }
+
+    async fn call(&self, input: ReadInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+        let (path, resolved) = target(cx, &input.file_path)?;
+        let mut file = match cx.workspace().open(cx.permit(), &path).await {
+            Ok(file) => file,
+            Err(e) if e.kind == WorkspaceErrorKind::NotFound => return Err(not_found(cx, &path).await),
+            Err(e) => return Err(failed(&e)),
+        };
+        let sample = read_up_to(&mut *file, cx, SAMPLE).await?;
+        let complete = sample.len() < SAMPLE;
+        let reading = Reading { cx, path: &path, resolved: &resolved, sample };
+        match classify(&reading.sample, complete) {
+            Content::Text(format) => reading.text(&mut *file, format, self.request(&input)).await,
+            Content::Binary(Kind::Image(format)) => reading.image(&mut *file, format).await,
+            Content::Binary(Kind::Pdf) => reading.pdf(&mut *file).await,
+            Content::Binary(kind) => Err(ToolError::rejected(format!(
+                "{} is not text: it looks like {}. Read shows text, images and PDF documents; \
+                 use a program through Bash to look into it.",
+                path.display(),
+                kind.phrase(),
+            ))),
+        }
+    }
+}
+
+impl Read {
+    fn request(&self, input: &ReadInput) -> PageRequest {
+        let factor = if input.allow_large == Some(true) { 4 } else { 1 };
+        PageRequest {
+            offset: input.offset.unwrap_or(1).max(1),
+            limit: input.limit.unwrap_or(self.page.limit).max(1),
+            max_tokens: self.page.max_tokens.saturating_mul(factor),
+            max_line_chars: self.page.max_line_chars,
+        }
+    }
+}
+
+struct Reading<'a> {
+    cx: &'a ToolCx,
+    path: &'a Path,
+    resolved: &'a Path,
+    sample: Vec<u8>,
+}
+
+impl Reading<'_> {
+    async fn text(
+        self,
+        file: &mut dyn OpenFile,
+        format: TextFormat,
+        request: PageRequest,
+    ) -> Result<ToolOutput, ToolError> {
+        let mut reader = PageReader::new(format, request);
+        let mut hasher = blake3::Hasher::new();
+        let (mut size, mut counted, mut chunk) = (0_u64, 0_u64, self.sample);
+        let complete = loop {
+            if chunk.is_empty() {
+                break true;
+            }
+            size += chunk.len() as u64;
+            if size <= MAX_EDIT {
+                hasher.update(&chunk);
+            } else if counted > MAX_COUNTED {
+                break false;
+            }
+            if reader.is_full() {
+                counted += chunk.len() as u64;
+            }
+            reader.push(&chunk);
+            stop_if_cancelled(self.cx)?;
+            chunk = file.read(4 * SAMPLE).await.map_err(|e| failed(&e))?;
+        };
+        let page = reader.finish(complete);
+        let seen = if size <= MAX_EDIT { Seen::Content(hasher.finalize()) } else { Seen::TooLarge };
+        self.cx.state::<ReadLedger>().insert(self.resolved, seen);
+
+        let path = self.path.display();
+        let empty = size <= format.bom as u64;
+        if page.lines.is_empty() && !empty {
+            return Err(ToolError::rejected(format!(
+                "{path} has only {} lines, so there is nothing from line {} on.",
+                page.total_lines, request.offset
+            )));
+        }
+        let text = if empty { format!("[{path} exists, but it is empty.]") } else { page.render() };
+        let lines = if empty { 0 } else { page.lines.len() };
+        let mut file = json!({
+            "filePath": self.path,
+            "content": page.content(),
+            "numLines": lines,
+            "startLine": page.first_line,
+            "totalLines": if empty { 0 } else { page.total_lines },
+        });
+        if page.cut == Some(super::page::Cut::Tokens)
+            && let Some(file) = file.as_object_mut()
+        {
+            file.insert("truncatedByTokenCap".to_owned(), true.into());
+        }
+        ToolOutput::text(text).with_structured(&json!({ "type": "text", "file": file }))
+    }
+
+    /// The whole file, or a refusal that names `limit`.
+    async fn whole(&mut self, file: &mut dyn OpenFile, limit: usize, what: &str) -> Result<Vec<u8>, ToolError> {
+        let mut bytes = std::mem::take(&mut self.sample);
+        let room = (limit + 1).saturating_sub(bytes.len());
+        let known = usize::try_from(file.info().size).unwrap_or(usize::MAX);
+        if known.max(bytes.len()) <= limit {
+            bytes.extend(read_up_to(file, self.cx, room).await?);
+        }
+        if known.max(bytes.len()) > limit {
+            return Err(ToolError::rejected(format!(
+                "{} is a {what} of {} bytes; at most {limit} can be shown. Make a smaller copy with a program \
+                 through Bash and read that.",
+                self.path.display(),
+                known.max(bytes.len()),
+            )));
+        }
+        self.cx.state::<ReadLedger>().record(self.resolved, &bytes);
+        Ok(bytes)
+    }
+
+    async fn image(mut self, file: &mut dyn OpenFile, format: ImageFormat) -> Result<ToolOutput, ToolError> {
+        let what = format!("{} image", format.name());
+        let bytes = self.whole(file, MAX_IMAGE, &what).await?;
+        let path = self.path.display();
+        let Some(size) = format.dimensions(&bytes) else {
+            return Err(ToolError::rejected(format!("{path} begins like a {what} but is cut off or damaged.")));
+        };
+        if size.width.max(size.height) > MAX_PIXELS {
+            return Err(ToolError::rejected(format!(
+                "{path} is a {what} of {}×{} pixels; at most {MAX_PIXELS} in each direction can be shown. \
+                 Make a smaller copy with a program through Bash and read that.",
+                size.width, size.height
+            )));
+        }
+        let data = BASE64.encode(&bytes);
+        let structured = json!({ "type": "image", "file": {
+            "base64": data,
+            "type": format.media_type(),
+            "originalSize": bytes.len(),
+            "dimensions": { "originalWidth": size.width, "originalHeight": size.height },
+        }});
+        let source = ImageSource::Base64 { media_type: format.media_type().to_owned(), data };
+        ToolOutput::blocks(vec![ContentBlock::Image { source }]).with_structured(&structured)
+    }
+
+    async fn pdf(mut self, file: &mut dyn OpenFile) -> Result<ToolOutput, ToolError> {
+        let bytes = self.whole(file, MAX_PDF, "PDF document").await?;
+        let data = BASE64.encode(&bytes);
+        let structured = json!({ "type": "pdf", "file": {
+            "filePath": self.path,
+            "base64": data,
+            "originalSize": bytes.len(),
+        }});
+        let title = self.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let source = DocumentSource::Base64 { media_type: "application/pdf".to_owned(), data };
+        ToolOutput::blocks(vec![ContentBlock::Document { source, title }]).with_structured(&structured)
+    }
+}

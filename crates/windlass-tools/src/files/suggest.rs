@@ -1,0 +1,120 @@
+//! What a path that does not exist was probably meant to be.
+
+use std::path::{Component, Path, PathBuf};
+
+use unicode_normalization::UnicodeNormalization as _;
+
+const MAX_SUGGESTIONS: usize = 3;
+/// Names of a folder that are looked at.
+const MAX_SIBLINGS: usize = 10_000;
+
+/// The names of `siblings` that `wanted` most likely stands for, best first.
+pub(crate) fn similar_names<'a>(wanted: &str, siblings: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut scored: Vec<(usize, &str)> =
+        siblings.take(MAX_SIBLINGS).filter_map(|name| Some((distance(wanted, name)?, name))).collect();
+    scored.sort_unstable();
+    scored.dedup();
+    let names = scored.into_iter().map(|(_, name)| name);
+    names.take(MAX_SUGGESTIONS).collect()
+}
+
+/// Other places where a missing file may be: the path taken from `cwd`, and the path
+/// with a doubled or a missing folder of `cwd`. The caller checks which ones exist.
+pub(crate) fn other_places(path: &Path, cwd: &Path) -> Vec<PathBuf> {
+    let mut places = Vec::new();
+    let relative: PathBuf = path.components().filter(|c| matches!(c, Component::Normal(_))).collect();
+    if let Ok(below) = path.strip_prefix(cwd) {
+        // cwd/project/src where cwd already ends in project.
+        let mut parts = below.components();
+        if parts.next().map(Component::as_os_str) == cwd.file_name() {
+            places.push(cwd.join(parts.as_path()));
+        }
+    } else {
+        // /src/main.rs meant from cwd.
+        places.push(cwd.join(&relative));
+        // /home/me/src/main.rs where cwd is /home/me/project.
+        if let Some(parent) = cwd.parent()
+            && parent.parent().is_some()
+            && let Ok(below) = path.strip_prefix(parent)
+        {
+            places.push(cwd.join(below));
+        }
+    }
+    places.retain(|place| place != path);
+    places.dedup();
+    places
+}
+
+/// Names to try when a folder cannot be listed: the same stem with related extensions.
+pub(crate) fn usual_variants(name: &str) -> Vec<String> {
+    const RELATED: &[&[&str]] = &[
+        &["ts", "tsx", "js", "jsx", "mjs", "cjs"],
+        &["yml", "yaml", "json", "toml"],
+        &["c", "h", "cc", "cpp", "hpp"],
+        &["md", "mdx", "txt", "rst"],
+        &["py", "pyi"],
+        &["htm", "html"],
+        &["kt", "kts", "java"],
+    ];
+    let Some((stem, extension)) = name.rsplit_once('.') else {
+        return Vec::new();
+    };
+    let group = RELATED.iter().find(|group| group.contains(&extension));
+    let others = group.into_iter().flat_map(|group| group.iter());
+    others.filter(|other| **other != extension).map(|other| format!("{stem}.{other}")).collect()
+}
+
+/// Smaller is nearer; `None` when the names have too little in common.
+fn distance(wanted: &str, name: &str) -> Option<usize> {
+    if wanted == name {
+        return None;
+    }
+    let fold = |s: &str| s.nfc().flat_map(char::to_lowercase).collect::<String>();
+    let (a, b) = (fold(wanted), fold(name));
+    if a == b {
+        return Some(0);
+    }
+    let (a_stem, b_stem) = (stem(&a), stem(&b));
+    if a_stem == b_stem && !a_stem.is_empty() {
+        return Some(1);
+    }
+    let edits = edit_distance(&a, &b);
+    if edits <= (a.chars().count() / 3).max(1) {
+        return Some(1 + edits);
+    }
+    let contained = a_stem.len() >= 3 && b_stem.contains(a_stem) || b_stem.len() >= 3 && a_stem.contains(b_stem);
+    contained.then_some(20 + a_stem.len().abs_diff(b_stem.len()))
+}
+
+fn stem(name: &str) -> &str {
+    match name.rsplit_once('.') {
+        Some((stem, _)) if !stem.is_empty() => stem,
+        _ => name,
+    }
+}
+
+/// Insertions, deletions, replacements and swaps of neighbours.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().take(128).collect();
+    let b: Vec<char> = b.chars().take(128).collect();
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, cb) in b.iter().enumerate() {
+            let at = |row: &[usize], j: usize| row.get(j).copied().unwrap_or(usize::MAX - 1);
+            let mut best = at(&above, j) + usize::from(ca != cb);
+            best = best.min(at(&above, j + 1) + 1).min(at(&row, j) + 1);
+            let swapped = i > 0 && j > 0 && a.get(i - 1) == Some(cb) && b.get(j - 1) == Some(ca);
+            if swapped {
+                best = best.min(at(&before, j - 1) + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut above, row);
+    }
+    above.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;
