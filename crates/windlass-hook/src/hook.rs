@@ -1,0 +1,190 @@
+//! The port.
+
+use crate::{PostToolUseAction, PreToolUseAction, PromptAction, SessionStartAction, StopAction};
+use async_trait::async_trait;
+use std::path::PathBuf;
+use windlass_types::{HookEventName, JsonText, SessionId, ToolUseId};
+
+/// What a hook listens to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Interest {
+    /// The event.
+    pub event: HookEventName,
+    /// Only calls of these tools; all when empty.
+    pub tools: Vec<String>,
+}
+
+impl Interest {
+    /// All occasions of an event.
+    pub fn all(event: HookEventName) -> Self {
+        Self { event, tools: Vec::new() }
+    }
+
+    /// Only calls of these tools.
+    pub fn tools<I: Into<String>>(event: HookEventName, tools: impl IntoIterator<Item = I>) -> Self {
+        Self { event, tools: tools.into_iter().map(Into::into).collect() }
+    }
+
+    /// Whether this covers an occasion.
+    pub fn covers(&self, event: HookEventName, tool: Option<&str>) -> bool {
+        self.event == event
+            && (self.tools.is_empty() || tool.is_some_and(|tool| self.tools.iter().any(|name| name == tool)))
+    }
+}
+
+/// A hook that failed. On a gate that denies the call or blocks the prompt.
+pub type HookError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Before a tool runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PreToolUse {
+    /// The session.
+    pub session_id: SessionId,
+    /// The directory that the call starts in.
+    pub cwd: PathBuf,
+    /// The tool's name.
+    pub tool_name: String,
+    /// Its input, exactly as the model wrote it.
+    pub tool_input: JsonText,
+    /// The tool use.
+    pub tool_use_id: ToolUseId,
+}
+
+/// After a tool ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PostToolUse {
+    /// The session.
+    pub session_id: SessionId,
+    /// The tool's name.
+    pub tool_name: String,
+    /// The input that ran.
+    pub tool_input: JsonText,
+    /// The tool use.
+    pub tool_use_id: ToolUseId,
+    /// The structured output, or the text as a JSON string.
+    pub tool_response: JsonText,
+    /// How long it ran, in milliseconds.
+    pub duration_ms: u64,
+}
+
+/// After a tool failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PostToolUseFailure {
+    /// The session.
+    pub session_id: SessionId,
+    /// The tool's name.
+    pub tool_name: String,
+    /// The input that ran.
+    pub tool_input: JsonText,
+    /// The tool use.
+    pub tool_use_id: ToolUseId,
+    /// What the model will read.
+    pub error: String,
+    /// Whether the user stopped it.
+    pub is_interrupt: bool,
+    /// How long it ran, in milliseconds.
+    pub duration_ms: u64,
+}
+
+/// Before a prompt enters the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UserPromptSubmit {
+    /// The session.
+    pub session_id: SessionId,
+    /// The text of the prompt.
+    pub prompt: String,
+}
+
+/// The model is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stop {
+    /// The session.
+    pub session_id: SessionId,
+    /// Whether the run already goes on because of a Stop hook.
+    pub stop_hook_active: bool,
+    /// The model's last text.
+    pub last_assistant_message: String,
+}
+
+/// A session was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionStart {
+    /// The session.
+    pub session_id: SessionId,
+    /// `startup` or `resume`.
+    pub source: String,
+}
+
+/// A session is closed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionEnd {
+    /// The session.
+    pub session_id: SessionId,
+    /// Why.
+    pub reason: String,
+}
+
+/// A hook. Implement the methods of the events it listens to.
+///
+/// Methods run on their own task, never on the loop: a hook may call back into
+/// the session's handle. They are dropped when the run is stopped.
+#[async_trait]
+pub trait Hook: Send + Sync + 'static {
+    /// A name for events, errors and the log.
+    fn name(&self) -> &str;
+
+    /// What it listens to. Asked once, when a session opens.
+    fn interests(&self) -> Vec<Interest>;
+
+    /// Before a tool runs. A failure denies the call.
+    async fn pre_tool_use(&self, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+        let _ = event;
+        Ok(PreToolUseAction::Continue)
+    }
+
+    /// After a tool ran.
+    async fn post_tool_use(&self, event: &PostToolUse) -> Result<PostToolUseAction, HookError> {
+        let _ = event;
+        Ok(PostToolUseAction::Continue)
+    }
+
+    /// After a tool failed.
+    async fn post_tool_use_failure(&self, event: &PostToolUseFailure) -> Result<PostToolUseAction, HookError> {
+        let _ = event;
+        Ok(PostToolUseAction::Continue)
+    }
+
+    /// Before a prompt enters the conversation. A failure blocks the prompt.
+    async fn user_prompt_submit(&self, event: &UserPromptSubmit) -> Result<PromptAction, HookError> {
+        let _ = event;
+        Ok(PromptAction::Continue)
+    }
+
+    /// The model is done.
+    async fn stop(&self, event: &Stop) -> Result<StopAction, HookError> {
+        let _ = event;
+        Ok(StopAction::Continue)
+    }
+
+    /// A session was opened.
+    async fn session_start(&self, event: &SessionStart) -> Result<SessionStartAction, HookError> {
+        let _ = event;
+        Ok(SessionStartAction::Continue)
+    }
+
+    /// A session is closed.
+    async fn session_end(&self, event: &SessionEnd) -> Result<(), HookError> {
+        let _ = event;
+        Ok(())
+    }
+}
+
+const _: fn(&dyn Hook) = |_| {};

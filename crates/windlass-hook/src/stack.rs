@@ -1,0 +1,189 @@
+//! All hooks of a session.
+
+use crate::hook::{PostToolUse, PostToolUseFailure, PreToolUse, SessionEnd, SessionStart, Stop, UserPromptSubmit};
+use crate::{
+    Hook, HookError, Interest, PostToolUseAction, PreToolUseAction, PromptAction, SessionStartAction, StopAction,
+};
+use futures_util::FutureExt;
+use futures_util::future::join_all;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::sync::Arc;
+use windlass_types::{Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, SessionId};
+
+/// The hooks of a session, in declared order. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Hooks(Arc<[Registered]>);
+
+struct Registered {
+    hook: Arc<dyn Hook>,
+    interests: Vec<Interest>,
+}
+
+/// Where an occasion takes place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HookContext {
+    /// The session.
+    pub session_id: SessionId,
+    /// The current directory.
+    pub cwd: PathBuf,
+}
+
+impl HookContext {
+    /// Where an occasion takes place.
+    pub fn new(session_id: SessionId, cwd: PathBuf) -> Self {
+        Self { session_id, cwd }
+    }
+}
+
+/// What one hook said, before merging.
+enum Said {
+    Pre(PreToolUseAction),
+    Post(PostToolUseAction),
+    Prompt(PromptAction),
+    Stop(StopAction),
+    Start(SessionStartAction),
+    End,
+}
+
+impl Hooks {
+    /// Hooks in the order in which they count.
+    pub fn new(hooks: impl IntoIterator<Item = Arc<dyn Hook>>) -> Self {
+        Self(hooks.into_iter().map(|hook| Registered { interests: hook.interests(), hook }).collect())
+    }
+
+    /// Whether no hook is registered.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What the hooks listen to, all together.
+    pub fn interests(&self) -> Vec<Interest> {
+        self.0.iter().flat_map(|registered| registered.interests.iter().cloned()).collect()
+    }
+
+    /// Asks all hooks that listen to an occasion, in parallel, and merges what
+    /// they say in declared order. Panics are failures.
+    ///
+    /// Cancel safe: dropping the future drops the hooks' futures.
+    pub async fn run(&self, cx: &HookContext, call: &HookCall) -> HookOutcome {
+        let (event, tool) = (call.event(), call.tool_name());
+        let listening: Vec<&Registered> = self
+            .0
+            .iter()
+            .filter(|registered| registered.interests.iter().any(|interest| interest.covers(event, tool)))
+            .collect();
+        let answers = join_all(listening.iter().map(|registered| async {
+            let answer = AssertUnwindSafe(ask(&*registered.hook, cx, call)).catch_unwind().await;
+            answer.unwrap_or_else(|_| Err("it panicked".into()))
+        }))
+        .await;
+        let mut outcome = HookOutcome::default();
+        for (registered, answer) in listening.iter().zip(answers) {
+            let name = registered.hook.name();
+            outcome.ran.push(name.to_owned());
+            match answer {
+                Ok(said) => merge(&mut outcome, name, said),
+                Err(error) => fail(&mut outcome, event, name, &error),
+            }
+        }
+        outcome
+    }
+}
+
+async fn ask(hook: &dyn Hook, cx: &HookContext, call: &HookCall) -> Result<Said, HookError> {
+    let session_id = cx.session_id.clone();
+    match call.clone() {
+        HookCall::PreToolUse { tool_name, tool_input, tool_use_id } => {
+            let event = PreToolUse { session_id, cwd: cx.cwd.clone(), tool_name, tool_input, tool_use_id };
+            hook.pre_tool_use(&event).await.map(Said::Pre)
+        }
+        HookCall::PostToolUse { tool_name, tool_input, tool_use_id, tool_response, duration_ms } => {
+            let event = PostToolUse { session_id, tool_name, tool_input, tool_use_id, tool_response, duration_ms };
+            hook.post_tool_use(&event).await.map(Said::Post)
+        }
+        HookCall::PostToolUseFailure { tool_name, tool_input, tool_use_id, error, is_interrupt, duration_ms } => {
+            let event =
+                PostToolUseFailure { session_id, tool_name, tool_input, tool_use_id, error, is_interrupt, duration_ms };
+            hook.post_tool_use_failure(&event).await.map(Said::Post)
+        }
+        HookCall::UserPromptSubmit { prompt } => {
+            hook.user_prompt_submit(&UserPromptSubmit { session_id, prompt }).await.map(Said::Prompt)
+        }
+        HookCall::Stop { stop_hook_active, last_assistant_message } => {
+            hook.stop(&Stop { session_id, stop_hook_active, last_assistant_message }).await.map(Said::Stop)
+        }
+        HookCall::SessionStart { source } => {
+            hook.session_start(&SessionStart { session_id, source }).await.map(Said::Start)
+        }
+        HookCall::SessionEnd { reason } => {
+            hook.session_end(&SessionEnd { session_id, reason }).await.map(|()| Said::End)
+        }
+        // A later kind of occasion that this version cannot ask about.
+        _ => Err("this event is not supported by in-process hooks".into()),
+    }
+}
+
+/// Lets an opinion count if it is lower than what was said before.
+fn lower(verdict: &mut Option<HookVerdict>, behavior: Behavior, hook: &str, reason: String) {
+    if verdict.as_ref().is_none_or(|before| behavior < before.behavior) {
+        *verdict = Some(HookVerdict::new(behavior, hook, reason));
+    }
+}
+
+fn block(outcome: &mut HookOutcome, hook: &str, reason: String) {
+    if outcome.block.is_none() {
+        outcome.block = Some(HookVerdict::new(Behavior::Deny, hook, reason));
+    }
+}
+
+fn merge(outcome: &mut HookOutcome, hook: &str, said: Said) {
+    match said {
+        Said::Pre(PreToolUseAction::Allow) => lower(&mut outcome.verdict, Behavior::Allow, hook, String::new()),
+        Said::Pre(PreToolUseAction::Ask { reason }) => lower(&mut outcome.verdict, Behavior::Ask, hook, reason),
+        Said::Pre(PreToolUseAction::Deny { reason }) => lower(&mut outcome.verdict, Behavior::Deny, hook, reason),
+        Said::Pre(PreToolUseAction::Rewrite { input }) => {
+            outcome.updated_input.get_or_insert(input);
+        }
+        Said::Post(PostToolUseAction::AddContext(text))
+        | Said::Prompt(PromptAction::AddContext(text))
+        | Said::Start(SessionStartAction::AddContext(text)) => outcome.additional_context.push(text),
+        Said::Post(PostToolUseAction::Replace(content)) => {
+            outcome.updated_output.get_or_insert(content);
+        }
+        Said::Post(PostToolUseAction::Feedback(reason))
+        | Said::Prompt(PromptAction::Block { reason })
+        | Said::Stop(StopAction::KeepGoing { feedback: reason }) => block(outcome, hook, reason),
+        Said::Post(PostToolUseAction::StopRun(reason)) => {
+            outcome.stop.get_or_insert(reason);
+        }
+        Said::Pre(PreToolUseAction::Continue)
+        | Said::Post(PostToolUseAction::Continue)
+        | Said::Prompt(PromptAction::Continue)
+        | Said::Stop(StopAction::Continue)
+        | Said::Start(SessionStartAction::Continue)
+        | Said::End => {}
+    }
+}
+
+/// A hook that fails on a gate closes it.
+fn fail(outcome: &mut HookOutcome, event: HookEventName, hook: &str, error: &HookError) {
+    let reason = format!("the hook {hook:?} failed: {error}");
+    match event {
+        HookEventName::PreToolUse => lower(&mut outcome.verdict, Behavior::Deny, hook, reason.clone()),
+        HookEventName::UserPromptSubmit => block(outcome, hook, reason.clone()),
+        _ => {}
+    }
+    outcome.failures.push((hook.to_owned(), reason));
+}
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|registered| registered.hook.name())).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+use super::*;
+use async_trait::async_trait;
+use futures_util::FutureExt;
+use windlass_types::JsonText;
+
+struct Fixed(&'static str, fn() -> Result<PreToolUseAction, HookError>);
+
+#[async_trait]
+impl Hook for Fixed {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn interests(&self) -> Vec<Interest> {
+        vec![Interest::tools(HookEventName::PreToolUse, ["Bash"]), Interest::all(HookEventName::UserPromptSubmit)]
+    }
+
+    async fn pre_tool_use(&self, _: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+        (self.1)()
+    }
+
+    async fn user_prompt_submit(&self, _: &UserPromptSubmit) -> Result<PromptAction, HookError> {
+        Err("no".into())
+    }
+}
+
+fn run(hooks: Vec<Fixed>, tool: &str) -> HookOutcome {
+    let hooks = Hooks::new(hooks.into_iter().map(|hook| Arc::new(hook) as Arc<dyn Hook>));
+    let call =
+        HookCall::PreToolUse { tool_name: tool.into(), tool_input: JsonText::empty_object(), tool_use_id: "t".into() };
+    let cx = HookContext::new("s".into(), "/w".into());
+    hooks.run(&cx, &call).now_or_never().unwrap()
+}
+
+#[test]
+fn the_lowest_opinion_wins_and_the_first_of_equals_is_named() {
+    let outcome = run(
+        vec![
+            Fixed("a", || Ok(PreToolUseAction::Allow)),
+            Fixed("b", || Ok(PreToolUseAction::deny("first"))),
+            Fixed("c", || Ok(PreToolUseAction::deny("second"))),
+            Fixed("d", || Ok(PreToolUseAction::ask("hm"))),
+        ],
+        "Bash",
+    );
+    let verdict = outcome.verdict.unwrap();
+    assert_eq!((verdict.behavior, verdict.hook.as_str(), verdict.reason.as_str()), (Behavior::Deny, "b", "first"));
+    assert_eq!(outcome.ran, ["a", "b", "c", "d"]);
+}
+
+#[test]
+fn a_failing_or_panicking_gate_denies_and_is_named() {
+    for bad in [Fixed("x", || Err("boom".into())), Fixed("x", || panic!("boom"))] {
+        let outcome = run(vec![Fixed("a", || Ok(PreToolUseAction::Allow)), bad], "Bash");
+        let verdict = outcome.verdict.unwrap();
+        assert_eq!(verdict.behavior, Behavior::Deny);
+        assert!(verdict.reason.contains("\"x\""), "{}", verdict.reason);
+        assert_eq!(outcome.failures.len(), 1);
+    }
+}
+
+#[test]
+fn hooks_of_other_tools_are_not_asked() {
+    let outcome = run(vec![Fixed("a", || panic!("not for this tool"))], "Read");
+    assert_eq!(outcome, HookOutcome::default());
+}
+
+#[test]
+fn the_first_rewrite_wins() {
+    let outcome = run(
+        vec![
+            Fixed("a", || Ok(PreToolUseAction::Rewrite { input: JsonText::parse("{\"a\":1}").unwrap() })),
+            Fixed("b", || Ok(PreToolUseAction::Rewrite { input: JsonText::parse("{\"b\":1}").unwrap() })),
+        ],
+        "Bash",
+    );
+    assert_eq!(outcome.updated_input.unwrap().as_str(), "{\"a\":1}");
+}
