@@ -1,24 +1,38 @@
 //! The deny side: every command that might run.
+//!
+//! A tolerant reader of the whole shell language. It never refuses; where it cannot follow it says so
+//! ([`Undecided`]). All work is paid from a budget that is linear in the length of the text.
+
+mod emit;
+mod reader;
+mod script;
+mod word;
+mod wrappers;
 
 use crate::{Redirect, Undecided, Word};
+
+/// Longer texts are scanned up to here and then undecided.
+const MAX_SCANNED_CHARS: usize = 200_000;
+const MAX_DEPTH: usize = 40;
+const MAX_WORDS: usize = 60_000;
 
 /// A command that might run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundCommand {
-    pub(crate) words: Vec<Word>,
-    pub(crate) redirects: Vec<Redirect>,
+    words: Vec<Word>,
+    redirects: Vec<Redirect>,
 }
 
 impl FoundCommand {
-    /// The program's base name (`rm` for `/bin/rm`); `None` if it comes from an expansion.
+    /// The program's base name (`rm` for `/bin/rm`). `None` if it comes from an expansion, or if there are only
+    /// redirections.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
-        let text = self.words.first()?.as_literal()?;
-        Some(text.rsplit('/').next().unwrap_or(text))
+        self.words.first()?.as_literal().map(base_name)
     }
 
-    /// The program and its arguments as far as they are known. Arguments may be missing where another program
-    /// supplies them (`xargs`).
+    /// The program and its arguments as far as they are known; the program is as written. Arguments may be missing
+    /// where another program supplies them (`xargs`).
     #[must_use]
     pub fn words(&self) -> &[Word] {
         &self.words
@@ -45,6 +59,11 @@ impl FoundCommand {
     }
 }
 
+pub(crate) fn base_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}
+
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct Scan {
     pub(crate) found: Vec<FoundCommand>,
@@ -52,6 +71,69 @@ pub(crate) struct Scan {
     pub(crate) fork_bomb: bool,
 }
 
-pub(crate) fn scan(_text: &str) -> Scan {
-    Scan { undecided: Some(Undecided::TooLarge), ..Scan::default() }
+/// Finds the commands of a text.
+pub(crate) fn scan(text: &str) -> Scan {
+    let chars: Vec<char> = text.chars().take(MAX_SCANNED_CHARS).collect();
+    let mut sink = Sink::new(chars.len());
+    if text.chars().nth(MAX_SCANNED_CHARS).is_some() {
+        sink.undecided(Undecided::TooLarge);
+    }
+    if text.contains(['\0', '\r']) {
+        // bash drops the one and keeps the other; terminals and people see neither.
+        sink.undecided(Undecided::Malformed);
+    }
+    reader::Reader::new(&chars, 0, &mut sink).whole_script();
+    sink.scan
 }
+
+/// Where findings are collected, with the budget that bounds the work.
+struct Sink {
+    scan: Scan,
+    char_fuel: usize,
+    word_fuel: usize,
+    /// Functions whose bodies are being read.
+    functions: Vec<String>,
+}
+
+impl Sink {
+    fn new(chars: usize) -> Self {
+        Self {
+            scan: Scan::default(),
+            char_fuel: chars.saturating_mul(24).saturating_add(4096),
+            word_fuel: MAX_WORDS,
+            functions: Vec::new(),
+        }
+    }
+
+    fn undecided(&mut self, reason: Undecided) {
+        self.scan.undecided.get_or_insert(reason);
+    }
+
+    /// Pays for reading `chars` characters.
+    fn pay(&mut self, chars: usize) -> bool {
+        match self.char_fuel.checked_sub(chars) {
+            Some(rest) => {
+                self.char_fuel = rest;
+                true
+            }
+            None => {
+                self.char_fuel = 0;
+                self.undecided(Undecided::TooLarge);
+                false
+            }
+        }
+    }
+
+    fn push(&mut self, words: Vec<Word>, redirects: Vec<Redirect>) {
+        match self.word_fuel.checked_sub(words.len().saturating_add(1)) {
+            Some(rest) => {
+                self.word_fuel = rest;
+                self.scan.found.push(FoundCommand { words, redirects });
+            }
+            None => self.undecided(Undecided::TooLarge),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

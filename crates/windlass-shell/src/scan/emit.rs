@@ -1,0 +1,328 @@
+//! From the words of a command to the commands it runs.
+
+use super::{base_name, reader::Reader, wrappers};
+use crate::{Redirect, Undecided, Word, WordKind, word::Piece};
+
+const MAX_WRAPPERS: usize = 24;
+const MAX_SUFFIXES: usize = 24;
+const MAX_ALTERNATIVES: usize = 64;
+
+impl Reader<'_, '_> {
+    /// Notes the command and all that it runs. True if a shell in it reads its script from its input.
+    pub(super) fn emit(&mut self, words: &[Word], redirects: Vec<Redirect>, wrapped: usize) -> bool {
+        let words = self.expand_braces(words);
+        if wrapped > MAX_WRAPPERS {
+            self.undecided(Undecided::TooLarge);
+            return false;
+        }
+        let first = words.first().cloned();
+        self.sink.push(words.clone(), redirects);
+        let Some(first) = first else {
+            return false;
+        };
+        let Some(program) = first.as_literal() else {
+            self.undecided(Undecided::Program);
+            // `$EMPTY rm x` runs `rm x`.
+            return first.kind() == WordKind::Dynamic && self.suffixes(&words, wrapped);
+        };
+        let program = base_name(program);
+        let args = words.get(1..).unwrap_or_default();
+        self.run(program, args, wrapped)
+    }
+
+    fn run(&mut self, program: &str, args: &[Word], wrapped: usize) -> bool {
+        if wrappers::SHELLS.contains(&program) {
+            return self.shell(args);
+        }
+        match program {
+            "eval" => self.script_of(args),
+            "trap" => {
+                let script = args.iter().find(|a| !matches!(a.text(), "--" | "-p" | "-l"));
+                self.script_of(script.map(std::slice::from_ref).unwrap_or_default());
+            }
+            "alias" | "enable" | "hash" | "shopt" | "unalias" if !args.is_empty() => {
+                let harmless =
+                    args.iter().all(|a| matches!(a.text(), "-r" | "-p" | "-l" | "nullglob" | "globstar" | "-s" | "-u"));
+                if !harmless {
+                    self.undecided(Undecided::Definition);
+                }
+                for arg in args {
+                    if let Some((_, script)) = arg.text().split_once('=') {
+                        self.nested_script(&script.to_owned());
+                    }
+                }
+            }
+            "source" | "." => {
+                if args.first().is_none_or(|a| !a.is_literal() || a.text().starts_with("/dev/")) {
+                    self.undecided(Undecided::Input);
+                }
+            }
+            "mapfile" | "readarray" | "complete" | "compgen" | "bind" => {
+                for arg in args {
+                    self.script_of(std::slice::from_ref(arg));
+                }
+            }
+            "let" | "test" | "[" | "declare" | "typeset" | "local" | "export" | "readonly" | "printf" | "read"
+            | "unset" => {
+                for arg in args {
+                    self.nested_expansions_of_literal(arg);
+                }
+            }
+            "find" | "gfind" | "fd" | "fdfind" => self.find(args, wrapped),
+            _ => return self.wrapper(program, args, wrapped),
+        }
+        false
+    }
+
+    fn wrapper(&mut self, program: &str, args: &[Word], wrapped: usize) -> bool {
+        if wrappers::is_loose(program) {
+            for arg in args {
+                // `su -c 'script'`, `script -c 'script'`, `tmux new 'script'`.
+                if arg.text().contains([' ', ';', '|', '&', '\n']) {
+                    self.nested_script(arg.text());
+                }
+            }
+            return self.suffixes(args, wrapped);
+        }
+        let Some(wrapper) = wrappers::find(program) else {
+            return false;
+        };
+        let mut rest = args;
+        let mut positionals = wrapper.positionals;
+        while let Some((word, tail)) = rest.split_first() {
+            if !word.is_literal() && !word.cannot_be_option() {
+                return self.suffixes(rest, wrapped);
+            }
+            match wrapper.part(word.text()) {
+                wrappers::Part::UnknownOption => return self.suffixes(rest, wrapped),
+                wrappers::Part::End => rest = tail,
+                wrappers::Part::Option => {
+                    self.option_script(program, word.text(), None);
+                    rest = tail;
+                }
+                wrappers::Part::OptionWithValue => {
+                    self.option_script(program, word.text(), tail);
+                    rest = tail.get(1..).unwrap_or_default();
+                }
+                wrappers::Part::Word if wrapper.assignments && word.text().contains('=') => rest = tail,
+                wrappers::Part::Word if positionals > 0 => {
+                    positionals = positionals.saturating_sub(1);
+                    rest = tail;
+                }
+                wrappers::Part::Word => break,
+            }
+        }
+        if rest.is_empty() {
+            return false;
+        }
+        if matches!(program, "watch" | "flock") {
+            // The words, joined, are a shell's script.
+            self.script_of(rest);
+        }
+        self.emit(rest, Vec::new(), wrapped.saturating_add(1))
+    }
+
+    /// Options of wrappers that hold a script or a command line.
+    fn option_script<'w>(&mut self, program: &str, option: &str, tail: impl IntoIterator<Item = &'w Word>) {
+        let Some(value) = (match program {
+            "env" => option.strip_prefix("--split-string=").or_else(|| option.split_once('S').map(|(_, value)| value)),
+            "flock" => option.strip_prefix("--command=").or_else(|| option.split_once('c').map(|(_, value)| value)),
+            _ => None,
+        }) else {
+            if matches!((program, option), ("env", "--split-string")) {
+                self.script_of(&tail.into_iter().cloned().collect::<Vec<_>>());
+            }
+            return;
+        };
+        let mut words = Vec::new();
+        if !value.is_empty() {
+            words.push(Word::literal(value));
+        }
+        words.extend(tail.into_iter().cloned());
+        self.script_of(&words);
+    }
+
+    /// The words joined by blanks are a script.
+    fn script_of(&mut self, words: &[Word]) {
+        if words.iter().any(|w| !w.is_literal()) {
+            self.undecided(Undecided::Script);
+        }
+        if words.is_empty() {
+            return;
+        }
+        let script: Vec<&str> = words.iter().map(Word::text).collect();
+        self.nested_script(&script.join(" "));
+    }
+
+    fn shell(&mut self, args: &[Word]) -> bool {
+        let mut rest = args;
+        let mut has_script = false;
+        while let Some((word, tail)) = rest.split_first() {
+            let text = word.text();
+            if !word.is_literal() && !word.cannot_be_option() {
+                self.undecided(Undecided::Script);
+                self.scripts_among(rest);
+                return false;
+            }
+            let is_option = (text.starts_with('-') || text.starts_with('+')) && text.len() > 1;
+            if !is_option || text == "--" {
+                if text == "--" || text == "-" {
+                    rest = tail;
+                }
+                break;
+            }
+            if !text.starts_with("--") {
+                has_script |= text.contains('c') && text.starts_with('-');
+            }
+            let takes_value =
+                matches!(text, "--rcfile" | "--init-file") || (!text.starts_with("--") && text.ends_with(['o', 'O']));
+            if matches!(text, "--rcfile" | "--init-file") {
+                self.undecided(Undecided::Script);
+            }
+            rest = if takes_value { tail.get(1..).unwrap_or_default() } else { tail };
+        }
+        match rest.split_first() {
+            Some((script, _)) if has_script => {
+                self.script_of(std::slice::from_ref(script));
+                // The order of option values and script differs among shells.
+                self.scripts_among(args);
+                false
+            }
+            Some((file, _)) => {
+                file.text().starts_with("/dev/") || !file.is_literal() || args.iter().any(|a| a.text() == "-s")
+            }
+            None => !args.iter().any(|a| matches!(a.text(), "--version" | "--help")),
+        }
+    }
+
+    fn scripts_among(&mut self, words: &[Word]) {
+        for word in words.iter().filter(|w| w.text().contains([' ', ';', '|', '&', '\n'])) {
+            self.nested_script(word.text());
+        }
+    }
+
+    /// The commands of `find -exec` and `fd -x`.
+    fn find(&mut self, args: &[Word], wrapped: usize) {
+        let mut rest = args;
+        while let Some((word, tail)) = rest.split_first() {
+            rest = tail;
+            let starts = matches!(
+                word.text(),
+                "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec" | "--exec-batch"
+            );
+            if starts {
+                let length = tail.iter().position(|w| matches!(w.text(), ";" | "+")).unwrap_or(tail.len());
+                let (command, after) = tail.split_at_checked(length).unwrap_or((tail, &[]));
+                self.emit(command, Vec::new(), wrapped.saturating_add(1));
+                rest = after;
+            }
+        }
+    }
+
+    /// From each word on there may be a command.
+    fn suffixes(&mut self, words: &[Word], wrapped: usize) -> bool {
+        if words.len() > MAX_SUFFIXES || wrapped > 0 && wrapped.saturating_mul(8) > MAX_WRAPPERS {
+            self.undecided(Undecided::TooLarge);
+        }
+        if words.iter().any(|w| !w.is_literal() && w.literal_prefix().is_empty()) {
+            self.undecided(Undecided::Program);
+        }
+        let mut reads_script = false;
+        for start in 1..words.len().min(MAX_SUFFIXES) {
+            let suffix = words.get(start..).unwrap_or_default();
+            let Some(program) = suffix.first().filter(|w| w.is_literal() && !w.text().starts_with('-')) else {
+                continue;
+            };
+            self.sink.push(suffix.to_vec(), Vec::new());
+            let name = base_name(program.text()).to_owned();
+            let args = suffix.get(1..).unwrap_or_default();
+            // Wrappers among the words need no look of their own: each of their words is looked at here.
+            if wrappers::SHELLS.contains(&name.as_str()) {
+                reads_script |= self.shell(args) && args.is_empty();
+            } else if name == "eval" {
+                self.script_of(args);
+            } else if name == "find" {
+                self.find(args, wrapped.saturating_add(8));
+            }
+        }
+        // The first word too, where it is not the program itself.
+        if let Some(first) = words.first().filter(|w| w.is_literal() && !w.text().starts_with('-')) {
+            self.sink.push(words.to_vec(), Vec::new());
+            if wrappers::SHELLS.contains(&base_name(first.text())) {
+                reads_script |= self.shell(words.get(1..).unwrap_or_default());
+            }
+        }
+        reads_script
+    }
+
+    fn expand_braces(&mut self, words: &[Word]) -> Vec<Word> {
+        let mut expanded = Vec::with_capacity(words.len());
+        for word in words {
+            if word.pieces().iter().any(|p| matches!(p, Piece::Brace('{'))) {
+                if !expand_word(word, &mut expanded) {
+                    self.undecided(Undecided::TooLarge);
+                    expanded.push(word.clone());
+                }
+            } else {
+                expanded.push(word.clone());
+            }
+        }
+        expanded
+    }
+}
+
+/// Adds what brace expansion makes of a word; false if that is too much.
+fn expand_word(word: &Word, out: &mut Vec<Word>) -> bool {
+    let mut waiting = vec![word.pieces().to_vec()];
+    let mut steps = 0usize;
+    while let Some(pieces) = waiting.pop() {
+        steps = steps.saturating_add(1);
+        if steps > MAX_ALTERNATIVES {
+            return false;
+        }
+        match first_group(&pieces) {
+            Some(group) => waiting.extend(group.into_iter().rev()),
+            None => out.push(Word::from_pieces(word.source().to_owned(), pieces)),
+        }
+    }
+    true
+}
+
+/// The words one brace group makes, the group being the first with a comma or a range; `None` without one.
+fn first_group(pieces: &[Piece]) -> Option<Vec<Vec<Piece>>> {
+    let opens = pieces.iter().enumerate().filter(|(_, p)| **p == Piece::Brace('{')).map(|(i, _)| i);
+    for open in opens {
+        let mut depth = 0usize;
+        let mut commas = vec![open];
+        for (index, piece) in pieces.iter().enumerate().skip(open) {
+            match piece {
+                Piece::Brace('{') => depth = depth.saturating_add(1),
+                Piece::Brace(',') if depth == 1 => commas.push(index),
+                Piece::Brace('}') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 {
+                commas.push(index);
+                if let Some(words) = group_words(pieces, &commas) {
+                    return Some(words);
+                }
+                break;
+            }
+        }
+    }
+    None
+}
+
+fn group_words(pieces: &[Piece], marks: &[usize]) -> Option<Vec<Vec<Piece>>> {
+    let (open, close) = (*marks.first()?, *marks.last()?);
+    let before = pieces.get(..open)?;
+    let after = pieces.get(close.saturating_add(1)..)?;
+    let join = |middle: &[Piece]| [before, middle, after].concat();
+    if marks.len() == 2 {
+        let inner = pieces.get(open.saturating_add(1)..close)?;
+        let is_range = inner.iter().any(|p| matches!(p, Piece::Text { text, .. } if text.contains("..")));
+        return is_range.then(|| vec![join(&[Piece::Unknown])]);
+    }
+    let parts = marks.iter().zip(marks.iter().skip(1));
+    parts.map(|(from, to)| pieces.get(from.saturating_add(1)..*to).map(join)).collect()
+}

@@ -1,0 +1,189 @@
+//! Moving through the characters, and here-documents.
+
+use super::{MAX_DEPTH, Sink};
+use crate::Undecided;
+
+pub(super) struct Reader<'a, 's> {
+    pub(super) chars: &'a [char],
+    pub(super) pos: usize,
+    pub(super) depth: usize,
+    pub(super) heredocs: Vec<Heredoc>,
+    pub(super) sink: &'s mut Sink,
+}
+
+/// A here-document whose body is still to come.
+pub(super) struct Heredoc {
+    pub(super) delimiter: String,
+    pub(super) quoted: bool,
+    pub(super) strip_tabs: bool,
+    /// The body is the script of a shell.
+    pub(super) script: bool,
+}
+
+impl<'a, 's> Reader<'a, 's> {
+    pub(super) fn new(chars: &'a [char], depth: usize, sink: &'s mut Sink) -> Self {
+        Self { chars, pos: 0, depth, heredocs: Vec::new(), sink }
+    }
+
+    pub(super) fn undecided(&mut self, reason: Undecided) {
+        self.sink.undecided(reason);
+    }
+
+    /// Reads other text as a script: what a quoted script or a backtick form contains.
+    pub(super) fn nested_script(&mut self, text: &str) {
+        self.nested(text, |reader| reader.whole_script());
+    }
+
+    /// Reads other text for expansions only, as in a here-document.
+    pub(super) fn nested_expansions(&mut self, text: &str) {
+        if text.contains(['$', '`']) {
+            self.nested(text, |reader| reader.expansions());
+        }
+    }
+
+    fn nested(&mut self, text: &str, read: impl FnOnce(&mut Reader<'_, '_>)) {
+        let chars: Vec<char> = text.chars().collect();
+        if self.depth >= MAX_DEPTH || !self.sink.pay(chars.len()) {
+            self.undecided(Undecided::TooLarge);
+            return;
+        }
+        read(&mut Reader::new(&chars, self.depth.saturating_add(1), self.sink));
+    }
+
+    /// Goes one level deeper; the caller subtracts one from `depth` afterwards.
+    pub(super) fn enter(&mut self) -> bool {
+        if self.depth >= MAX_DEPTH {
+            self.undecided(Undecided::TooLarge);
+            self.pos = self.chars.len();
+            return false;
+        }
+        self.depth = self.depth.saturating_add(1);
+        true
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    /// The next character, line continuations skipped. `None` also when the budget is spent.
+    pub(super) fn peek(&mut self) -> Option<char> {
+        while self.raw(0) == Some('\\') && self.raw(1) == Some('\n') {
+            self.pos = self.pos.saturating_add(2);
+        }
+        if self.sink.char_fuel == 0 {
+            self.pos = self.chars.len();
+        }
+        self.raw(0)
+    }
+
+    /// The character `ahead` of the position, continuations not skipped.
+    pub(super) fn raw(&self, ahead: usize) -> Option<char> {
+        self.chars.get(self.pos.saturating_add(ahead)).copied()
+    }
+
+    pub(super) fn bump(&mut self) {
+        self.sink.pay(1);
+        self.pos = self.pos.saturating_add(1);
+    }
+
+    /// Moves past the next character if it is `c`.
+    pub(super) fn eat(&mut self, c: char) -> bool {
+        let found = self.peek() == Some(c);
+        if found {
+            self.bump();
+        }
+        found
+    }
+
+    /// The character after the next one, continuations skipped.
+    pub(super) fn second(&mut self) -> Option<char> {
+        self.peek()?;
+        let pos = self.pos;
+        self.bump();
+        let second = self.peek();
+        self.pos = pos;
+        second
+    }
+
+    pub(super) fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(' ' | '\t')) {
+            self.bump();
+        }
+    }
+
+    /// Skips blanks, line ends and comments.
+    pub(super) fn skip_lines(&mut self) {
+        loop {
+            match self.peek() {
+                Some(' ' | '\t') => self.bump(),
+                Some('\n') => self.line_end(),
+                Some('#') => self.skip_comment(),
+                _ => return,
+            }
+        }
+    }
+
+    pub(super) fn skip_comment(&mut self) {
+        while self.raw(0).is_some_and(|c| c != '\n') {
+            self.bump();
+        }
+    }
+
+    pub(super) fn source(&self, start: usize) -> String {
+        self.chars.get(start..self.pos).unwrap_or_default().iter().collect()
+    }
+
+    /// Moves past a line end and the bodies of the here-documents that begin there.
+    pub(super) fn line_end(&mut self) {
+        self.bump();
+        for heredoc in std::mem::take(&mut self.heredocs) {
+            let body = self.heredoc_body(&heredoc);
+            if !heredoc.quoted {
+                self.nested_expansions(&body);
+            }
+            if heredoc.script {
+                self.nested_script(&body);
+            }
+        }
+    }
+
+    fn heredoc_body(&mut self, heredoc: &Heredoc) -> String {
+        let mut body = String::new();
+        while self.pos < self.chars.len() && self.sink.char_fuel > 0 {
+            let mut line = self.heredoc_line(heredoc.quoted);
+            if heredoc.strip_tabs {
+                line = line.trim_start_matches('\t').to_owned();
+            }
+            if line.strip_suffix('\n').unwrap_or(&line) == heredoc.delimiter {
+                return body;
+            }
+            body.push_str(&line);
+        }
+        body
+    }
+
+    /// One line with its line end; in an unquoted document a backslash joins it with the next.
+    fn heredoc_line(&mut self, quoted: bool) -> String {
+        let mut line = String::new();
+        while let Some(c) = self.raw(0) {
+            self.bump();
+            if c == '\\' && !quoted {
+                if self.raw(0) == Some('\n') {
+                    self.bump();
+                    continue;
+                }
+                line.push(c);
+                if let Some(escaped) = self.raw(0) {
+                    self.bump();
+                    line.push(escaped);
+                }
+                continue;
+            }
+            line.push(c);
+            if c == '\n' {
+                break;
+            }
+        }
+        line
+    }
+}

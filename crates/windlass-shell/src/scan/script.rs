@@ -1,0 +1,499 @@
+//! Scripts: operators, keywords, functions, redirections.
+
+use super::reader::{Heredoc, Reader};
+use crate::{Redirect, RedirectKind, Undecided, Word};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Text,
+    Parenthesis,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Case {
+    Pattern,
+    Body,
+}
+
+/// A command under construction.
+#[derive(Default)]
+pub(super) struct Current {
+    pub(super) words: Vec<Word>,
+    pub(super) redirects: Vec<Redirect>,
+    pub(super) piped: bool,
+    assigned: bool,
+    after_coproc: bool,
+    after_time: bool,
+}
+
+impl Current {
+    /// Nothing yet: keywords are keywords.
+    fn is_fresh(&self) -> bool {
+        self.words.is_empty() && self.redirects.is_empty() && !self.assigned
+    }
+}
+
+/// What is open at one level of a script.
+#[derive(Default)]
+struct Level {
+    cases: Vec<Case>,
+    /// For each open `{`, whether it is a function's body.
+    braces: Vec<bool>,
+    /// A function whose body comes next.
+    function: Option<String>,
+    /// The command before, for pipes.
+    previous: Vec<Word>,
+}
+
+impl Reader<'_, '_> {
+    pub(super) fn whole_script(&mut self) {
+        self.script(End::Text);
+    }
+
+    /// After an opening parenthesis; moves past the closing one.
+    pub(super) fn script_in_parentheses(&mut self) {
+        self.script(End::Parenthesis);
+    }
+
+    fn script(&mut self, end: End) {
+        if !self.enter() {
+            return;
+        }
+        let functions = self.sink.functions.len();
+        let mut level = Level::default();
+        let mut current = Current::default();
+        let mut closed = false;
+        loop {
+            if level.cases.last() == Some(&Case::Pattern) && current.is_fresh() {
+                self.case_pattern(&mut level);
+            }
+            self.skip_blanks();
+            let Some(c) = self.peek() else {
+                break;
+            };
+            if c == ')' {
+                self.bump();
+                if end == End::Parenthesis {
+                    closed = true;
+                    break;
+                }
+                self.undecided(Undecided::Malformed);
+                self.finish(&mut level, &mut current, c);
+                continue;
+            }
+            self.step(c, &mut level, &mut current);
+        }
+        self.finish(&mut level, &mut current, '\n');
+        if end == End::Parenthesis && !(closed && self.heredocs.is_empty()) {
+            self.undecided(Undecided::Malformed);
+            self.heredocs.clear();
+        }
+        self.sink.functions.truncate(functions);
+        self.leave();
+    }
+
+    fn step(&mut self, c: char, level: &mut Level, current: &mut Current) {
+        match c {
+            '\n' => {
+                self.finish(level, current, c);
+                self.line_end();
+            }
+            '#' => self.skip_comment(),
+            ';' => {
+                self.finish(level, current, c);
+                self.bump();
+                if self.eat(';') || self.eat('&') {
+                    self.eat('&');
+                    if let Some(case) = level.cases.last_mut() {
+                        *case = Case::Pattern;
+                    }
+                }
+            }
+            '&' if self.second() == Some('>') => {
+                self.bump();
+                self.redirect(current);
+            }
+            '&' => {
+                self.bump();
+                let both = self.eat('&');
+                self.finish(level, current, if both { ';' } else { '&' });
+            }
+            '|' => {
+                self.bump();
+                let both = self.eat('|');
+                if !both {
+                    self.eat('&');
+                }
+                self.finish(level, current, if both { ';' } else { '|' });
+                current.piped = !both;
+            }
+            '(' => self.open_parenthesis(level, current),
+            '<' | '>' if self.second() != Some('(') => self.redirect(current),
+            _ => self.script_word(level, current),
+        }
+    }
+
+    fn open_parenthesis(&mut self, level: &mut Level, current: &mut Current) {
+        self.bump();
+        if let ([name], false) = (current.words.as_slice(), current.assigned) {
+            // `name ( )`: a function.
+            let pos = self.pos;
+            self.skip_blanks();
+            if self.eat(')') {
+                level.function = Some(name.text().to_owned());
+                *current = Current::default();
+                self.skip_lines();
+                return;
+            }
+            self.pos = pos;
+        }
+        if current.is_fresh() {
+            if self.peek() == Some('(') && self.arithmetic() {
+                return;
+            }
+        } else {
+            self.undecided(Undecided::Malformed);
+        }
+        let function = level.function.take();
+        let is_function = function.is_some();
+        self.sink.functions.extend(function);
+        self.script_in_parentheses();
+        if is_function {
+            self.sink.functions.pop();
+        }
+    }
+
+    fn script_word(&mut self, level: &mut Level, current: &mut Current) {
+        let word = self.word();
+        let source = word.source();
+        if source.is_empty() {
+            self.bump();
+            self.undecided(Undecided::Malformed);
+            return;
+        }
+        if matches!(self.peek(), Some('<' | '>')) {
+            let number = source.chars().all(|c| c.is_ascii_digit());
+            if (number || (source.starts_with('{') && source.ends_with('}'))) && self.second() != Some('(') {
+                return;
+            }
+        }
+        if current.is_fresh() && self.keyword(source, level, current) {
+            return;
+        }
+        if current.words.is_empty() && is_assignment(source) {
+            current.assigned = true;
+            self.nested_expansions_of_literal(&word);
+            if source.ends_with('=') && self.peek() == Some('(') {
+                self.array();
+            }
+            return;
+        }
+        if current.after_coproc
+            && current.words.len() == 1
+            && matches!(source, "{" | "if" | "while" | "until" | "for" | "case" | "[[")
+        {
+            *current = Current::default();
+            self.keyword(source, level, current);
+            return;
+        }
+        if current.after_time && current.words.is_empty() && matches!(source, "-p" | "--") {
+            return;
+        }
+        current.words.push(word);
+    }
+
+    /// Quoted text that a later evaluation may expand.
+    pub(super) fn nested_expansions_of_literal(&mut self, word: &Word) {
+        if word.text().contains("$(") || word.text().contains('`') {
+            self.nested_expansions(word.text());
+        }
+    }
+
+    fn array(&mut self) {
+        self.bump();
+        loop {
+            self.skip_lines();
+            match self.peek() {
+                None => {
+                    self.undecided(Undecided::Malformed);
+                    return;
+                }
+                Some(')') => {
+                    self.bump();
+                    return;
+                }
+                Some(_) => self.word_or_skip(),
+            }
+        }
+    }
+
+    fn word_or_skip(&mut self) {
+        if self.word().source().is_empty() {
+            self.bump();
+        }
+    }
+
+    /// Handles a keyword in the place of a command; false if it is none.
+    fn keyword(&mut self, source: &str, level: &mut Level, current: &mut Current) -> bool {
+        match source {
+            "if" | "then" | "else" | "elif" | "fi" | "while" | "until" | "do" | "done" | "!" => {}
+            "{" => {
+                let function = level.function.take();
+                level.braces.push(function.is_some());
+                self.sink.functions.extend(function);
+            }
+            "}" => {
+                if level.braces.pop() == Some(true) {
+                    self.sink.functions.pop();
+                }
+            }
+            "esac" => {
+                level.cases.pop();
+            }
+            "time" => {
+                self.sink.push(vec![Word::literal("time")], Vec::new());
+                current.after_time = true;
+            }
+            "coproc" => {
+                self.undecided(Undecided::Definition);
+                current.after_coproc = true;
+            }
+            "for" | "select" => self.for_head(),
+            "case" => {
+                self.skip_blanks();
+                self.word_or_skip();
+                self.skip_lines();
+                if self.word().source() != "in" {
+                    self.undecided(Undecided::Malformed);
+                }
+                level.cases.push(Case::Pattern);
+            }
+            "function" => {
+                self.skip_blanks();
+                let name = self.word();
+                self.skip_blanks();
+                if self.peek() == Some('(') && self.second() == Some(')') {
+                    self.bump();
+                    self.bump();
+                }
+                self.skip_lines();
+                level.function = Some(name.text().to_owned());
+            }
+            "[[" => self.condition(),
+            _ => return false,
+        }
+        true
+    }
+
+    /// After `for` or `select`.
+    fn for_head(&mut self) {
+        self.skip_blanks();
+        if self.peek() == Some('(') {
+            self.bump();
+            if !(self.peek() == Some('(') && self.arithmetic()) {
+                self.undecided(Undecided::Malformed);
+            }
+            return;
+        }
+        self.word_or_skip();
+        self.skip_lines();
+        let pos = self.pos;
+        if self.word().source() != "in" {
+            self.pos = pos;
+            return;
+        }
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                None | Some('\n' | ';' | '#') => return,
+                Some(')' | '&' | '|') => {
+                    self.undecided(Undecided::Malformed);
+                    return;
+                }
+                Some(_) => self.word_or_skip(),
+            }
+        }
+    }
+
+    /// After `[[`.
+    fn condition(&mut self) {
+        loop {
+            match self.peek() {
+                None => {
+                    self.undecided(Undecided::Malformed);
+                    return;
+                }
+                Some(' ' | '\t' | ';' | '|' | '&' | '(' | ')') => self.bump(),
+                Some('\n') => self.line_end(),
+                Some('<' | '>') if self.second() != Some('(') => self.bump(),
+                Some(_) => {
+                    let word = self.word();
+                    match word.source() {
+                        "]]" => return,
+                        "" => self.bump(),
+                        _ => self.nested_expansions_of_literal(&word),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Up to and with the `)` of a case pattern, or `esac`.
+    fn case_pattern(&mut self, level: &mut Level) {
+        self.skip_lines();
+        let mut first = true;
+        loop {
+            self.skip_blanks();
+            match self.peek() {
+                None => {
+                    level.cases.pop();
+                    return;
+                }
+                Some(')') => {
+                    self.bump();
+                    break;
+                }
+                Some('\n') => self.line_end(),
+                Some('(' | '|' | ';' | '&' | '<' | '>') => self.bump(),
+                Some(_) => {
+                    let word = self.word();
+                    if first && word.source() == "esac" {
+                        level.cases.pop();
+                        return;
+                    }
+                    if word.source().is_empty() {
+                        self.bump();
+                    }
+                }
+            }
+            first = false;
+        }
+        if let Some(case) = level.cases.last_mut() {
+            *case = Case::Body;
+        }
+    }
+
+    /// At `<` or `>`.
+    fn redirect(&mut self, current: &mut Current) {
+        let kind = if self.eat('<') {
+            match self.peek() {
+                Some('<') => {
+                    self.bump();
+                    if !self.eat('<') {
+                        self.heredoc(current);
+                        return;
+                    }
+                    RedirectKind::Inline
+                }
+                Some('&') => {
+                    self.bump();
+                    RedirectKind::Duplicate
+                }
+                Some('>') => {
+                    self.bump();
+                    RedirectKind::Write
+                }
+                _ => RedirectKind::Read,
+            }
+        } else {
+            self.bump();
+            match self.peek() {
+                Some('>') => {
+                    self.bump();
+                    RedirectKind::Append
+                }
+                Some('|') => {
+                    self.bump();
+                    RedirectKind::Write
+                }
+                Some('&') => {
+                    self.bump();
+                    RedirectKind::Duplicate
+                }
+                _ => RedirectKind::Write,
+            }
+        };
+        self.skip_blanks();
+        let target = self.word();
+        let descriptor = target.source().trim_end_matches('-').chars().all(|c| c.is_ascii_digit());
+        let kind = match kind {
+            RedirectKind::Duplicate if !descriptor => RedirectKind::Write,
+            kind => kind,
+        };
+        current.redirects.push(Redirect::new(kind, target));
+    }
+
+    /// After `<<`.
+    fn heredoc(&mut self, current: &mut Current) {
+        let strip_tabs = self.eat('-');
+        self.skip_blanks();
+        let target = self.word();
+        let quoted = target.source().contains(['\'', '"', '\\']);
+        // Expansions in the delimiter stay as they are written.
+        let delimiter = if quoted { target.text().to_owned() } else { target.source().to_owned() };
+        if quoted && !target.is_literal() {
+            self.undecided(Undecided::Malformed);
+        }
+        self.heredocs.push(Heredoc { delimiter, quoted, strip_tabs, script: false });
+        current.redirects.push(Redirect::new(RedirectKind::Inline, Word::literal("")));
+    }
+
+    /// The command is complete; `after` is the operator behind it.
+    fn finish(&mut self, level: &mut Level, current: &mut Current, after: char) {
+        let command = std::mem::take(current);
+        if command.words.is_empty() && command.redirects.is_empty() {
+            return;
+        }
+        self.note_fork_bomb(level, &command, after);
+        let reads_script = self.emit(&command.words, command.redirects.clone(), 0);
+        if reads_script {
+            self.undecided(Undecided::Input);
+            self.script_from_input(level, &command);
+        }
+        level.previous = command.words;
+    }
+
+    fn note_fork_bomb(&mut self, level: &Level, command: &Current, after: char) {
+        let Some(program) = command.words.first() else {
+            return;
+        };
+        let own = self.sink.functions.iter().any(|f| f == program.text()) || matches!(program.text(), "$0" | "./$0");
+        let both = command.piped && level.previous.first().is_some_and(|p| p.text() == program.text());
+        if own && (after == '&' || both) {
+            self.sink.scan.fork_bomb = true;
+        }
+    }
+
+    /// A shell gets its script from a here-document, a here-string or an echo.
+    fn script_from_input(&mut self, level: &Level, command: &Current) {
+        for heredoc in &mut self.heredocs {
+            heredoc.script = true;
+        }
+        for redirect in &command.redirects {
+            if redirect.kind == RedirectKind::Inline {
+                self.nested_script(redirect.target.text());
+            }
+        }
+        if command.piped && matches!(level.previous.first().map(Word::text), Some("echo" | "printf" | "cat")) {
+            let text: Vec<&str> = level.previous.iter().skip(1).map(Word::text).collect();
+            self.nested_script(&text.join(" "));
+            for word in &text {
+                self.nested_script(word);
+            }
+        }
+    }
+}
+
+/// `NAME=`, `NAME+=` or `NAME[...]=` before anything that quotes the name.
+fn is_assignment(source: &str) -> bool {
+    let name = source.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    if name.len() == source.len() || source.starts_with(|c: char| c.is_ascii_digit()) {
+        return false;
+    }
+    let rest = match name.strip_prefix('[') {
+        Some(subscript) => subscript.rsplit_once("]=").map_or("", |_| "="),
+        None => name,
+    };
+    let rest = if name.starts_with('[') && source.contains("]+=") { "=" } else { rest };
+    rest.starts_with('=') || rest.starts_with("+=")
+}
