@@ -1,1 +1,34 @@
-//! The sans-IO agent loop of windlass: inputs in, effects and events out
+//! The agent loop as a sans-IO state machine.
+//!
+//! [`Machine`] takes [`Input`]s and gives out [`Output`]s: events for the host
+//! and effects for a driver, which carries them out and hands their results
+//! back as inputs. Every decision of a run is made here: what runs when, what
+//! may run at all, what is retried, when a run ends. There is no async, no
+//! clock, no randomness and no user code in this crate, so every interleaving
+//! of a run is a sequence of inputs that a plain test can play.
+//!
+//! The state of a session is a fold of its log: whatever a machine wants kept
+//! it appends first, and [`Machine::new`] over the same entries is the same
+//! machine.
+
+mod assemble;
+mod batch;
+mod budget;
+mod calling;
+mod config;
+mod effect;
+mod gate;
+mod machine;
+mod outbox;
+mod retry;
+mod run;
+mod schedule;
+mod state;
+mod submit;
+
+pub use config::{Limits, MachineConfig, ModelProfile, UnpricedModels};
+pub use effect::{
+    Effect, EffectId, Input, ModelFailure, Output, Prepared, Prompt, RunCall, StoreFailure, Unprepared,
+};
+pub use machine::Machine;
+pub use state::State;

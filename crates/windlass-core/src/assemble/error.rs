@@ -1,0 +1,78 @@
+//! Streams that cannot be a message.
+
+use windlass_types::ToolUseId;
+
+/// A stream that breaks the grammar of a message, or a limit. For the loop it is
+/// [`ModelErrorKind::Protocol`](windlass_types::ModelErrorKind::Protocol).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AssembleError {
+    /// Content before the message began.
+    #[error("the model's stream does not begin with the start of a message")]
+    NotStarted,
+    /// A second start.
+    #[error("the model's stream starts a message inside a message")]
+    StartedTwice,
+    /// Something that ends or replaces a block while one is open.
+    #[error("the model's stream goes on while block {index} is still open")]
+    BlockOpen {
+        /// The open block.
+        index: usize,
+    },
+    /// A block out of turn.
+    #[error("the model's stream starts block {found} where block {expected} is due")]
+    WrongIndex {
+        /// The block that is due.
+        expected: usize,
+        /// The block that came.
+        found: usize,
+    },
+    /// A delta or stop of a block that is not open.
+    #[error("the model's stream speaks of block {index}, which is not open")]
+    NotOpen {
+        /// The block.
+        index: usize,
+    },
+    /// A delta that does not fit its block.
+    #[error("the model's stream adds to block {index} what does not belong to its type")]
+    WrongDelta {
+        /// The block.
+        index: usize,
+    },
+    /// A block that a model's message cannot hold, or one that cannot be read.
+    #[error("the model's stream holds a block that does not belong in a model's message")]
+    ForeignBlock,
+    /// A tool use without id or name.
+    #[error("the model's stream holds a tool use without id or name")]
+    NamelessCall,
+    /// Two tool uses with one id.
+    #[error("the model's stream holds two tool uses with the id {id}")]
+    RepeatedCall {
+        /// The id.
+        id: ToolUseId,
+    },
+    /// A block after the stop reason.
+    #[error("the model's stream goes on with content after its stop reason")]
+    AfterStopReason,
+    /// Two stop reasons.
+    #[error("the model's stream changes its stop reason")]
+    StopReasonChanged,
+    /// A stop without a reason.
+    #[error("the model's stream ends its message without a stop reason")]
+    NoStopReason,
+    /// Too many bytes.
+    #[error("the model's message is larger than {limit} bytes")]
+    TooLarge {
+        /// The limit.
+        limit: usize,
+    },
+    /// Too many blocks.
+    #[error("the model's message has more than {limit} blocks")]
+    TooManyBlocks {
+        /// The limit.
+        limit: usize,
+    },
+    /// An event after the end, or after an error.
+    #[error("the model's stream goes on after its end")]
+    Ended,
+}

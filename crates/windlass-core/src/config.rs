@@ -1,0 +1,145 @@
+//! What a machine is made from.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use windlass_permission::Policy;
+use windlass_types::{
+    CacheTtl, HookEventName, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking, ToolSpec,
+};
+
+/// A model that a session may call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelProfile {
+    /// The provider's id, aliases resolved.
+    pub id: String,
+    /// Its limits and price.
+    pub info: ModelInfo,
+}
+
+impl ModelProfile {
+    /// A model with its limits and price.
+    pub fn new(id: impl Into<String>, info: ModelInfo) -> Self {
+        Self { id: id.into(), info }
+    }
+}
+
+/// What happens to a budget when a model has no known price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum UnpricedModels {
+    /// Its calls are not limited, and the host is warned once.
+    #[default]
+    Allow,
+    /// It is not called.
+    Refuse,
+}
+
+/// The limits of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Most model messages in a run; nothing means no limit.
+    pub max_turns: Option<u32>,
+    /// Most money for the whole session; nothing means no limit.
+    pub max_budget: Option<NanoUsd>,
+    /// What happens to the budget when a model has no known price.
+    pub unpriced: UnpricedModels,
+    /// Most repeats of one failed model call. Default 10.
+    pub max_retries: u32,
+    /// Most times that an answer is continued after the output limit. Default 3.
+    pub max_output_continuations: u32,
+    /// Most times in a row that Stop hooks keep a run going. Default 8.
+    pub max_stop_continuations: u32,
+    /// Turns in a row in which every call failed, before the run stops. Default 10.
+    pub max_failing_turns: u32,
+    /// Most calls that run at the same time. Default 10.
+    pub max_parallel_tools: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_turns: None,
+            max_budget: None,
+            unpriced: UnpricedModels::default(),
+            max_retries: 10,
+            max_output_continuations: 3,
+            max_stop_continuations: 8,
+            max_failing_turns: 10,
+            max_parallel_tools: 10,
+        }
+    }
+}
+
+/// What a machine is made from. Fixed for the life of the machine, except what
+/// inputs change: model, mode, thinking.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct MachineConfig {
+    /// The session.
+    pub session_id: SessionId,
+    /// 128 random bits, fresh at each opening of the session; ids are made from them.
+    pub seed: u128,
+    /// The model to call.
+    pub model: ModelProfile,
+    /// The model that takes over when the first is overloaded.
+    pub fallback: Option<ModelProfile>,
+    /// The system prompt.
+    pub system: Vec<SystemSection>,
+    /// The tools that the model is offered.
+    pub tools: Arc<[Arc<ToolSpec>]>,
+    /// What may run.
+    pub policy: Policy,
+    /// The directory that the session starts in; absolute.
+    pub cwd: PathBuf,
+    /// How the model may reason.
+    pub thinking: Thinking,
+    /// Most tokens in one answer; the model's default when nothing is set.
+    pub max_output_tokens: Option<u32>,
+    /// Provider betas.
+    pub betas: Vec<String>,
+    /// An opaque id of the user for the provider.
+    pub user_id: Option<String>,
+    /// Lifetime of prompt-cache entries.
+    pub cache: Option<CacheTtl>,
+    /// Whether events carry the provider's own frames.
+    pub raw_frames: bool,
+    /// What hooks listen to: the event, and the tool (nothing for all).
+    pub hooks: BTreeSet<(HookEventName, Option<String>)>,
+    /// Whether somebody is there to answer permission requests.
+    pub can_ask: bool,
+    /// The limits.
+    pub limits: Limits,
+}
+
+impl MachineConfig {
+    /// A session with a model and a policy, no tools, no system prompt and default limits.
+    pub fn new(session_id: SessionId, seed: u128, model: ModelProfile, policy: Policy, cwd: PathBuf) -> Self {
+        Self {
+            session_id,
+            seed,
+            model,
+            fallback: None,
+            system: Vec::new(),
+            tools: Arc::from([]),
+            policy,
+            cwd,
+            thinking: Thinking::Off,
+            max_output_tokens: None,
+            betas: Vec::new(),
+            user_id: None,
+            cache: Some(CacheTtl::FiveMinutes),
+            raw_frames: false,
+            hooks: BTreeSet::new(),
+            can_ask: false,
+            limits: Limits::default(),
+        }
+    }
+
+    /// Whether any hook listens to an event (about a tool).
+    pub(crate) fn listens(&self, event: HookEventName, tool: Option<&str>) -> bool {
+        self.hooks.iter().any(|(on, only)| *on == event && (only.is_none() || only.as_deref() == tool))
+    }
+}

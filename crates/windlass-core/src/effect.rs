@@ -1,0 +1,231 @@
+//! What goes into a machine and what comes out.
+
+use crate::ModelProfile;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use windlass_permission::CallFacts;
+use windlass_types::{
+    ContentBlock, DecisionReason, Entry, Event, HookCall, HookOutcome, ModelErrorKind, ModelItem, ModelRequest,
+    PermissionAnswer, PermissionMode, PermissionRequest, Thinking, ToolOutcome, ToolUse, ToolUseId,
+};
+
+/// The name of one effect; results refer to it. Increases with time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EffectId(pub(crate) u64);
+
+impl EffectId {
+    /// The position of the effect among all of its machine.
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// What comes out of a machine.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "drivers must handle every output")]
+pub enum Output {
+    /// For the host.
+    Event(Event),
+    /// For the driver to carry out.
+    Effect(EffectId, Effect),
+    /// The session is closed: nothing follows, and everything is durable.
+    Closed,
+    /// The store refused an entry: nothing follows.
+    Broken(StoreFailure),
+}
+
+/// What a driver carries out. All are data: a durable driver can journal them.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "drivers must handle every effect")]
+pub enum Effect {
+    /// Call the model. Answered by [`Input::Model`] items, then either the item
+    /// with `MessageStop` or one [`Input::ModelFailed`].
+    CallModel(Arc<ModelRequest>),
+    /// Read a call: schema, typed input, access, paths. Answered by [`Input::Prepared`].
+    Prepare {
+        /// The call with its current input.
+        call: ToolUse,
+        /// The directory that it starts in.
+        cwd: PathBuf,
+    },
+    /// Ask the hooks. Answered by [`Input::Hooked`].
+    RunHooks {
+        /// The occasion.
+        call: HookCall,
+        /// The current directory.
+        cwd: PathBuf,
+    },
+    /// Ask the host. Answered by [`Input::Answered`].
+    Ask(Box<PermissionRequest>),
+    /// Keep the files that a call is about to change. Answered by [`Input::Snapshotted`].
+    Snapshot {
+        /// The call.
+        tool_use_id: ToolUseId,
+        /// The files, resolved.
+        paths: Vec<PathBuf>,
+    },
+    /// Run a call that was allowed. Answered by [`Input::Ran`], also after a
+    /// [`Effect::Cancel`].
+    Run(Box<RunCall>),
+    /// Append entries to the log, in order. Answered by [`Input::Appended`],
+    /// when durable if so asked, else when handed to the writer.
+    Append {
+        /// The entries.
+        entries: Vec<Entry>,
+        /// Whether the answer waits until they are durable.
+        durable: bool,
+    },
+    /// Wait. Answered by [`Input::Woke`].
+    Sleep(Duration),
+    /// Stop an effect. Only a [`Effect::Run`] answers; others are forgotten.
+    Cancel(EffectId),
+}
+
+/// A call that may run now.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RunCall {
+    /// The call with the input that was judged.
+    pub call: ToolUse,
+    /// What was judged. Files other than these are out of reach.
+    pub facts: CallFacts,
+    /// The [`Effect::Prepare`] that read it.
+    pub prepared: EffectId,
+}
+
+/// What goes into a machine.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "the set of inputs is the machine's contract with drivers")]
+pub enum Input {
+    /// A prompt: starts a run, or waits for the one before to end.
+    Prompt(Prompt),
+    /// A message for the run that is going on, delivered at the next safe
+    /// point. Without a run it is a prompt.
+    Steer(Vec<ContentBlock>),
+    /// Stop the run.
+    Interrupt,
+    /// Stop one call; the run goes on.
+    StopTool(ToolUseId),
+    /// Call this model from the next request on.
+    SetModel(Box<ModelProfile>),
+    /// Judge by this mode from now on.
+    SetPermissionMode(PermissionMode),
+    /// Reason like this from the next request on.
+    SetThinking(Thinking),
+    /// End the session: stop the run, then close.
+    Close,
+    /// An item of a model's stream.
+    Model(EffectId, ModelItem),
+    /// A model call failed, or its stream ended early.
+    ModelFailed(EffectId, ModelFailure),
+    /// A call was read, or cannot be.
+    Prepared(EffectId, Result<Box<Prepared>, Unprepared>),
+    /// Hooks answered.
+    Hooked(EffectId, Box<HookOutcome>),
+    /// The host answered.
+    Answered(EffectId, PermissionAnswer),
+    /// Files were kept, or could not be.
+    Snapshotted(EffectId, Result<(), String>),
+    /// A call says how far it is.
+    Progress(EffectId, String),
+    /// A call ended.
+    Ran(EffectId, Box<ToolOutcome>),
+    /// Entries were appended, or refused.
+    Appended(EffectId, Result<(), StoreFailure>),
+    /// A wait is over.
+    Woke(EffectId),
+}
+
+/// A prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Prompt {
+    /// Its blocks; must not be empty.
+    pub content: Vec<ContentBlock>,
+}
+
+impl Prompt {
+    /// A prompt of these blocks.
+    pub fn new(content: Vec<ContentBlock>) -> Self {
+        Self { content }
+    }
+
+    /// A prompt of one text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new(vec![ContentBlock::text(text)])
+    }
+}
+
+/// A call that was read.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Prepared {
+    /// What is known of it.
+    pub facts: CallFacts,
+    /// One line that names what it does.
+    pub title: String,
+}
+
+impl Prepared {
+    /// A call that was read.
+    pub fn new(facts: CallFacts, title: impl Into<String>) -> Self {
+        Self { facts, title: title.into() }
+    }
+}
+
+/// A call that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unprepared {
+    /// Whether the tool is unknown or its input unfit.
+    pub reason: DecisionReason,
+    /// What the model reads.
+    pub text: String,
+}
+
+impl Unprepared {
+    /// A call that cannot be read.
+    pub fn new(reason: DecisionReason, text: impl Into<String>) -> Self {
+        Self { reason, text: text.into() }
+    }
+}
+
+/// A failed model call, as data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelFailure {
+    /// What kind.
+    pub kind: ModelErrorKind,
+    /// In words.
+    pub message: String,
+    /// The HTTP status, if there was one.
+    pub status: Option<u16>,
+    /// How long the provider asks to wait.
+    pub retry_after: Option<Duration>,
+    /// 32 random bits, for the jitter of a wait.
+    pub jitter: u32,
+}
+
+impl ModelFailure {
+    /// A failure without wait hint.
+    pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), status: None, retry_after: None, jitter: 0 }
+    }
+}
+
+/// The store refused an entry.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct StoreFailure {
+    /// Why, and what to do.
+    pub message: String,
+}
+
+impl StoreFailure {
+    /// A refusal in words.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into() }
+    }
+}
