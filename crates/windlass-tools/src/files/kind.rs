@@ -125,15 +125,15 @@ fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
 }
 
 fn webp_size(bytes: &[u8]) -> Option<(u32, u32)> {
-    match bytes.get(12..30)? {
-        &[b'V', b'P', b'8', b' ', _, _, _, _, _, _, _, 0x9D, 0x01, 0x2A, a, b, c, d] => {
+    match *bytes.get(12..30)? {
+        [b'V', b'P', b'8', b' ', _, _, _, _, _, _, _, 0x9D, 0x01, 0x2A, a, b, c, d] => {
             Some((le16(a, b) & 0x3FFF, le16(c, d) & 0x3FFF))
         }
-        &[b'V', b'P', b'8', b'L', _, _, _, _, 0x2F, a, b, c, d, ..] => {
+        [b'V', b'P', b'8', b'L', _, _, _, _, 0x2F, a, b, c, d, ..] => {
             let bits = u32::from_le_bytes([a, b, c, d]);
             Some(((bits & 0x3FFF) + 1, ((bits >> 14) & 0x3FFF) + 1))
         }
-        &[b'V', b'P', b'8', b'X', _, _, _, _, _, _, _, _, a, b, c, d, e, f] => {
+        [b'V', b'P', b'8', b'X', _, _, _, _, _, _, _, _, a, b, c, d, e, f] => {
             Some((u32::from_le_bytes([a, b, c, 0]) + 1, u32::from_le_bytes([d, e, f, 0]) + 1))
         }
         _ => None,

@@ -17,7 +17,7 @@ mod open;
 mod page;
 mod patch;
 mod read;
-mod suggest;
+pub(crate) mod suggest;
 mod write;
 
 pub use edit_tool::{Edit, EditInput, EditStep, MultiEdit, MultiEditInput};

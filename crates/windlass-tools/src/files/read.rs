@@ -31,16 +31,10 @@ const MAX_COUNTED: u64 = 256 * 1024 * 1024;
 /// Text is decoded from UTF-8, UTF-16 or the likeliest legacy encoding and shown as
 /// `<number>\t<line>`. A page has at most 2,000 lines and about 25,000 tokens; memory
 /// does not grow with the file. What was read is recorded in the [`ReadLedger`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Read {
     page: PageRequest,
-}
-
-impl Default for Read {
-    fn default() -> Self {
-        Self { page: PageRequest::default() }
-    }
 }
 
 impl Read {
