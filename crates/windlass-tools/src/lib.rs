@@ -1,4 +1,4 @@
 //! Built-in tools of windlass: Read, Write, Edit, MultiEdit, Glob, Grep, Bash, TodoWrite
-mod search;
+pub mod search;
 mod workspace;
 pub use workspace::LocalWorkspace;

@@ -1,10 +1,23 @@
-//! Finding files by name and by content, on the libraries that ripgrep is made of.
+//! Glob and Grep: finding files by name and by content, on the libraries that
+//! ripgrep is made of.
 //!
-//! Both engines walk in parallel, never follow a link out of the tree they were
-//! given, never enter a directory the caller does not allow, and keep no more than the
-//! part of the result that was asked for.
+//! Both walk in parallel, never follow a link out of the tree they were given, never
+//! enter a directory or open a file that the call's permit leaves out, and keep no more
+//! than the part of the result that was asked for. Hidden files are searched; version
+//! control's own folders and what ignore files leave out are not. Ignore files
+//! count without a repository around them, and the account's own git configuration
+//! does not: the same tree gives the same answer everywhere.
 
-pub(crate) mod glob;
-pub(crate) mod grep;
+mod glob;
+mod glob_tool;
+mod grep;
+mod grep_tool;
 mod newest;
-pub(crate) mod walk;
+mod place;
+mod report;
+#[cfg(test)]
+mod testing;
+mod walk;
+
+pub use self::glob_tool::{Glob, GlobInput};
+pub use self::grep_tool::{Grep, GrepInput, OutputMode};

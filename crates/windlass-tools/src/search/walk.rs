@@ -64,8 +64,6 @@ pub(crate) fn walk<'a, W: Worker>(scope: Scope<'a>, make: &'a (dyn Fn() -> W + S
         .git_ignore(respect)
         .git_exclude(respect)
         .parents(respect)
-        // An ignore file counts without a repository around it, and the account's own
-        // configuration does not: the same tree gives the same answer everywhere.
         .require_git(false)
         .git_global(false)
         .follow_links(false)
@@ -101,7 +99,7 @@ struct Member<'s, W> {
 impl<W: Worker> Member<'_, W> {
     fn stop(&self, why: Interrupt) -> WalkState {
         // The first reason counts.
-        drop(self.tally.interrupted.set(why));
+        let _first = self.tally.interrupted.set(why);
         WalkState::Quit
     }
 }

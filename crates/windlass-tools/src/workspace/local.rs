@@ -12,6 +12,7 @@ use windlass_tool::{
 };
 use windlass_types::Timestamp;
 
+use super::blocking::blocking;
 use super::dir::{self, Dir};
 use super::entry::Missing;
 use super::replace::{Expect, NotRegular, replace};
@@ -60,7 +61,7 @@ impl Workspace for LocalWorkspace {
     async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
         let place = readable(permit, path)?;
         let path = path.to_owned();
-        blocking(move || {
+        off_thread(move || {
             let file = dir::open_file(&place).map_err(|error| named(error, &path))?;
             let meta = file.metadata().map_err(|error| named(error, &path))?;
             match kind(&meta) {
@@ -86,7 +87,7 @@ impl Workspace for LocalWorkspace {
             permit.writable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?.resolved.clone();
         let path = path.to_owned();
         let content = content.to_vec();
-        blocking(move || {
+        off_thread(move || {
             let missing = if options.create_directories { Missing::Create } else { Missing::Refuse };
             let expect = if options.must_be_new { Expect::Absent } else { Expect::Any };
             put(&place, &content, missing, expect).map_err(|error| named(error, &path))
@@ -98,7 +99,7 @@ impl Workspace for LocalWorkspace {
         let place = readable(permit, path)?;
         let path = path.to_owned();
         let filter = permit.filter();
-        blocking(move || {
+        off_thread(move || {
             let names = Dir::open(&place, Missing::Refuse)
                 .and_then(|dir| {
                     dir.names(limit, |name| filter.as_ref().is_none_or(|allowed| allowed(&place.join(name))))
@@ -131,7 +132,7 @@ impl OpenFile for LocalFile {
     async fn read(&mut self, limit: usize) -> Result<Vec<u8>, WorkspaceError> {
         let file = Arc::clone(&self.file);
         let path = Arc::clone(&self.path);
-        blocking(move || {
+        off_thread(move || {
             let mut buffer = vec![0; limit.min(MAX_READ)];
             loop {
                 match (&*file).read(&mut buffer) {
@@ -208,17 +209,14 @@ fn executable(_: &Metadata) -> bool {
 }
 
 /// Runs what may wait for a disk where it does not hold up other tasks.
-async fn blocking<T: Send + 'static>(
+async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, WorkspaceError> + Send + 'static,
 ) -> Result<T, WorkspaceError> {
-    let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-        return work();
-    };
-    match runtime.spawn_blocking(work).await {
+    match blocking(work).await {
         Ok(result) => result,
-        Err(error) => {
-            Err(WorkspaceError::new(WorkspaceErrorKind::Other, "the file could not be reached: the program is ending")
-                .with_source(error))
+        Err(ending) => {
+            let message = "the file could not be reached: the program is ending";
+            Err(WorkspaceError::new(WorkspaceErrorKind::Other, message).with_source(ending))
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
 mod attributes;
+mod blocking;
 #[cfg_attr(not(unix), path = "dir_portable.rs")]
 pub(crate) mod dir;
 mod entry;
@@ -9,4 +10,5 @@ mod local;
 mod replace;
 mod resolve;
 
+pub(crate) use self::blocking::blocking;
 pub use self::local::LocalWorkspace;

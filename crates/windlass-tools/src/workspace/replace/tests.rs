@@ -79,12 +79,12 @@ mod unix {
     fn an_attribute_is_kept_where_the_file_system_has_them() {
         let (_tmp, at, dir) = folder();
         fs::write(at.join("file"), "old").unwrap();
-        let old = fs::File::open(at.join("file")).unwrap();
+        let old = File::open(at.join("file")).unwrap();
         if rustix::fs::fsetxattr(&old, "user.note", b"kept", rustix::fs::XattrFlags::empty()).is_err() {
             return;
         }
         replace(&dir, OsStr::new("file"), b"new", Expect::Any).unwrap();
-        let new = fs::File::open(at.join("file")).unwrap();
+        let new = File::open(at.join("file")).unwrap();
         let mut value = [0; 16];
         let len = rustix::fs::fgetxattr(&new, "user.note", &mut value).unwrap();
         assert_eq!(&value[..len], b"kept");

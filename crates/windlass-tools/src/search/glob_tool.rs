@@ -1,0 +1,165 @@
+//! The Glob tool.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use windlass_tool::{EntryKind, Tool, ToolCx, ToolError, ToolOutput};
+use windlass_types::Access;
+
+use super::glob::{GlobOutcome, GlobPattern, search};
+use super::place::{Place, TIME_LIMIT, run};
+use super::walk::Interrupt;
+
+/// Files named in one result.
+const MAX_FILES: usize = 100;
+
+/// What the Glob tool takes.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct GlobInput {
+    /// The glob pattern to match files against, such as `**/*.rs` or `src/**/*.{ts,tsx}`. `*` stays
+    /// within one folder, `**` matches any number of folders.
+    pub pattern: String,
+    /// The folder to search in. Default: the current directory.
+    pub path: Option<String>,
+    /// Whether files that `.gitignore` or `.ignore` leave out are found as well. Default: false.
+    pub include_ignored: Option<bool>,
+}
+
+/// Finds files by name, newest first.
+#[derive(Debug, Clone)]
+pub struct Glob {
+    time_limit: Duration,
+}
+
+impl Default for Glob {
+    fn default() -> Self {
+        Self { time_limit: TIME_LIMIT }
+    }
+}
+
+impl Glob {
+    /// The tool, with 30 seconds for a search.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets how long a search may take before it returns what it has.
+    #[must_use]
+    pub fn with_time_limit(mut self, limit: Duration) -> Self {
+        self.time_limit = limit;
+        self
+    }
+}
+
+/// The result as hosts see it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Found {
+    duration_ms: u64,
+    num_files: usize,
+    filenames: Vec<String>,
+    truncated: bool,
+    total_matches: usize,
+    count_is_complete: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    timed_out: bool,
+}
+
+impl Tool for Glob {
+    const NAME: &'static str = "Glob";
+    const DESCRIPTION: &'static str = "Finds files by a pattern of their names, such as `**/*.rs` or \
+        `src/**/*.{ts,tsx}`. Returns at most 100 paths, newest first, and says how many there are. Files that \
+        are ignored by `.gitignore` are left out, hidden files are not. Use this instead of `find` or `ls`; to \
+        search what files contain, use Grep.";
+    type Input = GlobInput;
+    type Output = ToolOutput;
+
+    fn access(&self, input: &GlobInput) -> Access {
+        Access::reads(start(input))
+    }
+
+    fn title(&self, input: &GlobInput) -> Cow<'static, str> {
+        match &input.path {
+            Some(path) => format!("Find {} in {path}", input.pattern).into(),
+            None => format!("Find {}", input.pattern).into(),
+        }
+    }
+
+    async fn call(&self, input: GlobInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+        let started = cx.clock().now();
+        let pattern = parse(&input)?;
+        let place = Place::find(cx, &start(&input)).await?;
+        match place.kind {
+            EntryKind::Directory => {}
+            EntryKind::Missing => return Err(place.missing(cx).await),
+            _ => {
+                return Err(ToolError::rejected(format!(
+                    "{} is not a folder. Give a folder, or use Read for a file.",
+                    place.requested.display()
+                )));
+            }
+        }
+        let ignored = input.include_ignored.unwrap_or(false);
+        let searched = pattern.clone();
+        let outcome = run(cx, &place, self.time_limit, move |root, guard| {
+            guard.within(root, ignored, |scope| search(&searched, scope, MAX_FILES))
+        })
+        .await?;
+        let timed_out = outcome.report.interrupted == Some(Interrupt::TimedOut);
+        let found = Found {
+            duration_ms: u64::try_from(cx.clock().now().since(started).as_millis()).unwrap_or(u64::MAX),
+            num_files: outcome.paths.len(),
+            filenames: outcome.paths.iter().map(|path| place.show(path)).collect(),
+            truncated: outcome.total > outcome.paths.len() || timed_out,
+            total_matches: outcome.total,
+            count_is_complete: !timed_out,
+            timed_out,
+        };
+        let text = text(&found, &outcome, &pattern, &place);
+        ToolOutput::text(text).with_structured(&found)
+    }
+}
+
+/// The folder that the search starts in: the pattern may name one itself.
+fn start(input: &GlobInput) -> PathBuf {
+    let path = Path::new(input.path.as_deref().filter(|path| !path.is_empty()).unwrap_or("."));
+    match GlobPattern::parse(&input.pattern) {
+        Ok(pattern) => path.join(pattern.base()),
+        Err(_) => path.to_owned(),
+    }
+}
+
+fn parse(input: &GlobInput) -> Result<GlobPattern, ToolError> {
+    GlobPattern::parse(&input.pattern).map_err(|error| ToolError::invalid_input(error.to_string()))
+}
+
+fn text(found: &Found, outcome: &GlobOutcome, pattern: &GlobPattern, place: &Place) -> String {
+    let mut text = found.filenames.join("\n");
+    if found.filenames.is_empty() {
+        text.push_str("No files found");
+        if pattern.is_flat() {
+            let folder = place.requested.display();
+            text.push_str(&format!(" directly in {folder}. `**/{}` looks in its subfolders too.", pattern.rest()));
+        }
+    }
+    if found.timed_out {
+        text.push_str("\n\n(The search ran out of time: there may be more. Search in a smaller folder.)");
+    } else if found.truncated {
+        text.push_str(&format!(
+            "\n\n(These are the {} newest of {} files. Use a narrower pattern or path to see others.)",
+            found.num_files, found.total_matches
+        ));
+    }
+    if outcome.report.unreadable > 0 {
+        text.push_str(&format!("\n\n({} places could not be read.)", outcome.report.unreadable));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

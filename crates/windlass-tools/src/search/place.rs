@@ -1,0 +1,149 @@
+//! Where a search tool searches, and how its paths are shown.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use windlass_tool::{EntryKind, PathFilter, ToolCx, ToolError};
+
+use super::walk::{Interrupt, Scope};
+use crate::files::suggest::other_places;
+
+/// How long a search may take before it returns what it has.
+pub(super) const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// The judged place of a search.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// As the call named it, absolute.
+    pub(super) requested: PathBuf,
+    /// Free of links.
+    pub(super) resolved: PathBuf,
+    pub(super) kind: EntryKind,
+    cwd: PathBuf,
+}
+
+impl Place {
+    /// Finds the place that `path` names in what the call's permit covers.
+    pub(super) async fn find(cx: &ToolCx, path: &Path) -> Result<Self, ToolError> {
+        if !cx.workspace().is_local() {
+            return Err(ToolError::rejected("Searching needs the files to be on this machine. Use Bash instead."));
+        }
+        let requested = cx.absolute(path);
+        let outside =
+            || ToolError::rejected(format!("{} is outside of what this call may touch.", requested.display()));
+        let judged = cx.permit().readable(&requested).ok_or_else(outside)?;
+        let now = match cx.workspace().resolve(&requested).await {
+            Ok(now) => now,
+            Err(error) => return Err(ToolError::rejected(error.message.clone()).with_source(error)),
+        };
+        // A link may have been turned since; what was judged is what is searched.
+        let inside = if requested == judged.requested {
+            now.path == judged.resolved
+        } else {
+            now.path.starts_with(&judged.resolved)
+        };
+        if !inside {
+            return Err(outside());
+        }
+        if !cx.permit().allows(&now.path) {
+            return Err(ToolError::rejected(format!("{} may not be read.", requested.display())));
+        }
+        Ok(Self { requested, resolved: now.path, kind: now.kind, cwd: cx.cwd().to_owned() })
+    }
+
+    /// A found path as the model knows it: relative to the current directory when
+    /// it is below it, else absolute.
+    pub(super) fn show(&self, found: &Path) -> String {
+        let full = match found.strip_prefix(&self.resolved) {
+            Ok(below) if below.as_os_str().is_empty() => self.requested.clone(),
+            Ok(below) => self.requested.join(below),
+            Err(_) => found.to_owned(),
+        };
+        match full.strip_prefix(&self.cwd) {
+            Ok(below) if !below.as_os_str().is_empty() => below.to_string_lossy().into_owned(),
+            _ => full.to_string_lossy().into_owned(),
+        }
+    }
+
+    /// The error for a place that is not there, with what may have been meant.
+    pub(super) async fn missing(&self, cx: &ToolCx) -> ToolError {
+        let mut text = format!("{} does not exist.", self.requested.display());
+        let inside = |path: &Path| cx.directories().iter().any(|root| path.starts_with(root));
+        for place in other_places(&self.requested, &self.cwd) {
+            // Outside of the workspace even the existence of a file is not told.
+            if inside(&place)
+                && let Ok(there) = cx.workspace().resolve(&place).await
+                && there.kind != EntryKind::Missing
+                && inside(&there.path)
+            {
+                text.push_str(&format!(" Did you mean {}?", place.display()));
+                return ToolError::rejected(text);
+            }
+        }
+        text.push_str(&format!(" The current directory is {}.", self.cwd.display()));
+        ToolError::rejected(text)
+    }
+}
+
+/// Runs a search where it does not hold up other tasks, until it is done, stopped,
+/// dropped or out of time.
+pub(super) async fn run<T: Send + 'static>(
+    cx: &ToolCx,
+    place: &Place,
+    limit: Duration,
+    work: impl FnOnce(&Path, &Guard) -> T + Send + 'static,
+) -> Result<T, ToolError> {
+    let dropped = Arc::new(AtomicBool::new(false));
+    let _on_drop = SetOnDrop(Arc::clone(&dropped));
+    let guard =
+        Guard { cx: cx.clone(), deadline: cx.clock().now().after(limit), dropped, filter: cx.permit().filter() };
+    let root = place.resolved.clone();
+    let done = crate::workspace::blocking(move || work(&root, &guard)).await?;
+    if cx.cancel().is_cancelled() { Err(ToolError::cancelled()) } else { Ok(done) }
+}
+
+/// What keeps a running search within its bounds.
+pub(super) struct Guard {
+    cx: ToolCx,
+    deadline: windlass_types::Timestamp,
+    dropped: Arc<AtomicBool>,
+    filter: Option<PathFilter>,
+}
+
+impl Guard {
+    fn interrupt(&self) -> Option<Interrupt> {
+        if self.cx.cancel().is_cancelled() || self.dropped.load(Ordering::Relaxed) {
+            Some(Interrupt::Cancelled)
+        } else if self.cx.clock().now() > self.deadline {
+            Some(Interrupt::TimedOut)
+        } else {
+            None
+        }
+    }
+
+    /// Calls `search` with a scope over `root`.
+    pub(super) fn within<T>(&self, root: &Path, include_ignored: bool, search: impl FnOnce(Scope<'_>) -> T) -> T {
+        let interrupt = || self.interrupt();
+        match &self.filter {
+            Some(filter) => {
+                let allowed = |path: &Path| filter(path);
+                let (allowed, interrupt) = (&allowed, &interrupt);
+                search(Scope { root, include_ignored, max_depth: None, allowed, interrupt })
+            }
+            None => {
+                let (allowed, interrupt) = (&|_: &Path| true, &interrupt);
+                search(Scope { root, include_ignored, max_depth: None, allowed, interrupt })
+            }
+        }
+    }
+}
+
+struct SetOnDrop(Arc<AtomicBool>);
+
+impl Drop for SetOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

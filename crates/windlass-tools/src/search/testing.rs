@@ -1,0 +1,132 @@
+//! A folder to search in and what a tool is given to do so.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use windlass_tool::{
+    Cancel, Clock, DynTool, Ids, JudgedPath, PathFilter, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome,
+    ToolCx, ToolCxParts, ToolError, ToolOutput,
+};
+use windlass_types::{CallDigest, JsonText, SessionId, Timestamp, ToolResultContent, ToolUseId};
+
+use super::walk::{Interrupt, Scope};
+use crate::LocalWorkspace;
+
+/// A temporary folder, its path free of links.
+pub(super) struct Tree {
+    _dir: tempfile::TempDir,
+    pub(super) root: PathBuf,
+}
+
+impl Tree {
+    pub(super) fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        Self { _dir: dir, root }
+    }
+
+    /// A tree of files; the later ones are newer.
+    pub(super) fn with(files: &[(&str, &str)]) -> Self {
+        let tree = Self::new();
+        for (age, (path, content)) in files.iter().rev().enumerate() {
+            tree.write(path, content, u64::try_from(age).unwrap());
+        }
+        tree
+    }
+
+    pub(super) fn write(&self, path: &str, content: impl AsRef<[u8]>, age_in_seconds: u64) {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 - age_in_seconds);
+        fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
+    }
+
+    pub(super) fn relative(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap().to_str().unwrap().to_owned()
+    }
+
+    /// Everything below the root may be searched.
+    pub(super) fn scope(&self) -> Scope<'_> {
+        Scope {
+            root: &self.root,
+            include_ignored: false,
+            max_depth: None,
+            allowed: &|_| true,
+            interrupt: &|| None::<Interrupt>,
+        }
+    }
+
+    /// A context whose permit lets the tool read `path` below the root.
+    pub(super) fn cx(&self, path: &str, filter: Option<PathFilter>) -> ToolCx {
+        let requested = self.root.join(path);
+        let resolved = requested.canonicalize().unwrap_or_else(|_| requested.clone());
+        let mut permit = Permit::new(CallDigest::new("00")).with_reads(vec![JudgedPath::new(requested, resolved)]);
+        if let Some(filter) = filter {
+            permit = permit.with_filter(filter);
+        }
+        self.cx_with(permit)
+    }
+
+    /// A context with a permit.
+    pub(super) fn cx_with(&self, permit: Permit) -> ToolCx {
+        ToolCx::new(ToolCxParts {
+            session_id: SessionId::new("session"),
+            tool_use_id: ToolUseId::new("call"),
+            cancel: Cancel::new(),
+            permit,
+            workspace: Arc::new(LocalWorkspace::new()),
+            process: Arc::new(NoPrograms),
+            clock: Arc::new(Ticking::default()),
+            ids: Arc::new(NoPrograms),
+            cwd: self.root.clone(),
+            directories: Arc::from([self.root.clone()]),
+            env: Arc::from([]),
+            artifacts: None,
+            state: Arc::default(),
+            progress: Arc::new(|_| {}),
+        })
+    }
+}
+
+/// Calls a tool as the runtime does: text for the model and structured data.
+pub(super) fn call(
+    tool: impl DynTool,
+    input: &serde_json::Value,
+    cx: &ToolCx,
+) -> Result<(String, serde_json::Value), ToolError> {
+    let prepared = Arc::new(tool).prepare(&JsonText::of(input).unwrap())?;
+    let output: ToolOutput =
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(prepared.call(cx.clone()))?;
+    let ToolResultContent::Text(text) = output.content else { panic!("not text") };
+    Ok((text, output.structured.unwrap().to().unwrap()))
+}
+
+/// Time that goes on by one millisecond each time somebody looks.
+#[derive(Debug, Default)]
+struct Ticking(std::sync::atomic::AtomicU64);
+
+impl Clock for Ticking {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+    }
+}
+
+#[derive(Debug)]
+struct NoPrograms;
+
+#[async_trait]
+impl Process for NoPrograms {
+    async fn run(&self, _: ProcessCommand, _: &Cancel) -> Result<ProcessOutcome, ProcessError> {
+        panic!("a search runs no program")
+    }
+}
+
+impl Ids for NoPrograms {
+    fn bits(&self) -> u128 {
+        0
+    }
+}
