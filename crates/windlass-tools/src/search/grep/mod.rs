@@ -111,7 +111,7 @@ pub(crate) fn search(query: &GrepQuery, scope: Scope<'_>) -> Result<GrepOutcome,
     let mut report = walk(scope, &|| FileWorker::new(shared, &matcher, wanted));
     report.unreadable += tally.unreadable();
     let complete = report.interrupted.is_none();
-    let limit = query.limit.unwrap_or(usize::MAX);
+    let limit = query.limit.unwrap_or(MAX_ENTRIES);
     let (found, more, total_files, total_lines) = match query.mode {
         GrepMode::Files => {
             let newest = newest.into_inner().unwrap_or_else(PoisonError::into_inner);

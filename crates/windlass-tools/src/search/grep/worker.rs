@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use grep_matcher::Matcher as _;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink};
 use ignore::DirEntry;
@@ -71,7 +72,9 @@ impl<'s> FileWorker<'s> {
     pub(super) fn new(shared: Shared<'s>, matcher: &RegexMatcher, wanted: usize) -> Self {
         let query = shared.query;
         let with_context = query.mode == GrepMode::Content && !query.only_matching;
+        let line_end = matcher.line_terminator().unwrap_or_default();
         let searcher = SearcherBuilder::new()
+            .line_terminator(line_end)
             .line_number(query.mode == GrepMode::Content)
             .multi_line(query.multiline)
             .before_context(if with_context { query.before } else { 0 })
