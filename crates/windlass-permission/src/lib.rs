@@ -1,1 +1,38 @@
-//! Permission rules, modes and the pure decision pipeline of windlass
+//! Whether a tool call may run: rules, modes, the safety floor, and one pure function that weighs them.
+//!
+//! A [`Policy`] is plain data: rules parsed at load, a mode, the directories of the workspace. A driver
+//! gathers what is known of a call as [`CallFacts`] (links followed, command analysed), and
+//! [`Policy::decide`] turns both into a [`Decision`](windlass_types::Decision) without looking at the
+//! world. Who is asked when it says *ask* is behind the [`CanUseTool`] port.
+//!
+//! The verdict is the minimum (deny < ask < allow) of: a hook's deny or ask, deny rules, the safety floor,
+//! ask rules, the tool's own check, the mode. Only what none of these touches goes on to allow rules, a
+//! hook's allow and the built-in read-only set, and asks otherwise.
+//!
+//! ```
+//! use std::path::Path;
+//! use windlass_permission::{CallFacts, PathFact, Policy, PolicyConfig};
+//! use windlass_types::{Access, Behavior, CallDigest, JsonText, RuleSource};
+//!
+//! let mut policy = Policy::new(PolicyConfig::new("/w"));
+//! policy.add_rules(RuleSource::CliArg, Behavior::Allow, &["Edit(/src/**)"], Path::new("/w"))?;
+//!
+//! let input = JsonText::parse(r#"{"file_path":"/w/src/lib.rs","content":""}"#)?;
+//! let facts = CallFacts::new("Write", input, Access::writes("/w/src/lib.rs"), CallDigest::new("0"), "/w")
+//!     .with_path(PathFact::new("/w/src/lib.rs", "/w/src/lib.rs", true));
+//! assert_eq!(policy.decide(&facts, None, None).behavior, Behavior::Allow);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod ask;
+mod error;
+mod facts;
+mod names;
+mod policy;
+mod rule;
+
+pub use ask::{CanUseTool, CanUseToolFn, can_use_tool_fn};
+pub use error::{ModeError, RuleError, RuleWarning, UpdateError};
+pub use facts::{CallFacts, CommandFacts, CommandPath, OwnCheck, PathFact, command_paths};
+pub use policy::{Policy, PolicyConfig};
+pub use rule::{ParsedRule, parse_rule, rule_text, split_rules};

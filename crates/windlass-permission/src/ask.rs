@@ -1,0 +1,69 @@
+//! The port to whoever answers questions.
+
+use async_trait::async_trait;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use windlass_types::{PermissionAnswer, PermissionRequest};
+
+/// Somebody who can be asked whether a call may run: a person at a terminal, an editor, another program.
+///
+/// Only calls whose decision is *ask* come here. The answer holds for the exact call of the request.
+///
+/// Cancel safety: the future is dropped when the question is withdrawn (the run is stopped, a hook answered
+/// first). An implementation takes its prompt down then.
+#[async_trait]
+pub trait CanUseTool: Send + Sync + 'static {
+    /// Answers one question. A panic counts as a denial.
+    async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer;
+}
+
+#[async_trait]
+impl<T: CanUseTool + ?Sized> CanUseTool for Arc<T> {
+    async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer {
+        (**self).can_use_tool(request).await
+    }
+}
+
+/// A closure as a [`CanUseTool`]. Made by [`can_use_tool_fn`].
+#[derive(Clone)]
+pub struct CanUseToolFn<F>(F);
+
+impl<F> fmt::Debug for CanUseToolFn<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CanUseToolFn")
+    }
+}
+
+/// Turns an async closure into a [`CanUseTool`].
+///
+/// ```
+/// use windlass_permission::can_use_tool_fn;
+/// use windlass_types::PermissionAnswer;
+///
+/// let careful = can_use_tool_fn(|request| async move {
+///     match request.tool.as_str() {
+///         "Bash" => PermissionAnswer::deny("no commands today"),
+///         _ => PermissionAnswer::allow(),
+///     }
+/// });
+/// # let _ = careful;
+/// ```
+pub fn can_use_tool_fn<F, A>(answer: F) -> CanUseToolFn<F>
+where
+    F: Fn(PermissionRequest) -> A + Send + Sync + 'static,
+    A: Future<Output = PermissionAnswer> + Send + 'static,
+{
+    CanUseToolFn(answer)
+}
+
+#[async_trait]
+impl<F, A> CanUseTool for CanUseToolFn<F>
+where
+    F: Fn(PermissionRequest) -> A + Send + Sync + 'static,
+    A: Future<Output = PermissionAnswer> + Send + 'static,
+{
+    async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer {
+        (self.0)(request).await
+    }
+}

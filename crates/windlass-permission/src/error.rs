@@ -1,0 +1,84 @@
+//! What can be wrong with rules, modes and updates, each with what to write instead.
+
+use std::fmt;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// A rule that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("permission rule `{rule}` {problem}")]
+#[non_exhaustive]
+pub struct RuleError {
+    /// The rule as it was written, control characters made visible.
+    pub rule: String,
+    /// What is wrong with it and what to write instead.
+    pub problem: String,
+}
+
+impl RuleError {
+    pub(crate) fn new(rule: &str, problem: impl Into<String>) -> Self {
+        let rule = rule.chars().flat_map(visible).take(300).collect();
+        Self { rule, problem: problem.into() }
+    }
+}
+
+fn visible(c: char) -> Vec<char> {
+    if c.is_control() { c.escape_default().collect() } else { vec![c] }
+}
+
+/// A rule that has no effect, or less than its writer may think. The other rules count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RuleWarning {
+    /// The rule as it was written, control characters made visible.
+    pub rule: String,
+    /// What is odd about it and what to write instead.
+    pub problem: String,
+    /// Whether the rule is left out altogether.
+    pub ignored: bool,
+}
+
+impl RuleWarning {
+    pub(crate) fn ignored(error: RuleError) -> Self {
+        Self { rule: error.rule, problem: error.problem, ignored: true }
+    }
+
+    pub(crate) fn kept(rule: &str, problem: impl Into<String>) -> Self {
+        let RuleError { rule, problem } = RuleError::new(rule, problem);
+        Self { rule, problem, ignored: false }
+    }
+}
+
+impl fmt::Display for RuleWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let fate = if self.ignored { " (ignored)" } else { "" };
+        write!(f, "permission rule `{}` {}{fate}", self.rule, self.problem)
+    }
+}
+
+/// A mode that cannot be entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum ModeError {
+    /// bypassPermissions was not allowed when the session started.
+    #[error("mode bypassPermissions is off: allow it when the session starts, nothing later can turn it on")]
+    BypassNotAllowed,
+}
+
+/// An update of permissions that is refused. Nothing of it took effect.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum UpdateError {
+    /// One of its rules cannot be used.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    /// Its mode cannot be entered.
+    #[error(transparent)]
+    Mode(#[from] ModeError),
+    /// A directory is not absolute.
+    #[error("directory {} is not an absolute path without `..`: give the whole path", .0.display())]
+    Directory(PathBuf),
+    /// The update is of a kind that this version does not know.
+    #[error("this kind of permission update is not known")]
+    Unknown,
+}
