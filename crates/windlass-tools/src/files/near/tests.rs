@@ -2,7 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-const FILE: &str = "fn main() {\n\tlet name = \"caf\u{e9}\";\n\tprintln!(\"hello {name}\");\n}\n\nfn other() {\n    let x = 1;\n}\n";
+const FILE: &str =
+    "fn main() {\n\tlet name = \"caf\u{e9}\";\n\tprintln!(\"hello {name}\");\n}\n\nfn other() {\n    let x = 1;\n}\n";
 
 #[test]
 fn the_difference_is_named() {

@@ -72,7 +72,8 @@ fn a_page_ends_at_its_token_limit() {
 #[test]
 fn long_lines_are_cut_between_characters() {
     let request = PageRequest { max_line_chars: 10, ..PageRequest::default() };
-    for (line, hidden) in [("é".repeat(10), 0), ("é".repeat(11), 1), ("日本".repeat(5000), 9990), ("a".repeat(99), 89)] {
+    for (line, hidden) in [("é".repeat(10), 0), ("é".repeat(11), 1), ("日本".repeat(5000), 9990), ("a".repeat(99), 89)]
+    {
         for ending in ["\n", "\r\n"] {
             let bytes = format!("{line}{ending}short{ending}");
             for chunk in [1, 3, 1000] {

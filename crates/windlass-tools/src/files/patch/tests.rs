@@ -20,10 +20,7 @@ fn a_change_has_three_lines_of_context() {
 #[test]
 fn ends_of_files_are_told() {
     let patch = Patch::between("a\nb", "a\nb\n");
-    assert_eq!(
-        patch.unified("x", "x"),
-        "--- x\n+++ x\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n"
-    );
+    assert_eq!(patch.unified("x", "x"), "--- x\n+++ x\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n");
     assert_eq!(Patch::between("", "a\n").unified("/dev/null", "x"), "--- /dev/null\n+++ x\n@@ -0,0 +1 @@\n+a\n");
     assert_eq!(Patch::between("a\n", "").unified("x", "x"), "--- x\n+++ x\n@@ -1 +0,0 @@\n-a\n");
     assert_eq!(Patch::between("same\n", "same\n").unified("x", "x"), "");
@@ -50,7 +47,7 @@ fn apply(old: &str, patch: &Patch) -> String {
         while let Some(line) = lines.next() {
             let unfinished = lines.peek().is_some_and(|next| next.starts_with('\\'));
             if line.starts_with([' ', '+']) {
-                out.push_str(&line[1..]);
+                out.push_str(line.get(1..).unwrap());
                 out.push_str(if unfinished { "" } else { "\n" });
             }
         }

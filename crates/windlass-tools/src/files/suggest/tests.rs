@@ -35,7 +35,9 @@ fn other_places_follow_from_the_current_directory() {
 
 #[test]
 fn edit_distance_counts_swaps_once() {
-    for (a, b, expected) in [("", "", 0), ("", "abc", 3), ("abc", "abc", 0), ("abc", "acb", 1), ("kitten", "sitting", 3)] {
+    for (a, b, expected) in
+        [("", "", 0), ("", "abc", 3), ("abc", "abc", 0), ("abc", "acb", 1), ("kitten", "sitting", 3)]
+    {
         assert_eq!(edit_distance(a, b), expected, "{a} {b}");
         assert_eq!(edit_distance(b, a), expected, "{b} {a}");
     }
