@@ -14,9 +14,11 @@ pub(crate) struct CaptureLimits {
     /// Bytes kept in memory. Up to this size nothing is lost; beyond it one half holds the beginning
     /// and one half the end.
     pub(crate) memory: usize,
-    /// File that receives the whole output once it passes `memory`. It is created then, mode 0600,
+    /// File that receives the whole output once it passes `spill_above`. It is created then, mode 0600,
     /// and must not exist. `None` keeps no copy.
     pub(crate) spill: Option<PathBuf>,
+    /// Bytes up to which there is no file; never more than `memory`.
+    pub(crate) spill_above: usize,
     /// Bytes after which the file takes no more.
     pub(crate) spill_cap: u64,
 }
@@ -63,13 +65,7 @@ pub(crate) struct Captured {
 
 impl Capture {
     pub(crate) fn new(limits: CaptureLimits) -> Self {
-        Self {
-            limits,
-            head: Vec::new(),
-            tail: VecDeque::new(),
-            total: 0,
-            file: SpillFile::Unused,
-        }
+        Self { limits, head: Vec::new(), tail: VecDeque::new(), total: 0, file: SpillFile::Unused }
     }
 
     pub(crate) fn total(&self) -> u64 {
@@ -79,7 +75,7 @@ impl Capture {
     /// Takes the next bytes. Not cancel safe: a dropped call may lose a part of the copy on disk.
     pub(crate) async fn push(&mut self, chunk: &[u8]) {
         let kept = self.head.len().saturating_add(self.tail.len());
-        if kept.saturating_add(chunk.len()) > self.limits.memory {
+        if kept.saturating_add(chunk.len()) > self.limits.spill_above.min(self.limits.memory) {
             self.open_spill().await;
         }
         self.spill(chunk).await;
@@ -193,30 +189,10 @@ impl Captured {
     pub(crate) fn is_whole(&self) -> bool {
         (self.head.len() as u64).saturating_add(self.tail.len() as u64) == self.total
     }
-
-    /// Writes the copy on disk after the fact, when the kept bytes are the whole stream.
-    ///
-    /// # Errors
-    /// Those of creating and writing the file, which must not exist.
-    pub(crate) async fn save(&mut self, path: &Path) -> io::Result<()> {
-        if self.spill.is_some() || !self.is_whole() {
-            return Ok(());
-        }
-        let mut file = create_private(path).await?;
-        file.write_all(&self.head).await?;
-        file.write_all(&self.tail).await?;
-        file.flush().await?;
-        self.spill = Some(Spill {
-            path: path.to_owned(),
-            bytes: self.total,
-            complete: true,
-        });
-        Ok(())
-    }
 }
 
 /// Creates a file only its owner can read, and its folder where that is missing.
-pub(crate) async fn create_private(path: &Path) -> io::Result<File> {
+async fn create_private(path: &Path) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         create_private_dir(folder).await?;
     }

@@ -14,9 +14,6 @@ use super::run;
 use super::spec::{End, Finished, Progress, Spec, Streams};
 use super::sys::Watchdog;
 
-/// The environment variable that marks everything a call starts. Its value names the session and the call.
-pub const MARK: &str = "WINDLASS_CALL";
-
 /// Runs programs on this machine, and ends them with all they started.
 ///
 /// One per session: it owns the watchdog that ends the children of a killed host, and the limit on
@@ -36,6 +33,8 @@ pub struct LocalProcess {
 }
 
 impl LocalProcess {
+    /// The environment variable that marks everything a call starts. Its value names the session and the call.
+    pub const MARK: &'static str = "WINDLASS_CALL";
     /// How many programs run at a time, unless said otherwise. More wait for their turn.
     pub const DEFAULT_CONCURRENCY: usize = 8;
     /// How much output of one call goes to its file, unless said otherwise: 1 GiB.
@@ -45,7 +44,7 @@ impl LocalProcess {
     /// time, and should be hard to guess: a UUID. It ends up in the environment of the programs.
     pub fn new(tag: impl Into<String>) -> Self {
         let session = tag.into();
-        let watchdog = Arc::new(Watchdog::new(format!("{MARK}={session}.")));
+        let watchdog = Arc::new(Watchdog::new(format!("{}={session}.", Self::MARK)));
         Self {
             session,
             calls: AtomicU64::new(0),
@@ -89,19 +88,14 @@ impl LocalProcess {
         };
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         let value = format!("{}.{call}", self.session);
-        let finished = run::run(spec, (MARK, &value), &self.watchdog, cancel, progress).await;
+        let finished = run::run(spec, (Self::MARK, &value), &self.watchdog, cancel, progress).await;
         drop(place);
         finished
     }
 }
 
 fn never_started(spec: &Spec, elapsed: Duration) -> Finished {
-    let empty = || Captured {
-        head: Vec::new(),
-        tail: Vec::new(),
-        total: 0,
-        spill: None,
-    };
+    let empty = || Captured { head: Vec::new(), tail: Vec::new(), total: 0, spill: None };
     Finished {
         end: End::Cancelled,
         exit: None,

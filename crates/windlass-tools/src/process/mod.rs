@@ -3,7 +3,7 @@
 //! What a run guarantees, on Unix:
 //!
 //! - The child leads a session of its own, has no terminal, an empty stdin, and exactly the environment it
-//!   was given plus one variable, [`MARK`], which marks everything it starts.
+//!   was given plus one variable, [`LocalProcess::MARK`], which marks everything it starts.
 //! - Its output is read all the time and kept in bounded memory, first and last part; the whole goes to a
 //!   file, private and capped, once it no longer fits.
 //! - A time-out or a cancel ends the whole tree: SIGTERM, half a second, SIGKILL.
@@ -17,10 +17,12 @@
 //! environment, leaves the session, loses its parents and closes its output is not found; only a sandbox
 //! holds that one. On other Unix systems the tree is the process group alone. On Windows it is a job object.
 
-pub(crate) mod capture;
+mod capture;
+mod environment;
 mod local;
+mod port;
 mod run;
-pub(crate) mod spec;
+mod spec;
 
 #[cfg(unix)]
 mod unix;
@@ -31,4 +33,6 @@ mod windows;
 #[cfg(windows)]
 use windows as sys;
 
-pub use local::{LocalProcess, MARK};
+pub(crate) use environment::child_environment;
+pub use environment::host_environment;
+pub use local::LocalProcess;

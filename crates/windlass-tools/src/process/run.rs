@@ -6,13 +6,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use process_wrap::tokio::ChildWrapper;
 use tokio::io::AsyncReadExt as _;
 use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
 use super::capture::{Capture, CaptureLimits, Captured};
 use super::spec::{End, Exit, Finished, Progress, Spec};
-use super::sys::{self, Force, OutputPipe, Spawned, Tree, Watchdog};
+use super::sys::{self, Child, Force, OutputPipe, Spawned, Tree, Watchdog};
 
 /// How long what has left the child behind may still write before it is stopped: enough for the
 /// filter at the end of a process substitution, short enough not to be noticed.
@@ -41,12 +40,7 @@ pub(super) async fn run(
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> io::Result<Finished> {
     watchdog.ready();
-    let Spawned {
-        mut child,
-        stdout,
-        stderr,
-        tree,
-    } = sys::spawn(spec, mark)?;
+    let Spawned { mut child, stdout, stderr, tree } = sys::spawn(spec, mark)?;
     let guard = TreeGuard::new(tree, Arc::clone(watchdog));
     let started = Instant::now();
     let mut output = Output::new(spec, stdout, stderr);
@@ -82,7 +76,7 @@ pub(super) async fn run(
 
 /// Reads the output until the child exits, time is up or somebody cancels.
 async fn attend(
-    child: &mut Box<dyn ChildWrapper>,
+    child: &mut Child,
     output: &mut Output,
     deadline: Option<Instant>,
     cancel: impl Future<Output = ()>,
@@ -144,9 +138,7 @@ async fn stop(tree: &Tree, output: &mut Output) -> Left {
 /// Looking through all processes takes milliseconds: not on a thread of the runtime.
 async fn signal(tree: &Tree, force: Force, wide: bool) -> usize {
     let tree = tree.clone();
-    tokio::task::spawn_blocking(move || tree.signal(force, wide))
-        .await
-        .unwrap_or_default()
+    tokio::task::spawn_blocking(move || tree.signal(force, wide)).await.unwrap_or_default()
 }
 
 /// Kills the tree when the run is abandoned half-way.
@@ -159,11 +151,7 @@ struct TreeGuard {
 impl TreeGuard {
     fn new(tree: Tree, watchdog: Arc<Watchdog>) -> Self {
         watchdog.add(tree.id());
-        Self {
-            tree,
-            watchdog,
-            armed: true,
-        }
+        Self { tree, watchdog, armed: true }
     }
 
     fn tree(&self) -> &Tree {
@@ -208,10 +196,7 @@ struct Ready {
 
 impl Output {
     fn new(spec: &Spec, stdout: OutputPipe, stderr: Option<OutputPipe>) -> Self {
-        Self {
-            out: Stream::new(stdout, &spec.stdout),
-            err: stderr.map(|pipe| Stream::new(pipe, &spec.stderr)),
-        }
+        Self { out: Stream::new(stdout, &spec.stdout), err: stderr.map(|pipe| Stream::new(pipe, &spec.stderr)) }
     }
 
     fn is_closed(&self) -> bool {
@@ -269,11 +254,7 @@ impl Output {
 
 impl Stream {
     fn new(pipe: OutputPipe, limits: &CaptureLimits) -> Self {
-        Self {
-            pipe: Some(pipe),
-            buffer: Vec::new(),
-            capture: Capture::new(limits.clone()),
-        }
+        Self { pipe: Some(pipe), buffer: Vec::new(), capture: Capture::new(limits.clone()) }
     }
 
     /// Waits for bytes; never resolves once the stream is closed.
@@ -310,12 +291,7 @@ struct Observer<'a> {
 
 impl<'a> Observer<'a> {
     fn new(started: Instant, tell: &'a mut (dyn FnMut(Progress) + Send)) -> Self {
-        Self {
-            started,
-            next: started + PROGRESS_EVERY,
-            seen: 0,
-            tell,
-        }
+        Self { started, next: started + PROGRESS_EVERY, seen: 0, tell }
     }
 
     fn is_due_for(&self, total: u64) -> bool {
@@ -329,10 +305,6 @@ impl<'a> Observer<'a> {
         if let Some(err) = &output.err {
             recent.extend(err.capture.recent(PROGRESS_BYTES));
         }
-        (self.tell)(Progress {
-            recent,
-            total: self.seen,
-            elapsed: self.started.elapsed(),
-        });
+        (self.tell)(Progress { recent, total: self.seen, elapsed: self.started.elapsed() });
     }
 }

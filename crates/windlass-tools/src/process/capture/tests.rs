@@ -3,14 +3,11 @@ use proptest::prelude::*;
 use super::*;
 
 fn limits(memory: usize, spill: Option<PathBuf>, spill_cap: u64) -> CaptureLimits {
-    CaptureLimits { memory, spill, spill_cap }
+    CaptureLimits { memory, spill, spill_above: memory, spill_cap }
 }
 
 fn block_on<F: Future>(future: F) -> F::Output {
-    tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap()
-        .block_on(future)
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
 async fn collect(limits: CaptureLimits, chunks: &[Vec<u8>]) -> Captured {
@@ -96,12 +93,14 @@ fn an_unwritable_copy_does_not_lose_the_ends() {
 
 #[cfg(unix)]
 #[test]
-fn the_copy_is_private() {
+fn the_copy_is_private_and_may_start_early() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("out");
-    let mut captured = block_on(collect(limits(100, None, 100), &[b"secret".to_vec()]));
-    block_on(captured.save(&path)).unwrap();
+    let path = dir.path().join("sub").join("out");
+    let limits = CaptureLimits { spill_above: 3, ..limits(100, Some(path.clone()), 100) };
+    let captured = block_on(collect(limits, &[b"sec".to_vec(), b"ret".to_vec()]));
+    assert!(captured.is_whole());
     assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(std::fs::metadata(path.parent().unwrap()).unwrap().permissions().mode() & 0o777, 0o700);
     assert_eq!(std::fs::read(&path).unwrap(), b"secret");
 }

@@ -5,8 +5,7 @@ use std::fs;
 use std::io::Read as _;
 
 use rustix::process::{
-    Pid, PidfdFlags, Signal, getpid, kill_process, kill_process_group, pidfd_open,
-    pidfd_send_signal,
+    Pid, PidfdFlags, Signal, getpid, kill_process, kill_process_group, pidfd_open, pidfd_send_signal,
 };
 
 use super::tree::Tree;
@@ -35,9 +34,7 @@ pub(super) fn nothing_newer(tree: &Tree) -> bool {
     if newest < first || newest.saturating_sub(first) > FEW {
         return false;
     }
-    (first.saturating_add(1)..=newest)
-        .filter_map(stat)
-        .all(|process| process.is_dead() || !belongs(tree, &process))
+    (first.saturating_add(1)..=newest).filter_map(stat).all(|process| process.is_dead() || !belongs(tree, &process))
 }
 
 /// Living processes of a tree.
@@ -54,10 +51,11 @@ impl Members {
         for process in &self.0 {
             send(process, signal);
             // A group led from inside the tree: signalled as a whole, so that no member forks away.
-            if process.pid == process.group && process.group != tree.id() {
-                if let Some(group) = Pid::from_raw(process.group) {
-                    let _ = kill_process_group(group, signal);
-                }
+            if process.pid == process.group
+                && process.group != tree.id()
+                && let Some(group) = Pid::from_raw(process.group)
+            {
+                let _ = kill_process_group(group, signal);
             }
         }
     }
@@ -98,12 +96,7 @@ pub(super) fn members(tree: &Tree, wide: bool) -> Members {
             break;
         }
     }
-    Members(
-        processes
-            .into_iter()
-            .filter(|process| ours.contains(&process.pid) && !process.is_dead())
-            .collect(),
-    )
+    Members(processes.into_iter().filter(|process| ours.contains(&process.pid) && !process.is_dead()).collect())
 }
 
 /// `kthreadd`.
@@ -111,10 +104,7 @@ const KERNEL: i32 = 2;
 
 fn belongs(tree: &Tree, process: &Stat) -> bool {
     let leader = tree.id();
-    process.pid == leader
-        || process.group == leader
-        || process.session == leader
-        || carries_mark(tree, process.pid)
+    process.pid == leader || process.group == leader || process.session == leader || carries_mark(tree, process.pid)
 }
 
 /// Nothing that was there before the child can be its work: not a reused number, and not a server that
@@ -127,9 +117,7 @@ fn carries_mark(tree: &Tree, pid: i32) -> bool {
     let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else {
         return false;
     };
-    environment
-        .split(|byte| *byte == 0)
-        .any(|entry| entry == tree.mark.as_bytes())
+    environment.split(|byte| *byte == 0).any(|entry| entry == tree.mark.as_bytes())
 }
 
 /// Whether a process that is not our direct child has the output pipe open. A direct child may be one of
@@ -172,20 +160,12 @@ fn self_id() -> i32 {
 
 /// The number of the newest process: the last field of `/proc/loadavg`.
 fn newest_number() -> Option<i32> {
-    fs::read_to_string("/proc/loadavg")
-        .ok()?
-        .split_ascii_whitespace()
-        .next_back()?
-        .parse()
-        .ok()
+    fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().next_back()?.parse().ok()
 }
 
 fn stat(pid: i32) -> Option<Stat> {
     let mut line = Vec::with_capacity(512);
-    fs::File::open(format!("/proc/{pid}/stat"))
-        .ok()?
-        .read_to_end(&mut line)
-        .ok()?;
+    fs::File::open(format!("/proc/{pid}/stat")).ok()?.read_to_end(&mut line).ok()?;
     parse_stat(&line)
 }
 

@@ -30,9 +30,12 @@ pub(super) use watchdog::Watchdog;
 /// The reading end of a child's output.
 pub(super) type OutputPipe = Receiver;
 
+/// The child itself, apart from its tree.
+pub(super) type Child = Box<dyn ChildWrapper>;
+
 /// A running child.
 pub(super) struct Spawned {
-    pub(super) child: Box<dyn ChildWrapper>,
+    pub(super) child: Child,
     pub(super) stdout: OutputPipe,
     /// `None` when both streams share one pipe.
     pub(super) stderr: Option<OutputPipe>,
@@ -75,27 +78,13 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
         .id()
         .and_then(|id| Pid::from_raw(i32::try_from(id).ok()?))
         .ok_or_else(|| io::Error::other("the child has no process number"))?;
-    let tree = Tree {
-        leader,
-        mark: format!("{}={}", mark.0, mark.1),
-        pipes,
-        started,
-        start: scan::start_of(leader),
-    };
-    Ok(Spawned {
-        child,
-        stdout,
-        stderr: err_read,
-        tree,
-    })
+    let tree = Tree { leader, mark: format!("{}={}", mark.0, mark.1), pipes, started, start: scan::start_of(leader) };
+    Ok(Spawned { child, stdout, stderr: err_read, tree })
 }
 
 /// How a child ended.
 pub(super) fn exit_of(status: ExitStatus) -> Exit {
-    Exit {
-        code: status.code(),
-        signal: status.signal(),
-    }
+    Exit { code: status.code(), signal: status.signal() }
 }
 
 fn receiver(read: OwnedFd) -> io::Result<Receiver> {

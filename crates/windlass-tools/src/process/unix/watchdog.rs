@@ -67,10 +67,7 @@ struct Shell {
 
 impl Watchdog {
     pub(in crate::process) fn new(mark: String) -> Self {
-        Self {
-            mark,
-            state: Mutex::default(),
-        }
+        Self { mark, state: Mutex::default() }
     }
 
     /// Makes sure that it runs. Must be called before a child is started, inside a tokio runtime.
@@ -99,10 +96,7 @@ impl Watchdog {
     }
 
     fn tell(&self, state: &mut State, line: &str) {
-        let told = state
-            .shell
-            .as_mut()
-            .is_some_and(|shell| shell.pipe.write_all(line.as_bytes()).is_ok());
+        let told = state.shell.as_mut().is_some_and(|shell| shell.pipe.write_all(line.as_bytes()).is_ok());
         if !told {
             // Somebody killed it; the new one gets the whole list.
             self.restart(state);
@@ -148,8 +142,5 @@ fn start(mark: &str) -> io::Result<Shell> {
     });
     command.wrap(ProcessSession);
     let child = command.spawn()?.into_inner();
-    Ok(Shell {
-        pipe,
-        _child: child,
-    })
+    Ok(Shell { pipe, _child: child })
 }

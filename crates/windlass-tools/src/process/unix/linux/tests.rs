@@ -5,14 +5,7 @@ fn a_name_may_hold_anything() {
     let line = b"4242 (a) b ((x) S 17 4240 4239 34816 4242 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2";
     assert_eq!(
         parse_stat(line),
-        Some(Stat {
-            pid: 4242,
-            state: b'S',
-            parent: 17,
-            group: 4240,
-            session: 4239,
-            start: 987_654,
-        })
+        Some(Stat { pid: 4242, state: b'S', parent: 17, group: 4240, session: 4239, start: 987_654 })
     );
 }
 

@@ -1,0 +1,81 @@
+//! From the text of a command to the program that runs it.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use windlass_tool::{EntryKind, ProcessCommand, ToolCx, ToolError};
+
+use super::text::clean;
+use crate::process::child_environment;
+
+/// What a program needs to know about having no terminal and nobody to ask, unless the session says otherwise.
+const UNATTENDED: &[(&str, &str)] =
+    &[("GIT_EDITOR", "true"), ("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0"), ("PAGER", "cat"), ("TERM", "dumb")];
+
+/// A bash without start-up files that runs exactly this text.
+pub(super) fn in_bash(shell: Option<&Path>, text: &str, cwd: &Path, cx: &ToolCx) -> Result<ProcessCommand, ToolError> {
+    let env = environment(cx, cwd);
+    let shell = match shell {
+        Some(shell) => shell.to_owned(),
+        None => find_bash(&env).ok_or_else(|| ToolError::rejected("No bash was found on this machine."))?,
+    };
+    let mut command = ProcessCommand::new(shell, cwd);
+    // The last word is `$0`, by which bash names itself in messages.
+    command.args = ["--noprofile", "--norc", "-c", "--", text, "bash"].map(OsString::from).into();
+    command.env = env;
+    command.merge_streams = true;
+    let cx = cx.clone();
+    command.progress = Some(Arc::new(move |output: &str| cx.progress(clean(output))));
+    Ok(command)
+}
+
+fn environment(cx: &ToolCx, cwd: &Path) -> Vec<(OsString, OsString)> {
+    let mut env = child_environment(cx.env(), cx.directories());
+    for (name, value) in UNATTENDED {
+        if !env.iter().any(|(known, _)| known == name) {
+            env.push((name.into(), value.into()));
+        }
+    }
+    // Else a shell forgets by which of its names it came to a directory.
+    env.retain(|(name, _)| name != "PWD");
+    env.push(("PWD".into(), cwd.into()));
+    env
+}
+
+fn find_bash(env: &[(OsString, OsString)]) -> Option<PathBuf> {
+    let fixed = ["/bin/bash", "/usr/bin/bash"].map(PathBuf::from);
+    let name = if cfg!(windows) { "bash.exe" } else { "bash" };
+    let path = variable(env, "PATH").unwrap_or_default();
+    fixed.into_iter().chain(std::env::split_paths(path).map(|folder| folder.join(name))).find(|shell| shell.is_file())
+}
+
+fn variable<'a>(env: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
+    env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
+}
+
+/// The session's directory, or the start directory if that one is gone.
+pub(super) async fn start_directory(cx: &ToolCx) -> Result<PathBuf, ToolError> {
+    for directory in std::iter::once(cx.cwd()).chain(cx.directories().iter().map(PathBuf::as_path)) {
+        if let Ok(resolved) = cx.workspace().resolve(directory).await
+            && resolved.kind == EntryKind::Directory
+        {
+            return Ok(directory.to_owned());
+        }
+    }
+    Err(ToolError::rejected(format!("The directory {} does not exist any more.", cx.cwd().display())))
+}
+
+/// A folder for a file that lives as long as the command.
+pub(super) fn temporary_folder(cx: &ToolCx) -> PathBuf {
+    let named = variable(cx.env(), "TMPDIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
+    named.unwrap_or_else(|| PathBuf::from("/tmp"))
+}
+
+/// The name of the file with all the output. Ids of calls come from the model's side, so they name no paths here.
+pub(super) fn spill_name(cx: &ToolCx) -> String {
+    let id = cx.tool_use_id().as_str();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let plain: String = id.chars().filter(|c| is_plain(*c)).take(64).collect();
+    format!("bash-{plain}-{:08x}.txt", cx.ids().bits() as u32)
+}

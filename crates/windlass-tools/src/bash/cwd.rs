@@ -1,0 +1,129 @@
+//! Where a command ended up.
+//!
+//! Each command gets a bash of its own, so the directory it changed to has to be told. Bash reads one small file
+//! of ours before the command (`BASH_ENV`, which it forgets at once) that sets a trap for its exit; the trap
+//! writes the directory over the same file. The command's text stays exactly what was judged, its line numbers
+//! and messages stay its own, and nothing has to be found in its output. A command that sets an EXIT trap
+//! itself, or replaces the shell with `exec`, tells nothing and leaves the directory as it was.
+
+use std::ffi::OsString;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use windlass_tool::ToolCx;
+
+/// The file of one command; gone when dropped.
+#[derive(Debug)]
+pub(super) struct CwdFile {
+    path: PathBuf,
+}
+
+/// No path is longer than this on any system we run on.
+const LONGEST_PATH: u64 = 64 * 1024;
+
+impl CwdFile {
+    pub(super) fn create(folder: &Path, name: u128) -> io::Result<Self> {
+        let path = folder.join(format!("windlass-{name:032x}"));
+        let mut options = std::fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        let mut file = options.open(&path)?;
+        let created = Self { path };
+        file.write_all(&script(&created.path))?;
+        Ok(created)
+    }
+
+    /// The value of `BASH_ENV`, in which bash expands as in double quotes.
+    pub(super) fn bash_env(&self) -> OsString {
+        let mut value = Vec::new();
+        for byte in self.path.as_os_str().as_encoded_bytes() {
+            if matches!(byte, b'$' | b'`' | b'\\' | b'"') {
+                value.push(b'\\');
+            }
+            value.push(*byte);
+        }
+        os_string(value).unwrap_or_default()
+    }
+
+    /// The directory that the command told, links resolved.
+    pub(super) fn told(&self) -> Option<PathBuf> {
+        let mut told = Vec::new();
+        std::fs::File::open(&self.path).ok()?.take(LONGEST_PATH).read_to_end(&mut told).ok()?;
+        // The untouched script starts otherwise.
+        let path = told.strip_suffix(b"\n").filter(|path| path.starts_with(b"/"))?;
+        Some(PathBuf::from(os_string(path.to_vec())?))
+    }
+}
+
+impl Drop for CwdFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn script(path: &Path) -> Vec<u8> {
+    // No note of an error: the output belongs to the command.
+    let mut action = b"builtin pwd -P 2>/dev/null >|".to_vec();
+    action.extend(quoted(path.as_os_str().as_encoded_bytes()));
+    let mut script = b"unset BASH_ENV\ntrap -- ".to_vec();
+    script.extend(quoted(&action));
+    script.extend(b" EXIT\n");
+    script
+}
+
+/// A word that bash reads back as exactly these bytes.
+fn quoted(word: &[u8]) -> Vec<u8> {
+    let mut quoted = vec![b'\''];
+    for byte in word {
+        match byte {
+            b'\'' => quoted.extend(br"'\''"),
+            byte => quoted.push(*byte),
+        }
+    }
+    quoted.push(b'\'');
+    quoted
+}
+
+#[cfg(unix)]
+fn os_string(bytes: Vec<u8>) -> Option<OsString> {
+    Some(std::os::unix::ffi::OsStringExt::from_vec(bytes))
+}
+
+/// The paths that a bash on Windows tells are not paths of Windows.
+#[cfg(not(unix))]
+fn os_string(_bytes: Vec<u8>) -> Option<OsString> {
+    None
+}
+
+/// What becomes of the directory that a command told.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Moved {
+    /// It is where it was.
+    No,
+    /// Later calls start here.
+    To(PathBuf),
+    /// Outside the workspace.
+    Outside(PathBuf),
+}
+
+/// Compares what a command told with the workspace. The answer names the directory below the root as the session
+/// knows it, also when a link leads to that root.
+pub(super) async fn settle(told: PathBuf, from: &Path, cx: &ToolCx) -> Moved {
+    for root in cx.directories() {
+        let Ok(resolved) = cx.workspace().resolve(root).await else {
+            continue;
+        };
+        if let Ok(below) = told.strip_prefix(&resolved.path) {
+            let to = if below.as_os_str().is_empty() { root.clone() } else { root.join(below) };
+            return if to == from { Moved::No } else { Moved::To(to) };
+        }
+    }
+    match cx.workspace().resolve(from).await {
+        Ok(resolved) if resolved.path == told => Moved::No,
+        _ => Moved::Outside(told),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,199 @@
+//! The Bash tool: one shell command.
+
+mod command;
+mod cwd;
+mod meaning;
+mod report;
+mod text;
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
+use windlass_types::{Access, ContextChange};
+
+use cwd::{CwdFile, Moved};
+use report::Report;
+
+/// Runs shell commands.
+///
+/// Each call gets a bash of its own, without start-up files, terminal and input. The directory it ends in is
+/// where the next one starts, as long as that is inside the workspace; variables and functions do not last.
+/// Output and errors come together, in the order of writing, as plain text; what is over the budget goes to a
+/// file among the session's artifacts, and the model reads the beginning, the end and where the file is.
+///
+/// The environment is that of the session, without what would change the meaning of the command, and with a
+/// search path that does not lead through the workspace. When the command ends, so does everything it started.
+#[derive(Debug, Clone)]
+pub struct Bash {
+    shell: Option<PathBuf>,
+    default_timeout: Duration,
+    max_timeout: Duration,
+    max_output: usize,
+}
+
+impl Default for Bash {
+    fn default() -> Self {
+        Self {
+            shell: None,
+            default_timeout: Self::DEFAULT_TIMEOUT,
+            max_timeout: Self::MAX_TIMEOUT,
+            max_output: Self::DEFAULT_MAX_OUTPUT,
+        }
+    }
+}
+
+impl Bash {
+    /// How long a command may run that does not say: two minutes.
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+    /// How long a command may run that asks for more: ten minutes.
+    pub const MAX_TIMEOUT: Duration = Duration::from_secs(600);
+    /// How many characters of output the model reads, unless said otherwise.
+    pub const DEFAULT_MAX_OUTPUT: usize = 30_000;
+    /// The most that [`Bash::with_max_output`] takes.
+    pub const LARGEST_MAX_OUTPUT: usize = 150_000;
+
+    /// The tool with its defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Uses this bash. By default it is looked for in `/bin`, `/usr/bin` and the session's search path.
+    #[must_use]
+    pub fn with_shell(mut self, shell: impl Into<PathBuf>) -> Self {
+        self.shell = Some(shell.into());
+        self
+    }
+
+    /// Sets how long a command may run that does not say, and one that does.
+    #[must_use]
+    pub fn with_timeouts(mut self, default: Duration, max: Duration) -> Self {
+        self.default_timeout = default.min(max);
+        self.max_timeout = max;
+        self
+    }
+
+    /// Sets how many characters of output the model reads; at most [`Bash::LARGEST_MAX_OUTPUT`].
+    #[must_use]
+    pub fn with_max_output(mut self, characters: usize) -> Self {
+        self.max_output = characters.min(Self::LARGEST_MAX_OUTPUT);
+        self
+    }
+
+    fn timeout(&self, asked: Option<f64>) -> Duration {
+        asked
+            .filter(|milliseconds| *milliseconds > 0.0)
+            .and_then(|milliseconds| Duration::try_from_secs_f64(milliseconds / 1000.0).ok())
+            .map_or(self.default_timeout, |asked| asked.min(self.max_timeout))
+    }
+}
+
+/// The input of [`Bash`].
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct BashInput {
+    /// The command to run.
+    pub command: String,
+    /// Milliseconds after which the command is stopped: 120000 unless given, at most 600000.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub timeout: Option<f64>,
+    /// What the command does, in five to ten words, for the person who watches.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// Not offered yet; models that know it from elsewhere ask for it all the same.
+    #[serde(default)]
+    #[schemars(skip)]
+    pub run_in_background: Option<bool>,
+}
+
+impl Tool for Bash {
+    const NAME: &'static str = "Bash";
+    const DESCRIPTION: &'static str = "\
+Runs a command in bash and returns its output and exit code.
+
+- Each call is a new shell. A `cd` lasts for later calls as long as it stays inside the workspace; variables, \
+functions and aliases do not last.
+- There is no terminal and no input: pass options that keep a program from asking or paging.
+- The call ends when the command ends. Processes it leaves running are stopped then; a server started with `&` \
+must be started and used in the same call.
+- Output and errors come together. When there is much, you get the beginning and the end, and the path of a file \
+with all of it, which you can read and search.
+- Prefer the tools made for it over cat, sed, find and grep when reading, editing and searching files.
+- Quote paths that contain blanks. Chain commands with && when each needs the one before.";
+    type Input = BashInput;
+    type Output = ToolOutput;
+
+    fn access(&self, _: &BashInput) -> Access {
+        Access::Exec
+    }
+
+    fn command<'a>(&self, input: &'a BashInput) -> Option<&'a str> {
+        Some(&input.command)
+    }
+
+    fn title(&self, input: &BashInput) -> Cow<'static, str> {
+        let line = input.description.as_deref().unwrap_or(&input.command).lines().next().unwrap_or_default();
+        if line.trim().is_empty() { Cow::Borrowed(Self::NAME) } else { Cow::Owned(line.trim().to_owned()) }
+    }
+
+    fn annotations(&self) -> Annotations {
+        // The budget is kept here, where the whole output is known; a second cut would lose the file's path.
+        Annotations::default().with_max_result_bytes(self.max_output.saturating_mul(4).saturating_add(64 * 1024))
+    }
+
+    async fn call(&self, input: BashInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+        check(&input)?;
+        let start = command::start_directory(cx).await?;
+        let directory = CwdFile::create(&command::temporary_folder(cx), cx.ids().bits())
+            .inspect_err(|error| tracing::warn!(%error, "the directory of a command will not be known"))
+            .ok();
+        let timeout = self.timeout(input.timeout);
+        let mut command = command::in_bash(self.shell.as_deref(), &input.command, &start, cx)?;
+        if let Some(directory) = &directory {
+            command.env.push(("BASH_ENV".into(), directory.bash_env()));
+        }
+        command.timeout = Some(timeout);
+        command.spill = cx.artifacts().map(|folder| folder.join(command::spill_name(cx)));
+        command.spill_above = Some(self.max_output);
+        // A character has up to four bytes.
+        command.inline_bytes = self.max_output.saturating_mul(4);
+        let outcome = cx
+            .process()
+            .run(command, cx.cancel())
+            .await
+            .map_err(|error| ToolError::rejected(error.to_string()).with_source(error))?;
+        let moved = match directory.and_then(|directory| directory.told()) {
+            Some(told) => cwd::settle(told, &start, cx).await,
+            None => Moved::No,
+        };
+        let mut report = Report::new(&input.command, &outcome, timeout);
+        report.show_output(&outcome, self.max_output).await;
+        report.note_moves(cx.cwd(), &start, &moved);
+        let output = report.into_output()?;
+        Ok(match moved {
+            Moved::To(directory) => output.with_change(ContextChange::Cwd(directory)),
+            Moved::No | Moved::Outside(_) if start != cx.cwd() => output.with_change(ContextChange::Cwd(start)),
+            Moved::No | Moved::Outside(_) => output,
+        })
+    }
+}
+
+fn check(input: &BashInput) -> Result<(), ToolError> {
+    if input.run_in_background == Some(true) {
+        return Err(ToolError::invalid_input(
+            "Background commands are not available. Run the command without run_in_background; if it does not end by \
+             itself, start it with `&`, use it and end it in one command.",
+        ));
+    }
+    if input.command.trim().is_empty() {
+        return Err(ToolError::invalid_input("The command is empty."));
+    }
+    if input.command.contains('\0') {
+        return Err(ToolError::invalid_input("The command contains a NUL character, which no shell can read."));
+    }
+    Ok(())
+}

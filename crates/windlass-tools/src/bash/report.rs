@@ -1,0 +1,164 @@
+//! What the model and the host are told about a command.
+
+use std::path::Path;
+use std::time::Duration;
+
+use serde::Serialize;
+use windlass_tool::{ProcessExit, ProcessOutcome, ToolError, ToolOutput};
+
+use super::cwd::Moved;
+use super::meaning;
+use super::text::clip;
+
+/// The result of one command on its way to a [`ToolOutput`].
+#[derive(Debug)]
+pub(super) struct Report {
+    structured: Structured,
+    /// First line of a failure.
+    failure: Option<String>,
+    /// What the model should know beyond the output, a sentence each.
+    notes: Vec<String>,
+}
+
+/// The result as data, in the names that hosts know.
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Structured {
+    stdout: String,
+    stderr: String,
+    interrupted: bool,
+    is_image: bool,
+    exit_code: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    timed_out_after_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    return_code_interpretation: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    persisted_output_path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    persisted_output_size: Option<u64>,
+}
+
+impl Report {
+    pub(super) fn new(command: &str, outcome: &ProcessOutcome, timeout: Duration) -> Self {
+        let exit_code = exit_code(outcome.exit);
+        let interpretation = meaning::of_exit(command, exit_code);
+        let mut structured =
+            Structured { exit_code, return_code_interpretation: interpretation, ..Structured::default() };
+        let mut notes = Vec::new();
+        match outcome.exit {
+            ProcessExit::TimedOut => {
+                structured.interrupted = true;
+                structured.timed_out_after_ms = Some(u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX));
+                notes.push(format!("The command was stopped: it did not end within {}.", in_words(timeout)));
+            }
+            ProcessExit::Cancelled => {
+                structured.interrupted = true;
+                notes.push("The command was stopped before it ended.".into());
+            }
+            ProcessExit::Signal(signal) => notes.push(format!("The command was ended by signal {signal}.")),
+            _ => {}
+        }
+        if let Some(meaning) = interpretation {
+            notes.push(format!("Exit code {exit_code}: {meaning}."));
+        }
+        if outcome.stopped > 0 {
+            notes.push(format!(
+                "{} still running when the command ended, and stopped: nothing outlives its command.",
+                if outcome.stopped == 1 {
+                    "1 process was".to_owned()
+                } else {
+                    format!("{} processes were", outcome.stopped)
+                }
+            ));
+        }
+        let failure = (exit_code != 0 && interpretation.is_none()).then(|| format!("Exit code {exit_code}"));
+        Self { structured, failure, notes }
+    }
+
+    /// Adds what the command wrote, in at most `budget` characters.
+    pub(super) async fn show_output(&mut self, outcome: &ProcessOutcome, budget: usize) {
+        let output = &outcome.stdout;
+        let total =
+            (output.head.len() as u64).saturating_add(output.tail.len() as u64).saturating_add(output.omitted_bytes);
+        let file = match &outcome.spilled {
+            Some(path) => tokio::fs::metadata(path).await.ok().map(|found| (path, found.len())),
+            None => None,
+        };
+        let clipped = clip(output, budget, |left_out| marker(left_out, file, total));
+        self.structured.stdout = clipped.text;
+        match file {
+            Some((path, size)) if clipped.left_out > 0 => {
+                self.structured.persisted_output_path = Some(path.to_string_lossy().into_owned());
+                self.structured.persisted_output_size = Some(size);
+            }
+            // The file was begun, but then all could be shown.
+            Some((path, _)) => {
+                let _ = tokio::fs::remove_file(path).await;
+            }
+            None => {}
+        }
+    }
+
+    /// Says where later calls start, if that is not where the command left the shell.
+    pub(super) fn note_moves(&mut self, session: &Path, start: &Path, moved: &Moved) {
+        if start != session {
+            let note =
+                format!("{} does not exist any more; the command ran in {}.", session.display(), start.display());
+            self.notes.insert(0, note);
+        }
+        if let Moved::Outside(told) = moved {
+            self.notes.push(format!(
+                "The working directory is {} again: {} is outside the workspace.",
+                start.display(),
+                told.display()
+            ));
+        }
+    }
+
+    pub(super) fn into_output(mut self) -> Result<ToolOutput, ToolError> {
+        self.structured.stderr = self.notes.join("\n");
+        let output = &self.structured.stdout;
+        let mut parts: Vec<&str> = self.failure.iter().map(String::as_str).collect();
+        if !output.trim().is_empty() {
+            parts.push(output);
+        }
+        parts.extend(self.notes.iter().map(String::as_str));
+        let text = if parts.is_empty() { "(Bash completed with no output)".to_owned() } else { parts.join("\n") };
+        let result = ToolOutput::text(text).with_structured(&self.structured)?;
+        Ok(if self.failure.is_some() { result.failed() } else { result })
+    }
+}
+
+/// One line between the beginning and the end.
+fn marker(left_out: u64, file: Option<(&std::path::PathBuf, u64)>, total: u64) -> String {
+    match file {
+        Some((path, size)) if size >= total => {
+            format!("[... {left_out} bytes left out; all {total} bytes are in {} ...]", path.display())
+        }
+        Some((path, size)) => {
+            format!("[... {left_out} bytes left out; the first {size} of {total} bytes are in {} ...]", path.display())
+        }
+        None => format!("[... {left_out} of {total} bytes left out ...]"),
+    }
+}
+
+/// As a shell would report it.
+fn exit_code(exit: ProcessExit) -> i32 {
+    match exit {
+        ProcessExit::Code(code) => code,
+        ProcessExit::Signal(signal) => signal.saturating_add(128),
+        // Both are ended with SIGTERM first.
+        ProcessExit::TimedOut => 143,
+        ProcessExit::Cancelled => 143,
+        _ => -1,
+    }
+}
+
+fn in_words(time: Duration) -> String {
+    match (time.as_millis(), time.as_secs()) {
+        (millis, _) if millis % 1000 != 0 => format!("{millis} ms"),
+        (_, 1) => "1 second".into(),
+        (_, seconds) => format!("{seconds} seconds"),
+    }
+}

@@ -1,0 +1,152 @@
+//! The environment of child programs: an allow-list, never the host's whole.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// Names that programs need to find the user's tools and speak the user's language.
+const INHERITED: &[&str] = &[
+    "ALL_PROXY",
+    "APPDATA",
+    "CARGO_HOME",
+    "COLORTERM",
+    "COLUMNS",
+    "COMSPEC",
+    "CONDA_PREFIX",
+    "CURL_CA_BUNDLE",
+    "DISPLAY",
+    "DOTNET_ROOT",
+    "GIT_SSL_CAINFO",
+    "GOCACHE",
+    "GOMODCACHE",
+    "GOPATH",
+    "GOPROXY",
+    "GOROOT",
+    "HOME",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "JAVA_HOME",
+    "LANG",
+    "LANGUAGE",
+    "LOCALAPPDATA",
+    "LOGNAME",
+    "NIX_PATH",
+    "NIX_PROFILES",
+    "NIX_SSL_CERT_FILE",
+    "NODE_EXTRA_CA_CERTS",
+    "NO_PROXY",
+    "NVM_DIR",
+    "PATH",
+    "PATHEXT",
+    "PNPM_HOME",
+    "PROGRAMDATA",
+    "PROGRAMFILES",
+    "PYENV_ROOT",
+    "RBENV_ROOT",
+    "REQUESTS_CA_BUNDLE",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "SDKMAN_DIR",
+    "SHELL",
+    "SSH_AUTH_SOCK",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "USERNAME",
+    "USERPROFILE",
+    "VIRTUAL_ENV",
+    "VOLTA_HOME",
+    "WAYLAND_DISPLAY",
+    "WINDIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_STATE_HOME",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+];
+
+/// Names that change what the text of a shell command means: a command is judged without them, so it runs
+/// without them, whoever set them.
+const NEVER: &[&str] = &[
+    "BASHOPTS",
+    "BASH_ENV",
+    "BASH_XTRACEFD",
+    "CDPATH",
+    "ENV",
+    "EXECIGNORE",
+    "FIGNORE",
+    "GLOBIGNORE",
+    "IFS",
+    "POSIXLY_CORRECT",
+    "PROMPT_COMMAND",
+    "PS4",
+    "SHELLOPTS",
+    "TIMEFORMAT",
+];
+
+/// The part of a host's environment that child programs may see: where tools and caches are, language, proxies
+/// and certificates. Everything else stays behind, above all keys and tokens; so does a proxy address that
+/// holds a password.
+///
+/// Give it `std::env::vars_os()` and add what a program needs beyond that.
+pub fn host_environment(host: impl IntoIterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    host.into_iter().filter(|(name, value)| is_inherited(name) && !holds_password(name, value)).collect()
+}
+
+fn is_inherited(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else {
+        return false;
+    };
+    // Names are not case sensitive on Windows; elsewhere `Path` is not `PATH`.
+    let same = |known: &&str| if cfg!(windows) { known.eq_ignore_ascii_case(name) } else { **known == *name };
+    name.starts_with("LC_") || INHERITED.iter().any(same)
+}
+
+fn holds_password(name: &OsStr, value: &OsStr) -> bool {
+    let is_address = name.to_str().is_some_and(|name| {
+        let name = name.to_ascii_uppercase();
+        name.ends_with("_PROXY") || name == "GOPROXY"
+    });
+    is_address && value.to_string_lossy().contains('@')
+}
+
+/// The environment of one shell command: what the session gives, without [`NEVER`], and with a search path that
+/// leads neither through the workspace nor through wherever the command happens to stand.
+pub(crate) fn child_environment(given: &[(OsString, OsString)], workspace: &[PathBuf]) -> Vec<(OsString, OsString)> {
+    given
+        .iter()
+        .filter(|(name, _)| !is_never(name))
+        .map(|(name, value)| {
+            let value = if name == "PATH" { search_path(value, workspace) } else { value.clone() };
+            (name.clone(), value)
+        })
+        .collect()
+}
+
+fn is_never(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| NEVER.contains(&name) || name.starts_with("BASH_FUNC_"))
+}
+
+fn search_path(path: &OsStr, workspace: &[PathBuf]) -> OsString {
+    let is_safe = |folder: &PathBuf| folder.is_absolute() && !workspace.iter().any(|root| leads_into(folder, root));
+    std::env::join_paths(std::env::split_paths(path).filter(is_safe)).unwrap_or_default()
+}
+
+fn leads_into(folder: &Path, root: &Path) -> bool {
+    let has_parent = folder.components().any(|part| part == std::path::Component::ParentDir);
+    has_parent || folder.starts_with(root)
+}
+
+#[cfg(test)]
+mod tests;

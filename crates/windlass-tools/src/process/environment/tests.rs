@@ -1,0 +1,55 @@
+use super::*;
+
+fn pairs(given: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
+    given.iter().map(|(name, value)| (name.into(), value.into())).collect()
+}
+
+#[test]
+fn only_known_names_are_inherited() {
+    let host = pairs(&[
+        ("PATH", "/bin"),
+        ("HOME", "/home/me"),
+        ("LC_ALL", "C.UTF-8"),
+        ("ANTHROPIC_API_KEY", "key"),
+        ("AWS_SECRET_ACCESS_KEY", "key"),
+        ("GITHUB_TOKEN", "token"),
+        ("LD_PRELOAD", "/x.so"),
+        ("BASH_ENV", "/x.sh"),
+        ("https_proxy", "http://me:secret@proxy"),
+        ("HTTP_PROXY", "http://proxy"),
+    ]);
+    let names: Vec<OsString> = host_environment(host).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["PATH", "HOME", "LC_ALL", "HTTP_PROXY"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_no_text_is_not_inherited() {
+    use std::os::unix::ffi::OsStringExt as _;
+    let host = vec![(OsString::from_vec(b"LC_\xff".to_vec()), OsString::from("x"))];
+    assert!(host_environment(host).is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn the_search_path_does_not_lead_through_the_workspace() {
+    let cases = [
+        ("/bin:/usr/bin", "/bin:/usr/bin"),
+        ("/w/bin:/bin", "/bin"),
+        ("/w:/bin", "/bin"),
+        ("/www/bin:/bin", "/www/bin:/bin"),
+        (".:bin::/bin", "/bin"),
+        ("/x/../w/bin:/bin", "/bin"),
+        ("/extra/tools:/bin", "/bin"),
+    ];
+    let roots = [PathBuf::from("/w"), PathBuf::from("/extra")];
+    for (given, expected) in cases {
+        assert_eq!(child_environment(&pairs(&[("PATH", given)]), &roots), pairs(&[("PATH", expected)]), "{given}");
+    }
+}
+
+#[test]
+fn what_changes_the_meaning_of_commands_stays_out_whoever_sets_it() {
+    let given = pairs(&[("BASH_ENV", "x"), ("IFS", "/"), ("BASH_FUNC_ls%%", "() { rm; }"), ("MINE", "1")]);
+    assert_eq!(child_environment(&given, &[]), pairs(&[("MINE", "1")]));
+}

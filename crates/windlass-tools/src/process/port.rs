@@ -1,0 +1,146 @@
+//! [`LocalProcess`] as the port that tools use.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use windlass_tool::{Cancel, CapturedOutput, Process, ProcessCommand, ProcessError, ProcessExit, ProcessOutcome};
+
+use super::capture::{CaptureLimits, Captured};
+use super::local::LocalProcess;
+use super::spec::{End, Exit, Finished, Progress, Spec, Streams};
+
+/// Lines of output in a report of progress.
+const PROGRESS_LINES: usize = 5;
+
+#[async_trait]
+impl Process for LocalProcess {
+    async fn run(&self, command: ProcessCommand, cancel: &Cancel) -> Result<ProcessOutcome, ProcessError> {
+        let tell = command.progress.clone();
+        let mut progress = |progress: Progress| {
+            if let Some(tell) = &tell {
+                tell(&last_lines(&progress.recent));
+            }
+        };
+        let spec = spec_of(command, self.spill_cap());
+        match self.execute(&spec, cancel.cancelled(), &mut progress).await {
+            Ok(finished) => Ok(outcome(finished)),
+            Err(error) => Err(ProcessError::new(why_not_started(&spec, &error)).with_source(error)),
+        }
+    }
+}
+
+fn spec_of(command: ProcessCommand, spill_cap: u64) -> Spec {
+    let limits = |spill: Option<PathBuf>| CaptureLimits {
+        memory: command.inline_bytes,
+        spill,
+        spill_above: command.spill_above.unwrap_or(command.inline_bytes),
+        spill_cap,
+    };
+    let stdout = limits(command.spill.clone());
+    let stderr = limits(command.spill.as_deref().map(beside));
+    Spec {
+        program: command.program,
+        args: command.args,
+        env: command.env,
+        cwd: command.cwd,
+        streams: if command.merge_streams { Streams::Merged } else { Streams::Separate },
+        timeout: command.timeout,
+        stdout,
+        stderr,
+    }
+}
+
+/// The file for standard error: the same name with `.stderr` added.
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".stderr");
+    name.into()
+}
+
+fn outcome(finished: Finished) -> ProcessOutcome {
+    let exit = match (finished.end, finished.exit) {
+        (End::TimedOut, _) => ProcessExit::TimedOut,
+        (End::Cancelled, _) => ProcessExit::Cancelled,
+        (End::Exited, Some(Exit { code: Some(code), .. })) => ProcessExit::Code(code),
+        (End::Exited, Some(Exit { signal: Some(signal), .. })) => ProcessExit::Signal(signal),
+        // Neither code nor signal: no system we know reports that.
+        (End::Exited, _) => ProcessExit::Code(-1),
+    };
+    let mut outcome = ProcessOutcome::new(exit, finished.elapsed);
+    let spill = |captured: &Captured| captured.spill.as_ref().map(|spill| spill.path.clone());
+    outcome.spilled = spill(&finished.stdout).or_else(|| finished.stderr.as_ref().and_then(spill));
+    outcome.stdout = text_of(finished.stdout);
+    outcome.stderr = finished.stderr.map(text_of).unwrap_or_default();
+    outcome.stopped = finished.stopped;
+    if finished.survivors > 0 {
+        tracing::warn!(processes = finished.survivors, "processes could not be ended");
+    }
+    outcome
+}
+
+/// The kept bytes as text. A character cut in two at the gap counts as left out.
+pub(crate) fn text_of(captured: Captured) -> CapturedOutput {
+    if captured.is_whole() {
+        let mut all = captured.head;
+        all.extend(captured.tail);
+        return CapturedOutput::new(lossy(all), String::new(), 0);
+    }
+    let head = captured.head.get(..complete_end(&captured.head)).unwrap_or_default();
+    let tail = captured.tail.get(whole_start(&captured.tail)..).unwrap_or_default();
+    let kept = (head.len() as u64).saturating_add(tail.len() as u64);
+    CapturedOutput::new(
+        String::from_utf8_lossy(head),
+        String::from_utf8_lossy(tail),
+        captured.total.saturating_sub(kept),
+    )
+}
+
+fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// Where the last complete character ends.
+fn complete_end(bytes: &[u8]) -> usize {
+    // A character has at most four bytes, so a cut one has at most three.
+    let start = bytes.len().saturating_sub(3);
+    let cut = (start..bytes.len()).find(|at| {
+        let rest = bytes.get(*at..).unwrap_or_default();
+        std::str::from_utf8(rest).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none())
+    });
+    cut.unwrap_or(bytes.len())
+}
+
+/// Where the first character starts that is there from its first byte.
+fn whole_start(bytes: &[u8]) -> usize {
+    bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count()
+}
+
+fn last_lines(bytes: &[u8]) -> String {
+    let bytes = bytes.get(whole_start(bytes)..complete_end(bytes)).unwrap_or_default();
+    let text = String::from_utf8_lossy(bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    let skip = lines.len().saturating_sub(PROGRESS_LINES);
+    lines.get(skip..).unwrap_or_default().join("\n")
+}
+
+fn why_not_started(spec: &Spec, error: &io::Error) -> String {
+    let program = Path::new(AsRef::<OsStr>::as_ref(&spec.program)).display();
+    let cwd = spec.cwd.display();
+    match error.kind() {
+        io::ErrorKind::NotFound if !spec.cwd.is_dir() => {
+            format!("The program was not started: the directory {cwd} does not exist.")
+        }
+        io::ErrorKind::NotFound => {
+            format!("The program was not started: {program} was not found.")
+        }
+        io::ErrorKind::ArgumentListTooLong => {
+            "The program was not started: its arguments and environment are too long for the system.".into()
+        }
+        _ => format!("The program {program} was not started in {cwd}: {error}."),
+    }
+}
+
+#[cfg(test)]
+mod tests;

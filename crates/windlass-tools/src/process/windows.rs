@@ -1,0 +1,143 @@
+//! Children on Windows: a job object holds the whole tree, and the system ends it with its last handle.
+//!
+//! What differs from Unix: there is no gentle signal, a stop ends the job at once; how many processes were left
+//! is not counted; and no watchdog is needed, since the handle of the job closes with the host.
+
+use std::future::poll_fn;
+use std::io::{self, PipeReader, Read as _};
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, JobObject, KillOnDrop};
+use tokio::io::{AsyncWriteExt as _, DuplexStream, duplex};
+
+use super::spec::{Exit, Spec, Streams};
+
+/// The reading end of a child's output.
+pub(super) type OutputPipe = DuplexStream;
+
+/// A running child.
+pub(super) struct Spawned {
+    pub(super) child: Child,
+    pub(super) stdout: OutputPipe,
+    /// `None` when both streams share one pipe.
+    pub(super) stderr: Option<OutputPipe>,
+    pub(super) tree: Tree,
+}
+
+/// The child itself, apart from its tree.
+pub(super) struct Child(Tree);
+
+impl Child {
+    /// Waits for the child alone: the job may have other members for long. Cancel safe.
+    pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
+        poll_fn(|cx| {
+            let mut job = self.0.job.lock().unwrap_or_else(PoisonError::into_inner);
+            let waiting = job.inner_mut().wait();
+            std::pin::pin!(waiting).as_mut().poll(cx)
+        })
+        .await
+    }
+}
+
+/// The job of one child.
+#[derive(Debug, Clone)]
+pub(super) struct Tree {
+    job: Arc<Mutex<Box<dyn ChildWrapper>>>,
+}
+
+/// How hard to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Force {
+    /// Look, do nothing.
+    None,
+    /// Here the same as `Kill`.
+    Ask,
+    /// End the job.
+    Kill,
+}
+
+impl Tree {
+    pub(super) fn id(&self) -> i32 {
+        0
+    }
+
+    /// Ends what is left, which is quick and certain here.
+    pub(super) fn is_plainly_gone(&self) -> bool {
+        self.signal(Force::Kill, false);
+        true
+    }
+
+    pub(super) fn signal(&self, force: Force, _wide: bool) -> usize {
+        if force != Force::None {
+            let _ = self.job.lock().unwrap_or_else(PoisonError::into_inner).start_kill();
+        }
+        0
+    }
+}
+
+/// Not needed: see the head of this file.
+#[derive(Debug)]
+pub(super) struct Watchdog;
+
+impl Watchdog {
+    pub(super) fn new(_mark: String) -> Self {
+        Self
+    }
+
+    pub(super) fn ready(&self) {}
+
+    pub(super) fn add(&self, _group: i32) {}
+
+    pub(super) fn remove(&self, _group: i32) {}
+}
+
+pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
+    let (out_read, out_write) = io::pipe()?;
+    let (err_read, err_write) = match spec.streams {
+        Streams::Merged => (None, out_write.try_clone()?),
+        Streams::Separate => {
+            let (read, write) = io::pipe()?;
+            (Some(pump(read)?), write)
+        }
+    };
+    let stdout = pump(out_read)?;
+    let child = {
+        let mut command = CommandWrap::with_new(&spec.program, |command| {
+            command
+                .args(&spec.args)
+                .current_dir(&spec.cwd)
+                .env_clear()
+                .envs(spec.env.iter().map(|(name, value)| (name, value)))
+                .env(mark.0, mark.1)
+                .stdin(Stdio::null())
+                .stdout(out_write)
+                .stderr(err_write);
+        });
+        command.wrap(KillOnDrop).wrap(JobObject);
+        command.spawn()?
+    };
+    let tree = Tree { job: Arc::new(Mutex::new(child)) };
+    Ok(Spawned { child: Child(tree.clone()), stdout, stderr: err_read, tree })
+}
+
+/// Anonymous pipes block here, so each has a thread, which ends with the last writer.
+fn pump(mut pipe: PipeReader) -> io::Result<OutputPipe> {
+    let (reader, mut writer) = duplex(64 * 1024);
+    let runtime = tokio::runtime::Handle::current();
+    std::thread::Builder::new().name("windlass-output".into()).spawn(move || {
+        let mut buffer = vec![0; 64 * 1024];
+        while let Ok(count) = pipe.read(&mut buffer) {
+            let bytes = buffer.get(..count).unwrap_or_default();
+            if bytes.is_empty() || runtime.block_on(writer.write_all(bytes)).is_err() {
+                break;
+            }
+        }
+    })?;
+    Ok(reader)
+}
+
+/// How a child ended.
+pub(super) fn exit_of(status: ExitStatus) -> Exit {
+    Exit { code: status.code(), signal: None }
+}

@@ -1,0 +1,8 @@
+//! Programs as they really behave: real processes, real signals.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
+
+mod bash;
+mod host;
+mod process;
+mod support;
