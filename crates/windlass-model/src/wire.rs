@@ -1,0 +1,302 @@
+//! Model events as the JSON of the Messages API stream, one to one.
+//!
+//! Two things that the API does not have are added, so that every event survives
+//! the way there and back: the types `unknown` and `unknown_delta`, and a member
+//! `whole` where a block that is usually streamed came at once.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use windlass_types::{BlockStart, ContentBlock, JsonText, ModelEvent, StopReason, StreamDelta, ToolUseId, Usage};
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Event<'a> {
+    MessageStart {
+        message: StartedMessage<'a>,
+    },
+    ContentBlockStart {
+        index: usize,
+        content_block: Block<'a>,
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        whole: bool,
+    },
+    ContentBlockDelta {
+        index: usize,
+        delta: Delta<'a>,
+    },
+    ContentBlockStop {
+        index: usize,
+    },
+    MessageDelta {
+        delta: Stop<'a>,
+        usage: WireUsage,
+    },
+    MessageStop,
+    Ping,
+    Unknown,
+}
+
+#[derive(Serialize)]
+struct StartedMessage<'a> {
+    id: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    role: &'static str,
+    model: &'a str,
+    content: [(); 0],
+    stop_reason: (),
+    stop_sequence: (),
+    usage: WireUsage,
+}
+
+#[derive(Serialize)]
+struct Stop<'a> {
+    stop_reason: Option<&'a str>,
+    stop_sequence: (),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Block<'a> {
+    Streamed(StreamedBlock<'a>),
+    Whole(&'a ContentBlock),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum StreamedBlock<'a> {
+    Text { text: &'a str },
+    Thinking { thinking: &'a str, signature: &'a str },
+    ToolUse { id: &'a ToolUseId, name: &'a str, input: Empty },
+}
+
+#[derive(Serialize)]
+struct Empty {}
+
+#[derive(Serialize)]
+#[serde(tag = "type")]
+enum Delta<'a> {
+    #[serde(rename = "text_delta")]
+    Text { text: &'a str },
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: &'a str },
+    #[serde(rename = "signature_delta")]
+    Signature { signature: &'a str },
+    #[serde(rename = "input_json_delta")]
+    InputJson { partial_json: &'a str },
+    #[serde(rename = "unknown_delta")]
+    Unknown,
+}
+
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default)]
+struct WireUsage {
+    input_tokens: u64,
+    cache_creation_input_tokens: u64,
+    cache_read_input_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_creation: Option<CacheCreation>,
+    output_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_tool_use: Option<ServerToolUse>,
+}
+
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default)]
+struct CacheCreation {
+    ephemeral_5m_input_tokens: u64,
+    ephemeral_1h_input_tokens: u64,
+}
+
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default)]
+struct ServerToolUse {
+    web_search_requests: u64,
+}
+
+impl From<&Usage> for WireUsage {
+    fn from(usage: &Usage) -> Self {
+        let long = usage.cache_creation_1h_input_tokens;
+        Self {
+            input_tokens: usage.input_tokens,
+            cache_creation_input_tokens: usage.cache_creation_input_tokens,
+            cache_read_input_tokens: usage.cache_read_input_tokens,
+            cache_creation: (long > 0).then(|| CacheCreation {
+                ephemeral_5m_input_tokens: usage.cache_creation_input_tokens.saturating_sub(long),
+                ephemeral_1h_input_tokens: long,
+            }),
+            output_tokens: usage.output_tokens,
+            server_tool_use: (usage.web_search_requests > 0)
+                .then_some(ServerToolUse { web_search_requests: usage.web_search_requests }),
+        }
+    }
+}
+
+impl From<WireUsage> for Usage {
+    fn from(wire: WireUsage) -> Self {
+        let mut usage = Self::new(wire.input_tokens, wire.output_tokens);
+        usage.cache_creation_input_tokens = wire.cache_creation_input_tokens;
+        usage.cache_read_input_tokens = wire.cache_read_input_tokens;
+        usage.cache_creation_1h_input_tokens = wire.cache_creation.unwrap_or_default().ephemeral_1h_input_tokens;
+        usage.web_search_requests = wire.server_tool_use.unwrap_or_default().web_search_requests;
+        usage
+    }
+}
+
+/// The event as the data of one frame of the stream.
+pub(crate) fn event_json(event: &ModelEvent) -> JsonText {
+    // Strings, numbers and exact JSON only: these always serialise.
+    JsonText::of(&mirror(event)).unwrap_or_else(|_| JsonText::empty_object())
+}
+
+fn mirror(event: &ModelEvent) -> Event<'_> {
+    match event {
+        ModelEvent::MessageStart { id, model, usage } => Event::MessageStart {
+            message: StartedMessage {
+                id: id.as_str(),
+                kind: "message",
+                role: "assistant",
+                model,
+                content: [],
+                stop_reason: (),
+                stop_sequence: (),
+                usage: usage.into(),
+            },
+        },
+        ModelEvent::BlockStart { index, block } => Event::ContentBlockStart {
+            index: *index,
+            content_block: mirror_block(block),
+            whole: matches!(block, BlockStart::Whole(block) if is_streamed(block)),
+        },
+        ModelEvent::BlockDelta { index, delta } => {
+            Event::ContentBlockDelta { index: *index, delta: mirror_delta(delta) }
+        }
+        ModelEvent::BlockStop { index } => Event::ContentBlockStop { index: *index },
+        ModelEvent::MessageDelta { stop_reason, usage } => Event::MessageDelta {
+            delta: Stop { stop_reason: stop_reason.as_ref().map(StopReason::as_str), stop_sequence: () },
+            usage: usage.into(),
+        },
+        ModelEvent::MessageStop => Event::MessageStop,
+        ModelEvent::Ping => Event::Ping,
+        _ => Event::Unknown,
+    }
+}
+
+fn is_streamed(block: &ContentBlock) -> bool {
+    matches!(block, ContentBlock::Text { .. } | ContentBlock::Thinking { .. } | ContentBlock::ToolUse(_))
+}
+
+fn mirror_block(block: &BlockStart) -> Block<'_> {
+    Block::Streamed(match block {
+        BlockStart::Thinking { thinking, signature } => StreamedBlock::Thinking { thinking, signature },
+        BlockStart::ToolUse { id, name } => StreamedBlock::ToolUse { id, name, input: Empty {} },
+        BlockStart::Whole(block) => return Block::Whole(block),
+        BlockStart::Text(text) => StreamedBlock::Text { text },
+        _ => StreamedBlock::Text { text: "" },
+    })
+}
+
+fn mirror_delta(delta: &StreamDelta) -> Delta<'_> {
+    match delta {
+        StreamDelta::Text(text) => Delta::Text { text },
+        StreamDelta::Thinking(thinking) => Delta::Thinking { thinking },
+        StreamDelta::Signature(signature) => Delta::Signature { signature },
+        StreamDelta::ToolInput(partial_json) => Delta::InputJson { partial_json },
+        _ => Delta::Unknown,
+    }
+}
+
+#[derive(Deserialize)]
+struct Read<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    message: Option<ReadMessage>,
+    index: Option<usize>,
+    content_block: Option<JsonText>,
+    #[serde(default)]
+    whole: bool,
+    delta: Option<JsonText>,
+    #[serde(default)]
+    usage: WireUsage,
+}
+
+#[derive(Deserialize)]
+struct ReadMessage {
+    id: String,
+    model: String,
+    #[serde(default)]
+    usage: WireUsage,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum ReadDelta {
+    #[serde(rename = "text_delta")]
+    Text { text: String },
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: String },
+    #[serde(rename = "signature_delta")]
+    Signature { signature: String },
+    #[serde(rename = "input_json_delta")]
+    InputJson { partial_json: String },
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Deserialize)]
+struct ReadStop {
+    stop_reason: Option<StopReason>,
+}
+
+/// The event of one frame's data.
+pub(crate) fn read_event(text: &str) -> serde_json::Result<ModelEvent> {
+    let read: Read<'_> = serde_json::from_str(text)?;
+    let index = || read.index.ok_or_else(|| serde_json::Error::missing_field("index"));
+    let delta = || read.delta.as_ref().ok_or_else(|| serde_json::Error::missing_field("delta"));
+    Ok(match &*read.kind {
+        "message_start" => {
+            let message = read.message.ok_or_else(|| serde_json::Error::missing_field("message"))?;
+            ModelEvent::MessageStart { id: message.id.into(), model: message.model, usage: message.usage.into() }
+        }
+        "content_block_start" => {
+            let json = read.content_block.as_ref().ok_or_else(|| serde_json::Error::missing_field("content_block"))?;
+            let block = serde_json::from_str(json.as_str())?;
+            ModelEvent::BlockStart { index: index()?, block: start_of(block, read.whole) }
+        }
+        "content_block_delta" => {
+            ModelEvent::BlockDelta { index: index()?, delta: read_delta(serde_json::from_str(delta()?.as_str())?) }
+        }
+        "content_block_stop" => ModelEvent::BlockStop { index: index()? },
+        "message_delta" => {
+            let stop: ReadStop = serde_json::from_str(delta()?.as_str())?;
+            ModelEvent::MessageDelta { stop_reason: stop.stop_reason, usage: read.usage.into() }
+        }
+        "message_stop" => ModelEvent::MessageStop,
+        "ping" => ModelEvent::Ping,
+        _ => ModelEvent::Unknown,
+    })
+}
+
+fn start_of(block: ContentBlock, whole: bool) -> BlockStart {
+    match block {
+        block if whole => BlockStart::Whole(block),
+        ContentBlock::Text { text } => BlockStart::Text(text),
+        ContentBlock::Thinking { thinking, signature } => BlockStart::Thinking { thinking, signature },
+        ContentBlock::ToolUse(call) => BlockStart::ToolUse { id: call.id, name: call.name },
+        block => BlockStart::Whole(block),
+    }
+}
+
+fn read_delta(delta: ReadDelta) -> StreamDelta {
+    match delta {
+        ReadDelta::Text { text } => StreamDelta::Text(text),
+        ReadDelta::Thinking { thinking } => StreamDelta::Thinking(thinking),
+        ReadDelta::Signature { signature } => StreamDelta::Signature(signature),
+        ReadDelta::InputJson { partial_json } => StreamDelta::ToolInput(partial_json),
+        ReadDelta::Unknown => StreamDelta::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests;
