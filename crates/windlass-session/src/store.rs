@@ -1,0 +1,354 @@
+//! The port: where sessions are kept.
+
+use crate::{ProjectKey, SessionKey};
+use async_trait::async_trait;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+use windlass_types::{Entry, SessionId, Timestamp};
+
+/// Where sessions are kept.
+///
+/// One session has one writer at a time: whoever holds its [`Lease`]. Reading
+/// needs none. To continue a session, open it first and load it then, so that
+/// nothing is written in between by somebody else.
+#[async_trait]
+pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
+    /// Takes the single-writer lease of a session, which need not exist yet:
+    /// it comes into being with its first append.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::InUse`], naming the owner, when somebody else holds the
+    /// lease; other kinds when the session cannot be reached.
+    async fn open(&self, key: &SessionKey, owner: &Owner, header: LogHeader) -> Result<Lease, StoreError>;
+
+    /// Appends entries, all or none, after everything appended before, and
+    /// returns the new position. An empty list changes nothing, and with
+    /// [`Durability::Durable`] waits until all before it is durable.
+    ///
+    /// The entries are taken in order of the calls' first poll; dropping the
+    /// future after that loses only the news that they are written.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::Conflict`] when `expected_seq` is not the current
+    /// position. After a failed write every later append fails with the same
+    /// error: what comes after a gap must not look whole.
+    async fn append(
+        &self,
+        lease: &Lease,
+        expected_seq: u64,
+        entries: Vec<Entry>,
+        durability: Durability,
+    ) -> Result<u64, StoreError>;
+
+    /// Reads a session: the entries of its current conversation in order, and
+    /// what stands beside it. Any damage is skipped and reported; what is
+    /// stored is not changed.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::NotFound`] when there is no such session.
+    async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError>;
+
+    /// The sessions of a project, the last changed first.
+    ///
+    /// # Errors
+    /// The project's sessions cannot be reached. A project without any is an
+    /// empty list.
+    async fn list(&self, project: &ProjectKey) -> Result<Vec<SessionSummary>, StoreError>;
+
+    /// Removes a session and what belongs to it. Removing what is not there is
+    /// no error.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::InUse`] when somebody holds its lease.
+    async fn delete(&self, key: &SessionKey) -> Result<(), StoreError>;
+
+    /// Waits until everything appended is durable, and gives the lease back.
+    ///
+    /// Dropping the lease gives it back too; what was appended is still
+    /// written, but nobody learns whether that worked.
+    ///
+    /// # Errors
+    /// The first error that the lease met, if any. The lease is given back all
+    /// the same.
+    async fn close(&self, lease: Lease) -> Result<(), StoreError>;
+}
+
+/// When an append returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "a store must offer exactly these two grades")]
+pub enum Durability {
+    /// When the entries are handed to the writer.
+    Buffered,
+    /// When they would survive the loss of the machine. One sync serves all that wait.
+    Durable,
+}
+
+/// Who writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Owner {
+    /// The process.
+    pub pid: u32,
+    /// The program, for people.
+    pub program: String,
+}
+
+impl Owner {
+    /// An owner.
+    pub fn new(pid: u32, program: impl Into<String>) -> Self {
+        Self { pid, program: program.into() }
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (process {})", self.program, self.pid)
+    }
+}
+
+/// What every line of a session says beside its entry. Constant for one lease.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct LogHeader {
+    /// The project directory.
+    pub cwd: String,
+    /// The branch that is checked out there, if any.
+    pub git_branch: Option<String>,
+    /// The version of the program.
+    pub version: String,
+    /// How the program was started (`cli`, `sdk-rust` …).
+    pub entrypoint: String,
+}
+
+impl LogHeader {
+    /// A header without a branch.
+    pub fn new(cwd: impl Into<String>, version: impl Into<String>, entrypoint: impl Into<String>) -> Self {
+        Self { cwd: cwd.into(), git_branch: None, version: version.into(), entrypoint: entrypoint.into() }
+    }
+
+    /// Names the branch that is checked out.
+    #[must_use]
+    pub fn with_git_branch(mut self, branch: Option<String>) -> Self {
+        self.git_branch = branch;
+        self
+    }
+}
+
+/// The right to write one session. Dropping it gives it back.
+pub struct Lease {
+    key: SessionKey,
+    epoch: u64,
+    seq: u64,
+    guard: Option<Box<dyn Any + Send + Sync>>,
+}
+
+impl Lease {
+    /// For implementers of stores: a lease that holds `guard` until it is
+    /// closed or dropped.
+    pub fn new(key: SessionKey, epoch: u64, seq: u64, guard: impl Any + Send + Sync) -> Self {
+        Self { key, epoch, seq, guard: Some(Box::new(guard)) }
+    }
+
+    /// The session.
+    pub fn key(&self) -> &SessionKey {
+        &self.key
+    }
+
+    /// A number that no other lease of this store has.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// The position at which the session was opened: what the first append expects.
+    pub fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// For implementers of stores: the guard, if it is of this type.
+    pub fn guard<T: Any>(&self) -> Option<&T> {
+        self.guard.as_ref()?.downcast_ref()
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lease").field("key", &self.key).field("epoch", &self.epoch).field("seq", &self.seq).finish()
+    }
+}
+
+/// A session as it was read.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Loaded {
+    /// The entries of the current conversation in order, and what stands beside it.
+    pub entries: Vec<Entry>,
+    /// The position after the last entry: what the next append expects. It only
+    /// grows; its steps mean nothing.
+    pub seq: u64,
+    /// What was found on the way.
+    pub report: LoadReport,
+}
+
+impl Loaded {
+    /// A loaded session.
+    pub fn new(entries: Vec<Entry>, seq: u64, report: LoadReport) -> Self {
+        Self { entries, seq, report }
+    }
+}
+
+/// What was found while a session was read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct LoadReport {
+    /// Entries returned.
+    pub entries: usize,
+    /// Of those, messages of the user or the model.
+    pub messages: usize,
+    /// Lines that stand on a branch which the conversation left.
+    pub off_branch: usize,
+    /// Lines, or parts of lines, that could not be used. At most
+    /// [`LoadReport::LISTED`] are listed.
+    pub skipped: Vec<SkippedLine>,
+    /// How many could not be used in all.
+    pub skipped_total: usize,
+    /// What is unusual but was used. At most [`LoadReport::LISTED`] are listed.
+    pub warnings: Vec<String>,
+}
+
+impl LoadReport {
+    /// Most skipped lines, and most warnings, that a report lists.
+    pub const LISTED: usize = 1_000;
+
+    pub(crate) fn skip(&mut self, line: u64, reason: impl Into<String>) {
+        self.skipped_total += 1;
+        if self.skipped.len() < Self::LISTED {
+            self.skipped.push(SkippedLine { line, reason: reason.into() });
+        }
+    }
+
+    pub(crate) fn warn(&mut self, warning: impl Into<String>) {
+        if self.warnings.len() < Self::LISTED {
+            self.warnings.push(warning.into());
+        }
+    }
+}
+
+/// A line that could not be used.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct SkippedLine {
+    /// Its number, from one.
+    pub line: u64,
+    /// Why.
+    pub reason: String,
+}
+
+/// A session as lists show it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct SessionSummary {
+    /// The session.
+    pub session_id: SessionId,
+    /// Its title, else the last prompt, else a stored summary, else the first prompt.
+    pub summary: String,
+    /// When it changed last, in milliseconds since the Unix epoch.
+    pub last_modified: u64,
+    /// Its size in bytes.
+    pub file_size: u64,
+    /// The title that somebody gave it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub custom_title: Option<String>,
+    /// The first prompt, cut to 200 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_prompt: Option<String>,
+    /// The branch of the last line that names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub git_branch: Option<String>,
+    /// The directory of the first line that names one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Its tag.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+    /// The time of its first line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
+}
+
+/// What kind of trouble a store is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StoreErrorKind {
+    /// Somebody else writes this session.
+    InUse,
+    /// The session is not at the expected position.
+    Conflict,
+    /// There is no such session.
+    NotFound,
+    /// The lease is not of this store, or was given back.
+    LeaseLost,
+    /// The key names no possible session.
+    InvalidKey,
+    /// There is no room left.
+    Full,
+    /// Reading or writing failed.
+    Io,
+}
+
+/// Why a store did not do what it was asked. The message names the place and
+/// says what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct StoreError {
+    /// What kind.
+    pub kind: StoreErrorKind,
+    /// What happened and what to do, in a sentence.
+    pub message: Arc<str>,
+}
+
+impl StoreError {
+    /// An error.
+    pub fn new(kind: StoreErrorKind, message: impl Into<Arc<str>>) -> Self {
+        Self { kind, message: message.into() }
+    }
+
+    /// For implementers of stores: somebody else holds the lease.
+    pub fn in_use(key: &SessionKey, owner: impl fmt::Display) -> Self {
+        Self::new(
+            StoreErrorKind::InUse,
+            format!("session {} is in use by {owner}: end that program, or start a session of your own", key.session),
+        )
+    }
+
+    /// For implementers of stores: the position is another one.
+    pub fn conflict(key: &SessionKey, expected: u64, found: u64) -> Self {
+        Self::new(
+            StoreErrorKind::Conflict,
+            format!(
+                "session {} is at position {found}, not {expected}: something else was appended; load it again",
+                key.session
+            ),
+        )
+    }
+
+    /// For implementers of stores: there is no such session.
+    pub fn not_found(key: &SessionKey) -> Self {
+        Self::new(
+            StoreErrorKind::NotFound,
+            format!(
+                "there is no session {} in project {}: list the sessions to see which exist",
+                key.session, key.project
+            ),
+        )
+    }
+
+    /// For implementers of stores: the lease does not give access.
+    pub fn lease_lost(key: &SessionKey) -> Self {
+        Self::new(
+            StoreErrorKind::LeaseLost,
+            format!("the lease of session {} was given back: open it again", key.session),
+        )
+    }
+}
