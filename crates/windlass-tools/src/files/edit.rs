@@ -42,6 +42,11 @@ pub(crate) enum EditError {
     )]
     Ambiguous { count: usize, lines: Vec<usize> },
     #[error(
+        "old_string occurs {count} times, and the result would be too large. \
+         Make smaller edits, or use a program through Bash"
+    )]
+    TooLarge { count: usize },
+    #[error(
         "the file is in {charset}, which cannot hold {character:?} (U+{code:04X}) of new_string. \
          Use other characters, or convert the file first", code = u32::from(*.character)
     )]
@@ -115,14 +120,26 @@ fn create(bom: &[u8], body: &[u8], format: TextFormat, new: &str) -> Result<Edit
     Ok(Edited { bytes, count: 1 })
 }
 
+/// Places that one edit may change.
+const MAX_PLACES: usize = 250_000;
+/// Bytes that a file may have after an edit.
+const MAX_RESULT: usize = 32 * 1024 * 1024;
+
 fn find(text: &[u8], edit: Replacement<'_>) -> Result<Vec<usize>, EditError> {
     const LINES_NAMED: usize = 8;
-    let found: Vec<usize> = memchr::memmem::find_iter(text, edit.old).collect();
+    let kept = if edit.all { MAX_PLACES + 1 } else { LINES_NAMED };
+    let mut places = memchr::memmem::find_iter(text, edit.old);
+    let found: Vec<usize> = places.by_ref().take(kept).collect();
     match found.len() {
-        0 => Err(EditError::NotFound { hint: near::hint(&String::from_utf8_lossy(text), edit.old) }),
+        0 => Err(EditError::NotFound { hint: near::hint(text, edit.old) }),
         1 => Ok(found),
-        _ if edit.all => Ok(found),
-        count => Err(EditError::Ambiguous { count, lines: line_numbers(text, found.iter().take(LINES_NAMED)) }),
+        _ if !edit.all => {
+            Err(EditError::Ambiguous { count: found.len() + places.count(), lines: line_numbers(text, found.iter()) })
+        }
+        count if count > MAX_PLACES || text.len() + count.saturating_mul(edit.new.len()) > MAX_RESULT => {
+            Err(EditError::TooLarge { count: count + places.count() })
+        }
+        _ => Ok(found),
     }
 }
 

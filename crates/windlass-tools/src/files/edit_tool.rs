@@ -9,9 +9,12 @@ use windlass_tool::{Annotations, InterruptBehavior, Tool, ToolCx, ToolError, Too
 use windlass_types::Access;
 
 use super::change::{Change, Target, not_text};
-use super::charset::Content;
+use super::charset::{Charset, Content};
 use super::edit::{EditError, Replacement, apply};
 use super::open::not_found;
+
+/// Bytes of a file in another encoding than UTF-8 that can be edited: it is decoded as a whole.
+const MAX_TRANSCODED: usize = 8 * 1024 * 1024;
 
 /// Replaces an exact piece of text in a file that was read.
 ///
@@ -160,6 +163,14 @@ async fn edit_file(cx: &ToolCx, file_path: &str, edits: &[Replacement<'_>]) -> R
     let Content::Text(format) = content else {
         return Err(not_text(&target.path, content));
     };
+    let size = target.content.as_ref().map_or(0, Vec::len);
+    if format.charset != Charset::Utf8 && size > MAX_TRANSCODED {
+        return Err(ToolError::rejected(format!(
+            "{} has {size} bytes of {}; at most {MAX_TRANSCODED} can be edited outside UTF-8. Change it with Bash.",
+            target.path.display(),
+            format.charset.name(),
+        )));
+    }
     let mut bytes = Cow::Borrowed(target.content.as_deref().unwrap_or_default());
     let mut count = 0;
     for (at, edit) in (1..).zip(edits) {
@@ -197,6 +208,7 @@ fn summary(change: &Change, count: usize) -> String {
     let starts: Vec<String> = starts.collect();
     let word = if hunks.len() == 1 { "line" } else { "lines" };
     let more = if hunks.len() > PLACES || change.patch.truncated { ", …" } else { "" };
+    let places = if starts.is_empty() { String::new() } else { format!(" at {word} {}{more}", starts.join(", ")) };
     let replacements = if count == 1 { String::new() } else { format!(" {count} replacements,") };
-    format!("Edited {path}:{replacements} {} at {word} {}{more}.", change.counts(), starts.join(", "))
+    format!("Edited {path}:{replacements} {}{places}.", change.counts())
 }

@@ -10,7 +10,8 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use super::page::cut_chars;
 
-const MAX_TEXT: usize = 8 * 1024 * 1024;
+const MAX_TEXT: usize = 4 * 1024 * 1024;
+const MAX_LINES: usize = 100_000;
 const MAX_OLD_LINES: usize = 400;
 const MAX_LINE: usize = 400;
 const SHOWN_LINES: usize = 8;
@@ -19,8 +20,8 @@ const SHOWN_CHARS: usize = 160;
 const SIMILAR: f64 = 0.5;
 
 /// A sentence or more for the model: where the nearest text is and how it differs.
-pub(crate) fn hint(text: &str, old: &str) -> String {
-    let text = text.get(..text.floor_char_boundary(MAX_TEXT)).unwrap_or(text);
+pub(crate) fn hint(text: &[u8], old: &str) -> String {
+    let text = String::from_utf8_lossy(text.get(..MAX_TEXT).unwrap_or(text));
     if let Some(stripped) = without_line_numbers(old)
         && text.contains(&stripped)
     {
@@ -45,7 +46,7 @@ pub(crate) fn hint(text: &str, old: &str) -> String {
                 they are matched to those of the file."
             .to_owned();
     }
-    let lines: Vec<&str> = text.split('\n').collect();
+    let lines: Vec<&str> = text.split('\n').take(MAX_LINES).collect();
     let wanted: Vec<&str> = old.split('\n').take(MAX_OLD_LINES).collect();
     if let Some(region) = loose_match(&lines, &wanted) {
         return describe_loose(&lines, &wanted, region);
@@ -69,6 +70,11 @@ const ASPECTS: [Aspect; 4] = [Aspect::Blanks, Aspect::Typography, Aspect::Unicod
 /// The line without what `ignored` names.
 fn loose(line: &str, ignored: &[Aspect]) -> String {
     let line = cut_chars(line, MAX_LINE).0;
+    if line.is_ascii() && ignored == ASPECTS {
+        let kept = line.bytes().filter(|b| !b.is_ascii_whitespace() && *b != 0x0B);
+        let plain = kept.map(|b| if matches!(b, b'"' | b'`') { '\'' } else { b.to_ascii_lowercase().into() });
+        return plain.collect();
+    }
     let skip = |aspect| ignored.contains(&aspect);
     let mut out: String = if skip(Aspect::UnicodeForm) { line.nfc().collect() } else { line.to_owned() };
     if skip(Aspect::Typography) {

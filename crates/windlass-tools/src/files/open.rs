@@ -8,7 +8,7 @@ use super::charset::SAMPLE;
 use super::suggest::{other_places, similar_names};
 
 /// Files above this size cannot be edited or replaced, only read by pages.
-pub(crate) const MAX_EDIT: u64 = 32 * 1024 * 1024;
+pub(crate) const MAX_EDIT: u64 = 16 * 1024 * 1024;
 
 /// The path of an input, absolute, and the one its links lead to.
 pub(crate) fn target(cx: &ToolCx, file_path: &str) -> Result<(PathBuf, PathBuf), ToolError> {
@@ -117,7 +117,9 @@ pub(crate) async fn not_found(cx: &ToolCx, path: &Path) -> ToolError {
         }
     }
     let mut text = format!("{} does not exist.", path.display());
-    if meant.is_empty() {
+    if path.strip_prefix(cx.cwd()).is_ok_and(|below| below.starts_with("~")) {
+        text.push_str(" `~` is not expanded here: give the absolute path.");
+    } else if meant.is_empty() {
         text.push_str(&format!(" The current directory is {}. Find the file with Glob.", cx.cwd().display()));
     } else {
         let meant: Vec<String> = meant.iter().map(|p| p.display().to_string()).collect();

@@ -1,17 +1,20 @@
 //! The difference between two texts: hunks for programs, a unified diff for people.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use similar::{DiffTag, TextDiff};
+use similar::{DiffOp, DiffTag, TextDiff};
 
 /// Lines of context around a change.
 const CONTEXT: usize = 3;
 /// After this time a coarser, still correct, difference is given.
 const DIFF_TIME: Duration = Duration::from_millis(250);
 /// Bytes of hunk lines kept; what is beyond is left out and said.
-const MAX_PATCH_BYTES: usize = 512 * 1024;
+const MAX_PATCH_BYTES: usize = 256 * 1024;
+/// Changed lines that are compared one by one.
+const MAX_DIFF_LINES: usize = 200_000;
 
 /// One changed region of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,52 +50,61 @@ pub struct Patch {
 
 impl Patch {
     /// Compares two texts by lines. Memory and time are bounded: a huge change is
-    /// reported coarser, and beyond half a megabyte only its beginning.
+    /// reported coarser, or only by its counts.
     #[must_use]
     pub fn between(old: &str, new: &str) -> Self {
+        let changed = Changed::between(old.as_bytes(), new.as_bytes());
+        let old = old.get(changed.old).unwrap_or_default();
+        let new = new.get(changed.new).unwrap_or_default();
+        let (removed, added) = (line_count(old), line_count(new));
+        if removed + added > MAX_DIFF_LINES {
+            return Self { hunks: Vec::new(), added, removed, truncated: true };
+        }
         let old: Vec<&str> = old.split_inclusive('\n').collect();
         let new: Vec<&str> = new.split_inclusive('\n').collect();
-        let start = common(old.iter(), new.iter());
-        let limit = old.len().min(new.len()) - start;
-        let end = common(old.iter().rev(), new.iter().rev()).min(limit);
-        let base = start.saturating_sub(CONTEXT);
-        let cut = end.saturating_sub(CONTEXT);
-        let old = window(&old, base, cut);
-        let new = window(&new, base, cut);
-
         let mut config = TextDiff::configure();
         config.timeout(DIFF_TIME);
-        let diff = config.diff_slices(old, new);
+        let diff = config.diff_slices(&old, &new);
         let mut patch = Self::default();
         let mut room = MAX_PATCH_BYTES;
         for ops in diff.grouped_ops(CONTEXT) {
-            let mut hunk = Hunk { old_start: 0, old_lines: 0, new_start: 0, new_lines: 0, lines: Vec::new() };
-            if let Some(op) = ops.first() {
-                hunk.old_start = base + op.old_range().start + 1;
-                hunk.new_start = base + op.new_range().start + 1;
-            }
-            for op in &ops {
-                hunk.old_lines += op.old_range().len();
-                hunk.new_lines += op.new_range().len();
-                let (tag, before, after) = op.as_tag_tuple();
-                let before = old.get(before).unwrap_or_default();
-                let after = new.get(after).unwrap_or_default();
-                if tag == DiffTag::Equal {
-                    hunk.push(' ', before, &mut room);
-                } else {
-                    patch.removed += before.len();
-                    patch.added += after.len();
-                    hunk.push('-', before, &mut room);
-                    hunk.push('+', after, &mut room);
-                }
-            }
-            if room == 0 {
-                patch.truncated = true;
-            } else {
-                patch.hunks.push(hunk);
-            }
+            patch.add_hunk(&ops, changed.line, (&old, &new), &mut room);
         }
         patch
+    }
+
+    /// Adds the hunk of `ops` over the lines of both sides, of which `base` lines of the
+    /// file come first.
+    fn add_hunk(&mut self, ops: &[DiffOp], base: usize, sides: (&[&str], &[&str]), room: &mut usize) {
+        let first = ops.first().map(|op| (op.old_range().start, op.new_range().start));
+        let (old_start, new_start) = first.unwrap_or_default();
+        let mut hunk = Hunk {
+            old_start: base + old_start + 1,
+            old_lines: 0,
+            new_start: base + new_start + 1,
+            new_lines: 0,
+            lines: Vec::new(),
+        };
+        for op in ops {
+            let (tag, before, after) = op.as_tag_tuple();
+            let before = sides.0.get(before).unwrap_or_default();
+            let after = sides.1.get(after).unwrap_or_default();
+            hunk.old_lines += before.len();
+            hunk.new_lines += after.len();
+            if tag == DiffTag::Equal {
+                hunk.push(' ', before, room);
+            } else {
+                self.removed += before.len();
+                self.added += after.len();
+                hunk.push('-', before, room);
+                hunk.push('+', after, room);
+            }
+        }
+        if *room == 0 {
+            self.truncated = true;
+        } else {
+            self.hunks.push(hunk);
+        }
     }
 
     /// The unified diff text; empty when nothing differs. `old_name` and `new_name`
@@ -141,12 +153,45 @@ impl Hunk {
     }
 }
 
-fn common<'a>(old: impl Iterator<Item = &'a &'a str>, new: impl Iterator<Item = &'a &'a str>) -> usize {
-    old.zip(new).take_while(|(a, b)| a == b).count()
+/// The part of two texts that differs, in whole lines and with lines of context.
+struct Changed {
+    old: Range<usize>,
+    new: Range<usize>,
+    /// Lines before it.
+    line: usize,
 }
 
-fn window<'a, 'b>(lines: &'a [&'b str], base: usize, cut: usize) -> &'a [&'b str] {
-    lines.get(base..lines.len().saturating_sub(cut)).unwrap_or_default()
+impl Changed {
+    fn between(old: &[u8], new: &[u8]) -> Self {
+        let same = |(a, b): &(&u8, &u8)| a == b;
+        let head = old.iter().zip(new).take_while(same).count();
+        let start = lines_back(old.get(..head).unwrap_or_default());
+        let limit = old.len().min(new.len()) - head;
+        let tail = old.iter().rev().zip(new.iter().rev()).take(limit).take_while(same).count();
+        let tail = old.get(old.len() - tail..).unwrap_or_default();
+        let end = tail.len() - lines_on(tail);
+        let before = old.get(..start).unwrap_or_default();
+        Self {
+            old: start..old.len() - end,
+            new: start..new.len() - end,
+            line: memchr::memchr_iter(b'\n', before).count(),
+        }
+    }
+}
+
+/// Where the line begins that is `CONTEXT` lines before the last, unfinished one.
+fn lines_back(text: &[u8]) -> usize {
+    memchr::memrchr_iter(b'\n', text).nth(CONTEXT).map_or(0, |at| at + 1)
+}
+
+/// Where the line ends that is `CONTEXT` lines after the first, begun one.
+fn lines_on(text: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', text).nth(CONTEXT).map_or(text.len(), |at| at + 1)
+}
+
+fn line_count(text: &str) -> usize {
+    let unfinished = !text.is_empty() && !text.ends_with('\n');
+    memchr::memchr_iter(b'\n', text.as_bytes()).count() + usize::from(unfinished)
 }
 
 /// In a unified diff an empty range is named by the line before it.

@@ -143,7 +143,7 @@ async fn refusals_name_the_file_and_the_way_out() {
     let session = Session::new();
     session.put("/w/a.txt", "one\n\ttwo two\n");
     session.put("/w/prog", b"\x7FELF\x02\0\0\0");
-    session.put("/w/large", vec![b'a'; 33 * 1024 * 1024]);
+    session.put("/w/large", vec![b'a'; 17 * 1024 * 1024]);
     session.device("/dev/full");
     session.read("/w/a.txt").await;
     session.read("/w/large").await;
@@ -155,12 +155,26 @@ async fn refusals_name_the_file_and_the_way_out() {
         ("/w/a.txt", "", "x", "exists and is not empty"),
         ("/w/b.txt", "x", "y", "/w/b.txt does not exist."),
         ("/w/prog", "ELF", "elf", "looks like ELF program"),
-        ("/w/large", "aaa", "b", "larger than 32 MB"),
+        ("/w/large", "aaa", "b", "larger than 16 MB"),
         ("/dev/full", "x", "y", "Only regular files"),
     ] {
         let error = session.edit(path, old, new).await.unwrap_err();
         assert!(error.contains(path) && error.contains(expected), "{path}: {error}");
     }
+}
+
+#[tokio::test]
+async fn one_huge_line_is_edited_without_a_huge_answer() {
+    let session = Session::new();
+    let line = "x".repeat(3_000_000);
+    session.put("/w/min.js", format!("{line}needle{line}"));
+    session.read("/w/min.js").await;
+    let input = json!({ "file_path": "/w/min.js", "old_string": "needle", "new_string": "pin" });
+    let output = session.call("Edit", input).await.unwrap();
+    assert_eq!(output.content.text(), "Edited /w/min.js: +1 −1 lines.");
+    assert!(output.structured.unwrap().as_str().len() < 1000);
+    assert!(output.diff.unwrap().contains("not shown"));
+    assert_eq!(session.get("/w/min.js").unwrap().len(), 6_000_003);
 }
 
 #[tokio::test]

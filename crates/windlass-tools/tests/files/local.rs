@@ -69,5 +69,5 @@ async fn a_huge_file_is_read_by_pages() {
         output.content.text().starts_with("150000\tline\n150001\tline\n\n[PARTIAL: lines 150000-150001 of at least")
     );
     let error = session.edit(path.to_str().unwrap(), "line", "x").await.unwrap_err();
-    assert!(error.contains("larger than 32 MB"), "{error}");
+    assert!(error.contains("larger than 16 MB"), "{error}");
 }

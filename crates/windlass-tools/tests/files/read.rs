@@ -123,6 +123,7 @@ async fn a_missing_file_comes_with_guesses() {
         ("/w/w/src/main.rs", false, "Did you mean /w/src/main.rs?"),
         ("/w/config.yml", false, "Did you mean /w/config.yaml?"),
         ("/w/src/mian.rs", true, "Did you mean /w/src/main.rs?"),
+        ("/w/~/a.txt", false, "`~` is not expanded here: give the absolute path."),
         ("/w/zebra", true, "The current directory is /w. Find the file with Glob."),
     ] {
         session.whole_tree = whole_tree;

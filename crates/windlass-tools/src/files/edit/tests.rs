@@ -113,6 +113,14 @@ fn a_huge_file_with_many_places_is_quick() {
 }
 
 #[test]
+fn an_edit_that_would_grow_without_bound_is_refused() {
+    let raw = b"aa".repeat(200_000);
+    assert_eq!(replace(&raw, "a", "b", true), Err(EditError::TooLarge { count: 400_000 }));
+    assert_eq!(replace(&raw, "aa", &"b".repeat(1000), true), Err(EditError::TooLarge { count: 200_000 }));
+    assert!(matches!(replace(&raw, "a", "b", false), Err(EditError::Ambiguous { count: 400_000, .. })));
+}
+
+#[test]
 fn whole_contents_keep_the_form_of_the_file() {
     let rewritten = |content: &str, raw: &[u8]| rewrite(content, Some((raw, format_of(raw)))).unwrap();
     assert_eq!(rewrite("a\nb", None).unwrap(), b"a\nb");
@@ -186,6 +194,32 @@ proptest! {
         let edit = Replacement { old: "<needle>", new: "<pin>", all: false };
         if let Ok(edited) = apply(&raw, format, edit) {
             prop_assert_eq!(edited.bytes, [&head[..], b"<pin>", &tail].concat());
+        }
+    }
+
+    /// The same with the encoding found by itself, and for 16-bit text with damage.
+    #[test]
+    fn whatever_is_taken_for_text_keeps_its_bytes(
+        head in prop::collection::vec(any::<u8>(), 0..40),
+        tail in prop::collection::vec(any::<u8>(), 0..40),
+        wide in prop::option::of(any::<bool>()),
+    ) {
+        let charset = match wide {
+            None => Charset::Utf8,
+            Some(true) => Charset::Utf16Le,
+            Some(false) => Charset::Utf16Be,
+        };
+        let file = |word: &str| {
+            let mark = if wide.is_some() { "\u{FEFF}" } else { "" };
+            let even = if wide.is_some() { head.len() / 2 * 2 } else { head.len() };
+            [&charset.encode(mark).unwrap(), &head[..even], &charset.encode(word).unwrap(), &tail].concat()
+        };
+        let raw = file("<needle>");
+        let edit = Replacement { old: "<needle>", new: "<pin>", all: false };
+        if let Content::Text(format) = of_file(&raw)
+            && let Ok(edited) = apply(&raw, format, edit)
+        {
+            prop_assert_eq!(edited.bytes, file("<pin>"));
         }
     }
 }

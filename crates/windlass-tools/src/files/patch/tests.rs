@@ -36,6 +36,16 @@ fn a_huge_change_is_cut_and_counted() {
     assert!(patch.unified("x", "x").contains("60000 lines added"));
 }
 
+#[test]
+fn a_file_of_empty_lines_is_only_counted() {
+    let patch = Patch::between(&"\n".repeat(1_000_000), &"x\n".repeat(1_000_000));
+    assert_eq!((patch.truncated, patch.added, patch.removed), (true, 1_000_000, 1_000_000));
+    // What is common to both sides costs nothing.
+    let old = "same\n".repeat(500_000);
+    let patch = Patch::between(&format!("{old}a\n{old}"), &format!("{old}b\n{old}"));
+    assert_eq!((patch.hunks.len(), patch.hunks[0].old_start), (1, 499_998));
+}
+
 /// Applies the hunks by hand.
 fn apply(old: &str, patch: &Patch) -> String {
     let old: Vec<&str> = old.split_inclusive('\n').collect();
