@@ -132,7 +132,7 @@ impl fmt::Display for RuleValue {
 }
 
 /// A rule that decided.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MatchedRule {
     /// Its text, as it was written.
@@ -151,7 +151,7 @@ impl MatchedRule {
 }
 
 /// Which part of the pipeline decided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DecisionReason {
@@ -258,7 +258,7 @@ pub enum PermissionUpdate {
 }
 
 /// The verdict on one call, with its whole reason.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Decision {
     /// What happens.
@@ -418,7 +418,7 @@ impl PermissionDenial {
 }
 
 /// A verdict as the log keeps it, so that one can ask later why a call ran.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AuditedDecision {
     /// The tool use.
