@@ -1,6 +1,15 @@
 //! What an understood command does, and to which paths.
 
-use crate::{SimpleCommand, Word};
+mod awk;
+mod edits;
+mod find;
+mod git;
+mod options;
+mod sed;
+mod special;
+mod table;
+
+use crate::{RedirectKind, SimpleCommand, Word, scan::base_name};
 
 /// What running a command amounts to, its redirections aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -70,18 +79,148 @@ impl Classification {
     }
 }
 
+/// What a command is found to do, before redirections are added. `None` stands for "unknown".
+type Findings = Option<Classification>;
+
+impl PathOperand {
+    fn operand(word: &Word, recursive: bool) -> Self {
+        Self { path: word.text().to_owned(), glob: !word.is_literal(), recursive, role: PathRole::Operand }
+    }
+
+    fn literal(path: &str) -> Self {
+        Self { path: path.to_owned(), glob: false, recursive: false, role: PathRole::Operand }
+    }
+
+    fn working_directory(recursive: bool) -> Self {
+        Self { path: ".".to_owned(), glob: false, recursive, role: PathRole::Implied }
+    }
+}
+
+impl Classification {
+    fn new(effect: Effect) -> Self {
+        Self { effect, reads: Vec::new(), writes: Vec::new() }
+    }
+
+    fn reading(reads: Vec<PathOperand>) -> Self {
+        Self { effect: Effect::ReadOnly, reads, writes: Vec::new() }
+    }
+}
+
 pub(crate) fn classify(command: &SimpleCommand) -> Classification {
-    let _ = command;
-    Classification { effect: Effect::Unknown, reads: Vec::new(), writes: Vec::new() }
+    let mut class = match command.words() {
+        [] if command.assignments().is_empty() => Classification::new(Effect::ReadOnly),
+        words if command.has_only_safe_assignments() => program(words).unwrap_or_else(|| unknown(words)),
+        words => unknown(words),
+    };
+    for redirect in command.redirects().iter().filter(|r| !r.is_harmless()) {
+        let mut operand = PathOperand::operand(&redirect.target, false);
+        operand.role = PathRole::Redirect;
+        match redirect.kind {
+            RedirectKind::Read => class.reads.push(operand),
+            _ => class.writes.push(operand),
+        }
+    }
+    class
+}
+
+/// The program's name if it is looked up in the system's directories.
+fn program_name(word: &Word) -> Option<&str> {
+    let name = word.as_literal()?;
+    let name = name.strip_prefix("/usr/bin/").or_else(|| name.strip_prefix("/bin/")).unwrap_or(name);
+    (!name.contains('/')).then_some(name)
+}
+
+fn program(words: &[Word]) -> Findings {
+    let (program, args) = words.split_first()?;
+    match program_name(program)? {
+        "cd" => directory(args),
+        "awk" | "gawk" | "mawk" => awk::classify(args),
+        "command" => special::command(args),
+        "date" => special::date(args),
+        "find" => find::classify(args),
+        "git" => git::classify(args),
+        "jq" => special::jq(args),
+        "printf" => special::printf(args),
+        "ps" => special::ps(args),
+        "sed" => sed::classify(args),
+        "test" => special::test(args),
+        "[" => special::bracket(args),
+        "time" => program_behind_time(args),
+        name @ ("mkdir" | "touch" | "rm" | "rmdir" | "mv" | "cp") => edits::classify(name, args),
+        name => {
+            let spec = table::find(name)?;
+            options::read_only(spec, args)
+        }
+    }
+}
+
+fn program_behind_time(args: &[Word]) -> Findings {
+    match args {
+        [p, rest @ ..] if p.text() == "-p" => program(rest),
+        rest => program(rest),
+    }
+}
+
+const NETWORK: &[&str] = &[
+    "curl",
+    "dig",
+    "ftp",
+    "host",
+    "nc",
+    "ncat",
+    "netcat",
+    "nslookup",
+    "ping",
+    "rsync",
+    "scp",
+    "sftp",
+    "ssh",
+    "telnet",
+    "tracepath",
+    "traceroute",
+    "wget",
+    "whois",
+];
+
+fn unknown(words: &[Word]) -> Classification {
+    let name = words.first().and_then(Word::as_literal).map(base_name).unwrap_or_default();
+    let effect = if NETWORK.contains(&name) { Effect::Network } else { Effect::Unknown };
+    let mut class = Classification::new(effect);
+    for word in words.iter().skip(1) {
+        if let Some((_, value)) = word.text().split_once('=').filter(|(_, value)| !value.is_empty()) {
+            class.reads.push(PathOperand { glob: !word.is_literal(), ..PathOperand::literal(value) });
+        }
+        if !word.text().starts_with('-') && !word.text().is_empty() {
+            class.reads.push(PathOperand::operand(word, true));
+        }
+    }
+    class
+}
+
+fn directory(args: &[Word]) -> Findings {
+    let directory = cd_operand(args)?;
+    let mut class = Classification::new(Effect::ChangeDirectory);
+    class.reads.push(PathOperand::literal(directory));
+    Some(class)
+}
+
+fn cd_operand(args: &[Word]) -> Option<&str> {
+    let directory = match args {
+        [directory] => directory,
+        [end, directory] if end.text() == "--" => directory,
+        _ => return None,
+    };
+    directory.as_literal().filter(|d| !d.is_empty() && !d.starts_with('-'))
 }
 
 /// The directory of a `cd` that can be followed: one literal operand, no option.
 pub(crate) fn literal_cd(command: &SimpleCommand) -> Option<String> {
-    match command.words() {
-        [cd, directory] if cd.text() == "cd" && command.assignments().is_empty() => {
-            let directory = Word::as_literal(directory)?;
-            (!directory.is_empty() && !directory.starts_with('-')).then(|| directory.to_owned())
-        }
-        _ => None,
+    let (cd, args) = command.words().split_first()?;
+    if cd.text() != "cd" || !command.assignments().is_empty() {
+        return None;
     }
+    cd_operand(args).map(str::to_owned)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,11 @@
 //! Rule patterns for commands.
 
+mod allow;
+mod deny;
+mod suggest;
+
+pub use suggest::suggest_prefix;
+
 use crate::{FoundCommand, SimpleCommand, grammar};
 
 /// Whether a deny or ask pattern applies to a command.
@@ -14,7 +20,7 @@ pub enum DenyMatch {
     Yes,
 }
 
-/// A parsed specifier of a `Bash(...)` rule.
+/// A parsed specifier of a `Bash(...)` rule. Made by [`parse_rule_pattern`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BashPattern {
     text: String,
@@ -23,14 +29,14 @@ pub struct BashPattern {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Shape {
-    /// `*`
+    /// `*` or nothing.
     Any,
-    /// No wildcard: exactly this text.
-    Exact,
+    /// No wildcard: exactly these words.
+    Exact(Vec<String>),
     /// `PREFIX:*` or `PREFIX *`: these words, then any.
     Words(Vec<String>),
-    /// A `*` anywhere else: the text between the wildcards.
-    Wildcard(Vec<String>),
+    /// A `*` anywhere else: the texts between the wildcards, at least two. Several forms are alternatives.
+    Wildcard(Vec<Vec<String>>),
 }
 
 /// Parses the text inside `Bash( )`, its parentheses already unescaped.
@@ -42,16 +48,14 @@ enum Shape {
 #[must_use]
 pub fn parse_rule_pattern(pattern: &str) -> BashPattern {
     let text = pattern.trim();
-    let shape = if text.is_empty() || text == "*" || text == ":*" {
-        Shape::Any
-    } else if let Some(prefix) =
-        text.strip_suffix(":*").or_else(|| text.strip_suffix(" *")).filter(|p| !p.contains('*'))
-    {
-        Shape::Words(words(prefix))
-    } else if text.contains('*') {
-        Shape::Wildcard(text.split('*').map(str::to_owned).collect())
-    } else {
-        Shape::Exact
+    let prefix = text.strip_suffix(":*").or_else(|| text.strip_suffix(" *")).map(str::trim_end);
+    let shape = match prefix {
+        _ if text.is_empty() || text == "*" => Shape::Any,
+        Some("") => Shape::Any,
+        Some(prefix) if !prefix.contains('*') => Shape::Words(words(prefix)),
+        Some(prefix) => Shape::Wildcard(vec![parts(prefix), parts(&format!("{prefix} *"))]),
+        None if text.contains('*') => Shape::Wildcard(vec![parts(text)]),
+        None => Shape::Exact(words(text)),
     };
     BashPattern { text: text.to_owned(), shape }
 }
@@ -60,8 +64,12 @@ fn words(prefix: &str) -> Vec<String> {
     grammar::literal_words(prefix).unwrap_or_else(|| prefix.split_whitespace().map(str::to_owned).collect())
 }
 
+fn parts(pattern: &str) -> Vec<String> {
+    pattern.split('*').map(str::to_owned).collect()
+}
+
 impl BashPattern {
-    /// The pattern as written.
+    /// The pattern as written, blanks around it aside.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -76,36 +84,68 @@ impl BashPattern {
     /// Whether it has no wildcard.
     #[must_use]
     pub fn is_exact(&self) -> bool {
-        self.shape == Shape::Exact
+        matches!(self.shape, Shape::Exact(_))
     }
 
-    /// For allow rules: whether this is an exact pattern and `text` is that text, blanks around it aside. It
-    /// covers also texts that are not understood: what was approved is what runs.
+    /// Whether this is an exact pattern and `text`, the whole text of the call, is that text (blanks around it
+    /// aside). For allow rules it covers also texts that are not understood: what was approved is what
+    /// runs. For deny and ask rules ask it beside [`matches_deny`](Self::matches_deny).
     #[must_use]
     pub fn matches_whole(&self, text: &str) -> bool {
         self.is_exact() && text.trim_matches([' ', '\t', '\n']) == self.text
     }
 
-    /// For allow rules: whether the pattern covers one command of an understood text.
+    /// For allow rules: whether the pattern covers one command of an understood text. A text is covered if each of
+    /// its commands is (or is allowed otherwise).
+    ///
+    /// A prefix or wildcard covers neither redirections (but `/dev/null` and descriptor duplication), nor assignments
+    /// (but of variables such as `NODE_ENV` that only change reporting), nor programs that run their arguments. It
+    /// looks through `timeout`, `time`, `nice`, `nohup`, `stdbuf`, `command`, `builtin` and `xargs` without
+    /// options. An exact pattern covers a command with exactly its text.
     #[must_use]
     pub fn matches_allow(&self, command: &SimpleCommand) -> bool {
-        let _ = command;
-        false
+        match &self.shape {
+            Shape::Any => true,
+            Shape::Exact(_) => command.source() == self.text,
+            Shape::Words(prefix) => allow::matches_words(prefix, command),
+            Shape::Wildcard(forms) => forms.iter().any(|parts| allow::matches_wildcard(parts, command)),
+        }
     }
 
-    /// For deny and ask rules: whether the pattern applies to a command that might run.
+    /// For deny and ask rules: whether the pattern applies to a command that might run. Programs compare by base
+    /// name; options before a sub-command are skipped (`git -C x push` is `git push`).
     #[must_use]
     pub fn matches_deny(&self, command: &FoundCommand) -> DenyMatch {
-        let _ = command;
-        DenyMatch::Possible
+        match &self.shape {
+            Shape::Any => DenyMatch::Yes,
+            Shape::Exact(words) => deny::matches_words(words, command, true),
+            Shape::Words(prefix) => deny::matches_words(prefix, command, false),
+            Shape::Wildcard(forms) => {
+                forms.iter().map(|parts| deny::matches_wildcard(parts, command)).max().unwrap_or(DenyMatch::No)
+            }
+        }
     }
 }
 
-/// The prefix pattern to offer for "always allow" (`npm test *` for `npm test`); `None` if the text is not
-/// fully understood, has more than one command to ask about, or runs a program for which a prefix would allow too
-/// much (removal, shells, programs that run their arguments).
-#[must_use]
-pub fn suggest_prefix(analysis: &crate::Analysis) -> Option<String> {
-    let _ = analysis;
-    None
+/// Whether the text is made of the parts in order, anything between them.
+fn glob(parts: &[String], text: &str) -> bool {
+    let Some((first, rest)) = parts.split_first() else {
+        return text.is_empty();
+    };
+    let Some(mut text) = text.strip_prefix(first.as_str()) else {
+        return false;
+    };
+    let Some((last, middle)) = rest.split_last() else {
+        return text.is_empty();
+    };
+    for part in middle {
+        match text.split_once(part.as_str()) {
+            Some((_, after)) => text = after,
+            None => return false,
+        }
+    }
+    text.ends_with(last.as_str())
 }
+
+#[cfg(test)]
+mod tests;

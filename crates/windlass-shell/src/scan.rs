@@ -59,6 +59,8 @@ impl FoundCommand {
     }
 }
 
+pub(crate) use wrappers::{SHELLS, is_wrapper};
+
 pub(crate) fn base_name(program: &str) -> &str {
     program.rsplit('/').next().unwrap_or(program)
 }

@@ -163,11 +163,16 @@ const LOOSE: &[&str] = &[
 ];
 
 /// Shells: with `-c` they run a text, without a file they run their input.
-pub(super) const SHELLS: &[&str] =
+pub(crate) const SHELLS: &[&str] =
     &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "csh", "tcsh", "yash"];
 
 pub(super) fn find(name: &str) -> Option<&'static Wrapper> {
     WRAPPERS.iter().find(|w| w.name == name)
+}
+
+/// Whether the program does nothing but run its arguments in some way.
+pub(crate) fn is_wrapper(name: &str) -> bool {
+    find(name).is_some()
 }
 
 pub(super) fn is_loose(name: &str) -> bool {

@@ -1,0 +1,118 @@
+//! The file commands that the `acceptEdits` mode covers.
+
+use super::{
+    Classification, Effect, Findings, PathOperand,
+    options::{Operands, Parsed, Spec, parse},
+};
+use crate::{Word, scan::base_name};
+
+const ANY: Operands = Operands::Files(usize::MAX);
+
+const MKDIR: Spec = Spec::new("mkdir", "pv", "m", ANY).long(&["mode=", "parents", "verbose"]);
+const TOUCH: Spec = Spec::new("touch", "acfhm", "dt", ANY).files("r").long(&[
+    "date=",
+    "no-create",
+    "no-dereference",
+    "reference@",
+    "time=",
+]);
+const RM: Spec = Spec::new("rm", "dfiIrRv", "", ANY).long(&[
+    "dir",
+    "force",
+    "interactive?",
+    "one-file-system",
+    "recursive",
+    "verbose",
+]);
+const RMDIR: Spec = Spec::new("rmdir", "pv", "", ANY).long(&["ignore-fail-on-non-empty", "parents", "verbose"]);
+const MV: Spec = Spec::new("mv", "finuvT", "t", ANY).long(&[
+    "force",
+    "interactive",
+    "no-clobber",
+    "no-target-directory",
+    "target-directory=",
+    "update",
+    "verbose",
+]);
+const CP: Spec = Spec::new("cp", "adfinpPrRuvTx", "t", ANY).long(&[
+    "archive",
+    "force",
+    "interactive",
+    "no-clobber",
+    "no-dereference",
+    "no-target-directory",
+    "one-file-system",
+    "recursive",
+    "target-directory=",
+    "update",
+    "verbose",
+]);
+
+pub(super) fn classify(name: &str, args: &[Word]) -> Findings {
+    match name {
+        "mkdir" => plain(&MKDIR, args),
+        "touch" => plain(&TOUCH, args),
+        "rm" => plain(&RM, args),
+        "rmdir" => plain(&RMDIR, args),
+        "mv" => transfer(&MV, args),
+        _ => transfer(&CP, args),
+    }
+}
+
+/// Every operand is changed.
+fn plain(spec: &Spec, args: &[Word]) -> Findings {
+    let parsed = parse(spec, args)?;
+    let recursive = spec.name == "rm" && is_recursive(&parsed);
+    let mut class = Classification::new(Effect::FileChange);
+    for operand in &parsed.operands {
+        if operand.text().is_empty() {
+            return None;
+        }
+        if spec.name == "rmdir" && (parsed.has("-p") || parsed.has("--parents")) {
+            // Its parents go too.
+            let first = operand.text().split('/').find(|part| !part.is_empty())?;
+            class.writes.push(PathOperand::literal(first));
+        }
+        class.writes.push(PathOperand::operand(operand, recursive));
+    }
+    class.reads = parsed.files;
+    (!class.writes.is_empty()).then_some(class)
+}
+
+fn is_recursive(parsed: &Parsed<'_>) -> bool {
+    ["-r", "-R", "-a", "--recursive", "--archive"].iter().any(|option| parsed.has(option))
+}
+
+/// Sources and a target, which may be a directory: then what is written lies in it, under the source's name.
+fn transfer(spec: &Spec, args: &[Word]) -> Findings {
+    let parsed = parse(spec, args)?;
+    let recursive = spec.name == "mv" || is_recursive(&parsed);
+    let given = parsed.options.iter().find(|(name, _)| name == "-t" || name == "--target-directory");
+    let (target, sources) = match given {
+        Some((_, target)) => (target.clone()?, parsed.operands.as_slice()),
+        None => {
+            let (target, sources) = parsed.operands.split_last()?;
+            (target.as_literal()?.to_owned(), sources)
+        }
+    };
+    if target.is_empty() || sources.is_empty() {
+        return None;
+    }
+    let mut class = Classification::new(Effect::FileChange);
+    class.writes.push(PathOperand { recursive, ..PathOperand::literal(&target) });
+    for source in sources {
+        // A pattern may match any name, also a protected one.
+        let path = source.as_literal().filter(|p| !p.is_empty())?;
+        let operand = PathOperand::operand(source, recursive);
+        if spec.name == "mv" {
+            class.writes.push(operand.clone());
+        }
+        class.reads.push(operand);
+        let name = base_name(path.trim_end_matches('/'));
+        if !matches!(name, "" | "." | "..") {
+            let inside = format!("{}/{name}", target.trim_end_matches('/'));
+            class.writes.push(PathOperand { recursive, ..PathOperand::literal(&inside) });
+        }
+    }
+    Some(class)
+}

@@ -1,0 +1,169 @@
+use super::*;
+use crate::analyse;
+
+fn classes(text: &str) -> Vec<Classification> {
+    let analysis = analyse(text);
+    analysis.understood().map(|u| u.commands().iter().map(SimpleCommand::classify).collect()).unwrap_or_default()
+}
+
+fn paths(operands: &[PathOperand]) -> Vec<&str> {
+    operands.iter().map(|o| o.path.as_str()).collect()
+}
+
+#[test]
+fn names_what_is_read_and_written() {
+    let table: &[(&str, Effect, &[&str], &[&str])] = &[
+        ("cat .env", Effect::ReadOnly, &[".env"], &[]),
+        ("head -1 vendor/x/.env", Effect::ReadOnly, &["vendor/x/.env"], &[]),
+        ("head -n 1 a b", Effect::ReadOnly, &["a", "b"], &[]),
+        ("grep s .env", Effect::ReadOnly, &[".env"], &[]),
+        ("grep -e s .env", Effect::ReadOnly, &[".env"], &[]),
+        ("grep -f .env x", Effect::ReadOnly, &[".env", "x"], &[]),
+        ("grep -f.env x", Effect::ReadOnly, &[".env", "x"], &[]),
+        ("grep --file=.env x", Effect::ReadOnly, &[".env", "x"], &[]),
+        ("grep -rn TODO", Effect::ReadOnly, &["."], &[]),
+        ("rg TODO", Effect::ReadOnly, &["."], &[]),
+        ("rg TODO src", Effect::ReadOnly, &["src"], &[]),
+        ("ls", Effect::ReadOnly, &["."], &[]),
+        ("ls *.rs", Effect::ReadOnly, &["*.rs"], &[]),
+        ("echo /etc/*", Effect::ReadOnly, &["/etc/*"], &[]),
+        ("find src -name x -newer y", Effect::ReadOnly, &["src", "y"], &[]),
+        ("sed -n 1,5p a", Effect::ReadOnly, &["a"], &[]),
+        ("cat < a", Effect::ReadOnly, &["a"], &[]),
+        ("echo hi > out.txt", Effect::ReadOnly, &[], &["out.txt"]),
+        ("echo hi >> out.txt 2> err", Effect::ReadOnly, &[], &["out.txt", "err"]),
+        ("ls > /dev/null 2>&1", Effect::ReadOnly, &["."], &[]),
+        ("cd src", Effect::ChangeDirectory, &["src"], &[]),
+        ("test -f /etc/passwd", Effect::ReadOnly, &["/etc/passwd"], &[]),
+        ("touch src/q", Effect::FileChange, &[], &["src/q"]),
+        ("mkdir -p a/b c", Effect::FileChange, &[], &["a/b", "c"]),
+        ("rm -rf x", Effect::FileChange, &[], &["x"]),
+        ("mv a b", Effect::FileChange, &["a"], &["b", "a", "b/a"]),
+        ("cp evil/.bashrc .", Effect::FileChange, &["evil/.bashrc"], &[".", "./.bashrc"]),
+        ("cp -t d a", Effect::FileChange, &["a"], &["d", "d/a"]),
+        ("sed -i s/a/b/ f", Effect::FileChange, &["f"], &["f"]),
+        ("git show HEAD:.env", Effect::Git, &["HEAD:.env", ".env"], &[]),
+        ("curl -o x http://y", Effect::Network, &["x", "http://y"], &[]),
+        ("python3 x.py", Effect::Unknown, &["x.py"], &[]),
+    ];
+    for (text, effect, reads, writes) in table {
+        let classes = classes(text);
+        assert_eq!(classes.len(), 1, "{text}");
+        assert_eq!(
+            (classes[0].effect, paths(&classes[0].reads), paths(&classes[0].writes)),
+            (*effect, reads.to_vec(), writes.to_vec()),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn directory_changes() {
+    use crate::DirectoryChange::{Leading, None, Unclear};
+    let leading = |directory: &str, certain| Leading { directory: directory.to_owned(), certain };
+    for (text, expected) in [
+        ("ls", None),
+        ("cd src", leading("src", true)),
+        ("cd src && ls | wc", leading("src", true)),
+        ("cd src; ls", leading("src", false)),
+        ("cd src && a || b", leading("src", false)),
+        ("cd src || ls", leading("src", false)),
+        ("cd", Unclear),
+        ("cd -", Unclear),
+        ("cd a b", Unclear),
+        ("cd *", Unclear),
+        ("ls && cd src", Unclear),
+        ("cd a && cd b", Unclear),
+        ("cd a | ls", Unclear),
+        ("pushd a && ls", Unclear),
+        ("command cd a && ls", Unclear),
+    ] {
+        assert_eq!(analyse(text).understood().unwrap().directory_change(), expected, "{text}");
+    }
+}
+
+#[test]
+fn small_languages() {
+    for script in [
+        "1,5p",
+        "5q",
+        "$d",
+        "/a/,/b/p",
+        "s/a/b/g",
+        "s|a|b|",
+        "1~2p",
+        "2,+3p",
+        "/x/!d",
+        "1p;3p",
+        "s/[0-9]*//",
+        "$!N",
+        "=",
+        "s/a\\/b/c/",
+    ] {
+        assert!(sed::is_harmless(script), "{script}");
+    }
+    for script in [
+        "w x",
+        "1w x",
+        "s/a/b/w x",
+        "s/a/b/e",
+        "e",
+        "1e ls",
+        "r x",
+        "R x",
+        "W x",
+        "p w x",
+        "{p}",
+        "p;w x",
+        "a x",
+        "i x",
+        "c x",
+        "s/a/b/gew",
+        "s/[/]/w x/",
+        "b",
+        "p}",
+        "s/a",
+        "/x",
+        "F",
+        "s\na\nb\n",
+    ] {
+        assert!(!sed::is_harmless(script), "{script}");
+    }
+    for program in [
+        "{print $1}",
+        "NR==1",
+        "NR>1 {print $2, $NF}",
+        "/a b/ {print}",
+        "{s+=$1} END {print s}",
+        "$3 ~ /x/ && NF>2",
+        "{print $1 \":\" $2}",
+        "length($0) > 80",
+        "!seen[$0]++",
+        "{printf \"%s\\n\", $1}",
+        "BEGIN{FS=\",\"} {print $1}",
+    ] {
+        assert!(awk::is_harmless(program), "{program}");
+    }
+    for program in [
+        "{print > \"f\"}",
+        "{print | \"sh\"}",
+        "BEGIN{system(\"x\")}",
+        "{\"x\" | getline}",
+        "{getline < \"f\"}",
+        "@load \"x\"",
+        "{print ENVIRON[\"A\"]}",
+        "function f(){}",
+        "{print a / x > \"f\" / b}",
+        "/[/]/",
+        "{close(\"x\")}",
+        "{print >> \"f\"}",
+        "{print |& \"f\"}",
+        "#",
+        "{@f()}",
+        "{print $1",
+        "{fflush()}",
+        "\"x",
+    ] {
+        assert!(!awk::is_harmless(program), "{program}");
+    }
+}

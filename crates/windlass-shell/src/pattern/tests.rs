@@ -1,0 +1,155 @@
+use super::*;
+use crate::analyse;
+
+fn allows(rule: &str, text: &str) -> bool {
+    let analysis = analyse(text);
+    let pattern = parse_rule_pattern(rule);
+    pattern.matches_whole(text)
+        || analysis.understood().is_ok_and(|u| u.commands().iter().all(|c| pattern.matches_allow(c)))
+}
+
+fn denies(rule: &str, text: &str) -> DenyMatch {
+    let analysis = analyse(text);
+    let pattern = parse_rule_pattern(rule);
+    let whole = if pattern.matches_whole(text) { DenyMatch::Yes } else { DenyMatch::No };
+    analysis.found().iter().map(|c| pattern.matches_deny(c)).max().unwrap_or(DenyMatch::No).max(whole)
+}
+
+#[test]
+fn allow_rules() {
+    for (rule, text, expected) in [
+        ("npm run:*", "npm run test", true),
+        ("npm run:*", "npm run", true),
+        ("npm run:*", "npm runx", false),
+        ("npm run:*", "npm", false),
+        ("npm run:*", "NODE_ENV=test npm run test", true),
+        ("npm run:*", "LC_ALL=C npm run test", true),
+        ("npm run:*", "FOO=1 npm run test", false),
+        ("npm run:*", "PATH=. npm run test", false),
+        ("npm run:*", "LD_PRELOAD=x npm run test", false),
+        ("npm run:*", "timeout 5 npm run test", true),
+        ("npm run:*", "timeout -k 1 -s KILL 5m npm run test", true),
+        ("npm run:*", "time npm run test", true),
+        ("npm run:*", "time -p nice -n 5 nohup stdbuf -oL npm run test", true),
+        ("npm run:*", "command npm run test", true),
+        ("npm run:*", "xargs npm run", true),
+        ("npm run:*", "xargs -n1 npm run", false),
+        ("npm run:*", "timeout --unknown 5 npm run x", false),
+        ("npm run:*", "npm run test > /tmp/zz", false),
+        ("npm run:*", "npm run test < x", false),
+        ("npm run:*", "npm run test 2>&1", true),
+        ("npm run:*", "npm run test > /dev/null 2>&1", true),
+        ("npm run:*", "npm run test &> /dev/null", true),
+        ("npm run:*", "npm run $X", false),
+        ("npm run:*", "npm run `x`", false),
+        ("npm run:*", "npm run test && curl x", false),
+        ("npm run:*", "npm run test; rm -rf x", false),
+        ("npm run:*", "npm run test\nrm x", false),
+        ("npm run:*", "npm run test & rm x", false),
+        ("npm run:*", "npm 'run' test", true),
+        ("npm run:*", "./npm run test", false),
+        ("npm run:*", "/tmp/npm run test", false),
+        ("npm run:*", "env npm run test", false),
+        ("npm *", "npm", true),
+        ("npm *", "npm x", true),
+        ("npm *", "npmx", false),
+        ("npm*", "npm", true),
+        ("npm*", "npmx y", true),
+        ("npm*", "xnpm", false),
+        ("git * main", "git push origin main", true),
+        ("git * main", "git -c a=b log main", true),
+        ("git * main", "git push origin dev", false),
+        ("git * main", "git push 'origin main'", false),
+        ("git * main *", "git push main", true),
+        ("git * main *", "git push main -f", true),
+        ("timeout:*", "timeout 5 rm x", false),
+        ("timeout 5 npm:*", "timeout 5 npm test", true),
+        ("timeout*", "timeout 5 rm x", false),
+        ("sudo:*", "sudo rm x", false),
+        ("env:*", "env rm x", false),
+        ("watch:*", "watch rm x", false),
+        ("setsid:*", "setsid rm x", false),
+        ("eval:*", "eval rm", false),
+        ("bash:*", "bash -c 'rm x'", false),
+        ("bash:*", "bash -lc 'rm x'", false),
+        ("bash:*", "bash script.sh -c x", true),
+        ("find:*", "find . -name x", true),
+        ("find:*", "find . -delete", false),
+        ("find:*", "find . -exec rm {} +", false),
+        ("find:*", "find . -name *", false),
+        ("find . -delete", "find . -delete", true),
+        ("python3 *", "python3 -c 1", true),
+        ("npm test", "npm test", true),
+        ("npm test", " npm test\n", true),
+        ("npm test", "npm test x", false),
+        ("npm test", "npm  test", false),
+        ("echo $(whoami)", "echo $(whoami)", true),
+        ("echo:*", "echo $(whoami)", false),
+        ("*", "anything x", true),
+        ("", "anything x", true),
+        ("docker compose:*", "docker compose up", true),
+        ("./gradlew:*", "./gradlew build", true),
+    ] {
+        assert_eq!(allows(rule, text), expected, "{rule:?} {text:?}");
+    }
+}
+
+#[test]
+fn deny_rules() {
+    use DenyMatch::{No, Possible, Yes};
+    for (rule, text, expected) in [
+        ("rm:*", "rm x", Yes),
+        ("rm:*", "rm", Yes),
+        ("rm:*", "rmdir x", No),
+        ("rm:*", "FOO=bar rm x", Yes),
+        ("rm:*", "echo a && rm x", Yes),
+        ("rm:*", "echo `rm x`", Yes),
+        ("rm:*", "timeout 5 rm x", Yes),
+        ("rm:*", "/bin/rm x", Yes),
+        ("/bin/rm:*", "/bin/rm x", Yes),
+        ("/bin/rm:*", "rm x", Yes),
+        ("rm:*", "r* x", Possible),
+        ("rm:*", "x* x", No),
+        ("git push:*", "git push", Yes),
+        ("git push:*", "git -C x push origin", Yes),
+        ("git push:*", "git -c a.b=c --no-pager push", Yes),
+        ("git push:*", "git log push", No),
+        ("git push:*", "git stash push", No),
+        ("git push:*", "git $X", Possible),
+        ("git push:*", "git pu*", Possible),
+        ("git push:*", "git status", No),
+        ("npm run deploy:*", "npm --prefix x run -s deploy", Yes),
+        ("rm -rf:*", "rm -rf x", Yes),
+        ("rm -rf x", "rm -rf x", Yes),
+        ("rm -rf x", "true; /bin/rm  -rf  x", Yes),
+        ("rm -rf x", "rm -rf x y", No),
+        ("git push*", "git push-x", Yes),
+        ("git * --force", "git push --force", Yes),
+        ("git * --force", "git push $X", Possible),
+        ("git * --force", "git push", No),
+        ("*secret*", "cat a/secret/b", Yes),
+        ("*", "x", Yes),
+        ("curl:*", "sh -c 'curl x | sh'", Yes),
+    ] {
+        assert_eq!(denies(rule, text), expected, "{rule:?} {text:?}");
+    }
+}
+
+#[test]
+fn suggestions() {
+    for (text, expected) in [
+        ("npm test", Some("npm test *")),
+        ("cargo build --release", Some("cargo build *")),
+        ("make", Some("make *")),
+        ("timeout 5 npm test", None),
+        ("rm -rf x", None),
+        ("find . -delete", None),
+        ("echo $(whoami)", None),
+        ("sudo x", None),
+        ("python3 -c 1", None),
+        ("bash -c x", None),
+        ("npm test && cargo test", None),
+    ] {
+        assert_eq!(suggest_prefix(&analyse(text)).as_deref(), expected, "{text:?}");
+    }
+}
