@@ -1,1 +1,44 @@
-//! Anthropic Messages API provider for windlass
+//! The Anthropic Messages API as a [`ModelProvider`](windlass_model::ModelProvider).
+//!
+//! ```no_run
+//! # fn main() -> Result<(), windlass_model::ModelError> {
+//! use windlass_anthropic::Anthropic;
+//!
+//! let from_environment = Anthropic::from_env()?;
+//! let by_hand = Anthropic::builder()
+//!     .api_key("sk-ant-…")
+//!     .base_url("http://127.0.0.1:8080")
+//!     .beta("interleaved-thinking-2025-05-14")
+//!     .build()?;
+//! # Ok(()) }
+//! ```
+//!
+//! # What it promises
+//! - A stream item for each event of the API's stream, in order. An event that
+//!   cannot stand where it stands ends the stream with a protocol error; what is
+//!   merely unknown is passed on as unknown.
+//! - `MessageStop` only after every block was closed and a stop reason given. A
+//!   connection that ends before is [`Cut`](windlass_types::ModelErrorKind::Cut).
+//! - No retry, and one error kind for each thing that a caller can do about it.
+//! - Each message is written as JSON once, whatever the number of requests that
+//!   carry it: a request costs the bytes that it sends.
+//! - Keys are in no error and in no `Debug` text.
+//!
+//! # Prompt cache
+//! Breakpoints follow the last system section of each scope, the last message and
+//! the user message before it. The API looks back only 20 blocks for an earlier
+//! entry, which a turn with ten parallel calls passes; the second one marks where
+//! the previous request ended and so always meets its entry.
+
+mod assembly;
+mod builder;
+mod error;
+mod frame;
+mod models;
+mod provider;
+mod request;
+mod retry_after;
+mod stream;
+
+pub use builder::AnthropicBuilder;
+pub use provider::Anthropic;

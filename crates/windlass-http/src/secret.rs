@@ -2,6 +2,9 @@ use std::{borrow::Cow, fmt};
 
 use crate::{HeaderValue, HttpError, HttpErrorKind};
 
+/// Shorter texts are no credentials, and replacing them would garble a message.
+const LEAST_REDACTED: usize = 6;
+
 /// A credential. Its debug form does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
@@ -35,7 +38,7 @@ impl Secret {
     /// The text with each occurrence of the credential replaced.
     #[must_use]
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.0.is_empty() || !text.contains(&self.0) {
+        if self.0.len() < LEAST_REDACTED || !text.contains(&self.0) {
             Cow::Borrowed(text)
         } else {
             Cow::Owned(text.replace(&self.0, "[redacted]"))

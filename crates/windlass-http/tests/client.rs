@@ -1,5 +1,7 @@
 //! The client over real sockets.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::string_slice, reason = "helpers of tests")]
+
 use std::time::Duration;
 
 use windlass_http::{Bytes, Events, HeaderMap, HttpClient, HttpError, HttpErrorKind, HttpOptions, Secret};

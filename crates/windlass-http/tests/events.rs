@@ -1,5 +1,7 @@
 //! Framing, limits and patience of the event decoder, without a socket.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::string_slice, reason = "helpers of tests")]
+
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};

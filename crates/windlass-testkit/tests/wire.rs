@@ -1,13 +1,14 @@
 //! The wire server over plain sockets, so that its bytes are what they claim.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::string_slice, reason = "helpers of tests")]
+
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
 use serde_json::json;
 use windlass_testkit::wire::{Gate, Message, Reply, WireServer};
 
-const REQUEST: &[u8] =
-    b"POST /v1/messages?beta=true HTTP/1.1\r\nX-Api-Key: k\r\nContent-Length: 2\r\n\r\n{}";
+const REQUEST: &[u8] = b"POST /v1/messages?beta=true HTTP/1.1\r\nX-Api-Key: k\r\nContent-Length: 2\r\n\r\n{}";
 
 fn connect(server: &WireServer) -> TcpStream {
     let mut stream = TcpStream::connect(server.address()).unwrap();
@@ -58,10 +59,7 @@ fn serves_a_script_over_one_connection_and_records_it() {
 
     assert!(first.contains("\"text\":\"one\"") && first.contains("end_turn"));
     assert!(second.contains("\"stop_reason\":\"tool_use\""));
-    assert_ne!(
-        first.split("msg_wire_").nth(1).unwrap()[..6],
-        second.split("msg_wire_").nth(1).unwrap()[..6]
-    );
+    assert_ne!(first.split("msg_wire_").nth(1).unwrap()[..6], second.split("msg_wire_").nth(1).unwrap()[..6]);
     assert_eq!(server.connections(), 1);
     let requests = server.requests();
     assert_eq!(requests.len(), 2);
@@ -83,10 +81,7 @@ fn one_chunk_for_each_event_unless_told_otherwise() {
     let lengths: Vec<Vec<usize>> = (0..4)
         .map(|_| {
             let mut stream = connect(&server);
-            chunks(&read_response(&mut stream).replace("héllo", "hello!"))
-                .iter()
-                .map(String::len)
-                .collect()
+            chunks(&read_response(&mut stream).replace("héllo", "hello!")).iter().map(String::len).collect()
         })
         .collect();
     let mut ends = 0;
@@ -116,17 +111,11 @@ fn cuts_resets_and_stops_where_told() {
 
         server.push(reply.clone().until_close().cut_at(at));
         let closed = read_all(connect(&server)).unwrap();
-        assert_eq!(
-            closed.split_once("\r\n\r\n").unwrap().1.as_bytes(),
-            &body[..at]
-        );
+        assert_eq!(closed.split_once("\r\n\r\n").unwrap().1.as_bytes(), &body[..at]);
 
         server.push(reply.clone().stop_at(at));
         let mut stream = connect(&server);
-        assert_eq!(
-            chunks(&read_response(&mut stream)).concat().as_bytes(),
-            &body[..at]
-        );
+        assert_eq!(chunks(&read_response(&mut stream)).concat().as_bytes(), &body[..at]);
 
         server.push(reply.clone().reset_at(at));
         let error = read_all(connect(&server)).unwrap_err();
@@ -168,9 +157,7 @@ fn answers_by_handler_and_says_when_nothing_is_scripted() {
     stream.read_exact(&mut start).unwrap();
     assert_eq!(&start, b"HTTP/1.1 400");
 
-    server.on_request(|request| {
-        Reply::status(429, format!("request {}", request.index)).header("retry-after", "3")
-    });
+    server.on_request(|request| Reply::status(429, format!("request {}", request.index)).header("retry-after", "3"));
     let mut stream = connect(&server);
     let mut answer = vec![0; 1024];
     let mut length = 0;

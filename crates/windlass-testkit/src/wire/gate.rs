@@ -27,9 +27,7 @@ impl Gate {
     /// A shut gate.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            state: Arc::new(watch::Sender::new(State::default())),
-        }
+        Self { state: Arc::new(watch::Sender::new(State::default())) }
     }
 
     /// Lets every reply through that waits here now or comes later.

@@ -28,10 +28,7 @@ impl RecordedRequest {
     /// The first header of that name, in any case.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(key, _)| key.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
     /// The body as JSON.
@@ -52,17 +49,12 @@ pub(super) struct Reader {
 impl Reader {
     /// The next request, or nothing when the client hung up between requests.
     /// Its numbers are left at zero.
-    pub(super) async fn next(
-        &mut self,
-        stream: &mut TcpStream,
-    ) -> io::Result<Option<RecordedRequest>> {
+    pub(super) async fn next(&mut self, stream: &mut TcpStream) -> io::Result<Option<RecordedRequest>> {
         let Some(head) = self.head(stream).await? else {
             return Ok(None);
         };
         let mut request = parse_head(&head)?;
-        let chunked = request
-            .header("transfer-encoding")
-            .is_some_and(|value| value.eq_ignore_ascii_case("chunked"));
+        let chunked = request.header("transfer-encoding").is_some_and(|value| value.eq_ignore_ascii_case("chunked"));
         request.body = if chunked {
             self.chunked_body(stream).await?
         } else {
@@ -88,11 +80,7 @@ impl Reader {
                 return Err(invalid("head too long"));
             }
             if stream.read_buf(&mut self.buffer).await? == 0 {
-                return if self.buffer.is_empty() {
-                    Ok(None)
-                } else {
-                    Err(io::ErrorKind::UnexpectedEof.into())
-                };
+                return if self.buffer.is_empty() { Ok(None) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
             }
         }
     }
@@ -101,8 +89,7 @@ impl Reader {
         if length > MAX_BODY {
             return Err(invalid("body too long"));
         }
-        self.buffer
-            .reserve(length.saturating_sub(self.buffer.len()));
+        self.buffer.reserve(length.saturating_sub(self.buffer.len()));
         while self.buffer.len() < length {
             if stream.read_buf(&mut self.buffer).await? == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
@@ -150,8 +137,7 @@ fn parse_head(head: &[u8]) -> io::Result<RecordedRequest> {
     let text = std::str::from_utf8(head).map_err(|_| invalid("head is not UTF-8"))?;
     let mut lines = text.split("\r\n");
     let mut words = lines.next().unwrap_or_default().split(' ');
-    let (Some(method), Some(path), Some(_version)) = (words.next(), words.next(), words.next())
-    else {
+    let (Some(method), Some(path), Some(_version)) = (words.next(), words.next(), words.next()) else {
         return Err(invalid("request line"));
     };
     let headers = lines
@@ -171,11 +157,7 @@ fn parse_head(head: &[u8]) -> io::Result<RecordedRequest> {
 }
 
 fn find(haystack: &[u8], needle: &[u8], from: usize) -> Option<usize> {
-    haystack
-        .get(from..)?
-        .windows(needle.len())
-        .position(|window| window == needle)
-        .map(|at| from + at)
+    haystack.get(from..)?.windows(needle.len()).position(|window| window == needle).map(|at| from + at)
 }
 
 fn invalid(what: &'static str) -> io::Error {

@@ -4,10 +4,7 @@ use serde_json::{Value, json};
 
 /// One server-sent event, before framing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "tests build and take events apart"
-)]
+#[expect(clippy::exhaustive_structs, reason = "tests build and take events apart")]
 pub struct Event {
     /// The value of the `event` field.
     pub name: String,
@@ -26,10 +23,7 @@ impl Event {
     /// An event of this name with exactly this data.
     #[must_use]
     pub fn named(name: &str, data: impl Into<String>) -> Self {
-        Self {
-            name: name.to_owned(),
-            data: data.into(),
-        }
+        Self { name: name.to_owned(), data: data.into() }
     }
 
     /// The bytes on the wire: two lines and the blank line.
@@ -98,10 +92,8 @@ impl Message {
     /// Adds a text block that comes in these deltas.
     #[must_use]
     pub fn text_deltas<'a>(self, deltas: impl IntoIterator<Item = &'a str>) -> Self {
-        let deltas = deltas
-            .into_iter()
-            .map(|text| format!(r#"{{"type":"text_delta","text":{}}}"#, quoted(text)))
-            .collect();
+        let deltas =
+            deltas.into_iter().map(|text| format!(r#"{{"type":"text_delta","text":{}}}"#, quoted(text))).collect();
         self.push(r#"{"type":"text","text":""}"#.to_owned(), deltas)
     }
 
@@ -109,35 +101,20 @@ impl Message {
     #[must_use]
     pub fn thinking(self, thinking: &str, signature: &str) -> Self {
         let deltas = vec![
-            format!(
-                r#"{{"type":"thinking_delta","thinking":{}}}"#,
-                quoted(thinking)
-            ),
-            format!(
-                r#"{{"type":"signature_delta","signature":{}}}"#,
-                quoted(signature)
-            ),
+            format!(r#"{{"type":"thinking_delta","thinking":{}}}"#, quoted(thinking)),
+            format!(r#"{{"type":"signature_delta","signature":{}}}"#, quoted(signature)),
         ];
-        self.push(
-            r#"{"type":"thinking","thinking":"","signature":""}"#.to_owned(),
-            deltas,
-        )
+        self.push(r#"{"type":"thinking","thinking":"","signature":""}"#.to_owned(), deltas)
     }
 
     /// Adds a redacted thinking block.
     #[must_use]
     pub fn redacted_thinking(self, data: &str) -> Self {
-        self.push(
-            format!(r#"{{"type":"redacted_thinking","data":{}}}"#, quoted(data)),
-            Vec::new(),
-        )
+        self.push(format!(r#"{{"type":"redacted_thinking","data":{}}}"#, quoted(data)), Vec::new())
     }
 
     /// Adds a tool call. Its input comes in several deltas, the first one empty.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "callers pass json!({..}) literals"
-    )]
+    #[expect(clippy::needless_pass_by_value, reason = "callers pass json!({..}) literals")]
     #[must_use]
     pub fn tool_use(self, id: &str, name: &str, input: Value) -> Self {
         self.tool_use_text(id, name, &input.to_string())
@@ -148,18 +125,9 @@ impl Message {
     pub fn tool_use_text(self, id: &str, name: &str, input: &str) -> Self {
         let deltas = std::iter::once(String::new())
             .chain(pieces(input, 24))
-            .map(|part| {
-                format!(
-                    r#"{{"type":"input_json_delta","partial_json":{}}}"#,
-                    quoted(&part)
-                )
-            })
+            .map(|part| format!(r#"{{"type":"input_json_delta","partial_json":{}}}"#, quoted(&part)))
             .collect();
-        let start = format!(
-            r#"{{"type":"tool_use","id":{},"name":{},"input":{{}}}}"#,
-            quoted(id),
-            quoted(name)
-        );
+        let start = format!(r#"{{"type":"tool_use","id":{},"name":{},"input":{{}}}}"#, quoted(id), quoted(name));
         let mut message = self.push(start, deltas);
         if let Some(block) = message.blocks.last_mut() {
             block.is_call = true;
@@ -170,18 +138,11 @@ impl Message {
     /// Adds any block: what its start event carries, and its deltas.
     #[must_use]
     pub fn block(self, start: &Value, deltas: &[Value]) -> Self {
-        self.push(
-            start.to_string(),
-            deltas.iter().map(Value::to_string).collect(),
-        )
+        self.push(start.to_string(), deltas.iter().map(Value::to_string).collect())
     }
 
     fn push(mut self, start: String, deltas: Vec<String>) -> Self {
-        self.blocks.push(Block {
-            start,
-            deltas,
-            is_call: false,
-        });
+        self.blocks.push(Block { start, deltas, is_call: false });
         self
     }
 
@@ -229,10 +190,7 @@ impl Message {
         for (index, block) in self.blocks.iter().enumerate() {
             events.push(Event::named(
                 "content_block_start",
-                format!(
-                    r#"{{"type":"content_block_start","index":{index},"content_block":{}}}"#,
-                    block.start
-                ),
+                format!(r#"{{"type":"content_block_start","index":{index},"content_block":{}}}"#, block.start),
             ));
             if index == 0 {
                 events.push(Event::named("ping", r#"{"type": "ping"}"#));
@@ -272,10 +230,7 @@ impl Message {
             quoted(self.id.as_deref().unwrap_or(default_id)),
             quoted(&self.model),
         );
-        Event::named(
-            "message_start",
-            format!(r#"{{"type":"message_start","message":{message}}}"#),
-        )
+        Event::named("message_start", format!(r#"{{"type":"message_start","message":{message}}}"#))
     }
 
     fn final_stop_reason(&self) -> &str {

@@ -102,32 +102,19 @@ impl Reply {
     /// Any status with any body.
     #[must_use]
     pub fn status(status: u16, body: impl Into<Bytes>) -> Self {
-        Self::new(
-            Head {
-                status,
-                headers: Vec::new(),
-            },
-            Body::Bytes(body.into()),
-            Framing::Length,
-        )
+        Self::new(Head { status, headers: Vec::new() }, Body::Bytes(body.into()), Framing::Length)
     }
 
     /// These bytes instead of an HTTP response; then the connection is closed.
     #[must_use]
     pub fn raw(bytes: impl Into<Bytes>) -> Self {
-        Self {
-            framing: Framing::Raw,
-            ..Self::status(200, bytes)
-        }
+        Self { framing: Framing::Raw, ..Self::status(200, bytes) }
     }
 
     /// Reads the request and never answers.
     #[must_use]
     pub fn never() -> Self {
-        Self {
-            end: End::Hang(0),
-            ..Self::raw(Bytes::new())
-        }
+        Self { end: End::Hang(0), ..Self::raw(Bytes::new()) }
     }
 
     /// Closes the connection (FIN) without an answer.
@@ -139,10 +126,7 @@ impl Reply {
     /// Resets the connection (RST) without an answer.
     #[must_use]
     pub fn reset() -> Self {
-        Self {
-            end: End::Reset(0),
-            ..Self::raw(Bytes::new())
-        }
+        Self { end: End::Reset(0), ..Self::raw(Bytes::new()) }
     }
 
     /// Adds a response header.
@@ -228,10 +212,7 @@ impl Reply {
         let head = Head {
             status: 200,
             headers: vec![
-                (
-                    "content-type".into(),
-                    "text/event-stream; charset=utf-8".into(),
-                ),
+                ("content-type".into(), "text/event-stream; charset=utf-8".into()),
                 ("request-id".into(), "req_wire".into()),
             ],
         };

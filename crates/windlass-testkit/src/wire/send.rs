@@ -20,21 +20,13 @@ pub(super) enum Outcome {
 }
 
 /// Sends one reply.
-pub(super) async fn send(
-    stream: &mut TcpStream,
-    reply: &Reply,
-    index: usize,
-) -> io::Result<Outcome> {
+pub(super) async fn send(stream: &mut TcpStream, reply: &Reply, index: usize) -> io::Result<Outcome> {
     let (body, event_ends) = reply.render(index);
     let limit = match reply.end {
         End::Complete => body.len(),
         End::Stop(at) | End::Cut(at) | End::Reset(at) | End::Hang(at) => at.min(body.len()),
     };
-    let mut sender = Sender {
-        stream,
-        pending: Vec::new(),
-        chunked: reply.framing == Framing::Chunked,
-    };
+    let mut sender = Sender { stream, pending: Vec::new(), chunked: reply.framing == Framing::Chunked };
     let mut stops = stops(reply, &event_ends, limit);
     if let Some(gate) = stops.first_gate()
         && sender.pause(&gate).await? == Outcome::HungUp
@@ -74,19 +66,11 @@ fn stops(reply: &Reply, event_ends: &[usize], limit: usize) -> Stops {
     let mut ends: Vec<(usize, Option<Gate>)> = match &reply.chunks {
         Chunks::Natural => event_ends.iter().map(|end| (*end, None)).collect(),
         Chunks::Whole => Vec::new(),
-        Chunks::Every(size) => (*size..limit)
-            .step_by(*size)
-            .map(|end| (end, None))
-            .collect(),
+        Chunks::Every(size) => (*size..limit).step_by(*size).map(|end| (end, None)).collect(),
         Chunks::At(positions) => positions.iter().map(|end| (*end, None)).collect(),
     };
     ends.push((limit, None));
-    ends.extend(
-        reply
-            .pauses
-            .iter()
-            .map(|(at, gate)| (*at, Some(gate.clone()))),
-    );
+    ends.extend(reply.pauses.iter().map(|(at, gate)| (*at, Some(gate.clone()))));
     // A pause past a cut is never reached; one past a whole body is at its end.
     let whole = matches!(reply.end, End::Complete);
     ends.retain(|(end, gate)| *end <= limit || (whole && gate.is_some()));
@@ -123,8 +107,7 @@ impl Sender<'_> {
             return;
         }
         if self.chunked {
-            self.pending
-                .extend_from_slice(format!("{:x}\r\n", data.len()).as_bytes());
+            self.pending.extend_from_slice(format!("{:x}\r\n", data.len()).as_bytes());
         }
         self.pending.extend_from_slice(data);
         if self.chunked {

@@ -75,18 +75,14 @@ impl WireServer {
     pub fn start_on_thread() -> io::Result<Self> {
         let (server, listener, stop) = Self::bind()?;
         let shared = server.shared.clone();
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_io()
-            .build()?;
-        std::thread::Builder::new()
-            .name("wire-server".to_owned())
-            .spawn(move || {
-                runtime.block_on(async {
-                    if let Ok(listener) = TcpListener::from_std(listener) {
-                        serve(listener, shared, stop).await;
-                    }
-                });
-            })?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        std::thread::Builder::new().name("wire-server".to_owned()).spawn(move || {
+            runtime.block_on(async {
+                if let Ok(listener) = TcpListener::from_std(listener) {
+                    serve(listener, shared, stop).await;
+                }
+            });
+        })?;
         Ok(server)
     }
 
@@ -124,14 +120,12 @@ impl WireServer {
 
     /// Adds the answer to the next request that has none yet.
     pub fn push(&self, reply: impl Into<Reply>) {
-        self.shared
-            .lock(|script| script.queue.push_back(reply.into()));
+        self.shared.lock(|script| script.queue.push_back(reply.into()));
     }
 
     /// Sets what answers a request when the queue is empty.
     pub fn on_request(&self, handler: impl Fn(&RecordedRequest) -> Reply + Send + Sync + 'static) {
-        self.shared
-            .lock(|script| script.handler = Some(Arc::new(handler)));
+        self.shared.lock(|script| script.handler = Some(Arc::new(handler)));
     }
 
     /// Stops keeping requests: for benches, where they would fill the memory.

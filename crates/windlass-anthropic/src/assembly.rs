@@ -1,0 +1,291 @@
+//! From the events of the wire to [`ModelEvent`]s, one to one, and the rules of
+//! their order.
+
+use serde_json::value::RawValue;
+use windlass_model::ModelError;
+use windlass_types::{
+    BlockStart, ContentBlock, JsonText, MessageId, ModelErrorKind, ModelEvent, StopReason, StreamDelta, ToolUse,
+    ToolUseId, Usage,
+};
+
+use crate::{
+    error::{Secrets, from_event, protocol},
+    frame::{Block, Delta, Frame, Outline, Start},
+};
+
+/// The most bytes of event data and the most blocks of one message.
+const MAX_MESSAGE_BYTES: usize = 64 << 20;
+const MAX_BLOCKS: usize = 10_000;
+
+const KNOWN_DELTAS: [&str; 4] = ["text_delta", "thinking_delta", "signature_delta", "input_json_delta"];
+
+/// The order of one message's events: a message start, blocks one after the
+/// other with indexes from zero, a stop reason, the stop.
+#[derive(Debug, Default)]
+pub(crate) struct Assembly {
+    state: State,
+    blocks: usize,
+    open: Option<Open>,
+    bytes: usize,
+    usage: Usage,
+    stop_reason: Option<StopReason>,
+    secrets: Secrets,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Waiting,
+    Started,
+    Complete,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Open {
+    Text,
+    Thinking,
+    ToolUse,
+    /// Came whole: a delta may only repeat that.
+    Whole,
+    Unknown,
+}
+
+impl Assembly {
+    pub(crate) fn new(secrets: Secrets) -> Self {
+        Self { secrets, ..Self::default() }
+    }
+
+    pub(crate) fn is_complete(&self) -> bool {
+        self.state == State::Complete
+    }
+
+    /// Reads one event: its name, if the stream gives one, and its data.
+    ///
+    /// # Errors
+    /// The event is an error, cannot be read or cannot stand here.
+    pub(crate) fn accept(&mut self, name: Option<&str>, data: &str) -> Result<ModelEvent, ModelError> {
+        self.bytes = self.bytes.saturating_add(data.len());
+        if self.bytes > MAX_MESSAGE_BYTES {
+            return Err(protocol(format_args!("a message is larger than {MAX_MESSAGE_BYTES} bytes")));
+        }
+        if data.trim_start().starts_with('[') {
+            // The end mark of other vendors, which some gateways add.
+            return if data == "[DONE]" { Ok(ModelEvent::Unknown) } else { Err(protocol("an event is not an object")) };
+        }
+        let frame: Frame<'_> = match serde_json::from_str(data) {
+            Ok(frame) => frame,
+            Err(error) => return self.accept_foreign(name, data, &error),
+        };
+        let kind = if frame.kind.is_empty() { name.unwrap_or_default() } else { &frame.kind };
+        match kind {
+            "content_block_delta" => self.delta(frame.index, frame.delta),
+            "content_block_start" => self.block_start(frame.index, frame.content_block),
+            "content_block_stop" => self.block_stop(frame.index),
+            "message_start" => self.message_start(frame.message),
+            "message_delta" => self.message_delta(&frame),
+            "message_stop" => self.message_stop(),
+            "ping" => Ok(ModelEvent::Ping),
+            "error" => Err(from_event(data, &self.secrets)),
+            _ => Ok(ModelEvent::Unknown),
+        }
+    }
+
+    /// An event whose members have other types than those known here. That is
+    /// fine for an unknown event and an unknown delta, and an error otherwise.
+    fn accept_foreign(
+        &mut self,
+        name: Option<&str>,
+        data: &str,
+        error: &serde_json::Error,
+    ) -> Result<ModelEvent, ModelError> {
+        if name == Some("error") {
+            return Err(from_event(data, &self.secrets));
+        }
+        let unreadable = || protocol("an event cannot be read").with_source(PlainError(error.to_string()));
+        let outline: Outline<'_> = serde_json::from_str(data).map_err(|_| unreadable())?;
+        let kind = if outline.kind.is_empty() { name.unwrap_or_default() } else { &outline.kind };
+        match kind {
+            "error" => Err(from_event(data, &self.secrets)),
+            "ping" => Ok(ModelEvent::Ping),
+            "content_block_delta" => {
+                let delta = outline.delta_kind().ok_or_else(unreadable)?;
+                if KNOWN_DELTAS.contains(&&*delta) {
+                    return Err(unreadable());
+                }
+                self.check_started(kind)?;
+                let index = self.check_open(outline.index())?;
+                Ok(ModelEvent::BlockDelta { index, delta: StreamDelta::Unknown })
+            }
+            "content_block_start" | "content_block_stop" | "message_start" | "message_delta" | "message_stop" => {
+                Err(unreadable())
+            }
+            _ => Ok(ModelEvent::Unknown),
+        }
+    }
+
+    fn message_start(&mut self, message: Option<&RawValue>) -> Result<ModelEvent, ModelError> {
+        if self.state != State::Waiting {
+            return Err(protocol("a second message_start"));
+        }
+        let start: Start<'_> = part(message, "message_start")?;
+        if start.content.is_some_and(|content| !content.is_empty()) {
+            return Err(protocol("message_start with content"));
+        }
+        if let Some(usage) = start.usage {
+            usage.raise(&mut self.usage);
+        }
+        self.state = State::Started;
+        Ok(ModelEvent::MessageStart { id: MessageId::from(&*start.id), model: start.model, usage: self.usage })
+    }
+
+    fn block_start(&mut self, index: Option<usize>, block: Option<&RawValue>) -> Result<ModelEvent, ModelError> {
+        self.check_started("content_block_start")?;
+        if self.stop_reason.is_some() {
+            return Err(protocol("a block after the stop reason"));
+        }
+        if self.open.is_some() {
+            return Err(protocol("a block inside a block"));
+        }
+        let index = index.filter(|index| *index == self.blocks && *index < MAX_BLOCKS);
+        let index = index.ok_or_else(|| protocol("a block with a wrong index"))?;
+        let (open, block) = read_block(block)?;
+        self.open = Some(open);
+        Ok(ModelEvent::BlockStart { index, block })
+    }
+
+    fn delta(&mut self, index: Option<usize>, delta: Option<Delta<'_>>) -> Result<ModelEvent, ModelError> {
+        self.check_started("content_block_delta")?;
+        let index = self.check_open(index)?;
+        let delta = delta.ok_or_else(|| protocol("a delta without content"))?;
+        let missing = || protocol(format_args!("a {} without its text", delta.kind));
+        let delta = match (&*delta.kind, self.open) {
+            ("text_delta", Some(Open::Text)) => StreamDelta::Text(delta.text.ok_or_else(missing)?),
+            ("thinking_delta", Some(Open::Thinking)) => StreamDelta::Thinking(delta.thinking.ok_or_else(missing)?),
+            ("signature_delta", Some(Open::Thinking)) => StreamDelta::Signature(delta.signature.ok_or_else(missing)?),
+            ("input_json_delta", Some(Open::ToolUse | Open::Unknown)) => {
+                StreamDelta::ToolInput(delta.partial_json.ok_or_else(missing)?)
+            }
+            // An empty piece says nothing that is not known.
+            ("input_json_delta", Some(Open::Whole)) if delta.partial_json.as_deref() == Some("") => {
+                StreamDelta::Unknown
+            }
+            (kind, open) if KNOWN_DELTAS.contains(&kind) && open != Some(Open::Unknown) => {
+                return Err(protocol(format_args!("a {} in a block of another type", delta.kind)));
+            }
+            _ => StreamDelta::Unknown,
+        };
+        Ok(ModelEvent::BlockDelta { index, delta })
+    }
+
+    fn block_stop(&mut self, index: Option<usize>) -> Result<ModelEvent, ModelError> {
+        self.check_started("content_block_stop")?;
+        let index = self.check_open(index)?;
+        self.open = None;
+        self.blocks += 1;
+        Ok(ModelEvent::BlockStop { index })
+    }
+
+    fn message_delta(&mut self, frame: &Frame<'_>) -> Result<ModelEvent, ModelError> {
+        self.check_started("message_delta")?;
+        if let Some(usage) = &frame.usage {
+            usage.raise(&mut self.usage);
+        }
+        let reason = frame.delta.as_ref().and_then(|delta| delta.stop_reason.as_deref()).map(StopReason::from);
+        if let Some(reason) = &reason {
+            if self.open.is_some() {
+                return Err(protocol("a stop reason inside a block"));
+            }
+            if self.stop_reason.as_ref().is_some_and(|before| before != reason) {
+                return Err(protocol("two stop reasons"));
+            }
+            self.stop_reason = Some(reason.clone());
+        }
+        Ok(ModelEvent::MessageDelta { stop_reason: reason, usage: self.usage })
+    }
+
+    fn message_stop(&mut self) -> Result<ModelEvent, ModelError> {
+        self.check_started("message_stop")?;
+        if self.open.is_some() || self.stop_reason.is_none() {
+            return Err(ModelError::new(ModelErrorKind::Cut, "the API ended the message before it was complete"));
+        }
+        self.state = State::Complete;
+        Ok(ModelEvent::MessageStop)
+    }
+
+    fn check_started(&self, event: &str) -> Result<(), ModelError> {
+        match self.state {
+            State::Started => Ok(()),
+            State::Waiting => Err(protocol(format_args!("{event} before message_start"))),
+            State::Complete => Err(protocol(format_args!("{event} after message_stop"))),
+        }
+    }
+
+    fn check_open(&self, index: Option<usize>) -> Result<usize, ModelError> {
+        index
+            .filter(|index| self.open.is_some() && *index == self.blocks)
+            .ok_or_else(|| protocol("an event for a block that is not open"))
+    }
+}
+
+fn read_block(block: Option<&RawValue>) -> Result<(Open, BlockStart), ModelError> {
+    let read: Block<'_> = match part(block, "content_block_start") {
+        Ok(read) => read,
+        Err(error) => return unknown_block(block).ok_or(error),
+    };
+    Ok(match &*read.kind {
+        "text" => (Open::Text, BlockStart::Text(read.text.unwrap_or_default())),
+        "thinking" => {
+            let (thinking, signature) = (read.thinking.unwrap_or_default(), read.signature.unwrap_or_default());
+            (Open::Thinking, BlockStart::Thinking { thinking, signature })
+        }
+        "redacted_thinking" => {
+            let data = read.data.ok_or_else(|| protocol("redacted thinking without data"))?;
+            (Open::Whole, BlockStart::Whole(ContentBlock::RedactedThinking { data }))
+        }
+        "tool_use" => {
+            if read.id.is_empty() || read.name.is_empty() {
+                return Err(protocol("a tool use without id or name"));
+            }
+            let id = ToolUseId::from(&*read.id);
+            match read.input.map(RawValue::get).filter(|input| !is_empty_object(input)) {
+                None => (Open::ToolUse, BlockStart::ToolUse { id, name: read.name }),
+                // Some gateways send the input at once.
+                Some(input) => {
+                    let input = JsonText::parse(input).map_err(protocol)?;
+                    let call = ToolUse::new(id, read.name, input);
+                    (Open::Whole, BlockStart::Whole(ContentBlock::ToolUse(call)))
+                }
+            }
+        }
+        _ => unknown_block(block).ok_or_else(|| protocol("a block without a type"))?,
+    })
+}
+
+fn is_empty_object(json: &str) -> bool {
+    json == "null" || json.bytes().all(|byte| matches!(byte, b'{' | b'}' | b' ' | b'\t' | b'\r' | b'\n'))
+}
+
+/// A block of a type that is not known here, as its exact text.
+fn unknown_block(block: Option<&RawValue>) -> Option<(Open, BlockStart)> {
+    let text = block?.get();
+    let tag: crate::frame::Tag<'_> = serde_json::from_str(text).ok()?;
+    if matches!(&*tag.kind, "" | "text" | "thinking" | "redacted_thinking" | "tool_use") {
+        return None;
+    }
+    let json = JsonText::parse(text).ok()?;
+    Some((Open::Unknown, BlockStart::Whole(ContentBlock::Unknown(json))))
+}
+
+fn part<'a, T: serde::Deserialize<'a>>(json: Option<&'a RawValue>, event: &str) -> Result<T, ModelError> {
+    let json = json.ok_or_else(|| protocol(format_args!("{event} without content")))?;
+    serde_json::from_str(json.get())
+        .map_err(|error| protocol(format_args!("{event} cannot be read")).with_source(PlainError(error.to_string())))
+}
+
+/// What a JSON parser said. Its own error would keep no more than this text.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct PlainError(String);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+//! The JSON of stream events, as the wire has it.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use windlass_types::Usage;
+
+/// Every event, flat: one pass over the text, keys borrowed, no buffering as an
+/// enum by tag would need it.
+#[derive(Deserialize)]
+pub(crate) struct Frame<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(crate) kind: Cow<'a, str>,
+    #[serde(default)]
+    pub(crate) index: Option<usize>,
+    #[serde(borrow, default)]
+    pub(crate) delta: Option<Delta<'a>>,
+    #[serde(borrow, default)]
+    pub(crate) content_block: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(crate) message: Option<&'a RawValue>,
+    #[serde(default)]
+    pub(crate) usage: Option<WireUsage>,
+}
+
+/// A block's delta, or the delta of the message.
+#[derive(Deserialize)]
+pub(crate) struct Delta<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(crate) kind: Cow<'a, str>,
+    #[serde(default)]
+    pub(crate) text: Option<String>,
+    #[serde(default)]
+    pub(crate) thinking: Option<String>,
+    #[serde(default)]
+    pub(crate) signature: Option<String>,
+    #[serde(default)]
+    pub(crate) partial_json: Option<String>,
+    #[serde(default)]
+    pub(crate) stop_reason: Option<String>,
+}
+
+/// What is read of an event whose members are not those known here.
+#[derive(Deserialize)]
+pub(crate) struct Outline<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(crate) kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    index: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    delta: Option<&'a RawValue>,
+}
+
+impl Outline<'_> {
+    pub(crate) fn index(&self) -> Option<usize> {
+        serde_json::from_str(self.index?.get()).ok()
+    }
+
+    /// The type of the delta, if there is a delta that is an object.
+    pub(crate) fn delta_kind(&self) -> Option<String> {
+        let tag: Tag<'_> = serde_json::from_str(self.delta?.get()).ok()?;
+        Some(tag.kind.into_owned())
+    }
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Tag<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(crate) kind: Cow<'a, str>,
+}
+
+/// The message of `message_start`.
+#[derive(Deserialize)]
+pub(crate) struct Start<'a> {
+    #[serde(borrow, default)]
+    pub(crate) id: Cow<'a, str>,
+    #[serde(default)]
+    pub(crate) model: String,
+    #[serde(default)]
+    pub(crate) content: Option<Vec<serde::de::IgnoredAny>>,
+    #[serde(default)]
+    pub(crate) usage: Option<WireUsage>,
+}
+
+/// The start of a block of any known type.
+#[derive(Deserialize)]
+pub(crate) struct Block<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(crate) kind: Cow<'a, str>,
+    #[serde(default)]
+    pub(crate) text: Option<String>,
+    #[serde(default)]
+    pub(crate) thinking: Option<String>,
+    #[serde(default)]
+    pub(crate) signature: Option<String>,
+    #[serde(default)]
+    pub(crate) data: Option<String>,
+    #[serde(borrow, default)]
+    pub(crate) id: Cow<'a, str>,
+    #[serde(default)]
+    pub(crate) name: String,
+    #[serde(borrow, default)]
+    pub(crate) input: Option<&'a RawValue>,
+}
+
+/// Usage figures. Missing and null mean: nothing new.
+#[derive(Deserialize)]
+pub(crate) struct WireUsage {
+    #[serde(default)]
+    input_tokens: Option<u64>,
+    #[serde(default)]
+    output_tokens: Option<u64>,
+    #[serde(default)]
+    cache_creation_input_tokens: Option<u64>,
+    #[serde(default)]
+    cache_read_input_tokens: Option<u64>,
+    #[serde(default)]
+    cache_creation: Option<CacheCreation>,
+    #[serde(default)]
+    server_tool_use: Option<ServerToolUse>,
+}
+
+#[derive(Deserialize)]
+struct CacheCreation {
+    #[serde(default)]
+    ephemeral_1h_input_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct ServerToolUse {
+    #[serde(default)]
+    web_search_requests: Option<u64>,
+}
+
+impl WireUsage {
+    /// Raises the figures. They are cumulative, so one that is lower than before
+    /// only says less: some gateways repeat the input as zero.
+    pub(crate) fn raise(&self, usage: &mut Usage) {
+        let raise = |figure: &mut u64, new: Option<u64>| *figure = (*figure).max(new.unwrap_or(0));
+        raise(&mut usage.input_tokens, self.input_tokens);
+        raise(&mut usage.output_tokens, self.output_tokens);
+        raise(&mut usage.cache_creation_input_tokens, self.cache_creation_input_tokens);
+        raise(&mut usage.cache_read_input_tokens, self.cache_read_input_tokens);
+        let long = self.cache_creation.as_ref().and_then(|cache| cache.ephemeral_1h_input_tokens);
+        raise(&mut usage.cache_creation_1h_input_tokens, long);
+        let searches = self.server_tool_use.as_ref().and_then(|tools| tools.web_search_requests);
+        raise(&mut usage.web_search_requests, searches);
+    }
+}

@@ -1,0 +1,179 @@
+use std::{borrow::Cow, fmt, sync::Arc};
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use windlass_http::{HeaderMap, HeaderValue, HttpClient, Response};
+use windlass_model::{ModelError, ModelProvider, ModelStream};
+use windlass_types::{ModelErrorKind, ModelInfo, ModelRequest};
+
+use crate::{
+    AnthropicBuilder,
+    error::{Secrets, from_answer, from_event, from_http, protocol},
+    frame::Tag,
+    models, request,
+    stream::MessageStream,
+};
+
+/// The most bytes read of an answer that is not a stream.
+const MAX_BODY: usize = 64 * 1024;
+
+/// The Anthropic Messages API behind one base URL and one set of credentials.
+///
+/// Cheap to clone; clones share their connections.
+#[derive(Clone)]
+pub struct Anthropic {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    client: HttpClient,
+    headers: HeaderMap,
+    betas: Vec<String>,
+    secrets: Secrets,
+}
+
+impl fmt::Debug for Anthropic {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Anthropic")
+            .field("host", &self.inner.client.host())
+            .field("betas", &self.inner.betas)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Anthropic {
+    /// A provider for the public API with this key.
+    ///
+    /// # Errors
+    /// The key is empty or cannot be a header.
+    pub fn new(key: impl AsRef<str>) -> Result<Self, ModelError> {
+        Self::builder().api_key(key).build()
+    }
+
+    /// A provider set up from the environment: `ANTHROPIC_API_KEY`,
+    /// `ANTHROPIC_AUTH_TOKEN` (used instead of the key when both are set),
+    /// `ANTHROPIC_BASE_URL`, `ANTHROPIC_BETAS` (separated by commas) and
+    /// `ANTHROPIC_CUSTOM_HEADERS` (lines of `Name: value`).
+    ///
+    /// # Errors
+    /// There is neither key nor token, or a setting cannot be used.
+    pub fn from_env() -> Result<Self, ModelError> {
+        Self::from_lookup(|name| std::env::var(name).ok())
+    }
+
+    /// [`from_env`](Self::from_env) with another source of the variables.
+    ///
+    /// # Errors
+    /// There is neither key nor token, or a setting cannot be used.
+    pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
+        Self::builder().lookup(lookup).build()
+    }
+
+    /// A builder for everything that can be set.
+    pub fn builder() -> AnthropicBuilder {
+        AnthropicBuilder::default()
+    }
+
+    pub(crate) fn assembled(client: HttpClient, headers: HeaderMap, betas: Vec<String>, secrets: Secrets) -> Self {
+        Self { inner: Arc::new(Inner { client, headers, betas, secrets }) }
+    }
+}
+
+impl Inner {
+    fn headers(&self, request: &ModelRequest) -> Result<HeaderMap, ModelError> {
+        let mut headers = self.headers.clone();
+        let mut betas: Vec<&str> = Vec::new();
+        let asked = self.betas.iter().chain(&request.betas).map(|beta| beta.trim());
+        for beta in asked.chain(models::on_wire(&request.model).1) {
+            if !beta.is_empty() && !betas.contains(&beta) {
+                betas.push(beta);
+            }
+        }
+        if !betas.is_empty() {
+            // A custom header with betas of its own is added to, not replaced.
+            let custom = headers.get("anthropic-beta").and_then(|value| value.to_str().ok());
+            let list = match custom {
+                Some(custom) => Cow::Owned(format!("{custom},{}", betas.join(","))),
+                None => Cow::Owned(betas.join(",")),
+            };
+            let value = HeaderValue::from_str(&list).map_err(|_| {
+                ModelError::new(ModelErrorKind::Configuration, "a beta holds a character that no header can carry")
+            })?;
+            headers.insert("anthropic-beta", value);
+        }
+        Ok(headers)
+    }
+
+    async fn refusal(&self, response: Response) -> ModelError {
+        let (status, headers) = (response.status(), response.headers().clone());
+        // Without its body an error is still worth its status.
+        let body = response.text(MAX_BODY).await.unwrap_or_default();
+        from_answer(status, &headers, &body, &self.secrets)
+    }
+
+    /// An answer with status 200 that is no event stream: an error of a gateway,
+    /// or the page of something that is not the API at all.
+    async fn not_a_stream(&self, response: Response) -> ModelError {
+        let kind = response.header("content-type").unwrap_or_default().to_owned();
+        let body = response.text(MAX_BODY).await.unwrap_or_default();
+        let tag: Option<Tag<'_>> = serde_json::from_str(&body).ok();
+        if tag.is_some_and(|tag| tag.kind == "error") {
+            return from_event(&body, &self.secrets);
+        }
+        protocol(format_args!("the answer is {kind}, not an event stream; check ANTHROPIC_BASE_URL"))
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl ModelProvider for Anthropic {
+    fn name(&self) -> &str {
+        "anthropic"
+    }
+
+    fn resolve_model(&self, name: &str) -> String {
+        models::resolve(name)
+    }
+
+    fn model_info(&self, model: &str) -> ModelInfo {
+        models::info(model)
+    }
+
+    async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
+        let inner = &*self.inner;
+        let mut headers = inner.headers(&request)?;
+        headers.insert("accept", HeaderValue::from_static("text/event-stream"));
+        // A compressor on the way would hold deltas back to fill its window.
+        headers.insert("accept-encoding", HeaderValue::from_static("identity"));
+        let body = request::call(&request, &models::info(&request.model));
+        let response = inner.client.post("/v1/messages", headers, body).await.map_err(from_http)?;
+        if response.status() != 200 {
+            return Err(inner.refusal(response).await);
+        }
+        if response.header("content-type").is_some_and(|kind| !kind.starts_with("text/event-stream")) {
+            return Err(inner.not_a_stream(response).await);
+        }
+        let request_id = response.header("request-id").map(str::to_owned);
+        let secrets = inner.secrets.clone();
+        Ok(Box::pin(MessageStream::new(response.events(), secrets, request.raw_frames, request_id)))
+    }
+
+    async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
+        #[derive(Deserialize)]
+        struct Count {
+            input_tokens: u64,
+        }
+        let inner = &*self.inner;
+        let body = request::count(&request, &models::info(&request.model));
+        let headers = inner.headers(&request)?;
+        let response = inner.client.post("/v1/messages/count_tokens", headers, body).await.map_err(from_http)?;
+        if response.status() != 200 {
+            return Err(inner.refusal(response).await);
+        }
+        let text = response.text(MAX_BODY).await.map_err(from_http)?;
+        let count: Count = serde_json::from_str(&text)
+            .map_err(|error| protocol("the token count cannot be read").with_source(error))?;
+        Ok(count.input_tokens)
+    }
+}

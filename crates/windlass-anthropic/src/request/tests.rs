@@ -1,0 +1,191 @@
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use windlass_types::{JsonText, SectionScope, SystemSection, ToolResult, ToolSpec, ToolUse};
+
+use super::*;
+use crate::models;
+
+fn request(messages: Vec<Message>) -> ModelRequest {
+    ModelRequest::new("claude-opus-5-5", messages.into_iter().map(SharedMessage::from).collect(), 1000)
+}
+
+fn text_of(request: &ModelRequest) -> String {
+    String::from_utf8(call(request, &models::info(&request.model)).to_vec()).unwrap()
+}
+
+fn json_of(request: &ModelRequest) -> Value {
+    serde_json::from_str(&text_of(request)).unwrap()
+}
+
+fn calls(count: usize) -> Vec<Message> {
+    let id = |at: usize| format!("toolu_{at}");
+    let uses = (0..count).map(|at| {
+        ContentBlock::ToolUse(ToolUse::new(id(at).as_str(), "Read", JsonText::parse("{\"n\": 1.0}").unwrap()))
+    });
+    let results = (0..count).map(|at| ContentBlock::ToolResult(ToolResult::ok(id(at).as_str(), "x")));
+    vec![Message::user_text("go"), Message::assistant(uses.collect()), Message::user(results.collect())]
+}
+
+/// The positions (message, block) that carry a breakpoint.
+fn breakpoints(body: &Value) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    for (at, message) in body["messages"].as_array().unwrap().iter().enumerate() {
+        for (block_at, block) in message["content"].as_array().unwrap().iter().enumerate() {
+            if block.get("cache_control").is_some() {
+                found.push((at, block_at));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn a_small_request_is_what_the_api_documents() {
+    let mut request = request(vec![Message::user_text("hi")]);
+    request.user_id = Some("u\"1".to_owned());
+    assert_eq!(
+        json_of(&request),
+        json!({
+            "model": "claude-opus-5-5",
+            "messages": [{"role": "user", "content": [
+                {"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}},
+            ]}],
+            "max_tokens": 1000,
+            "stream": true,
+            "metadata": {"user_id": "u\"1"},
+        })
+    );
+    let counted: Value = serde_json::from_slice(&count(&request, &models::info("claude-opus-5-5"))).unwrap();
+    let keys: Vec<&String> = counted.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["messages", "model"]);
+}
+
+#[test]
+fn tools_keep_their_order_and_inputs_their_text() {
+    let mut request = request(calls(1));
+    let tool = |name: &str| {
+        Arc::new(ToolSpec::new(name, "d", JsonText::parse("{\"type\":\"object\", \"z\":1e0,\"a\":{}}").unwrap()))
+    };
+    request.tools = Arc::from([tool("Write"), tool("Edit")]);
+    let body = text_of(&request);
+    assert!(
+        body.contains("{\"name\":\"Write\",\"description\":\"d\",\"input_schema\":{\"type\":\"object\", \"z\":1e0")
+    );
+    assert!(body.find("\"Write\"") < body.find("\"Edit\""));
+    assert!(body.contains("\"input\":{\"n\": 1.0}"));
+}
+
+#[test]
+fn breakpoints_follow_scopes_the_last_message_and_the_user_message_before() {
+    let mut request = request(calls(10));
+    let section = |text: &str, scope| SystemSection::new(text, scope);
+    request.system = vec![
+        section("one", SectionScope::Global),
+        section("two", SectionScope::Global),
+        section("three", SectionScope::Session),
+        section("  ", SectionScope::Session),
+    ];
+    let body = json_of(&request);
+    let marked: Vec<bool> =
+        body["system"].as_array().unwrap().iter().map(|section| section.get("cache_control").is_some()).collect();
+    assert_eq!(marked, [false, true, true]);
+    assert_eq!(breakpoints(&body), [(0, 0), (2, 9)]);
+
+    request.cache = Some(CacheTtl::OneHour);
+    assert_eq!(json_of(&request)["system"][1]["cache_control"], json!({"type": "ephemeral", "ttl": "1h"}));
+    request.cache = None;
+    assert!(!text_of(&request).contains("cache_control"));
+}
+
+#[test]
+fn blocks_that_take_no_breakpoint_get_none() {
+    let unknown = JsonText::parse("{\"type\":\"later\",\"cache_control\":{\"type\":\"ephemeral\"}}").unwrap();
+    for last in [
+        ContentBlock::Thinking { thinking: "t".into(), signature: "s".into() },
+        ContentBlock::RedactedThinking { data: "d".into() },
+        ContentBlock::Unknown(unknown),
+    ] {
+        let request = request(vec![Message::user_text("go"), Message::assistant(vec![last.clone()])]);
+        let body = text_of(&request);
+        assert!(body.contains(&serde_json::to_string(&last).unwrap()), "{body}");
+    }
+}
+
+#[test]
+fn what_the_api_would_refuse_is_not_sent() {
+    let unsigned = ContentBlock::Thinking { thinking: "mine".into(), signature: String::new() };
+    let signed = ContentBlock::Thinking { thinking: String::new(), signature: "s".into() };
+    let request = request(vec![
+        Message::user_text("go"),
+        Message::assistant(vec![unsigned.clone(), signed, ContentBlock::text("ok"), ContentBlock::text(" \n")]),
+        Message::user_text("go"),
+        Message::assistant(vec![unsigned]),
+        Message::user(vec![]),
+    ]);
+    let body = json_of(&request);
+    let kinds: Vec<Vec<&str>> = body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["content"].as_array().unwrap().iter().map(|b| b["type"].as_str().unwrap()).collect())
+        .collect();
+    assert_eq!(kinds, [vec!["text"], vec!["thinking", "text"], vec!["text"], vec!["text"], vec!["text"]]);
+    assert_eq!(body["messages"][3]["content"][0]["text"], NO_CONTENT);
+}
+
+#[test]
+fn thinking_takes_the_form_that_the_model_knows() {
+    let adaptive = json!({"type": "adaptive", "display": "summarized"});
+    let budget = |tokens: u32| json!({"type": "enabled", "budget_tokens": tokens});
+    for (model, thinking, limit, expected) in [
+        ("claude-opus-5-5", Thinking::Off, 9000, Value::Null),
+        ("claude-opus-5-5", Thinking::Adaptive, 9000, adaptive.clone()),
+        ("claude-opus-5-5", Thinking::Budget(4000), 9000, adaptive.clone()),
+        ("claude-sonnet-4-5", Thinking::Adaptive, 9000, budget(8999)),
+        ("claude-sonnet-4-5", Thinking::Budget(4000), 9000, budget(4000)),
+        ("claude-sonnet-4-5", Thinking::Budget(1), 9000, budget(1024)),
+        ("claude-sonnet-4-5", Thinking::Budget(4000), 3000, budget(2999)),
+        ("claude-sonnet-4-5", Thinking::Budget(4000), 1024, Value::Null),
+        ("unheard-of", Thinking::Adaptive, 9000, adaptive),
+        ("unheard-of", Thinking::Budget(4000), 9000, budget(4000)),
+    ] {
+        let mut request = request(vec![Message::user_text("hi")]);
+        request.model = model.to_owned();
+        request.thinking = thinking;
+        request.max_output_tokens = limit;
+        assert_eq!(json_of(&request)["thinking"], expected, "{model} {thinking:?} {limit}");
+    }
+}
+
+#[test]
+fn the_mark_of_the_long_context_stays_here() {
+    let mut request = request(vec![Message::user_text("hi")]);
+    request.model = "claude-sonnet-4-5[1m]".to_owned();
+    assert_eq!(json_of(&request)["model"], "claude-sonnet-4-5");
+}
+
+proptest! {
+    /// Without markers, what was sent before is a byte prefix of what is sent next.
+    #[test]
+    fn a_request_extends_the_one_before(texts in prop::collection::vec("\\PC{0,20}", 1..8), limit in 1u32..9) {
+        let messages: Vec<Message> = texts.iter().enumerate().map(|(at, text)| match at % 2 {
+            0 => Message::user_text(text.clone()),
+            _ => Message::assistant(vec![ContentBlock::text(text.clone())]),
+        }).collect();
+        let body = |count: usize, limit: u32| {
+            let mut request = request(messages[..count].to_vec());
+            request.system = vec![SystemSection::new("s", SectionScope::Global)];
+            request.max_output_tokens = limit;
+            text_of(&request).replace(",\"cache_control\":{\"type\":\"ephemeral\"}", "")
+        };
+        let long = body(messages.len(), 1000);
+        for count in 1..messages.len() {
+            let short = body(count, limit);
+            let (kept, _) = short.split_once("],\"max_tokens\"").unwrap();
+            prop_assert!(long.starts_with(kept));
+        }
+        prop_assert!(serde_json::from_str::<Value>(&long).is_ok());
+    }
+}

@@ -1,0 +1,81 @@
+//! The stream of one call.
+
+use std::{
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use futures_core::Stream;
+use windlass_http::{Events, SseEvent};
+use windlass_model::ModelError;
+use windlass_types::{JsonText, ModelErrorKind, ModelEvent, ModelItem};
+
+use crate::{
+    assembly::Assembly,
+    error::{Secrets, from_http, protocol},
+};
+
+/// One answer, item by item. Ends after `MessageStop` or after one error.
+pub(crate) struct MessageStream {
+    /// Gone once the stream has ended.
+    events: Option<Events>,
+    assembly: Assembly,
+    raw_frames: bool,
+    request_id: Option<String>,
+}
+
+impl MessageStream {
+    pub(crate) fn new(events: Events, secrets: Secrets, raw_frames: bool, request_id: Option<String>) -> Self {
+        Self { events: Some(events), assembly: Assembly::new(secrets), raw_frames, request_id }
+    }
+
+    fn item(&mut self, event: SseEvent) -> Result<ModelItem, ModelError> {
+        let parsed = self.assembly.accept(event.name.as_deref(), &event.data)?;
+        if !self.raw_frames {
+            return Ok(parsed.into());
+        }
+        match JsonText::parse(event.data) {
+            Ok(raw) => Ok(ModelItem::with_raw(parsed, raw)),
+            // The end mark of other vendors is the one event that is not JSON.
+            Err(_) if parsed == ModelEvent::Unknown => Ok(parsed.into()),
+            Err(error) => Err(protocol(error)),
+        }
+    }
+
+    fn fail(&mut self, mut error: ModelError) -> ModelError {
+        self.events = None;
+        if error.request_id.is_none() {
+            error.request_id = self.request_id.take();
+        }
+        error
+    }
+}
+
+impl Stream for MessageStream {
+    type Item = Result<ModelItem, ModelError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        let Some(events) = &mut this.events else {
+            return Poll::Ready(None);
+        };
+        let item = match ready!(events.poll_next_event(context)) {
+            Some(Ok(event)) => this.item(event),
+            Some(Err(error)) => Err(from_http(error)),
+            None => Err(ModelError::new(ModelErrorKind::Cut, "the connection ended before the message was complete")),
+        };
+        let item = item.map_err(|error| this.fail(error));
+        if let Ok(ModelItem { event, .. }) = &item {
+            if this.assembly.is_complete() {
+                if let Some(events) = this.events.take() {
+                    events.release();
+                }
+            } else if !matches!(event, ModelEvent::Ping | ModelEvent::Unknown)
+                && let Some(events) = &mut this.events
+            {
+                events.progress();
+            }
+        }
+        Poll::Ready(Some(item))
+    }
+}

@@ -1,0 +1,183 @@
+//! Every error class of the API, with bodies of the shape that it sends.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
+
+use std::{sync::Arc, time::Duration};
+
+use windlass_anthropic::Anthropic;
+use windlass_model::{ModelError, ModelProvider};
+use windlass_testkit::wire::{Event, Message as WireMessage, Reply, WireServer};
+use windlass_types::{Message, ModelErrorKind, ModelRequest};
+
+const KEY: &str = "sk-ant-secret-123";
+
+fn provider(server: &WireServer) -> Anthropic {
+    Anthropic::builder().api_key(KEY).base_url(server.url()).build().unwrap()
+}
+
+fn request() -> Arc<ModelRequest> {
+    Arc::new(ModelRequest::new("claude-opus-5-5", vec![Message::user_text("hi").into()], 1000))
+}
+
+async fn refused(reply: Reply) -> ModelError {
+    let server = WireServer::start().await.unwrap();
+    server.push(reply);
+    provider(&server).stream(request()).await.err().unwrap()
+}
+
+#[tokio::test]
+async fn each_answer_has_its_class() {
+    use ModelErrorKind as Kind;
+    let cases = [
+        (400, "invalid_request_error", "messages.1.content: Field required", Kind::InvalidRequest),
+        (400, "invalid_request_error", "prompt is too long: 212345 tokens > 200000 maximum", Kind::PromptTooLong),
+        (
+            400,
+            "invalid_request_error",
+            "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length or `max_tokens` and try again",
+            Kind::PromptTooLong,
+        ),
+        (
+            400,
+            "invalid_request_error",
+            "Your credit balance is too low to access the Anthropic API. Please go to Plans & Billing to upgrade or purchase credits.",
+            Kind::Billing,
+        ),
+        (
+            400,
+            "invalid_request_error",
+            "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.",
+            Kind::Billing,
+        ),
+        (
+            400,
+            "invalid_request_error",
+            "max_tokens: 200000 > 128000, which is the maximum allowed number of output tokens for claude-opus-5-5",
+            Kind::InvalidRequest,
+        ),
+        (401, "authentication_error", "invalid x-api-key", Kind::Authentication),
+        (402, "billing_error", "There is an issue with your billing or payment information.", Kind::Billing),
+        (
+            403,
+            "permission_error",
+            "Your API key does not have permission to use the specified resource.",
+            Kind::PermissionDenied,
+        ),
+        (404, "not_found_error", "model: claude-opus-9", Kind::NotFound),
+        (408, "timeout_error", "Request timed out", Kind::Timeout),
+        (413, "request_too_large", "Request exceeds the maximum size", Kind::RequestTooLarge),
+        (413, "invalid_request_error", "Prompt is too long", Kind::PromptTooLong),
+        (422, "invalid_request_error", "unprocessable", Kind::InvalidRequest),
+        (
+            429,
+            "rate_limit_error",
+            "This request would exceed your organization's rate limit of 80,000 input tokens per minute. Please reduce the prompt length.",
+            Kind::RateLimited,
+        ),
+        (
+            429,
+            "rate_limit_error",
+            "Number of request tokens has exceeded your per-minute rate limit",
+            Kind::RateLimited,
+        ),
+        (429, "rate_limit_error", "Extra usage is required for long context requests.", Kind::Billing),
+        (500, "api_error", "Internal server error", Kind::Server),
+        (502, "api_error", "bad gateway", Kind::Server),
+        (503, "api_error", "unavailable", Kind::Overloaded),
+        (504, "timeout_error", "Request timed out", Kind::Timeout),
+        (529, "overloaded_error", "Overloaded", Kind::Overloaded),
+        (500, "overloaded_error", "Overloaded", Kind::Overloaded),
+        (418, "later_error", "new", Kind::InvalidRequest),
+    ];
+    for (status, kind, text, expected) in cases {
+        let error = refused(Reply::error(status, kind, text)).await;
+        assert_eq!(error.kind, expected, "{status} {text}");
+        assert_eq!(error.status, Some(status));
+        assert_eq!(error.request_id.as_deref(), Some("req_wire"));
+        assert!(error.message.contains(text), "{}", error.message);
+        assert!(!error.message.contains('\n'));
+    }
+}
+
+#[tokio::test]
+async fn answers_that_are_not_of_the_api() {
+    let html = "<html>\n<body>502 Bad Gateway</body>\n</html>\n";
+    let error = refused(Reply::status(502, html)).await;
+    assert_eq!(error.kind, ModelErrorKind::Server);
+    assert!(error.message.ends_with("(502): <html> <body>502 Bad Gateway</body> </html>"), "{error}");
+
+    assert_eq!(refused(Reply::status(529, "")).await.kind, ModelErrorKind::Overloaded);
+    let long = refused(Reply::status(403, "x".repeat(1 << 20))).await.message;
+    assert!(long.ends_with("xx…") && long.len() < 700, "{long}");
+    let moved = refused(Reply::status(307, "").header("location", "http://elsewhere/")).await;
+    assert_eq!(moved.kind, ModelErrorKind::Configuration);
+
+    let page = Reply::status(200, "<html>").header("content-type", "text/html");
+    assert_eq!(refused(page).await.kind, ModelErrorKind::Protocol);
+    let hidden = Reply::error(200, "overloaded_error", "Overloaded");
+    assert_eq!(refused(hidden).await.kind, ModelErrorKind::Overloaded);
+}
+
+#[tokio::test]
+async fn waits_are_passed_on_and_capped() {
+    let limited = || Reply::error(429, "rate_limit_error", "slow down");
+    assert_eq!(refused(limited()).await.retry_after, None);
+    assert_eq!(refused(limited().header("retry-after", "7")).await.retry_after, Some(Duration::from_secs(7)));
+    let date = limited()
+        .header("date", "Sat, 21 Nov 2026 12:00:00 GMT")
+        .header("retry-after", "Sat, 21 Nov 2026 12:00:30 GMT");
+    assert_eq!(refused(date).await.retry_after, Some(Duration::from_secs(30)));
+    let forever = refused(limited().header("retry-after", "31536000")).await;
+    assert_eq!(forever.retry_after, Some(Duration::from_secs(3600)));
+}
+
+#[tokio::test]
+async fn error_events_inside_a_stream_have_their_class() {
+    use ModelErrorKind as Kind;
+    for (kind, expected) in [
+        ("overloaded_error", Kind::Overloaded),
+        ("api_error", Kind::Server),
+        ("rate_limit_error", Kind::RateLimited),
+        ("invalid_request_error", Kind::InvalidRequest),
+        ("authentication_error", Kind::Authentication),
+        ("timeout_error", Kind::Timeout),
+        ("later_error", Kind::Server),
+    ] {
+        let mut events = WireMessage::new().text("hello").events("m");
+        let data = format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"it broke {KEY}"}}}}"#);
+        for at in [0, 3] {
+            let server = WireServer::start().await.unwrap();
+            events.truncate(at);
+            events.push(Event::named("error", data.clone()));
+            server.push(Reply::events(events.clone()));
+            let mut stream = provider(&server).stream(request()).await.unwrap();
+            let mut last = None;
+            while let Some(item) = futures_util::StreamExt::next(&mut stream).await {
+                last = Some(item);
+            }
+            let error = last.unwrap().unwrap_err();
+            assert_eq!(error.kind, expected, "{kind} at {at}");
+            assert_eq!(error.request_id.as_deref(), Some("req_wire"));
+            assert!(error.message.contains("it broke [redacted]"));
+            events = WireMessage::new().text("hello").events("m");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_the_server_repeats_is_not_shown() {
+    let error = refused(Reply::error(401, "authentication_error", &format!("invalid key {KEY}"))).await;
+    assert!(!format!("{error} {error:?}").contains(KEY));
+    assert!(error.message.contains("check ANTHROPIC_API_KEY"));
+}
+
+#[tokio::test]
+async fn nobody_there_is_a_connection_error() {
+    let server = WireServer::start().await.unwrap();
+    let provider = provider(&server);
+    drop(server);
+    tokio::task::yield_now().await;
+    let error = provider.stream(request()).await.err().unwrap();
+    assert_eq!(error.kind, ModelErrorKind::Connection);
+    assert_eq!(provider.count_tokens(request()).await.unwrap_err().kind, ModelErrorKind::Connection);
+}
