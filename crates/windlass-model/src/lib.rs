@@ -2,16 +2,18 @@
 //!
 //! A [`ModelProvider`] turns one [`ModelRequest`](windlass_types::ModelRequest) into one stream of
 //! [`ModelItem`](windlass_types::ModelItem)s and nothing more: retries, fallback and tool execution belong to the
-//! loop. The catalogue ([`ModelInfo`]) says what a model can do and what it costs.
+//! loop. The [`Catalogue`] says what a model can do and what it costs.
 //!
 //! A [`ScriptedModel`] answers what a test tells it to.
 
+mod catalogue;
 mod error;
 mod provider;
 mod script;
 mod wire;
 
+pub use catalogue::{Catalogue, DEFAULT_MODEL, ModelOverride, beta};
 pub use error::ModelError;
 pub use provider::{ModelProvider, ModelStream};
 pub use script::{Gate, Script, ScriptError, ScriptedModel, ScriptedTurn};
-pub use windlass_types::{ModelInfo, Price};
+pub use windlass_types::{LongPrompt, ModelInfo, Price};

@@ -26,7 +26,6 @@ use crate::{ModelError, ModelInfo, ModelProvider, ModelStream};
 use async_trait::async_trait;
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use stream::{Pacing, ScriptedStream};

@@ -40,7 +40,7 @@ pub use model::{
     BlockStart, CacheTtl, ErrorClass, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, SectionScope, StopReason,
     StreamDelta, SystemSection, Thinking,
 };
-pub use model_info::{ModelInfo, Price};
+pub use model_info::{LongPrompt, ModelInfo, Price};
 pub use permission::{
     AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, MatchedRule, PermissionAnswer, PermissionDenial,
     PermissionMode, PermissionRequest, PermissionUpdate, RuleSource, RuleValue, UpdateDestination,

@@ -24,6 +24,25 @@ pub struct ModelInfo {
     pub prompt_cache: bool,
     /// What it costs, when known.
     pub price: Option<Price>,
+    /// What calls with a long prompt cost instead, where that differs.
+    pub long_prompt: Option<LongPrompt>,
+}
+
+/// The price of calls whose prompt is long. It holds for the whole call, output included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LongPrompt {
+    /// It holds for more input tokens than this, cached ones counted.
+    pub over: u64,
+    /// The price.
+    pub price: Price,
+}
+
+impl LongPrompt {
+    /// A price for prompts of more than `over` tokens.
+    pub const fn new(over: u64, price: Price) -> Self {
+        Self { over, price }
+    }
 }
 
 impl ModelInfo {
@@ -39,12 +58,22 @@ impl ModelInfo {
             documents: false,
             prompt_cache: false,
             price: None,
+            long_prompt: None,
         }
     }
 
-    /// The cost of a call, when the price is known.
+    /// The cost of one call, when the price is known. Not for sums of calls: the
+    /// price may depend on the length of the prompt.
     pub fn cost(&self, usage: &Usage) -> Option<NanoUsd> {
-        self.price.map(|price| price.cost(usage))
+        self.price_for(usage.total_input()).map(|price| price.cost(usage))
+    }
+
+    /// The price of a call with a prompt of so many tokens, cached ones counted, when known.
+    pub fn price_for(&self, input_tokens: u64) -> Option<Price> {
+        match self.long_prompt {
+            Some(long) if self.price.is_some() && input_tokens > long.over => Some(long.price),
+            _ => self.price,
+        }
     }
 }
 
@@ -88,5 +117,32 @@ impl Price {
             .saturating_add(self.cache_write.times(short))
             .saturating_add(self.cache_write_1h.times(long))
             .saturating_add(self.cache_read.times(usage.cache_read_input_tokens))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_priced_by_its_own_prompt() {
+        let mut info = ModelInfo::new(1_000_000, 1_000);
+        let mut usage = Usage::new(100, 10);
+        assert_eq!(info.cost(&usage), None);
+        info.price = Some(Price::new(10, 100));
+        info.long_prompt = Some(LongPrompt::new(150, Price::new(20, 200)));
+        assert_eq!(info.cost(&usage), Some(NanoUsd::new(2_000)));
+        usage.cache_read_input_tokens = 50;
+        assert_eq!(info.cost(&usage), Some(NanoUsd::new(2_050)));
+        usage.cache_read_input_tokens = 51;
+        assert_eq!(info.cost(&usage), Some(NanoUsd::new(2_000 + 2_000 + 102)));
+    }
+
+    #[test]
+    fn cache_writes_are_priced_by_their_lifetime() {
+        let mut usage = Usage::default();
+        usage.cache_creation_input_tokens = 10;
+        usage.cache_creation_1h_input_tokens = 4;
+        assert_eq!(Price::new(1_000, 0).cost(&usage), NanoUsd::new(6 * 1_250 + 4 * 2_000));
     }
 }
