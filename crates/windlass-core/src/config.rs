@@ -4,9 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_permission::Policy;
-use windlass_types::{
-    CacheTtl, HookEventName, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking, ToolSpec,
-};
+use windlass_types::{CacheTtl, HookEventName, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking, ToolSpec};
 
 /// A model that a session may call.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -26,9 +26,10 @@ mod schedule;
 mod state;
 mod submit;
 
-pub use config::{Limits, MachineConfig, ModelProfile, UnpricedModels};
-pub use effect::{
-    Effect, EffectId, Input, ModelFailure, Output, Prepared, Prompt, RunCall, StoreFailure, Unprepared,
+pub use assemble::{
+    AssembleError, AssembledMessage, MAX_MESSAGE_BLOCKS, MAX_MESSAGE_BYTES, MalformedInput, MessageAssembler, Step,
 };
+pub use config::{Limits, MachineConfig, ModelProfile, UnpricedModels};
+pub use effect::{Effect, EffectId, Input, ModelFailure, Output, Prepared, Prompt, RunCall, StoreFailure, Unprepared};
 pub use machine::Machine;
 pub use state::State;

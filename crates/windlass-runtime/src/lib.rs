@@ -1,1 +1,42 @@
-//! The tokio driver of the windlass agent loop
+//! The tokio driver of the windlass agent loop.
+//!
+//! [`Session::open`] loads a session's log, builds the sans-IO machine of
+//! `windlass-core` over it and starts one task that carries out its effects:
+//! model calls, tools, hooks, questions, appends, waits. The host gets a
+//! [`SessionHandle`] to give orders and an [`EventStream`] to watch.
+//!
+//! The driver holds no policy: what runs, when, and what happens after a
+//! failure is decided by the machine.
+//!
+//! # Back-pressure
+//! The driver never waits for the host. At most one pending text and one
+//! pending progress note per block or call are kept (later ones join them), and
+//! a bounded queue of everything else; while that is full no model item is read
+//! and no effect begins, but effects that are going on, waits, stops and the log
+//! go on. Nothing is dropped but merged text.
+//!
+//! # Dropping
+//! Dropping the [`EventStream`] closes the session: running effects are stopped,
+//! open calls settled, everything appended. It cannot wait for that;
+//! [`SessionHandle::close`] can.
+
+mod append;
+mod artifact;
+mod driver;
+mod error;
+mod events;
+mod handle;
+mod model;
+mod ports;
+mod prepare;
+mod session;
+mod tasks;
+mod tool;
+
+pub use error::{OpenError, SessionError};
+pub use events::EventStream;
+pub use handle::SessionHandle;
+pub use ports::{Ports, SystemClock, SystemIds};
+pub use session::{Persistence, Session, SessionConfig};
+
+pub use windlass_core::{Limits, MachineConfig, ModelProfile, Prompt, UnpricedModels};

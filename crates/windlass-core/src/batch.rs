@@ -1,0 +1,188 @@
+//! The tool calls of one assistant message.
+
+use crate::EffectId;
+use windlass_permission::CallFacts;
+use windlass_types::{
+    Access, CallDigest, ContextChange, Decision, EntryId, HookVerdict, JsonText, ToolOutcome, ToolUse, ToolUseId,
+};
+
+/// The tool calls of one assistant message, in call order.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    pub(crate) calls: Vec<Call>,
+    /// Whether the message is complete and stored: calls that can have an
+    /// effect wait for it, and without it nothing of the batch counts.
+    pub(crate) committed: bool,
+    /// Calls whose changes of the session's state were applied, a prefix.
+    pub(crate) applied: usize,
+}
+
+/// One call.
+#[derive(Debug)]
+pub(crate) struct Call {
+    /// As the model wrote it.
+    pub(crate) original: ToolUse,
+    /// The input that would run: the model's, or what a hook or the host made of it.
+    pub(crate) input: JsonText,
+    /// The assistant line that holds the tool use, once the message is stored.
+    pub(crate) line: Option<EntryId>,
+    pub(crate) stage: Stage,
+    /// Why it cannot run at all, known before anything was read.
+    pub(crate) unusable: Option<String>,
+    /// What was read of the current input.
+    pub(crate) facts: Option<Box<CallFacts>>,
+    /// The effect that read it.
+    pub(crate) prepared: Option<EffectId>,
+    pub(crate) title: String,
+    pub(crate) read_only: bool,
+    /// Whether the hooks were asked, and what they said.
+    pub(crate) hooked: bool,
+    pub(crate) hook_verdict: Option<HookVerdict>,
+    /// The exact call that somebody approved.
+    pub(crate) approved: Option<CallDigest>,
+    /// Somebody approved the input that is being read again.
+    pub(crate) approve_next: bool,
+    /// Whether the host was asked about it.
+    pub(crate) asked: bool,
+    /// The verdict that let it run, and the policy's epoch then.
+    pub(crate) decision: Option<(Decision, u64)>,
+    /// Whether the host was told that it runs.
+    pub(crate) announced: bool,
+    pub(crate) changes: Vec<ContextChange>,
+    /// Whether it was told to stop while it ran.
+    pub(crate) stopping: bool,
+    pub(crate) failed: bool,
+}
+
+/// Where a call is.
+#[derive(Debug)]
+pub(crate) enum Stage {
+    /// Nothing happened yet.
+    New,
+    /// It is being read.
+    Preparing(EffectId),
+    /// It was read; its judgement waits for the message.
+    Held,
+    /// Hooks are asked.
+    Hooking(EffectId),
+    /// The host is asked.
+    Asking(EffectId),
+    /// It may run, when nothing stands in its way.
+    Ready,
+    /// Its intent is being made durable.
+    Intending(EffectId),
+    /// Its files are being kept.
+    Snapshotting(EffectId),
+    /// It runs.
+    Running(EffectId),
+    /// It ran before its message was complete.
+    Early(Box<ToolOutcome>),
+    /// It ran; hooks are asked.
+    Reviewing(EffectId, Box<ToolOutcome>),
+    /// It is answered.
+    Settled,
+}
+
+impl Call {
+    pub(crate) fn new(original: ToolUse, unusable: Option<String>) -> Self {
+        Self {
+            input: original.input.clone(),
+            original,
+            line: None,
+            stage: Stage::New,
+            unusable,
+            facts: None,
+            prepared: None,
+            title: String::new(),
+            read_only: false,
+            hooked: false,
+            hook_verdict: None,
+            approved: None,
+            approve_next: false,
+            asked: false,
+            decision: None,
+            announced: false,
+            changes: Vec::new(),
+            stopping: false,
+            failed: false,
+        }
+    }
+
+    /// The call with the input that would run.
+    pub(crate) fn current(&self) -> ToolUse {
+        ToolUse::new(self.original.id.clone(), self.original.name.clone(), self.input.clone())
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        matches!(self.stage, Stage::Settled)
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        matches!(self.stage, Stage::Running(_))
+    }
+
+    /// The effect that the call waits for, if it waits for one.
+    pub(crate) fn waits_for(&self) -> Option<EffectId> {
+        match self.stage {
+            Stage::Preparing(id)
+            | Stage::Hooking(id)
+            | Stage::Asking(id)
+            | Stage::Intending(id)
+            | Stage::Snapshotting(id)
+            | Stage::Running(id)
+            | Stage::Reviewing(id, _) => Some(id),
+            Stage::New | Stage::Held | Stage::Ready | Stage::Early(_) | Stage::Settled => None,
+        }
+    }
+
+    /// Whether two calls must not run at the same time. A call that was not
+    /// read yet stands in everybody's way.
+    fn conflicts_with(&self, other: &Self) -> bool {
+        let (Some(ours), Some(theirs)) = (self.footprint(), other.footprint()) else { return true };
+        if self.read_only && other.read_only {
+            return false;
+        }
+        ours.conflicts_with(&theirs)
+    }
+
+    /// What it touches, by resolved paths: two names of one file conflict.
+    fn footprint(&self) -> Option<Access> {
+        let facts = self.facts.as_ref()?;
+        Some(match &facts.access {
+            Access::Reads(paths) if !paths.is_empty() => {
+                Access::Reads(facts.paths.iter().map(|path| path.resolved.clone()).collect())
+            }
+            Access::Writes(_) => Access::Writes(facts.paths.iter().map(|path| path.resolved.clone()).collect()),
+            other => other.clone(),
+        })
+    }
+}
+
+impl Batch {
+    /// The call that waits for an effect.
+    pub(crate) fn waiting_for(&self, effect: EffectId) -> Option<usize> {
+        self.calls.iter().position(|call| call.waits_for() == Some(effect))
+    }
+
+    /// The call that an id names; ids are unique in one message, and of equal
+    /// ones the first that is still open counts.
+    pub(crate) fn open_call(&self, id: &ToolUseId) -> Option<usize> {
+        self.calls.iter().position(|call| call.original.id == *id && !call.is_settled())
+    }
+
+    pub(crate) fn is_settled(&self) -> bool {
+        self.calls.iter().all(Call::is_settled)
+    }
+
+    pub(crate) fn running(&self) -> usize {
+        self.calls.iter().filter(|call| call.is_running()).count()
+    }
+
+    /// Whether nothing before a call that is still open conflicts with it.
+    pub(crate) fn is_clear(&self, at: usize) -> bool {
+        let Some(call) = self.calls.get(at) else { return false };
+        self.calls.iter().take(at).all(|before| {
+            before.is_settled() || matches!(before.stage, Stage::Early(_)) || !before.conflicts_with(call)
+        })
+    }
+}

@@ -1,0 +1,396 @@
+//! The model call: its request, its stream, its failures, and what its message means.
+
+use crate::assemble::{AssembledMessage, MessageAssembler, Step};
+use crate::batch::{Batch, Call};
+use crate::budget::{Reservation, reserve};
+use crate::machine::{Phase, duration_ms};
+use crate::retry::{Next, Retry};
+use crate::{Effect, EffectId, Machine, ModelFailure, ModelProfile};
+use std::sync::Arc;
+use windlass_context::{estimate_request, runtime_text};
+use windlass_types::{
+    AssistantEntry, ContentBlock, Continuation, Delta, EntryKind, EventKind, Interrupted, MessageId, ModelErrorKind,
+    ModelItem, ModelRequest, Outcome, RetryStatus, RunFailure, RunFailureKind, Status, StopReason, Thinking, Timestamp,
+    Usage, WithdrawReason,
+};
+
+/// A model call that is going on.
+#[derive(Debug)]
+pub(crate) struct ModelCall {
+    pub(crate) effect: EffectId,
+    model: ModelProfile,
+    assembler: MessageAssembler,
+    started: Timestamp,
+    message_id: Option<MessageId>,
+    message_model: String,
+    start_usage: Usage,
+    usage: Usage,
+    /// Whether the host saw anything of the message.
+    shown: bool,
+    retry: Retry,
+}
+
+/// What the cached prefix of the last request was made of.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Prefix {
+    model: String,
+    system: Vec<windlass_types::SystemSection>,
+    tools: Arc<[Arc<windlass_types::ToolSpec>]>,
+}
+
+impl Prefix {
+    /// What differs from the prefix before, if anything.
+    fn broken_since(&self, before: &Self) -> Option<&'static str> {
+        if self.model != before.model {
+            Some("model")
+        } else if self.system != before.system {
+            Some("system")
+        } else if !Arc::ptr_eq(&self.tools, &before.tools) && self.tools != before.tools {
+            Some("tools")
+        } else {
+            None
+        }
+    }
+}
+
+impl Machine {
+    /// The model that the next call goes to.
+    fn current_model(&self) -> &ModelProfile {
+        match &self.config.fallback {
+            Some(fallback) if self.falling_back => fallback,
+            _ => &self.config.model,
+        }
+    }
+
+    /// Begins a turn, unless a limit forbids it.
+    pub(crate) fn call_model(&mut self, continuation: Continuation) {
+        let Some(run) = &mut self.run else { return };
+        run.continuation = continuation;
+        if let Some(limit) = self.config.limits.max_turns
+            && run.turns >= limit
+        {
+            return self.finish(Outcome::MaxTurns { limit });
+        }
+        run.turns += 1;
+        self.request(continuation, Retry::default());
+    }
+
+    /// Sends the request of this turn, for the first time or again.
+    fn request(&mut self, continuation: Continuation, retry: Retry) {
+        let model = self.current_model().clone();
+        let mut request = self.build_request(&model);
+        let spent = self.state.cost();
+        let wanted = request.max_output_tokens;
+        match reserve(&self.config.limits, spent, &model, || estimate_request(&request), wanted) {
+            Reservation::Granted { max_output_tokens } => limit_output(&mut request, max_output_tokens),
+            Reservation::Unpriced => self.warn_unpriced(&model.id),
+            Reservation::Exhausted => {
+                // The turn was counted when it began; it did not take place.
+                if let Some(run) = &mut self.run {
+                    run.turns = run.turns.saturating_sub(u32::from(retry == Retry::default()));
+                }
+                let limit = self.config.limits.max_budget.unwrap_or_default();
+                return self.finish(Outcome::MaxBudget { limit });
+            }
+        }
+        self.note_prefix(&request);
+        self.event(EventKind::Status(Status::Requesting { continuation, model: model.id.clone() }), None);
+        self.batch = Batch::default();
+        let effect = self.effect(Effect::CallModel(Arc::new(request)));
+        self.phase = Phase::Calling(Box::new(ModelCall {
+            effect,
+            message_model: model.id.clone(),
+            model,
+            assembler: MessageAssembler::new(),
+            started: self.now,
+            message_id: None,
+            start_usage: Usage::default(),
+            usage: Usage::default(),
+            shown: false,
+            retry,
+        }));
+    }
+
+    fn build_request(&self, model: &ModelProfile) -> ModelRequest {
+        let messages = self.state.messages_for(&model.id);
+        let wanted = self.config.max_output_tokens.unwrap_or(model.info.default_output_tokens);
+        let mut request =
+            ModelRequest::new(model.id.clone(), messages, wanted.min(model.info.max_output_tokens).max(1));
+        request.system.clone_from(&self.config.system);
+        request.tools = Arc::clone(&self.config.tools);
+        request.thinking = match self.config.thinking {
+            Thinking::Adaptive if model.info.adaptive_thinking => Thinking::Adaptive,
+            Thinking::Budget(tokens) if model.info.thinking_budget => Thinking::Budget(tokens),
+            _ => Thinking::Off,
+        };
+        request.betas.clone_from(&self.config.betas);
+        request.user_id.clone_from(&self.config.user_id);
+        request.cache = self.config.cache.filter(|_| model.info.prompt_cache);
+        request.raw_frames = self.config.raw_frames;
+        let limit = request.max_output_tokens;
+        limit_output(&mut request, limit);
+        request
+    }
+
+    fn warn_unpriced(&mut self, model: &str) {
+        if !std::mem::replace(&mut self.warned_unpriced, true) {
+            self.event(EventKind::Status(Status::PriceUnknown { model: model.to_owned() }), None);
+        }
+    }
+
+    /// Says so when the provider cannot use its cache of the last request.
+    fn note_prefix(&mut self, request: &ModelRequest) {
+        let prefix =
+            Prefix { model: request.model.clone(), system: request.system.clone(), tools: Arc::clone(&request.tools) };
+        let broken = self.prefix.as_ref().and_then(|before| prefix.broken_since(before));
+        self.prefix = Some(prefix);
+        if let Some(cause) = broken {
+            self.event(EventKind::Status(Status::CacheBroken { cause: cause.to_owned() }), None);
+        }
+    }
+
+    /// An item of the stream.
+    pub(crate) fn model_item(&mut self, effect: EffectId, item: &ModelItem) {
+        // Taken out so that the step, which borrows from it, can act on the machine.
+        let Phase::Calling(call) = &mut self.phase else { return };
+        if call.effect != effect {
+            return;
+        }
+        let mut assembler = std::mem::take(&mut call.assembler);
+        if let Some(frame) = &item.raw {
+            call.shown = true;
+            self.event(EventKind::ModelFrame { frame: frame.clone() }, None);
+        }
+        let step = assembler.handle(&item.event);
+        match step {
+            Ok(Step::Complete(message)) => return self.message_complete(*message),
+            Ok(step) => self.step(&step),
+            Err(error) => {
+                let text = format!("The provider's stream cannot be followed: {error}.");
+                return self.model_failed(effect, &ModelFailure::new(ModelErrorKind::Protocol, text));
+            }
+        }
+        if let Phase::Calling(call) = &mut self.phase {
+            call.assembler = assembler;
+        }
+    }
+
+    fn step(&mut self, step: &Step<'_>) {
+        let Phase::Calling(call) = &mut self.phase else { return };
+        match *step {
+            Step::Started { id, model, usage } => {
+                call.message_id = Some(id.clone());
+                model.clone_into(&mut call.message_model);
+                call.start_usage = usage;
+                call.usage = usage;
+            }
+            Step::Usage { usage, .. } => call.usage = usage,
+            Step::BlockStarted { index, block } => {
+                use windlass_types::BlockStart;
+                match block {
+                    BlockStart::Text(text) if !text.is_empty() => self.delta(index, Delta::Text(text.clone())),
+                    BlockStart::Thinking { thinking, .. } if !thinking.is_empty() => {
+                        self.delta(index, Delta::Thinking(thinking.clone()));
+                    }
+                    _ => {}
+                }
+            }
+            Step::Text { index, text } => self.delta(index, Delta::Text(text.to_owned())),
+            Step::Thinking { index, thinking } => self.delta(index, Delta::Thinking(thinking.to_owned())),
+            Step::ToolInput { index, json } => self.delta(index, Delta::ToolInput(json.to_owned())),
+            Step::BlockFinished { index, block, malformed } => {
+                call.shown = true;
+                let message_id = call.message_id.clone().unwrap_or_else(|| MessageId::from(""));
+                let (model, usage) = (call.message_model.clone(), call.start_usage);
+                let kind = EventKind::BlockFinished { message_id, model, index, block: block.clone(), usage };
+                self.event(kind, None);
+                if let ContentBlock::ToolUse(tool_use) = block {
+                    let unusable = malformed.map(|malformed| malformed.error.clone());
+                    self.batch.calls.push(Call::new(tool_use.clone(), unusable));
+                }
+            }
+            Step::Nothing | Step::Complete(_) => {}
+        }
+    }
+
+    fn delta(&mut self, index: usize, delta: Delta) {
+        if let Phase::Calling(call) = &mut self.phase {
+            call.shown = true;
+        }
+        self.event(EventKind::BlockDelta { index, delta }, None);
+    }
+
+    /// The message is complete: it is stored, and its calls count.
+    fn message_complete(&mut self, message: AssembledMessage) {
+        let Phase::Calling(call) = std::mem::replace(&mut self.phase, Phase::Tools) else { return };
+        self.settle_usage(&call, message.usage);
+        let AssembledMessage { id, model, content, malformed: _, stop_reason, usage } = message;
+        let text: Vec<&str> = content.iter().filter_map(ContentBlock::as_text).collect();
+        if let Some(run) = &mut self.run {
+            run.text = text.join("\n");
+            run.stop_reason = Some(stop_reason.clone());
+        }
+        let block_ids: Vec<_> = content.iter().map(|_| self.fresh_id()).collect();
+        if !content.is_empty() {
+            self.name_lines(&content, &block_ids, &stop_reason);
+            let entry =
+                AssistantEntry::new(id.clone(), model.clone(), content, block_ids, Some(stop_reason.clone()), usage);
+            let parent = self.state.leaf().cloned();
+            let entry = self.record(parent, EntryKind::Assistant(entry));
+            let append = self.append(vec![entry], true);
+            let kind =
+                EventKind::MessageFinished { message_id: id, model, stop_reason: Some(stop_reason.clone()), usage };
+            self.event(kind, Some(append));
+        }
+        if self.batch.calls.is_empty() {
+            self.without_calls(&stop_reason);
+        } else {
+            self.commit();
+        }
+    }
+
+    /// Tells each call which line of the log holds it, and which call was cut.
+    fn name_lines(&mut self, content: &[ContentBlock], ids: &[windlass_types::EntryId], stop_reason: &StopReason) {
+        let cut = matches!(stop_reason, StopReason::MaxTokens | StopReason::ContextWindowExceeded);
+        let last_is_call = matches!(content.last(), Some(ContentBlock::ToolUse(_)));
+        let lines = content.iter().zip(ids).filter(|(block, _)| matches!(block, ContentBlock::ToolUse(_)));
+        for (call, (_, line)) in self.batch.calls.iter_mut().zip(lines) {
+            call.line = Some(line.clone());
+        }
+        if cut
+            && last_is_call
+            && let Some(call) = self.batch.calls.last_mut()
+        {
+            call.unusable = Some(runtime_text::CUT_CALL.to_owned());
+        }
+    }
+
+    /// A message without tool calls: what its stop reason means.
+    fn without_calls(&mut self, stop_reason: &StopReason) {
+        match stop_reason {
+            StopReason::Refusal => self.finish(Outcome::Refused),
+            StopReason::MaxTokens | StopReason::ContextWindowExceeded => self.continue_output(),
+            _ => self.stop(),
+        }
+    }
+
+    /// The answer was cut by the output limit: asks the model to go on, a bounded number of times.
+    fn continue_output(&mut self) {
+        let allowed = self.config.limits.max_output_continuations;
+        let Some(run) = &mut self.run else { return };
+        if run.output_continuations >= allowed {
+            return self.fail(
+                RunFailureKind::OutputLimit,
+                format!(
+                    "The answer was cut by the output limit {} times in a row. Raise the limit of output tokens, or \
+                     ask for less at once.",
+                    allowed + 1
+                ),
+            );
+        }
+        run.output_continuations += 1;
+        let entry = self.record_user(vec![ContentBlock::text(runtime_text::CONTINUE)], true);
+        self.append(vec![entry], false);
+        self.call_model(Continuation::MaxOutput);
+    }
+
+    /// Books what a call used, complete or not: providers bill both.
+    fn settle_usage(&mut self, call: &ModelCall, usage: Usage) {
+        let cost = call.model.info.cost(&usage);
+        self.state.charge(&call.model, usage, cost);
+        let took = duration_ms(self.now, call.started);
+        if let Some(run) = &mut self.run {
+            run.usage += usage;
+            run.api_ms += took;
+        }
+        if usage != Usage::default() {
+            let kind = EventKind::UsageUpdated { model: call.model.id.clone(), usage, cost: self.state.cost() };
+            self.event(kind, None);
+        }
+    }
+
+    /// Takes back what was shown of an unfinished message; its calls never were.
+    fn withdraw(&mut self, call: &ModelCall, reason: WithdrawReason) {
+        self.settle_usage(call, call.usage);
+        let running: Vec<EffectId> = self.batch.calls.iter().filter_map(Call::waits_for).collect();
+        for effect in running {
+            self.effect(Effect::Cancel(effect));
+        }
+        self.batch = Batch::default();
+        if call.shown {
+            self.event(EventKind::MessageWithdrawn { message_id: call.message_id.clone(), reason }, None);
+        }
+    }
+
+    /// The call failed, or its stream ended early.
+    pub(crate) fn model_failed(&mut self, effect: EffectId, failure: &ModelFailure) {
+        let Phase::Calling(call) = std::mem::replace(&mut self.phase, Phase::Idle) else { return };
+        if call.effect != effect {
+            self.phase = Phase::Calling(call);
+            return;
+        }
+        self.withdraw(&call, WithdrawReason::StreamFailed);
+        let mut retry = call.retry;
+        let max_retries = self.config.limits.max_retries;
+        let has_fallback = self.config.fallback.is_some() && !self.falling_back;
+        match retry.after(failure, max_retries, has_fallback) {
+            Next::Wait(wait) => {
+                let delay_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                let mut status = RetryStatus::new(retry.attempts, max_retries, delay_ms, failure.kind);
+                status.http_status = failure.status;
+                status.message.clone_from(&failure.message);
+                self.event(EventKind::Status(Status::Retrying(status)), None);
+                let timer = self.effect(Effect::Sleep(wait));
+                self.phase = Phase::BackingOff(timer, retry);
+            }
+            Next::Fallback => {
+                let from = call.model.id.clone();
+                self.falling_back = true;
+                let to = self.current_model().id.clone();
+                self.event(EventKind::Status(Status::FallingBack { from, to }), None);
+                self.request(Continuation::Fallback, retry);
+            }
+            Next::TooLong => self.give_up(RunFailureKind::PromptTooLong, failure),
+            Next::GiveUp => self.give_up(RunFailureKind::Model(failure.kind), failure),
+        }
+    }
+
+    fn give_up(&mut self, kind: RunFailureKind, failure: &ModelFailure) {
+        let failure = RunFailure::new(kind, failure.message.clone()).with_status(failure.status);
+        self.finish(Outcome::Failed(failure));
+    }
+
+    /// A wait is over.
+    pub(crate) fn woke(&mut self, effect: EffectId) {
+        match std::mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::BackingOff(waiting, retry) if waiting == effect => self.request(Continuation::Retry, retry),
+            other => self.phase = other,
+        }
+    }
+
+    /// The user stopped the run during a model call.
+    pub(crate) fn interrupt_call(&mut self, call: ModelCall) {
+        self.effect(Effect::Cancel(call.effect));
+        self.withdraw(&call, WithdrawReason::Interrupted);
+        self.interrupted_streaming();
+    }
+
+    /// The run ends where the model was to speak.
+    pub(crate) fn interrupted_streaming(&mut self) {
+        let entry = self.record_user(vec![ContentBlock::text(runtime_text::INTERRUPTED)], false);
+        self.append(vec![entry], false);
+        self.finish(Outcome::Interrupted { during: Interrupted::Streaming });
+    }
+}
+
+/// Lowers the output limit, and the thinking budget with it: it must stay below.
+fn limit_output(request: &mut ModelRequest, max_output_tokens: u32) {
+    /// The least budget that the Messages API accepts.
+    const LEAST_THINKING: u32 = 1_024;
+    request.max_output_tokens = max_output_tokens;
+    if let Thinking::Budget(budget) = request.thinking {
+        let most = max_output_tokens.saturating_sub(1);
+        request.thinking =
+            if most < LEAST_THINKING { Thinking::Off } else { Thinking::Budget(budget.clamp(LEAST_THINKING, most)) };
+    }
+}

@@ -1,0 +1,238 @@
+//! The gate of one call: reading it, asking hooks, deciding, asking the host.
+
+use crate::batch::Stage;
+use crate::machine::Phase;
+use crate::{Effect, EffectId, Machine, Prepared, Unprepared};
+use windlass_types::{
+    AuditedDecision, Behavior, Decision, DecisionReason, EntryKind, EventKind, HookCall, HookEventName, HookOutcome,
+    JsonText, PermissionAnswer, PermissionRequest, PermissionUpdate, StateChange, Status, ToolOutcome,
+};
+
+impl Machine {
+    /// Reads a call, or reads it again because its input changed.
+    pub(crate) fn prepare(&mut self, at: usize) {
+        let cwd = self.state.cwd().to_path_buf();
+        let Some(call) = self.batch.calls.get(at) else { return };
+        let call = call.current();
+        let effect = self.effect(Effect::Prepare { call, cwd });
+        if let Some(call) = self.batch.calls.get_mut(at) {
+            call.facts = None;
+            call.prepared = Some(effect);
+            call.stage = Stage::Preparing(effect);
+        }
+    }
+
+    /// A call was read, or cannot be.
+    pub(crate) fn prepared(&mut self, effect: EffectId, result: Result<Box<Prepared>, Unprepared>) {
+        let Some(at) = self.batch.waiting_for(effect) else { return };
+        let Some(call) = self.batch.calls.get_mut(at) else { return };
+        match result {
+            Ok(prepared) => {
+                let Prepared { facts, title } = *prepared;
+                call.read_only = self.policy.is_proven_read_only(&facts);
+                if std::mem::take(&mut call.approve_next) {
+                    call.approved = Some(facts.digest.clone());
+                }
+                call.facts = Some(Box::new(facts));
+                call.title = title;
+                call.stage = Stage::Held;
+                self.judge(at);
+            }
+            Err(unprepared) if self.batch.committed => {
+                let decision = Decision::new(Behavior::Deny, unprepared.reason, unprepared.text.clone());
+                self.settle(at, ToolOutcome::error(unprepared.text), Some(decision), None);
+            }
+            Err(unprepared) => {
+                call.unusable = Some(unprepared.text);
+                call.stage = Stage::New;
+            }
+        }
+    }
+
+    /// Decides on a call that was read.
+    ///
+    /// Before its message is complete only a call that is proven read-only, needs
+    /// no question and concerns no hook gets further than being read.
+    pub(crate) fn judge(&mut self, at: usize) {
+        let Some(call) = self.batch.calls.get(at) else { return };
+        let Some(facts) = &call.facts else { return };
+        let concerns_hooks = self.concerns_hooks(&call.original.name);
+        if !self.batch.committed && (concerns_hooks || !call.read_only) {
+            return;
+        }
+        if !call.hooked && self.config.listens(HookEventName::PreToolUse, Some(&call.original.name)) {
+            return self.ask_hooks(at);
+        }
+        let decision = self.policy.decide(facts, call.hook_verdict.as_ref(), call.approved.as_ref());
+        match decision.behavior {
+            Behavior::Allow => {
+                let epoch = self.policy_epoch;
+                if let Some(call) = self.batch.calls.get_mut(at) {
+                    call.decision = Some((decision, epoch));
+                    call.stage = Stage::Ready;
+                }
+            }
+            _ if !self.batch.committed => {}
+            Behavior::Deny => self.deny(at, decision),
+            Behavior::Ask if self.config.can_ask => self.ask_host(at, decision),
+            Behavior::Ask => self.deny(at, nobody_to_ask(decision)),
+        }
+    }
+
+    /// Whether any hook wants to hear of a tool.
+    fn concerns_hooks(&self, tool: &str) -> bool {
+        [HookEventName::PreToolUse, HookEventName::PostToolUse, HookEventName::PostToolUseFailure]
+            .into_iter()
+            .any(|event| self.config.listens(event, Some(tool)))
+    }
+
+    fn ask_hooks(&mut self, at: usize) {
+        let Some(call) = self.batch.calls.get(at) else { return };
+        let occasion = HookCall::PreToolUse {
+            tool_name: call.original.name.clone(),
+            tool_input: call.input.clone(),
+            tool_use_id: call.original.id.clone(),
+        };
+        let effect = self.run_hooks(occasion);
+        if let Some(call) = self.batch.calls.get_mut(at) {
+            call.stage = Stage::Hooking(effect);
+        }
+    }
+
+    /// Hooks of a call answered: before it runs, or after.
+    pub(crate) fn call_hooked(&mut self, at: usize, outcome: HookOutcome) {
+        let Some(call) = self.batch.calls.get_mut(at) else { return };
+        match std::mem::replace(&mut call.stage, Stage::Held) {
+            Stage::Hooking(_) => {
+                call.hooked = true;
+                call.hook_verdict.clone_from(&outcome.verdict);
+                let id = call.original.id.clone();
+                let rewritten = outcome.updated_input.clone().filter(|input| *input != call.input);
+                if let Some(input) = &rewritten {
+                    call.input = input.clone();
+                }
+                self.hooks_ran(HookEventName::PreToolUse, Some(id), &outcome);
+                self.add_context(outcome.additional_context);
+                self.stop_after_batch(outcome.stop);
+                if rewritten.is_some() { self.prepare(at) } else { self.judge(at) }
+            }
+            Stage::Reviewing(_, done) => self.reviewed(at, *done, outcome),
+            other => call.stage = other,
+        }
+    }
+
+    pub(crate) fn stop_after_batch(&mut self, reason: Option<String>) {
+        if let (Some(run), Some(reason)) = (&mut self.run, reason) {
+            run.stopped_by.get_or_insert(reason);
+        }
+    }
+
+    fn ask_host(&mut self, at: usize, decision: Decision) {
+        let Some(call) = self.batch.calls.get(at) else { return };
+        let Some(facts) = &call.facts else { return };
+        let request = PermissionRequest::new(call.current(), call.title.clone(), decision, facts.digest.clone());
+        self.event(EventKind::PermissionRequested(request.clone()), None);
+        let effect = self.effect(Effect::Ask(Box::new(request)));
+        if let Some(call) = self.batch.calls.get_mut(at) {
+            call.asked = true;
+            call.stage = Stage::Asking(effect);
+        }
+    }
+
+    /// The host answered.
+    pub(crate) fn answered(&mut self, effect: EffectId, answer: PermissionAnswer) {
+        let Some(at) = self.batch.waiting_for(effect) else { return };
+        match answer {
+            PermissionAnswer::Allow { updated_input, updates } => self.allowed(at, updated_input, &updates),
+            PermissionAnswer::Deny { message, interrupt } => {
+                self.deny(at, Decision::new(Behavior::Deny, DecisionReason::Host, message));
+                if interrupt {
+                    self.interrupt_tools();
+                }
+            }
+            _ => self
+                .deny(at, Decision::new(Behavior::Deny, DecisionReason::Host, "The host's answer was not understood.")),
+        }
+    }
+
+    /// The host allowed exactly what it was shown, or an input of its own.
+    /// Either is judged again: an answer lifts a question, never a deny.
+    fn allowed(&mut self, at: usize, updated_input: Option<JsonText>, updates: &[PermissionUpdate]) {
+        let Some(call) = self.batch.calls.get_mut(at) else { return };
+        call.stage = Stage::Held;
+        let rewritten = updated_input.filter(|input| *input != call.input);
+        match &rewritten {
+            Some(input) => {
+                call.input = input.clone();
+                call.approve_next = true;
+            }
+            None => call.approved = call.facts.as_ref().map(|facts| facts.digest.clone()),
+        }
+        self.apply_updates(updates);
+        if rewritten.is_some() { self.prepare(at) } else { self.judge(at) }
+    }
+
+    fn apply_updates(&mut self, updates: &[PermissionUpdate]) {
+        let mode = self.policy.mode();
+        for update in updates {
+            match self.policy.apply(update) {
+                Ok(()) => self.policy_epoch += 1,
+                Err(error) => {
+                    let message = format!("A permission update was ignored: {error}");
+                    self.event(EventKind::Status(Status::Notice { message }), None);
+                }
+            }
+        }
+        let now = self.policy.mode();
+        if now != mode {
+            let entry = self.record(None, EntryKind::Mode(now));
+            let append = self.append(vec![entry], true);
+            self.event(EventKind::StateChanged(StateChange::PermissionMode { mode: now }), Some(append));
+        }
+    }
+
+    /// Answers a call with the reason why it does not run.
+    pub(crate) fn deny(&mut self, at: usize, decision: Decision) {
+        let Some(call) = self.batch.calls.get(at) else { return };
+        let (id, tool) = (call.original.id.clone(), call.original.name.clone());
+        let digest = call.facts.as_ref().map(|facts| facts.digest.clone());
+        let denial = windlass_types::PermissionDenial::new(&call.current());
+        if let Some(run) = &mut self.run {
+            run.denials.push(denial);
+        }
+        let audited = AuditedDecision::new(id.clone(), digest, decision.clone());
+        let entry = self.record(None, EntryKind::Decision(audited));
+        let append = self.append(vec![entry], true);
+        self.event(EventKind::PermissionResolved { tool_use_id: id, tool, decision: decision.clone() }, Some(append));
+        self.settle(at, ToolOutcome::error(decision.message.clone()), Some(decision), None);
+    }
+
+    /// Everything that was held back while the message was incomplete goes on.
+    pub(crate) fn commit(&mut self) {
+        self.phase = Phase::Tools;
+        self.batch.committed = true;
+        for at in 0..self.batch.calls.len() {
+            let Some(call) = self.batch.calls.get_mut(at) else { return };
+            if call.is_running() || matches!(call.stage, Stage::Early(_)) {
+                self.announce(at);
+            }
+            let Some(call) = self.batch.calls.get_mut(at) else { return };
+            match std::mem::replace(&mut call.stage, Stage::Held) {
+                Stage::Early(outcome) => self.review(at, *outcome),
+                Stage::Held => self.judge(at),
+                other => call.stage = other,
+            }
+        }
+    }
+}
+
+/// What would ask is denied when nobody is there.
+fn nobody_to_ask(asked: Decision) -> Decision {
+    let message = format!("{} Nobody is there to approve it, so it was denied.", asked.message);
+    let mut decision = Decision::new(Behavior::Deny, DecisionReason::NobodyToAsk, message);
+    decision.rule = asked.rule;
+    decision.protected = asked.protected;
+    decision.blocked_path = asked.blocked_path;
+    decision.suggestions = asked.suggestions;
+    decision
+}

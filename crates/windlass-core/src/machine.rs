@@ -1,0 +1,459 @@
+//! The machine: its state, its inputs, and how a run begins and ends.
+
+use crate::batch::Batch;
+use crate::calling::ModelCall;
+use crate::outbox::Outbox;
+use crate::retry::Retry;
+use crate::run::Run;
+use crate::{Effect, EffectId, Input, MachineConfig, Output, Prompt, State, StoreFailure};
+use std::collections::VecDeque;
+use windlass_permission::Policy;
+use windlass_types::{
+    ContentBlock, Entry, EntryId, EntryKind, EventKind, Interrupted, Outcome, RunFailure, RunFailureKind, RunId,
+    RunRecord, RunResult, SessionId, StateChange, Status, Timestamp, UserEntry,
+};
+
+/// Where the run is. Each phase names the effect that it waits for.
+///
+/// ```text
+///            Prompt             SessionStart, UserPromptSubmit
+///   Idle ───────────▶ Opening ─────────▶ Submitting
+///    ▲                                       │
+///    │                                       ▼        failure
+///    │  end    ┌────────────────────────▶ Calling ───────────▶ BackingOff
+///    ├─────────┤ results, steered,           │ ▲                   │
+///    │         │ stop hook, max output       │ └───────────────────┘
+///    │         │                     message │   retry, fallback
+///    │         │                     complete▼
+///    │         ├───────────────────────── Tools
+///    │         │                             │ no calls
+///    └─────────┴──────────────────────── Stopping
+/// ```
+#[derive(Debug)]
+pub(crate) enum Phase {
+    /// No run.
+    Idle,
+    /// SessionStart hooks are asked before the first prompt.
+    Opening(EffectId, Prompt),
+    /// UserPromptSubmit hooks are asked.
+    Submitting(EffectId, Prompt),
+    /// The model is called. Read-only calls may run already.
+    Calling(Box<ModelCall>),
+    /// A failed call waits for its repeat.
+    BackingOff(EffectId, Retry),
+    /// The message is complete; its calls are judged, run and answered.
+    Tools,
+    /// The model is done; Stop hooks are asked.
+    Stopping(EffectId),
+    /// SessionEnd hooks are asked.
+    Closing(EffectId),
+    /// Nothing happens any more.
+    Closed,
+}
+
+/// The agent loop of one session, without any input or output of its own.
+///
+/// Give it an [`Input`] with [`Machine::handle`], then drain [`Machine::poll`]
+/// until it returns nothing; carry out the effects and hand their results back
+/// as inputs, in any order. Inputs that answer an effect that is no longer
+/// waited for are ignored.
+///
+/// # Invariants
+/// - Every tool use gets exactly one result, in call order, in the message after it.
+/// - Each run ends with exactly one [`EventKind::RunFinished`].
+/// - No call that can have an effect runs before its message and its intent are durable.
+/// - After [`Output::Closed`] or [`Output::Broken`] nothing comes out.
+#[derive(Debug)]
+pub struct Machine {
+    pub(crate) config: MachineConfig,
+    pub(crate) policy: Policy,
+    /// Increases when the policy changes: verdicts given before are looked at again.
+    pub(crate) policy_epoch: u64,
+    pub(crate) state: State,
+    pub(crate) out: Outbox,
+    pub(crate) phase: Phase,
+    pub(crate) batch: Batch,
+    pub(crate) run: Option<Run>,
+    pub(crate) now: Timestamp,
+    pub(crate) prompts: VecDeque<Prompt>,
+    pub(crate) steered: VecDeque<Vec<ContentBlock>>,
+    pub(crate) opened: bool,
+    pub(crate) falling_back: bool,
+    pub(crate) prefix: Option<crate::calling::Prefix>,
+    pub(crate) warned_unpriced: bool,
+    closing: bool,
+    final_append: Option<EffectId>,
+    resumed: bool,
+    next_effect: u64,
+    next_id: u64,
+}
+
+impl Machine {
+    /// A machine over the entries of a session's log, empty for a new session.
+    /// The log must have been repaired: every tool use answered.
+    pub fn new(config: MachineConfig, log: &[Entry]) -> Self {
+        let mut state = State::new(config.cwd.clone());
+        for entry in log {
+            state.apply(entry);
+        }
+        let mut policy = config.policy.clone();
+        if let Some(mode) = state.permission_mode() {
+            // A mode that this opening does not permit stays with the configured one.
+            let _ = policy.set_mode(mode);
+        }
+        Self {
+            out: Outbox::new(config.session_id.clone()),
+            resumed: !state.is_empty(),
+            policy,
+            config,
+            policy_epoch: 0,
+            state,
+            phase: Phase::Idle,
+            batch: Batch::default(),
+            run: None,
+            now: Timestamp::default(),
+            prompts: VecDeque::new(),
+            steered: VecDeque::new(),
+            opened: false,
+            falling_back: false,
+            prefix: None,
+            warned_unpriced: false,
+            closing: false,
+            final_append: None,
+            next_effect: 0,
+            next_id: 0,
+        }
+    }
+
+    /// What the log says: the conversation, the cost, the current directory.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What may run, with the answers given in this session.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Increases whenever the policy changes.
+    pub fn policy_epoch(&self) -> u64 {
+        self.policy_epoch
+    }
+
+    /// The session.
+    pub fn session_id(&self) -> &SessionId {
+        &self.config.session_id
+    }
+
+    /// Whether no run is going on and none is waiting.
+    pub fn is_idle(&self) -> bool {
+        matches!(self.phase, Phase::Idle | Phase::Closed) && self.prompts.is_empty()
+    }
+
+    /// Takes an input at a point in time. Never fails: inputs that make no
+    /// sense now are ignored.
+    pub fn handle(&mut self, now: Timestamp, input: Input) {
+        if matches!(self.phase, Phase::Closed) && !matches!(input, Input::Appended(..)) {
+            return;
+        }
+        self.now = self.now.max(now);
+        match input {
+            Input::Prompt(prompt) => self.prompts.push_back(prompt),
+            Input::Steer(content) => self.steer(content),
+            Input::Interrupt => self.interrupt(),
+            Input::StopTool(id) => self.stop_tool(&id),
+            Input::SetModel(model) => self.set_model(*model),
+            Input::SetPermissionMode(mode) => self.set_permission_mode(mode),
+            Input::SetThinking(thinking) => self.config.thinking = thinking,
+            Input::Close => {
+                self.closing = true;
+                self.prompts.clear();
+                self.steered.clear();
+                self.interrupt();
+            }
+            Input::Model(effect, item) => self.model_item(effect, &item),
+            Input::ModelFailed(effect, failure) => self.model_failed(effect, &failure),
+            Input::Prepared(effect, result) => self.prepared(effect, result),
+            Input::Hooked(effect, outcome) => self.hooked(effect, *outcome),
+            Input::Answered(effect, answer) => self.answered(effect, answer),
+            Input::Snapshotted(effect, result) => self.snapshotted(effect, result),
+            Input::Progress(effect, message) => self.progress(effect, message),
+            Input::Ran(effect, outcome) => self.ran(effect, outcome),
+            Input::Appended(effect, result) => self.appended(effect, result),
+            Input::Woke(effect) => self.woke(effect),
+        }
+        self.advance();
+    }
+
+    /// The next output, until there is none. Call it after every input.
+    pub fn poll(&mut self) -> Option<Output> {
+        self.out.poll()
+    }
+
+    /// Goes on with whatever can go on now.
+    fn advance(&mut self) {
+        loop {
+            match &self.phase {
+                Phase::Tools | Phase::Calling(_) => {
+                    self.advance_calls();
+                    if matches!(self.phase, Phase::Tools) && self.batch.is_settled() {
+                        self.after_tools();
+                        continue;
+                    }
+                    return;
+                }
+                Phase::Idle => {
+                    if let Some(prompt) = self.prompts.pop_front() {
+                        self.begin(prompt);
+                    } else if self.closing {
+                        self.close();
+                        return;
+                    } else {
+                        return;
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    pub(crate) fn effect(&mut self, effect: Effect) -> EffectId {
+        self.next_effect += 1;
+        let id = EffectId(self.next_effect);
+        self.out.effect(id, effect);
+        id
+    }
+
+    /// Queues an event of the run that is going on.
+    pub(crate) fn event(&mut self, kind: EventKind, after: Option<EffectId>) {
+        if let Some(run) = &self.run {
+            self.out.event(run.id.clone(), run.turns, kind, after);
+        }
+    }
+
+    fn fresh_bits(&mut self) -> u128 {
+        self.next_id += 1;
+        // An odd factor spreads the counter over all bits and keeps ids distinct.
+        self.config.seed.wrapping_add(u128::from(self.next_id).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835))
+    }
+
+    pub(crate) fn fresh_id(&mut self) -> EntryId {
+        EntryId::from_bits(self.fresh_bits())
+    }
+
+    /// Makes an entry, applies it to the state and returns it for appending.
+    /// There is no other way to change the state.
+    pub(crate) fn record(&mut self, parent: Option<EntryId>, kind: EntryKind) -> Entry {
+        let id = match &kind {
+            EntryKind::Assistant(message) => message.block_ids.last().cloned(),
+            _ => None,
+        };
+        let id = id.unwrap_or_else(|| self.fresh_id());
+        let entry = Entry::new(id, parent, self.now, kind);
+        self.state.apply(&entry);
+        entry
+    }
+
+    /// Records text on the user's side and returns it for appending.
+    pub(crate) fn record_user(&mut self, content: Vec<ContentBlock>, is_meta: bool) -> Entry {
+        let mut user = UserEntry::new(content);
+        user.is_meta = is_meta;
+        user.run = self.run.as_ref().map(|run| run.id.clone());
+        user.permission_mode = Some(self.policy.mode());
+        let parent = self.state.leaf().cloned();
+        self.record(parent, EntryKind::User(user))
+    }
+
+    pub(crate) fn append(&mut self, entries: Vec<Entry>, durable: bool) -> EffectId {
+        self.effect(Effect::Append { entries, durable })
+    }
+
+    /// Starts a run with a prompt.
+    fn begin(&mut self, prompt: Prompt) {
+        let id = RunId::from_bits(self.fresh_bits());
+        self.run = Some(Run::new(id, self.now));
+        self.batch = Batch::default();
+        self.event(EventKind::RunStarted(self.run_started(self.resumed)), None);
+        self.resumed = true;
+        self.open_or_submit(prompt);
+    }
+
+    /// Ends the run: its record becomes durable, then the host hears of it.
+    pub(crate) fn finish(&mut self, outcome: Outcome) {
+        let Some(run) = &self.run else { return };
+        let mut result = RunResult::new(outcome, self.config.session_id.clone());
+        result.text.clone_from(&run.text);
+        result.turns = run.turns;
+        result.duration_ms = duration_ms(self.now, run.started);
+        result.duration_api_ms = run.api_ms;
+        result.stop_reason.clone_from(&run.stop_reason);
+        result.usage = run.usage;
+        result.permission_denials.clone_from(&run.denials);
+        result.model_usage.clone_from(self.state.model_usage());
+        result.cost = self.state.cost();
+        let record = RunRecord::new(
+            run.id.clone(),
+            outcome_name(&result.outcome),
+            run.turns,
+            result.cost,
+            result.model_usage.clone(),
+        );
+        let entry = self.record(None, EntryKind::RunFinished(record));
+        let append = self.append(vec![entry], true);
+        self.event(EventKind::RunFinished(result), Some(append));
+        self.run = None;
+        self.phase = Phase::Idle;
+        self.batch = Batch::default();
+        // What the user said to a run that is over becomes the next prompt.
+        for content in std::mem::take(&mut self.steered) {
+            self.prompts.push_back(Prompt::new(content));
+        }
+    }
+
+    /// Ends the run with a failure.
+    pub(crate) fn fail(&mut self, kind: RunFailureKind, message: impl Into<String>) {
+        self.finish(Outcome::Failed(RunFailure::new(kind, message)));
+    }
+
+    /// The user's message for the run that is going on.
+    fn steer(&mut self, content: Vec<ContentBlock>) {
+        if self.run.is_some() {
+            self.steered.push_back(content);
+        } else {
+            self.prompts.push_back(Prompt::new(content));
+        }
+    }
+
+    /// Stops the run wherever it is.
+    fn interrupt(&mut self) {
+        let phase = std::mem::replace(&mut self.phase, Phase::Idle);
+        match phase {
+            Phase::Opening(effect, _) | Phase::Submitting(effect, _) => {
+                self.effect(Effect::Cancel(effect));
+                self.finish(Outcome::Interrupted { during: Interrupted::Starting });
+            }
+            Phase::Calling(call) => self.interrupt_call(*call),
+            Phase::BackingOff(effect, _) => {
+                self.effect(Effect::Cancel(effect));
+                self.interrupted_streaming();
+            }
+            Phase::Stopping(effect) => {
+                self.effect(Effect::Cancel(effect));
+                self.interrupted_streaming();
+            }
+            Phase::Tools => {
+                self.phase = Phase::Tools;
+                self.interrupt_tools();
+            }
+            other @ (Phase::Idle | Phase::Closing(_) | Phase::Closed) => self.phase = other,
+        }
+    }
+
+    fn set_model(&mut self, model: crate::ModelProfile) {
+        if model.id == self.config.model.id {
+            self.config.model = model;
+            return;
+        }
+        let id = model.id.clone();
+        self.config.model = model;
+        self.falling_back = false;
+        let entry = self.record(None, EntryKind::Model(id.clone()));
+        let append = self.append(vec![entry], true);
+        self.event(EventKind::StateChanged(StateChange::Model { model: id }), Some(append));
+    }
+
+    pub(crate) fn set_permission_mode(&mut self, mode: windlass_types::PermissionMode) {
+        if mode == self.policy.mode() {
+            return;
+        }
+        if let Err(error) = self.policy.set_mode(mode) {
+            self.event(EventKind::Status(Status::Notice { message: error.to_string() }), None);
+            return;
+        }
+        self.policy_epoch += 1;
+        let entry = self.record(None, EntryKind::Mode(mode));
+        let append = self.append(vec![entry], true);
+        self.event(EventKind::StateChanged(StateChange::PermissionMode { mode }), Some(append));
+    }
+
+    /// An append is done, or the store refused it.
+    fn appended(&mut self, effect: EffectId, result: Result<(), StoreFailure>) {
+        match result {
+            Ok(()) => {
+                self.out.durable(effect);
+                self.intent_durable(effect);
+                if self.final_append == Some(effect) {
+                    self.out.last(Output::Closed);
+                }
+            }
+            Err(failure) => self.broken(failure),
+        }
+    }
+
+    /// The store refused an entry: nothing may be claimed any more, and no
+    /// effect may begin.
+    fn broken(&mut self, failure: StoreFailure) {
+        if matches!(self.phase, Phase::Closed) && self.run.is_none() {
+            self.out.forget_unacknowledged();
+            self.out.last(Output::Broken(failure));
+            return;
+        }
+        self.cancel_everything();
+        self.out.forget_unacknowledged();
+        if let Some(run) = &self.run {
+            let outcome = Outcome::Failed(RunFailure::new(RunFailureKind::Store, failure.message.clone()));
+            let mut result = RunResult::new(outcome, self.config.session_id.clone());
+            result.turns = run.turns;
+            result.duration_ms = duration_ms(self.now, run.started);
+            result.usage = run.usage;
+            result.cost = self.state.cost();
+            self.event(EventKind::RunFinished(result), None);
+        }
+        self.run = None;
+        self.prompts.clear();
+        self.phase = Phase::Closed;
+        self.out.last(Output::Broken(failure));
+    }
+
+    fn cancel_everything(&mut self) {
+        let waiting: Vec<EffectId> = self.batch.calls.iter().filter_map(|call| call.waits_for()).collect();
+        for effect in waiting {
+            self.effect(Effect::Cancel(effect));
+        }
+        let effect = match &self.phase {
+            Phase::Opening(effect, _)
+            | Phase::Submitting(effect, _)
+            | Phase::BackingOff(effect, _)
+            | Phase::Stopping(effect)
+            | Phase::Closing(effect) => Some(*effect),
+            Phase::Calling(call) => Some(call.effect),
+            Phase::Idle | Phase::Tools | Phase::Closed => None,
+        };
+        if let Some(effect) = effect {
+            self.effect(Effect::Cancel(effect));
+        }
+        self.batch = Batch::default();
+    }
+
+    pub(crate) fn closed(&mut self) {
+        self.phase = Phase::Closed;
+        // An empty durable append: when it is answered, everything before it is durable.
+        self.final_append = Some(self.append(Vec::new(), true));
+    }
+}
+
+pub(crate) fn duration_ms(now: Timestamp, since: Timestamp) -> u64 {
+    u64::try_from(now.since(since).as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The outcome as the log and the wire name it.
+fn outcome_name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Success | Outcome::Refused | Outcome::PromptBlocked { .. } | Outcome::StoppedByHook { .. } => {
+            "success"
+        }
+        Outcome::MaxTurns { .. } => "error_max_turns",
+        Outcome::MaxBudget { .. } => "error_max_budget_usd",
+        _ => "error_during_execution",
+    }
+}

@@ -1,0 +1,49 @@
+//! One run.
+
+use windlass_types::{Continuation, PermissionDenial, RunId, StopReason, Timestamp, Usage};
+
+/// What is known of the run that is going on.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) id: RunId,
+    pub(crate) started: Timestamp,
+    pub(crate) turns: u32,
+    pub(crate) api_ms: u64,
+    pub(crate) usage: Usage,
+    pub(crate) denials: Vec<PermissionDenial>,
+    pub(crate) text: String,
+    pub(crate) stop_reason: Option<StopReason>,
+    /// Why the next model call is made.
+    pub(crate) continuation: Continuation,
+    pub(crate) stop_continuations: u32,
+    pub(crate) output_continuations: u32,
+    pub(crate) failing_turns: u32,
+    /// The user stopped it; open calls are being settled.
+    pub(crate) interrupted: bool,
+    /// A hook ends it after this batch.
+    pub(crate) stopped_by: Option<String>,
+    /// What hooks want the model to read, delivered after this batch.
+    pub(crate) context: Vec<String>,
+}
+
+impl Run {
+    pub(crate) fn new(id: RunId, started: Timestamp) -> Self {
+        Self {
+            id,
+            started,
+            turns: 0,
+            api_ms: 0,
+            usage: Usage::default(),
+            denials: Vec::new(),
+            text: String::new(),
+            stop_reason: None,
+            continuation: Continuation::Prompt,
+            stop_continuations: 0,
+            output_continuations: 0,
+            failing_turns: 0,
+            interrupted: false,
+            stopped_by: None,
+            context: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! What a session's log says: a fold over its entries.
+
+use crate::ModelProfile;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use windlass_session::Transcript;
+use windlass_types::{
+    ContentBlock, Entry, EntryId, EntryKind, JsonText, Message, ModelUsage, NanoUsd, PermissionMode, Role,
+    SharedMessage, Usage,
+};
+
+/// What a session's log says. Only [`State::apply`] changes the conversation, so
+/// that folding the log gives what the live machine has.
+#[derive(Debug)]
+pub struct State {
+    transcript: Transcript,
+    leaf: Option<EntryId>,
+    mode: Option<PermissionMode>,
+    cwd: PathBuf,
+    todos: Option<JsonText>,
+    cost: NanoUsd,
+    model_usage: BTreeMap<String, ModelUsage>,
+    /// Which model signed a thinking block: others cannot read it.
+    signed_by: HashMap<String, String>,
+    /// The models that signed anything.
+    signers: Vec<String>,
+}
+
+impl State {
+    pub(crate) fn new(cwd: PathBuf) -> Self {
+        Self {
+            transcript: Transcript::new(),
+            leaf: None,
+            mode: None,
+            cwd,
+            todos: None,
+            cost: NanoUsd::ZERO,
+            model_usage: BTreeMap::new(),
+            signed_by: HashMap::new(),
+            signers: Vec::new(),
+        }
+    }
+
+    pub(crate) fn apply(&mut self, entry: &Entry) {
+        self.transcript.apply(entry);
+        if entry.is_conversation() {
+            self.leaf = Some(entry.id.clone());
+        }
+        match &entry.kind {
+            EntryKind::Assistant(message) => self.note_signatures(&message.content, &message.model),
+            EntryKind::Mode(mode) => self.mode = Some(*mode),
+            EntryKind::Cwd(cwd) => self.cwd = PathBuf::from(cwd),
+            EntryKind::Todos(todos) => self.todos = Some(todos.clone()),
+            EntryKind::RunFinished(record) => {
+                self.cost = record.cost;
+                self.model_usage.clone_from(&record.model_usage);
+            }
+            _ => {}
+        }
+    }
+
+    fn note_signatures(&mut self, content: &[ContentBlock], model: &str) {
+        for signature in content.iter().filter_map(signature) {
+            self.signed_by.insert(signature.to_owned(), model.to_owned());
+            if !self.signers.iter().any(|signer| signer == model) {
+                self.signers.push(model.to_owned());
+            }
+        }
+    }
+
+    /// Books a call. Kept with the record of its run.
+    pub(crate) fn charge(&mut self, model: &ModelProfile, usage: Usage, cost: Option<NanoUsd>) {
+        let total = self.model_usage.entry(model.id.clone()).or_default();
+        total.add(usage, cost);
+        total.context_window = model.info.context_window;
+        total.max_output_tokens = model.info.max_output_tokens;
+        self.cost = self.cost.saturating_add(cost.unwrap_or_default());
+    }
+
+    /// The conversation.
+    pub fn transcript(&self) -> &Transcript {
+        &self.transcript
+    }
+
+    /// The messages for a request to a model. Reasoning that another model
+    /// signed is left out: no other can read it.
+    pub(crate) fn messages_for(&self, model: &str) -> Vec<SharedMessage> {
+        let messages = self.transcript.messages();
+        if self.signers.iter().all(|signer| is_same_model(signer, model)) {
+            return messages;
+        }
+        messages.into_iter().filter_map(|message| self.readable_by(model, message)).collect()
+    }
+
+    fn readable_by(&self, model: &str, message: SharedMessage) -> Option<SharedMessage> {
+        let foreign = |block: &ContentBlock| {
+            signature(block)
+                .and_then(|signature| self.signed_by.get(signature))
+                .is_some_and(|signer| !is_same_model(signer, model))
+        };
+        if message.role != Role::Assistant || !message.content.iter().any(foreign) {
+            return Some(message);
+        }
+        let content: Vec<ContentBlock> = message.content.iter().filter(|block| !foreign(block)).cloned().collect();
+        (!content.is_empty()).then(|| Message::assistant(content).into())
+    }
+
+    /// The last entry of the conversation.
+    pub(crate) fn leaf(&self) -> Option<&EntryId> {
+        self.leaf.as_ref()
+    }
+
+    /// Whether nothing was said yet.
+    pub fn is_empty(&self) -> bool {
+        self.leaf.is_none()
+    }
+
+    /// The directory that calls start in.
+    pub fn cwd(&self) -> &Path {
+        &self.cwd
+    }
+
+    /// The permission mode that the log sets, if it does.
+    pub fn permission_mode(&self) -> Option<PermissionMode> {
+        self.mode
+    }
+
+    /// The todo list, as its tool wrote it.
+    pub fn todos(&self) -> Option<&JsonText> {
+        self.todos.as_ref()
+    }
+
+    /// What the session cost so far. Of a run that was killed, what it spent
+    /// after the last recorded run is not known.
+    pub fn cost(&self) -> NanoUsd {
+        self.cost
+    }
+
+    /// Tokens and cost by model.
+    pub fn model_usage(&self) -> &BTreeMap<String, ModelUsage> {
+        &self.model_usage
+    }
+}
+
+/// What identifies a block of reasoning.
+fn signature(block: &ContentBlock) -> Option<&str> {
+    match block {
+        ContentBlock::Thinking { signature, .. } => Some(signature),
+        ContentBlock::RedactedThinking { data } => Some(data),
+        _ => None,
+    }
+}
+
+/// Whether two ids name one model: providers answer with a dated id.
+fn is_same_model(a: &str, b: &str) -> bool {
+    a.starts_with(b) || b.starts_with(a)
+}

@@ -1,0 +1,64 @@
+//! The log writer: entries in the order in which the machine gave them.
+
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use windlass_core::{EffectId, Input, StoreFailure};
+use windlass_session::{Durability, Lease, SessionStore};
+use windlass_types::Entry;
+
+/// Entries to append, for one effect.
+#[derive(Debug)]
+pub(crate) struct Appending {
+    pub(crate) effect: EffectId,
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) durable: bool,
+}
+
+/// Where a session's entries go.
+#[derive(Debug)]
+pub(crate) enum Log {
+    /// To a store, through a task of its own.
+    Store(mpsc::UnboundedSender<Appending>),
+    /// Nowhere: the session is not kept.
+    Nowhere,
+}
+
+/// Appends entries until the sender is dropped or the store refuses, then gives
+/// the lease back. What waits is written together, with one sync.
+pub(crate) async fn write_log(
+    store: Arc<dyn SessionStore>,
+    lease: Lease,
+    mut seq: u64,
+    mut waiting: mpsc::UnboundedReceiver<Appending>,
+    inputs: mpsc::UnboundedSender<Input>,
+) {
+    while let Some(first) = waiting.recv().await {
+        let mut effects = vec![first.effect];
+        let mut entries = first.entries;
+        let mut durable = first.durable;
+        while let Ok(next) = waiting.try_recv() {
+            effects.push(next.effect);
+            entries.extend(next.entries);
+            durable |= next.durable;
+        }
+        let durability = if durable { Durability::Durable } else { Durability::Buffered };
+        let result = store.append(&lease, seq, entries, durability).await;
+        let failed = result.is_err();
+        let answer = match result {
+            Ok(now) => {
+                seq = now;
+                Ok(())
+            }
+            Err(error) => Err(StoreFailure::new(error.to_string())),
+        };
+        for effect in effects {
+            // A send fails only when the session has ended.
+            let _ = inputs.send(Input::Appended(effect, answer.clone()));
+        }
+        if failed {
+            break;
+        }
+    }
+    // Whatever was acknowledged is durable already; there is nobody to tell of a failure here.
+    let _ = store.close(lease).await;
+}

@@ -1,0 +1,124 @@
+//! Results that are too large for the model.
+
+use std::path::{Path, PathBuf};
+use windlass_tool::Ids;
+use windlass_types::{ContentBlock, ToolResultContent};
+
+/// Cuts the texts of a result to a number of bytes together. The middle is left
+/// out and the whole is kept as an artifact, if there is a place for it.
+pub(crate) async fn fit(
+    content: ToolResultContent,
+    most: usize,
+    artifacts: Option<&Path>,
+    ids: &dyn Ids,
+) -> ToolResultContent {
+    match content {
+        ToolResultContent::Text(text) if text.len() <= most => ToolResultContent::Text(text),
+        ToolResultContent::Text(text) => ToolResultContent::Text(cut(text, most, artifacts, ids).await),
+        ToolResultContent::Blocks(blocks) => {
+            let mut left = most;
+            let mut fitted = Vec::with_capacity(blocks.len());
+            for block in blocks {
+                fitted.push(match block {
+                    ContentBlock::Text { text } if text.len() > left => {
+                        let text = cut(text, left, artifacts, ids).await;
+                        left = 0;
+                        ContentBlock::Text { text }
+                    }
+                    ContentBlock::Text { text } => {
+                        left -= text.len();
+                        ContentBlock::Text { text }
+                    }
+                    other => other,
+                });
+            }
+            ToolResultContent::Blocks(fitted)
+        }
+    }
+}
+
+async fn cut(text: String, most: usize, artifacts: Option<&Path>, ids: &dyn Ids) -> String {
+    let kept = match artifacts {
+        Some(directory) => keep(directory, &text, ids).await,
+        None => None,
+    };
+    let boundary = |at: usize| text.is_char_boundary(at);
+    let head = (0..=most / 2).rev().find(|at| boundary(*at)).unwrap_or_default();
+    let tail =
+        (text.len().saturating_sub(most / 2)..=text.len()).find(|at| boundary(*at)).unwrap_or(text.len()).max(head);
+    let (head_text, rest) = text.split_at_checked(head).unwrap_or((&text, ""));
+    let tail_text = rest.get(tail - head..).unwrap_or_default();
+    let whole = match kept {
+        Some(path) => {
+            format!(" The whole is in {}: read the part you need with Read or search it with Grep.", path.display())
+        }
+        None => " Ask for less, or for a part of it.".to_owned(),
+    };
+    format!("{head_text}\n[… {} bytes left out here.{whole} …]\n{tail_text}", tail - head)
+}
+
+/// Writes a text to a new private file. Where that fails, the model is not told of a file.
+async fn keep(directory: &Path, text: &str, ids: &dyn Ids) -> Option<PathBuf> {
+    use tokio::io::AsyncWriteExt;
+    let mut builder = tokio::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    builder.mode(0o700);
+    builder.create(directory).await.ok()?;
+    let path = directory.join(format!("result-{:032x}.txt", ids.bits()));
+    let mut options = tokio::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    options.mode(0o600);
+    let mut file = options.open(&path).await.ok()?;
+    let written = async {
+        file.write_all(text.as_bytes()).await?;
+        file.flush().await
+    };
+    if written.await.is_err() {
+        let _ = tokio::fs::remove_file(&path).await;
+        return None;
+    }
+    Some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct One;
+
+    impl Ids for One {
+        fn bits(&self) -> u128 {
+            1
+        }
+    }
+
+    #[tokio::test]
+    async fn long_results_keep_head_and_tail_on_character_boundaries() {
+        let text = "é".repeat(1_000);
+        for most in [0, 1, 2, 3, 100, 101, 1_999] {
+            let ToolResultContent::Text(fitted) = fit(text.clone().into(), most, None, &One).await else { panic!() };
+            assert!(fitted.contains("left out"), "{most}");
+            assert!(fitted.len() <= most + 120);
+        }
+        assert_eq!(fit(text.clone().into(), 2_000, None, &One).await, text.into());
+    }
+
+    #[tokio::test]
+    async fn the_whole_is_kept_privately() {
+        let directory = tempfile::tempdir().unwrap();
+        let place = directory.path().join("tool-results");
+        let text = "x".repeat(10_000);
+        let ToolResultContent::Text(fitted) = fit(text.clone().into(), 100, Some(&place), &One).await else { panic!() };
+        let kept = std::fs::read_dir(&place).unwrap().next().unwrap().unwrap();
+        assert!(fitted.contains(&*kept.path().to_string_lossy()));
+        assert_eq!(std::fs::read_to_string(kept.path()).unwrap(), text);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(kept.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        }
+    }
+}

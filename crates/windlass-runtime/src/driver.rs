@@ -1,0 +1,312 @@
+//! The task of one session: machine, effects, results.
+
+use crate::SessionError;
+use crate::append::{Appending, Log};
+use crate::events::EventQueue;
+use crate::model::ModelCall;
+use crate::ports::Ports;
+use crate::prepare::prepare;
+use crate::tasks::Tasks;
+use crate::tool::{Running, permit, run};
+use futures_util::FutureExt;
+use std::collections::{HashMap, VecDeque};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use windlass_core::{Effect, EffectId, Input, Machine, Output, RunCall};
+use windlass_hook::HookContext;
+use windlass_permission::Policy;
+use windlass_tool::{Cancel, PreparedCall, SessionState, ToolCx, ToolCxParts};
+use windlass_types::{HookCall, HookOutcome, PermissionAnswer, PermissionRequest, ToolOutcome, ToolUse};
+
+/// The task of one session.
+pub(crate) struct Driver {
+    machine: Machine,
+    ports: Ports,
+    orders: mpsc::UnboundedReceiver<Input>,
+    inputs: mpsc::UnboundedReceiver<Input>,
+    /// Cloned into tasks, whose results come back through it.
+    results: mpsc::UnboundedSender<Input>,
+    queue: Arc<EventQueue>,
+    log: Log,
+    model: Option<ModelCall>,
+    tasks: Tasks,
+    /// Effects that begin when the host has read some events.
+    held: VecDeque<(EffectId, Effect)>,
+    /// Calls that were read, by the effect that read them.
+    prepared: HashMap<EffectId, Box<dyn PreparedCall>>,
+    arrived: mpsc::UnboundedReceiver<(EffectId, Box<dyn PreparedCall>)>,
+    arriving: mpsc::UnboundedSender<(EffectId, Box<dyn PreparedCall>)>,
+    state: Arc<SessionState>,
+    policy: Option<(u64, Arc<Policy>)>,
+    /// Whether anybody can still give orders.
+    listening: bool,
+    over: bool,
+}
+
+/// What a driver is made from.
+pub(crate) struct DriverParts {
+    pub(crate) machine: Machine,
+    pub(crate) ports: Ports,
+    pub(crate) orders: mpsc::UnboundedReceiver<Input>,
+    pub(crate) inputs: mpsc::UnboundedReceiver<Input>,
+    pub(crate) results: mpsc::UnboundedSender<Input>,
+    pub(crate) queue: Arc<EventQueue>,
+    pub(crate) log: Log,
+}
+
+impl Driver {
+    pub(crate) fn new(parts: DriverParts) -> Self {
+        let DriverParts { machine, ports, orders, inputs, results, queue, log } = parts;
+        let (arriving, arrived) = mpsc::unbounded_channel();
+        Self {
+            machine,
+            ports,
+            orders,
+            inputs,
+            results,
+            queue,
+            log,
+            model: None,
+            tasks: Tasks::default(),
+            held: VecDeque::new(),
+            prepared: HashMap::new(),
+            arrived,
+            arriving,
+            state: Arc::default(),
+            policy: None,
+            listening: true,
+            over: false,
+        }
+    }
+
+    /// Drives the session until it is closed or broken.
+    pub(crate) async fn drive(mut self) {
+        while !self.over {
+            let input = self.next_input().await;
+            if let Some(input) = input {
+                self.take(input);
+            }
+        }
+    }
+
+    /// Waits for whatever comes first. Results come before orders, so that an
+    /// order finds the machine as it is.
+    async fn next_input(&mut self) -> Option<Input> {
+        let full = self.queue.is_full();
+        let ids = Arc::clone(&self.ports.ids);
+        let jitter = move || ids.bits() as u32;
+        tokio::select! {
+            biased;
+            input = self.inputs.recv() => input,
+            order = self.orders.recv(), if self.listening => {
+                self.listening = order.is_some();
+                Some(order.unwrap_or(Input::Close))
+            }
+            item = next_item(&mut self.model, jitter), if !full && self.model.is_some() => {
+                if item.is_none() {
+                    self.model = None;
+                }
+                item
+            }
+            () = self.queue.room(), if full => {
+                self.release();
+                None
+            }
+        }
+    }
+
+    fn take(&mut self, input: Input) {
+        if let Input::Ran(effect, _) | Input::Hooked(effect, _) | Input::Answered(effect, _) | Input::Woke(effect) =
+            &input
+        {
+            self.tasks.done(*effect);
+        }
+        let now = self.ports.clock.now();
+        self.machine.handle(now, input);
+        while let Some(output) = self.machine.poll() {
+            match output {
+                Output::Event(event) => self.queue.push(event),
+                Output::Effect(id, effect) => self.carry_out(id, effect),
+                Output::Closed => self.end(None),
+                Output::Broken(failure) => {
+                    tracing::error!(%failure, "the session log was refused");
+                    self.end(Some(SessionError::Store { message: failure.message }));
+                }
+            }
+        }
+        if self.machine.is_idle() {
+            self.prepared.clear();
+        }
+        self.tasks.sweep();
+    }
+
+    fn end(&mut self, error: Option<SessionError>) {
+        self.queue.end(error);
+        self.over = true;
+    }
+
+    /// Begins what was held back while the host did not read.
+    fn release(&mut self) {
+        for (id, effect) in std::mem::take(&mut self.held) {
+            self.begin(id, effect);
+        }
+    }
+
+    fn carry_out(&mut self, id: EffectId, effect: Effect) {
+        match effect {
+            Effect::Append { entries, durable } => self.append(id, entries, durable),
+            Effect::Cancel(other) => self.cancel(other),
+            Effect::Sleep(wait) => {
+                let results = self.results.clone();
+                self.tasks.start(id, async move {
+                    tokio::time::sleep(wait).await;
+                    answer(&results, Input::Woke(id));
+                });
+            }
+            effect if self.queue.is_full() => self.held.push_back((id, effect)),
+            effect => self.begin(id, effect),
+        }
+    }
+
+    fn begin(&mut self, id: EffectId, effect: Effect) {
+        match effect {
+            Effect::CallModel(request) => {
+                self.model = Some(ModelCall::new(id, Arc::clone(&self.ports.provider), request));
+            }
+            Effect::Prepare { call, cwd } => self.prepare(id, call, cwd),
+            Effect::RunHooks { call, cwd } => self.run_hooks(id, call, cwd),
+            Effect::Ask(request) => self.ask(id, *request),
+            // Checkpoints come with their own store; until then nothing is kept.
+            Effect::Snapshot { .. } => answer(&self.results, Input::Snapshotted(id, Ok(()))),
+            Effect::Run(call) => self.run(id, *call),
+            Effect::Append { .. } | Effect::Cancel(_) | Effect::Sleep(_) => self.carry_out(id, effect),
+        }
+    }
+
+    fn append(&self, effect: EffectId, entries: Vec<windlass_types::Entry>, durable: bool) {
+        match &self.log {
+            Log::Nowhere => answer(&self.results, Input::Appended(effect, Ok(()))),
+            Log::Store(log) => {
+                if log.send(Appending { effect, entries, durable }).is_err() {
+                    let failure = windlass_core::StoreFailure::new("the log writer has ended after an earlier failure");
+                    answer(&self.results, Input::Appended(effect, Err(failure)));
+                }
+            }
+        }
+    }
+
+    fn cancel(&mut self, effect: EffectId) {
+        if self.model.as_ref().is_some_and(|call| call.effect() == effect) {
+            self.model = None;
+        }
+        let held = self.held.iter().position(|(id, _)| *id == effect).and_then(|at| self.held.remove(at));
+        if let Some((id, Effect::Run(_))) = held {
+            answer(&self.results, Input::Ran(id, Box::new(not_run())));
+        }
+        self.tasks.cancel(effect);
+        self.prepared.remove(&effect);
+    }
+
+    fn prepare(&mut self, id: EffectId, call: ToolUse, cwd: std::path::PathBuf) {
+        let (tools, workspace) = (self.ports.tools.clone(), Arc::clone(&self.ports.workspace));
+        let (results, arriving) = (self.results.clone(), self.arriving.clone());
+        self.tasks.start(id, async move {
+            let result = prepare(&tools, &workspace, &call, &cwd).await.map(|ready| {
+                // Sent first: the machine may ask for the run as soon as it has the facts.
+                let _ = arriving.send((id, ready.call));
+                Box::new(ready.prepared)
+            });
+            answer(&results, Input::Prepared(id, result));
+        });
+    }
+
+    fn run_hooks(&mut self, id: EffectId, call: HookCall, cwd: std::path::PathBuf) {
+        let (hooks, results) = (self.ports.hooks.clone(), self.results.clone());
+        let cx = HookContext::new(self.machine.session_id().clone(), cwd);
+        self.tasks.start(id, async move {
+            let outcome: HookOutcome = hooks.run(&cx, &call).await;
+            answer(&results, Input::Hooked(id, Box::new(outcome)));
+        });
+    }
+
+    fn ask(&mut self, id: EffectId, request: PermissionRequest) {
+        let results = self.results.clone();
+        let Some(host) = self.ports.can_use_tool.clone() else {
+            let nobody = PermissionAnswer::deny("Nobody is there to approve the call, so it was denied.");
+            return answer(&results, Input::Answered(id, nobody));
+        };
+        self.tasks.start(id, async move {
+            let asked = AssertUnwindSafe(async move { host.can_use_tool(request).await }).catch_unwind().await;
+            let said = asked.unwrap_or_else(|_| {
+                PermissionAnswer::deny("The host failed while it was asked about the call, so it was denied.")
+            });
+            answer(&results, Input::Answered(id, said));
+        });
+    }
+
+    fn policy(&mut self) -> Arc<Policy> {
+        let epoch = self.machine.policy_epoch();
+        match &self.policy {
+            Some((of, policy)) if *of == epoch => Arc::clone(policy),
+            _ => {
+                let policy = Arc::new(self.machine.policy().clone());
+                self.policy = Some((epoch, Arc::clone(&policy)));
+                policy
+            }
+        }
+    }
+
+    fn run(&mut self, id: EffectId, run_call: RunCall) {
+        while let Ok((effect, call)) = self.arrived.try_recv() {
+            self.prepared.insert(effect, call);
+        }
+        let call = self.prepared.remove(&run_call.prepared);
+        let annotations = self.ports.tools.get(&run_call.call.name).map(|tool| tool.annotations());
+        let (Some(call), Some(annotations)) = (call, annotations) else {
+            return answer(&self.results, Input::Ran(id, Box::new(not_run())));
+        };
+        let policy = self.policy();
+        let cancel = Cancel::new();
+        let directories: Arc<[std::path::PathBuf]> = policy.directories().into();
+        let (ids, results) = (Arc::clone(&self.ports.ids), self.results.clone());
+        let progress = self.results.clone();
+        let cx = ToolCx::new(ToolCxParts {
+            session_id: self.machine.session_id().clone(),
+            tool_use_id: run_call.call.id.clone(),
+            cancel: cancel.clone(),
+            permit: permit(&run_call.facts, policy),
+            workspace: Arc::clone(&self.ports.workspace),
+            process: Arc::clone(&self.ports.process),
+            clock: Arc::clone(&self.ports.clock),
+            ids: Arc::clone(&ids),
+            cwd: run_call.facts.cwd.clone(),
+            directories,
+            env: Arc::clone(&self.ports.env),
+            artifacts: self.ports.artifacts.clone(),
+            state: Arc::clone(&self.state),
+            progress: Arc::new(move |message| answer(&progress, Input::Progress(id, message))),
+        });
+        let running = Running { call, cx, cancel: cancel.clone(), annotations, ids };
+        self.tasks.start_stoppable(id, cancel, async move {
+            let outcome = run(running).await;
+            answer(&results, Input::Ran(id, Box::new(outcome)));
+        });
+    }
+}
+
+async fn next_item(model: &mut Option<ModelCall>, jitter: impl Fn() -> u32) -> Option<Input> {
+    match model {
+        Some(call) => call.next(jitter).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Hands a result back. It fails only when the session has ended.
+fn answer(results: &mpsc::UnboundedSender<Input>, input: Input) {
+    let _ = results.send(input);
+}
+
+fn not_run() -> ToolOutcome {
+    ToolOutcome::error(windlass_context::runtime_text::NOT_RUN)
+}

@@ -1,0 +1,39 @@
+//! What can go wrong around a run.
+
+use windlass_session::StoreError;
+
+/// A session that could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// The session store refused.
+    #[error("the session could not be opened: {source}")]
+    Store {
+        /// Why.
+        source: StoreError,
+    },
+    /// There is no session of that id.
+    #[error("No conversation found with session ID: {session_id}")]
+    NotFound {
+        /// The id.
+        session_id: String,
+    },
+}
+
+/// A session that ended without being closed. It is the last item of an event stream.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    /// The session store refused an entry. What was acknowledged before is safe.
+    #[error("the session log could not be written: {message}")]
+    Store {
+        /// Why, and what to do.
+        message: String,
+    },
+    /// The session was closed before it could do what was asked.
+    #[error("the session is closed")]
+    Closed,
+    /// The driver ended unexpectedly. This is a bug in windlass.
+    #[error("the session ended unexpectedly; this is a bug, please report it")]
+    Internal,
+}

@@ -1,0 +1,107 @@
+//! A model call that is going on.
+
+use futures_util::FutureExt;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use windlass_core::{EffectId, Input, ModelFailure};
+use windlass_model::{ModelError, ModelProvider, ModelStream};
+use windlass_types::{ModelErrorKind, ModelEvent, ModelRequest};
+
+/// How long a stream may take to end after its message is complete. Reading to
+/// the end keeps the connection for the next call.
+const LINGER: Duration = Duration::from_secs(2);
+
+type Opening = Pin<Box<dyn Future<Output = Result<ModelStream, ModelError>> + Send>>;
+
+/// A model call that is going on.
+pub(crate) struct ModelCall {
+    effect: EffectId,
+    state: State,
+}
+
+enum State {
+    Opening(Opening),
+    Streaming(ModelStream),
+    Ended,
+}
+
+impl ModelCall {
+    pub(crate) fn new(effect: EffectId, provider: Arc<dyn ModelProvider>, request: Arc<ModelRequest>) -> Self {
+        let opening = AssertUnwindSafe(async move { provider.stream(request).await }).catch_unwind();
+        let opening = async move { opening.await.unwrap_or_else(|_| Err(panicked())) };
+        Self { effect, state: State::Opening(Box::pin(opening)) }
+    }
+
+    pub(crate) fn effect(&self) -> EffectId {
+        self.effect
+    }
+
+    /// The next input for the machine; nothing when the call has ended.
+    /// Cancel safe.
+    pub(crate) async fn next(&mut self, jitter: impl Fn() -> u32) -> Option<Input> {
+        std::future::poll_fn(|cx| self.poll(cx)).await.map(|item| match item {
+            Ok(item) => Input::Model(self.effect, item),
+            Err(error) => Input::ModelFailed(self.effect, failure(&error, jitter())),
+        })
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<windlass_types::ModelItem, ModelError>>> {
+        loop {
+            match &mut self.state {
+                State::Opening(opening) => match opening.as_mut().poll(cx) {
+                    Poll::Ready(Ok(stream)) => self.state = State::Streaming(stream),
+                    Poll::Ready(Err(error)) => {
+                        self.state = State::Ended;
+                        return Poll::Ready(Some(Err(error)));
+                    }
+                    Poll::Pending => return Poll::Pending,
+                },
+                State::Streaming(stream) => {
+                    let polled = std::panic::catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(cx)));
+                    let item = match polled {
+                        Ok(Poll::Pending) => return Poll::Pending,
+                        Ok(Poll::Ready(Some(item))) => item,
+                        Ok(Poll::Ready(None)) => Err(cut()),
+                        Err(_) => Err(panicked()),
+                    };
+                    match &item {
+                        Ok(item) if item.event == ModelEvent::MessageStop => self.linger(),
+                        Ok(_) => {}
+                        Err(_) => self.state = State::Ended,
+                    }
+                    return Poll::Ready(Some(item));
+                }
+                State::Ended => return Poll::Ready(None),
+            }
+        }
+    }
+
+    /// The message is complete: reads the rest of the stream aside.
+    fn linger(&mut self) {
+        if let State::Streaming(mut stream) = std::mem::replace(&mut self.state, State::Ended) {
+            tokio::spawn(tokio::time::timeout(LINGER, async move {
+                while std::future::poll_fn(|cx| stream.as_mut().poll_next(cx)).await.is_some_and(|item| item.is_ok()) {}
+            }));
+        }
+    }
+}
+
+fn cut() -> ModelError {
+    ModelError::new(ModelErrorKind::Cut, "The provider's stream ended before the message was complete.")
+}
+
+fn panicked() -> ModelError {
+    ModelError::new(ModelErrorKind::Configuration, "The model provider panicked. This is a bug in the provider.")
+}
+
+fn failure(error: &ModelError, jitter: u32) -> ModelFailure {
+    let mut failure = ModelFailure::new(error.kind, error.message.clone());
+    failure.status = error.status;
+    failure.retry_after = error.retry_after;
+    failure.jitter = jitter;
+    failure
+}

@@ -1,0 +1,97 @@
+//! What a session reaches the world through.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+use windlass_hook::Hooks;
+use windlass_model::ModelProvider;
+use windlass_permission::CanUseTool;
+use windlass_tool::{Clock, Ids, Process, ToolSet, Workspace};
+use windlass_types::Timestamp;
+
+/// What a session reaches the world through.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Ports {
+    /// Models.
+    pub provider: Arc<dyn ModelProvider>,
+    /// Tools.
+    pub tools: ToolSet,
+    /// Files.
+    pub workspace: Arc<dyn Workspace>,
+    /// Programs.
+    pub process: Arc<dyn Process>,
+    /// Hooks.
+    pub hooks: Hooks,
+    /// Whoever answers permission requests, if anybody does.
+    pub can_use_tool: Option<Arc<dyn CanUseTool>>,
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Chance.
+    pub ids: Arc<dyn Ids>,
+    /// The environment that programs get.
+    pub env: Arc<[(OsString, OsString)]>,
+    /// Where large outputs are kept.
+    pub artifacts: Option<PathBuf>,
+}
+
+impl Ports {
+    /// A provider, tools, files and programs; no hooks, nobody to ask, an empty
+    /// environment, and this machine's time and chance.
+    pub fn new(
+        provider: Arc<dyn ModelProvider>,
+        tools: ToolSet,
+        workspace: Arc<dyn Workspace>,
+        process: Arc<dyn Process>,
+    ) -> Self {
+        Self {
+            provider,
+            tools,
+            workspace,
+            process,
+            hooks: Hooks::default(),
+            can_use_tool: None,
+            clock: Arc::new(SystemClock),
+            ids: Arc::new(SystemIds),
+            env: Arc::from([]),
+            artifacts: None,
+        }
+    }
+}
+
+impl fmt::Debug for Ports {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The environment may hold secrets.
+        f.debug_struct("Ports")
+            .field("provider", &self.provider)
+            .field("tools", &self.tools)
+            .field("workspace", &self.workspace)
+            .field("hooks", &self.hooks)
+            .finish_non_exhaustive()
+    }
+}
+
+/// This machine's time of day.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+/// Random bits of the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct SystemIds;
+
+impl Ids for SystemIds {
+    fn bits(&self) -> u128 {
+        uuid::Uuid::new_v4().as_u128()
+    }
+}

@@ -1,0 +1,164 @@
+//! Reading a call: from the model's words to facts that can be judged.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use windlass_core::{Prepared, Unprepared};
+use windlass_permission::{CallFacts, CommandFacts, OwnCheck, PathFact, command_paths};
+use windlass_tool::{PreparedCall, ToolCheck, ToolSet, Workspace, absolute};
+use windlass_types::{Access, CallDigest, DecisionReason, ToolUse};
+
+/// A call that was read: what the machine judges, and what runs if it may.
+pub(crate) struct Ready {
+    pub(crate) prepared: Prepared,
+    pub(crate) call: Box<dyn PreparedCall>,
+}
+
+/// Reads a call. User code runs here (the tool's own reading, access, check,
+/// title); its panic is a refusal.
+pub(crate) async fn prepare(
+    tools: &ToolSet,
+    workspace: &Arc<dyn Workspace>,
+    call: &ToolUse,
+    cwd: &Path,
+) -> Result<Ready, Unprepared> {
+    let Some(tool) = tools.get(&call.name) else {
+        let error = tools.prepare(&call.name, &call.input).err();
+        let text = error.map_or_else(|| "There is no such tool.".to_owned(), |error| error.model_text().to_owned());
+        return Err(Unprepared::new(DecisionReason::UnknownTool, text));
+    };
+    let read = catch_unwind(AssertUnwindSafe(|| {
+        let annotations = tool.annotations();
+        tools.prepare(&call.name, &call.input).map(|prepared| {
+            let said = Said {
+                access: prepared.access(),
+                command: prepared.command().map(str::to_owned),
+                check: prepared.check(),
+                title: prepared.title(),
+                requires_user_interaction: annotations.requires_user_interaction,
+            };
+            (prepared, said)
+        })
+    }));
+    let (prepared, said) = match read {
+        Ok(Ok(read)) => read,
+        Ok(Err(error)) => return Err(Unprepared::new(DecisionReason::InvalidInput, error.model_text())),
+        Err(_) => {
+            let text = format!("The tool {} failed while it read the input.", call.name);
+            return Err(Unprepared::new(DecisionReason::ToolCheck, text));
+        }
+    };
+    let title = visible(&said.title);
+    let facts = facts(workspace, call, cwd, said).await;
+    Ok(Ready { prepared: Prepared::new(facts, title), call: prepared })
+}
+
+/// What a tool says of one call.
+struct Said {
+    access: Access,
+    command: Option<String>,
+    check: ToolCheck,
+    title: String,
+    requires_user_interaction: bool,
+}
+
+async fn facts(workspace: &Arc<dyn Workspace>, call: &ToolUse, cwd: &Path, said: Said) -> CallFacts {
+    let write = matches!(said.access, Access::Writes(_));
+    let (access, requested) = absolute_access(said.access, cwd);
+    let mut paths = Vec::with_capacity(requested.len());
+    for path in requested {
+        paths.push(follow(workspace, path, write).await);
+    }
+    let mut command = None;
+    if let Some(text) = said.command {
+        let analysis = windlass_shell::analyse(&text);
+        let mut operands = Vec::new();
+        for operand in command_paths(&analysis, cwd) {
+            operands.push(follow(workspace, operand.path, operand.write).await);
+        }
+        command = Some(CommandFacts::new(analysis, operands));
+    }
+    let digest = digest(call, cwd, &paths, command.as_ref());
+    let check = match said.check {
+        ToolCheck::Undecided => OwnCheck::Undecided,
+        ToolCheck::Ask(reason) => OwnCheck::Ask(reason),
+        ToolCheck::Deny(reason) => OwnCheck::Deny(reason),
+        _ => OwnCheck::Deny("the tool's own check is not understood".to_owned()),
+    };
+    let mut facts = CallFacts::new(&call.name, call.input.clone(), access, digest, cwd)
+        .with_paths(paths)
+        .with_check(check)
+        .with_user_interaction(said.requires_user_interaction);
+    facts.command = command;
+    facts
+}
+
+fn absolute_access(access: Access, cwd: &Path) -> (Access, Vec<PathBuf>) {
+    let all = |paths: Vec<PathBuf>| -> Vec<PathBuf> { paths.iter().map(|path| absolute(cwd, path)).collect() };
+    match access {
+        Access::Reads(paths) => {
+            let paths = all(paths);
+            (Access::Reads(paths.clone()), paths)
+        }
+        Access::Writes(paths) => {
+            let paths = all(paths);
+            (Access::Writes(paths.clone()), paths)
+        }
+        other => (other, Vec::new()),
+    }
+}
+
+/// Follows the links of a path. What cannot be followed stays as it was
+/// requested and will be refused when it is opened.
+async fn follow(workspace: &Arc<dyn Workspace>, requested: PathBuf, write: bool) -> PathFact {
+    match workspace.resolve(&requested).await {
+        Ok(resolved) => PathFact::new(requested, resolved.path, write),
+        Err(_) => PathFact::new(requested.clone(), requested, write),
+    }
+}
+
+/// The digest of the exact call. Each part is preceded by its length, so that
+/// no two calls share their bytes.
+fn digest(call: &ToolUse, cwd: &Path, paths: &[PathFact], command: Option<&CommandFacts>) -> CallDigest {
+    let mut hasher = blake3::Hasher::new();
+    let mut part = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    part(call.name.as_bytes());
+    part(call.input.as_str().as_bytes());
+    part(cwd.as_os_str().as_encoded_bytes());
+    for path in paths.iter().chain(command.into_iter().flat_map(|command| &command.paths)) {
+        part(path.requested.as_os_str().as_encoded_bytes());
+        part(path.resolved.as_os_str().as_encoded_bytes());
+        part(&[u8::from(path.write)]);
+    }
+    CallDigest::new(hasher.finalize().to_hex().as_str())
+}
+
+/// A title on one line with nothing hidden in it: control and invisible
+/// characters are written out.
+fn visible(title: &str) -> String {
+    let mut visible = String::with_capacity(title.len());
+    for character in title.chars() {
+        let hidden = character.is_control()
+            || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}');
+        if hidden {
+            visible.extend(character.escape_default());
+        } else {
+            visible.push(character);
+        }
+    }
+    visible
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_hide_nothing() {
+        assert_eq!(visible("rm x\n\u{202e}y\u{1b}[2K"), "rm x\\n\\u{202e}y\\u{1b}[2K");
+        assert_eq!(visible("ls src/é"), "ls src/é");
+    }
+}

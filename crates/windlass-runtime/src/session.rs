@@ -1,0 +1,212 @@
+//! Opening a session.
+
+use crate::append::{Log, write_log};
+use crate::driver::{Driver, DriverParts};
+use crate::events::{EventQueue, EventStream};
+use crate::handle::{Guard, SessionHandle};
+use crate::{OpenError, Ports, SessionError};
+use std::sync::Arc;
+use tokio::sync::{mpsc, watch};
+use windlass_core::{Machine, MachineConfig};
+use windlass_session::{LogHeader, Owner, SessionKey, SessionStore, StoreErrorKind, repair};
+use windlass_types::Entry;
+
+/// How a session is kept.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Persistence {
+    /// Where.
+    pub store: Arc<dyn SessionStore>,
+    /// Under which key.
+    pub key: SessionKey,
+    /// Who writes.
+    pub owner: Owner,
+    /// What every line says.
+    pub header: LogHeader,
+    /// Whether the session must exist already.
+    pub must_exist: bool,
+}
+
+impl Persistence {
+    /// Keeps a session in a store; it may be new.
+    pub fn new(store: Arc<dyn SessionStore>, key: SessionKey, owner: Owner, header: LogHeader) -> Self {
+        Self { store, key, owner, header, must_exist: false }
+    }
+
+    /// The session must exist already.
+    #[must_use]
+    pub fn existing(mut self) -> Self {
+        self.must_exist = true;
+        self
+    }
+}
+
+/// What a session is opened with.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct SessionConfig {
+    /// What the loop decides by.
+    pub machine: MachineConfig,
+    /// What the session reaches the world through.
+    pub ports: Ports,
+    /// How it is kept; nothing means not at all.
+    pub persistence: Option<Persistence>,
+}
+
+impl SessionConfig {
+    /// A session that is not kept.
+    pub fn new(machine: MachineConfig, ports: Ports) -> Self {
+        Self { machine, ports, persistence: None }
+    }
+
+    /// Keeps the session.
+    #[must_use]
+    pub fn with_persistence(mut self, persistence: Persistence) -> Self {
+        self.persistence = Some(persistence);
+        self
+    }
+}
+
+/// An open session: orders in, events out.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Session {
+    /// Orders to it.
+    pub handle: SessionHandle,
+    /// Its events. Dropping them closes the session.
+    pub events: EventStream,
+    /// What was found while its log was loaded, for the host to show.
+    pub notices: Vec<String>,
+}
+
+impl Session {
+    /// Opens a session and starts its task on the current tokio runtime.
+    ///
+    /// A log with open calls (the program was killed) is repaired first: each
+    /// gets a result that says what is known of it, and the repair is written.
+    ///
+    /// # Errors
+    /// The store refused, the session is in use, or it does not exist.
+    pub async fn open(config: SessionConfig) -> Result<Self, OpenError> {
+        let SessionConfig { mut machine, ports, persistence } = config;
+        machine.can_ask = machine.can_ask || ports.can_use_tool.is_some();
+        for interest in ports.hooks.interests() {
+            if interest.tools.is_empty() {
+                machine.hooks.insert((interest.event, None));
+            } else {
+                machine.hooks.extend(interest.tools.into_iter().map(|tool| (interest.event, Some(tool))));
+            }
+        }
+        let (orders_in, orders) = mpsc::unbounded_channel();
+        let (results, inputs) = mpsc::unbounded_channel();
+        let (ended_in, ended) = watch::channel(false);
+        let queue = Arc::new(EventQueue::default());
+        let opened = match persistence {
+            None => Opened { entries: Vec::new(), log: Log::Nowhere, writer: None, notices: Vec::new() },
+            Some(persistence) => open_log(persistence, results.clone()).await?,
+        };
+        let handle = SessionHandle::new(machine.session_id.clone(), orders_in.clone(), ended);
+        let machine = Machine::new(machine, &opened.entries);
+        let driver = Driver::new(DriverParts {
+            machine,
+            ports,
+            orders,
+            inputs,
+            results,
+            queue: Arc::clone(&queue),
+            log: opened.log,
+        });
+        let (writer, ending) = (opened.writer, Arc::clone(&queue));
+        tokio::spawn(async move {
+            let mut last = LastWord { queue: ending, ended: ended_in };
+            driver.drive().await;
+            if let Some(writer) = writer {
+                // The writer ends when the driver has let go of it, and gives the lease back.
+                let _ = writer.await;
+            }
+            last.say();
+        });
+        let events = EventStream::new(queue, Guard(Arc::new(orders_in)));
+        Ok(Self { handle, events, notices: opened.notices })
+    }
+}
+
+/// Tells the host that the session has ended, also when its task panicked.
+struct LastWord {
+    queue: Arc<EventQueue>,
+    ended: watch::Sender<bool>,
+}
+
+impl LastWord {
+    fn say(&mut self) {
+        self.queue.end(None);
+        self.ended.send_replace(true);
+    }
+}
+
+impl Drop for LastWord {
+    fn drop(&mut self) {
+        self.queue.end(Some(SessionError::Internal));
+        self.ended.send_replace(true);
+    }
+}
+
+struct Opened {
+    entries: Vec<Entry>,
+    log: Log,
+    writer: Option<tokio::task::JoinHandle<()>>,
+    notices: Vec<String>,
+}
+
+/// Takes the lease of a session, loads its log, repairs it, and starts its writer.
+async fn open_log(
+    persistence: Persistence,
+    results: mpsc::UnboundedSender<windlass_core::Input>,
+) -> Result<Opened, OpenError> {
+    let Persistence { store, key, owner, header, must_exist } = persistence;
+    let lease = store.open(&key, &owner, header).await.map_err(|source| OpenError::Store { source })?;
+    let loaded = match store.load(&key).await {
+        Ok(loaded) => Some(loaded),
+        Err(error) if error.kind == StoreErrorKind::NotFound && !must_exist => None,
+        Err(error) if error.kind == StoreErrorKind::NotFound => {
+            return Err(OpenError::NotFound { session_id: key.session.to_string() });
+        }
+        Err(source) => return Err(OpenError::Store { source }),
+    };
+    let mut seq = lease.seq();
+    let mut entries = Vec::new();
+    let mut notices = Vec::new();
+    if let Some(loaded) = loaded {
+        notices = notices_of(&loaded.report);
+        let (repaired, report) = repair(loaded.entries);
+        seq = loaded.seq;
+        if !report.synthetic.is_empty() {
+            notices.push(format!(
+                "{} tool calls of this session never ended; their outcome is unknown, and they were not run again.",
+                report.synthetic.len()
+            ));
+            seq = store
+                .append(&lease, seq, report.synthetic, windlass_session::Durability::Durable)
+                .await
+                .map_err(|source| OpenError::Store { source })?;
+        }
+        entries = repaired;
+    }
+    let (log, waiting) = mpsc::unbounded_channel();
+    let writer = tokio::spawn(write_log(store, lease, seq, waiting, results));
+    Ok(Opened { entries, log: Log::Store(log), writer: Some(writer), notices })
+}
+
+fn notices_of(report: &windlass_session::LoadReport) -> Vec<String> {
+    let mut notices = Vec::new();
+    if report.skipped_total > 0 {
+        let first = report.skipped.first().map(|skipped| format!(", first line {}: {}", skipped.line, skipped.reason));
+        notices.push(format!(
+            "{} damaged lines of the session log were skipped{}.",
+            report.skipped_total,
+            first.unwrap_or_default()
+        ));
+    }
+    notices.extend(report.warnings.iter().take(3).cloned());
+    notices
+}

@@ -1,0 +1,84 @@
+//! Running one call.
+
+use crate::artifact;
+use crate::tasks::AbortOnDrop;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use windlass_context::runtime_text;
+use windlass_permission::{CallFacts, Policy};
+use windlass_tool::{
+    Annotations, Cancel, Ids, InterruptBehavior, JudgedPath, Permit, PreparedCall, ToolCx, ToolError, ToolErrorKind,
+    ToolOutput,
+};
+use windlass_types::ToolOutcome;
+
+/// How long a call may take to end after it was told to. Then it is dropped.
+const GRACE: Duration = Duration::from_millis(800);
+
+/// What a call may touch: what was judged, and nothing else.
+pub(crate) fn permit(facts: &CallFacts, policy: Arc<Policy>) -> Permit {
+    let judged = |write: bool| -> Vec<JudgedPath> {
+        let paths = facts.paths.iter().filter(|path| path.write == write);
+        paths.map(|path| JudgedPath::new(&path.requested, &path.resolved)).collect()
+    };
+    Permit::new(facts.digest.clone())
+        .with_reads(judged(false))
+        .with_writes(judged(true))
+        .with_filter(Arc::new(move |path: &Path| policy.may_read(path, path)))
+}
+
+/// A call that is about to run.
+pub(crate) struct Running {
+    pub(crate) call: Box<dyn PreparedCall>,
+    pub(crate) cx: ToolCx,
+    pub(crate) cancel: Cancel,
+    pub(crate) annotations: Annotations,
+    pub(crate) ids: Arc<dyn Ids>,
+}
+
+/// Runs a call to its end, also when it panics or is told to stop.
+pub(crate) async fn run(running: Running) -> ToolOutcome {
+    let Running { call, cx, cancel, annotations, ids } = running;
+    let began = Instant::now();
+    let artifacts = cx.artifacts().map(Path::to_path_buf);
+    let mut work = AbortOnDrop(tokio::spawn(call.call(cx)));
+    let ended = tokio::select! {
+        ended = &mut work.0 => Some(ended),
+        () = cancel.cancelled() => match annotations.interrupt {
+            InterruptBehavior::Block => Some((&mut work.0).await),
+            _ => tokio::time::timeout(GRACE, &mut work.0).await.ok(),
+        },
+    };
+    let mut outcome = match ended {
+        Some(Ok(Ok(output))) => succeeded(output),
+        Some(Ok(Err(error))) => failed(&error),
+        Some(Err(join)) if join.is_panic() => {
+            tracing::error!(tool_panicked = true, "a tool panicked");
+            ToolOutcome::error("The tool panicked. It may have taken effect in part.")
+        }
+        Some(Err(_)) | None => ToolOutcome::error(runtime_text::STOPPED),
+    };
+    outcome.content = artifact::fit(outcome.content, annotations.max_result_bytes, artifacts.as_deref(), &*ids).await;
+    outcome.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    outcome
+}
+
+fn succeeded(output: ToolOutput) -> ToolOutcome {
+    let mut outcome = ToolOutcome::ok(output.content);
+    outcome.is_error = output.is_error;
+    outcome.structured = output.structured;
+    outcome.diff = output.diff;
+    outcome.changes = output.changes;
+    outcome
+}
+
+fn failed(error: &ToolError) -> ToolOutcome {
+    if let Some(source) = error.source() {
+        tracing::warn!(%source, "a tool failed");
+    }
+    match error.kind() {
+        ToolErrorKind::Cancelled => ToolOutcome::error(runtime_text::STOPPED),
+        _ => ToolOutcome::error(error.model_text()),
+    }
+}
