@@ -1,0 +1,228 @@
+//! Makes any list of entries one that a conversation can be built from.
+
+#[cfg(test)]
+mod tests;
+
+use crate::transcript::{BEGINNING_LOST, has_assistant_content, has_user_content, lost_result_text};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use windlass_types::{
+    AssistantEntry, ContentBlock, Entry, EntryId, EntryKind, Timestamp, ToolResult, ToolResultEntry, ToolUseId,
+    UserEntry,
+};
+
+/// What a repair changed.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct RepairReport {
+    /// Results that were made for calls without one. They have stable ids;
+    /// appended to the log, in this order, they spare the next load the repair.
+    pub synthetic: Vec<Entry>,
+    /// Results that answer no call, or one that is answered already.
+    pub dropped_results: usize,
+    /// Messages without content that could be sent.
+    pub dropped_messages: usize,
+    /// Results that stood in another place than behind their call.
+    pub moved_results: usize,
+    /// Whether the conversation did not begin with the user.
+    pub beginning_lost: bool,
+}
+
+impl RepairReport {
+    /// Whether nothing had to be changed.
+    pub fn is_clean(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Repairs a list of entries: every call gets exactly one result, behind its
+/// message; results without a call, second results and messages without content
+/// go; a conversation that does not begin with the user gets a beginning.
+///
+/// Total, and stable: the same input gives the same ids, repairing twice is
+/// repairing once, and what is valid stays as it is. Contents and entries beside
+/// the conversation are never changed.
+pub fn repair(entries: Vec<Entry>) -> (Vec<Entry>, RepairReport) {
+    let calls = Calls::of(&entries);
+    let mut report = RepairReport::default();
+    let mut groups = vec![Group::default()];
+    let mut moved: BTreeMap<usize, Vec<Entry>> = BTreeMap::new();
+    let mut results = Results { calls: &calls, answered: HashSet::new() };
+    let mut current = None;
+    for (at, entry) in entries.into_iter().enumerate() {
+        match &entry.kind {
+            EntryKind::Assistant(_) => {
+                if calls.by_message.contains_key(&at) {
+                    current = Some(at);
+                    groups.push(Group { head: Some((at, entry)), rest: Vec::new(), last_result: 0 });
+                    continue;
+                }
+                report.dropped_messages += 1;
+                continue;
+            }
+            EntryKind::User(user) if !has_user_content(&user.content) => {
+                report.dropped_messages += 1;
+                continue;
+            }
+            EntryKind::ToolResult(result) => match results.target(result, current) {
+                None => {
+                    report.dropped_results += 1;
+                    continue;
+                }
+                Some(target) if Some(target) != current => {
+                    report.moved_results += 1;
+                    moved.entry(target).or_default().push(entry);
+                    continue;
+                }
+                Some(_) => {
+                    if let Some(group) = groups.last_mut() {
+                        group.last_result = group.rest.len() + 1;
+                    }
+                }
+            },
+            _ => {}
+        }
+        if let Some(group) = groups.last_mut() {
+            group.rest.push(entry);
+        }
+    }
+    let answered = results.answered;
+    let mut repaired = Vec::new();
+    let mut begun = false;
+    for group in groups {
+        let Some((at, head)) = group.head else {
+            begun = group.rest.iter().any(|entry| matches!(entry.kind, EntryKind::User(_)));
+            repaired.extend(group.rest);
+            continue;
+        };
+        if !begun {
+            begun = true;
+            report.beginning_lost = true;
+            repaired.push(beginning(&head));
+        }
+        let synthetic = calls.unanswered(at, &head, &answered);
+        report.synthetic.extend(synthetic.iter().cloned());
+        repaired.push(head);
+        let mut rest = group.rest;
+        let behind = rest.split_off(group.last_result.min(rest.len()));
+        repaired.extend(rest);
+        repaired.extend(moved.remove(&at).unwrap_or_default());
+        repaired.extend(synthetic);
+        repaired.extend(behind);
+    }
+    (repaired, report)
+}
+
+/// A message of the model and what follows it up to the next one.
+#[derive(Default)]
+struct Group {
+    head: Option<(usize, Entry)>,
+    rest: Vec<Entry>,
+    /// How many of the rest there are up to the last result of this message.
+    last_result: usize,
+}
+
+/// All calls, by the index of the entry that holds them.
+#[derive(Default)]
+struct Calls {
+    by_message: HashMap<usize, Vec<(ToolUseId, EntryId)>>,
+    message_of_line: HashMap<EntryId, usize>,
+    started: HashSet<(usize, ToolUseId)>,
+}
+
+impl Calls {
+    fn of(entries: &[Entry]) -> Self {
+        let mut calls = Self::default();
+        for (at, entry) in entries.iter().enumerate() {
+            let EntryKind::Assistant(assistant) = &entry.kind else { continue };
+            if !has_assistant_content(&assistant.content) {
+                continue;
+            }
+            calls.by_message.insert(at, calls_of(&entry.id, assistant));
+            for line in assistant.block_ids.iter().chain([&entry.id]) {
+                calls.message_of_line.entry(line.clone()).or_insert(at);
+            }
+        }
+        let mut current = None;
+        for (at, entry) in entries.iter().enumerate() {
+            match &entry.kind {
+                EntryKind::Assistant(_) if calls.by_message.contains_key(&at) => current = Some(at),
+                EntryKind::Intent { tool_use_id, assistant, .. } => {
+                    if let Some(message) = calls.message_of_line.get(assistant).copied().or(current) {
+                        calls.started.insert((message, tool_use_id.clone()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        calls
+    }
+
+    fn has(&self, message: usize, id: &ToolUseId) -> bool {
+        self.by_message.get(&message).is_some_and(|calls| calls.iter().any(|(call, _)| call == id))
+    }
+
+    fn unanswered(&self, at: usize, head: &Entry, answered: &HashSet<(usize, ToolUseId)>) -> Vec<Entry> {
+        let calls = self.by_message.get(&at).map_or(&[] as &[_], Vec::as_slice);
+        calls
+            .iter()
+            .filter(|(id, _)| !answered.contains(&(at, id.clone())))
+            .map(|(id, line)| {
+                let started = self.started.contains(&(at, id.clone()));
+                let result = ToolResult::error(id.clone(), lost_result_text(started));
+                synthetic_result(line, head.timestamp, result)
+            })
+            .collect()
+    }
+}
+
+/// The calls of a message with the line that holds each.
+fn calls_of(entry: &EntryId, assistant: &AssistantEntry) -> Vec<(ToolUseId, EntryId)> {
+    let mut seen = HashSet::new();
+    let blocks = assistant.content.iter().enumerate();
+    blocks
+        .filter_map(|(at, block)| Some((at, block.as_tool_use()?)))
+        .filter(|(_, call)| seen.insert(call.id.clone()))
+        .map(|(at, call)| (call.id.clone(), assistant.block_ids.get(at).unwrap_or(entry).clone()))
+        .collect()
+}
+
+struct Results<'a> {
+    calls: &'a Calls,
+    answered: HashSet<(usize, ToolUseId)>,
+}
+
+impl Results<'_> {
+    /// The message that a result answers a call of, if that call has no result yet.
+    fn target(&mut self, result: &ToolResultEntry, current: Option<usize>) -> Option<usize> {
+        let id = &result.result.tool_use_id;
+        let named = self.calls.message_of_line.get(&result.assistant).copied();
+        let message = named.filter(|at| self.calls.has(*at, id)).or(current.filter(|at| self.calls.has(*at, id)))?;
+        self.answered.insert((message, id.clone())).then_some(message)
+    }
+}
+
+/// The result of a call that never got one. Its id is a hash of the call's place.
+fn synthetic_result(line: &EntryId, timestamp: Timestamp, result: ToolResult) -> Entry {
+    let id = derived_id("result", &[line.as_str(), result.tool_use_id.as_str()]);
+    let mut entry = ToolResultEntry::new(result, line.clone());
+    entry.synthetic = true;
+    Entry::new(id, Some(line.clone()), timestamp, EntryKind::ToolResult(entry))
+}
+
+fn beginning(first: &Entry) -> Entry {
+    let mut user = UserEntry::new(vec![ContentBlock::text(BEGINNING_LOST)]);
+    user.is_meta = true;
+    Entry::new(derived_id("beginning", &[first.id.as_str()]), None, first.timestamp, EntryKind::User(user))
+}
+
+/// An id that the same neighbours always give.
+pub(crate) fn derived_id(purpose: &str, parts: &[&str]) -> EntryId {
+    let mut hasher = blake3::Hasher::new();
+    for part in [purpose].iter().chain(parts) {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    let mut bits = [0_u8; 16];
+    hasher.finalize_xof().fill(&mut bits);
+    EntryId::from_bits(u128::from_le_bytes(bits))
+}

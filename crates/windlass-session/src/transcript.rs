@@ -1,0 +1,267 @@
+//! The conversation as a request carries it: a type that cannot be invalid.
+
+mod clean;
+#[cfg(test)]
+mod tests;
+
+use clean::{assistant_content, user_content};
+pub(crate) use clean::{has_assistant_content, has_user_content, lone_surrogates_replaced};
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use windlass_types::{ContentBlock, Entry, EntryKind, Message, Role, SharedMessage, ToolResult, ToolUse, ToolUseId};
+
+/// What the model reads of a call that may have run but whose result is lost.
+pub const OUTCOME_UNKNOWN: &str = "The outcome of this call is unknown: the session ended after it was started and before \
+its result was stored. It may have run in part or in full, and it was not run again. Check the state before you repeat it.";
+
+/// What the model reads of a call that never ran.
+pub const DID_NOT_RUN: &str = "This call did not run: the session ended before it was started.";
+
+/// Stands for the beginning of a conversation that is lost.
+pub const BEGINNING_LOST: &str = "[The beginning of this conversation could not be read.]";
+
+/// A conversation, built message by message, that is at any time fit to be
+/// sent.
+///
+/// It starts with the user, roles alternate, no message is empty, and every
+/// tool use is answered exactly once, in call order, at the start of the next
+/// user message. What does not fit is left out or completed, always in the same
+/// way, so that a request is a prefix of the next one. Signed reasoning is
+/// never changed.
+///
+/// Content that cannot be sent is left out: blank text, blocks of the other
+/// side, reasoning at the end of a message, a second tool use of one id within
+/// a message. A tool input that is no object becomes `{}`.
+#[derive(Debug, Clone, Default)]
+pub struct Transcript {
+    sealed: Vec<SharedMessage>,
+    tail: Option<Tail>,
+    open: Option<OpenCalls>,
+}
+
+/// The last message, which may still grow.
+#[derive(Debug, Clone)]
+struct Tail {
+    role: Role,
+    blocks: Vec<ContentBlock>,
+    shared: OnceLock<SharedMessage>,
+}
+
+/// The calls of the last message, which is an assistant message, until each is answered.
+#[derive(Debug, Clone, Default)]
+struct OpenCalls {
+    calls: Vec<Call>,
+    by_id: HashMap<ToolUseId, usize>,
+    unanswered: usize,
+    /// What the user said meanwhile. Follows the results.
+    after: Vec<ContentBlock>,
+}
+
+#[derive(Debug, Clone)]
+struct Call {
+    block: usize,
+    started: bool,
+    result: Option<ToolResult>,
+}
+
+impl Tail {
+    fn new(role: Role, blocks: Vec<ContentBlock>) -> Self {
+        Self { role, blocks, shared: OnceLock::new() }
+    }
+
+    fn shared(&self) -> &SharedMessage {
+        self.shared.get_or_init(|| message(self.role, self.blocks.clone()))
+    }
+
+    fn seal(self) -> SharedMessage {
+        self.shared.into_inner().unwrap_or_else(|| message(self.role, self.blocks))
+    }
+}
+
+fn message(role: Role, blocks: Vec<ContentBlock>) -> SharedMessage {
+    match role {
+        Role::Assistant => Message::assistant(blocks).into(),
+        _ => Message::user(blocks).into(),
+    }
+}
+
+impl Transcript {
+    /// An empty conversation.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The conversation that these entries add up to. See [`crate::repair`] for
+    /// entries that may be damaged.
+    pub fn from_entries<'a>(entries: impl IntoIterator<Item = &'a Entry>) -> Self {
+        let mut transcript = Self::new();
+        for entry in entries {
+            transcript.apply(entry);
+        }
+        transcript
+    }
+
+    /// Adds what an entry says. Entries beside the conversation change nothing.
+    pub fn apply(&mut self, entry: &Entry) {
+        match &entry.kind {
+            EntryKind::User(user) => self.push_user(user.content.clone()),
+            EntryKind::Assistant(assistant) => self.push_assistant(assistant.content.clone()),
+            EntryKind::ToolResult(result) => {
+                self.push_result(result.result.clone());
+            }
+            EntryKind::Intent { tool_use_id, .. } => self.mark_started(tool_use_id),
+            _ => {}
+        }
+    }
+
+    /// Adds content of the user. While calls are open it waits behind their results.
+    pub fn push_user(&mut self, content: Vec<ContentBlock>) {
+        let content = user_content(content);
+        if content.is_empty() {
+            return;
+        }
+        match &mut self.open {
+            Some(open) => open.after.extend(content),
+            None => self.extend(Role::User, content),
+        }
+    }
+
+    /// Adds a message of the model. Calls that are still open are settled first,
+    /// as [`Transcript::settle`] does.
+    pub fn push_assistant(&mut self, content: Vec<ContentBlock>) {
+        let content = assistant_content(content);
+        if content.is_empty() {
+            return;
+        }
+        self.settle();
+        if self.tail.is_none() {
+            self.extend(Role::User, vec![ContentBlock::text(BEGINNING_LOST)]);
+        }
+        self.extend(Role::Assistant, content);
+        // A message that the model continued may have no second use of an id either.
+        let mut open = OpenCalls::default();
+        if let Some(tail) = &mut self.tail {
+            clean::drop_repeated_calls(&mut tail.blocks);
+            for (block, call) in tail.blocks.iter().enumerate().filter_map(|(at, b)| Some((at, b.as_tool_use()?))) {
+                open.by_id.insert(call.id.clone(), open.calls.len());
+                open.calls.push(Call { block, started: false, result: None });
+            }
+        }
+        open.unanswered = open.calls.len();
+        self.open = (open.unanswered > 0).then_some(open);
+    }
+
+    /// Answers an open call. Returns whether there was one with that id; if not
+    /// (answered before, or never made), nothing changes.
+    pub fn push_result(&mut self, result: ToolResult) -> bool {
+        let Some(open) = &mut self.open else { return false };
+        let Some(call) = open.by_id.get(&result.tool_use_id).and_then(|at| open.calls.get_mut(*at)) else {
+            return false;
+        };
+        if call.result.is_some() {
+            return false;
+        }
+        call.result = Some(clean::result(result));
+        open.unanswered -= 1;
+        if open.unanswered == 0 {
+            self.close_calls();
+        }
+        true
+    }
+
+    /// Notes that an open call may have begun to run, so that settling it says
+    /// that its outcome is unknown.
+    pub fn mark_started(&mut self, id: &ToolUseId) {
+        if let Some(open) = &mut self.open {
+            if let Some(call) = open.by_id.get(id).and_then(|at| open.calls.get_mut(*at)) {
+                call.started = true;
+            }
+        }
+    }
+
+    /// Answers every open call with an error that says that it did not run, or
+    /// that its outcome is unknown.
+    pub fn settle(&mut self) {
+        let (Some(open), Some(tail)) = (&mut self.open, &self.tail) else { return };
+        for call in open.calls.iter_mut().filter(|call| call.result.is_none()) {
+            let Some(id) = tail.blocks.get(call.block).and_then(ContentBlock::as_tool_use).map(|c| c.id.clone()) else {
+                continue;
+            };
+            call.result = Some(ToolResult::error(id, lost_result_text(call.started)));
+        }
+        open.unanswered = 0;
+        self.close_calls();
+    }
+
+    /// The calls that wait for a result, in call order.
+    pub fn open_calls(&self) -> impl Iterator<Item = &ToolUse> {
+        let blocks = self.tail.as_ref().map_or(&[] as &[ContentBlock], |tail| &tail.blocks);
+        let calls = self.open.as_ref().map_or(&[] as &[Call], |open| &open.calls);
+        calls
+            .iter()
+            .filter(|call| call.result.is_none())
+            .filter_map(|call| blocks.get(call.block).and_then(ContentBlock::as_tool_use))
+    }
+
+    /// Whether calls wait for a result.
+    pub fn has_open_calls(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Whether the conversation can be sent as it is: no call is open and the
+    /// user has the last word.
+    pub fn is_ready(&self) -> bool {
+        self.open.is_none() && self.tail.as_ref().is_some_and(|tail| tail.role == Role::User)
+    }
+
+    /// Who wrote the last message.
+    pub fn last_role(&self) -> Option<Role> {
+        self.tail.as_ref().map(|tail| tail.role)
+    }
+
+    /// How many messages there are, counting one whose calls are open.
+    pub fn len(&self) -> usize {
+        self.sealed.len() + usize::from(self.tail.is_some())
+    }
+
+    /// Whether nothing was said yet.
+    pub fn is_empty(&self) -> bool {
+        self.tail.is_none()
+    }
+
+    /// The messages of a request. A message whose calls are open is not in it,
+    /// nor what followed. Each message is made once and shared from then on.
+    pub fn messages(&self) -> Vec<SharedMessage> {
+        let tail = self.tail.as_ref().filter(|_| self.open.is_none());
+        let mut messages = Vec::with_capacity(self.sealed.len() + 1);
+        messages.extend(self.sealed.iter().cloned());
+        messages.extend(tail.map(|tail| tail.shared().clone()));
+        messages
+    }
+
+    fn extend(&mut self, role: Role, blocks: Vec<ContentBlock>) {
+        match &mut self.tail {
+            Some(tail) if tail.role == role => {
+                tail.shared = OnceLock::new();
+                tail.blocks.extend(blocks);
+            }
+            tail => {
+                let before = tail.replace(Tail::new(role, blocks));
+                self.sealed.extend(before.map(Tail::seal));
+            }
+        }
+    }
+
+    fn close_calls(&mut self) {
+        if let Some(open) = self.open.take() {
+            let results = open.calls.into_iter().filter_map(|call| call.result).map(ContentBlock::ToolResult);
+            self.extend(Role::User, results.chain(open.after).collect());
+        }
+    }
+}
+
+/// What the model reads of a call without a result.
+pub(crate) fn lost_result_text(started: bool) -> &'static str {
+    if started { OUTCOME_UNKNOWN } else { DID_NOT_RUN }
+}

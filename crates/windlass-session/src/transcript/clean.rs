@@ -1,0 +1,111 @@
+//! What of a content list can be sent.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use windlass_types::{ContentBlock, JsonText, ToolResult, ToolResultContent};
+
+/// Whether a user message has content that can be sent.
+pub(crate) fn has_user_content(content: &[ContentBlock]) -> bool {
+    content.iter().any(is_of_user)
+}
+
+/// Whether an assistant message has content that can be sent.
+pub(crate) fn has_assistant_content(content: &[ContentBlock]) -> bool {
+    content.iter().any(|block| is_of_assistant(block) && !block.is_thinking())
+}
+
+fn is_of_user(block: &ContentBlock) -> bool {
+    match block {
+        ContentBlock::Text { text } => !text.trim().is_empty(),
+        ContentBlock::Thinking { .. }
+        | ContentBlock::RedactedThinking { .. }
+        | ContentBlock::ToolUse(_)
+        | ContentBlock::ToolResult(_) => false,
+        _ => true,
+    }
+}
+
+fn is_of_assistant(block: &ContentBlock) -> bool {
+    match block {
+        ContentBlock::Text { text } => !text.trim().is_empty(),
+        ContentBlock::ToolResult(_) | ContentBlock::Image { .. } | ContentBlock::Document { .. } => false,
+        _ => true,
+    }
+}
+
+/// Content of a user message: no blank text, no blocks of the model's side, no
+/// results (they are pushed by themselves).
+pub(crate) fn user_content(mut content: Vec<ContentBlock>) -> Vec<ContentBlock> {
+    content.retain(is_of_user);
+    content
+}
+
+/// Content of an assistant message.
+pub(crate) fn assistant_content(mut content: Vec<ContentBlock>) -> Vec<ContentBlock> {
+    content.retain(is_of_assistant);
+    // The Messages API refuses a message that ends in reasoning.
+    while content.last().is_some_and(ContentBlock::is_thinking) {
+        content.pop();
+    }
+    drop_repeated_calls(&mut content);
+    for block in &mut content {
+        if let ContentBlock::ToolUse(call) = block {
+            if !call.input.is_object() {
+                call.input = JsonText::empty_object();
+            } else if let Cow::Owned(text) = lone_surrogates_replaced(call.input.as_str()) {
+                call.input = JsonText::parse(text).unwrap_or_else(|_| JsonText::empty_object());
+            }
+        }
+    }
+    content
+}
+
+pub(super) fn drop_repeated_calls(content: &mut Vec<ContentBlock>) {
+    let mut seen = HashSet::new();
+    content.retain(|block| block.as_tool_use().is_none_or(|call| seen.insert(call.id.clone())));
+}
+
+pub(super) fn result(mut result: ToolResult) -> ToolResult {
+    if let ToolResultContent::Blocks(blocks) = &mut result.content {
+        *blocks = user_content(std::mem::take(blocks));
+        if blocks.is_empty() {
+            result.content = ToolResultContent::default();
+        }
+    }
+    result
+}
+
+/// JSON text with every escape of half a surrogate pair replaced by that of
+/// U+FFFD: such escapes are valid JSON, yet no Unicode.
+pub(crate) fn lone_surrogates_replaced(json: &str) -> Cow<'_, str> {
+    if !json.contains("\\ud") && !json.contains("\\uD") {
+        return Cow::Borrowed(json);
+    }
+    let bytes = json.as_bytes();
+    // The code unit of the escape at `at`, if there is one.
+    let unit = |at: usize| -> Option<u16> {
+        let hex = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok()
+    };
+    let mut out = String::new();
+    let (mut copied, mut at) = (0, 0);
+    while let Some(found) = bytes.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'\\')) {
+        at += found;
+        at += match (unit(at), unit(at + 6)) {
+            (Some(0xd800..=0xdbff), Some(0xdc00..=0xdfff)) => 12,
+            (Some(0xd800..=0xdfff), _) => {
+                out.push_str(json.get(copied..at).unwrap_or_default());
+                out.push_str("\\ufffd");
+                copied = at + 6;
+                6
+            }
+            (Some(_), _) => 6,
+            (None, _) => 2,
+        };
+    }
+    if copied == 0 {
+        return Cow::Borrowed(json);
+    }
+    out.push_str(json.get(copied..).unwrap_or_default());
+    Cow::Owned(out)
+}

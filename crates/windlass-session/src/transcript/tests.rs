@@ -1,0 +1,133 @@
+use super::*;
+use windlass_types::JsonText;
+
+fn text(text: &str) -> ContentBlock {
+    ContentBlock::text(text)
+}
+
+fn call(id: &str) -> ContentBlock {
+    ContentBlock::ToolUse(ToolUse::new(id, "Read", JsonText::empty_object()))
+}
+
+fn thinking() -> ContentBlock {
+    ContentBlock::Thinking { thinking: "hm".to_owned(), signature: "c2ln".to_owned() }
+}
+
+/// One line a message: `u` or `a`, then its blocks in short.
+fn shape(transcript: &Transcript) -> Vec<String> {
+    let messages = transcript.messages();
+    crate::check_messages(messages.iter().map(|message| &**message)).unwrap();
+    messages
+        .iter()
+        .map(|message| {
+            let role = if message.role == Role::User { "u" } else { "a" };
+            let blocks: Vec<String> = message
+                .content
+                .iter()
+                .map(|block| match block {
+                    ContentBlock::Text { text } => text.clone(),
+                    ContentBlock::ToolUse(call) => format!("call:{}", call.id),
+                    ContentBlock::ToolResult(result) => format!("{}={}", result.tool_use_id, result.content.text()),
+                    ContentBlock::Thinking { .. } => "thinking".to_owned(),
+                    other => format!("{other:?}"),
+                })
+                .collect();
+            format!("{role} {}", blocks.join("|"))
+        })
+        .collect()
+}
+
+#[test]
+fn results_come_back_in_call_order_and_before_what_the_user_said_meanwhile() {
+    let mut transcript = Transcript::new();
+    transcript.push_user(vec![text("go")]);
+    transcript.push_assistant(vec![text("ok"), call("1"), call("2"), call("3")]);
+    assert_eq!(shape(&transcript), ["u go"]);
+    assert!(transcript.push_result(ToolResult::ok("3", "c")));
+    transcript.push_user(vec![text("also this")]);
+    assert!(transcript.push_result(ToolResult::ok("1", "a")));
+    let open: Vec<&str> = transcript.open_calls().map(|call| call.id.as_str()).collect();
+    assert_eq!(open, ["2"]);
+    assert!(!transcript.is_ready());
+    assert!(!transcript.push_result(ToolResult::ok("1", "again")));
+    assert!(!transcript.push_result(ToolResult::ok("9", "never made")));
+    assert!(transcript.push_result(ToolResult::ok("2", "b")));
+    assert!(transcript.is_ready());
+    assert_eq!(shape(&transcript), ["u go", "a ok|call:1|call:2|call:3", "u 1=a|2=b|3=c|also this"]);
+}
+
+#[test]
+fn open_calls_are_settled_before_the_next_message() {
+    let mut transcript = Transcript::new();
+    transcript.push_user(vec![text("go")]);
+    transcript.push_assistant(vec![call("1"), call("2")]);
+    transcript.mark_started(&"2".into());
+    transcript.push_assistant(vec![text("next")]);
+    assert_eq!(
+        shape(&transcript),
+        ["u go", "a call:1|call:2", &format!("u 1={DID_NOT_RUN}|2={OUTCOME_UNKNOWN}"), "a next"]
+    );
+    assert!(!transcript.is_ready());
+}
+
+#[test]
+fn an_id_may_come_again_in_a_later_message() {
+    let mut transcript = Transcript::new();
+    transcript.push_user(vec![text("go")]);
+    for n in ["first", "second"] {
+        transcript.push_assistant(vec![call("1")]);
+        assert!(transcript.push_result(ToolResult::ok("1", n)));
+    }
+    assert_eq!(shape(&transcript), ["u go", "a call:1", "u 1=first", "a call:1", "u 1=second"]);
+}
+
+#[test]
+fn what_cannot_be_sent_is_left_out() {
+    let mut transcript = Transcript::new();
+    transcript.push_user(vec![text(" "), ContentBlock::ToolResult(ToolResult::ok("x", "stray"))]);
+    assert!(transcript.is_empty());
+    transcript.push_assistant(vec![text("early")]);
+    transcript.push_assistant(vec![]);
+    transcript.push_assistant(vec![thinking()]);
+    transcript.push_user(vec![text("a")]);
+    transcript.push_user(vec![text("b")]);
+    transcript.push_assistant(vec![thinking(), text(""), call("1"), call("1"), thinking()]);
+    transcript.push_result(ToolResult::ok("1", vec![text("")]));
+    assert_eq!(shape(&transcript), [&format!("u {BEGINNING_LOST}"), "a early", "u a|b", "a thinking|call:1", "u 1="]);
+}
+
+#[test]
+fn inputs_become_objects_of_valid_unicode_and_keep_their_text_otherwise() {
+    for (input, sent) in [
+        (r#"{"b":1.50, "a":"\u00e9\ud83d\ude00"}"#, r#"{"b":1.50, "a":"\u00e9\ud83d\ude00"}"#),
+        (r#"{"a":"\ud83d\\ud83d\uDE00"}"#, r#"{"a":"\ufffd\\ud83d\ufffd"}"#),
+        (r#"{"a":"\\\udead"}"#, r#"{"a":"\\\ufffd"}"#),
+        (r#"{"a":"\uD83D\uD83D\uDE00"}"#, r#"{"a":"\ufffd\uD83D\uDE00"}"#),
+        ("[1]", "{}"),
+        ("null", "{}"),
+    ] {
+        let mut transcript = Transcript::new();
+        transcript.push_user(vec![text("go")]);
+        let block = ContentBlock::ToolUse(ToolUse::new("1", "T", JsonText::parse(input).unwrap()));
+        transcript.push_assistant(vec![block]);
+        let open: Vec<&str> = transcript.open_calls().map(|call| call.input.as_str()).collect();
+        assert_eq!(open, [sent], "{input}");
+    }
+}
+
+#[test]
+fn each_message_is_made_once() {
+    let mut transcript = Transcript::new();
+    transcript.push_user(vec![text("go")]);
+    let first = transcript.messages();
+    let json = first[0].json().as_ptr();
+    transcript.push_assistant(vec![call("1")]);
+    transcript.push_result(ToolResult::ok("1", "x"));
+    let second = transcript.messages();
+    transcript.push_assistant(vec![text("done")]);
+    transcript.push_user(vec![text("more")]);
+    let third = transcript.messages();
+    assert!(std::ptr::eq(json, third[0].json().as_ptr()));
+    assert!(std::ptr::eq(second[2].json(), third[2].json()));
+    assert_eq!(third.len(), 5);
+}
