@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use windlass_tool::{EntryKind, OpenFile, ToolCx, ToolError, WorkspaceError, WorkspaceErrorKind};
 
 use super::charset::SAMPLE;
-use super::suggest::{other_places, similar_names};
+use super::suggest::{other_places, probable_names, similar_names};
 
 /// Files above this size cannot be edited or replaced, only read by pages.
 pub(crate) const MAX_EDIT: u64 = 16 * 1024 * 1024;
@@ -108,7 +108,7 @@ pub(crate) async fn not_found(cx: &ToolCx, path: &Path) -> ToolError {
             let near = similar_names(name, names.iter().map(String::as_str));
             meant.extend(near.into_iter().map(|near| folder.join(near)));
         } else if inside {
-            for other in super::suggest::usual_variants(name) {
+            for other in probable_names(name) {
                 let place = folder.join(other);
                 if meant.len() < 3 && is_file(cx, &place).await {
                     meant.push(place);

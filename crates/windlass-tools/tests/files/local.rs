@@ -25,8 +25,8 @@ async fn files_are_read_edited_and_written() {
     assert_eq!(std::fs::read(dir.join("new/b.txt")).unwrap(), b"b");
     std::fs::write(dir.join("a.txt"), "other").unwrap();
     assert!(session.edit("a.txt", "other", "x").await.unwrap_err().contains("changed on disk"));
-    let error = session.call("Read", json!({ "file_path": "b.txt" })).await.unwrap_err();
-    assert!(error.contains("does not exist"), "{error}");
+    let error = session.call("Read", json!({ "file_path": "new/bb.txt" })).await.unwrap_err();
+    assert!(error.contains("does not exist. Did you mean") && error.ends_with("/new/b.txt?"), "{error}");
     let mut names: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|e| e.unwrap().file_name()).collect();
     names.sort();
     assert_eq!(names, ["a.txt", "new"], "no litter");
