@@ -2,9 +2,10 @@
 //!
 //! Each command gets a bash of its own, so the directory it changed to has to be told. Bash reads one small file
 //! of ours before the command (`BASH_ENV`, which it forgets at once) that sets a trap for its exit; the trap
-//! writes the directory over the same file. The command's text stays exactly what was judged, its line numbers
-//! and messages stay its own, and nothing has to be found in its output. A command that sets an EXIT trap
-//! itself, or replaces the shell with `exec`, tells nothing and leaves the directory as it was.
+//! adds the directory at the end of that file (writing it over would make some file systems wait for the disk).
+//! The command's text stays exactly what was judged, its line numbers and messages stay its own, and nothing has
+//! to be found in its output. A command that sets an EXIT trap itself, or replaces the shell with `exec`, tells
+//! nothing and leaves the directory as it was.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
@@ -50,7 +51,7 @@ impl CwdFile {
     pub(super) fn told(&self) -> Option<PathBuf> {
         let mut told = Vec::new();
         std::fs::File::open(&self.path).ok()?.take(LONGEST_PATH).read_to_end(&mut told).ok()?;
-        // The untouched script starts otherwise.
+        let told = told.strip_prefix(script(&self.path).as_slice())?;
         let path = told.strip_suffix(b"\n").filter(|path| path.starts_with(b"/"))?;
         Some(PathBuf::from(os_string(path.to_vec())?))
     }
@@ -64,7 +65,7 @@ impl Drop for CwdFile {
 
 fn script(path: &Path) -> Vec<u8> {
     // No note of an error: the output belongs to the command.
-    let mut action = b"builtin pwd -P 2>/dev/null >|".to_vec();
+    let mut action = b"builtin pwd -P 2>/dev/null >>".to_vec();
     action.extend(quoted(path.as_os_str().as_encoded_bytes()));
     let mut script = b"unset BASH_ENV\ntrap -- ".to_vec();
     script.extend(quoted(&action));

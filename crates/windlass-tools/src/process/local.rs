@@ -16,9 +16,9 @@ use super::sys::Watchdog;
 
 /// Runs programs on this machine, and ends them with all they started.
 ///
-/// One per session: it owns the watchdog that ends the children of a killed host, and the limit on
-/// programs at a time. Cheap until the first program runs; no process is started before. It needs a tokio
-/// runtime with time and I/O enabled.
+/// It owns the watchdog that ends the children of a killed host (one sleeping `sh`, started with the first
+/// program and gone with this), and the limit on programs at a time. One may serve many sessions. It needs a
+/// tokio runtime with time and I/O enabled.
 ///
 /// On Linux a call's tree is found whatever it does, short of clearing its environment, leaving its session,
 /// losing its parents and closing its output all at once. On other Unix systems the tree is the process
@@ -40,8 +40,8 @@ impl LocalProcess {
     /// How much output of one call goes to its file, unless said otherwise: 1 GiB.
     pub const DEFAULT_SPILL_CAP: u64 = 1 << 30;
 
-    /// Programs of a session. The tag must differ between all sessions of this machine that live at the same
-    /// time, and should be hard to guess: a UUID. It ends up in the environment of the programs.
+    /// Programs under a tag, which must differ from all others on this machine that live at the same time: a
+    /// UUID. It ends up in the environment of the programs.
     pub fn new(tag: impl Into<String>) -> Self {
         let session = tag.into();
         let watchdog = Arc::new(Watchdog::new(format!("{}={session}.", Self::MARK)));
