@@ -1,0 +1,271 @@
+//! The recording provider.
+
+use super::asked::{Asked, Settings};
+use super::line::{End, ErrorLine, Line, RequestLine};
+use super::{Scrub, VERSION};
+use crate::{ModelError, ModelInfo, ModelProvider, ModelStream, wire};
+use async_trait::async_trait;
+use futures_core::Stream;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, Write};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+use windlass_types::{
+    BlockStart, ContentBlock, JsonText, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, StreamDelta,
+};
+
+/// A provider that passes everything on to another and writes it to a cassette.
+///
+/// A call is written when its stream has ended or was dropped, in one piece;
+/// until then it is kept in memory. When the cassette cannot be written, the
+/// next call fails; [`Recorder::finish`] tells at the end.
+pub struct Recorder<P> {
+    provider: P,
+    log: Arc<Log>,
+}
+
+struct Log {
+    scrub: Scrub,
+    state: Mutex<State>,
+}
+
+struct State {
+    sink: Box<dyn Write + Send>,
+    calls: u64,
+    before: Option<Asked>,
+    broken: Option<io::Error>,
+}
+
+impl<P: fmt::Debug> fmt::Debug for Recorder<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder").field("provider", &self.provider).finish_non_exhaustive()
+    }
+}
+
+impl<P: ModelProvider> Recorder<P> {
+    /// Begins a cassette.
+    ///
+    /// # Errors
+    /// The first line cannot be written.
+    pub fn start(provider: P, sink: impl Write + Send + 'static, scrub: Scrub) -> io::Result<Self> {
+        let mut sink: Box<dyn Write + Send> = Box::new(sink);
+        let header =
+            Line { windlass_cassette: Some(VERSION), provider: Some(provider.name().to_owned()), ..Line::default() };
+        write_lines(&mut sink, &[header])?;
+        let state = State { sink, calls: 0, before: None, broken: None };
+        Ok(Self { provider, log: Arc::new(Log { scrub, state: Mutex::new(state) }) })
+    }
+
+    /// Flushes the cassette and tells whether all of it was written. Streams
+    /// that are still open are not in it yet.
+    ///
+    /// # Errors
+    /// The first write that failed.
+    pub fn finish(&self) -> io::Result<()> {
+        let mut state = self.log.state();
+        match state.broken.take() {
+            Some(error) => Err(error),
+            None => state.sink.flush(),
+        }
+    }
+
+    fn begin(&self, request: &ModelRequest, count: bool) -> Result<Call, ModelError> {
+        let mut state = self.log.state();
+        if let Some(error) = &state.broken {
+            let text = format!("the cassette cannot be written: {error}");
+            return Err(ModelError::new(ModelErrorKind::Configuration, text));
+        }
+        let number = state.calls;
+        state.calls = number.saturating_add(1);
+        drop(state);
+        let asked = Asked::of(request, &self.log.scrub);
+        Ok(Call { number, count, asked, settings: Settings::of(request), log: Arc::clone(&self.log) })
+    }
+}
+
+impl Log {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl<P: ModelProvider> ModelProvider for Recorder<P> {
+    fn name(&self) -> &str {
+        self.provider.name()
+    }
+
+    fn resolve_model(&self, name: &str) -> String {
+        self.provider.resolve_model(name)
+    }
+
+    fn model_info(&self, model: &str) -> ModelInfo {
+        self.provider.model_info(model)
+    }
+
+    async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
+        let call = self.begin(&request, false)?;
+        match self.provider.stream(request).await {
+            Ok(inner) => Ok(Box::pin(Recording { inner, items: Vec::new(), call: Some(call) })),
+            Err(error) => {
+                call.end(Line { refused: Some(call.error(&error)), ..Line::default() });
+                Err(error)
+            }
+        }
+    }
+
+    async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
+        let call = self.begin(&request, true)?;
+        let counted = self.provider.count_tokens(request).await;
+        call.end(match &counted {
+            Ok(tokens) => Line { tokens: Some(*tokens), ..Line::default() },
+            Err(error) => Line { refused: Some(call.error(error)), ..Line::default() },
+        });
+        counted
+    }
+}
+
+/// One call that is being recorded.
+struct Call {
+    number: u64,
+    count: bool,
+    asked: Asked,
+    settings: Settings,
+    log: Arc<Log>,
+}
+
+impl Call {
+    fn error(&self, error: &ModelError) -> ErrorLine {
+        ErrorLine::of(error, |text| self.log.scrub.clean(text))
+    }
+
+    fn end(&self, last: Line) {
+        self.write(Vec::new(), last);
+    }
+
+    fn write(&self, mut items: Vec<ModelItem>, last: Line) {
+        scrub_items(&mut items, &self.log.scrub);
+        let mut state = self.log.state();
+        let state = &mut *state;
+        let request = RequestLine::new(&self.asked, self.settings.clone(), state.before.as_ref());
+        let mut lines =
+            vec![Line { call: Some(self.number), count: self.count, request: Some(request), ..Line::default() }];
+        lines.extend(items.iter().map(Line::of_item));
+        lines.push(last);
+        match write_lines(&mut state.sink, &lines) {
+            Ok(()) => state.before = Some(self.asked.clone()),
+            Err(error) => state.broken = Some(error),
+        }
+    }
+}
+
+fn write_lines(sink: &mut Box<dyn Write + Send>, lines: &[Line]) -> io::Result<()> {
+    let mut text = Vec::new();
+    for line in lines {
+        serde_json::to_writer(&mut text, line)?;
+        text.push(b'\n');
+    }
+    sink.write_all(&text)?;
+    sink.flush()
+}
+
+struct Recording {
+    inner: ModelStream,
+    items: Vec<ModelItem>,
+    call: Option<Call>,
+}
+
+impl Recording {
+    fn end(&mut self, last: Line) {
+        if let Some(call) = self.call.take() {
+            call.write(std::mem::take(&mut self.items), last);
+        }
+    }
+}
+
+impl Stream for Recording {
+    type Item = Result<ModelItem, ModelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = ready!(self.inner.as_mut().poll_next(cx));
+        match &next {
+            Some(Ok(item)) => self.items.push(item.clone()),
+            Some(Err(error)) => {
+                let failed = self.call.as_ref().map(|call| call.error(error));
+                self.end(Line { failed, ..Line::default() });
+            }
+            None => self.end(Line { end: Some(End::Complete), ..Line::default() }),
+        }
+        Poll::Ready(next)
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        // Nobody needs to poll on after the message's end.
+        let whole = matches!(self.items.last(), Some(ModelItem { event: ModelEvent::MessageStop, .. }));
+        let end = if whole { End::Complete } else { End::Dropped };
+        self.end(Line { end: Some(end), ..Line::default() });
+    }
+}
+
+/// Takes secrets and places out of the items of one stream, also where a block
+/// splits them between deltas.
+fn scrub_items(items: &mut [ModelItem], scrub: &Scrub) {
+    let mut blocks: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (at, item) in items.iter_mut().enumerate() {
+        if let Some((index, _)) = text_of(&mut item.event) {
+            blocks.entry(index).or_default().push(at);
+        } else if let ModelEvent::BlockStart { block: BlockStart::Whole(block), .. } = &mut item.event {
+            scrub_whole(block, scrub);
+        }
+    }
+    for places in blocks.values() {
+        let mut texts: Vec<String> = places
+            .iter()
+            .filter_map(|at| items.get_mut(*at).and_then(|item| text_of(&mut item.event)).map(|(_, text)| text.clone()))
+            .collect();
+        scrub.clean_pieces(&mut texts);
+        for (at, text) in places.iter().zip(texts) {
+            let Some(item) = items.get_mut(*at) else { continue };
+            if let Some((_, old)) = text_of(&mut item.event).filter(|(_, old)| **old != text) {
+                *old = text;
+                // The frame that came holds what was taken out.
+                item.raw = item.raw.as_ref().map(|_| wire::event_json(&item.event));
+            }
+        }
+    }
+    for item in items {
+        item.raw = item.raw.take().map(|raw| JsonText::parse(scrub.clean(raw.as_str())).unwrap_or(raw));
+    }
+}
+
+/// The text that an event adds to a block. Signatures are none: they are opaque.
+fn text_of(event: &mut ModelEvent) -> Option<(usize, &mut String)> {
+    match event {
+        ModelEvent::BlockStart { index, block: BlockStart::Text(text) }
+        | ModelEvent::BlockStart { index, block: BlockStart::Thinking { thinking: text, .. } }
+        | ModelEvent::BlockDelta {
+            index,
+            delta: StreamDelta::Text(text) | StreamDelta::Thinking(text) | StreamDelta::ToolInput(text),
+        } => Some((*index, text)),
+        _ => None,
+    }
+}
+
+fn scrub_whole(block: &mut ContentBlock, scrub: &Scrub) {
+    match block {
+        ContentBlock::Text { text } | ContentBlock::Thinking { thinking: text, .. } => *text = scrub.clean(text),
+        ContentBlock::ToolUse(call) => scrub_json(&mut call.input, scrub),
+        ContentBlock::Unknown(json) => scrub_json(json, scrub),
+        _ => {}
+    }
+}
+
+fn scrub_json(json: &mut JsonText, scrub: &Scrub) {
+    if let Ok(clean) = JsonText::parse(scrub.clean(json.as_str())) {
+        *json = clean;
+    }
+}

@@ -1,0 +1,325 @@
+//! The replaying provider.
+
+use super::asked::Asked;
+use super::line::{End, ErrorLine, Line};
+use super::{Scrub, VERSION};
+use crate::{Catalogue, ModelError, ModelInfo, ModelProvider, ModelStream, wire};
+use async_trait::async_trait;
+use futures_core::Stream;
+use serde::Deserialize;
+use std::collections::VecDeque;
+use std::io::{self, BufRead};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use windlass_types::{
+    BlockStart, ContentBlock, JsonText, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, StreamDelta,
+};
+
+/// Why a cassette cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CassetteError {
+    /// It cannot be read.
+    #[error("the cassette cannot be read: {0}")]
+    Io(#[from] io::Error),
+    /// It does not begin like one.
+    #[error("this is not a cassette: its first line is not {{\"windlass_cassette\":{VERSION},…}}")]
+    NotACassette,
+    /// It is of another version.
+    #[error("the cassette has version {found}; this program reads version {VERSION}")]
+    Version {
+        /// The version it names.
+        found: u64,
+    },
+    /// A line is damaged, missing or out of place.
+    #[error("line {line} of the cassette: {reason}")]
+    Line {
+        /// Its number, from one.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// A provider that answers from a cassette: the same items, frames and errors in
+/// the same order.
+///
+/// Each call must ask what the next recorded one asked. A call that does not
+/// fails with [`ModelErrorKind::Replay`], and its text names the first
+/// difference. Clones share their place in the cassette.
+#[derive(Debug, Clone)]
+pub struct Replayer {
+    name: Arc<str>,
+    calls: Arc<[Recorded]>,
+    used: Arc<Mutex<Vec<bool>>>,
+    scrub: Scrub,
+    catalogue: Catalogue,
+    info: Option<ModelInfo>,
+    any_order: bool,
+}
+
+#[derive(Debug)]
+struct Recorded {
+    number: u64,
+    count: bool,
+    asked: Asked,
+    items: Vec<ModelItem>,
+    last: Last,
+}
+
+#[derive(Debug)]
+enum Last {
+    Open,
+    End(End),
+    Failed(ErrorLine),
+    Refused(ErrorLine),
+    Tokens(u64),
+}
+
+#[derive(Deserialize)]
+struct Header {
+    windlass_cassette: u64,
+    #[serde(default)]
+    provider: String,
+}
+
+impl Replayer {
+    /// Reads a cassette. `scrub` must name the same secrets, places and rewrites
+    /// as the recording, with the values of this machine.
+    ///
+    /// # Errors
+    /// It cannot be read, is of an unknown version, or is damaged.
+    pub fn load(reader: impl BufRead, scrub: Scrub) -> Result<Self, CassetteError> {
+        let mut lines = reader.lines().enumerate();
+        let header = match lines.next() {
+            Some((_, line)) => read_header(&line?)?,
+            None => return Err(CassetteError::NotACassette),
+        };
+        let mut calls: Vec<Recorded> = Vec::new();
+        let mut end = 1;
+        for (at, text) in lines {
+            let text = text?;
+            end = at + 1;
+            if !text.is_empty() {
+                let wrong = |reason: String| CassetteError::Line { line: end, reason };
+                let line: Line = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
+                add_line(&mut calls, line).map_err(wrong)?;
+            }
+        }
+        if let Some(Recorded { number, last: Last::Open, .. }) = calls.last() {
+            return Err(CassetteError::Line {
+                line: end,
+                reason: format!("call {number} has no end: the file is cut"),
+            });
+        }
+        calls.sort_by_key(|call| call.number);
+        let used = vec![false; calls.len()];
+        Ok(Self {
+            name: header.provider.into(),
+            calls: calls.into(),
+            used: Arc::new(Mutex::new(used)),
+            scrub,
+            catalogue: Catalogue::new(),
+            info: None,
+            any_order: false,
+        })
+    }
+
+    /// Says what is known of every model. Without this, what the [`Catalogue`] knows.
+    #[must_use]
+    pub fn with_info(mut self, info: ModelInfo) -> Self {
+        self.info = Some(info);
+        self
+    }
+
+    /// Lets a call match any recorded one that was not used yet, for programs
+    /// that call models in parallel.
+    #[must_use]
+    pub fn with_any_order(mut self) -> Self {
+        self.any_order = true;
+        self
+    }
+
+    /// How many recorded calls were not asked for.
+    pub fn remaining(&self) -> usize {
+        self.used().iter().filter(|used| !**used).count()
+    }
+
+    fn used(&self) -> MutexGuard<'_, Vec<bool>> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The recorded call that a request repeats.
+    fn find(&self, request: &ModelRequest, count: bool) -> Result<&Recorded, ModelError> {
+        let asked = Asked::of(request, &self.scrub);
+        let mut used = self.used();
+        let mut open = self.calls.iter().zip(used.iter_mut()).filter(|(_, used)| !**used);
+        let Some((next, mark)) = open.next() else {
+            return Err(replay_error(run_out(self.calls.len(), request)));
+        };
+        let fits = |call: &Recorded| call.count == count && call.asked == asked;
+        if fits(next) {
+            *mark = true;
+            return Ok(next);
+        }
+        if self.any_order
+            && let Some((call, mark)) = open.find(|(call, _)| fits(call))
+        {
+            *mark = true;
+            return Ok(call);
+        }
+        Err(replay_error(next.divergence(&asked, count)))
+    }
+}
+
+impl Recorded {
+    fn divergence(&self, asked: &Asked, count: bool) -> String {
+        let place = format!("request {} differs from the cassette", self.number + 1);
+        if self.count != count {
+            let what = |count| if count { "a count of tokens" } else { "an answer" };
+            return format!("{place}: expected a request for {}, but got one for {}", what(self.count), what(count));
+        }
+        let difference = self.asked.difference(asked).unwrap_or_else(|| "an unknown place".to_owned());
+        format!("{place} at {difference}")
+    }
+}
+
+fn replay_error(text: String) -> ModelError {
+    ModelError::new(ModelErrorKind::Replay, text)
+}
+
+fn run_out(calls: usize, request: &ModelRequest) -> String {
+    let last = request.messages.last().map(|message| crate::script::describe(message.role, &message.content));
+    let last = last.unwrap_or_else(|| "nothing".to_owned());
+    format!("the cassette ends after request {calls}, and there is another one, which ends with {last}")
+}
+
+fn read_header(text: &str) -> Result<Header, CassetteError> {
+    let header: Header = serde_json::from_str(text).map_err(|_| CassetteError::NotACassette)?;
+    match header.windlass_cassette {
+        VERSION => Ok(header),
+        found => Err(CassetteError::Version { found }),
+    }
+}
+
+/// Adds a line to the calls read so far, or says what is wrong with it.
+fn add_line(calls: &mut Vec<Recorded>, line: Line) -> Result<(), String> {
+    let item = line.read_item();
+    if let (Some(number), Some(request)) = (line.call, line.request) {
+        if let Some(Recorded { number, last: Last::Open, .. }) = calls.last() {
+            return Err(format!("call {number} has no end"));
+        }
+        if calls.iter().any(|call| call.number == number) {
+            return Err(format!("there are two calls {number}"));
+        }
+        let asked = request.read(calls.last().map(|call| &call.asked))?;
+        calls.push(Recorded { number, count: line.count, asked, items: Vec::new(), last: Last::Open });
+        return Ok(());
+    }
+    let Some(call) = calls.last_mut().filter(|call| matches!(call.last, Last::Open)) else {
+        return Err("it belongs to no call".to_owned());
+    };
+    if let Some(item) = item {
+        call.items.push(item.map_err(|error| error.to_string())?);
+        return Ok(());
+    }
+    let end = (line.end.map(Last::End))
+        .or(line.failed.map(Last::Failed))
+        .or(line.refused.map(Last::Refused))
+        .or(line.tokens.map(Last::Tokens));
+    let fits = match (&end, call.count) {
+        (Some(Last::Tokens(_)), count) => count,
+        (Some(Last::Refused(_)), _) => true,
+        (Some(_), count) => !count,
+        (None, _) => false,
+    };
+    call.last = end.filter(|_| fits).ok_or("it is not a line that can stand here")?;
+    Ok(())
+}
+
+#[async_trait]
+impl ModelProvider for Replayer {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn resolve_model(&self, name: &str) -> String {
+        self.catalogue.resolve(name)
+    }
+
+    fn model_info(&self, model: &str) -> ModelInfo {
+        self.info.clone().unwrap_or_else(|| self.catalogue.info(model))
+    }
+
+    async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
+        let call = self.find(&request, false)?;
+        let mut items: VecDeque<Result<ModelItem, ModelError>> =
+            call.items.iter().map(|item| Ok(expand(item, &self.scrub))).collect();
+        match &call.last {
+            Last::Refused(error) => return Err(error.error()),
+            Last::Failed(error) => items.push_back(Err(error.error())),
+            Last::End(End::Dropped) => {
+                let text = format!("request {} was given up here when it was recorded", call.number + 1);
+                items.push_back(Err(replay_error(text)));
+            }
+            Last::End(End::Complete) | Last::Tokens(_) | Last::Open => {}
+        }
+        Ok(Box::pin(Replay(items)))
+    }
+
+    async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
+        let call = self.find(&request, true)?;
+        match &call.last {
+            Last::Tokens(tokens) => Ok(*tokens),
+            Last::Refused(error) => Err(error.error()),
+            _ => Err(replay_error(format!("request {} holds no count of tokens", call.number + 1))),
+        }
+    }
+}
+
+struct Replay(VecDeque<Result<ModelItem, ModelError>>);
+
+impl Stream for Replay {
+    type Item = Result<ModelItem, ModelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Poll::Ready(self.0.pop_front())
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.0.len(), Some(self.0.len()))
+    }
+}
+
+/// The item with this machine's values where their marks stand.
+fn expand(item: &ModelItem, scrub: &Scrub) -> ModelItem {
+    let mut item = item.clone();
+    if !scrub.expands() {
+        return item;
+    }
+    let before = item.event.clone();
+    let json = |json: &JsonText| JsonText::parse(scrub.expand_json(json.as_str())).unwrap_or_else(|_| json.clone());
+    match &mut item.event {
+        ModelEvent::BlockStart { block, .. } => match block {
+            BlockStart::Text(text)
+            | BlockStart::Thinking { thinking: text, .. }
+            | BlockStart::Whole(ContentBlock::Text { text } | ContentBlock::Thinking { thinking: text, .. }) => {
+                *text = scrub.expand(text);
+            }
+            BlockStart::Whole(ContentBlock::ToolUse(call)) => call.input = json(&call.input),
+            BlockStart::Whole(ContentBlock::Unknown(block)) => *block = json(block),
+            _ => {}
+        },
+        ModelEvent::BlockDelta { delta, .. } => match delta {
+            StreamDelta::Text(text) | StreamDelta::Thinking(text) => *text = scrub.expand(text),
+            StreamDelta::ToolInput(text) => *text = scrub.expand_json(text),
+            _ => {}
+        },
+        _ => {}
+    }
+    // A frame may hold JSON inside a JSON string: it is written anew rather than expanded.
+    let changed = item.event != before;
+    item.raw = item.raw.as_ref().map(|raw| if changed { wire::event_json(&item.event) } else { json(raw) });
+    item
+}

@@ -1,0 +1,229 @@
+//! What must not get into a cassette.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+type Rewrite = Arc<dyn Fn(&str) -> String + Send + Sync>;
+
+/// What is taken out of a cassette, and what stands there instead.
+///
+/// Keys of known providers, bearer tokens and values of `authorization` and
+/// `x-api-key` are always taken out (`{{KEY}}`), also when a stream splits them
+/// between two deltas.
+///
+/// ```
+/// use windlass_model::Scrub;
+///
+/// let scrub = Scrub::new().secret("DB_PASSWORD", "correct horse").place("HOME", "/home/me");
+/// # drop(scrub);
+/// ```
+#[derive(Clone, Default)]
+pub struct Scrub {
+    needles: Vec<Needle>,
+    places: Vec<(String, String)>,
+    rewrites: Vec<Rewrite>,
+}
+
+#[derive(Clone)]
+struct Needle {
+    value: String,
+    mark: String,
+}
+
+impl fmt::Debug for Scrub {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let marks: Vec<&str> = self.needles.iter().map(|needle| needle.mark.as_str()).collect();
+        f.debug_struct("Scrub").field("marks", &marks).finish_non_exhaustive()
+    }
+}
+
+impl Scrub {
+    /// Takes out keys only.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes out a secret; `{{NAME}}` stands for it, on replay too.
+    #[must_use]
+    pub fn secret(mut self, name: &str, value: &str) -> Self {
+        self.add(name, value);
+        self
+    }
+
+    /// Takes out a value that differs from machine to machine, such as the home
+    /// directory. `{{NAME}}` stands for it in the cassette. On replay, with the
+    /// same name and that machine's value, the value comes back.
+    #[must_use]
+    pub fn place(mut self, name: &str, value: &str) -> Self {
+        if !value.is_empty() {
+            self.places.push((mark(name), value.to_owned()));
+        }
+        self.add(name, value);
+        self
+    }
+
+    /// Rewrites what is sent before it is written or compared, to take out what
+    /// differs from run to run (dates, durations, process ids). It is given
+    /// texts of system sections and the JSON of content blocks, line by line of the request.
+    #[must_use]
+    pub fn rewrite(mut self, rewrite: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
+        self.rewrites.push(Arc::new(rewrite));
+        self
+    }
+
+    fn add(&mut self, name: &str, value: &str) {
+        if value.is_empty() {
+            return;
+        }
+        let mark = mark(name);
+        let escaped = escaped(value);
+        if escaped != value {
+            self.needles.push(Needle { value: escaped, mark: mark.clone() });
+        }
+        self.needles.push(Needle { value: value.to_owned(), mark });
+    }
+
+    /// Text of a request as it is written and compared.
+    pub(super) fn request_text(&self, text: &str) -> String {
+        let text = self.clean(text);
+        self.rewrites.iter().fold(text, |text, rewrite| rewrite(&text))
+    }
+
+    /// Text without secrets and places.
+    pub(super) fn clean(&self, text: &str) -> String {
+        let mut pieces = [text.to_owned()];
+        self.clean_pieces(&mut pieces);
+        let [text] = pieces;
+        text
+    }
+
+    /// Cleans a text that is split into pieces. What is taken out may lie across
+    /// pieces; its mark goes to the piece in which it begins.
+    pub(super) fn clean_pieces(&self, pieces: &mut [String]) {
+        let text = pieces.concat();
+        let cuts = self.cuts(&text);
+        if cuts.is_empty() {
+            return;
+        }
+        let mut from = 0;
+        for piece in pieces {
+            let range = from..from + piece.len();
+            from = range.end;
+            *piece = without(&text, range, &cuts);
+        }
+    }
+
+    fn cuts(&self, text: &str) -> Vec<(Range<usize>, &str)> {
+        let mut found: Vec<(Range<usize>, &str)> = Vec::new();
+        for needle in &self.needles {
+            let places = text.match_indices(needle.value.as_str());
+            found.extend(places.map(|(at, value)| (at..at + value.len(), needle.mark.as_str())));
+        }
+        found.extend(keys(text).into_iter().map(|range| (range, "{{KEY}}")));
+        found.sort_by_key(|(range, _)| (range.start, usize::MAX - range.end));
+        let mut cuts: Vec<(Range<usize>, &str)> = Vec::with_capacity(found.len());
+        for (range, mark) in found {
+            match cuts.last_mut() {
+                // What overlaps the cut before it goes with it.
+                Some((last, _)) if range.start < last.end => last.end = last.end.max(range.end),
+                _ => cuts.push((range, mark)),
+            }
+        }
+        cuts
+    }
+
+    /// Puts the places of this machine where their marks stand.
+    pub(super) fn expand(&self, text: &str) -> String {
+        self.places.iter().fold(text.to_owned(), |text, (mark, value)| text.replace(mark, value))
+    }
+
+    /// As [`Scrub::expand`], inside the strings of JSON text.
+    pub(super) fn expand_json(&self, text: &str) -> String {
+        self.places.iter().fold(text.to_owned(), |text, (mark, value)| text.replace(mark, &escaped(value)))
+    }
+
+    pub(super) fn expands(&self) -> bool {
+        !self.places.is_empty()
+    }
+}
+
+fn mark(name: &str) -> String {
+    format!("{{{{{name}}}}}")
+}
+
+/// The value as it stands inside a JSON string.
+fn escaped(value: &str) -> String {
+    let json = serde_json::to_string(value).unwrap_or_default();
+    json.strip_prefix('"').and_then(|json| json.strip_suffix('"')).unwrap_or_default().to_owned()
+}
+
+/// The part of a text that lies in a range, with marks where cuts begin.
+fn without(text: &str, range: Range<usize>, cuts: &[(Range<usize>, &str)]) -> String {
+    let mut out = String::with_capacity(range.len());
+    let mut at = range.start;
+    for (cut, mark) in cuts.iter().filter(|(cut, _)| cut.end > range.start && cut.start < range.end) {
+        out.push_str(text.get(at..cut.start.max(at)).unwrap_or_default());
+        if cut.start >= range.start {
+            out.push_str(mark);
+        }
+        at = cut.end.min(range.end);
+    }
+    out.push_str(text.get(at..range.end).unwrap_or_default());
+    out
+}
+
+/// How keys of providers begin, and how much must follow to make one.
+const PREFIXES: &[(&str, usize)] = &[
+    ("sk-", 16),
+    ("ghp_", 16),
+    ("gho_", 16),
+    ("ghs_", 16),
+    ("github_pat_", 16),
+    ("glpat-", 16),
+    ("xoxb-", 16),
+    ("xoxp-", 16),
+    ("AKIA", 16),
+    ("AIza", 16),
+];
+
+/// What stands before a value that must not be seen.
+const LABELS: &[&str] = &["bearer", "x-api-key", "authorization"];
+
+/// Where keys stand in a text.
+fn keys(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for (prefix, least) in PREFIXES {
+        for (at, _) in text.match_indices(prefix) {
+            let fresh = !text.get(..at).unwrap_or_default().ends_with(|c: char| c.is_ascii_alphanumeric());
+            let rest = text.get(at + prefix.len()..).unwrap_or_default();
+            let len = token_len(rest);
+            if fresh && len >= *least {
+                found.push(at..at + prefix.len() + len);
+            }
+        }
+    }
+    let lower = text.to_ascii_lowercase();
+    for label in LABELS {
+        for (at, _) in lower.match_indices(label) {
+            let from = at + label.len();
+            let rest = text.get(from..).unwrap_or_default();
+            let token = rest.trim_start_matches([' ', ':', '=', '"', '\'', '\\']);
+            let gap = rest.len() - token.len();
+            let len = token_len(token);
+            if gap > 0 && len >= 12 {
+                found.push(from + gap..from + gap + len);
+            }
+        }
+    }
+    found
+}
+
+/// The length of the characters of which keys are made.
+fn token_len(text: &str) -> usize {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.~+/=".contains(byte);
+    text.as_bytes().iter().take_while(|byte| is_part(byte)).count()
+}
+
+#[cfg(test)]
+mod tests;
