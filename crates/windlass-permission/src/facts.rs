@@ -187,6 +187,5 @@ pub struct CommandPath {
 /// The paths of a command that the driver resolves for [`CommandFacts::paths`], in order, each once.
 #[must_use]
 pub fn command_paths(analysis: &Analysis, cwd: &Path) -> Vec<CommandPath> {
-    let _ = (analysis, cwd);
-    Vec::new()
+    crate::command::paths(analysis, cwd)
 }

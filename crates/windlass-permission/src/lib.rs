@@ -25,11 +25,25 @@
 //! ```
 
 mod ask;
+mod call;
+mod command;
+mod decide;
+mod domain;
 mod error;
 mod facts;
+mod glob;
+mod lower;
+mod matcher;
 mod names;
+mod path;
 mod policy;
+mod programs;
+mod protected;
+mod raise;
 mod rule;
+mod suggest;
+mod update;
+mod wildcard;
 
 pub use ask::{CanUseTool, CanUseToolFn, can_use_tool_fn};
 pub use error::{ModeError, RuleError, RuleWarning, UpdateError};

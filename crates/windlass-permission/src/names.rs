@@ -1,4 +1,4 @@
-//! The names of tools.
+//! The names of tools, and what kind of tool a name stands for.
 
 /// The present name of a tool that may be called by an old one.
 pub(crate) fn canonical(name: &str) -> &str {
@@ -13,4 +13,51 @@ pub(crate) fn canonical(name: &str) -> &str {
         "ProposeGoal" => "SetGoal",
         other => other,
     }
+}
+
+/// Tools that change files, all covered by `Edit(path)`.
+pub(crate) fn is_edit_tool(name: &str) -> bool {
+    matches!(name, "Edit" | "MultiEdit" | "Write" | "NotebookEdit")
+}
+
+/// Tools that read files, all covered by `Read(path)`.
+pub(crate) fn is_read_tool(name: &str) -> bool {
+    matches!(name, "Read" | "Glob" | "Grep" | "LS" | "NotebookRead")
+}
+
+/// Tools that filter what they find through [`Policy::may_read`](crate::Policy::may_read).
+pub(crate) fn filters_results(name: &str) -> bool {
+    matches!(name, "Glob" | "Grep" | "LS")
+}
+
+/// Tools that are themselves a question.
+pub(crate) fn asks_the_user(name: &str) -> bool {
+    matches!(name, "AskUserQuestion" | "ExitPlanMode")
+}
+
+/// Tools that only fetch from the network.
+pub(crate) fn only_fetches(name: &str) -> bool {
+    matches!(name, "WebFetch" | "WebSearch")
+}
+
+/// Fields of a tool's input that a rule may compare, for tools whose specifier has another meaning.
+pub(crate) fn secondary_fields(tool: &str) -> &'static [&'static str] {
+    match tool {
+        "Bash" => &["description", "dangerouslyDisableSandbox", "run_in_background", "timeout"],
+        "Read" => &["allow_large", "limit", "offset", "pages"],
+        "Edit" | "MultiEdit" => &["new_string", "old_string", "replace_all"],
+        "Write" => &["content"],
+        "NotebookEdit" => &["cell_id", "cell_type", "edit_mode", "new_source"],
+        "Glob" => &["pattern"],
+        "Grep" => &["glob", "head_limit", "multiline", "output_mode", "pattern", "type"],
+        "WebFetch" => &["offset", "prompt"],
+        "Agent" => &["description", "effort", "isolation", "mode", "model", "name", "prompt", "run_in_background"],
+        "Skill" => &["args"],
+        _ => &[],
+    }
+}
+
+/// Fields that rules never compare by name, because the tool's own specifier does it better.
+pub(crate) fn is_primary_field(field: &str) -> bool {
+    matches!(field, "command" | "file_path" | "path" | "notebook_path" | "url")
 }

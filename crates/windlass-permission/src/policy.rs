@@ -1,10 +1,17 @@
 //! The policy: everything a verdict depends on, the call aside.
 
-use crate::{CallFacts, ModeError, RuleError, RuleWarning, UpdateError};
+use crate::call::Call;
+use crate::error::{ModeError, RuleError, RuleWarning};
+use crate::facts::CallFacts;
+use crate::glob::Reach;
+use crate::lower::Floor;
+use crate::matcher::{Directory, Place, Rule, Scope, Test, compile};
+use crate::names;
+use crate::path::{Subject, normalize};
+use crate::raise::{self, Grants};
+use crate::rule::parse_rule;
 use std::path::{Path, PathBuf};
-use windlass_types::{
-    Behavior, CallDigest, Decision, DecisionReason, HookVerdict, PermissionMode, PermissionUpdate, RuleSource,
-};
+use windlass_types::{Behavior, PermissionMode, RuleSource};
 
 /// What a policy starts from. All paths are absolute.
 #[derive(Debug, Clone)]
@@ -16,7 +23,7 @@ pub struct PolicyConfig {
     pub additional_directories: Vec<PathBuf>,
     /// The user's home, where `~/` in rules starts.
     pub home: Option<PathBuf>,
-    /// The mode at the start.
+    /// The mode at the start. bypassPermissions needs `bypass_allowed`, and is default without.
     pub mode: PermissionMode,
     /// Whether the mode bypassPermissions can be entered.
     pub bypass_allowed: bool,
@@ -41,22 +48,94 @@ impl PolicyConfig {
             links: Vec::new(),
         }
     }
+
+    /// Adds directories to the workspace.
+    #[must_use]
+    pub fn with_additional_directories(mut self, directories: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.additional_directories.extend(directories);
+        self
+    }
+
+    /// Sets the home directory.
+    #[must_use]
+    pub fn with_home(mut self, home: Option<PathBuf>) -> Self {
+        self.home = home;
+        self
+    }
+
+    /// Sets the mode at the start.
+    #[must_use]
+    pub fn with_mode(mut self, mode: PermissionMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Says whether the mode bypassPermissions can be entered.
+    #[must_use]
+    pub fn with_bypass_allowed(mut self, allowed: bool) -> Self {
+        self.bypass_allowed = allowed;
+        self
+    }
+
+    /// Protects more paths.
+    #[must_use]
+    pub fn with_protected_paths(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.protected_paths.extend(paths);
+        self
+    }
+
+    /// Tells of a directory that is a link, and what it resolves to.
+    #[must_use]
+    pub fn with_link(mut self, from: impl Into<PathBuf>, to: impl Into<PathBuf>) -> Self {
+        self.links.push((from.into(), to.into()));
+        self
+    }
 }
 
-/// Rules by source, a mode, and the directories of the workspace. Pure data.
+/// Rules by source, a mode, and the directories of the workspace. Pure data; cloning is the way to try a change.
 #[derive(Debug, Clone)]
 pub struct Policy {
-    config: PolicyConfig,
+    pub(crate) mode: PermissionMode,
+    bypass_allowed: bool,
+    home: Option<PathBuf>,
+    links: Vec<(PathBuf, PathBuf)>,
+    protected: Vec<Directory>,
+    directories: Vec<PathBuf>,
+    pub(crate) workspace: Vec<Directory>,
+    pub(crate) deny: Vec<Rule>,
+    pub(crate) ask: Vec<Rule>,
+    pub(crate) allow: Vec<Rule>,
+    /// Where patterns with a leading `/` start, for sources that have brought rules.
+    anchors: Vec<(RuleSource, PathBuf)>,
 }
 
 impl Policy {
     /// A policy without rules.
     pub fn new(config: PolicyConfig) -> Self {
-        Self { config }
+        let bypass = config.mode == PermissionMode::BypassPermissions && !config.bypass_allowed;
+        let mut policy = Self {
+            mode: if bypass { PermissionMode::Default } else { config.mode },
+            bypass_allowed: config.bypass_allowed,
+            home: config.home,
+            links: config.links.into_iter().filter(|(from, to)| from != to).collect(),
+            protected: config.protected_paths.iter().map(|path| Directory::new(path)).collect(),
+            directories: Vec::new(),
+            workspace: Vec::new(),
+            deny: Vec::new(),
+            ask: Vec::new(),
+            allow: Vec::new(),
+            anchors: Vec::new(),
+        };
+        policy.add_directory(&config.start_directory);
+        for directory in &config.additional_directories {
+            policy.add_directory(directory);
+        }
+        policy
     }
 
     /// Adds rules of one source and behaviour. `anchor` is where patterns that begin with a single `/`
-    /// start. What can be said about rules that have no effect is returned.
+    /// start: the project root, the directory of a settings file. What can be said about rules that have no
+    /// effect, or less than one may think, is returned.
     ///
     /// # Errors
     /// A deny or ask rule cannot be used; then none of these rules is added. An unusable allow rule is
@@ -68,13 +147,28 @@ impl Policy {
         rules: &[impl AsRef<str>],
         anchor: &Path,
     ) -> Result<Vec<RuleWarning>, RuleError> {
-        let _ = (source, behavior, rules, anchor);
-        Ok(Vec::new())
+        let mut warnings = Vec::new();
+        let mut ready = Vec::new();
+        let place = self.place(source, behavior, anchor);
+        for text in rules {
+            match parse_rule(text.as_ref()).and_then(|rule| compile(&rule, &place)) {
+                Ok((rule, warning)) => {
+                    ready.push(rule);
+                    warnings.extend(warning);
+                }
+                Err(error) if behavior == Behavior::Allow => warnings.push(RuleWarning::ignored(error)),
+                Err(error) => return Err(error),
+            }
+        }
+        self.rules_mut(behavior).extend(ready);
+        self.anchors.retain(|(known, _)| *known != source);
+        self.anchors.push((source, anchor.to_path_buf()));
+        Ok(warnings)
     }
 
     /// The mode.
     pub fn mode(&self) -> PermissionMode {
-        self.config.mode
+        self.mode
     }
 
     /// Changes the mode.
@@ -82,54 +176,113 @@ impl Policy {
     /// # Errors
     /// bypassPermissions was not allowed at the start.
     pub fn set_mode(&mut self, mode: PermissionMode) -> Result<(), ModeError> {
-        if mode == PermissionMode::BypassPermissions && !self.config.bypass_allowed {
+        if mode == PermissionMode::BypassPermissions && !self.bypass_allowed {
             return Err(ModeError::BypassNotAllowed);
         }
-        self.config.mode = mode;
+        self.mode = mode;
         Ok(())
     }
 
     /// The directories of the workspace, the start directory first.
     pub fn directories(&self) -> &[PathBuf] {
-        &self.config.additional_directories
+        &self.directories
     }
 
     /// Whether a deny rule covers every call of the tool, so that it is not offered to the model.
     pub fn is_hidden(&self, tool: &str) -> bool {
-        let _ = tool;
-        false
+        let tool = names::canonical(tool);
+        self.deny.iter().any(|rule| matches!(rule.test, Test::Whole) && rule.tool.matches(tool))
     }
 
-    /// The verdict on a call.
-    ///
-    /// `hook` is what PreToolUse hooks said together. `approved` is the digest of a call that somebody who
-    /// was asked has allowed: if it is this call's, *ask* becomes *allow*, also on the safety floor. A deny stays.
-    pub fn decide(&self, facts: &CallFacts, hook: Option<&HookVerdict>, approved: Option<&CallDigest>) -> Decision {
-        let _ = (facts, hook, approved);
-        Decision::new(Behavior::Ask, DecisionReason::Default, "")
-    }
-
-    /// Whether the call only reads, whatever the rules say: the scheduler may start it early and run it
-    /// beside others.
+    /// Whether the call only reads, whatever the rules and the mode say: the scheduler may start it early and
+    /// run it beside others, once [`decide`](Self::decide) has allowed it. A command that changes the directory
+    /// or stays in the background is not: later calls depend on it.
     pub fn is_proven_read_only(&self, facts: &CallFacts) -> bool {
-        let _ = facts;
-        false
-    }
-
-    /// Applies a change in memory, also one whose destination is a settings file (writing that file is up
-    /// to whoever owns it). The managed policy's rules are out of reach.
-    ///
-    /// # Errors
-    /// A rule, mode or directory of the update is unusable; then nothing changed.
-    pub fn apply(&mut self, update: &PermissionUpdate) -> Result<(), UpdateError> {
-        let _ = update;
-        Ok(())
+        let call = self.call(facts);
+        let settled = match &facts.command {
+            Some(command) => {
+                !command.background && call.parts.iter().flatten().all(|(part, _)| !part.changes_directory())
+            }
+            None => !call.asks_the_user(),
+        };
+        settled && raise::only_reads(&call)
     }
 
     /// Whether a search may show what it finds at this path: no Read deny rule matches it, neither as
     /// requested nor with its links followed.
     pub fn may_read(&self, requested: &Path, resolved: &Path) -> bool {
-        let _ = (requested, resolved);
-        true
+        let rules = || {
+            self.deny.iter().filter_map(|rule| match &rule.test {
+                Test::Path(path) if path.scope == Scope::Read => Some(path),
+                _ => None,
+            })
+        };
+        if rules().next().is_none() {
+            return true;
+        }
+        let both = [Some(requested), (resolved != requested).then_some(resolved)];
+        both.into_iter()
+            .flatten()
+            .flat_map(|path| self.forms(path))
+            .all(|subject| rules().all(|rule| rule.reach(&subject, &self.workspace) != Reach::Covers))
+    }
+
+    fn forms(&self, path: &Path) -> Vec<Subject> {
+        crate::call::forms(&normalize(self.start_directory(), path), &self.links)
+    }
+
+    pub(crate) fn call<'a>(&self, facts: &'a CallFacts) -> Call<'a> {
+        Call::new(facts, &self.links, self.home.as_deref())
+    }
+
+    pub(crate) fn floor(&self) -> Floor<'_> {
+        Floor { home: self.home.as_deref(), roots: &self.directories, protected: &self.protected }
+    }
+
+    pub(crate) fn grants(&self) -> Grants<'_> {
+        let accept_edits = self.mode == PermissionMode::AcceptEdits;
+        Grants { allow: &self.allow, workspace: &self.workspace, accept_edits }
+    }
+
+    fn start_directory(&self) -> &Path {
+        self.directories.first().map_or(Path::new("/"), PathBuf::as_path)
+    }
+
+    pub(crate) fn place<'a>(&'a self, source: RuleSource, behavior: Behavior, anchor: &'a Path) -> Place<'a> {
+        Place { source, behavior, anchor, start_directory: self.start_directory(), home: self.home.as_deref() }
+    }
+
+    /// Where patterns with a leading `/` start for rules that an update brings.
+    pub(crate) fn anchor(&self, source: RuleSource) -> PathBuf {
+        let known = self.anchors.iter().find(|(known, _)| *known == source).map(|(_, anchor)| anchor.clone());
+        match (known, source, &self.home) {
+            (Some(anchor), ..) => anchor,
+            (None, RuleSource::UserSettings, Some(home)) => home.join(".claude"),
+            _ => self.start_directory().to_path_buf(),
+        }
+    }
+
+    pub(crate) fn rules_mut(&mut self, behavior: Behavior) -> &mut Vec<Rule> {
+        match behavior {
+            Behavior::Deny => &mut self.deny,
+            Behavior::Ask => &mut self.ask,
+            Behavior::Allow => &mut self.allow,
+        }
+    }
+
+    pub(crate) fn add_directory(&mut self, directory: &Path) {
+        let directory = normalize(Path::new("/"), directory);
+        if !self.directories.contains(&directory) {
+            self.workspace.push(Directory::new(&directory));
+            self.directories.push(directory);
+        }
+    }
+
+    /// Removes a directory; the start directory stays.
+    pub(crate) fn remove_directory(&mut self, directory: &Path) {
+        let directory = normalize(Path::new("/"), directory);
+        let start = self.start_directory().to_path_buf();
+        self.directories.retain(|known| *known == start || *known != directory);
+        self.workspace = self.directories.iter().map(|directory| Directory::new(directory)).collect();
     }
 }

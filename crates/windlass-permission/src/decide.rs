@@ -1,0 +1,175 @@
+//! The one decision: the minimum of what lowers, then what allows, then a question.
+
+use crate::call::Call;
+use crate::facts::{CallFacts, OwnCheck};
+use crate::lower::{applies, rule_decision};
+use crate::matcher::Rule;
+use crate::policy::Policy;
+use crate::raise::{self, Cover, Gap};
+use crate::{names, suggest};
+use windlass_types::{Behavior, CallDigest, Decision, DecisionReason, HookVerdict, PermissionMode};
+
+/// The first of the lowest verdicts so far.
+#[derive(Debug, Default)]
+struct Lowest(Option<Decision>);
+
+impl Lowest {
+    fn consider(&mut self, decision: Option<Decision>) {
+        if let Some(decision) = decision
+            && self.0.as_ref().is_none_or(|lowest| decision.behavior < lowest.behavior)
+        {
+            self.0 = Some(decision);
+        }
+    }
+
+    fn is_deny(&self) -> bool {
+        self.0.as_ref().is_some_and(|lowest| lowest.behavior == Behavior::Deny)
+    }
+}
+
+impl Policy {
+    /// The verdict on a call.
+    ///
+    /// `hook` is what PreToolUse hooks said together. `approved` is the digest of a call that somebody who
+    /// was asked has allowed: if it is this call's, *ask* becomes *allow*, also on the safety floor. A deny stays.
+    pub fn decide(&self, facts: &CallFacts, hook: Option<&HookVerdict>, approved: Option<&CallDigest>) -> Decision {
+        let call = self.call(facts);
+        let mut lowest = Lowest::default();
+        lowest.consider(hook.and_then(hook_lowers));
+        for rule in &self.deny {
+            if lowest.is_deny() {
+                break;
+            }
+            lowest.consider(self.rule(rule, &call));
+        }
+        let floor = if lowest.is_deny() { None } else { self.floor().judge(&call) };
+        let protected = floor.as_ref().is_some_and(|decision| decision.protected);
+        lowest.consider(floor);
+        for rule in &self.ask {
+            if lowest.0.is_some() {
+                break;
+            }
+            lowest.consider(self.rule(rule, &call));
+        }
+        lowest.consider(own_check(&call));
+        if !lowest.is_deny() {
+            lowest.consider(self.mode_lowers(&call));
+        }
+        let decision = lowest.0.unwrap_or_else(|| self.undecided(&call, hook));
+        self.settle(decision, protected, facts, approved)
+    }
+
+    fn rule(&self, rule: &Rule, call: &Call<'_>) -> Option<Decision> {
+        rule_decision(rule, call, applies(rule, call, &self.workspace))
+    }
+
+    /// Plan mode denies whatever may change something.
+    fn mode_lowers(&self, call: &Call<'_>) -> Option<Decision> {
+        let harmless = || raise::only_reads(call) || names::only_fetches(call.tool) || call.asks_the_user();
+        if self.mode != PermissionMode::Plan || harmless() {
+            return None;
+        }
+        let message = format!(
+            "Plan mode only reads, and {} may change something: finish the plan, then call ExitPlanMode so that the user can approve it.",
+            call.tool
+        );
+        Some(Decision::new(Behavior::Deny, DecisionReason::Mode, message))
+    }
+
+    /// What nothing lowers.
+    fn undecided(&self, call: &Call<'_>, hook: Option<&HookVerdict>) -> Decision {
+        if self.mode == PermissionMode::BypassPermissions {
+            return Decision::new(Behavior::Allow, DecisionReason::Mode, "The mode bypassPermissions allows it.");
+        }
+        let gap = match self.grants().cover(call) {
+            Ok(Cover::Free) => {
+                return Decision::new(Behavior::Allow, DecisionReason::ReadOnly, "It only reads what may be read.");
+            }
+            Ok(Cover::Mode) => {
+                return Decision::new(Behavior::Allow, DecisionReason::Mode, "The mode acceptEdits allows it.");
+            }
+            Ok(Cover::Rule(rule)) => {
+                let message = format!("The rule `{}` allows it.", rule.text);
+                return Decision::new(Behavior::Allow, DecisionReason::Rule, message).with_rule(rule.matched());
+            }
+            Err(gap) => gap,
+        };
+        if let Some(hook) = hook.filter(|hook| hook.behavior == Behavior::Allow) {
+            return Decision::new(Behavior::Allow, DecisionReason::Hook, hook_message(hook, "allows"));
+        }
+        let decision = Decision::new(Behavior::Ask, gap_reason(&gap), gap_message(&gap, call));
+        let decision = decision.with_suggestions(suggest::suggestions(self, call, &gap));
+        match gap {
+            Gap::ReadOutside(path) | Gap::WriteOutside(path) => decision.with_blocked_path(path),
+            _ => decision,
+        }
+    }
+
+    /// A question that is answered, or that nobody may be asked.
+    fn settle(
+        &self,
+        mut decision: Decision,
+        protected: bool,
+        facts: &CallFacts,
+        approved: Option<&CallDigest>,
+    ) -> Decision {
+        if decision.behavior != Behavior::Ask {
+            return decision;
+        }
+        decision.protected = protected;
+        if self.mode == PermissionMode::DontAsk {
+            let message = format!("The mode dontAsk denies what would ask: {}", decision.message);
+            (decision.behavior, decision.reason, decision.message) = (Behavior::Deny, DecisionReason::Mode, message);
+            return decision.with_suggestions(Vec::new());
+        }
+        if approved == Some(&facts.digest) {
+            let mut allowed = Decision::new(Behavior::Allow, DecisionReason::Host, "This very call was approved.");
+            allowed.protected = protected;
+            return allowed;
+        }
+        decision
+    }
+}
+
+fn hook_lowers(hook: &HookVerdict) -> Option<Decision> {
+    let does = match hook.behavior {
+        Behavior::Allow => return None,
+        Behavior::Ask => "asks about",
+        Behavior::Deny => "denies",
+    };
+    Some(Decision::new(hook.behavior, DecisionReason::Hook, hook_message(hook, does)))
+}
+
+fn hook_message(hook: &HookVerdict, does: &str) -> String {
+    let reason = if hook.reason.is_empty() { String::new() } else { format!(": {}", hook.reason) };
+    format!("The hook `{}` {does} it{reason}", hook.hook)
+}
+
+fn own_check(call: &Call<'_>) -> Option<Decision> {
+    let decision = |behavior, reason: &str| Some(Decision::new(behavior, DecisionReason::ToolCheck, reason));
+    match &call.facts.check {
+        OwnCheck::Deny(reason) => decision(Behavior::Deny, reason),
+        OwnCheck::Ask(reason) => decision(Behavior::Ask, reason),
+        OwnCheck::Undecided if call.asks_the_user() => decision(Behavior::Ask, "Only the user can answer this."),
+        OwnCheck::Undecided => None,
+    }
+}
+
+fn gap_reason(gap: &Gap) -> DecisionReason {
+    match gap {
+        Gap::NotUnderstood(_) | Gap::Unclear(_) => DecisionReason::NotUnderstood,
+        Gap::ReadOutside(_) | Gap::WriteOutside(_) => DecisionReason::WorkingDirectory,
+        Gap::Edit | Gap::NoRule => DecisionReason::Default,
+    }
+}
+
+fn gap_message(gap: &Gap, call: &Call<'_>) -> String {
+    match gap {
+        Gap::NotUnderstood(why) => format!("Nothing allows it: {why}."),
+        Gap::Unclear(why) => format!("Nothing allows it: {why}."),
+        Gap::ReadOutside(path) => format!("It reads {}, which is outside the workspace.", path.display()),
+        Gap::WriteOutside(path) => format!("It writes {}, which is outside the workspace.", path.display()),
+        Gap::Edit => "It changes files, which nothing allows.".to_owned(),
+        Gap::NoRule => format!("No rule allows this call of {}.", call.tool),
+    }
+}

@@ -1,0 +1,389 @@
+//! File name patterns with the meaning of `.gitignore`, matched name by name.
+//!
+//! Matching by names, not over one string, has two gains: nothing but `**` ever crosses a `/`, and a
+//! pattern can tell whether it could match something *below* a directory.
+
+use std::str::Chars;
+
+/// More alternatives than this in one pattern are refused.
+const MAX_ALTERNATIVES: usize = 256;
+/// More names than this in one pattern are refused: states are the bits of a `u64`.
+const MAX_PARTS: usize = 60;
+
+/// How a pattern relates to a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reach {
+    /// It matches neither the path nor anything below it.
+    No,
+    /// It may match something below the path.
+    Below,
+    /// It matches the path, or a directory above it.
+    Covers,
+}
+
+/// One pattern without alternatives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Glob {
+    parts: Vec<Part>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Part {
+    /// `**`: any number of names.
+    Tree,
+    /// One name.
+    Name(Vec<Token>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Token {
+    Char(char),
+    /// `?`
+    One,
+    /// `*`
+    Many,
+    Class {
+        negated: bool,
+        ranges: Vec<(char, char)>,
+    },
+}
+
+impl Glob {
+    /// Parses a relative pattern; `{a,b}` gives several. Names are folded for rules that over-approximate.
+    ///
+    /// # Errors
+    /// What is wrong, as the end of a sentence.
+    pub(crate) fn parse(text: &str, fold: bool) -> Result<Vec<Self>, String> {
+        expand(text)?.iter().map(|text| Self::one(text, fold)).collect()
+    }
+
+    fn one(text: &str, fold: bool) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        for name in split_names(text) {
+            match name.as_str() {
+                "" | "." => {}
+                ".." => return Err("has `..` inside: write the path without it".to_owned()),
+                "**" if parts.last() == Some(&Part::Tree) => {}
+                "**" => parts.push(Part::Tree),
+                name => parts.push(Part::Name(tokens(name, fold)?)),
+            }
+        }
+        if parts.last().is_none_or(|last| *last == Part::Tree) {
+            // What ends in `**` covers what is inside, not the directory itself.
+            if parts.is_empty() {
+                parts.push(Part::Tree);
+            }
+            parts.push(Part::Name(vec![Token::Many]));
+        }
+        if parts.len() > MAX_PARTS {
+            return Err(format!("has more than {MAX_PARTS} names: write a shorter pattern"));
+        }
+        Ok(Self { parts })
+    }
+
+    /// The same pattern at any depth.
+    pub(crate) fn at_any_depth(mut self) -> Self {
+        if self.parts.first() != Some(&Part::Tree) {
+            self.parts.insert(0, Part::Tree);
+        }
+        self
+    }
+
+    /// Follows the names of a path through the pattern.
+    pub(crate) fn reach<S: AsRef<str>>(&self, names: &[S]) -> Reach {
+        let mut states = self.through_trees(1);
+        for name in names {
+            let mut next = 0_u64;
+            for (index, part) in self.parts.iter().enumerate() {
+                if states & (1 << index) != 0 {
+                    match part {
+                        Part::Tree => next |= 1 << index,
+                        Part::Name(tokens) if name_matches(tokens, name.as_ref()) => next |= 1 << (index + 1),
+                        Part::Name(_) => {}
+                    }
+                }
+            }
+            states = self.through_trees(next);
+            if states & (1 << self.parts.len()) != 0 {
+                return Reach::Covers;
+            }
+            if states == 0 {
+                return Reach::No;
+            }
+        }
+        Reach::Below
+    }
+
+    /// The same for a path that is itself a pattern, as the shell would expand it: whether any of the paths it
+    /// stands for may be matched. A wildcard at the start of a name stands for no leading dot.
+    pub(crate) fn may_reach(&self, paths: &Self) -> Reach {
+        let mut states = self.through_trees(1);
+        for name in &paths.parts {
+            let Part::Name(name) = name else { return Reach::Covers };
+            let mut next = 0_u64;
+            for (index, part) in self.parts.iter().enumerate() {
+                if states & (1 << index) != 0 {
+                    match part {
+                        Part::Tree => next |= 1 << index,
+                        Part::Name(own) if names_meet(own, name) => next |= 1 << (index + 1),
+                        Part::Name(_) => {}
+                    }
+                }
+            }
+            states = self.through_trees(next);
+            if states & (1 << self.parts.len()) != 0 {
+                return Reach::Covers;
+            }
+            if states == 0 {
+                return Reach::No;
+            }
+        }
+        Reach::Below
+    }
+
+    /// `**` may also stand for nothing.
+    fn through_trees(&self, mut states: u64) -> u64 {
+        for (index, part) in self.parts.iter().enumerate() {
+            if *part == Part::Tree && states & (1 << index) != 0 {
+                states |= 1 << (index + 1);
+            }
+        }
+        states
+    }
+}
+
+/// Splits at the slashes outside character classes.
+fn split_names(text: &str) -> Vec<String> {
+    let mut names = vec![String::new()];
+    let mut escaped = false;
+    for c in text.chars() {
+        if c == '/' && !escaped {
+            names.push(String::new());
+        } else if let Some(name) = names.last_mut() {
+            name.push(c);
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    names
+}
+
+fn tokens(name: &str, fold: bool) -> Result<Vec<Token>, String> {
+    let folded = if fold { crate::path::compose(name) } else { name.into() };
+    let mut tokens = Vec::new();
+    let mut chars = folded.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '*' if tokens.last() == Some(&Token::Many) => {}
+            '*' => tokens.push(Token::Many),
+            '?' => tokens.push(Token::One),
+            '[' => {
+                let mut ahead = chars.clone();
+                match class(&mut ahead)? {
+                    Some(token) => {
+                        chars = ahead;
+                        tokens.push(token);
+                    }
+                    None => tokens.push(Token::Char('[')),
+                }
+            }
+            c => {
+                let c = if c == '\\' { chars.next().ok_or("ends in a lone backslash: remove it")? } else { c };
+                if fold {
+                    tokens.extend(crate::path::fold_char(c).map(Token::Char));
+                } else {
+                    tokens.push(Token::Char(c));
+                }
+            }
+        }
+    }
+    Ok(tokens)
+}
+
+/// The rest of a class after its `[`; nothing if it does not close, so that the bracket stands for itself.
+fn class(chars: &mut Chars<'_>) -> Result<Option<Token>, String> {
+    let negated = chars.as_str().starts_with(['!', '^']);
+    if negated {
+        chars.next();
+    }
+    let mut ranges = Vec::new();
+    loop {
+        let Some(c) = chars.next() else { return Ok(None) };
+        let low = match c {
+            ']' if !ranges.is_empty() => return Ok(Some(Token::Class { negated, ranges })),
+            '\\' => match chars.next() {
+                Some(c) => c,
+                None => return Ok(None),
+            },
+            '[' if chars.as_str().starts_with([':', '.', '=']) => {
+                return Err("uses a named character class: write the characters out".to_owned());
+            }
+            c => c,
+        };
+        let mut ahead = chars.clone();
+        let high = match (ahead.next(), ahead.next()) {
+            (Some('-'), Some('\\')) => ahead.next(),
+            (Some('-'), Some(high)) if high != ']' => Some(high),
+            _ => None,
+        };
+        match high {
+            None => ranges.push((low, low)),
+            Some(high) if high < low => return Err(format!("has the empty range `{low}-{high}`: swap its ends")),
+            Some(high) => {
+                *chars = ahead;
+                ranges.push((low, high));
+            }
+        }
+    }
+}
+
+/// Whether a name matches. Works off the last `*` only, so its cost is the product of both lengths at most.
+fn name_matches(tokens: &[Token], name: &str) -> bool {
+    let (mut rest, mut chars) = (tokens, name.chars());
+    let mut retry: Option<(&[Token], Chars<'_>)> = None;
+    loop {
+        if let Some((Token::Many, after)) = rest.split_first() {
+            rest = after;
+            retry = Some((after, chars.clone()));
+            continue;
+        }
+        let mut ahead = chars.clone();
+        match (rest.split_first(), ahead.next()) {
+            (None, None) => return true,
+            (Some((token, after)), Some(c)) if token.matches(c) => {
+                rest = after;
+                chars = ahead;
+            }
+            _ => {
+                let Some((after, mut from)) = retry.take() else { return false };
+                if from.next().is_none() {
+                    return false;
+                }
+                rest = after;
+                chars = from.clone();
+                retry = Some((after, from));
+            }
+        }
+    }
+}
+
+/// Whether one name may match a rule's name pattern and a shell's.
+fn names_meet(rule: &[Token], shell: &[Token]) -> bool {
+    let hidden = |tokens: &[Token]| tokens.first() == Some(&Token::Char('.'));
+    let wild = |tokens: &[Token]| !matches!(tokens.first(), None | Some(Token::Char(_)));
+    if hidden(rule) && wild(shell) {
+        return false;
+    }
+    // One row of a table: whether what precedes in the shell's pattern and the first tokens of the rule's
+    // can stand for the same text.
+    let mut row = vec![true];
+    for own in rule {
+        row.push(*own == Token::Many && row.last() == Some(&true));
+    }
+    for token in shell {
+        let mut next = vec![*token == Token::Many && row.first() == Some(&true)];
+        for (own, around) in rule.iter().zip(row.windows(2)) {
+            let (before, above) = (around.first() == Some(&true), around.last() == Some(&true));
+            let many = *token == Token::Many || *own == Token::Many;
+            next.push(if many { above || next.last() == Some(&true) } else { before && own.meets(token) });
+        }
+        row = next;
+    }
+    row.last() == Some(&true)
+}
+
+impl Token {
+    fn meets(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Char(c), token) | (token, Self::Char(c)) => token.matches(*c),
+            _ => true,
+        }
+    }
+
+    fn matches(&self, c: char) -> bool {
+        match self {
+            Self::Char(own) => *own == c,
+            Self::One | Self::Many => true,
+            Self::Class { negated, ranges } => {
+                let holds = |c: char| ranges.iter().any(|(low, high)| (*low..=*high).contains(&c));
+                holds(c) != *negated
+            }
+        }
+    }
+}
+
+/// Writes out `{a,b}`, also nested. A brace without its partner stands for itself.
+fn expand(text: &str) -> Result<Vec<String>, String> {
+    let mut open = vec![text.to_owned()];
+    let mut done = Vec::new();
+    while let Some(text) = open.pop() {
+        match first_braces(&text) {
+            None => done.push(text),
+            Some((before, choices, after)) => {
+                open.extend(choices.iter().rev().map(|choice| format!("{before}{choice}{after}")));
+            }
+        }
+        if open.len().saturating_add(done.len()) > MAX_ALTERNATIVES {
+            return Err(format!("has more than {MAX_ALTERNATIVES} alternatives: write several rules"));
+        }
+    }
+    Ok(done)
+}
+
+/// The first outermost group with a comma: what is before it, its choices, what is after it.
+fn first_braces(text: &str) -> Option<(&str, Vec<&str>, &str)> {
+    let mut from = 0;
+    while let Some(start) = find_plain(text, from, |c| c == '{') {
+        from = start.saturating_add(1);
+        let mut depth = 0_usize;
+        let mut cut = from;
+        let mut choices = Vec::new();
+        let mut at = from;
+        while let Some(next) = find_plain(text, at, |c| matches!(c, '{' | '}' | ',')) {
+            at = next.saturating_add(1);
+            match text.as_bytes().get(next) {
+                Some(b'{') => depth = depth.saturating_add(1),
+                Some(b',') if depth == 0 => {
+                    choices.push(text.get(cut..next)?);
+                    cut = at;
+                }
+                Some(b'}') if depth == 0 => {
+                    if choices.is_empty() {
+                        break;
+                    }
+                    choices.push(text.get(cut..next)?);
+                    return Some((text.get(..start)?, choices, text.get(at..)?));
+                }
+                Some(b'}') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+    None
+}
+
+/// The place of the next such character that no backslash precedes.
+fn find_plain(text: &str, from: usize, wanted: impl Fn(char) -> bool) -> Option<usize> {
+    let mut escaped = false;
+    for (at, c) in text.get(from..)?.char_indices() {
+        if !escaped && wanted(c) {
+            return Some(from.saturating_add(at));
+        }
+        escaped = c == '\\' && !escaped;
+    }
+    None
+}
+
+/// Writes a name so that it stands for itself in a pattern.
+pub(crate) fn escape(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for c in path.chars() {
+        if matches!(c, '*' | '?' | '[' | ']' | '{' | '}' | '\\' | '!') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

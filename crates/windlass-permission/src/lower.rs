@@ -1,0 +1,233 @@
+//! What lowers a verdict: deny and ask rules, the safety floor.
+
+use crate::call::{Call, Touch};
+use crate::domain::{Host, host};
+use crate::glob::Reach;
+use crate::matcher::{Directory, Rule, Scope, Test, skill_name};
+use crate::{names, programs, protected};
+use std::path::Path;
+use windlass_shell::{BashPattern, DenyMatch, catastrophic};
+use windlass_types::{Behavior, Decision, DecisionReason};
+
+/// Whether a deny or ask rule applies to a call; *possible* if that cannot be told.
+pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> DenyMatch {
+    if let Test::Path(path) = &rule.test {
+        let about = |touch: &&Touch| match path.scope {
+            Scope::Read => touch.read || touch.write,
+            Scope::Edit => touch.write,
+            Scope::Tool => rule.tool.matches(call.tool),
+        };
+        let filtered = names::filters_results(call.tool) && rule.behavior == Behavior::Deny;
+        let test = |touch: &Touch| match touch.reach(path, workspace) {
+            Reach::Covers => DenyMatch::Yes,
+            _ if touch.unknown => DenyMatch::Possible,
+            Reach::Below if touch.reaches_below() && !filtered => DenyMatch::Possible,
+            _ => DenyMatch::No,
+        };
+        return call.all_touches().filter(about).map(test).max().unwrap_or(DenyMatch::No);
+    }
+    if !rule.tool.matches(call.tool) {
+        return DenyMatch::No;
+    }
+    match &rule.test {
+        Test::Whole => DenyMatch::Yes,
+        Test::Command(pattern) => command_applies(pattern, call),
+        Test::Domain(domain) => match call.text("url").map(host) {
+            Some(Host::Known(host)) if domain.matches(&host) => DenyMatch::Yes,
+            Some(Host::Known(_)) => DenyMatch::No,
+            _ => DenyMatch::Possible,
+        },
+        Test::Agent(agent) => {
+            yes_if(call.text("subagent_type").unwrap_or("general-purpose").eq_ignore_ascii_case(agent))
+        }
+        Test::Skill { name, with_arguments } => yes_if(skill_matches(call, name, *with_arguments)),
+        Test::Field { name, value } => yes_if(
+            call.field(name).is_some_and(|field| match field {
+                serde_json::Value::String(text) => value.matches(text),
+                serde_json::Value::Array(_) | serde_json::Value::Object(_) => false,
+                scalar => value.matches(&scalar.to_string()),
+            }) || (name == "run_in_background" && runs_in_background(call) && value.matches("true")),
+        ),
+        Test::Path(_) | Test::Never => DenyMatch::No,
+    }
+}
+
+fn yes_if(holds: bool) -> DenyMatch {
+    if holds { DenyMatch::Yes } else { DenyMatch::No }
+}
+
+fn runs_in_background(call: &Call<'_>) -> bool {
+    call.facts.command.as_ref().is_some_and(|command| command.background)
+}
+
+fn skill_matches(call: &Call<'_>, name: &str, with_arguments: bool) -> bool {
+    let called = skill_name(call.text("skill").unwrap_or_default().trim());
+    called.eq_ignore_ascii_case(name) || (with_arguments && called.split_whitespace().next() == Some(name))
+}
+
+fn command_applies(pattern: &BashPattern, call: &Call<'_>) -> DenyMatch {
+    let Some(command) = &call.facts.command else { return DenyMatch::Possible };
+    if pattern.matches_whole(&command.text) {
+        return DenyMatch::Yes;
+    }
+    let found = command.analysis.found().iter().map(|found| pattern.matches_deny(found)).max();
+    let found = found.unwrap_or(DenyMatch::No);
+    if command.analysis.undecided().is_some() { found.max(DenyMatch::Possible) } else { found }
+}
+
+/// What a rule that applies, or may apply, says.
+pub(crate) fn rule_decision(rule: &Rule, call: &Call<'_>, found: DenyMatch) -> Option<Decision> {
+    let denies = rule.behavior == Behavior::Deny;
+    let (behavior, reason, message) = match found {
+        DenyMatch::No => return None,
+        DenyMatch::Yes if denies => (Behavior::Deny, DecisionReason::Rule, denial(rule, call)),
+        DenyMatch::Yes => {
+            (Behavior::Ask, DecisionReason::Rule, format!("The rule `{}` asks about this call.", rule.text))
+        }
+        DenyMatch::Possible => {
+            let does = if denies { "denies" } else { "asks about" };
+            let why = call.facts.command.as_ref().and_then(|command| command.analysis.undecided());
+            let why = why.map_or(String::new(), |why| format!(": {why}"));
+            let message = format!("It cannot be decided whether the rule `{}` {does} this call{why}.", rule.text);
+            (Behavior::Ask, DecisionReason::NotUnderstood, message)
+        }
+    };
+    Some(Decision::new(behavior, reason, message).with_rule(rule.matched()))
+}
+
+fn denial(rule: &Rule, call: &Call<'_>) -> String {
+    match (&rule.test, call.tool, &call.facts.command) {
+        (Test::Agent(agent), ..) => format!("Agent type '{agent}' has been denied by permission rule `{}`.", rule.text),
+        (_, "Skill", _) => format!("Skill execution blocked by permission rules (`{}`).", rule.text),
+        (_, tool, Some(command)) => {
+            format!(
+                "Permission to use {tool} with command {} has been denied by the rule `{}`.",
+                command.text, rule.text
+            )
+        }
+        (_, tool, None) => format!("Permission to use {tool} has been denied by the rule `{}`.", rule.text),
+    }
+}
+
+/// What the safety floor is asked about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Floor<'a> {
+    pub(crate) home: Option<&'a Path>,
+    /// The directories of the workspace.
+    pub(crate) roots: &'a [std::path::PathBuf],
+    /// Paths protected besides the names that are everywhere.
+    pub(crate) protected: &'a [Directory],
+}
+
+impl Floor<'_> {
+    /// The verdict of the safety floor, if it has one.
+    pub(crate) fn judge(&self, call: &Call<'_>) -> Option<Decision> {
+        self.catastrophe(call).or_else(|| self.protection(call))
+    }
+
+    fn catastrophe(&self, call: &Call<'_>) -> Option<Decision> {
+        let deny = |what: String| {
+            Decision::new(Behavior::Deny, DecisionReason::Catastrophic, format!("This is never run: {what}."))
+        };
+        if let Some(command) = &call.facts.command {
+            let home = self.home.unwrap_or(Path::new("/"));
+            if let Some(found) = catastrophic(&command.analysis, &call.facts.cwd, home) {
+                return Some(deny(found.to_string()));
+            }
+            let removes = |program: Option<&str>| matches!(program, Some("rm" | "rmdir" | "mv" | "shred"));
+            let mut removed =
+                call.parts.iter().flatten().filter(|(part, _)| removes(part.command.program())).flat_map(|(_, t)| t);
+            if let Some(touch) = removed.find(|touch| touch.write && touch.tree && self.holds_a_root(touch)) {
+                return Some(deny(format!("it would remove {}, a whole home or working tree", touch.path().display())));
+            }
+        }
+        let device = call
+            .all_touches()
+            .filter(|touch| touch.write && !self.is_loose(call, touch))
+            .find(|touch| touch.subjects().any(|subject| is_raw_device(&subject.exact)))?;
+        Some(deny(format!("it would write to the device {}", device.path().display())).with_blocked_path(device.path()))
+    }
+
+    /// An argument of a program of which nothing is known: naming a device is not writing to it.
+    fn is_loose(&self, call: &Call<'_>, touch: &Touch) -> bool {
+        call.facts.command.is_some() && touch.read && touch.write
+    }
+
+    /// Whether the touched path is a root of the workspace or the home, or above one.
+    fn holds_a_root(&self, touch: &Touch) -> bool {
+        let mut roots = self.roots.iter().map(std::path::PathBuf::as_path).chain(self.home);
+        touch.pattern.is_none() && roots.any(|root| touch.subjects().any(|subject| root.starts_with(&subject.path)))
+    }
+
+    fn protection(&self, call: &Call<'_>) -> Option<Decision> {
+        let (name, path) = self.protected_touch(call).or_else(|| Some((protected_word(call)?, None)))?;
+        let message = format!("`{name}` is protected: writing there needs an answer to this very call.");
+        let decision = Decision::new(Behavior::Ask, DecisionReason::Protected, message);
+        Some(match path {
+            Some(path) => decision.with_blocked_path(path),
+            None => decision,
+        })
+    }
+
+    fn protected_touch(&self, call: &Call<'_>) -> Option<(String, Option<std::path::PathBuf>)> {
+        let certain = |touch: &&Touch| touch.write && !self.is_loose(call, touch);
+        call.all_touches().filter(certain).find_map(|touch| {
+            let by_name = touch.subjects().find_map(|subject| protected::protected_name(&subject.path));
+            let listed = || {
+                let inside =
+                    touch.subjects().any(|subject| self.protected.iter().any(|directory| directory.contains(subject)));
+                inside.then(|| touch.path().display().to_string())
+            };
+            let by_pattern =
+                || touch.pattern.as_deref().filter(|p| protected::pattern_may_be_protected(p)).map(str::to_owned);
+            let name = by_name.or_else(listed).or_else(by_pattern)?;
+            Some((name, Some(touch.path().to_path_buf())))
+        })
+    }
+}
+
+/// Protected names among the arguments and redirections of commands, wherever they stand.
+fn protected_word(call: &Call<'_>) -> Option<String> {
+    let command = call.facts.command.as_ref()?;
+    let known = |found: &windlass_shell::FoundCommand| {
+        // What an understood command with known effects writes was judged path by path.
+        call.parts.iter().flatten().any(|(part, _)| part.is_known() && part.command.words() == found.words())
+    };
+    command.analysis.found().iter().find_map(|found| {
+        if programs::changes_git_config(found) {
+            return Some("git config".to_owned());
+        }
+        let targets = found.redirects().iter().filter(|redirect| {
+            matches!(redirect.kind, windlass_shell::RedirectKind::Write | windlass_shell::RedirectKind::Append)
+        });
+        let by_target =
+            targets.map(|redirect| &redirect.target).find_map(|word| word_is_protected(word, command, call));
+        by_target.or_else(|| {
+            if known(found) {
+                return None;
+            }
+            programs::words_to_protect(found).into_iter().find_map(|word| word_is_protected(word, command, call))
+        })
+    })
+}
+
+fn word_is_protected(word: &windlass_shell::Word, command: &crate::CommandFacts, call: &Call<'_>) -> Option<String> {
+    let by_text = protected::protected_in_text(word.text());
+    by_text.or_else(|| {
+        // The word may be a link.
+        let path = crate::path::normalize(&call.facts.cwd, Path::new(word.text()));
+        let fact = command.paths.iter().find(|fact| fact.requested == path)?;
+        fact.all().find_map(protected::protected_name)
+    })
+}
+
+fn is_raw_device(names: &[String]) -> bool {
+    let harmless = [
+        "null", "zero", "full", "random", "urandom", "tty", "stdin", "stdout", "stderr", "fd", "shm", "pts", "ptmx",
+        "mqueue",
+    ];
+    match names {
+        [dev, name, ..] => dev == "dev" && !harmless.contains(&name.as_str()),
+        _ => false,
+    }
+}

@@ -1,0 +1,345 @@
+//! Rules made ready to match.
+
+use crate::domain::Domain;
+use crate::glob::{Glob, Reach};
+use crate::path::{self, Subject};
+use crate::rule::ParsedRule;
+use crate::wildcard::Wildcard;
+use crate::{RuleError, RuleWarning, names};
+use std::path::Path;
+use windlass_shell::{BashPattern, parse_rule_pattern};
+use windlass_types::{Behavior, MatchedRule, RuleSource, RuleValue};
+
+/// A rule that can be matched.
+#[derive(Debug, Clone)]
+pub(crate) struct Rule {
+    pub(crate) text: String,
+    pub(crate) value: RuleValue,
+    pub(crate) behavior: Behavior,
+    pub(crate) source: RuleSource,
+    pub(crate) tool: ToolName,
+    pub(crate) test: Test,
+}
+
+impl Rule {
+    pub(crate) fn matched(&self) -> MatchedRule {
+        MatchedRule::new(self.text.clone(), self.behavior, self.source)
+    }
+}
+
+/// Which tools a rule is about.
+#[derive(Debug, Clone)]
+pub(crate) enum ToolName {
+    /// This tool; for `mcp__server` also every tool of that server.
+    Exact(String),
+    Pattern(Wildcard),
+}
+
+impl ToolName {
+    pub(crate) fn matches(&self, tool: &str) -> bool {
+        match self {
+            Self::Pattern(pattern) => pattern.matches(tool),
+            Self::Exact(name) => {
+                tool == name
+                    // Several edits of one file are edits.
+                    || (name == "Edit" && tool == "MultiEdit")
+                    || (name.starts_with("mcp__") && tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with("__")))
+            }
+        }
+    }
+}
+
+/// What a rule asks of a call of its tool.
+#[derive(Debug, Clone)]
+pub(crate) enum Test {
+    /// Nothing: every call.
+    Whole,
+    Command(BashPattern),
+    Path(PathRule),
+    Domain(Domain),
+    Agent(String),
+    Skill {
+        name: String,
+        with_arguments: bool,
+    },
+    Field {
+        name: String,
+        value: Wildcard,
+    },
+    /// The tool does not exist here.
+    Never,
+}
+
+/// Which touches of a path a rule is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Every read; for deny and ask rules every write too.
+    Read,
+    /// Every write, by whatever tool.
+    Edit,
+    /// The rule's own tool only.
+    Tool,
+}
+
+/// A path pattern with the place where it starts.
+#[derive(Debug, Clone)]
+pub(crate) struct PathRule {
+    pub(crate) scope: Scope,
+    start: Start,
+    globs: Vec<Glob>,
+}
+
+#[derive(Debug, Clone)]
+enum Start {
+    /// A fixed directory, by its names.
+    At(Vec<String>),
+    /// The start directory; for deny and ask rules every directory of the workspace.
+    Workspace,
+}
+
+/// A directory of the workspace, ready for comparison.
+#[derive(Debug, Clone)]
+pub(crate) struct Directory {
+    exact: Vec<String>,
+    folded: Vec<String>,
+}
+
+impl Directory {
+    pub(crate) fn new(path: &Path) -> Self {
+        let exact: Vec<String> = path::names(path).iter().map(ToString::to_string).collect();
+        let folded = exact.iter().map(|name| path::fold(name)).collect();
+        Self { exact, folded }
+    }
+
+    pub(crate) fn contains(&self, subject: &Subject) -> bool {
+        path::strip(&subject.exact, &self.exact).is_some()
+    }
+}
+
+impl PathRule {
+    /// How far an allow rule reaches: byte for byte, from the start directory.
+    pub(crate) fn covers(&self, subject: &Subject, workspace: &[Directory]) -> bool {
+        let start = match &self.start {
+            Start::At(names) => names,
+            Start::Workspace => match workspace.first() {
+                Some(first) => &first.exact,
+                None => return false,
+            },
+        };
+        path::strip(&subject.exact, start)
+            .is_some_and(|rest| self.globs.iter().any(|glob| glob.reach(rest) == Reach::Covers))
+    }
+
+    /// How far a deny or ask rule reaches: in any spelling, from any directory of the workspace.
+    pub(crate) fn reach(&self, subject: &Subject, workspace: &[Directory]) -> Reach {
+        let spellings = subject.folded.iter();
+        spellings.map(|names| self.reach_from(names, workspace)).max().unwrap_or(Reach::No)
+    }
+
+    fn reach_from(&self, names: &[String], workspace: &[Directory]) -> Reach {
+        self.starts(workspace)
+            .map(|start| match path::strip(names, start) {
+                Some(rest) => self.globs.iter().map(|glob| glob.reach(rest)).max().unwrap_or(Reach::No),
+                None if path::strip(start, names).is_some() => Reach::Below,
+                None => Reach::No,
+            })
+            .max()
+            .unwrap_or(Reach::No)
+    }
+
+    /// The same for a file name pattern below a directory, whose names are folded.
+    pub(crate) fn reach_pattern(&self, base: &[String], pattern: &str, workspace: &[Directory]) -> Reach {
+        self.starts(workspace)
+            .map(|start| match path::strip(base, start) {
+                Some(rest) => {
+                    let prefix: String = rest.iter().map(|name| format!("{}/", crate::glob::escape(name))).collect();
+                    // Without globstar the shell reads `**` as `*`.
+                    let text = format!("{prefix}{}", pattern.replace("**", "*"));
+                    match Glob::parse(&text, true) {
+                        Ok(paths) => self
+                            .globs
+                            .iter()
+                            .flat_map(|own| paths.iter().map(|paths| own.may_reach(paths)))
+                            .max()
+                            .unwrap_or(Reach::No),
+                        Err(_) => Reach::Covers,
+                    }
+                }
+                None if path::strip(start, base).is_some() => Reach::Covers,
+                None => Reach::No,
+            })
+            .max()
+            .unwrap_or(Reach::No)
+    }
+
+    fn starts<'a>(&'a self, workspace: &'a [Directory]) -> impl Iterator<Item = &'a [String]> {
+        let (fixed, shared) = match &self.start {
+            Start::At(names) => (Some(names.as_slice()), &[][..]),
+            Start::Workspace => (None, workspace),
+        };
+        fixed.into_iter().chain(shared.iter().map(|directory| directory.folded.as_slice()))
+    }
+}
+
+/// What rules of one source are read against.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) source: RuleSource,
+    pub(crate) behavior: Behavior,
+    /// Where a single leading `/` starts.
+    pub(crate) anchor: &'a Path,
+    pub(crate) start_directory: &'a Path,
+    pub(crate) home: Option<&'a Path>,
+}
+
+/// Makes a rule ready. A warning comes with rules that do less than one may think.
+pub(crate) fn compile(rule: &ParsedRule, place: &Place<'_>) -> Result<(Rule, Option<RuleWarning>), RuleError> {
+    let fail = |problem: String| RuleError::new(rule.text(), problem);
+    let tool = tool_name(rule.tool(), place.behavior).map_err(fail)?;
+    let mut warning = None;
+    let test = match rule.specifier() {
+        None => Test::Whole,
+        Some(specifier) => {
+            let (test, note) = specifier_test(rule.tool(), specifier, place).map_err(fail)?;
+            warning = note.map(|note| RuleWarning::kept(rule.text(), note));
+            test
+        }
+    };
+    let (text, value) = (rule.text().to_owned(), rule.value());
+    Ok((Rule { text, value, behavior: place.behavior, source: place.source, tool, test }, warning))
+}
+
+fn tool_name(name: &str, behavior: Behavior) -> Result<ToolName, String> {
+    if !name.contains('*') {
+        return Ok(ToolName::Exact(name.to_owned()));
+    }
+    if behavior == Behavior::Allow {
+        let literal_server = name
+            .strip_prefix("mcp__")
+            .and_then(|rest| rest.split_once("__"))
+            .is_some_and(|(server, _)| !server.is_empty() && !server.contains('*'));
+        if !literal_server {
+            return Err("allows by a pattern of names: write each tool's name, or `mcp__server__*`".to_owned());
+        }
+    }
+    Ok(ToolName::Pattern(Wildcard::new(name)))
+}
+
+type Compiled = Result<(Test, Option<String>), String>;
+
+fn specifier_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
+    let lowers = place.behavior != Behavior::Allow;
+    if let Some(field) = field_test(tool, specifier).filter(|_| lowers) {
+        return Ok((field?, None));
+    }
+    match tool {
+        "Bash" => {
+            let pattern = parse_rule_pattern(specifier);
+            Ok((if pattern.is_any() { Test::Whole } else { Test::Command(pattern) }, None))
+        }
+        "Read" => Ok((Test::Path(path_rule(specifier, Scope::Read, place)?), None)),
+        "Edit" => Ok((Test::Path(path_rule(specifier, Scope::Edit, place)?), None)),
+        other if names::is_edit_tool(other) || names::is_read_tool(other) => {
+            let general = if names::is_edit_tool(other) { "Edit" } else { "Read" };
+            if !lowers {
+                return Err(format!(
+                    "allows paths for {other} alone, which has no effect: write `{general}({specifier})`"
+                ));
+            }
+            let note = format!("holds for {other} alone: write `{general}({specifier})` to cover other tools too");
+            Ok((Test::Path(path_rule(specifier, Scope::Tool, place)?), Some(note)))
+        }
+        "WebFetch" => match specifier.strip_prefix("domain:") {
+            Some(domain) => Ok((Test::Domain(Domain::parse(domain)?), None)),
+            None => Err("names no host: write `WebFetch(domain:example.com)`".to_owned()),
+        },
+        "Agent" => Ok((Test::Agent(specifier.trim().to_owned()), None)),
+        "Skill" => {
+            let prefix = specifier.strip_suffix(":*").or_else(|| specifier.strip_suffix(" *"));
+            let name = prefix.unwrap_or(specifier).trim();
+            Ok((Test::Skill { name: skill_name(name).to_owned(), with_arguments: prefix.is_some() }, None))
+        }
+        "PowerShell" | "Cd" => Ok((Test::Never, Some(format!("has no effect: there is no tool {tool} here")))),
+        _ if lowers => {
+            Err(format!("has a specifier that {tool} does not know: write `{tool}` or `{tool}(field:value)`"))
+        }
+        _ => Err(format!("allows only some calls of {tool}, which is not possible: write `{tool}`")),
+    }
+}
+
+pub(crate) fn skill_name(name: &str) -> &str {
+    name.strip_prefix('/').unwrap_or(name)
+}
+
+/// `field:value`, where the tool's specifier has no other meaning for it.
+fn field_test(tool: &str, specifier: &str) -> Option<Result<Test, String>> {
+    let (name, value) = specifier.split_once(':')?;
+    let known = names::secondary_fields(tool);
+    let identifier = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    // `Bash(timeout:*)` is about the program `timeout`.
+    let own_meaning = matches!(tool, "PowerShell" | "Cd") || (tool == "Bash" && value == "*");
+    if !identifier || own_meaning {
+        return None;
+    }
+    if known.contains(&name) {
+        return Some(Ok(Test::Field { name: name.to_owned(), value: Wildcard::new(value) }));
+    }
+    let has_specifier = tool == "Bash" || tool == "WebFetch" || !known.is_empty() || names::is_read_tool(tool);
+    match (has_specifier, names::is_primary_field(name)) {
+        (true, _) => None,
+        (false, true) => Some(Err(format!("compares `{name}`, which no rule on {tool} can: write `{tool}`"))),
+        (false, false) => Some(Ok(Test::Field { name: name.to_owned(), value: Wildcard::new(value) })),
+    }
+}
+
+fn path_rule(specifier: &str, scope: Scope, place: &Place<'_>) -> Result<PathRule, String> {
+    let fold = place.behavior != Behavior::Allow;
+    let text = specifier.trim();
+    let fixed = |directory: &Path| {
+        let directory = Directory::new(directory);
+        Start::At(if fold { directory.folded } else { directory.exact })
+    };
+    let (start, rest) = if let Some(rest) = text.strip_prefix("//") {
+        (fixed(Path::new("/")), rest)
+    } else if let Some(rest) = text.strip_prefix('/') {
+        (fixed(place.anchor), rest)
+    } else if text == "~" || text.starts_with("~/") {
+        let home = place.home.ok_or("starts at the home directory, which is not known: write the whole path, `//…`")?;
+        (fixed(home), text.trim_start_matches(['~', '/']))
+    } else if text.starts_with('~') {
+        return Err("starts at another user's home: write the whole path, `//…`".to_owned());
+    } else if text == ".." || text.starts_with("../") {
+        let mut directory = place.start_directory.to_path_buf();
+        let mut rest = text;
+        while let Some(after) = rest.strip_prefix("..").filter(|after| after.is_empty() || after.starts_with('/')) {
+            directory.pop();
+            rest = after.trim_start_matches('/');
+        }
+        (fixed(&directory), rest)
+    } else {
+        return workspace_rule(text, scope, fold);
+    };
+    if rest.is_empty() && !fold {
+        return Err("allows a whole tree without saying so: end it in `/**`".to_owned());
+    }
+    Ok(PathRule { scope, start, globs: Glob::parse(rest, fold)? })
+}
+
+/// A pattern that starts at the workspace.
+fn workspace_rule(text: &str, scope: Scope, fold: bool) -> Result<PathRule, String> {
+    if text.starts_with('!') {
+        return Err(
+            "is negated, which rules cannot be: write what it is about, or `\\!` for a name that begins so".to_owned()
+        );
+    }
+    let dotted = text.starts_with("./");
+    let body = text.trim_start_matches("./").trim_end_matches('/');
+    if body.is_empty() && !fold {
+        return Err("allows a whole tree without saying so: write `./**`".to_owned());
+    }
+    let single = body.strip_suffix("/**").filter(|_| fold).unwrap_or(body);
+    let any_depth = !single.contains('/') && (fold || !dotted);
+    let globs = Glob::parse(body, fold)?;
+    let globs = if any_depth { globs.into_iter().map(Glob::at_any_depth).collect() } else { globs };
+    Ok(PathRule { scope, start: Start::Workspace, globs })
+}

@@ -1,0 +1,229 @@
+//! What is known of programs by name, for texts that the shell analysis does not fully understand.
+//!
+//! These lists decide about questions and denials, never about permission: a program that is on none of them is
+//! taken to read and write every path among its arguments.
+
+use windlass_shell::{FoundCommand, Word};
+
+/// Programs whose arguments are never files to open.
+pub(crate) fn takes_no_files(program: &str) -> bool {
+    matches!(
+        program,
+        "echo" | "printf" | "true" | "false" | ":" | "pwd" | "which" | "type" | "cd" | "export" | "sleep" | "kill"
+    )
+}
+
+/// Programs that read the files among their arguments and write none.
+pub(crate) fn only_reads(program: &str) -> bool {
+    only_lists(program)
+        || matches!(
+            program,
+            "cat"
+                | "tac"
+                | "head"
+                | "tail"
+                | "less"
+                | "more"
+                | "bat"
+                | "nl"
+                | "grep"
+                | "egrep"
+                | "fgrep"
+                | "zgrep"
+                | "rg"
+                | "ag"
+                | "wc"
+                | "diff"
+                | "cmp"
+                | "comm"
+                | "cut"
+                | "tr"
+                | "od"
+                | "hexdump"
+                | "strings"
+                | "cksum"
+                | "md5sum"
+                | "sha1sum"
+                | "sha256sum"
+                | "sha512sum"
+                | "b2sum"
+                | "test"
+                | "["
+                | "[["
+                | "jq"
+                | "zcat"
+                | "base64"
+                | "source"
+                | "."
+        )
+}
+
+/// Programs that tell names and sizes of files, not what is in them.
+pub(crate) fn only_lists(program: &str) -> bool {
+    let program = program.rsplit('/').next().unwrap_or(program);
+    matches!(
+        program,
+        "ls" | "du"
+            | "tree"
+            | "stat"
+            | "file"
+            | "find"
+            | "fd"
+            | "basename"
+            | "dirname"
+            | "realpath"
+            | "readlink"
+            | "df"
+    )
+}
+
+/// Programs whose operands are files to read or change, so that an operand which is not known matters.
+pub(crate) fn works_on_files(program: &str) -> bool {
+    let program = program.rsplit('/').next().unwrap_or(program);
+    matches!(
+        program,
+        "rm" | "rmdir"
+            | "unlink"
+            | "shred"
+            | "mv"
+            | "cp"
+            | "ln"
+            | "install"
+            | "dd"
+            | "tee"
+            | "touch"
+            | "mkdir"
+            | "truncate"
+            | "chmod"
+            | "chown"
+            | "chgrp"
+            | "sed"
+            | "awk"
+            | "gawk"
+            | "sort"
+            | "uniq"
+            | "split"
+            | "tar"
+            | "zip"
+            | "unzip"
+            | "gzip"
+            | "gunzip"
+            | "rsync"
+            | "scp"
+            | "patch"
+            | "xxd"
+            | "sponge"
+            | "rename"
+            | "mkfifo"
+            | "mknod"
+            | "setfacl"
+            | "chattr"
+            | "cpio"
+    )
+}
+
+/// Whether the command reads the contents of whole trees.
+pub(crate) fn reads_trees(program: &str, words: &[Word]) -> bool {
+    let has = |letters: [char; 2], long: &str| {
+        words.iter().skip(1).map(Word::text).any(|text| {
+            text.starts_with(long) || (text.starts_with('-') && !text.starts_with("--") && text.contains(letters))
+        })
+    };
+    match program {
+        "rg" | "ag" | "tar" | "rsync" => true,
+        "grep" | "egrep" | "fgrep" | "diff" | "cp" | "zip" | "scp" => has(['r', 'R'], "--rec"),
+        _ => false,
+    }
+}
+
+/// Sub-commands of git whose operands are not written.
+const READING_GIT: &[&str] = &[
+    "add",
+    "blame",
+    "cat-file",
+    "check-attr",
+    "check-ignore",
+    "commit",
+    "diff",
+    "grep",
+    "log",
+    "ls-files",
+    "ls-tree",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "status",
+];
+
+/// The arguments of a command that name something it may write.
+pub(crate) fn words_to_protect(command: &FoundCommand) -> Vec<&Word> {
+    let words = command.words().get(1..).unwrap_or_default();
+    let program = command.program().unwrap_or_default();
+    match program {
+        "find" => {
+            let changes = words
+                .iter()
+                .any(|w| ["-delete", "-exec", "-f", "-ok"].iter().any(|action| w.text().starts_with(action)));
+            let starts = words.iter().take_while(|word| !word.text().starts_with(['-', '(', '!']));
+            if changes { starts.collect() } else { Vec::new() }
+        }
+        "git" => {
+            let subcommand = git_subcommand(words).unwrap_or_default();
+            if READING_GIT.contains(&subcommand) { Vec::new() } else { words.iter().collect() }
+        }
+        program if takes_no_files(program) || only_reads(program) => Vec::new(),
+        _ => {
+            let mut kept = Vec::new();
+            let mut rest = words.iter();
+            while let Some(word) = rest.next() {
+                match word.text() {
+                    "--exclude" | "--exclude-dir" | "--ignore" => {
+                        rest.next();
+                    }
+                    "-x" if program == "zip" => break,
+                    text if text.starts_with("--exclude") || text.starts_with("--ignore") => {}
+                    _ => kept.push(word),
+                }
+            }
+            kept
+        }
+    }
+}
+
+fn git_subcommand(words: &[Word]) -> Option<&str> {
+    let mut words = words.iter().map(Word::text);
+    while let Some(word) = words.next() {
+        match word {
+            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" => {
+                words.next();
+            }
+            word if word.starts_with('-') => {}
+            word => return Some(word),
+        }
+    }
+    None
+}
+
+/// Whether a command changes the configuration of git, which can name programs to run.
+pub(crate) fn changes_git_config(command: &FoundCommand) -> bool {
+    let words = command.words().get(1..).unwrap_or_default();
+    if command.program() != Some("git") || git_subcommand(words) != Some("config") {
+        return false;
+    }
+    let after: Vec<&str> = words.iter().map(Word::text).skip_while(|word| *word != "config").skip(1).collect();
+    let reads = |word: &&str| {
+        matches!(*word, "get" | "list" | "-l")
+            || word.starts_with("--get")
+            || word.starts_with("--list")
+            || *word == "--show-origin"
+    };
+    let operands = after.iter().filter(|word| !word.starts_with('-')).count();
+    let writes = after.iter().any(|w| {
+        w.starts_with("--add")
+            || w.starts_with("--unset")
+            || w.starts_with("--replace")
+            || w.starts_with("--edit")
+            || *w == "-e"
+    });
+    writes || !(after.iter().any(reads) || operands == 1)
+}

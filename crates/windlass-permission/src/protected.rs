@@ -1,0 +1,175 @@
+//! Names that no one writes to without a question of its own.
+//!
+//! What is written here decides what runs later, or what the harness itself allows: repository internals,
+//! configuration of agents, editors and package managers, start-up files of shells.
+
+use crate::path::{fold_char, is_ignorable};
+use std::path::Path;
+use unicode_normalization::UnicodeNormalization as _;
+
+/// Everything below a directory of such a name is protected.
+const DIRECTORIES: &[&str] = &[
+    ".aws",
+    ".cargo",
+    ".claude",
+    ".codex",
+    ".cursor",
+    ".devcontainer",
+    ".gemini",
+    ".git",
+    ".gnupg",
+    ".husky",
+    ".idea",
+    ".kube",
+    ".mvn",
+    ".ssh",
+    ".vscode",
+    ".windlass",
+    ".yarn",
+];
+
+/// Directories below a certain other one.
+const NESTED: &[(&str, &str)] = &[
+    (".config", "autostart"),
+    (".config", "fish"),
+    (".config", "git"),
+    (".config", "systemd"),
+    (".config", "windlass"),
+];
+
+const FILES: &[&str] = &[
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".bazelrc",
+    ".bazelversion",
+    ".claude.json",
+    ".cshrc",
+    ".devcontainer.json",
+    ".envrc",
+    ".gdbinit",
+    ".gitattributes",
+    ".gitconfig",
+    ".gitmodules",
+    ".inputrc",
+    ".kshrc",
+    ".lldbinit",
+    ".login",
+    ".mcp.json",
+    ".netrc",
+    ".npmrc",
+    ".pnp.cjs",
+    ".pnp.js",
+    ".pnp.loader.mjs",
+    ".pnpmfile.cjs",
+    ".pre-commit-config.yaml",
+    ".profile",
+    ".pypirc",
+    ".ripgreprc",
+    ".tcshrc",
+    ".vimrc",
+    ".windlass.json",
+    ".xinitrc",
+    ".xprofile",
+    ".yarnrc",
+    ".yarnrc.yml",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    "bunfig.toml",
+    "gradle-wrapper.properties",
+    "lefthook.yml",
+    "maven-wrapper.properties",
+    "pyrightconfig.json",
+];
+
+/// Names that begin like this are protected too.
+const PREFIXES: &[&str] = &[".pnp.", ".yarnrc", ".bash_", ".zsh_"];
+
+/// The name that protects a path, if one does.
+pub(crate) fn protected_name(path: &Path) -> Option<String> {
+    let names: Vec<String> = crate::path::names(path).iter().map(|name| spelling(name)).collect();
+    protected_among(&names)
+}
+
+/// The same for the text of an argument, which may be a path under any base or hold one after an `=`.
+pub(crate) fn protected_in_text(text: &str) -> Option<String> {
+    let names: Vec<String> =
+        text.split(['/', '\\', '=', ':', ',', '@', ';']).filter(|name| !name.is_empty()).map(spelling).collect();
+    protected_among(&names)
+}
+
+fn protected_among(names: &[String]) -> Option<String> {
+    let mut below: Option<&str> = None;
+    for (index, name) in names.iter().enumerate() {
+        let last = names.get(index.saturating_add(1)).is_none();
+        let worktree = name == ".claude" && names.get(index.saturating_add(1)).is_some_and(|n| n == "worktrees");
+        let nested = below.is_some_and(|above| NESTED.iter().any(|(a, b)| *a == above && b == name));
+        if nested || (!worktree && is_protected_directory(name)) || (last && is_protected_file(name)) {
+            return Some(name.clone());
+        }
+        // A file's name as a directory: replacing the file by a tree, or reading through a link.
+        if !last && FILES.contains(&name.as_str()) {
+            return Some(name.clone());
+        }
+        below = Some(name);
+    }
+    None
+}
+
+/// Whether a file name pattern, as the shell expands it, could stand for a protected name.
+pub(crate) fn pattern_may_be_protected(pattern: &str) -> bool {
+    pattern.split('/').filter(|part| part.contains(['*', '?', '['])).any(|part| {
+        let Ok(globs) = crate::glob::Glob::parse(part, true) else { return true };
+        let mut all = DIRECTORIES.iter().chain(FILES).chain(NESTED.iter().map(|(above, _)| above));
+        // The shell's patterns do not match a leading dot unless they write it.
+        all.any(|name| {
+            (part.starts_with('.') || !name.starts_with('.'))
+                && globs.iter().any(|glob| glob.reach(&[*name]) == crate::glob::Reach::Covers)
+        })
+    })
+}
+
+fn is_protected_directory(name: &str) -> bool {
+    DIRECTORIES.contains(&name) || is_short_name_of(name, DIRECTORIES)
+}
+
+fn is_protected_file(name: &str) -> bool {
+    FILES.contains(&name)
+        || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        || is_short_name_of(name, FILES)
+        || name == ".config" // replacing it by a link moves what is below it
+}
+
+/// A folded name without what file systems ignore at its end.
+fn spelling(name: &str) -> String {
+    let name: String = if name.is_ascii() {
+        name.to_ascii_lowercase()
+    } else {
+        name.nfkc().filter(|c| !is_ignorable(*c)).flat_map(fold_char).collect()
+    };
+    let end = name.split(':').next().unwrap_or(&name).trim_end_matches(['.', ' ']);
+    if end.is_empty() { name } else { end.to_owned() }
+}
+
+/// `GIT~1` for `.git`: up to six letters of the name without its dots, a tilde and a number.
+fn is_short_name_of(name: &str, long_names: &[&str]) -> bool {
+    let Some((stem, number)) = name.split_once('~') else { return false };
+    let number = number.split('.').next().unwrap_or(number);
+    if stem.is_empty() || number.is_empty() || !number.chars().all(|c| c.is_ascii_digit()) {
+        return false;
+    }
+    long_names.iter().any(|long| {
+        let base = long.strip_prefix('.').unwrap_or(long);
+        let base = base.rsplit_once('.').map_or(base, |(base, _)| base);
+        let short: String = base.chars().filter(|c| !matches!(c, '.' | ' ')).take(6).collect();
+        short == stem
+    })
+}
+
+#[cfg(test)]
+mod tests;

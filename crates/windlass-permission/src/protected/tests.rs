@@ -1,0 +1,58 @@
+use super::*;
+
+#[test]
+fn protected_names_are_found_in_every_spelling() {
+    for path in [
+        "/w/.git/config",
+        "/w/.git",
+        "/w/sub/nested/.git/hooks/pre-commit",
+        "/w/.GIT/config",
+        "/w/.Git./config",
+        "/w/.git /config",
+        "/w/.git::$INDEX_ALLOCATION/config",
+        "/w/GIT~1/config",
+        "/w/claude~2/settings.json",
+        "/w/.g\u{200c}it/config",
+        "/w/.\u{ff47}it/config",
+        "/w/.hu\u{17f}ky/pre-commit",
+        "/w/.hus\u{212a}y/pre-commit",
+        "/w/.claude/settings.json",
+        "/w/.claude/worktreesx",
+        "/w/.windlass/settings.json",
+        "/w/.mcp.json",
+        "/w/.MCP.JSON",
+        "/home/u/.bashrc",
+        "/home/u/.ssh/authorized_keys",
+        "/home/u/.config/git/config",
+        "/w/.yarnrc.yml",
+        "/w/.pnp.data.json",
+        "/w/gradle/wrapper/gradle-wrapper.properties",
+        "/w/.claude/worktrees/a/.git",
+    ] {
+        assert!(protected_name(Path::new(path)).is_some(), "{path}");
+    }
+    for path in [
+        "/w/src/lib.rs",
+        "/w/.gitignore",
+        "/w/.github/workflows/ci.yml",
+        "/w/git/config",
+        "/w/.claude/worktrees/a/src/x",
+        "/w/.config/app.toml",
+        "/w/.env",
+        "/w/a~1.txt",
+        "/w/CLAUDE.md",
+        "/w/bashrc",
+    ] {
+        assert_eq!(protected_name(Path::new(path)), None, "{path}");
+    }
+}
+
+#[test]
+fn patterns_that_could_be_protected() {
+    for pattern in [".*", ".g*/config", ".[a-z]*", "b*", "*", "x/.b?shrc"] {
+        assert!(pattern_may_be_protected(pattern), "{pattern}");
+    }
+    for pattern in ["*.rs", "src/*.log", ".tmp*", "x"] {
+        assert!(!pattern_may_be_protected(pattern), "{pattern}");
+    }
+}

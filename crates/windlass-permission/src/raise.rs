@@ -1,0 +1,266 @@
+//! What lets a call run without a question: the mode, allow rules, the read-only set.
+
+use crate::call::{Call, Touch};
+use crate::command::Part;
+use crate::domain::{Host, host};
+use crate::matcher::{Directory, Rule, Scope, Test, skill_name};
+use crate::{names, programs};
+use std::path::PathBuf;
+use windlass_shell::{Effect, NotUnderstood};
+use windlass_types::Access;
+
+/// Why a call, or a part of it, may run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Cover<'a> {
+    /// It only reads, and only what is free to read.
+    Free,
+    /// The mode acceptEdits lets it.
+    Mode,
+    /// A rule allows it.
+    Rule(&'a Rule),
+}
+
+impl<'a> Cover<'a> {
+    /// The stronger reason of two parts of one call: the one that somebody had to give.
+    fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Rule(rule), _) | (_, Self::Rule(rule)) => Self::Rule(rule),
+            (Self::Mode, _) | (_, Self::Mode) => Self::Mode,
+            _ => Self::Free,
+        }
+    }
+}
+
+/// What stands in the way of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Gap {
+    /// The command is not understood.
+    NotUnderstood(NotUnderstood),
+    /// It is not known where the command runs, or what git would do there.
+    Unclear(&'static str),
+    /// A path outside the workspace is read.
+    ReadOutside(PathBuf),
+    /// A path outside the workspace is written.
+    WriteOutside(PathBuf),
+    /// A file is changed.
+    Edit,
+    /// Nothing allows the call.
+    NoRule,
+}
+
+/// The side of the policy that allows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Grants<'a> {
+    pub(crate) allow: &'a [Rule],
+    pub(crate) workspace: &'a [Directory],
+    /// Whether edits inside the workspace need no question.
+    pub(crate) accept_edits: bool,
+}
+
+type Covered<'a> = Result<Cover<'a>, Gap>;
+
+impl<'a> Grants<'a> {
+    /// Whether something lets the call run.
+    pub(crate) fn cover(&self, call: &Call<'_>) -> Covered<'a> {
+        if call.facts.command.is_some() || call.tool == "Bash" {
+            return self.cover_command(call);
+        }
+        if names::is_edit_tool(call.tool) {
+            return self.cover_edit(call);
+        }
+        let rule = self.allow.iter().find(|rule| rule.tool.matches(call.tool) && allows(rule, call));
+        let reads =
+            matches!(call.facts.access, Access::Reads(_)) && call.facts.paths.len() >= call.facts.access.paths().len();
+        let file_tool = names::is_read_tool(call.tool);
+        if let Some(rule) = rule.filter(|_| !file_tool) {
+            return Ok(Cover::Rule(rule));
+        }
+        if !reads || call.touches.iter().any(|touch| touch.write) {
+            return Err(Gap::NoRule);
+        }
+        self.all(&call.touches, |touch| self.readable(touch))
+    }
+
+    fn all<'t>(
+        &self,
+        touches: impl IntoIterator<Item = &'t Touch>,
+        test: impl Fn(&Touch) -> Covered<'a>,
+    ) -> Covered<'a> {
+        touches.into_iter().try_fold(Cover::Free, |cover, touch| Ok(cover.and(test(touch)?)))
+    }
+
+    fn readable(&self, touch: &Touch) -> Covered<'a> {
+        if touch.is_inside(self.workspace) || is_null(touch) {
+            return Ok(Cover::Free);
+        }
+        // Of a path and its end, one may be free and the other allowed.
+        let free = |subject: &crate::path::Subject| self.workspace.iter().any(|directory| directory.contains(subject));
+        match self.path_rule(Scope::Read, touch, free) {
+            Some(rule) => Ok(Cover::Rule(rule)),
+            None => Err(Gap::ReadOutside(touch.outside(self.workspace))),
+        }
+    }
+
+    /// A path rule for the request and its end, each; what is free needs none.
+    fn path_rule(&self, scope: Scope, touch: &Touch, free: impl Fn(&crate::path::Subject) -> bool) -> Option<&'a Rule> {
+        let rules = || {
+            self.allow.iter().filter_map(|rule| match &rule.test {
+                Test::Path(path) if path.scope == scope => Some((rule, path)),
+                _ => None,
+            })
+        };
+        // A file name pattern reaches further than the directory it starts in.
+        if touch.pattern.is_some() && scope == Scope::Edit {
+            return None;
+        }
+        let first = touch.subjects().find_map(|subject| rules().find(|(_, path)| path.covers(subject, self.workspace)));
+        let each = touch.both(|subject| free(subject) || rules().any(|(_, path)| path.covers(subject, self.workspace)));
+        first.filter(|_| each).map(|(rule, _)| rule)
+    }
+
+    fn cover_edit(&self, call: &Call<'_>) -> Covered<'a> {
+        if call.touches.is_empty() {
+            return Err(Gap::NoRule);
+        }
+        let whole = self.allow.iter().find(|rule| matches!(rule.test, Test::Whole) && rule.tool.matches(call.tool));
+        self.all(&call.touches, |touch| {
+            let inside = touch.is_inside(self.workspace);
+            match (self.path_rule(Scope::Edit, touch, |_| false), whole) {
+                (Some(rule), _) => Ok(Cover::Rule(rule)),
+                (None, Some(rule)) if inside => Ok(Cover::Rule(rule)),
+                _ if inside && self.accept_edits => Ok(Cover::Mode),
+                _ if inside => Err(Gap::Edit),
+                _ => Err(Gap::WriteOutside(touch.outside(self.workspace))),
+            }
+        })
+    }
+
+    fn cover_command(&self, call: &Call<'_>) -> Covered<'a> {
+        let rules = || self.allow.iter().filter(|rule| rule.tool.matches(call.tool));
+        let Some(command) = &call.facts.command else {
+            return Err(Gap::Unclear("the command was not analysed"));
+        };
+        let whole = rules().find(|rule| match &rule.test {
+            Test::Whole => true,
+            Test::Command(pattern) => pattern.matches_whole(&command.text),
+            _ => false,
+        });
+        if let Some(rule) = whole {
+            return Ok(Cover::Rule(rule));
+        }
+        command.analysis.understood().map_err(Gap::NotUnderstood)?;
+        let Some(parts) = &call.parts else {
+            return Err(Gap::Unclear("it changes the directory in a way that is not followed"));
+        };
+        let moves = parts.iter().any(|(part, _)| part.moved);
+        parts.iter().try_fold(Cover::Free, |cover, (part, touches)| {
+            if moves && touches.iter().any(|touch| touch.redirect && touch.write) {
+                return Err(Gap::Unclear("it changes the directory and redirects output"));
+            }
+            Ok(cover.and(self.cover_part(part, touches, command.git_is_inert)?))
+        })
+    }
+
+    /// The program first, then each of its paths.
+    fn cover_part(&self, part: &Part<'_>, touches: &[Touch], git_is_inert: bool) -> Covered<'a> {
+        let by_rule = || {
+            self.allow.iter().find(|rule| match &rule.test {
+                Test::Command(pattern) => rule.tool.matches("Bash") && pattern.matches_allow(part.command),
+                _ => false,
+            })
+        };
+        let program = match part.class.effect {
+            Effect::ReadOnly | Effect::ChangeDirectory => Cover::Free,
+            Effect::Git if git_is_inert && !part.moved => Cover::Free,
+            effect => match (by_rule(), effect) {
+                (Some(rule), _) => Cover::Rule(rule),
+                (None, Effect::FileChange) if self.accept_edits => Cover::Mode,
+                (None, Effect::Git) => return Err(Gap::Unclear("the configuration of git may run programs here")),
+                (None, Effect::FileChange) => return Err(edit_gap(touches, self.workspace)),
+                (None, _) => return Err(Gap::NoRule),
+            },
+        };
+        // A rule for a program of which nothing is known covers its arguments, whatever they mean.
+        let judged = |touch: &&Touch| part.is_known() || touch.redirect || part.command.program().is_some_and(on_files);
+        let judged = touches.iter().filter(judged);
+        self.all(judged, |touch| {
+            let mut cover = program;
+            if touch.read {
+                cover = cover.and(self.readable(touch)?);
+            }
+            if touch.write {
+                cover = cover.and(self.writable(touch, program)?);
+            }
+            Ok(cover)
+        })
+        .map(|cover| cover.and(program))
+    }
+
+    fn writable(&self, touch: &Touch, program: Cover<'a>) -> Covered<'a> {
+        let inside = touch.is_inside(self.workspace);
+        if let Some(rule) = self.path_rule(Scope::Edit, touch, |_| false) {
+            return Ok(Cover::Rule(rule));
+        }
+        match program {
+            _ if is_null(touch) => Ok(Cover::Free),
+            _ if !inside => Err(Gap::WriteOutside(touch.outside(self.workspace))),
+            Cover::Rule(_) if !touch.redirect => Ok(program),
+            _ if self.accept_edits && touch.pattern.is_none() => Ok(Cover::Mode),
+            _ => Err(Gap::Edit),
+        }
+    }
+}
+
+fn on_files(program: &str) -> bool {
+    programs::works_on_files(program) || programs::only_reads(program)
+}
+
+fn edit_gap(touches: &[Touch], workspace: &[Directory]) -> Gap {
+    match touches.iter().find(|touch| touch.write && !touch.is_inside(workspace)) {
+        Some(touch) => Gap::WriteOutside(touch.outside(workspace)),
+        None => Gap::Edit,
+    }
+}
+
+fn is_null(touch: &Touch) -> bool {
+    touch.path() == std::path::Path::new("/dev/null") && touch.resolved.is_empty()
+}
+
+/// Whether an allow rule on the call's tool covers the call.
+fn allows(rule: &Rule, call: &Call<'_>) -> bool {
+    match &rule.test {
+        Test::Whole => true,
+        Test::Domain(domain) => match call.text("url").map(host) {
+            Some(Host::Known(host)) => domain.matches(&host),
+            _ => false,
+        },
+        Test::Agent(agent) => call.text("subagent_type").unwrap_or("general-purpose") == agent,
+        Test::Skill { name, with_arguments } => {
+            let bare = call.field("args").is_none_or(|args| args.is_null() || args.as_str().is_some_and(str::is_empty));
+            call.text("skill").map(skill_name) == Some(name) && (*with_arguments || bare)
+        }
+        Test::Command(_) | Test::Path(_) | Test::Field { .. } | Test::Never => false,
+    }
+}
+
+/// Whether the call only reads, whatever is allowed.
+pub(crate) fn only_reads(call: &Call<'_>) -> bool {
+    match &call.facts.command {
+        Some(command) => call.parts.as_ref().is_some_and(|parts| {
+            !parts.is_empty()
+                && parts.iter().all(|(part, _)| {
+                    let effect = match part.class.effect {
+                        Effect::ReadOnly | Effect::ChangeDirectory => true,
+                        Effect::Git => command.git_is_inert && !part.moved,
+                        _ => false,
+                    };
+                    effect && part.class.writes.is_empty()
+                })
+        }),
+        None => {
+            matches!(call.facts.access, Access::Reads(_))
+                && !names::is_edit_tool(call.tool)
+                && !call.touches.iter().any(|touch| touch.write)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What an answer could change so that a question does not come again.
+
+use crate::call::Call;
+use crate::domain::{Host, host};
+use crate::glob::escape;
+use crate::policy::Policy;
+use crate::raise::Gap;
+use std::path::Path;
+use windlass_shell::{parse_rule_pattern, suggest_prefix};
+use windlass_types::{Behavior, PermissionMode, PermissionUpdate, RuleValue, UpdateDestination};
+
+/// More than this many things in the way of one call get no suggestion.
+const MAX_GAPS: usize = 4;
+
+/// Changes that together let the call run; nothing if there are none that surely do.
+pub(crate) fn suggestions(policy: &Policy, call: &Call<'_>, gap: &Gap) -> Vec<PermissionUpdate> {
+    let mut all: Vec<PermissionUpdate> = Vec::new();
+    let mut tried = policy.clone();
+    let mut gap = gap.clone();
+    for _ in 0..MAX_GAPS {
+        let fresh: Vec<_> = fill(&tried, call, &gap).into_iter().filter(|update| !all.contains(update)).collect();
+        if fresh.is_empty() {
+            break;
+        }
+        for update in &fresh {
+            if tried.apply(update).is_err() {
+                return Vec::new();
+            }
+        }
+        all.extend(fresh);
+        match tried.grants().cover(call) {
+            Ok(_) => return all,
+            Err(next) => gap = next,
+        }
+    }
+    Vec::new()
+}
+
+fn fill(policy: &Policy, call: &Call<'_>, gap: &Gap) -> Vec<PermissionUpdate> {
+    match gap {
+        Gap::NotUnderstood(_) | Gap::Unclear(_) => Vec::new(),
+        Gap::ReadOutside(path) => {
+            let tree = call.tool != "Read";
+            read_rule(path, tree && call.facts.command.is_none()).into_iter().collect()
+        }
+        Gap::WriteOutside(path) => {
+            let directory = path.parent().filter(|parent| parent.parent().is_some());
+            let Some(directory) = directory else { return Vec::new() };
+            let directories = vec![directory.to_path_buf()];
+            let add = PermissionUpdate::AddDirectories { directories, destination: UpdateDestination::Session };
+            exact_command(call).into_iter().chain([add]).chain(accept_edits(policy)).collect()
+        }
+        Gap::Edit => exact_command(call).into_iter().chain(accept_edits(policy)).collect(),
+        Gap::NoRule => tool_rule(call).into_iter().collect(),
+    }
+}
+
+fn allow(rule: RuleValue, destination: UpdateDestination) -> PermissionUpdate {
+    PermissionUpdate::AddRules { rules: vec![rule], behavior: Behavior::Allow, destination }
+}
+
+fn accept_edits(policy: &Policy) -> Option<PermissionUpdate> {
+    let (mode, destination) = (PermissionMode::AcceptEdits, UpdateDestination::Session);
+    (policy.mode == PermissionMode::Default).then_some(PermissionUpdate::SetMode { mode, destination })
+}
+
+/// A rule for the directory of a file, or for the directory itself.
+fn read_rule(path: &Path, is_tree: bool) -> Option<PermissionUpdate> {
+    let directory = if is_tree { Some(path) } else { path.parent() };
+    // Never the whole file system.
+    let rule = match directory.filter(|directory| directory.parent().is_some()) {
+        Some(directory) => format!("/{}/**", escape(directory.to_str()?)),
+        None if is_tree || path.parent().is_none() => return None,
+        None => format!("/{}", escape(path.to_str()?)),
+    };
+    Some(allow(RuleValue::new("Read", rule), UpdateDestination::Session))
+}
+
+/// A rule for exactly this command, if it only changes files and has no wildcard.
+fn exact_command(call: &Call<'_>) -> Option<PermissionUpdate> {
+    let text = call.facts.command.as_ref()?.text.trim();
+    let changes = call.parts.as_ref()?.iter().any(|(part, _)| part.class.effect == windlass_shell::Effect::FileChange);
+    let exact = parse_rule_pattern(text).is_exact() && !text.contains('\n');
+    (changes && exact).then(|| allow(RuleValue::new("Bash", text), UpdateDestination::LocalSettings))
+}
+
+fn tool_rule(call: &Call<'_>) -> Option<PermissionUpdate> {
+    let rule = match (&call.facts.command, call.tool) {
+        (Some(command), _) => RuleValue::new("Bash", suggest_prefix(&command.analysis)?),
+        (None, "WebFetch") => match call.text("url").map(host) {
+            Some(Host::Known(host)) => RuleValue::new("WebFetch", format!("domain:{host}")),
+            _ => return None,
+        },
+        (None, "Skill") => RuleValue::new("Skill", crate::matcher::skill_name(call.text("skill")?)),
+        (None, "Bash") => return None,
+        (None, tool) => RuleValue::tool(tool),
+    };
+    Some(allow(rule, UpdateDestination::LocalSettings))
+}
