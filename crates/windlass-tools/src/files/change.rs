@@ -101,9 +101,9 @@ impl Change {
         if self.created { json!([]) } else { json!(self.patch.hunks) }
     }
 
-    /// `+3 −1 lines`.
+    /// `+3 -1 lines`.
     pub(crate) fn counts(&self) -> String {
-        format!("+{} −{} lines", self.patch.added, self.patch.removed)
+        format!("+{} -{} lines", self.patch.added, self.patch.removed)
     }
 }
 

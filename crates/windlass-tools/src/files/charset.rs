@@ -167,7 +167,7 @@ fn unmarked(sample: &[u8], complete: bool) -> Result<Charset, Kind> {
 /// UTF-16 without a mark: western text leaves every second byte zero.
 fn unmarked_utf16(sample: &[u8]) -> Option<Charset> {
     let units = sample.len() / 2;
-    if units < 4 {
+    if units < 4 || memchr::memchr(0, sample).is_none() {
         return None;
     }
     let zeros = |odd: usize| {

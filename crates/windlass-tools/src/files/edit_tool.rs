@@ -97,7 +97,7 @@ impl Tool for Edit {
         let edit = Replacement { old: &input.old_string, new: &input.new_string, all };
         let (change, count) = edit_file(cx, &input.file_path, &[edit]).await?;
         let structured = json!({
-            "filePath": change.path,
+            "filePath": change.path.to_string_lossy(),
             "oldString": input.old_string,
             "newString": input.new_string,
             "originalFile": change.original,
@@ -140,7 +140,7 @@ impl Tool for MultiEdit {
             .collect();
         let (change, count) = edit_file(cx, &input.file_path, &edits).await?;
         let structured = json!({
-            "filePath": change.path,
+            "filePath": change.path.to_string_lossy(),
             "edits": input.edits,
             "originalFile": change.original,
             "structuredPatch": change.structured_patch(),
@@ -187,10 +187,12 @@ async fn edit_file(cx: &ToolCx, file_path: &str, edits: &[Replacement<'_>]) -> R
 
 fn refusal(target: &Target<'_>, error: &EditError, at: usize, of: usize) -> ToolError {
     let path = target.path.display();
+    let reason = error.to_string();
+    let reason = reason.trim_end_matches('.');
     ToolError::rejected(if of == 1 {
-        format!("{path} was not changed: {error}.")
+        format!("{path} was not changed: {reason}.")
     } else {
-        format!("{path} was not changed, none of the {of} edits was made. Edit {at}: {error}.")
+        format!("{path} was not changed, none of the {of} edits was made. Edit {at}: {reason}.")
     })
 }
 

@@ -200,9 +200,14 @@ impl LineCollector {
             }
         }
         let text = String::from_utf8_lossy(&bytes);
-        let (shown, hidden) = cut_chars(&text, self.request.max_line_chars);
+        // Most lines are short: then there is nothing to count.
+        let fits = text.len() <= self.request.max_line_chars;
+        let (shown, hidden) = if fits { (&*text, "") } else { cut_chars(&text, self.request.max_line_chars) };
         over += chars_in(hidden.as_bytes());
-        let mut line = shown.replace('\0', "\u{2400}");
+        let mut line = match memchr::memchr(0, shown.as_bytes()) {
+            Some(_) => shown.replace('\0', "\u{2400}"),
+            None => shown.to_owned(),
+        };
         if over > 0 {
             self.page.long_lines += 1;
             let _ = write!(line, " [… {over} more characters in this line]");
@@ -246,8 +251,11 @@ impl Page {
     pub(crate) fn render(&self) -> String {
         let mut out = String::with_capacity(self.lines.iter().map(|l| l.len() + 8).sum());
         for (n, line) in (self.first_line..).zip(&self.lines) {
-            let separator = if n == self.first_line { "" } else { "\n" };
-            let _ = write!(out, "{separator}{n}\t{line}");
+            if n > self.first_line {
+                out.push('\n');
+            }
+            let _ = write!(out, "{n}\t");
+            out.push_str(line);
         }
         if let Some(notice) = self.notice() {
             let _ = write!(out, "\n\n[{notice}]");
@@ -288,8 +296,7 @@ impl Page {
 /// Tokens that `text` takes, estimated from above for ordinary source code.
 pub(crate) fn estimate_tokens(text: &str) -> u64 {
     let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
-    let other = text.chars().filter(|c| !c.is_ascii()).count() as u64;
-    ascii * 2 / 7 + other
+    ascii * 2 / 7 + chars_in(text.as_bytes()) - ascii
 }
 
 /// Splits `text` after at most `max` characters.

@@ -178,7 +178,7 @@ impl Reading<'_> {
         let text = if empty { format!("[{path} exists, but it is empty.]") } else { page.render() };
         let lines = if empty { 0 } else { page.lines.len() };
         let mut file = json!({
-            "filePath": self.path,
+            "filePath": self.path.to_string_lossy(),
             "content": page.content(),
             "numLines": lines,
             "startLine": page.first_line,
@@ -241,7 +241,7 @@ impl Reading<'_> {
         let bytes = self.whole(file, MAX_PDF, "PDF document").await?;
         let data = BASE64.encode(&bytes);
         let structured = json!({ "type": "pdf", "file": {
-            "filePath": self.path,
+            "filePath": self.path.to_string_lossy(),
             "base64": data,
             "originalSize": bytes.len(),
         }});

@@ -70,7 +70,7 @@ impl Tool for Write {
         };
         let structured = json!({
             "type": if change.created { "create" } else { "update" },
-            "filePath": change.path,
+            "filePath": change.path.to_string_lossy(),
             "content": input.content,
             "structuredPatch": change.structured_patch(),
             "originalFile": change.original,

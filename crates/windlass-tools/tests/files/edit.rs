@@ -11,7 +11,7 @@ async fn an_edit_answers_with_place_data_and_diff() {
     session.read("/w/a.txt").await;
     let input = json!({ "file_path": "/w/a.txt", "old_string": "two\n", "new_string": "2\n2.5\n" });
     let output = session.call("Edit", input).await.unwrap();
-    assert_eq!(output.content.text(), "Edited /w/a.txt: +2 −1 lines at line 2.");
+    assert_eq!(output.content.text(), "Edited /w/a.txt: +2 -1 lines at line 2.");
     assert_eq!(
         output.diff.as_deref(),
         Some("--- /w/a.txt\n+++ /w/a.txt\n@@ -1,3 +1,4 @@\n one\n-two\n+2\n+2.5\n three\n")
@@ -160,6 +160,7 @@ async fn refusals_name_the_file_and_the_way_out() {
     ] {
         let error = session.edit(path, old, new).await.unwrap_err();
         assert!(error.contains(path) && error.contains(expected), "{path}: {error}");
+        assert!(error.ends_with('.') && !error.ends_with(".."), "{path}: {error}");
     }
 }
 
@@ -171,7 +172,7 @@ async fn one_huge_line_is_edited_without_a_huge_answer() {
     session.read("/w/min.js").await;
     let input = json!({ "file_path": "/w/min.js", "old_string": "needle", "new_string": "pin" });
     let output = session.call("Edit", input).await.unwrap();
-    assert_eq!(output.content.text(), "Edited /w/min.js: +1 −1 lines.");
+    assert_eq!(output.content.text(), "Edited /w/min.js: +1 -1 lines.");
     assert!(output.structured.unwrap().as_str().len() < 1000);
     assert!(output.diff.unwrap().contains("not shown"));
     assert_eq!(session.get("/w/min.js").unwrap().len(), 6_000_003);
@@ -204,7 +205,7 @@ async fn several_edits_are_made_in_order_or_not_at_all() {
     let edits = json!({ "file_path": "/w/a.txt", "edits": [step("a", "x"), step("x b", "y"), all] });
     let output = session.call("MultiEdit", edits.clone()).await.unwrap();
     assert_eq!(session.get("/w/a.txt").unwrap(), b"y C\r\n C\r\n\r\n");
-    assert_eq!(output.content.text(), "Edited /w/a.txt: 4 replacements, +3 −1 lines at line 1.");
+    assert_eq!(output.content.text(), "Edited /w/a.txt: 4 replacements, +3 -1 lines at line 1.");
     let data = structured(&output);
     assert_eq!(data["edits"][0]["old_string"], "a");
     assert_eq!(data["originalFile"], "a b c c\r\n");

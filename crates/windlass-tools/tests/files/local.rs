@@ -32,6 +32,22 @@ async fn files_are_read_edited_and_written() {
     assert_eq!(names, ["a.txt", "new"], "no litter");
 }
 
+/// Folder names are bytes, and not always text.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_folder_may_have_any_name() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().canonicalize().unwrap().join(std::ffi::OsStr::from_bytes(b"caf\xE9"));
+    std::fs::create_dir(&dir).unwrap();
+    let session = session(&dir);
+    session.write("a.txt", "one\n").await.unwrap();
+    session.read("a.txt").await;
+    session.edit("a.txt", "one", "two").await.unwrap();
+    assert_eq!(std::fs::read(dir.join("a.txt")).unwrap(), b"two\n");
+    session.call("Read", json!({ "file_path": "b.txt" })).await.unwrap_err();
+}
+
 #[cfg(unix)]
 #[tokio::test]
 async fn special_files_are_refused_without_waiting() {

@@ -35,7 +35,7 @@ async fn an_existing_file_is_replaced_only_when_it_is_known() {
     session.read("/w/a.txt").await;
     let input = json!({ "file_path": "/w/a.txt", "content": "new\n" });
     let output = session.call("Write", input).await.unwrap();
-    assert_eq!(output.content.text(), "Replaced /w/a.txt (+1 −1 lines).");
+    assert_eq!(output.content.text(), "Replaced /w/a.txt (+1 -1 lines).");
     let data = structured(&output);
     assert_eq!((&data["type"], &data["originalFile"]), (&"update".into(), &"changed\n".into()));
     assert_eq!(data["structuredPatch"][0]["lines"], json!(["-changed", "+new"]));
