@@ -280,6 +280,57 @@ async fn dropping_the_stream_or_the_call_hangs_up() {
     server.wait_hang_ups(2).await;
 }
 
+/// Keeps the paused clock of tokio from running ahead while a socket is waited
+/// for: it only does so when no blocking task is at work.
+struct ClockHold {
+    _hold: std::sync::mpsc::Sender<()>,
+}
+
+impl ClockHold {
+    fn new() -> Self {
+        let (hold, held) = std::sync::mpsc::channel();
+        tokio::task::spawn_blocking(move || held.recv());
+        Self { _hold: hold }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_answer_has_no_total_limit() {
+    let _hold = ClockHold::new();
+    let server = WireServer::start().await.unwrap();
+    let mut reply = Reply::from(WireMessage::new().text_deltas(["x"; 20]));
+    let ends = reply.event_ends();
+    let gates: Vec<Gate> = ends.iter().map(|_| Gate::new()).collect();
+    for (end, gate) in ends.iter().zip(&gates) {
+        reply = reply.pause_at(*end, gate);
+    }
+    server.push(reply);
+    let mut stream = provider(&server).stream(request(false)).await.unwrap();
+    let begun = tokio::time::Instant::now();
+    for gate in &gates {
+        stream.next().await.unwrap().unwrap();
+        gate.wait_arrived(1).await;
+        tokio::time::advance(Duration::from_secs(60)).await;
+        gate.open();
+    }
+    assert!(begun.elapsed() > Duration::from_secs(20 * 60));
+    assert!(stream.next().await.is_none());
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_silent_minutes_are_the_end() {
+    let _hold = ClockHold::new();
+    let server = WireServer::start().await.unwrap();
+    let gate = Gate::new();
+    let reply = Reply::from(WireMessage::new().text("x"));
+    let first = reply.event_ends()[0];
+    server.push(reply.pause_at(first, &gate));
+    let mut stream = provider(&server).stream(request(false)).await.unwrap();
+    stream.next().await.unwrap().unwrap();
+    let (item, ()) = futures_util::join!(stream.next(), tokio::time::advance(Duration::from_secs(121)));
+    assert_eq!(item.unwrap().unwrap_err().kind, ModelErrorKind::Timeout);
+}
+
 #[tokio::test]
 async fn silence_times_out_before_and_inside_an_answer() {
     let server = WireServer::start().await.unwrap();

@@ -14,8 +14,11 @@
 //!
 //! Framing is done by `sse-stream`: it is linear in the size of an event, knows
 //! every line ending and the byte-order mark, and validates UTF-8. It has no
-//! limit on the size of an event and its output owns its strings; the limit is
-//! kept here, in front of it. `docs/performance.md` of the project has its cost.
+//! limit on the size of an event, so that is kept here, in front of it; and its
+//! events own their strings, which is what the next stage needs anyway. Measured
+//! in a release build over loopback: 0.5 µs a delta, after 0.9 µs in the HTTP
+//! client. Reading the roots of the system's trust store takes 7 ms and more,
+//! a client without them 20 µs.
 
 mod client;
 mod error;
