@@ -10,6 +10,7 @@ use ignore::DirEntry;
 
 use super::newest::Newest;
 use super::walk::{Interrupt, Scope, WalkReport, Worker, walk};
+use crate::workspace::dir::Dir;
 
 /// Longest pattern, in bytes.
 const MAX_PATTERN: usize = 4096;
@@ -123,8 +124,13 @@ pub(crate) struct GlobOutcome {
 pub(crate) fn search(pattern: &GlobPattern, scope: Scope<'_>, limit: usize) -> GlobOutcome {
     let found = Mutex::new(Newest::new(limit));
     let scope = Scope { max_depth: pattern.max_depth, ..scope };
-    let report =
-        walk(scope, &|| NameWorker { scope, matcher: &pattern.matcher, newest: Newest::new(limit), found: &found });
+    let report = walk(scope, &|| NameWorker {
+        scope,
+        matcher: &pattern.matcher,
+        folder: None,
+        newest: Newest::new(limit),
+        found: &found,
+    });
     let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     GlobOutcome { total: found.offered(), paths: found.into_paths(), report }
 }
@@ -132,6 +138,8 @@ pub(crate) fn search(pattern: &GlobPattern, scope: Scope<'_>, limit: usize) -> G
 struct NameWorker<'s> {
     scope: Scope<'s>,
     matcher: &'s GlobSet,
+    /// Where the last file was.
+    folder: Option<(PathBuf, Dir)>,
     newest: Newest,
     found: &'s Mutex<Newest>,
 }
@@ -149,15 +157,27 @@ impl Worker for NameWorker<'_> {
             return Ok(());
         }
         // A file that went away meanwhile is not there.
-        if let Ok(meta) = entry.metadata() {
-            let modified = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            self.newest.offer(modified, entry.path().to_owned());
+        if let Some(modified) = self.modified(path) {
+            self.newest.offer(modified, path);
         }
         Ok(())
     }
 }
 
 impl NameWorker<'_> {
+    /// Looked up in the folder: for a whole tree that is half of looking up the path.
+    fn modified(&mut self, path: &Path) -> Option<SystemTime> {
+        let (parent, name) = (path.parent()?, path.file_name()?);
+        let dir = match &self.folder {
+            Some((at, dir)) if at == parent => dir,
+            _ => {
+                let dir = Dir::open_for_lookup(parent).ok()?;
+                &self.folder.insert((parent.to_owned(), dir)).1
+            }
+        };
+        dir.modified(name).ok()
+    }
+
     /// A link is listed when it leads to a file that could itself be listed.
     fn stays_inside(&self, link: &Path) -> bool {
         std::fs::canonicalize(link).is_ok_and(|target| {

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// Orders by age, then by path: what sorts first is shown first.
@@ -26,9 +26,14 @@ impl Newest {
         Self { capacity, ..Self::default() }
     }
 
-    pub(super) fn offer(&mut self, modified: SystemTime, path: PathBuf) {
+    pub(super) fn offer(&mut self, modified: SystemTime, path: &Path) {
         self.offered += 1;
-        self.keep(Rank { modified: Reverse(modified), path });
+        // Most paths of a large tree need not even be copied.
+        let beaten = self.kept.len() >= self.capacity
+            && self.kept.peek().is_none_or(|last| (last.modified, last.path.as_path()) <= (Reverse(modified), path));
+        if !beaten {
+            self.keep(Rank { modified: Reverse(modified), path: path.to_owned() });
+        }
     }
 
     /// Takes over what another one has seen.

@@ -10,6 +10,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -77,7 +78,29 @@ impl Dir {
         }
     }
 
+    /// Opens the directory at `path`, which has no links, only to look up names in it.
+    pub(crate) fn open_for_lookup(path: &Path) -> io::Result<Self> {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        if let Some(opened) = open_whole(path, PASSING) {
+            return opened.map(|fd| Self { fd });
+        }
+        walk(path, Missing::Refuse).map(|fd| Self { fd })
+    }
+
+    /// When a name was changed last; links are not followed.
+    pub(crate) fn modified(&self, name: &OsStr) -> io::Result<SystemTime> {
+        #[allow(clippy::useless_conversion, reason = "the fields differ in size from system to system")]
+        let (seconds, nanos) = {
+            let stat = rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            (i64::from(stat.st_mtime), u32::try_from(stat.st_mtime_nsec).unwrap_or(0))
+        };
+        let whole = Duration::from_secs(seconds.unsigned_abs());
+        let base = if seconds < 0 { UNIX_EPOCH.checked_sub(whole) } else { UNIX_EPOCH.checked_add(whole) };
+        Ok(base.and_then(|base| base.checked_add(Duration::from_nanos(nanos.into()))).unwrap_or(UNIX_EPOCH))
+    }
+
     /// Looks at one name, without following it. `None` when it does not exist.
+    #[allow(clippy::useless_conversion, reason = "the fields differ in size from system to system")]
     pub(crate) fn status(&self, name: &OsStr) -> io::Result<Option<EntryStatus>> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(EntryStatus {

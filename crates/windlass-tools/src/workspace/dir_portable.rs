@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use super::entry::{Entry, EntryStatus, Missing};
 
@@ -39,6 +40,16 @@ impl Dir {
             return Err(io::Error::from(io::ErrorKind::NotADirectory));
         }
         Ok(Self { path: path.to_owned() })
+    }
+
+    /// Opens the directory at `path`, which has no links, only to look up names in it.
+    pub(crate) fn open_for_lookup(path: &Path) -> io::Result<Self> {
+        Self::open(path, Missing::Refuse)
+    }
+
+    /// When a name was changed last; links are not followed.
+    pub(crate) fn modified(&self, name: &OsStr) -> io::Result<SystemTime> {
+        fs::symlink_metadata(self.path.join(name))?.modified()
     }
 
     /// Looks at one name, without following it. `None` when it does not exist.

@@ -80,6 +80,12 @@ fn files_come_newest_first_and_counts_by_path() {
     let found = outcome(&tree, &counts);
     assert_eq!((found.total_files, found.total_lines), (Some(3), Some(4)));
     assert_eq!(shown(&tree, found.found), ["a:1", "b:2", "d:1"]);
+    // The sums are those of all files, however few are asked for.
+    for mode in [GrepMode::Files, GrepMode::Counts] {
+        let few = outcome(&tree, &GrepQuery { mode, limit: Some(1), ..content("foo") });
+        assert_eq!((few.total_files, few.more), (Some(3), true));
+        assert_eq!(few.total_lines, (mode == GrepMode::Counts).then_some(4));
+    }
 }
 
 #[test]

@@ -91,6 +91,11 @@ impl<'s> FileWorker<'s> {
         }
     }
 
+    /// Whether a file or folder can still add to the result. Counts need them all.
+    fn is_wanted(&self, path: &Path) -> bool {
+        self.shared.query.mode != GrepMode::Content || self.shared.window.wants(path)
+    }
+
     fn search(&mut self, path: &Path, file: &File, meta: &Metadata) -> io::Result<()> {
         let Self { shared, matcher, reader, newest } = self;
         let query = shared.query;
@@ -100,7 +105,7 @@ impl<'s> FileWorker<'s> {
                 reader.run(matcher, file, meta.len(), &mut sink)?;
                 if sink.found {
                     let modified = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-                    newest.offer(modified, path.to_owned());
+                    newest.offer(modified, path);
                 }
             }
             GrepMode::Counts => {
@@ -168,7 +173,7 @@ impl Reader<'_> {
 
 impl Worker for FileWorker<'_> {
     fn enter(&mut self, directory: &Path) -> bool {
-        self.shared.filter.enters(directory) && self.shared.window.wants(directory)
+        self.shared.filter.enters(directory) && self.is_wanted(directory)
     }
 
     fn visit(&mut self, entry: &DirEntry, kind: FileType) -> Result<(), Interrupt> {
@@ -179,7 +184,7 @@ impl Worker for FileWorker<'_> {
         if kind.is_symlink()
             || !named && !self.shared.filter.accepts(path)
             || !(scope.allowed)(path)
-            || !self.shared.window.wants(path)
+            || !self.is_wanted(path)
         {
             return Ok(());
         }
