@@ -1,0 +1,215 @@
+//! Conformance of model providers: what [`ModelProvider`] promises, checked.
+//!
+//! Each function checks one promise and returns what it saw, or the
+//! [`Violation`]. A provider's test sets up an endpoint (such as
+//! [`WireServer`](crate::wire::WireServer)) for each situation and calls them:
+//!
+//! ```
+//! use std::sync::Arc;
+//! use windlass_model::{ScriptedModel, ScriptedTurn};
+//! use windlass_testkit::provider;
+//! use windlass_types::{Message, ModelRequest};
+//!
+//! # async fn run() -> Result<(), provider::Violation> {
+//! let model = ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("hello"));
+//! let request = ModelRequest::new("m", vec![Message::user_text("hi").into()], 100);
+//! let answer = provider::answers(&model, &request).await?;
+//! assert_eq!(answer.text(), "hello");
+//! provider::gives_frames(&model, &request).await?;
+//! provider::survives_cancellation(&model, &request).await?;
+//! provider::describes_models(&model, &["m", "a model that nobody knows"])?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod stream;
+
+pub use stream::{Ending, Transcript, read};
+
+use futures_util::{FutureExt, StreamExt};
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use windlass_model::{ModelError, ModelProvider};
+use windlass_types::{JsonText, ModelErrorKind, ModelRequest};
+
+/// A promise that a provider does not keep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation(String);
+
+impl Violation {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Violation {}
+
+fn ensure(holds: bool, text: impl FnOnce() -> String) -> Result<(), Violation> {
+    if holds { Ok(()) } else { Err(Violation::new(text())) }
+}
+
+async fn open(provider: &dyn ModelProvider, request: &ModelRequest) -> Result<Transcript, Violation> {
+    match provider.stream(Arc::new(request.clone())).await {
+        Ok(stream) => read(stream).await,
+        Err(error) => Ok(Transcript::refused(error)),
+    }
+}
+
+/// A request that the endpoint answers in full gives one complete message.
+///
+/// # Errors
+/// The stream does not follow the grammar of a message, does not complete, counts usage downwards, or
+/// holds a tool input that is not JSON.
+pub async fn answers(provider: &dyn ModelProvider, request: &ModelRequest) -> Result<Transcript, Violation> {
+    let transcript = open(provider, request).await?;
+    ensure(transcript.ending() == Ending::Complete, || {
+        format!("the message is whole, but its stream ended as {:?}: {:?}", transcript.ending(), transcript.error)
+    })?;
+    for (name, input) in transcript.tool_inputs() {
+        let whole = input.is_empty() || JsonText::parse(input.as_str()).is_ok();
+        ensure(whole, || format!("the input of {name} is not the JSON that the model wrote: {input}"))?;
+    }
+    Ok(transcript)
+}
+
+/// A request whose answer breaks off never completes, and ends as a cut: with
+/// [`ModelErrorKind::Cut`] or without a word.
+///
+/// # Errors
+/// The stream completes, ends in another way, or does not follow the grammar.
+pub async fn reports_a_cut(provider: &dyn ModelProvider, request: &ModelRequest) -> Result<Transcript, Violation> {
+    let transcript = open(provider, request).await?;
+    let ending = transcript.ending();
+    ensure(matches!(ending, Ending::Cut | Ending::Failed(ModelErrorKind::Cut)), || {
+        format!("the answer was cut, but its stream ended as {ending:?}: {:?}", transcript.error)
+    })?;
+    Ok(transcript)
+}
+
+/// A request that fails, at once or inside its stream, fails with this kind, in
+/// words, and shows none of these secrets in any text.
+///
+/// # Errors
+/// It does not fail, fails as another kind, without words, or shows a secret.
+pub async fn fails(
+    provider: &dyn ModelProvider,
+    request: &ModelRequest,
+    kind: ModelErrorKind,
+    secrets: &[&str],
+) -> Result<ModelError, Violation> {
+    let transcript = open(provider, request).await?;
+    let ending = transcript.ending();
+    ensure(ending == Ending::Failed(kind), || format!("expected a failure of kind {kind:?}, but got {ending:?}"))?;
+    let error = transcript.error.ok_or_else(|| Violation::new("a failure without an error"))?;
+    ensure(!error.message.trim().is_empty(), || format!("a failure of kind {kind:?} without words"))?;
+    let mut texts = vec![format!("{error:?}"), error.to_string(), format!("{provider:?}")];
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        texts.push(error.to_string());
+        cause = error.source();
+    }
+    for secret in secrets {
+        ensure(texts.iter().all(|text| !text.contains(secret)), || {
+            format!("the error or the provider shows the secret {secret:?}")
+        })?;
+    }
+    Ok(error)
+}
+
+/// A request that fails is sent once: the loop repeats, not the provider.
+/// `sent` tells how many requests the endpoint has seen.
+///
+/// # Errors
+/// The request does not fail, or is sent more or less than once.
+pub async fn does_not_retry(
+    provider: &dyn ModelProvider,
+    request: &ModelRequest,
+    sent: impl Fn() -> usize,
+) -> Result<ModelError, Violation> {
+    let before = sent();
+    let transcript = open(provider, request).await?;
+    let error = transcript.error.ok_or_else(|| Violation::new("the request was to fail, but did not"))?;
+    let times = sent().saturating_sub(before);
+    ensure(times == 1, || format!("one failing request was sent {times} times"))?;
+    Ok(error)
+}
+
+/// Items carry the provider's own frames when a request asks for them, and only then.
+///
+/// # Errors
+/// A frame is missing, is there unasked, or the request does not complete.
+pub async fn gives_frames(provider: &dyn ModelProvider, request: &ModelRequest) -> Result<(), Violation> {
+    for wanted in [true, false] {
+        let mut request = request.clone();
+        request.raw_frames = wanted;
+        let transcript = answers(provider, &request).await?;
+        for item in &transcript.items {
+            ensure(item.raw.is_some() == wanted, || {
+                format!("frames were wanted: {wanted}, but an item came with {:?}: {:?}", item.raw, item.event)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Dropping a call before it is answered, and its stream before it ends, leaves the provider usable.
+///
+/// # Errors
+/// A request after that does not complete.
+pub async fn survives_cancellation(provider: &dyn ModelProvider, request: &ModelRequest) -> Result<(), Violation> {
+    let request_arc = Arc::new(request.clone());
+    // Polled once, then dropped.
+    drop(provider.stream(Arc::clone(&request_arc)).now_or_never());
+    let opened = provider.stream(request_arc).await;
+    let mut stream = opened.map_err(|error| Violation::new(format!("after a cancelled call: {error}")))?;
+    let first = stream.next().await;
+    ensure(matches!(first, Some(Ok(_))), || format!("after a cancelled call the stream begins with {first:?}"))?;
+    drop(stream);
+    answers(provider, request).await.map(drop)
+}
+
+/// Calls at the same time do not mix: each completes as it does alone.
+///
+/// # Errors
+/// One of them does not complete, or its text differs from that of a call alone.
+pub async fn runs_in_parallel(provider: &dyn ModelProvider, requests: &[ModelRequest]) -> Result<(), Violation> {
+    let mut alone = Vec::new();
+    for request in requests {
+        alone.push(answers(provider, request).await?.text());
+    }
+    let together = futures_util::future::join_all(requests.iter().map(|request| answers(provider, request))).await;
+    for (alone, together) in alone.into_iter().zip(together) {
+        let together = together?.text();
+        ensure(alone == together, || format!("alone: {alone:?}, beside others: {together:?}"))?;
+    }
+    Ok(())
+}
+
+/// Names resolve to themselves once resolved, and limits make sense.
+///
+/// # Errors
+/// The first name for which this does not hold.
+pub fn describes_models(provider: &dyn ModelProvider, names: &[&str]) -> Result<(), Violation> {
+    ensure(!provider.name().is_empty(), || "the provider has no name".to_owned())?;
+    for name in names {
+        let model = provider.resolve_model(name);
+        let again = provider.resolve_model(&model);
+        ensure(model == again, || format!("{name} resolves to {model}, but that to {again}"))?;
+        let info = provider.model_info(&model);
+        ensure(info.default_output_tokens > 0, || format!("{model} writes no tokens by default"))?;
+        ensure(info.default_output_tokens <= info.max_output_tokens, || {
+            format!("{model} writes more by default than it can: {info:?}")
+        })?;
+        ensure(u64::from(info.max_output_tokens) < info.context_window, || {
+            format!("{model} writes more than its window holds: {info:?}")
+        })?;
+    }
+    Ok(())
+}
