@@ -10,6 +10,14 @@ const MAX_ALTERNATIVES: usize = 256;
 /// More names than this in one pattern are refused: states are the bits of a `u64`.
 const MAX_PARTS: usize = 60;
 
+/// What [`any_name`] is made of: no name has it and no class matches it.
+const ANY_NAME_CHAR: char = '\0';
+
+/// A name that only patterns for every name match: it stands for all names at once.
+pub(crate) fn any_name() -> String {
+    String::from(ANY_NAME_CHAR).repeat(MAX_PARTS)
+}
+
 /// How a pattern relates to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Reach {
@@ -305,7 +313,7 @@ impl Token {
             Self::One | Self::Many => true,
             Self::Class { negated, ranges } => {
                 let holds = |c: char| ranges.iter().any(|(low, high)| (*low..=*high).contains(&c));
-                holds(c) != *negated
+                holds(c) != *negated && (!*negated || c != ANY_NAME_CHAR)
             }
         }
     }

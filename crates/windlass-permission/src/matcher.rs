@@ -1,7 +1,7 @@
 //! Rules made ready to match.
 
 use crate::domain::Domain;
-use crate::glob::{Glob, Reach};
+use crate::glob::{Glob, Reach, any_name};
 use crate::path::{self, Subject};
 use crate::rule::ParsedRule;
 use crate::wildcard::Wildcard;
@@ -117,8 +117,9 @@ impl Directory {
 }
 
 impl PathRule {
-    /// How far an allow rule reaches: byte for byte, from the start directory.
-    pub(crate) fn covers(&self, subject: &Subject, workspace: &[Directory]) -> bool {
+    /// Whether an allow rule covers a path: byte for byte, from the start directory. For a `tree` it is enough
+    /// to cover everything in it.
+    pub(crate) fn covers(&self, subject: &Subject, tree: bool, workspace: &[Directory]) -> bool {
         let start = match &self.start {
             Start::At(names) => names,
             Start::Workspace => match workspace.first() {
@@ -126,8 +127,9 @@ impl PathRule {
                 None => return false,
             },
         };
+        let covered = |names: &[String]| self.globs.iter().any(|glob| glob.reach(names) == Reach::Covers);
         path::strip(&subject.exact, start)
-            .is_some_and(|rest| self.globs.iter().any(|glob| glob.reach(rest) == Reach::Covers))
+            .is_some_and(|rest| covered(rest) || (tree && covered(&[rest, &[any_name()]].concat())))
     }
 
     /// How far a deny or ask rule reaches: in any spelling, from any directory of the workspace.

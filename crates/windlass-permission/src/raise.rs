@@ -113,8 +113,11 @@ impl<'a> Grants<'a> {
         if touch.pattern.is_some() && scope == Scope::Edit {
             return None;
         }
-        let first = touch.subjects().find_map(|subject| rules().find(|(_, path)| path.covers(subject, self.workspace)));
-        let each = touch.both(|subject| free(subject) || rules().any(|(_, path)| path.covers(subject, self.workspace)));
+        let tree = touch.tree && scope == Scope::Read;
+        let first =
+            touch.subjects().find_map(|subject| rules().find(|(_, path)| path.covers(subject, tree, self.workspace)));
+        let each =
+            touch.both(|subject| free(subject) || rules().any(|(_, path)| path.covers(subject, tree, self.workspace)));
         first.filter(|_| each).map(|(rule, _)| rule)
     }
 

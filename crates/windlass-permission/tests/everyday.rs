@@ -1,0 +1,108 @@
+//! Commands people run all day are not asked about, and given rules hold for what they mean.
+
+mod common;
+
+use common::{Rules, World, allow};
+use windlass_types::Behavior::Allow;
+use windlass_types::PermissionMode;
+
+#[test]
+fn reading_commands_need_no_question() {
+    let world = World::new(Rules::default());
+    world.check(
+        Allow,
+        &[
+            "Bash ls",
+            "Bash ls -la src",
+            "Bash cat src/main.rs",
+            "Bash head -20 README.md",
+            "Bash tail -n 5 log.txt",
+            "Bash grep -rn 'fn main' src",
+            "Bash grep -rn TODO src | head -5",
+            "Bash find . -name '*.rs' -type f",
+            "Bash wc -l src/*.rs",
+            "Bash pwd",
+            "Bash echo hello world",
+            "Bash which cargo",
+            "Bash diff a.txt b.txt",
+            "Bash stat Cargo.toml",
+            "Bash du -sh target",
+            "Bash sort names.txt | uniq -c | sort -rn | head",
+            "Bash cat Cargo.toml 2>/dev/null",
+            "Bash ls -la && cat README.md",
+            "Bash git status",
+            "Bash git log --oneline -5",
+            "Bash git diff HEAD",
+            "Bash cd src && ls",
+            "Bash cut -d: -f1 data.txt",
+            "Bash test -f x && echo yes",
+            "Bash sed -n 1,20p src/lib.rs",
+            "Bash rg -n pattern src",
+            "Bash tree -L 2",
+            "Bash file target/debug/x",
+            "Bash date",
+            "Bash basename a/b",
+            "Read src/lib.rs",
+            "Grep .",
+            "Glob src",
+        ],
+    );
+}
+
+#[test]
+fn given_rules_cover_what_they_say() {
+    let rules = allow(&[
+        "Bash(cargo:*)",
+        "Bash(npm run *)",
+        "Bash(git add:*)",
+        "Bash(git commit:*)",
+        "Bash(make)",
+        "Edit(/src/**)",
+        "Edit(/docs/*.{md,txt})",
+        "Read(~/notes/**)",
+        "WebFetch(domain:docs.rs)",
+        "mcp__db__query",
+    ]);
+    World::new(rules).check(
+        Allow,
+        &[
+            "Bash cargo test",
+            "Bash cargo test -p x --lib -- --nocapture",
+            "Bash cargo build && cargo test",
+            "Bash cargo test 2>&1 | tail -20",
+            "Bash cargo test | grep FAILED",
+            "Bash RUST_BACKTRACE=1 cargo test",
+            "Bash npm run build",
+            "Bash git add -A",
+            "Bash git add . && git commit -m 'Fix the parser'",
+            "Bash git add .gitignore",
+            "Bash make",
+            "Bash cd src && cargo test",
+            "Write src/a.rs",
+            "Edit src/deep/b.rs",
+            "Edit docs/a.md",
+            "Read /home/u/notes/todo",
+            "WebFetch https://docs.rs/serde",
+            "mcp__db__query",
+        ],
+    );
+}
+
+#[test]
+fn accepting_edits_lets_files_be_worked_on() {
+    World::in_mode(PermissionMode::AcceptEdits, allow(&["Bash(cargo:*)"])).check(
+        Allow,
+        &[
+            "Write src/new.rs",
+            "Edit src/lib.rs",
+            "Bash mkdir -p src/a && touch src/a/mod.rs",
+            "Bash mv a.txt b.txt",
+            "Bash cp a.txt src",
+            "Bash mv a.txt .",
+            "Bash rm old.txt",
+            "Bash rm -rf target/tmp",
+            "Bash cargo fmt && mv a b",
+            "Bash echo x > notes.txt",
+        ],
+    );
+}

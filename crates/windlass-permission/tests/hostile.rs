@@ -1,0 +1,355 @@
+//! What somebody would try who wants a call to run that should not.
+
+mod common;
+
+use common::{HOME, Rules, World, allow, deny};
+use std::path::Path;
+use windlass_permission::{CallFacts, OwnCheck, PathFact, Policy, PolicyConfig};
+use windlass_types::Behavior::{Allow, Ask, Deny};
+use windlass_types::{
+    Access, Behavior, CallDigest, DecisionReason, HookVerdict, JsonText, PermissionMode, PermissionUpdate, RuleSource,
+    RuleValue, UpdateDestination,
+};
+
+const ALL_MODES: [PermissionMode; 5] = PermissionMode::ALL;
+
+#[test]
+fn links_do_not_lead_out() {
+    let world = World::new(allow(&["Edit(/src/**)"]))
+        .link("/w/src/out", "/etc")
+        .link("/w/in", "/w/src")
+        .link("/w/hop", "/tmp/hop")
+        .link("/tmp/hop", "/w/src");
+    world.check(
+        Ask,
+        &[
+            "Read src/out/passwd",
+            "Write src/out/cron",
+            "Bash cat src/out/passwd",
+            "Bash echo x > src/out/cron",
+            "Bash cd src/out && ls",
+        ],
+    );
+    // Both the link and its end must be allowed.
+    world.check(Ask, &["Write in/a"]);
+    world.check(Allow, &["Read in/a"]);
+    let accept = World::in_mode(PermissionMode::AcceptEdits, Rules::default()).link("/w/out", "/etc");
+    accept.check(Ask, &["Write out/x", "Bash touch out/x", "Bash rm -r out/x"]);
+    let denied = World::in_mode(PermissionMode::BypassPermissions, deny(&["Read(//secret/**)", "Edit(/locked/**)"]))
+        .link("/w/a", "/secret")
+        .link("/w/b", "/tmp/hop")
+        .link("/tmp/hop", "/secret/deep")
+        .link("/w/c", "/w/locked");
+    denied.check(
+        Deny,
+        &[
+            "Read a/x",
+            "Read b/x",
+            "Grep b/x",
+            "Write a/x",
+            "Write c/x",
+            "Bash cat a/x",
+            "Bash rm c/x",
+            "Bash python3 b/x",
+        ],
+    );
+    let protected = World::in_mode(PermissionMode::BypassPermissions, Rules::default())
+        .link("/w/g", "/w/.git")
+        .link("/w/f", "/home/u/.bashrc");
+    protected.check(Ask, &["Write g/hooks/pre-commit", "Edit f", "Bash echo x >> f", "Bash touch g/x", "Bash tee f"]);
+}
+
+#[test]
+fn paths_are_compared_by_name_not_by_text() {
+    let world = World::new(allow(&["Edit(/src/**)", "Read(//opt/data/**)"]));
+    world.check(
+        Ask,
+        &[
+            "Write src/../n",
+            "Write srcx/n",
+            "Write /w/src/../../etc/x",
+            "Read ../w2/x",
+            "Read /opt/database/x",
+            "Read /opt/data/../x",
+            "Bash cat src/../../x",
+        ],
+    );
+    world.check(Allow, &["Write src/./a/../n", "Read /opt/data/x", "Read src/../a"]);
+    let world = World::new(deny(&["Read(/a/**)", "Read(caf\u{e9}.txt)", "Read(*.pem)"]));
+    world.check(
+        Deny,
+        &[
+            "Read /w/x/../a/y",
+            "Read a/../a/y",
+            "Read cafe\u{301}.txt",
+            "Read CAF\u{c9}.TXT",
+            "Read x/KEY.PEM",
+            "Read key.pem.",
+            "Read key.pem::$DATA",
+            "Read A/y",
+        ],
+    );
+}
+
+#[test]
+fn protected_names_ask_in_every_mode_that_does_not_deny() {
+    let everything = ["Edit", "Write", "Edit(//**)", "Bash", "Bash(*)"];
+    let targets = [
+        "Write .git/config",
+        "Write sub/.git/hooks/x",
+        "Write .GIT/config",
+        "Edit .git./x",
+        "Write GIT~1/x",
+        "Write .windlass/settings.json",
+        "Write .claude/settings.local.json",
+        "Write /home/u/.zshrc",
+        "Write .mcp.json",
+        "Write .vscode/tasks.json",
+        "Bash echo x > .git/config",
+        "Bash echo x >> ~/.bashrc",
+        "Bash echo x >> $HOME/.profile",
+        "Bash cp evil .git/hooks/pre-commit",
+        "Bash tee .envrc",
+        "Bash bash -c 'echo x > .bashrc'",
+        "Bash git config core.hooksPath evil",
+        "Bash ln -s x .husky/y",
+        "Bash python3 .claude/x --out=.git/config",
+        "Bash sed -i s/a/b/ .gitmodules",
+        "Bash find .git -name x -delete",
+        "Bash mv .git old",
+        "Bash (cd sub; touch .git/x)",
+        "Bash chmod -x .git/hooks/y",
+        "NotebookEdit .idea/x",
+    ];
+    for mode in ALL_MODES {
+        let world = World::in_mode(mode, allow(&everything));
+        for target in targets {
+            let facts = world.call(target);
+            let hook = HookVerdict::new(Allow, "eager", "");
+            let decision = world.policy.decide(&facts, Some(&hook), None);
+            let expected = if matches!(mode, PermissionMode::Plan | PermissionMode::DontAsk) { Deny } else { Ask };
+            assert_eq!(decision.behavior, expected, "{mode} {target} {decision:?}");
+            assert!(decision.suggestions.is_empty(), "{target}");
+            if expected == Ask {
+                assert!(decision.protected, "{target} {decision:?}");
+                let other = CallDigest::new("another call");
+                assert_eq!(world.policy.decide(&facts, None, Some(&other)).behavior, Ask, "{target}");
+                assert_eq!(world.policy.decide(&facts, None, Some(&facts.digest)).behavior, Allow, "{target}");
+            }
+        }
+        world.check(Allow, &["Read .git/config", "Bash cat .git/config", "Bash ls .claude"]);
+    }
+}
+
+#[test]
+fn whole_trees_and_devices_are_never_touched() {
+    for mode in ALL_MODES {
+        let world =
+            World::in_mode(mode, allow(&["Bash", "Write", "Edit(//**)"])).link("/w/home", HOME).link("/w/sub/up", "/w");
+        for target in [
+            "Bash rm -rf /",
+            "Bash rm -rf ~",
+            "Bash rm -rf /home/u",
+            "Bash rm -rf .",
+            "Bash rm -rf /w",
+            "Bash sudo rm -rf /usr",
+            "Bash bash -c 'rm -rf /etc'",
+            "Bash chmod -R 777 /",
+            "Bash dd if=/dev/zero of=/dev/sda",
+            "Bash mkfs.ext4 /dev/sda1",
+            "Bash :(){ :|:& };:",
+            "Bash echo x > /dev/sda",
+            "Write /dev/sda",
+            "Bash rm -rf home/",
+        ] {
+            let facts = world.call(target);
+            let decision = world.policy.decide(&facts, None, Some(&facts.digest));
+            assert_eq!(decision.behavior, Deny, "{mode} {target} {decision:?}");
+        }
+    }
+    World::new(allow(&["Bash"]))
+        .check(Allow, &["Bash echo x > /dev/null", "Bash rm -rf target", "Bash python3 /dev/stdin"]);
+}
+
+#[test]
+fn nothing_lifts_a_deny() {
+    let rules = Rules { allow: &["Bash", "Bash(rm x)", "Read"], deny: &["Bash(rm:*)", "Read(x)"], ask: &[] };
+    for mode in ALL_MODES {
+        let world = World::in_mode(mode, rules);
+        for call in ["Bash rm x", "Read x"] {
+            let facts = world.call(call);
+            let hook = HookVerdict::new(Allow, "eager", "");
+            assert_eq!(world.policy.decide(&facts, Some(&hook), Some(&facts.digest)).behavior, Deny, "{mode} {call}");
+        }
+    }
+    let world = World::in_mode(PermissionMode::BypassPermissions, allow(&["Bash"]));
+    let facts = world.call("Bash ls");
+    let hook = HookVerdict::new(Deny, "guard", "not today");
+    let decision = world.policy.decide(&facts, Some(&hook), Some(&facts.digest));
+    assert_eq!((decision.behavior, decision.reason), (Deny, DecisionReason::Hook));
+    assert!(decision.message.contains("guard") && decision.message.contains("not today"));
+    let hook = HookVerdict::new(Ask, "guard", "");
+    assert_eq!(world.policy.decide(&facts, Some(&hook), None).behavior, Ask);
+    let checked = world.call("Bash ls").with_check(OwnCheck::Deny("no".to_owned()));
+    assert_eq!(world.policy.decide(&checked, None, None).reason, DecisionReason::ToolCheck);
+}
+
+#[test]
+fn what_is_not_known_is_not_allowed() {
+    let world = World::new(Rules::default());
+    let facts = |access: Access| CallFacts::new("custom", JsonText::empty_object(), access, CallDigest::new("1"), "/w");
+    let verdict = |facts: &CallFacts| world.policy.decide(facts, None, None).behavior;
+    assert_eq!(verdict(&facts(Access::NOTHING)), Allow);
+    assert_eq!(verdict(&facts(Access::Unknown)), Ask);
+    assert_eq!(verdict(&facts(Access::Exec)), Ask);
+    assert_eq!(verdict(&facts(Access::Network)), Ask);
+    // A path whose links nobody followed.
+    assert_eq!(verdict(&facts(Access::reads("/w/x"))), Ask);
+    assert_eq!(verdict(&facts(Access::reads("/w/x")).with_path(PathFact::new("/w/x", "/w/x", false))), Allow);
+    assert_eq!(verdict(&facts(Access::reads("/w/x")).with_path(PathFact::new("/w/x", "/w/x", true))), Ask);
+    // A command without an analysis.
+    let bash = CallFacts::new("Bash", JsonText::empty_object(), Access::Exec, CallDigest::new("1"), "/w");
+    assert_eq!(verdict(&bash), Ask);
+    let strict = World::new(Rules { allow: &["Bash"], deny: &["Bash(rm:*)"], ask: &[] });
+    assert_eq!(strict.policy.decide(&bash, None, None).behavior, Ask);
+    // Paths of a command that nobody resolved.
+    let mut unresolved = world.call("Bash cat a");
+    if let Some(command) = &mut unresolved.command {
+        command.paths.clear();
+    }
+    assert_eq!(verdict(&unresolved), Ask);
+    let mut git = world.clone();
+    git.inert_git = false;
+    git.check(Ask, &["Bash git status"]);
+    world.check(Allow, &["Bash git status"]);
+    world.check(Ask, &["Bash cd src && git status"]);
+}
+
+#[test]
+fn rules_that_cannot_be_used_are_named() {
+    let mut policy = Policy::new(PolicyConfig::new("/w"));
+    let mut add =
+        |behavior: Behavior, rule: &str| policy.add_rules(RuleSource::CliArg, behavior, &[rule], Path::new("/w"));
+    for rule in [
+        "",
+        "Bash(x",
+        "Read(~/x)",
+        "Read(~bob/x)",
+        "Read(!x)",
+        "Read(a/../b)",
+        "Read([b-a])",
+        "WebFetch(example.com)",
+        "custom(x)",
+        "mcp__a__b(command:x)",
+    ] {
+        let error = add(Deny, rule).unwrap_err();
+        assert!(error.to_string().contains(&format!("`{rule}`")), "{error}");
+        let warnings = add(Allow, rule).unwrap();
+        assert!(warnings.len() == 1 && warnings[0].ignored, "{rule} {warnings:?}");
+    }
+    for rule in ["*", "mcp__*", "Web*", "mcp__*__x", "custom(a:b)", "Write(x)", "Read(//)", "Read(/)"] {
+        assert!(add(Deny, rule).is_ok(), "{rule}");
+        assert!(add(Allow, rule).unwrap()[0].ignored, "{rule}");
+    }
+    let before = policy.is_hidden("Bash");
+    assert!(policy.add_rules(RuleSource::CliArg, Deny, &["Bash", "Bash(x"], Path::new("/w")).is_err());
+    assert_eq!(policy.is_hidden("Bash"), before);
+}
+
+#[test]
+fn updates_widen_only_what_they_may() {
+    let mut policy = Policy::new(PolicyConfig::new("/w").with_mode(PermissionMode::BypassPermissions));
+    assert_eq!(policy.mode(), PermissionMode::Default);
+    let session = UpdateDestination::Session;
+    let bypass = PermissionUpdate::SetMode { mode: PermissionMode::BypassPermissions, destination: session };
+    assert!(policy.apply(&bypass).unwrap_err().to_string().contains("bypassPermissions"));
+    let relative =
+        PermissionUpdate::AddDirectories { directories: vec!["/x".into(), "y".into()], destination: session };
+    assert!(policy.apply(&relative).is_err());
+    assert_eq!(policy.directories(), [Path::new("/w")]);
+    let unusable = PermissionUpdate::AddRules {
+        rules: vec![RuleValue::tool("Write"), RuleValue::new("Write", "x")],
+        behavior: Allow,
+        destination: session,
+    };
+    assert!(policy.apply(&unusable).is_err());
+    policy.add_rules(RuleSource::PolicySettings, Deny, &["Bash(curl:*)"], Path::new("/w")).unwrap();
+    let rule = vec![RuleValue::new("Bash", "curl:*")];
+    for destination in [session, UpdateDestination::UserSettings, UpdateDestination::CliArg] {
+        policy.apply(&PermissionUpdate::RemoveRules { rules: rule.clone(), behavior: Deny, destination }).unwrap();
+        policy.apply(&PermissionUpdate::ReplaceRules { rules: vec![], behavior: Deny, destination }).unwrap();
+        policy.apply(&PermissionUpdate::AddRules { rules: rule.clone(), behavior: Allow, destination }).unwrap();
+    }
+    let world = World { policy, ..World::new(Rules::default()) };
+    world.check(Deny, &["Bash curl x"]);
+}
+
+#[test]
+fn updates_take_effect_and_go_again() {
+    let mut world = World::new(Rules::default());
+    let session = UpdateDestination::Session;
+    let rules = vec![RuleValue::new("Bash", "npm test *"), RuleValue::new("Task", "Explore")];
+    world
+        .policy
+        .apply(&PermissionUpdate::AddRules { rules: rules.clone(), behavior: Allow, destination: session })
+        .unwrap();
+    world.check(Allow, &["Bash npm test", "Agent Explore"]);
+    world.policy.apply(&PermissionUpdate::RemoveRules { rules, behavior: Allow, destination: session }).unwrap();
+    world.check(Ask, &["Bash npm test", "Agent Explore"]);
+    let directories = vec!["/extra".into()];
+    world
+        .policy
+        .apply(&PermissionUpdate::AddDirectories { directories: directories.clone(), destination: session })
+        .unwrap();
+    world.check(Allow, &["Read /extra/x"]);
+    world.policy.apply(&PermissionUpdate::RemoveDirectories { directories, destination: session }).unwrap();
+    world.check(Ask, &["Read /extra/x"]);
+    let start = vec!["/w".into()];
+    world.policy.apply(&PermissionUpdate::RemoveDirectories { directories: start, destination: session }).unwrap();
+    world.check(Allow, &["Read x"]);
+}
+
+#[test]
+fn searches_are_filtered() {
+    let mut config = PolicyConfig::new("/tmp/w");
+    config = config.with_link("/tmp", "/private/tmp").with_home(Some(HOME.into()));
+    let mut policy = Policy::new(config);
+    policy
+        .add_rules(RuleSource::CliArg, Deny, &["Read(.env)", "Read(/keys/**)", "Read(~/.ssh/**)"], Path::new("/tmp/w"))
+        .unwrap();
+    for path in ["/tmp/w/.env", "/tmp/w/a/.ENV", "/private/tmp/w/keys/a", "/home/u/.ssh/id"] {
+        assert!(!policy.may_read(Path::new(path), Path::new(path)), "{path}");
+        assert!(!policy.may_read(Path::new("/tmp/w/link"), Path::new(path)), "{path}");
+    }
+    assert!(policy.may_read(Path::new("/tmp/w/a"), Path::new("/private/tmp/w/a")));
+    let facts =
+        CallFacts::new("Read", JsonText::empty_object(), Access::reads("/tmp/w/a"), CallDigest::new("1"), "/tmp/w")
+            .with_path(PathFact::new("/tmp/w/a", "/private/tmp/w/a", false));
+    assert_eq!(policy.decide(&facts, None, None).behavior, Allow);
+}
+
+#[test]
+fn proven_read_only_is_about_the_call_alone() {
+    let world =
+        World::in_mode(PermissionMode::BypassPermissions, Rules { deny: &["Read(a)"], allow: &["Bash"], ask: &[] });
+    for (call, expected) in [
+        ("Read a", true),
+        ("Grep /etc", true),
+        ("TodoWrite", true),
+        ("Bash ls -la && cat x | head", true),
+        ("Bash git status", true),
+        ("Bash cd src && ls", false),
+        ("Bash ls > x", false),
+        ("Bash python3 x", false),
+        ("Bash echo $(ls)", false),
+        ("Bash touch x", false),
+        ("Write x", false),
+        ("custom", false),
+        ("WebFetch https://a.b", false),
+        ("AskUserQuestion", false),
+    ] {
+        assert_eq!(world.policy.is_proven_read_only(&world.call(call)), expected, "{call}");
+    }
+    let background = serde_json::json!({"command": "ls", "run_in_background": true});
+    assert!(!world.policy.is_proven_read_only(&world.facts("Bash", &background)));
+}
