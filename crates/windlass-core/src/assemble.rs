@@ -37,8 +37,14 @@ pub struct MessageAssembler {
     max_blocks: usize,
     bytes: usize,
     state: State,
-    message: AssembledMessage,
+    /// Set by the start of the message.
+    id: Option<MessageId>,
+    model: String,
+    content: Vec<ContentBlock>,
+    malformed: Vec<MalformedInput>,
     open: Option<Open>,
+    stop_reason: Option<StopReason>,
+    usage: Usage,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,7 +172,19 @@ impl MessageAssembler {
 
     /// An assembler for one call with these limits on bytes of content and number of blocks.
     pub fn with_limits(max_bytes: usize, max_blocks: usize) -> Self {
-        Self { max_bytes, max_blocks, bytes: 0, state: State::Waiting, message: AssembledMessage::blank(), open: None }
+        Self {
+            max_bytes,
+            max_blocks,
+            bytes: 0,
+            state: State::Waiting,
+            id: None,
+            model: String::new(),
+            content: Vec::new(),
+            malformed: Vec::new(),
+            open: None,
+            stop_reason: None,
+            usage: Usage::default(),
+        }
     }
 
     /// Whether the message is complete. When the stream has ended and this is
@@ -202,16 +220,20 @@ impl MessageAssembler {
             (_, ModelEvent::MessageStart { .. }) => Err(AssembleError::StartedTwice),
             (State::Stopping, ModelEvent::MessageStop) => Ok(State::Complete),
             (State::Content, ModelEvent::MessageStop) => match self.open {
-                Some(_) => Err(AssembleError::BlockOpen { index: self.message.content.len() }),
+                Some(_) => Err(AssembleError::BlockOpen { index: self.content.len() }),
                 None => Err(AssembleError::NoStopReason),
             },
             (_, ModelEvent::MessageDelta { stop_reason: None, .. }) => Ok(state),
             (State::Content, ModelEvent::MessageDelta { .. }) => match self.open {
-                Some(_) => Err(AssembleError::BlockOpen { index: self.message.content.len() }),
+                Some(_) => Err(AssembleError::BlockOpen { index: self.content.len() }),
                 None => Ok(State::Stopping),
             },
             (State::Stopping, ModelEvent::MessageDelta { stop_reason: Some(reason), .. }) => {
-                if *reason == self.message.stop_reason { Ok(state) } else { Err(AssembleError::StopReasonChanged) }
+                if self.stop_reason.as_ref() == Some(reason) {
+                    Ok(state)
+                } else {
+                    Err(AssembleError::StopReasonChanged)
+                }
             }
             (State::Stopping, _) => Err(AssembleError::AfterStopReason),
             (State::Content, _) => Ok(State::Content),
@@ -222,9 +244,9 @@ impl MessageAssembler {
         match event {
             ModelEvent::MessageStart { id, model, usage } => {
                 self.take(id.as_str().len().saturating_add(model.len()))?;
-                self.message.id = id.clone();
-                self.message.model.clone_from(model);
-                self.message.usage = *usage;
+                self.id = Some(id.clone());
+                self.model.clone_from(model);
+                self.usage = *usage;
                 self.state = next;
                 Ok(Step::Started { id, model, usage: *usage })
             }
@@ -241,23 +263,29 @@ impl MessageAssembler {
             ModelEvent::BlockStop { index } => {
                 self.finish_block(*index)?;
                 self.state = next;
-                let block = self.message.content.last().ok_or(AssembleError::NotOpen { index: *index })?;
-                let malformed = self.message.malformed.last().filter(|malformed| malformed.index == *index);
+                let block = self.content.last().ok_or(AssembleError::NotOpen { index: *index })?;
+                let malformed = self.malformed.last().filter(|malformed| malformed.index == *index);
                 Ok(Step::BlockFinished { index: *index, block, malformed })
             }
             ModelEvent::MessageDelta { stop_reason, usage } => {
                 if let Some(reason) = stop_reason {
                     self.take(reason.as_str().len())?;
-                    self.message.stop_reason = reason.clone();
+                    self.stop_reason = Some(reason.clone());
                 }
-                self.message.usage = *usage;
+                self.usage = *usage;
                 self.state = next;
                 Ok(Step::Usage { usage: *usage, stop_reason: stop_reason.as_ref() })
             }
             ModelEvent::MessageStop => {
                 self.state = next;
-                let message = std::mem::replace(&mut self.message, AssembledMessage::blank());
-                Ok(Step::Complete(Box::new(message)))
+                Ok(Step::Complete(Box::new(AssembledMessage {
+                    id: self.id.take().ok_or(AssembleError::NotStarted)?,
+                    model: std::mem::take(&mut self.model),
+                    content: std::mem::take(&mut self.content),
+                    malformed: std::mem::take(&mut self.malformed),
+                    stop_reason: self.stop_reason.take().ok_or(AssembleError::NoStopReason)?,
+                    usage: self.usage,
+                })))
             }
             // Ping, Unknown, and events of later versions.
             _ => {
@@ -273,7 +301,7 @@ impl MessageAssembler {
     }
 
     fn begin(&mut self, index: usize, start: &BlockStart) -> Result<(), AssembleError> {
-        let expected = self.message.content.len();
+        let expected = self.content.len();
         if self.open.is_some() {
             return Err(AssembleError::BlockOpen { index: expected });
         }
@@ -308,7 +336,7 @@ impl MessageAssembler {
         if id.as_str().is_empty() || name.is_empty() {
             return Err(AssembleError::NamelessCall);
         }
-        let mut calls = self.message.content.iter().filter_map(ContentBlock::as_tool_use);
+        let mut calls = self.content.iter().filter_map(ContentBlock::as_tool_use);
         if calls.any(|call| call.id == *id) { Err(AssembleError::RepeatedCall { id: id.clone() }) } else { Ok(()) }
     }
 
@@ -358,11 +386,7 @@ impl MessageAssembler {
     }
 
     fn check_open(&self, index: usize) -> Result<(), AssembleError> {
-        if self.open.is_some() && index == self.message.content.len() {
-            Ok(())
-        } else {
-            Err(AssembleError::NotOpen { index })
-        }
+        if self.open.is_some() && index == self.content.len() { Ok(()) } else { Err(AssembleError::NotOpen { index }) }
     }
 
     fn finish_block(&mut self, index: usize) -> Result<(), AssembleError> {
@@ -384,29 +408,16 @@ impl MessageAssembler {
             Some(Open::Whole { block, .. }) => block,
             None => return Err(AssembleError::NotOpen { index }),
         };
-        self.message.content.push(block);
+        self.content.push(block);
         Ok(())
     }
 
     fn settle_call(&mut self, index: usize, id: ToolUseId, name: String, input: Result<JsonText, String>) -> ToolUse {
         let input = input.unwrap_or_else(|error| {
-            self.message.malformed.push(MalformedInput { index, id: id.clone(), error });
+            self.malformed.push(MalformedInput { index, id: id.clone(), error });
             JsonText::empty_object()
         });
         ToolUse::new(id, name, input)
-    }
-}
-
-impl AssembledMessage {
-    fn blank() -> Self {
-        Self {
-            id: MessageId::from(""),
-            model: String::new(),
-            content: Vec::new(),
-            malformed: Vec::new(),
-            stop_reason: StopReason::Other(String::new()),
-            usage: Usage::default(),
-        }
     }
 }
 
