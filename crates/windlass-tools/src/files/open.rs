@@ -128,12 +128,8 @@ pub(crate) async fn not_found(cx: &ToolCx, path: &Path) -> ToolError {
     ToolError::rejected(text)
 }
 
-/// Only for paths in the workspace: elsewhere even the existence of a file is not told.
+/// Only for files in the workspace: elsewhere even their existence is not told.
 async fn is_file(cx: &ToolCx, path: &Path) -> bool {
-    let inside = |path: &Path| cx.directories().iter().any(|root| path.starts_with(root));
-    if !inside(path) {
-        return false;
-    }
     let resolved = cx.workspace().resolve(path).await;
-    resolved.is_ok_and(|at| at.kind == EntryKind::File && inside(&at.path))
+    resolved.is_ok_and(|at| at.kind == EntryKind::File && cx.directories().iter().any(|root| at.path.starts_with(root)))
 }

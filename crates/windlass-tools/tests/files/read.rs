@@ -134,6 +134,17 @@ async fn a_missing_file_comes_with_guesses() {
 }
 
 #[tokio::test]
+async fn nothing_is_told_about_files_outside() {
+    let session = Session::new();
+    session.put("/x/secret.yaml", "a: 1\n");
+    session.link("/w/config.yaml", "/x/secret.yaml");
+    for path in ["/x/secret.yml", "/w/config.yml"] {
+        let error = session.call("Read", json!({ "file_path": path })).await.unwrap_err();
+        assert!(error.contains("does not exist") && !error.contains("mean"), "{error}");
+    }
+}
+
+#[tokio::test]
 async fn a_read_stops_when_it_is_cancelled() {
     let session = Session::new();
     session.put("/w/a.txt", "line\n".repeat(2_000_000));

@@ -33,6 +33,7 @@ fn only_the_replaced_bytes_change() {
         // Mixed ones stay as they are.
         (b"a\r\nb\nc\r\nd\n", "b\nc\nd", "b\nC\nd", b"a\r\nb\nC\r\nd\n"),
         (b"a\nb\r\nc\n", "a\nb\nc", "A\nB\nC", b"A\nB\r\nC\n"),
+        (b"a\nb\r\nc\r\n", "a\nb\nc", "x\na\nb\nc", b"x\na\nb\r\nc\r\n"),
         (b"x\ny\r\n", "y", "y\nz", b"x\ny\r\nz\r\n"),
         // A CR in the request is taken as it is.
         (b"a\r\nb\r\n", "a\r\nb", "a\nb", b"a\nb\r\n"),
@@ -72,6 +73,15 @@ fn bytes_that_only_look_like_the_text_are_not_matched() {
     let raw = shift_jis("これは日本語の文章です。表示ソ\\\nテストのために書かれています。");
     let got = replace(&raw, "\\", "/", false).unwrap();
     assert_eq!(got, shift_jis("これは日本語の文章です。表示ソ/\nテストのために書かれています。"));
+}
+
+#[test]
+fn a_damaged_neighbour_does_not_swallow_the_new_text() {
+    // The half character before the place would join with the first new byte.
+    let format = TextFormat { charset: Charset::Legacy(encoding_rs::SHIFT_JIS), bom: 0, breaks: Breaks::Lf };
+    let edit = |new| apply(b"\x81<place>", format, Replacement { old: "<place>", new, all: false });
+    assert_eq!(edit("abc"), Err(EditError::Damaged { charset: "Shift_JIS" }));
+    assert_eq!(edit("<abc>").map(|edited| edited.bytes).as_deref(), Ok(&b"\x81<abc>"[..]));
 }
 
 #[test]

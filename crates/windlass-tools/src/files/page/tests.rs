@@ -41,6 +41,18 @@ fn lines_are_numbered_whatever_ends_them() {
 }
 
 #[test]
+fn a_break_of_two_bytes_may_come_in_two_chunks() {
+    let format = TextFormat { breaks: Breaks::Cr, ..TextFormat::NEW };
+    for chunk in 1..8 {
+        let mut reader = PageReader::new(format, PageRequest::default());
+        for part in b"a\rb\r\n\r\nc\nd\r".chunks(chunk) {
+            reader.push(part);
+        }
+        assert_eq!(reader.finish(true).lines, ["a", "b", "", "c", "d", ""], "{chunk}");
+    }
+}
+
+#[test]
 fn a_part_says_how_to_go_on() {
     let text: String = (1..=10).map(|n| format!("line {n}\n")).collect();
     let part = page(text.as_bytes(), 3, 4);
