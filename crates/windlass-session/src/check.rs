@@ -1,0 +1,73 @@
+//! Looks at a log without changing it.
+
+use crate::{SkippedLine, Transcript, check_messages, read_log, repair};
+use std::io::{self, BufRead};
+
+/// What a log is worth.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[non_exhaustive]
+pub struct CheckReport {
+    /// Entries that were read, of the conversation and beside it.
+    pub entries: usize,
+    /// Messages that a request would carry.
+    pub messages: usize,
+    /// Lines, or parts of lines, that could not be used (the first thousand).
+    pub skipped: Vec<SkippedLine>,
+    /// Results that had to be made for calls without one.
+    pub synthetic_results: usize,
+    /// Results that answer no call, or one that is answered already.
+    pub dropped_results: usize,
+    /// Whether what is left is a conversation that can be sent. A log of which
+    /// nothing but damage is left is none.
+    pub valid: bool,
+    /// What is unusual but was used (the first thousand).
+    pub warnings: Vec<String>,
+}
+
+/// Reads and repairs a log in memory and says what was found.
+///
+/// # Errors
+/// Only those of the reader.
+pub fn check_log(reader: impl BufRead) -> io::Result<CheckReport> {
+    let log = read_log(reader)?;
+    let entries = log.report.entries;
+    let (repaired, repairs) = repair(log.entries);
+    let messages = Transcript::from_entries(&repaired).messages();
+    let mut warnings = log.report.warnings;
+    let checked = check_messages(messages.iter().map(|message| &**message));
+    let mut warn = |holds: bool, text: String| {
+        if holds {
+            warnings.push(text);
+        }
+    };
+    warn(repairs.beginning_lost, "the beginning of the conversation is lost".to_owned());
+    warn(repairs.moved_results > 0, format!("{} results stood in another place", repairs.moved_results));
+    warn(repairs.dropped_messages > 0, format!("{} messages have no content", repairs.dropped_messages));
+    warn(log.report.off_branch > 0, format!("{} lines are on another branch", log.report.off_branch));
+    let unlisted = log.report.skipped_total.saturating_sub(log.report.skipped.len());
+    warn(unlisted > 0, format!("{unlisted} more skipped lines are not listed"));
+    if let Err(rule) = &checked {
+        warnings.push(rule.clone());
+    }
+    Ok(CheckReport {
+        entries,
+        messages: messages.len(),
+        valid: checked.is_ok() && (!messages.is_empty() || log.report.skipped.is_empty()),
+        skipped: log.report.skipped,
+        synthetic_results: repairs.synthetic.len(),
+        dropped_results: repairs.dropped_results,
+        warnings,
+    })
+}
+
+/// The messages that a request would carry if the session went on: a JSON
+/// array, with the exact text of every tool input.
+///
+/// # Errors
+/// Only those of the reader.
+pub fn export_messages(reader: impl BufRead) -> io::Result<String> {
+    let (entries, _) = repair(read_log(reader)?.entries);
+    let messages = Transcript::from_entries(&entries).messages();
+    let messages: Vec<&str> = messages.iter().map(|message| message.json()).collect();
+    Ok(format!("[{}]", messages.join(",")))
+}

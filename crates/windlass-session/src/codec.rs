@@ -1,0 +1,22 @@
+//! Entries as lines of JSON, and back.
+
+mod decode;
+mod encode;
+mod line;
+mod sum;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use decode::{Body, Decoded, MessageLine, Parent, ResultLine, decode};
+pub use encode::LogEncoder;
+pub(crate) use sum::LineSum;
+
+/// The type of the line that holds the checksum of the lines before it.
+pub(crate) const CHECKSUM: &str = "windlass-checksum";
+pub(crate) const INTENT: &str = "windlass-intent";
+pub(crate) const DECISION: &str = "windlass-decision";
+pub(crate) const MODEL: &str = "windlass-model";
+pub(crate) const CWD: &str = "windlass-cwd";
+pub(crate) const TODOS: &str = "windlass-todos";
+pub(crate) const MODE: &str = "mode";
+pub(crate) const COST: &str = "cost-state";

@@ -1,0 +1,318 @@
+//! Lines to records.
+
+use super::line::{CostBody, Exact, IntentBody, WireUsage};
+use super::{COST, CWD, DECISION, INTENT, MODE, MODEL, TODOS};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use windlass_types::{
+    CallDigest, ContentBlock, EntryId, EntryKind, JsonText, MessageId, ModelUsage, NanoUsd, PermissionMode, RunId,
+    RunRecord, StopReason, Timestamp, ToolResult, ToolUseId, UserEntry,
+};
+
+/// A line that was understood, with what of it was not.
+#[derive(Debug)]
+pub(crate) struct Decoded {
+    pub(crate) uuid: Option<EntryId>,
+    pub(crate) parent: Parent,
+    /// The end of the conversation before a compaction.
+    pub(crate) logical_parent: Option<EntryId>,
+    pub(crate) timestamp: Option<Timestamp>,
+    /// Belongs to another agent's conversation.
+    pub(crate) aside: bool,
+    pub(crate) body: Body,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// What a line says about the line before it in the conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Parent {
+    /// It has none: the conversation begins here.
+    Root,
+    /// This one.
+    Line(EntryId),
+    /// Nothing that can be read.
+    Unreadable,
+}
+
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// Content of the user, after any results in the same line.
+    User {
+        results: Vec<ResultLine>,
+        user: Option<UserEntry>,
+        is_summary: bool,
+    },
+    Assistant(MessageLine),
+    /// A line of the conversation without content for the model.
+    Passive {
+        json: JsonText,
+        is_boundary: bool,
+    },
+    /// A line beside the conversation.
+    Beside(EntryKind),
+    Checksum(Checksum),
+}
+
+#[derive(Debug)]
+pub(crate) struct ResultLine {
+    pub(crate) result: ToolResult,
+    pub(crate) structured: Option<JsonText>,
+    pub(crate) assistant: Option<EntryId>,
+    pub(crate) synthetic: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct MessageLine {
+    pub(crate) message_id: MessageId,
+    pub(crate) model: String,
+    pub(crate) content: Vec<ContentBlock>,
+    pub(crate) stop_reason: Option<StopReason>,
+    pub(crate) usage: windlass_types::Usage,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct Checksum {
+    pub(crate) lines: usize,
+    pub(crate) sum: String,
+}
+
+/// All fields, each unread: one field of a wrong type spoils no other.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Fields<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    uuid: Option<&'a RawValue>,
+    // An explicit null means something else than no value.
+    #[serde(borrow, default, deserialize_with = "present")]
+    parent_uuid: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    logical_parent_uuid: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    timestamp: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    is_sidechain: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    team_name: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    is_meta: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    is_compact_summary: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    is_api_error_message: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    permission_mode: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    prompt_id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    tool_use_result: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "sourceToolAssistantUUID")]
+    source_tool_assistant_uuid: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    windlass_synthetic: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    windlass_exact: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    subtype: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    model: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    stop_reason: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    usage: Option<&'a RawValue>,
+}
+
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// Reads a field as a type, nothing when it is absent or of another type.
+fn read<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+fn exact_json(raw: &RawValue) -> JsonText {
+    JsonText::parse(raw.get()).unwrap_or_else(|_| JsonText::empty_object())
+}
+
+/// Reads one record, given as the text of one JSON object.
+///
+/// Everything that is an object with a `type` is kept; what is not known, or
+/// known but not understood, as a foreign line.
+pub(crate) fn decode(text: &str) -> Result<Decoded, String> {
+    let fields: Fields<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let kind: String = read(fields.kind).ok_or("it has no type")?;
+    let mut warnings = Vec::new();
+    let body = match kind.as_str() {
+        "user" => user(&fields, &mut warnings),
+        "assistant" if read(fields.is_api_error_message) == Some(true) => Ok(passive(text, false)),
+        "assistant" => assistant(&fields, &mut warnings),
+        "attachment" | "progress" => Ok(passive(text, false)),
+        "system" => {
+            Ok(passive(text, read::<Cow<'_, str>>(fields.subtype).is_some_and(|kind| kind == "compact_boundary")))
+        }
+        super::CHECKSUM => serde_json::from_str(text).map(Body::Checksum).map_err(|error| error.to_string()),
+        kind => Ok(Body::Beside(beside(kind, text, &fields, &mut warnings))),
+    }?;
+    Ok(Decoded {
+        uuid: id(fields.uuid),
+        parent: match fields.parent_uuid {
+            Some(raw) if raw.get() == "null" => Parent::Root,
+            raw => id(raw).map_or(Parent::Unreadable, Parent::Line),
+        },
+        logical_parent: id(fields.logical_parent_uuid),
+        timestamp: read(fields.timestamp),
+        aside: read(fields.is_sidechain) == Some(true) || fields.team_name.is_some(),
+        body,
+        warnings,
+    })
+}
+
+fn id(raw: Option<&RawValue>) -> Option<EntryId> {
+    read::<String>(raw).filter(|id| !id.is_empty()).map(EntryId::from)
+}
+
+fn foreign(text: &str) -> JsonText {
+    JsonText::parse(text).unwrap_or_else(|_| JsonText::empty_object())
+}
+
+fn passive(text: &str, is_boundary: bool) -> Body {
+    Body::Passive { json: foreign(text), is_boundary }
+}
+
+/// The blocks of a message's content. A block that cannot be read is left out
+/// with a warning.
+fn content(
+    fields: &Fields<'_>,
+    message: &Message<'_>,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<ContentBlock>, String> {
+    let raw = message.content.ok_or("its message has no content")?;
+    let exact: Exact<'_> = read(fields.windlass_exact).unwrap_or_default();
+    let text = exact.content.as_deref().filter(|text| same_but_breaks(text, raw.get())).unwrap_or(raw.get());
+    if text.starts_with('"') {
+        let text: String = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        return Ok(vec![ContentBlock::Text { text }]);
+    }
+    let parts: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| "its content is neither text nor blocks")?;
+    let mut blocks = Vec::with_capacity(parts.len());
+    for (at, part) in parts.iter().enumerate() {
+        match serde_json::from_str(part.get()) {
+            Ok(block) => blocks.push(block),
+            Err(error) => warnings.push(format!("block {at} is left out: {error}")),
+        }
+    }
+    if blocks.is_empty() && !parts.is_empty() { Err("none of its blocks can be read".to_owned()) } else { Ok(blocks) }
+}
+
+/// Whether two JSON texts differ in nothing but line breaks that became spaces.
+fn same_but_breaks(exact: &str, flat: &str) -> bool {
+    exact.len() == flat.len() && exact.bytes().zip(flat.bytes()).all(|(a, b)| a == b || (a == b'\n' && b == b' '))
+}
+
+fn message<'a>(fields: &Fields<'a>) -> Result<Message<'a>, String> {
+    let raw = fields.message.ok_or("it has no message")?;
+    serde_json::from_str(raw.get()).map_err(|error| format!("its message cannot be read: {error}"))
+}
+
+fn user(fields: &Fields<'_>, warnings: &mut Vec<String>) -> Result<Body, String> {
+    let content = content(fields, &message(fields)?, warnings)?;
+    let mut results = Vec::new();
+    let mut rest = Vec::new();
+    for block in content {
+        match block {
+            ContentBlock::ToolResult(result) => results.push(ResultLine {
+                result,
+                structured: None,
+                assistant: id(fields.source_tool_assistant_uuid),
+                synthetic: read(fields.windlass_synthetic) == Some(true),
+            }),
+            block => rest.push(block),
+        }
+    }
+    if let ([only], Some(raw)) = (results.as_mut_slice(), fields.tool_use_result) {
+        let exact: Exact<'_> = read(fields.windlass_exact).unwrap_or_default();
+        let exact = exact.tool_use_result.filter(|text| same_but_breaks(text, raw.get()));
+        only.structured = Some(exact.and_then(|text| JsonText::parse(text).ok()).unwrap_or_else(|| exact_json(raw)));
+    }
+    let user = (!rest.is_empty() || results.is_empty()).then(|| {
+        let mut user = UserEntry::new(rest);
+        user.is_meta = read(fields.is_meta) == Some(true);
+        user.run = read::<String>(fields.prompt_id).map(RunId::from);
+        user.permission_mode = read(fields.permission_mode);
+        user
+    });
+    Ok(Body::User { results, user, is_summary: read(fields.is_compact_summary) == Some(true) })
+}
+
+fn assistant(fields: &Fields<'_>, warnings: &mut Vec<String>) -> Result<Body, String> {
+    let message = message(fields)?;
+    let content = content(fields, &message, warnings)?;
+    Ok(Body::Assistant(MessageLine {
+        message_id: MessageId::from(read::<String>(message.id).unwrap_or_default()),
+        model: read(message.model).unwrap_or_default(),
+        content,
+        stop_reason: read(message.stop_reason),
+        usage: read::<WireUsage>(message.usage).map(Into::into).unwrap_or_default(),
+    }))
+}
+
+fn beside(kind: &str, text: &str, fields: &Fields<'_>, warnings: &mut Vec<String>) -> EntryKind {
+    let entry = match kind {
+        INTENT => intent(text),
+        DECISION => field::<windlass_types::AuditedDecision>(text, "decision").map(EntryKind::Decision),
+        MODE => field::<PermissionMode>(text, "mode").map(EntryKind::Mode),
+        MODEL => field(text, "model").map(EntryKind::Model),
+        CWD => field(text, "cwd").map(EntryKind::Cwd),
+        TODOS => todos(text, fields),
+        COST => run_finished(text),
+        _ => return EntryKind::Foreign(foreign(text)),
+    };
+    entry.unwrap_or_else(|| {
+        if kind.starts_with("windlass-") {
+            warnings.push(format!("the {kind} line is of a form that is not known here"));
+        }
+        EntryKind::Foreign(foreign(text))
+    })
+}
+
+fn field<T: serde::de::DeserializeOwned>(text: &str, name: &str) -> Option<T> {
+    let fields: std::collections::HashMap<Cow<'_, str>, &RawValue> = serde_json::from_str(text).ok()?;
+    read(fields.get(name).copied())
+}
+
+fn intent(text: &str) -> Option<EntryKind> {
+    let body: IntentBody<'_> = serde_json::from_str(text).ok()?;
+    Some(EntryKind::Intent {
+        tool_use_id: ToolUseId::from(&*body.tool_use_id),
+        assistant: EntryId::from(&*body.assistant_uuid),
+        digest: CallDigest::new(&*body.digest),
+    })
+}
+
+fn todos(text: &str, fields: &Fields<'_>) -> Option<EntryKind> {
+    let flat: JsonText = field(text, "todos")?;
+    let exact: Exact<'_> = read(fields.windlass_exact).unwrap_or_default();
+    let exact = exact.todos.filter(|exact| same_but_breaks(exact, flat.as_str()));
+    Some(EntryKind::Todos(exact.and_then(|exact| JsonText::parse(exact).ok()).unwrap_or(flat)))
+}
+
+fn run_finished(text: &str) -> Option<EntryKind> {
+    let body: CostBody<'_> = serde_json::from_str(text).ok()?;
+    let models = body.models.into_iter().map(|(model, usage)| (model, ModelUsage::from(usage))).collect();
+    let run = RunId::from(&*body.run.run);
+    let cost = NanoUsd::from_usd(body.total);
+    Some(EntryKind::RunFinished(RunRecord::new(run, &*body.run.outcome, body.run.turns, cost, models)))
+}

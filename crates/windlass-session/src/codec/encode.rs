@@ -1,0 +1,249 @@
+//! Entries to lines.
+
+use super::line::{
+    AssistantMessage, BesideLine, ChainLine, Content, CostBody, Exact, IntentBody, ResultBlock, UserMessage, WireRun,
+};
+use super::{COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, TODOS};
+use crate::LogHeader;
+use crate::repair::derived_id;
+use serde::Serialize;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use windlass_types::{
+    AssistantEntry, AuditedDecision, ContentBlock, Entry, EntryId, EntryKind, JsonText, RunRecord, SessionId,
+    ToolResultEntry, UserEntry,
+};
+
+/// Writes the entries of one session as lines of its log.
+///
+/// A message of the model becomes one line a block, everything else one line an
+/// entry. The text of tool inputs and unknown data is kept exactly.
+#[derive(Debug)]
+pub struct LogEncoder {
+    session: SessionId,
+    header: LogHeader,
+    sum: LineSum,
+}
+
+impl LogEncoder {
+    /// An encoder for a session.
+    pub fn new(session: SessionId, header: LogHeader) -> Self {
+        Self { session, header, sum: LineSum::default() }
+    }
+
+    /// Appends the lines of an entry, each with its line break.
+    pub fn entry(&mut self, entry: &Entry, out: &mut Vec<u8>) {
+        let from = out.len();
+        match &entry.kind {
+            EntryKind::User(user) => self.user(entry, user, out),
+            EntryKind::Assistant(assistant) => self.assistant(entry, assistant, out),
+            EntryKind::ToolResult(result) => self.result(entry, result, out),
+            EntryKind::Foreign(json) => push_line(out, json),
+            _ => self.beside(entry, out),
+        }
+        for line in out.get(from..).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
+            self.sum.add(line.strip_suffix(b"\n").unwrap_or(line));
+        }
+    }
+
+    /// Appends the checksum of all lines since the last one, if there are any.
+    pub fn checksum(&mut self, out: &mut Vec<u8>) {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Line<'a> {
+            #[serde(rename = "type")]
+            kind: &'static str,
+            lines: usize,
+            sum: String,
+            session_id: &'a str,
+        }
+        let lines = self.sum.lines();
+        if let Some(sum) = self.sum.of_last(lines).filter(|_| lines > 0) {
+            push_line(out, &Line { kind: super::CHECKSUM, lines, sum, session_id: self.session.as_str() });
+        }
+        self.sum.clear();
+    }
+
+    fn line<'a, M>(&'a self, entry: &'a Entry, kind: &'static str, uuid: &'a EntryId, message: M) -> ChainLine<'a, M> {
+        ChainLine {
+            parent_uuid: entry.parent.as_ref().map(EntryId::as_str),
+            is_sidechain: false,
+            kind,
+            message,
+            is_meta: false,
+            uuid: uuid.as_str(),
+            timestamp: entry.timestamp,
+            permission_mode: None,
+            prompt_id: None,
+            tool_use_result: None,
+            source_tool_assistant_uuid: None,
+            windlass_synthetic: false,
+            windlass_exact: Exact::default(),
+            user_type: "external",
+            entrypoint: &self.header.entrypoint,
+            cwd: &self.header.cwd,
+            session_id: self.session.as_str(),
+            version: &self.header.version,
+            git_branch: self.header.git_branch.as_deref(),
+        }
+    }
+
+    fn user(&self, entry: &Entry, user: &UserEntry, out: &mut Vec<u8>) {
+        let content = match user.content.as_slice() {
+            [ContentBlock::Text { text }] => Content::Text(text),
+            blocks => Content::Blocks(blocks),
+        };
+        let mut line = self.line(entry, "user", &entry.id, UserMessage { role: "user", content });
+        line.is_meta = user.is_meta;
+        line.permission_mode = user.permission_mode.map(|mode| mode.as_str());
+        line.prompt_id = user.run.as_ref().map(|run| run.as_str());
+        push_chain_line(out, line, |line| &line.message.content);
+    }
+
+    fn assistant(&self, entry: &Entry, assistant: &AssistantEntry, out: &mut Vec<u8>) {
+        let lines: Vec<&[ContentBlock]> =
+            if assistant.content.is_empty() { vec![&[]] } else { assistant.content.chunks(1).collect() };
+        let mut parent = entry.parent.clone();
+        for (at, content) in lines.iter().enumerate() {
+            let is_last = at + 1 == lines.len();
+            let id = match assistant.block_ids.get(at) {
+                _ if is_last => entry.id.clone(),
+                Some(id) => id.clone(),
+                None => derived_id("block", &[entry.id.as_str(), &at.to_string()]),
+            };
+            let message = AssistantMessage {
+                id: assistant.message_id.as_str(),
+                kind: "message",
+                role: "assistant",
+                model: &assistant.model,
+                content,
+                stop_reason: assistant.stop_reason.as_ref().map(|reason| reason.as_str()),
+                stop_sequence: None,
+                usage: assistant.usage.into(),
+            };
+            let mut line = self.line(entry, "assistant", &id, message);
+            line.parent_uuid = parent.as_ref().map(EntryId::as_str);
+            push_chain_line(out, line, |line| line.message.content);
+            parent = Some(id);
+        }
+    }
+
+    fn result(&self, entry: &Entry, result: &ToolResultEntry, out: &mut Vec<u8>) {
+        let content = Content::Result([ResultBlock { kind: "tool_result", result: &result.result }]);
+        let mut line = self.line(entry, "user", &entry.id, UserMessage { role: "user", content });
+        line.parent_uuid = Some(entry.parent.as_ref().unwrap_or(&result.assistant).as_str());
+        line.tool_use_result = result.structured.as_ref();
+        line.source_tool_assistant_uuid = Some(result.assistant.as_str());
+        line.windlass_synthetic = result.synthetic;
+        push_chain_line(out, line, |line| &line.message.content);
+    }
+
+    fn beside(&self, entry: &Entry, out: &mut Vec<u8>) {
+        let one = |name: &'static str, value| BTreeMap::<_, &str>::from([(name, value)]);
+        match &entry.kind {
+            EntryKind::Intent { tool_use_id, assistant, digest } => {
+                let body = IntentBody {
+                    tool_use_id: Cow::Borrowed(tool_use_id.as_str()),
+                    assistant_uuid: Cow::Borrowed(assistant.as_str()),
+                    digest: Cow::Borrowed(digest.as_str()),
+                };
+                self.push_beside(entry, INTENT, body, out);
+            }
+            EntryKind::Decision(decision) => self.decision(entry, decision, out),
+            EntryKind::Mode(mode) => self.push_beside(entry, MODE, one("mode", mode.as_str()), out),
+            EntryKind::Model(model) => self.push_beside(entry, MODEL, one("model", model), out),
+            EntryKind::Cwd(cwd) => self.push_beside(entry, CWD, one("cwd", cwd), out),
+            EntryKind::Todos(todos) => self.todos(entry, todos, out),
+            EntryKind::RunFinished(record) => self.run_finished(entry, record, out),
+            _ => {}
+        }
+    }
+
+    fn decision(&self, entry: &Entry, audited: &AuditedDecision, out: &mut Vec<u8>) {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            decision: &'a AuditedDecision,
+        }
+        if JsonText::of(audited).is_ok() {
+            self.push_beside(entry, DECISION, Body { decision: audited }, out);
+            return;
+        }
+        // Only a path that is no Unicode cannot be written. The verdict matters more.
+        let mut audited = audited.clone();
+        audited.decision.blocked_path = None;
+        audited.decision.suggestions.clear();
+        self.push_beside(entry, DECISION, Body { decision: &audited }, out);
+    }
+
+    fn todos(&self, entry: &Entry, todos: &JsonText, out: &mut Vec<u8>) {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            todos: &'a JsonText,
+            #[serde(rename = "windlassExact", skip_serializing_if = "Exact::is_empty")]
+            exact: Exact<'a>,
+        }
+        let todos_text = todos.as_str();
+        let exact = todos_text.contains('\n').then_some(Cow::Borrowed(todos_text));
+        let exact = Exact { todos: exact, ..Exact::default() };
+        self.push_beside(entry, TODOS, Body { todos, exact }, out);
+    }
+
+    fn run_finished(&self, entry: &Entry, record: &RunRecord, out: &mut Vec<u8>) {
+        let body = CostBody {
+            total: record.cost.usd(),
+            models: record.model_usage.iter().map(|(model, usage)| (model.clone(), usage.into())).collect(),
+            run: WireRun {
+                run: Cow::Borrowed(record.run.as_str()),
+                outcome: Cow::Borrowed(&record.outcome),
+                turns: record.turns,
+            },
+        };
+        self.push_beside(entry, COST, body, out);
+    }
+
+    fn push_beside<T: Serialize>(&self, entry: &Entry, kind: &'static str, body: T, out: &mut Vec<u8>) {
+        let line = BesideLine {
+            kind,
+            body,
+            uuid: entry.id.as_str(),
+            parent_uuid: entry.parent.as_ref().map(EntryId::as_str),
+            timestamp: entry.timestamp,
+            session_id: self.session.as_str(),
+        };
+        push_line(out, &line);
+    }
+}
+
+/// Appends a line of the conversation. `content` is what must keep its text.
+fn push_chain_line<'a, M: Serialize, C: Serialize + ?Sized>(
+    out: &mut Vec<u8>,
+    mut line: ChainLine<'a, M>,
+    content: impl for<'l> Fn(&'l ChainLine<'a, M>) -> &'l C,
+) {
+    let from = out.len();
+    let written = serde_json::to_writer(&mut *out, &line);
+    if written.is_ok() && !out.get(from..).unwrap_or_default().contains(&b'\n') {
+        out.push(b'\n');
+        return;
+    }
+    out.truncate(from);
+    let content = JsonText::of(content(&line)).map(|json| json.as_str().to_owned()).ok();
+    line.windlass_exact.content = content.filter(|text| text.contains('\n')).map(Cow::Owned);
+    line.windlass_exact.tool_use_result =
+        line.tool_use_result.map(JsonText::as_str).filter(|text| text.contains('\n')).map(Cow::Borrowed);
+    push_line(out, &line);
+}
+
+/// Appends one line: no line break but the last. What cannot be written (there
+/// is no such value here) leaves no trace.
+fn push_line(out: &mut Vec<u8>, line: &impl Serialize) {
+    let from = out.len();
+    if serde_json::to_writer(&mut *out, line).is_err() {
+        out.truncate(from);
+        return;
+    }
+    for byte in out.iter_mut().skip(from).filter(|byte| **byte == b'\n') {
+        *byte = b' ';
+    }
+    out.push(b'\n');
+}

@@ -1,0 +1,245 @@
+//! The shape of the lines.
+
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use windlass_types::{ContentBlock, JsonText, ModelUsage, NanoUsd, Timestamp, Usage};
+
+/// A line of the conversation.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ChainLine<'a, M> {
+    pub parent_uuid: Option<&'a str>,
+    pub is_sidechain: bool,
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub message: M,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_meta: bool,
+    pub uuid: &'a str,
+    pub timestamp: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_result: Option<&'a JsonText>,
+    #[serde(rename = "sourceToolAssistantUUID", skip_serializing_if = "Option::is_none")]
+    pub source_tool_assistant_uuid: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub windlass_synthetic: bool,
+    #[serde(skip_serializing_if = "Exact::is_empty")]
+    pub windlass_exact: Exact<'a>,
+    pub user_type: &'static str,
+    pub entrypoint: &'a str,
+    pub cwd: &'a str,
+    pub session_id: &'a str,
+    pub version: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub git_branch: Option<&'a str>,
+}
+
+/// Exact texts of parts that have line breaks between their tokens. A record is
+/// one line, so in place the breaks are spaces.
+#[derive(Serialize, Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub(super) struct Exact<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_result: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub todos: Option<Cow<'a, str>>,
+}
+
+impl Exact<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.content.is_none() && self.tool_use_result.is_none() && self.todos.is_none()
+    }
+}
+
+/// A message of the user.
+#[derive(Serialize)]
+pub(super) struct UserMessage<'a> {
+    pub role: &'static str,
+    pub content: Content<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Content<'a> {
+    Text(&'a str),
+    Blocks(&'a [ContentBlock]),
+    Result([ResultBlock<'a>; 1]),
+}
+
+#[derive(Serialize)]
+pub(super) struct ResultBlock<'a> {
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    #[serde(flatten)]
+    pub result: &'a windlass_types::ToolResult,
+}
+
+/// A message of the model, or one block of it.
+#[derive(Serialize)]
+pub(super) struct AssistantMessage<'a> {
+    pub id: &'a str,
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub role: &'static str,
+    pub model: &'a str,
+    pub content: &'a [ContentBlock],
+    pub stop_reason: Option<&'a str>,
+    pub stop_sequence: Option<&'a str>,
+    pub usage: WireUsage,
+}
+
+/// Usage as the Messages API writes it.
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default)]
+pub(super) struct WireUsage {
+    input_tokens: u64,
+    cache_creation_input_tokens: u64,
+    cache_read_input_tokens: u64,
+    output_tokens: u64,
+    cache_creation: Option<CacheCreation>,
+    server_tool_use: Option<ServerToolUse>,
+}
+
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default)]
+struct CacheCreation {
+    ephemeral_1h_input_tokens: u64,
+    ephemeral_5m_input_tokens: u64,
+}
+
+#[derive(Serialize, Deserialize, Default)]
+#[serde(default)]
+struct ServerToolUse {
+    web_search_requests: u64,
+}
+
+impl From<Usage> for WireUsage {
+    fn from(usage: Usage) -> Self {
+        let one_hour = usage.cache_creation_1h_input_tokens;
+        Self {
+            input_tokens: usage.input_tokens,
+            cache_creation_input_tokens: usage.cache_creation_input_tokens,
+            cache_read_input_tokens: usage.cache_read_input_tokens,
+            output_tokens: usage.output_tokens,
+            cache_creation: Some(CacheCreation {
+                ephemeral_1h_input_tokens: one_hour,
+                ephemeral_5m_input_tokens: usage.cache_creation_input_tokens.saturating_sub(one_hour),
+            }),
+            server_tool_use: Some(ServerToolUse { web_search_requests: usage.web_search_requests }),
+        }
+    }
+}
+
+impl From<WireUsage> for Usage {
+    fn from(wire: WireUsage) -> Self {
+        let mut usage = Self::new(wire.input_tokens, wire.output_tokens);
+        usage.cache_creation_input_tokens = wire.cache_creation_input_tokens;
+        usage.cache_read_input_tokens = wire.cache_read_input_tokens;
+        usage.cache_creation_1h_input_tokens = wire.cache_creation.unwrap_or_default().ephemeral_1h_input_tokens;
+        usage.web_search_requests = wire.server_tool_use.unwrap_or_default().web_search_requests;
+        usage
+    }
+}
+
+/// A line beside the conversation.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BesideLine<'a, T> {
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    #[serde(flatten)]
+    pub body: T,
+    pub uuid: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent_uuid: Option<&'a str>,
+    pub timestamp: Timestamp,
+    pub session_id: &'a str,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct IntentBody<'a> {
+    pub tool_use_id: Cow<'a, str>,
+    pub assistant_uuid: Cow<'a, str>,
+    pub digest: Cow<'a, str>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct CostBody<'a> {
+    #[serde(rename = "totalCostUSD")]
+    pub total: f64,
+    #[serde(rename = "modelUsage")]
+    pub models: BTreeMap<String, WireModelUsage>,
+    #[serde(rename = "windlassRun")]
+    pub run: WireRun<'a>,
+}
+
+#[derive(Serialize, Deserialize)]
+pub(super) struct WireRun<'a> {
+    pub run: Cow<'a, str>,
+    pub outcome: Cow<'a, str>,
+    pub turns: u32,
+}
+
+/// Usage of a model as hosts read it.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct WireModelUsage {
+    input_tokens: u64,
+    output_tokens: u64,
+    cache_read_input_tokens: u64,
+    cache_creation_input_tokens: u64,
+    #[serde(default, rename = "cacheCreation1hInputTokens")]
+    cache_creation_1h_input_tokens: u64,
+    #[serde(default)]
+    web_search_requests: u64,
+    #[serde(rename = "costUSD")]
+    cost_usd: f64,
+    #[serde(default)]
+    priced: bool,
+    #[serde(default)]
+    context_window: u64,
+    #[serde(default)]
+    max_output_tokens: u32,
+}
+
+impl From<&ModelUsage> for WireModelUsage {
+    fn from(usage: &ModelUsage) -> Self {
+        Self {
+            input_tokens: usage.usage.input_tokens,
+            output_tokens: usage.usage.output_tokens,
+            cache_read_input_tokens: usage.usage.cache_read_input_tokens,
+            cache_creation_input_tokens: usage.usage.cache_creation_input_tokens,
+            cache_creation_1h_input_tokens: usage.usage.cache_creation_1h_input_tokens,
+            web_search_requests: usage.usage.web_search_requests,
+            cost_usd: usage.cost.usd(),
+            priced: usage.priced,
+            context_window: usage.context_window,
+            max_output_tokens: usage.max_output_tokens,
+        }
+    }
+}
+
+impl From<WireModelUsage> for ModelUsage {
+    fn from(wire: WireModelUsage) -> Self {
+        let mut usage = Self::default();
+        usage.usage.input_tokens = wire.input_tokens;
+        usage.usage.output_tokens = wire.output_tokens;
+        usage.usage.cache_read_input_tokens = wire.cache_read_input_tokens;
+        usage.usage.cache_creation_input_tokens = wire.cache_creation_input_tokens;
+        usage.usage.cache_creation_1h_input_tokens = wire.cache_creation_1h_input_tokens;
+        usage.usage.web_search_requests = wire.web_search_requests;
+        usage.cost = NanoUsd::from_usd(wire.cost_usd);
+        usage.priced = wire.priced;
+        usage.context_window = wire.context_window;
+        usage.max_output_tokens = wire.max_output_tokens;
+        usage
+    }
+}

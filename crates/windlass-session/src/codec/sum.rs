@@ -1,0 +1,43 @@
+//! The checksum of a batch of lines.
+
+use std::collections::VecDeque;
+
+/// Most lines that one checksum covers.
+const MOST_LINES: usize = 65_536;
+
+/// The sum over the lines since the last checksum: the hash of the lines' own
+/// hashes, so that the last lines can be summed without those before.
+#[derive(Debug, Default)]
+pub(crate) struct LineSum {
+    hashes: VecDeque<[u8; 32]>,
+}
+
+impl LineSum {
+    /// Adds a line, without its line break.
+    pub(crate) fn add(&mut self, line: &[u8]) {
+        if self.hashes.len() == MOST_LINES {
+            self.hashes.pop_front();
+        }
+        self.hashes.push_back(*blake3::hash(line).as_bytes());
+    }
+
+    /// How many lines the sum can cover.
+    pub(crate) fn lines(&self) -> usize {
+        self.hashes.len()
+    }
+
+    /// The sum of the last lines, in hexadecimal, if there are that many.
+    pub(crate) fn of_last(&self, lines: usize) -> Option<String> {
+        let before = self.hashes.len().checked_sub(lines)?;
+        let mut hasher = blake3::Hasher::new();
+        for hash in self.hashes.iter().skip(before) {
+            hasher.update(hash);
+        }
+        Some(hasher.finalize().to_hex().chars().take(32).collect())
+    }
+
+    /// Begins anew.
+    pub(crate) fn clear(&mut self) {
+        self.hashes.clear();
+    }
+}

@@ -1,0 +1,94 @@
+//! Reads a log, whatever state it is in.
+
+mod conversation;
+mod emit;
+mod group;
+mod lines;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+use crate::codec::{MessageLine, ResultLine};
+use crate::store::LoadReport;
+use std::io::{self, BufRead};
+use windlass_types::{Entry, EntryId, EntryKind, JsonText, Timestamp, UserEntry};
+
+/// A log as it was read.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Log {
+    /// The entries of the current conversation in order, and what stands beside it.
+    pub entries: Vec<Entry>,
+    /// What was found on the way.
+    pub report: LoadReport,
+    /// How many bytes were read.
+    pub bytes: u64,
+}
+
+/// Reads a log. Any bytes will do: what cannot be used is skipped and reported
+/// with its line number, and no line is lost because of another one.
+///
+/// The conversation is the one that ends in the last line that nothing follows.
+/// Where the line before another is lost, the nearest earlier line takes its
+/// place. The entries are not yet repaired ([`crate::repair`]).
+///
+/// # Errors
+/// Only those of the reader.
+pub fn read_log(reader: impl BufRead) -> io::Result<Log> {
+    let scanned = scan::scan(reader)?;
+    let mut report = scanned.report;
+    let conversation = conversation::choose(&scanned.nodes);
+    let entries = emit::emit(scanned.nodes, &conversation, &mut report);
+    report.entries = entries.len();
+    report.messages = entries.iter().filter(|entry| entry.is_conversation()).count();
+    Ok(Log { entries, report, bytes: scanned.bytes })
+}
+
+/// A record of the log, or one of several in a line. Nodes are numbered in file order.
+#[derive(Debug)]
+struct Node {
+    id: EntryId,
+    parent: Link,
+    timestamp: Timestamp,
+    /// Belongs to another agent's conversation.
+    aside: bool,
+    body: NodeBody,
+}
+
+/// What comes before a node in its conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Link {
+    /// Nothing.
+    Root,
+    /// The record of this id.
+    Id(EntryId),
+    /// This node.
+    Node(usize),
+    /// It cannot be told.
+    Unknown,
+}
+
+#[derive(Debug)]
+enum NodeBody {
+    User { user: UserEntry, is_summary: bool },
+    Assistant(MessageLine),
+    Result(ResultLine),
+    Passive { json: JsonText, boundary: Option<Option<EntryId>> },
+    Beside(EntryKind),
+}
+
+impl Node {
+    /// Whether the node stands in the conversation.
+    fn is_chained(&self) -> bool {
+        !self.aside && !matches!(self.body, NodeBody::Beside(_))
+    }
+
+    /// Whether the node is of the kind that conversations end in.
+    fn is_plain(&self) -> bool {
+        match &self.body {
+            NodeBody::User { user, .. } => !user.is_meta,
+            NodeBody::Assistant(_) | NodeBody::Result(_) => true,
+            NodeBody::Passive { .. } | NodeBody::Beside(_) => false,
+        }
+    }
+}

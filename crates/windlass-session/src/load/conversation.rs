@@ -1,0 +1,116 @@
+//! Which of the lines are the current conversation.
+
+use super::group::{Group, Groups};
+use super::{Link, Node, NodeBody};
+
+/// The groups of the current conversation, from its beginning.
+pub(super) struct Conversation {
+    pub(super) groups: Vec<Group>,
+}
+
+/// Finds the conversation: the path that ends in the latest line that nothing
+/// follows. Results belong to their message wherever they stand, so parallel
+/// calls are one path.
+pub(super) fn choose(nodes: &[Node]) -> Conversation {
+    let mut groups = Groups::of(nodes);
+    let parents: Vec<Up> = (0..groups.groups.len()).map(|group| up(nodes, &groups, group)).collect();
+    let mut has_child = vec![false; parents.len()];
+    for parent in parents.iter().filter_map(|up| up.group) {
+        if let Some(has_child) = has_child.get_mut(parent) {
+            *has_child = true;
+        }
+    }
+    let ends = (0..parents.len()).filter(|group| has_child.get(*group) == Some(&false));
+    let best = ends.max_by_key(|group| (plain_position(nodes, &groups, &parents, *group), position(&groups, *group)));
+    let path = walk(nodes, &groups, &parents, best.or_else(|| parents.len().checked_sub(1)));
+    let mut taken: Vec<Group> = Vec::with_capacity(path.len());
+    for group in path.into_iter().rev() {
+        if let Some(group) = groups.groups.get_mut(group) {
+            taken.push(std::mem::take(group));
+        }
+    }
+    Conversation { groups: taken }
+}
+
+/// What comes before a group.
+#[derive(Debug, Clone, Copy)]
+struct Up {
+    group: Option<usize>,
+}
+
+fn head(groups: &Groups, group: usize) -> Option<usize> {
+    groups.groups.get(group)?.lines.first().copied()
+}
+
+/// Where a group stands in the file: its last line, results aside.
+fn position(groups: &Groups, group: usize) -> usize {
+    groups.groups.get(group).and_then(|group| group.lines.iter().max().copied()).unwrap_or_default()
+}
+
+fn up(nodes: &[Node], groups: &Groups, group: usize) -> Up {
+    let Some((at, node)) = head(groups, group).and_then(|at| Some((at, nodes.get(at)?))) else {
+        return Up { group: None };
+    };
+    let named = groups.node(&node.parent).and_then(|parent| groups.of_node.get(parent).copied().flatten());
+    let is_beginning = match &node.body {
+        // The model never speaks first, so such a line has lost its parent.
+        NodeBody::Assistant(_) => false,
+        NodeBody::Passive { boundary: Some(before), .. } => {
+            let before = before.clone().map_or(Link::Unknown, Link::Id);
+            let before = groups.node(&before).and_then(|parent| groups.of_node.get(parent).copied().flatten());
+            return Up { group: before.or(named).filter(|up| *up != group).or_else(|| nearest(groups, at, group)) };
+        }
+        _ => node.parent == Link::Root,
+    };
+    if is_beginning {
+        return Up { group: None };
+    }
+    Up { group: named.filter(|up| *up != group).or_else(|| nearest(groups, at, group)) }
+}
+
+fn nearest(groups: &Groups, at: usize, group: usize) -> Option<usize> {
+    groups.before(at, |other| other != group)
+}
+
+/// The position of the nearest line at or before a group that is no mere
+/// attachment, so that a dangling attachment makes no old branch the latest.
+fn plain_position(nodes: &[Node], groups: &Groups, parents: &[Up], group: usize) -> usize {
+    let mut at = Some(group);
+    for _ in 0..parents.len() {
+        let Some(group) = at else { break };
+        let lines = groups.groups.get(group).map_or(&[] as &[usize], |group| &group.lines);
+        if lines.iter().any(|line| nodes.get(*line).is_some_and(Node::is_plain)) {
+            return position(groups, group);
+        }
+        at = parents.get(group).and_then(|up| up.group);
+    }
+    0
+}
+
+/// The path from a group back to the beginning, each group once.
+fn walk(nodes: &[Node], groups: &Groups, parents: &[Up], from: Option<usize>) -> Vec<usize> {
+    let mut path = Vec::new();
+    let mut seen = vec![false; parents.len()];
+    let mut has_summary = false;
+    let mut at = from;
+    while let Some(group) = at {
+        if let Some(seen) = seen.get_mut(group) {
+            *seen = true;
+        }
+        path.push(group);
+        let Some(first) = head(groups, group) else { break };
+        let body = nodes.get(first).map(|node| &node.body);
+        // What was before a compaction is replaced by its summary, if that is there.
+        if has_summary && matches!(body, Some(NodeBody::Passive { boundary: Some(_), .. })) {
+            break;
+        }
+        has_summary |= matches!(body, Some(NodeBody::User { is_summary: true, .. }));
+        let up = parents.get(group).and_then(|up| up.group);
+        at = match up {
+            // A cycle: go on with what stands before in the file.
+            Some(up) if seen.get(up) == Some(&true) => groups.before(first, |other| seen.get(other) == Some(&false)),
+            up => up,
+        };
+    }
+    path
+}

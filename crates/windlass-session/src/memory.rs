@@ -1,0 +1,168 @@
+//! Sessions in memory.
+
+use crate::{
+    Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, ProjectKey, SUMMARY_BYTES, SessionKey, SessionStore,
+    SessionSummary, StoreError, read_log, summarize,
+};
+use async_trait::async_trait;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use windlass_types::{Entry, Timestamp};
+
+/// Keeps sessions in memory, in the same lines as on disk, so that what is
+/// loaded went through the same reader. Gone with the last clone.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryStore {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    sessions: BTreeMap<SessionKey, Session>,
+    /// Counts leases and changes, to tell them apart.
+    count: u64,
+}
+
+#[derive(Debug, Default)]
+struct Session {
+    log: Vec<u8>,
+    /// Whether anything was appended.
+    exists: bool,
+    seq: u64,
+    /// The time of the latest entry, and which change it was.
+    changed: (Timestamp, u64),
+    lease: Option<(u64, Owner, LogEncoder)>,
+}
+
+/// Gives the lease back when it is dropped.
+struct Guard {
+    store: MemoryStore,
+    key: SessionKey,
+    epoch: u64,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let mut state = self.store.lock();
+        if let Some(session) = state.sessions.get_mut(&self.key) {
+            if session.lease.as_ref().is_some_and(|(epoch, ..)| *epoch == self.epoch) {
+                session.lease = None;
+            }
+            if !session.exists {
+                state.sessions.remove(&self.key);
+            }
+        }
+    }
+}
+
+impl MemoryStore {
+    /// A store without sessions.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The lines of a session, as a file would hold them.
+    pub fn log(&self, key: &SessionKey) -> Option<Vec<u8>> {
+        self.lock().sessions.get(key).filter(|session| session.exists).map(|session| session.log.clone())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing panics between two changes that belong together.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl SessionStore for MemoryStore {
+    async fn open(&self, key: &SessionKey, owner: &Owner, header: LogHeader) -> Result<Lease, StoreError> {
+        let mut state = self.lock();
+        state.count += 1;
+        let epoch = state.count;
+        let session = state.sessions.entry(key.clone()).or_default();
+        if let Some((_, owner, _)) = &session.lease {
+            return Err(StoreError::in_use(key, owner));
+        }
+        session.lease = Some((epoch, owner.clone(), LogEncoder::new(key.session.clone(), header)));
+        let guard = Guard { store: self.clone(), key: key.clone(), epoch };
+        Ok(Lease::new(key.clone(), epoch, session.seq, guard))
+    }
+
+    async fn append(
+        &self,
+        lease: &Lease,
+        expected_seq: u64,
+        entries: Vec<Entry>,
+        durability: Durability,
+    ) -> Result<u64, StoreError> {
+        let key = lease.key();
+        let mut state = self.lock();
+        let is_ours = lease.guard::<Guard>().is_some_and(|guard| Arc::ptr_eq(&guard.store.state, &self.state));
+        state.count += 1;
+        let now = state.count;
+        let session = state.sessions.get_mut(key).filter(|_| is_ours).ok_or_else(|| StoreError::lease_lost(key))?;
+        let Session { log, exists, seq, changed, lease: Some((epoch, _, encoder)) } = session else {
+            return Err(StoreError::lease_lost(key));
+        };
+        if *epoch != lease.epoch() {
+            return Err(StoreError::lease_lost(key));
+        }
+        if *seq != expected_seq {
+            return Err(StoreError::conflict(key, expected_seq, *seq));
+        }
+        for entry in &entries {
+            encoder.entry(entry, log);
+        }
+        if durability == Durability::Durable {
+            encoder.checksum(log);
+        }
+        if let Some(latest) = entries.iter().map(|entry| entry.timestamp).max() {
+            (*exists, *changed) = (true, (changed.0.max(latest), now));
+        }
+        *seq += entries.len() as u64;
+        Ok(*seq)
+    }
+
+    async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError> {
+        let (log, seq) = {
+            let state = self.lock();
+            let session = state.sessions.get(key).filter(|session| session.exists);
+            session.map(|session| (session.log.clone(), session.seq)).ok_or_else(|| StoreError::not_found(key))?
+        };
+        let log = read_log(log.as_slice())
+            .map_err(|error| StoreError::new(crate::StoreErrorKind::Io, format!("reading {key}: {error}")))?;
+        Ok(Loaded::new(log.entries, seq, log.report))
+    }
+
+    async fn list(&self, project: &ProjectKey) -> Result<Vec<SessionSummary>, StoreError> {
+        let state = self.lock();
+        let mut sessions: Vec<((Timestamp, u64), SessionSummary)> = state
+            .sessions
+            .iter()
+            .filter(|(key, session)| key.project == *project && session.exists)
+            .filter_map(|(key, session)| {
+                let log = &session.log;
+                let head = log.get(..SUMMARY_BYTES).unwrap_or(log);
+                let tail = log.get(log.len().saturating_sub(SUMMARY_BYTES)..).unwrap_or(log);
+                let millis = session.changed.0.millis();
+                Some((session.changed, summarize(&key.session, head, tail, millis, log.len() as u64)?))
+            })
+            .collect();
+        sessions.sort_by_key(|(changed, _)| Reverse(*changed));
+        Ok(sessions.into_iter().map(|(_, summary)| summary).collect())
+    }
+
+    async fn delete(&self, key: &SessionKey) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        if let Some(Session { lease: Some((_, owner, _)), .. }) = state.sessions.get(key) {
+            return Err(StoreError::in_use(key, owner));
+        }
+        state.sessions.remove(key);
+        Ok(())
+    }
+
+    async fn close(&self, lease: Lease) -> Result<(), StoreError> {
+        drop(lease);
+        Ok(())
+    }
+}
