@@ -72,7 +72,7 @@ impl Catalogue {
         Self::default()
     }
 
-    /// Lets an alias stand for a model; wins over the built-in `opus`, `sonnet`, `haiku` and `default`.
+    /// Lets an alias stand for a model; wins over the built-in `opus`, `sonnet`, `haiku`, `fable` and `default`.
     #[must_use]
     pub fn with_alias(mut self, alias: impl Into<String>, model: impl Into<String>) -> Self {
         self.aliases.push((alias.into(), model.into()));

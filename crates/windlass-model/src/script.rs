@@ -1,17 +1,4 @@
 //! A model that says what it is told to, for tests and demonstrations.
-//!
-//! ```
-//! use serde_json::json;
-//! use windlass_model::{Script, ScriptedModel};
-//!
-//! let model = ScriptedModel::new(
-//!     Script::new()
-//!         .turn(|turn| turn.text("Let me look.").tool_use("Read", json!({"file_path": "/a"})))
-//!         .turn(|turn| turn.text("It is empty.")),
-//! );
-//! // Give `model.clone()` to an agent, run it, then look at what it was asked:
-//! assert_eq!(model.requests().len(), 0);
-//! ```
 
 mod file;
 mod gate;
@@ -70,6 +57,19 @@ impl Script {
 /// It streams like a real one: blocks come in pieces ([`ScriptedModel::with_delta_chars`]),
 /// usage is counted, errors and cuts come where the script wants them. Clones
 /// share the script and what was recorded. It needs no runtime.
+///
+/// ```
+/// use serde_json::json;
+/// use windlass_model::{Script, ScriptedModel};
+///
+/// let model = ScriptedModel::new(
+///     Script::new()
+///         .turn(|turn| turn.text("Let me look.").tool_use("Read", json!({"file_path": "/a"})))
+///         .turn(|turn| turn.text("It is empty.")),
+/// );
+/// // Give `model.clone()` to an agent, run it, then look at what it was asked:
+/// assert_eq!(model.requests().len(), 0);
+/// ```
 #[derive(Clone)]
 pub struct ScriptedModel {
     shared: Arc<Shared>,

@@ -20,7 +20,44 @@ use windlass_types::{
 ///
 /// A call is written when its stream has ended or was dropped, in one piece;
 /// until then it is kept in memory. When the cassette cannot be written, the
-/// next call fails; [`Recorder::finish`] tells at the end.
+/// next call fails; [`Recorder::finish`] tells at the end. A cassette holds the
+/// whole conversation: [`Scrub`] takes out keys and what it is told to, no more.
+///
+/// ```
+/// use windlass_model::{Recorder, Replayer, Scrub, Script, ScriptedModel};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (dir, live) = (std::env::temp_dir(), ScriptedModel::new(Script::new()));
+/// # let path = dir.join(format!("windlass-doc-{}.jsonl", std::process::id()));
+/// let scrub = Scrub::new().place("HOME", "/home/me");
+/// let recorder = Recorder::start(live, std::fs::File::create(&path)?, scrub.clone())?;
+/// // Run an agent with `recorder` as its provider; then, without a network:
+/// recorder.finish()?;
+/// let replayer = Replayer::load(std::io::BufReader::new(std::fs::File::open(&path)?), scrub)?;
+/// assert_eq!(replayer.remaining(), 0);
+/// # Ok(std::fs::remove_file(path)?)
+/// # }
+/// ```
+///
+/// # Format
+/// JSON Lines. The first line is `{"windlass_cassette":1,"provider":NAME}`. Then,
+/// for each call, all its lines together, in the order in which calls ended:
+///
+/// | line | meaning |
+/// |---|---|
+/// | `{"call":N,"request":{…}}` | call N began (counted from zero) with this request; `"count":true` for a count of tokens |
+/// | `{"item":EVENT}` | an item of its stream, as a frame of the Messages API |
+/// | `{"end":"complete"}` | its stream ended; `"dropped"`: nobody wanted more of it |
+/// | `{"failed":ERROR}` | its stream ended with an error |
+/// | `{"refused":ERROR}` | it was refused before a stream began |
+/// | `{"tokens":N}` | the count |
+///
+/// A request holds `model`, `system`, `tools` and `messages`, which must be the
+/// same on replay, and `settings`, which need not. What equals the request before
+/// it in the file is left out: `system` and `tools` are absent, `messages`
+/// begins after the first `same_messages`. An item whose frame was recorded has `raw`: `true`
+/// when it is the text of `item`, else the text itself. `item_text` stands for
+/// an `item` that has line breaks.
 pub struct Recorder<P> {
     provider: P,
     log: Arc<Log>,

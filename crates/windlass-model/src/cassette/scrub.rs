@@ -9,8 +9,8 @@ type Rewrite = Arc<dyn Fn(&str) -> String + Send + Sync>;
 /// What is taken out of a cassette, and what stands there instead.
 ///
 /// Keys of known providers, bearer tokens and values of `authorization` and
-/// `x-api-key` are always taken out (`{{KEY}}`), also when a stream splits them
-/// between two deltas.
+/// `x-api-key` headers are always taken out (`{{KEY}}`), also when a stream splits
+/// them between deltas. Signatures of thinking are opaque and stay.
 ///
 /// ```
 /// use windlass_model::Scrub;
@@ -64,8 +64,8 @@ impl Scrub {
     }
 
     /// Rewrites what is sent before it is written or compared, to take out what
-    /// differs from run to run (dates, durations, process ids). It is given
-    /// texts of system sections and the JSON of content blocks, line by line of the request.
+    /// differs from run to run (dates, durations, process ids). It is given each
+    /// text of a system section and the JSON of each content block.
     #[must_use]
     pub fn rewrite(mut self, rewrite: impl Fn(&str) -> String + Send + Sync + 'static) -> Self {
         self.rewrites.push(Arc::new(rewrite));
@@ -187,8 +187,11 @@ const PREFIXES: &[(&str, usize)] = &[
     ("AIza", 16),
 ];
 
-/// What stands before a value that must not be seen.
-const LABELS: &[&str] = &["bearer", "x-api-key", "authorization"];
+/// Headers whose values must not be seen.
+const HEADERS: &[&str] = &["authorization", "x-api-key"];
+
+/// What may stand between the name of such a header and its value, also inside JSON in JSON.
+const GAP: [char; 6] = [' ', ':', '=', '"', '\'', '\\'];
 
 /// Where keys stand in a text.
 fn keys(text: &str) -> Vec<Range<usize>> {
@@ -204,16 +207,28 @@ fn keys(text: &str) -> Vec<Range<usize>> {
         }
     }
     let lower = text.to_ascii_lowercase();
-    for label in LABELS {
-        for (at, _) in lower.match_indices(label) {
-            let from = at + label.len();
-            let rest = text.get(from..).unwrap_or_default();
-            let token = rest.trim_start_matches([' ', ':', '=', '"', '\'', '\\']);
-            let gap = rest.len() - token.len();
+    for header in HEADERS {
+        for (at, _) in lower.match_indices(header) {
+            let rest = lower.get(at + header.len()..).unwrap_or_default();
+            let value = rest.trim_start_matches(GAP);
+            // Prose speaks of authorization, too.
+            let is_header = rest.get(..rest.len() - value.len()).is_some_and(|gap| gap.contains([':', '=']));
+            let schemes = ["bearer", "basic", "token"];
+            let token = schemes.iter().find_map(|scheme| value.strip_prefix(scheme)).unwrap_or(value);
+            let token = token.trim_start_matches(GAP);
             let len = token_len(token);
-            if gap > 0 && len >= 12 {
-                found.push(from + gap..from + gap + len);
+            if is_header && len >= 8 {
+                let start = lower.len() - token.len();
+                found.push(start..start + len);
             }
+        }
+    }
+    for (at, label) in lower.match_indices("bearer ") {
+        let start = at + label.len();
+        let token = lower.get(start..).unwrap_or_default();
+        let len = token_len(token);
+        if len >= 16 && token.bytes().take(len).any(|byte| byte.is_ascii_digit()) {
+            found.push(start..start + len);
         }
     }
     found

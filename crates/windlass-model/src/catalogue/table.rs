@@ -17,6 +17,7 @@ pub(super) const ALIASES: &[(&str, &str)] = &[
     ("opus", "claude-opus-5-5"),
     ("sonnet", "claude-sonnet-5-5"),
     ("haiku", "claude-haiku-5-5"),
+    ("fable", "claude-fable-5-1"),
 ];
 
 /// Models that differ by their date only.

@@ -6,6 +6,9 @@ fn keys_are_always_taken_out() {
     for (text, clean) in [
         ("key sk-ant-api03-abcdefghijklmnop end", "key {{KEY}} end"),
         ("Authorization: Bearer abcdefghijklmnopqrst", "Authorization: Bearer {{KEY}}"),
+        ("authorization=Basic dXNlcjpwYXNz end", "authorization=Basic {{KEY}} end"),
+        ("curl -H 'Bearer 0123456789abcdef'", "curl -H 'Bearer {{KEY}}'"),
+        (r#"{\\\"Authorization\\\":\\\"0123456789\\\"}"#, r#"{\\\"Authorization\\\":\\\"{{KEY}}\\\"}"#),
         (r#"{\"x-api-key\": \"abcdefghijklmnop\"}"#, r#"{\"x-api-key\": \"{{KEY}}\"}"#),
         ("X-API-Key=0123456789abcdef", "X-API-Key={{KEY}}"),
         ("AKIAABCDEFGHIJKLMNOP", "{{KEY}}"),
@@ -13,6 +16,8 @@ fn keys_are_always_taken_out() {
         // No keys.
         ("task-abcdefghijklmnopqrstuvwxyz", "task-abcdefghijklmnopqrstuvwxyz"),
         ("sk-short", "sk-short"),
+        ("bearer understandingsofwords", "bearer understandingsofwords"),
+        ("authorization information", "authorization information"),
         ("the bearer of this letter", "the bearer of this letter"),
         ("日本語 sk-", "日本語 sk-"),
     ] {
