@@ -35,8 +35,11 @@ pub(crate) fn reserve(
             UnpricedModels::Refuse => Reservation::Exhausted,
         };
     };
+    // Long prompts may have a price of their own.
+    let input_tokens = input_tokens();
+    let price = model.info.price_for(input_tokens).unwrap_or(price);
     let dearest = price.input.max(price.cache_write).max(price.cache_write_1h);
-    let left = budget.saturating_sub(spent).saturating_sub(dearest.times(input_tokens()));
+    let left = budget.saturating_sub(spent).saturating_sub(dearest.times(input_tokens));
     let affordable = left.nano().checked_div(price.output.nano()).unwrap_or(u64::from(u32::MAX));
     let granted = u32::try_from(affordable).unwrap_or(u32::MAX).min(wanted);
     if granted < LEAST_OUTPUT_TOKENS.min(wanted) {
@@ -74,6 +77,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_long_prompt_is_reserved_at_its_own_price() {
+        let mut long = model(Some(Price::new(100, 500)));
+        long.info.long_prompt = Some(windlass_types::LongPrompt::new(100_000, Price::new(500, 2_500)));
+        // 100,001 tokens at twice 500 leave 25,000,000 for output at 2,500.
+        let limits = Limits { max_budget: Some(NanoUsd::new(100_001_000 + 25_000_000)), ..Limits::default() };
+        let granted = reserve(&limits, NanoUsd::ZERO, &long, || 100_001, 32_000);
+        assert!(matches!(granted, Reservation::Granted { max_output_tokens: 10_000 }));
     }
 
     #[test]
