@@ -1,1 +1,39 @@
-//! Default session store of windlass: crash-safe JSONL files
+//! Default session store of windlass: crash-safe JSONL files.
+//!
+//! [`JsonlStore`] keeps each session as one append-only file,
+//! `projects/<slug>/<session>.jsonl` under its home, in lines that other tools
+//! read. One process writes a session at a time: the file itself is locked.
+
+mod disk;
+mod git;
+mod locate;
+mod owner;
+mod session;
+mod store;
+
+pub use git::git_branch;
+pub use store::JsonlStore;
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use windlass_session::{CheckReport, StoreError, check_log, export_messages};
+
+/// Reads a log file and says what it is worth. The file is not changed.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn check_file(path: &Path) -> Result<CheckReport, StoreError> {
+    let file = File::open(path).map_err(|error| disk::error(path, "read", &error))?;
+    check_log(BufReader::new(file)).map_err(|error| disk::error(path, "read", &error))
+}
+
+/// The messages that a request would carry if the session in this file went
+/// on, as a JSON array. The file is not changed.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn export_file(path: &Path) -> Result<String, StoreError> {
+    let file = File::open(path).map_err(|error| disk::error(path, "read", &error))?;
+    export_messages(BufReader::new(file)).map_err(|error| disk::error(path, "read", &error))
+}

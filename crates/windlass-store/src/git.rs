@@ -1,0 +1,48 @@
+//! The branch of a directory, without running git.
+
+#[cfg(test)]
+mod tests;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// How many directories up a repository is looked for.
+const FARTHEST: usize = 64;
+/// Most bytes that are read of a file of git's.
+const LONGEST: u64 = 4096;
+
+/// The branch that is checked out in the repository around a directory, `HEAD`
+/// when none is (detached). Nothing outside a repository or when git's files
+/// cannot be understood. Reads at most two small files; worktrees and
+/// submodules are followed.
+pub fn git_branch(directory: &Path) -> Option<String> {
+    let dot_git = directory.ancestors().take(FARTHEST).map(|dir| dir.join(".git")).find(|path| path.exists())?;
+    let git_dir = if dot_git.is_dir() { dot_git } else { linked(&dot_git)? };
+    let head = read(&git_dir.join("HEAD"))?;
+    match head.strip_prefix("ref:") {
+        Some(reference) => {
+            let reference = reference.trim();
+            Some(reference.strip_prefix("refs/heads/").unwrap_or(reference).to_owned()).filter(|name| !name.is_empty())
+        }
+        None if head.len() >= 40 && head.bytes().all(|byte| byte.is_ascii_hexdigit()) => Some("HEAD".to_owned()),
+        None => None,
+    }
+}
+
+/// Where a `.git` file points to.
+fn linked(file: &Path) -> Option<PathBuf> {
+    let text = read(file)?;
+    let target = Path::new(text.strip_prefix("gitdir:")?.trim());
+    Some(file.parent()?.join(target))
+}
+
+fn read(path: &Path) -> Option<String> {
+    // Only regular files: a pipe would block.
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = String::new();
+    File::open(path).ok()?.take(LONGEST).read_to_string(&mut text).ok()?;
+    Some(text.trim().to_owned())
+}

@@ -1,0 +1,168 @@
+//! Where sessions are.
+
+use crate::disk;
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::path::{Component, Path, PathBuf};
+use std::time::UNIX_EPOCH;
+use windlass_session::{ProjectKey, SUMMARY_BYTES, SessionKey, SessionSummary, StoreError, StoreErrorKind, summarize};
+use windlass_types::SessionId;
+
+/// The roots of a store: one that is written, and others that are only read.
+#[derive(Debug, Clone)]
+pub(crate) struct Roots {
+    pub(crate) home: PathBuf,
+    pub(crate) imports: Vec<PathBuf>,
+}
+
+impl Roots {
+    fn projects(&self) -> impl Iterator<Item = PathBuf> {
+        std::iter::once(&self.home).chain(&self.imports).map(|root| root.join("projects"))
+    }
+
+    /// The folders of a project in one root: the exact one, and those whose
+    /// hash another program made.
+    fn folders(projects: &Path, project: &ProjectKey) -> io::Result<Vec<PathBuf>> {
+        let exact = projects.join(project.as_str());
+        let mut folders = Vec::new();
+        if exact.is_dir() {
+            folders.push(exact);
+        }
+        if !project.matches(&format!("{}x", project.as_str())) {
+            return Ok(folders);
+        }
+        for entry in existing(fs::read_dir(projects))?.into_iter().flatten() {
+            let entry = entry?;
+            let name = entry.file_name();
+            let is_other = name.to_str().is_some_and(|name| name != project.as_str() && project.matches(name));
+            if is_other && entry.path().is_dir() {
+                folders.push(entry.path());
+            }
+        }
+        Ok(folders)
+    }
+
+    /// Where a session is or would be written.
+    pub(crate) fn log_path(&self, key: &SessionKey) -> PathBuf {
+        let projects = self.home.join("projects");
+        let name = file_name(&key.session);
+        let folders = Self::folders(&projects, &key.project).unwrap_or_default();
+        let existing = folders.into_iter().map(|folder| folder.join(&name)).find(|path| path.is_file());
+        existing.unwrap_or_else(|| projects.join(key.project.as_str()).join(name))
+    }
+
+    /// Where a session is read from: the home, else the other roots.
+    pub(crate) fn find(&self, key: &SessionKey) -> Result<Option<PathBuf>, StoreError> {
+        let name = file_name(&key.session);
+        for projects in self.projects() {
+            let folders =
+                Self::folders(&projects, &key.project).map_err(|error| disk::error(&projects, "read", &error))?;
+            if let Some(path) = folders.into_iter().map(|folder| folder.join(&name)).find(|path| path.is_file()) {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The project that a session belongs to, looked for in all of them.
+    pub(crate) fn project_of(&self, session: &SessionId) -> Result<Option<SessionKey>, StoreError> {
+        let name = file_name(session);
+        for projects in self.projects() {
+            let entries = existing(fs::read_dir(&projects)).map_err(|error| disk::error(&projects, "read", &error))?;
+            for entry in entries.into_iter().flatten().filter_map(Result::ok) {
+                let folder = entry.file_name();
+                if let Some(folder) = folder.to_str().filter(|_| entry.path().join(&name).is_file()) {
+                    return Ok(Some(SessionKey::new(ProjectKey::from_slug(folder), session.clone())));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The sessions of a project in all roots, the last changed first.
+    pub(crate) fn list(&self, project: &ProjectKey) -> Result<Vec<SessionSummary>, StoreError> {
+        let mut newest: HashMap<SessionId, SessionSummary> = HashMap::new();
+        let mut ends = Ends::default();
+        for projects in self.projects() {
+            let folders = Self::folders(&projects, project).map_err(|error| disk::error(&projects, "read", &error))?;
+            for folder in folders {
+                let entries = fs::read_dir(&folder).map_err(|error| disk::error(&folder, "read", &error))?;
+                for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
+                    // A file that cannot be read hides no other.
+                    let Some(summary) = session_id(&path).and_then(|id| ends.summary(&path, &id).ok()?) else {
+                        continue;
+                    };
+                    let known = newest.get(&summary.session_id);
+                    if known.is_none_or(|known| known.last_modified < summary.last_modified) {
+                        newest.insert(summary.session_id.clone(), summary);
+                    }
+                }
+            }
+        }
+        let mut sessions: Vec<SessionSummary> = newest.into_values().collect();
+        sessions.sort_by(|a, b| b.last_modified.cmp(&a.last_modified).then_with(|| a.session_id.cmp(&b.session_id)));
+        Ok(sessions)
+    }
+}
+
+/// The two ends of a log, in buffers that serve one log after the other.
+#[derive(Default)]
+struct Ends {
+    head: Vec<u8>,
+    tail: Vec<u8>,
+}
+
+impl Ends {
+    fn summary(&mut self, path: &Path, id: &SessionId) -> io::Result<Option<SessionSummary>> {
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if !metadata.is_file() || metadata.len() == 0 {
+            return Ok(None);
+        }
+        let limit = SUMMARY_BYTES as u64;
+        self.head.clear();
+        (&mut file).take(limit).read_to_end(&mut self.head)?;
+        self.tail.clear();
+        let tail = if metadata.len() > limit {
+            file.seek(SeekFrom::Start(metadata.len() - limit))?;
+            (&mut file).take(limit).read_to_end(&mut self.tail)?;
+            &self.tail
+        } else {
+            &self.head
+        };
+        let modified = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let modified = u64::try_from(modified.as_millis()).unwrap_or(u64::MAX);
+        Ok(summarize(id, &self.head, tail, modified, metadata.len()))
+    }
+}
+
+/// Checks that a key names a place inside the home.
+pub(crate) fn check(key: &SessionKey) -> Result<(), StoreError> {
+    let mut parts = Path::new(key.project.as_str()).components();
+    let is_folder = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
+    if is_folder && !key.project.as_str().contains(['/', '\\', '\0']) && key.session.is_uuid() {
+        return Ok(());
+    }
+    Err(StoreError::new(
+        StoreErrorKind::InvalidKey,
+        format!("{:?} in {:?} is no session: a session id is a UUID", key.session, key.project),
+    ))
+}
+
+fn file_name(session: &SessionId) -> String {
+    format!("{session}.jsonl")
+}
+
+fn session_id(path: &Path) -> Option<SessionId> {
+    let id = SessionId::from(path.file_name()?.to_str()?.strip_suffix(".jsonl")?);
+    id.is_uuid().then_some(id)
+}
+
+fn existing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,310 @@
+//! One open session: entries in, lines on disk.
+
+use crate::disk;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+use windlass_session::{Durability, LogEncoder, Owner, SessionKey, StoreError};
+use windlass_types::Entry;
+
+/// Most bytes that wait for the disk before an append waits with them.
+const MOST_PENDING: usize = 8 * 1024 * 1024;
+
+/// An open session. At most one thread writes it at a time; what is appended
+/// meanwhile goes out together, with one write and at most one sync.
+#[derive(Debug)]
+pub(crate) struct OpenSession {
+    pub(crate) key: SessionKey,
+    pub(crate) owner: Owner,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    log: Log,
+    encoder: LogEncoder,
+    seq: u64,
+    pending: Vec<u8>,
+    waiters: Vec<Waiter>,
+    /// Whether a thread is writing, or about to.
+    is_writing: bool,
+    /// Whether anything was written since the last sync.
+    is_unsynced: bool,
+    /// The first error. Nothing is written after it.
+    failed: Option<StoreError>,
+    is_released: bool,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    needs_sync: bool,
+    done: oneshot::Sender<Result<(), StoreError>>,
+}
+
+/// The file of a session, which is made when it is needed.
+#[derive(Debug)]
+pub(crate) struct Log {
+    pub(crate) path: PathBuf,
+    /// Open and locked; absent until the first append makes it.
+    pub(crate) file: Option<File>,
+    /// The log in another root that this one goes on from.
+    pub(crate) import: Option<PathBuf>,
+    /// Whether the end of the file was made clean.
+    is_clean: bool,
+    /// The directories whose new names are not durable yet.
+    new_names: Vec<PathBuf>,
+}
+
+impl OpenSession {
+    pub(crate) fn new(key: SessionKey, owner: Owner, log: Log, encoder: LogEncoder, seq: u64) -> Self {
+        let state = State {
+            log,
+            encoder,
+            seq,
+            pending: Vec::new(),
+            waiters: Vec::new(),
+            is_writing: false,
+            is_unsynced: false,
+            failed: None,
+            is_released: false,
+        };
+        Self { key, owner, state: Mutex::new(state) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing panics between two changes that belong together.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The position after everything appended.
+    pub(crate) fn seq(&self) -> u64 {
+        self.lock().seq
+    }
+
+    pub(crate) fn is_released(&self) -> bool {
+        self.lock().is_released
+    }
+
+    /// Appends entries at the expected position.
+    pub(crate) async fn append(
+        self: &Arc<Self>,
+        expected: u64,
+        entries: &[Entry],
+        durability: Durability,
+    ) -> Result<u64, StoreError> {
+        let (seq, waiting) = {
+            let mut state = self.lock();
+            if state.is_released {
+                return Err(StoreError::lease_lost(&self.key));
+            }
+            if let Some(error) = &state.failed {
+                return Err(error.clone());
+            }
+            if state.seq != expected {
+                return Err(StoreError::conflict(&self.key, expected, state.seq));
+            }
+            let State { encoder, pending, .. } = &mut *state;
+            for entry in entries {
+                encoder.entry(entry, pending);
+            }
+            state.seq += entries.len() as u64;
+            let waiting = match durability {
+                Durability::Durable => self.wait(&mut state, true),
+                Durability::Buffered if state.pending.len() > MOST_PENDING => self.wait(&mut state, false),
+                Durability::Buffered => None,
+            };
+            if !state.pending.is_empty() || waiting.is_some() {
+                self.start_writing(&mut state);
+            }
+            (state.seq, waiting)
+        };
+        finish(waiting).await?;
+        Ok(seq)
+    }
+
+    /// Waits until everything appended is written, and with `sync` durable.
+    pub(crate) async fn flush(self: &Arc<Self>, sync: bool) -> Result<(), StoreError> {
+        let waiting = {
+            let mut state = self.lock();
+            if let Some(error) = state.failed.as_ref().filter(|_| !state.is_writing) {
+                return Err(error.clone());
+            }
+            let waiting = self.wait(&mut state, sync);
+            if waiting.is_some() {
+                self.start_writing(&mut state);
+            }
+            waiting
+        };
+        finish(waiting).await
+    }
+
+    /// Gives the lease back. What is pending is still written, then the file is closed.
+    pub(crate) fn release(&self) {
+        let mut state = self.lock();
+        state.is_released = true;
+        if !state.is_writing {
+            state.log.file = None;
+        }
+    }
+
+    fn wait(&self, state: &mut State, sync: bool) -> Option<oneshot::Receiver<Result<(), StoreError>>> {
+        let is_idle = state.pending.is_empty() && !state.is_writing;
+        if is_idle && !(sync && state.is_unsynced) {
+            return None;
+        }
+        let (done, waiting) = oneshot::channel();
+        state.waiters.push(Waiter { needs_sync: sync, done });
+        Some(waiting)
+    }
+
+    fn start_writing(self: &Arc<Self>, state: &mut State) {
+        if std::mem::replace(&mut state.is_writing, true) {
+            return;
+        }
+        let job = Job(Some(self.clone()));
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => {
+                runtime.spawn_blocking(move || job.run());
+            }
+            // Outside of a runtime there is no other thread to give it to.
+            Err(_) => {
+                std::thread::spawn(move || job.run());
+            }
+        }
+    }
+
+    /// Writes until nothing is pending.
+    fn write(&self) {
+        loop {
+            let (bytes, waiters, mut log) = {
+                let mut state = self.lock();
+                if state.pending.is_empty() && state.waiters.is_empty() {
+                    state.is_writing = false;
+                    if state.is_released {
+                        state.log.file = None;
+                    }
+                    return;
+                }
+                let waiters = std::mem::take(&mut state.waiters);
+                if waiters.iter().any(|waiter| waiter.needs_sync) {
+                    let State { encoder, pending, .. } = &mut *state;
+                    encoder.checksum(pending);
+                }
+                (std::mem::take(&mut state.pending), waiters, state.log.take())
+            };
+            let sync = waiters.iter().any(|waiter| waiter.needs_sync);
+            let before = self.lock().failed.clone();
+            let result = before.map_or_else(|| log.write(&self.key, &bytes, sync), Err);
+            {
+                let mut state = self.lock();
+                state.log = log;
+                state.is_unsynced = !sync && (state.is_unsynced || !bytes.is_empty());
+                if let Err(error) = &result {
+                    state.failed.get_or_insert_with(|| error.clone());
+                }
+                // The buffer serves again unless something came in meanwhile.
+                if state.pending.is_empty() && bytes.capacity() <= MOST_PENDING / 64 {
+                    state.pending = bytes;
+                    state.pending.clear();
+                }
+                if state.is_released && state.pending.is_empty() {
+                    state.log.file = None;
+                }
+            }
+            for waiter in waiters {
+                // Whoever no longer waits needs no news.
+                let _ = waiter.done.send(result.clone());
+            }
+        }
+    }
+}
+
+async fn finish(waiting: Option<oneshot::Receiver<Result<(), StoreError>>>) -> Result<(), StoreError> {
+    let Some(waiting) = waiting else { return Ok(()) };
+    waiting.await.unwrap_or_else(|_| {
+        Err(StoreError::new(
+            windlass_session::StoreErrorKind::Io,
+            "the writer of the session log stopped: open it again",
+        ))
+    })
+}
+
+/// The task of writing a session. A runtime that shuts down drops tasks it has
+/// not begun; this one then runs where it is dropped.
+struct Job(Option<Arc<OpenSession>>);
+
+impl Job {
+    fn run(mut self) {
+        if let Some(session) = self.0.take() {
+            session.write();
+        }
+    }
+}
+
+impl Drop for Job {
+    fn drop(&mut self) {
+        if let Some(session) = self.0.take() {
+            session.write();
+        }
+    }
+}
+
+impl Log {
+    /// A log at this path.
+    pub(crate) fn new(path: PathBuf, file: Option<File>, import: Option<PathBuf>) -> Self {
+        Self { path, file, import, is_clean: false, new_names: Vec::new() }
+    }
+
+    /// Leaves an empty log behind, for the time in which this one is written.
+    fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::new(PathBuf::new(), None, None))
+    }
+
+    fn write(&mut self, key: &SessionKey, bytes: &[u8], sync: bool) -> Result<(), StoreError> {
+        if bytes.is_empty() && self.file.is_none() {
+            return Ok(());
+        }
+        if self.file.is_none() {
+            self.create(key)?;
+        }
+        let Some(file) = &mut self.file else { return Ok(()) };
+        let failed = |verb: &str, error: io::Error| disk::error(&self.path, verb, &error);
+        if !self.is_clean && !bytes.is_empty() {
+            if disk::is_torn(file).map_err(|error| failed("read", error))? {
+                file.write_all(b"\n").map_err(|error| failed("write", error))?;
+            }
+            self.is_clean = true;
+        }
+        file.write_all(bytes).map_err(|error| failed("write", error))?;
+        if sync {
+            file.sync_data().map_err(|error| failed("sync", error))?;
+            for directory in self.new_names.drain(..) {
+                disk::sync_dir(&directory).map_err(|error| disk::error(&directory, "sync", &error))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn create(&mut self, key: &SessionKey) -> Result<(), StoreError> {
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        if disk::create_dirs(folder)? {
+            // The folder is a new name in the one above, and that may be new as well.
+            self.new_names.extend(folder.ancestors().skip(1).take(2).map(Path::to_owned));
+        }
+        self.new_names.insert(0, folder.to_owned());
+        let mut file = disk::open_log(&self.path, true).map_err(|error| disk::error(&self.path, "create", &error))?;
+        disk::lock(&file, &self.path, key)?;
+        let length = file.metadata().map_err(|error| disk::error(&self.path, "read", &error))?.len();
+        if length > 0 {
+            return Err(StoreError::conflict(key, 0, length));
+        }
+        if let Some(import) = self.import.take() {
+            let mut source = File::open(&import).map_err(|error| disk::error(&import, "read", &error))?;
+            io::copy(&mut source, &mut file).map_err(|error| disk::error(&self.path, "write", &error))?;
+        }
+        self.file = Some(file);
+        Ok(())
+    }
+}

@@ -1,0 +1,232 @@
+//! The store.
+
+use crate::disk;
+use crate::locate::{self, Roots};
+use crate::session::{Log, OpenSession};
+use async_trait::async_trait;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use windlass_session::{
+    Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, ProjectKey, SessionKey, SessionStore, SessionSummary,
+    StoreError, read_log,
+};
+use windlass_types::{Entry, SessionId};
+
+/// Sessions as files: `projects/<slug>/<session>.jsonl` under a home. Cheap to clone.
+///
+/// A file comes into being with the first append, readable by its user only.
+/// A durable append is one write and one data sync; appends that wait at the
+/// same time share them. Each synced batch ends in a checksum line.
+///
+/// After a failed write or sync a lease takes no more entries: every append
+/// returns the same error until the session is opened again.
+#[derive(Debug, Clone)]
+pub struct JsonlStore {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    roots: Roots,
+    open: Mutex<HashMap<SessionKey, Weak<OpenSession>>>,
+    epoch: AtomicU64,
+}
+
+/// Gives the session back when it is dropped.
+struct Guard {
+    session: Arc<OpenSession>,
+    store: Arc<Inner>,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.session.release();
+    }
+}
+
+impl JsonlStore {
+    /// A store in this home. Nothing is read or made yet.
+    pub fn new(home: impl Into<PathBuf>) -> Self {
+        Self::with_imports(home, Vec::new())
+    }
+
+    /// A store that also finds the sessions of other homes. Those are only
+    /// read: a session from there that goes on is copied first.
+    pub fn with_imports(home: impl Into<PathBuf>, imports: Vec<PathBuf>) -> Self {
+        let roots = Roots { home: home.into(), imports };
+        Self { inner: Arc::new(Inner { roots, open: Mutex::default(), epoch: AtomicU64::new(0) }) }
+    }
+
+    /// The file in which a session is or would be written.
+    pub fn log_path(&self, key: &SessionKey) -> PathBuf {
+        self.inner.roots.log_path(key)
+    }
+
+    /// Finds a session by its id alone, in any project. Blocks.
+    ///
+    /// # Errors
+    /// The homes cannot be read.
+    pub fn find(&self, session: &SessionId) -> Result<Option<SessionKey>, StoreError> {
+        if session.is_uuid() { self.inner.roots.project_of(session) } else { Ok(None) }
+    }
+
+    fn sessions(&self) -> MutexGuard<'_, HashMap<SessionKey, Weak<OpenSession>>> {
+        self.inner.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The session if this store has it open, given back or not.
+    fn open_session(&self, key: &SessionKey) -> Option<Arc<OpenSession>> {
+        self.sessions().get(key)?.upgrade()
+    }
+
+    /// Makes sure that nobody of this process writes the session.
+    async fn wait_for_release(&self, key: &SessionKey) -> Result<(), StoreError> {
+        while let Some(session) = self.open_session(key) {
+            if !session.is_released() {
+                return Err(StoreError::in_use(key, &session.owner));
+            }
+            // Its error was for whoever gave it back.
+            let _ = session.flush(false).await;
+            self.forget(&session);
+        }
+        Ok(())
+    }
+
+    fn forget(&self, session: &Arc<OpenSession>) {
+        let mut sessions = self.sessions();
+        if sessions.get(&session.key).is_some_and(|open| open.as_ptr() == Arc::as_ptr(session)) {
+            sessions.remove(&session.key);
+        }
+    }
+
+    fn guarded<'a>(&self, lease: &'a Lease) -> Result<&'a Arc<OpenSession>, StoreError> {
+        let guard = lease.guard::<Guard>().filter(|guard| Arc::ptr_eq(&guard.store, &self.inner));
+        guard.map(|guard| &guard.session).ok_or_else(|| StoreError::lease_lost(lease.key()))
+    }
+}
+
+#[async_trait]
+impl SessionStore for JsonlStore {
+    async fn open(&self, key: &SessionKey, owner: &Owner, header: LogHeader) -> Result<Lease, StoreError> {
+        locate::check(key)?;
+        self.wait_for_release(key).await?;
+        let (roots, wanted) = (self.inner.roots.clone(), key.clone());
+        let (log, seq) = blocking(move || open_log(&roots, &wanted)).await?;
+        let encoder = LogEncoder::new(key.session.clone(), header);
+        let session = Arc::new(OpenSession::new(key.clone(), owner.clone(), log, encoder, seq));
+        {
+            let mut sessions = self.sessions();
+            let other = sessions.get(key).and_then(Weak::upgrade).filter(|other| !other.is_released());
+            if let Some(other) = other {
+                return Err(StoreError::in_use(key, &other.owner));
+            }
+            sessions.retain(|_, session| session.strong_count() > 0);
+            sessions.insert(key.clone(), Arc::downgrade(&session));
+        }
+        let epoch = self.inner.epoch.fetch_add(1, Ordering::Relaxed) + 1;
+        Ok(Lease::new(key.clone(), epoch, seq, Guard { session, store: self.inner.clone() }))
+    }
+
+    async fn append(
+        &self,
+        lease: &Lease,
+        expected_seq: u64,
+        entries: Vec<Entry>,
+        durability: Durability,
+    ) -> Result<u64, StoreError> {
+        self.guarded(lease)?.append(expected_seq, &entries, durability).await
+    }
+
+    async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError> {
+        locate::check(key)?;
+        let open = self.open_session(key).filter(|session| !session.is_released());
+        let seq = match &open {
+            Some(session) => {
+                let seq = session.seq();
+                // What was written before an error is worth reading.
+                let _ = session.flush(false).await;
+                Some(seq)
+            }
+            None => None,
+        };
+        let (roots, wanted) = (self.inner.roots.clone(), key.clone());
+        let log = blocking(move || {
+            let path = roots.find(&wanted)?.ok_or_else(|| StoreError::not_found(&wanted))?;
+            let file = File::open(&path).map_err(|error| disk::error(&path, "read", &error))?;
+            read_log(BufReader::with_capacity(64 * 1024, file)).map_err(|error| disk::error(&path, "read", &error))
+        })
+        .await?;
+        Ok(Loaded::new(log.entries, seq.unwrap_or(log.bytes), log.report))
+    }
+
+    async fn list(&self, project: &ProjectKey) -> Result<Vec<SessionSummary>, StoreError> {
+        let (roots, project) = (self.inner.roots.clone(), project.clone());
+        blocking(move || roots.list(&project)).await
+    }
+
+    async fn delete(&self, key: &SessionKey) -> Result<(), StoreError> {
+        locate::check(key)?;
+        self.wait_for_release(key).await?;
+        let (path, key) = (self.log_path(key), key.clone());
+        blocking(move || delete(&path, &key)).await
+    }
+
+    async fn close(&self, lease: Lease) -> Result<(), StoreError> {
+        let session = self.guarded(&lease)?.clone();
+        let result = session.flush(true).await;
+        drop(lease);
+        self.forget(&session);
+        result
+    }
+}
+
+/// Takes an existing log, or prepares for a new one. Returns the position.
+fn open_log(roots: &Roots, key: &SessionKey) -> Result<(Log, u64), StoreError> {
+    let path = roots.log_path(key);
+    match disk::open_log(&path, false) {
+        Ok(file) => {
+            disk::lock(&file, &path, key)?;
+            let length = file.metadata().map_err(|error| disk::error(&path, "read", &error))?.len();
+            Ok((Log::new(path, Some(file), None), length))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let import = roots.find(key)?;
+            let length =
+                import.as_deref().map(|path| path.metadata().map_err(|error| disk::error(path, "read", &error)));
+            let length = length.transpose()?.map_or(0, |metadata| metadata.len());
+            Ok((Log::new(path, None, import), length))
+        }
+        Err(error) => Err(disk::error(&path, "open", &error)),
+    }
+}
+
+fn delete(path: &Path, key: &SessionKey) -> Result<(), StoreError> {
+    let absent = |result: std::io::Result<()>| match result {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(disk::error(path, "delete", &error)),
+        _ => Ok(()),
+    };
+    match disk::open_log(path, false) {
+        Ok(file) => {
+            disk::lock(&file, path, key)?;
+            absent(std::fs::remove_file(path))?;
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(disk::error(path, "delete", &error)),
+    }
+    // Artifacts and transcripts of subagents.
+    absent(std::fs::remove_dir_all(path.with_extension("")))
+}
+
+/// Runs what blocks on a thread that may, when there is a runtime to give one.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else { return work() };
+    runtime.spawn_blocking(work).await.unwrap_or_else(|error| {
+        Err(StoreError::new(windlass_session::StoreErrorKind::Io, format!("reading sessions was stopped: {error}")))
+    })
+}
