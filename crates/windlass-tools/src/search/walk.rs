@@ -67,9 +67,15 @@ pub(crate) fn walk<'a, W: Worker>(scope: Scope<'a>, make: &'a (dyn Fn() -> W + S
         .require_git(false)
         .git_global(false)
         .follow_links(false)
+        .threads(threads())
         .max_depth(scope.max_depth);
     builder.build_parallel().visit(&mut Crew { scope, make, tally: &tally });
     WalkReport { interrupted: tally.interrupted.get().copied(), unreadable: tally.unreadable.into_inner() }
+}
+
+/// More than there are processors when there are few: some wait for the disk.
+fn threads() -> usize {
+    std::thread::available_parallelism().map_or(4, usize::from).clamp(4, 12)
 }
 
 #[derive(Default)]
