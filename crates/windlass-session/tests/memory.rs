@@ -1,0 +1,19 @@
+//! The memory store keeps the contract of a session store.
+
+use windlass_session::MemoryStore;
+use windlass_testkit::store;
+
+#[tokio::test]
+async fn the_memory_store_conforms() {
+    store::all(&MemoryStore::new()).await;
+}
+
+#[tokio::test]
+async fn a_lease_of_another_store_gives_no_access() {
+    use windlass_session::{Durability, Owner, SessionStore, StoreErrorKind};
+    let (one, two) = (MemoryStore::new(), MemoryStore::new());
+    let key = store::key("foreign-lease", 1);
+    let lease = one.open(&key, &Owner::new(1, "one"), store::header()).await.unwrap();
+    let error = two.append(&lease, lease.seq(), store::entries(), Durability::Durable).await.unwrap_err();
+    assert_eq!(error.kind, StoreErrorKind::LeaseLost);
+}

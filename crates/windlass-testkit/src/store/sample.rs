@@ -1,0 +1,93 @@
+//! Data for the rules.
+
+use std::collections::BTreeMap;
+use windlass_session::{LogHeader, ProjectKey, SessionKey};
+use windlass_types::{
+    AssistantEntry, AuditedDecision, Behavior, CallDigest, ContentBlock, Decision, DecisionReason, Entry, EntryId,
+    EntryKind, JsonText, MatchedRule, ModelUsage, NanoUsd, PermissionMode, RuleSource, RunId, RunRecord, SessionId,
+    StopReason, Timestamp, ToolResult, ToolResultEntry, ToolUse, Usage, UserEntry,
+};
+
+/// A session of a project, by name and number.
+pub fn key(project: &str, number: u32) -> SessionKey {
+    SessionKey::new(ProjectKey::from_slug(format!("-kit-{project}")), SessionId::from_bits(u128::from(number)))
+}
+
+/// What the lines of the kit's sessions say beside their entries.
+pub fn header() -> LogHeader {
+    LogHeader::new("/kit", "0.0.0", "kit").with_git_branch(Some("main".to_owned()))
+}
+
+/// A run with every kind of entry: a prompt, reasoning, parallel calls with
+/// odd input texts, results in order of completion, and all that stands beside.
+pub fn entries() -> Vec<Entry> {
+    let id = |number: u128| EntryId::from_bits(number);
+    let mut entries = Vec::new();
+    let mut add = |number: u128, parent: Option<u128>, kind: EntryKind| {
+        let time = Timestamp::from_millis(1_780_000_000_000 + entries.len() as u64);
+        entries.push(Entry::new(id(number), parent.map(id), time, kind));
+    };
+    let mut user = UserEntry::new(vec![ContentBlock::text("Fix it.\n\u{1f600} \"now\"\u{2028}")]);
+    user.run = Some(RunId::from("run-1"));
+    user.permission_mode = Some(PermissionMode::AcceptEdits);
+    add(1, None, EntryKind::User(user));
+    add(2, None, EntryKind::Mode(PermissionMode::Plan));
+    add(3, None, EntryKind::Model("model-x".to_owned()));
+    add(4, None, EntryKind::Cwd("/kit/sub dir".to_owned()));
+    add(12, Some(1), assistant(vec![id(10), id(11), id(12)]));
+    let digest = CallDigest::new("abc123");
+    let rule = MatchedRule::new("Bash(ls:*)", Behavior::Allow, RuleSource::ProjectSettings);
+    let decision = Decision::new(Behavior::Allow, DecisionReason::Rule, "a rule allows it").with_rule(rule);
+    add(20, None, EntryKind::Decision(AuditedDecision::new("toolu_2".into(), Some(digest.clone()), decision)));
+    add(21, None, EntryKind::Intent { tool_use_id: "toolu_2".into(), assistant: id(12), digest });
+    add(22, Some(12), result(ToolResult::error("toolu_2", "no such file"), id(12), None));
+    let blocks = vec![ContentBlock::text("one"), ContentBlock::text("two")];
+    let structured = JsonText::parse("{\"n\": 1.0,\n \"m\":[ ]}").ok();
+    add(23, Some(11), result(ToolResult::ok("toolu_1", blocks), id(11), structured));
+    let todos = "[{\"content\":\"x\",\n\"status\":\"pending\"}]";
+    add(24, None, EntryKind::Todos(JsonText::parse(todos).unwrap_or_else(|_| JsonText::empty_object())));
+    let mut reminder = UserEntry::new(vec![ContentBlock::text("a"), ContentBlock::text("b")]);
+    reminder.is_meta = true;
+    add(25, Some(23), EntryKind::User(reminder));
+    let text = vec![ContentBlock::text("Done.")];
+    let usage = Usage::new(7, 8);
+    let done = AssistantEntry::new("msg_2".into(), "m".into(), text, vec![id(30)], Some(StopReason::EndTurn), usage);
+    add(30, Some(25), EntryKind::Assistant(done));
+    let mut spent = ModelUsage::default();
+    spent.add(usage, Some(NanoUsd::new(1_234_567)));
+    let spent = BTreeMap::from([("m".to_owned(), spent)]);
+    let record = RunRecord::new(RunId::from("run-1"), "success", 2, NanoUsd::new(1_234_567), spent);
+    add(31, None, EntryKind::RunFinished(record));
+    entries
+}
+
+fn assistant(block_ids: Vec<EntryId>) -> EntryKind {
+    let call = |id: &str, input: &str| {
+        let input = JsonText::parse(input).unwrap_or_else(|_| JsonText::empty_object());
+        ContentBlock::ToolUse(ToolUse::new(id, "Read", input))
+    };
+    let content = vec![
+        ContentBlock::Thinking { thinking: "hm \u{e9}".to_owned(), signature: "c2ln".to_owned() },
+        call("toolu_1", r#"{"b":1.50, "a":"\u00e9\/","n":123456789012345678901234567890}"#),
+        call("toolu_2", "{\n  \"path\": \"x\\ny\"\n}"),
+    ];
+    let mut usage = Usage::new(100, 20);
+    usage.cache_creation_input_tokens = 30;
+    usage.cache_creation_1h_input_tokens = 10;
+    usage.cache_read_input_tokens = 5;
+    usage.web_search_requests = 1;
+    EntryKind::Assistant(AssistantEntry::new(
+        "msg_1".into(),
+        "m".into(),
+        content,
+        block_ids,
+        Some(StopReason::ToolUse),
+        usage,
+    ))
+}
+
+fn result(result: ToolResult, assistant: EntryId, structured: Option<JsonText>) -> EntryKind {
+    let mut entry = ToolResultEntry::new(result, assistant);
+    entry.structured = structured;
+    EntryKind::ToolResult(entry)
+}
