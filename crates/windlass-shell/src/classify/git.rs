@@ -14,6 +14,7 @@ const ANY: Operands = Operands::Files(usize::MAX);
 /// Options of `log`, `show`, `diff` and their kin. Left out: `--output` (writes), `--ext-diff`, `--textconv`,
 /// `--show-signature` (run programs), `--no-index` (reads outside).
 const HISTORY_LONG: &[&str] = &[
+    "count",
     "abbrev-commit",
     "abbrev?",
     "after=",
@@ -117,7 +118,7 @@ const HISTORY_LONG: &[&str] = &[
 ];
 
 const fn history(name: &'static str) -> Spec {
-    Spec::new(name, "pusDwbamctzgiEFPrRsWq1234567890", "nLSGU", ANY).long(HISTORY_LONG).number()
+    Spec::new(name, "pusDwbamctzgiEFPrRsWqM1234567890", "nLSGU", ANY).long(HISTORY_LONG).number()
 }
 
 const BLAME_LONG: &[&str] = &[
@@ -316,7 +317,7 @@ const SUBCOMMANDS: &[Spec] = &[
     history("show"),
     Spec::new("show-branch", "ar", "", ANY).long(&["all", "remotes", "current", "list"]),
     Spec::new("show-ref", "dhqs", "", ANY).long(REF_LONG),
-    Spec::new("status", "sbvzu", "", ANY).long(STATUS_LONG),
+    Spec::new("status", "sbvzunoalrm", "", ANY).long(STATUS_LONG),
     Spec::new("tag", "li", "", ANY).long(REF_LONG),
     history("whatchanged"),
     Spec::new("version", "", "", Operands::Files(0)),
@@ -363,6 +364,12 @@ fn with_spec(spec: &Spec, args: &[Word]) -> Findings {
         return None;
     }
     let mut class = Classification::new(Effect::Git);
+    for (name, value) in &parsed.options {
+        // `-L 1,5:file`
+        if let Some((_, path)) = value.as_deref().filter(|_| name == "-L").and_then(|v| v.rsplit_once(':')) {
+            class.reads.extend(operand_paths(&Word::literal(path))?);
+        }
+    }
     for operand in &parsed.operands {
         class.reads.extend(operand_paths(operand)?);
     }

@@ -90,6 +90,9 @@ pub(super) fn parse<'w>(spec: &Spec, args: &'w [Word]) -> Option<Parsed<'w>> {
     while let Some(word) = args.next() {
         let text = word.text();
         if !word.is_literal() {
+            if !options_end && is_valued_option(spec, word) {
+                continue;
+            }
             if !(options_end || word.cannot_be_option() || (spec.harmless && word.literal_prefix().is_empty())) {
                 return None;
             }
@@ -107,6 +110,15 @@ pub(super) fn parse<'w>(spec: &Spec, args: &'w [Word]) -> Option<Parsed<'w>> {
         }
     }
     Some(parsed)
+}
+
+/// `--include=*.rs`: whatever the pattern matches is this option again.
+fn is_valued_option(spec: &Spec, word: &Word) -> bool {
+    let prefix = word.literal_prefix();
+    let Some((name, _)) = prefix.strip_prefix("--").and_then(|long| long.split_once('=')) else {
+        return false;
+    };
+    spec.long.iter().any(|entry| entry.strip_suffix('=') == Some(name))
 }
 
 fn parse_long<'w>(

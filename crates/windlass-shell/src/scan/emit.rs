@@ -6,6 +6,7 @@ use crate::{Redirect, Undecided, Word, WordKind, word::Piece};
 const MAX_WRAPPERS: usize = 24;
 const MAX_SUFFIXES: usize = 24;
 const MAX_ALTERNATIVES: usize = 64;
+const MAX_BRACE_PIECES: usize = 256;
 
 impl Reader<'_, '_> {
     /// Notes the command and all that it runs. True if a shell in it reads its script from its input.
@@ -259,7 +260,7 @@ impl Reader<'_, '_> {
         let mut expanded = Vec::with_capacity(words.len());
         for word in words {
             if word.pieces().iter().any(|p| matches!(p, Piece::Brace('{'))) {
-                if !expand_word(word, &mut expanded) {
+                if word.pieces().len() > MAX_BRACE_PIECES || !expand_word(word, &mut expanded) {
                     self.undecided(Undecided::TooLarge);
                     expanded.push(word.clone());
                 }

@@ -53,7 +53,9 @@ impl<'a, 's> Reader<'a, 's> {
     /// Goes one level deeper; the caller subtracts one from `depth` afterwards.
     pub(super) fn enter(&mut self) -> bool {
         if self.depth >= MAX_DEPTH {
+            // Nothing more is read: going back and trying again from every level would take for ever.
             self.undecided(Undecided::TooLarge);
+            self.sink.char_fuel = 0;
             self.pos = self.chars.len();
             return false;
         }
