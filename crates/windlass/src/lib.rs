@@ -1,1 +1,84 @@
-//! Put a complete coding agent into any Rust program: query() yields a stream of agent events
+//! Put a complete coding agent into any program.
+//!
+//! [`query`] is a builder: it takes a prompt and yields a stream of typed
+//! events, or its result when awaited. Everything else is optional.
+//!
+//! ```
+//! use windlass::{EventKind, Script, ScriptedModel, Delta, query};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), windlass::Error> {
+//! // A model that needs no key; with one, `Anthropic::from_env()?`.
+//! let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("Hello from a script.")));
+//!
+//! let mut run = query("Say hello").provider(model).stream();
+//! while let Some(event) = run.next().await? {
+//!     if let EventKind::BlockDelta { delta: Delta::Text(text), .. } = &event.kind {
+//!         print!("{text}");
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What is where
+//! - [`query`], [`session`]: one prompt, or many by hand. [`Options`] of both are the same.
+//! - [`coding_tools`]: Read, Write, Edit, MultiEdit, Glob, Grep, Bash, TodoWrite.
+//! - [`Tool`], [`tool_fn`]: your own tools.
+//! - [`Permissions`]: rules, modes, and who is asked. Without any, the agent may
+//!   only read inside its workspace.
+//! - [`Hook`]: your code at fixed points of a run.
+//! - [`Home`]: where sessions are kept, so that they survive a crash and can be
+//!   resumed. Without it nothing is written.
+
+mod error;
+mod home;
+mod options;
+mod permissions;
+mod query;
+mod session;
+mod toolkit;
+
+pub use error::Error;
+pub use home::Home;
+pub use options::{Options, Resume};
+pub use permissions::Permissions;
+pub use query::{Query, Run, query};
+pub use session::{PromptInput, SessionBuilder, session};
+pub use toolkit::{Toolkit, coding_tools};
+
+pub use windlass_anthropic::Anthropic;
+pub use windlass_context::SystemPrompt;
+pub use windlass_hook::{
+    Hook, HookError, Interest, PostToolUse, PostToolUseAction, PostToolUseFailure, PreToolUse, PreToolUseAction,
+    PromptAction, SessionEnd, SessionStart, SessionStartAction, Stop, StopAction, UserPromptSubmit,
+};
+pub use windlass_model::{ModelError, ModelProvider, Recorder, Replayer, Script, ScriptedModel};
+pub use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
+pub use windlass_runtime::{EventStream, OpenError, Session, SessionError, SessionHandle, UnpricedModels};
+pub use windlass_session::{SessionStore, SessionSummary};
+pub use windlass_tool::{
+    Annotations, Cancel, DynTool, IntoToolOutput, Permit, Tool, ToolCheck, ToolCx, ToolError, ToolOutput, ToolSet,
+    schemars, tool_fn, tool_fn_with,
+};
+pub use windlass_types::{
+    Access, AgentPath, Behavior, ContentBlock, Decision, DecisionReason, Delta, Event, EventKind, HookEventName,
+    JsonText, Message, NanoUsd, Outcome, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate,
+    RunFailure, RunFailureKind, RunResult, SessionId, StateChange, Status, StopReason, Thinking, ToolFinished,
+    ToolResult, ToolUse, ToolUseId, Usage,
+};
+
+/// Everything below the facade, by crate: for hosts that need more than is re-exported here.
+pub mod crates {
+    pub use windlass_anthropic as anthropic;
+    pub use windlass_context as context;
+    pub use windlass_hook as hook;
+    pub use windlass_model as model;
+    pub use windlass_permission as permission;
+    pub use windlass_runtime as runtime;
+    pub use windlass_session as session;
+    pub use windlass_store as store;
+    pub use windlass_tool as tool;
+    pub use windlass_tools as tools;
+    pub use windlass_types as types;
+}

@@ -1,0 +1,74 @@
+//! What keeps a run from starting.
+
+use std::path::PathBuf;
+use windlass_permission::{ModeError, RuleError};
+use windlass_runtime::{OpenError, SessionError};
+use windlass_session::StoreError;
+use windlass_tool::ToolSetError;
+
+/// What keeps a run from starting, or a session from going on. The text says
+/// what to do about it.
+///
+/// A run that started always has a result; failures of the model, of tools and
+/// of permissions are in there, see [`Outcome`](crate::Outcome).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No model provider was given.
+    #[error(
+        "no model provider is set: call `.provider(Anthropic::from_env()?)`, or `.provider(ScriptedModel::new(..))` in tests"
+    )]
+    NoProvider,
+    /// The model provider cannot be used.
+    #[error(transparent)]
+    Model(#[from] windlass_model::ModelError),
+    /// The prompt has no content.
+    #[error("the prompt is empty: give it a text or at least one content block")]
+    EmptyPrompt,
+    /// A directory cannot be used.
+    #[error("{role} {path:?} cannot be used: {problem}", path = path.display().to_string())]
+    Directory {
+        /// Which directory.
+        role: &'static str,
+        /// Its path.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A permission rule cannot be used.
+    #[error(transparent)]
+    Rule(#[from] RuleError),
+    /// The permission mode is not permitted.
+    #[error(transparent)]
+    Mode(#[from] ModeError),
+    /// The tools do not make a set.
+    #[error(transparent)]
+    Tools(#[from] ToolSetError),
+    /// The home of sessions is not known.
+    #[error("there is no place for sessions: set WINDLASS_HOME or HOME, or give one with `Home::new`")]
+    NoHome,
+    /// A session was to be resumed, but there is no place where it could be.
+    #[error("a session can only be resumed from a store: call `.persist(Home::from_env()?)`")]
+    NoStore,
+    /// There is no session to continue in this directory.
+    #[error("No conversation found to continue in {}", cwd.display())]
+    NothingToContinue {
+        /// The directory.
+        cwd: PathBuf,
+    },
+    /// A session id that is not one.
+    #[error("{id:?} is not a session id: it must be a UUID such as 12345678-1234-4234-8234-123456789abc")]
+    BadSessionId {
+        /// The text.
+        id: String,
+    },
+    /// The session could not be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The session store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The session ended before its time.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}

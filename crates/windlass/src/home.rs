@@ -1,0 +1,80 @@
+//! Where sessions are kept.
+
+use crate::Error;
+use std::path::{Path, PathBuf};
+
+/// The directory under which sessions, artifacts and settings are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Home {
+    /// Sessions are written here.
+    root: PathBuf,
+    /// Sessions are also looked for here.
+    also_read: Vec<PathBuf>,
+}
+
+impl Home {
+    /// A directory, made when it is needed.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), also_read: Vec::new() }
+    }
+
+    /// The home that the process's environment names, see [`Home::from_lookup`].
+    ///
+    /// # Errors
+    /// No variable names one.
+    pub fn from_env() -> Result<Self, Error> {
+        Self::from_lookup(|name| std::env::var(name).ok())
+    }
+
+    /// `WINDLASS_HOME`, else `CLAUDE_CONFIG_DIR`, else `~/.claude` when
+    /// `CLAUDE_CODE_ENTRYPOINT` begins with `sdk-` (the official SDKs look for
+    /// sessions there), else `~/.windlass`. Sessions of `~/.claude` can be
+    /// resumed from any of them.
+    ///
+    /// # Errors
+    /// No variable names one.
+    pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+        let set = |name: &str| lookup(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let user = set("HOME").or_else(|| set("USERPROFILE"));
+        let claude = user.as_ref().map(|user| user.join(".claude"));
+        let from_sdk = lookup("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry.starts_with("sdk-"));
+        let root = set("WINDLASS_HOME")
+            .or_else(|| set("CLAUDE_CONFIG_DIR"))
+            .or_else(|| claude.clone().filter(|_| from_sdk))
+            .or_else(|| user.map(|user| user.join(".windlass")))
+            .ok_or(Error::NoHome)?;
+        let also_read = claude.into_iter().filter(|claude| *claude != root).collect();
+        Ok(Self { root, also_read })
+    }
+
+    /// The directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Where sessions are also looked for.
+    pub fn also_read(&self) -> &[PathBuf] {
+        &self.also_read
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_variable_that_is_set_wins() {
+        let home = |pairs: &[(&str, &str)]| {
+            Home::from_lookup(|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+                .map(|home| home.root().to_path_buf())
+                .ok()
+        };
+        assert_eq!(home(&[]), None);
+        assert_eq!(home(&[("HOME", "/u")]), Some("/u/.windlass".into()));
+        assert_eq!(home(&[("HOME", "/u"), ("CLAUDE_CODE_ENTRYPOINT", "sdk-py")]), Some("/u/.claude".into()));
+        assert_eq!(home(&[("HOME", "/u"), ("CLAUDE_CONFIG_DIR", "/c")]), Some("/c".into()));
+        assert_eq!(home(&[("HOME", "/u"), ("CLAUDE_CONFIG_DIR", "/c"), ("WINDLASS_HOME", "/w")]), Some("/w".into()));
+        assert_eq!(home(&[("HOME", "/u"), ("WINDLASS_HOME", "")]), Some("/u/.windlass".into()));
+    }
+}

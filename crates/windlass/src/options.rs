@@ -1,0 +1,306 @@
+//! What a query and a session can be told.
+
+use crate::{Home, Permissions, Toolkit};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use windlass_context::SystemPrompt;
+use windlass_hook::Hook;
+use windlass_model::ModelProvider;
+use windlass_runtime::{Limits, UnpricedModels};
+use windlass_session::SessionStore;
+use windlass_tool::{DynTool, Process, Workspace};
+use windlass_types::{CacheTtl, NanoUsd, PermissionMode, SessionId, Thinking};
+
+/// Which session to go on with.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Resume {
+    /// A new one.
+    #[default]
+    New,
+    /// A new one with this id.
+    NewWithId(String),
+    /// The one with this id.
+    Session(String),
+    /// The last one of the working directory.
+    Latest,
+}
+
+/// What a query and a session can be told. Made through their builders.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Options {
+    pub(crate) provider: Option<Arc<dyn ModelProvider>>,
+    pub(crate) model: Option<String>,
+    pub(crate) fallback_model: Option<String>,
+    pub(crate) toolkit: Toolkit,
+    pub(crate) permissions: Permissions,
+    pub(crate) hooks: Vec<Arc<dyn Hook>>,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) additional_directories: Vec<PathBuf>,
+    pub(crate) user_home: Option<PathBuf>,
+    pub(crate) system_prompt: SystemPrompt,
+    pub(crate) limits: Limits,
+    pub(crate) max_output_tokens: Option<u32>,
+    pub(crate) thinking: Thinking,
+    pub(crate) betas: Vec<String>,
+    pub(crate) cache: Option<CacheTtl>,
+    pub(crate) env: Option<Vec<(OsString, OsString)>>,
+    pub(crate) home: Option<Home>,
+    pub(crate) store: Option<Arc<dyn SessionStore>>,
+    pub(crate) resume: Resume,
+    pub(crate) raw_frames: bool,
+    pub(crate) entrypoint: String,
+    pub(crate) workspace: Option<Arc<dyn Workspace>>,
+    pub(crate) process: Option<Arc<dyn Process>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            provider: None,
+            model: None,
+            fallback_model: None,
+            toolkit: Toolkit::default(),
+            permissions: Permissions::default(),
+            hooks: Vec::new(),
+            cwd: None,
+            additional_directories: Vec::new(),
+            user_home: None,
+            system_prompt: SystemPrompt::default(),
+            limits: Limits::default(),
+            max_output_tokens: None,
+            thinking: Thinking::Off,
+            betas: Vec::new(),
+            cache: Some(CacheTtl::FiveMinutes),
+            env: None,
+            home: None,
+            store: None,
+            resume: Resume::New,
+            raw_frames: false,
+            entrypoint: "sdk-rust".to_owned(),
+            workspace: None,
+            process: None,
+        }
+    }
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The environment may hold secrets.
+        f.debug_struct("Options")
+            .field("provider", &self.provider)
+            .field("model", &self.model)
+            .field("toolkit", &self.toolkit)
+            .field("permissions", &self.permissions)
+            .field("cwd", &self.cwd)
+            .field("resume", &self.resume)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Writes the same builder methods for every builder that holds [`Options`].
+macro_rules! option_methods {
+    ($builder:ty) => {
+        impl $builder {
+            /// The model provider. Required.
+            pub fn provider(mut self, provider: impl ModelProvider) -> Self {
+                self.options.provider = Some(Arc::new(provider));
+                self
+            }
+
+            /// The model, by id or alias (`opus`, `sonnet`, `haiku`). Default: the provider's best.
+            pub fn model(mut self, model: impl Into<String>) -> Self {
+                self.options.model = Some(model.into());
+                self
+            }
+
+            /// The model that takes over when the first is overloaded.
+            pub fn fallback_model(mut self, model: impl Into<String>) -> Self {
+                self.options.fallback_model = Some(model.into());
+                self
+            }
+
+            /// The tools, such as [`coding_tools`](crate::coding_tools). Default: none.
+            pub fn tools(mut self, tools: impl Into<Toolkit>) -> Self {
+                let tools = tools.into();
+                self.options.toolkit.tools.extend(tools.tools);
+                self.options.toolkit.cwd = tools.cwd.or(self.options.toolkit.cwd);
+                self
+            }
+
+            /// Adds one tool.
+            pub fn tool(mut self, tool: impl DynTool) -> Self {
+                self.options.toolkit.tools.push(Arc::new(tool));
+                self
+            }
+
+            /// Who may do what. Default: read inside the workspace, nothing else.
+            pub fn permissions(mut self, permissions: Permissions) -> Self {
+                self.options.permissions = permissions;
+                self
+            }
+
+            /// Sets the permission mode.
+            pub fn permission_mode(mut self, mode: PermissionMode) -> Self {
+                self.options.permissions = self.options.permissions.mode(mode);
+                self
+            }
+
+            /// Adds a hook. Hooks count in the order in which they are added.
+            pub fn hook(mut self, hook: impl Hook) -> Self {
+                self.options.hooks.push(Arc::new(hook));
+                self
+            }
+
+            /// The directory that the agent works in. Default: the tools', else the process's.
+            pub fn cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+                self.options.cwd = Some(cwd.into());
+                self
+            }
+
+            /// Adds a directory to the workspace.
+            pub fn add_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+                self.options.additional_directories.push(directory.into());
+                self
+            }
+
+            /// The user's home: where `~/` in rules starts, and what may never be removed. Default: `HOME`.
+            pub fn user_home(mut self, home: impl Into<PathBuf>) -> Self {
+                self.options.user_home = Some(home.into());
+                self
+            }
+
+            /// The system prompt. Default: windlass's own for coding agents.
+            pub fn system_prompt(mut self, prompt: SystemPrompt) -> Self {
+                self.options.system_prompt = prompt;
+                self
+            }
+
+            /// Adds a text behind the system prompt.
+            pub fn append_system_prompt(mut self, text: &str) -> Self {
+                self.options.system_prompt = self.options.system_prompt.append(text);
+                self
+            }
+
+            /// Most model messages in a run. Default: no limit.
+            pub fn max_turns(mut self, turns: u32) -> Self {
+                self.options.limits.max_turns = Some(turns);
+                self
+            }
+
+            /// Most money for the session, in US dollars. Reserved before each call. Default: no limit.
+            pub fn max_budget_usd(mut self, usd: f64) -> Self {
+                self.options.limits.max_budget = Some(NanoUsd::from_usd(usd));
+                self
+            }
+
+            /// What happens to the budget when a model has no known price. Default: it is called, with a warning.
+            pub fn unpriced_models(mut self, unpriced: UnpricedModels) -> Self {
+                self.options.limits.unpriced = unpriced;
+                self
+            }
+
+            /// Most repeats of a failed model call. Default 10.
+            pub fn max_retries(mut self, retries: u32) -> Self {
+                self.options.limits.max_retries = retries;
+                self
+            }
+
+            /// Most tokens in one answer. Default: the model's.
+            pub fn max_output_tokens(mut self, tokens: u32) -> Self {
+                self.options.max_output_tokens = Some(tokens);
+                self
+            }
+
+            /// How the model may reason. Default: not at all.
+            pub fn thinking(mut self, thinking: Thinking) -> Self {
+                self.options.thinking = thinking;
+                self
+            }
+
+            /// Adds a beta of the provider.
+            pub fn beta(mut self, beta: impl Into<String>) -> Self {
+                self.options.betas.push(beta.into());
+                self
+            }
+
+            /// Lifetime of prompt-cache entries; nothing switches caching off. Default: five minutes.
+            pub fn cache(mut self, cache: Option<CacheTtl>) -> Self {
+                self.options.cache = cache;
+                self
+            }
+
+            /// The environment of programs that tools run, instead of the default:
+            /// an allow-list of the process's variables, which leaves out keys and tokens.
+            pub fn env<K: Into<OsString>, V: Into<OsString>>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self {
+                self.options.env = Some(env.into_iter().map(|(k, v)| (k.into(), v.into())).collect());
+                self
+            }
+
+            /// Keeps the session under a home directory. Default: nothing is kept.
+            pub fn persist(mut self, home: Home) -> Self {
+                self.options.home = Some(home);
+                self
+            }
+
+            /// Keeps the session in a store of your own.
+            pub fn store(mut self, store: Arc<dyn SessionStore>) -> Self {
+                self.options.store = Some(store);
+                self
+            }
+
+            /// The id of the new session, a UUID. Default: random.
+            pub fn session_id(mut self, id: impl Into<String>) -> Self {
+                self.options.resume = Resume::NewWithId(id.into());
+                self
+            }
+
+            /// Goes on with a session.
+            pub fn resume(mut self, id: impl Into<String>) -> Self {
+                self.options.resume = Resume::Session(id.into());
+                self
+            }
+
+            /// Goes on with the last session of the working directory.
+            pub fn continue_latest(mut self) -> Self {
+                self.options.resume = Resume::Latest;
+                self
+            }
+
+            /// Hands on every frame of the model's stream as the provider sent it. Default: off.
+            pub fn include_partial_messages(mut self, on: bool) -> Self {
+                self.options.raw_frames = on;
+                self
+            }
+
+            /// How the program is named in the session log. Default: `sdk-rust`.
+            pub fn entrypoint(mut self, name: impl Into<String>) -> Self {
+                self.options.entrypoint = name.into();
+                self
+            }
+
+            /// Files, instead of this machine's.
+            pub fn workspace(mut self, workspace: Arc<dyn Workspace>) -> Self {
+                self.options.workspace = Some(workspace);
+                self
+            }
+
+            /// Programs, instead of this machine's.
+            pub fn process(mut self, process: Arc<dyn Process>) -> Self {
+                self.options.process = Some(process);
+                self
+            }
+        }
+    };
+}
+
+option_methods!(crate::Query);
+option_methods!(crate::SessionBuilder);
+
+/// The id of a session, checked.
+pub(crate) fn session_id(text: &str) -> Result<SessionId, crate::Error> {
+    let id = SessionId::from(text.to_ascii_lowercase());
+    if id.is_uuid() { Ok(id) } else { Err(crate::Error::BadSessionId { id: text.to_owned() }) }
+}

@@ -1,0 +1,94 @@
+//! Who may do what.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use windlass_permission::{CanUseTool, can_use_tool_fn};
+use windlass_types::{Behavior, PermissionAnswer, PermissionMode, PermissionRequest, RuleSource};
+
+/// Who may do what: a mode, rules, and whoever is asked about the rest.
+///
+/// The default asks nobody, so only reading inside the workspace is possible
+/// until rules allow more.
+#[derive(Clone, Default)]
+#[must_use]
+pub struct Permissions {
+    pub(crate) mode: PermissionMode,
+    pub(crate) bypass_allowed: bool,
+    pub(crate) rules: Vec<(RuleSource, Behavior, Vec<String>)>,
+    pub(crate) can_use_tool: Option<Arc<dyn CanUseTool>>,
+}
+
+impl Permissions {
+    /// Asks nobody: what is not allowed by a rule or by the mode is denied.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks an async closure about every call that is neither allowed nor denied.
+    pub fn ask<F, A>(answer: F) -> Self
+    where
+        F: Fn(PermissionRequest) -> A + Send + Sync + 'static,
+        A: Future<Output = PermissionAnswer> + Send + 'static,
+    {
+        Self::new().asking(can_use_tool_fn(answer))
+    }
+
+    /// Asks an implementation of the port.
+    pub fn asking(mut self, host: impl CanUseTool) -> Self {
+        self.can_use_tool = Some(Arc::new(host));
+        self
+    }
+
+    /// Sets the mode. [`PermissionMode::BypassPermissions`] also needs
+    /// [`Permissions::allow_bypass`].
+    pub fn mode(mut self, mode: PermissionMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Lets the session run without asking, when its mode says so. **High risk**:
+    /// whatever text reaches the model can then run programs here. Deny rules,
+    /// ask rules and the safety floor still hold.
+    pub fn allow_bypass(mut self) -> Self {
+        self.bypass_allowed = true;
+        self
+    }
+
+    /// Allows calls by rule, such as `Bash(cargo test *)` or `Edit(src/**)`.
+    pub fn allow<R: Into<String>>(self, rules: impl IntoIterator<Item = R>) -> Self {
+        self.with_rules(RuleSource::CliArg, Behavior::Allow, rules)
+    }
+
+    /// Denies calls by rule. Nothing lifts a deny.
+    pub fn deny<R: Into<String>>(self, rules: impl IntoIterator<Item = R>) -> Self {
+        self.with_rules(RuleSource::CliArg, Behavior::Deny, rules)
+    }
+
+    /// Asks about calls by rule, whatever the mode and the allow rules say.
+    pub fn ask_about<R: Into<String>>(self, rules: impl IntoIterator<Item = R>) -> Self {
+        self.with_rules(RuleSource::CliArg, Behavior::Ask, rules)
+    }
+
+    /// Adds rules of any source.
+    pub fn with_rules<R: Into<String>>(
+        mut self,
+        source: RuleSource,
+        behavior: Behavior,
+        rules: impl IntoIterator<Item = R>,
+    ) -> Self {
+        self.rules.push((source, behavior, rules.into_iter().map(Into::into).collect()));
+        self
+    }
+}
+
+impl fmt::Debug for Permissions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permissions")
+            .field("mode", &self.mode)
+            .field("bypass_allowed", &self.bypass_allowed)
+            .field("rules", &self.rules)
+            .field("asks", &self.can_use_tool.is_some())
+            .finish()
+    }
+}

@@ -1,0 +1,187 @@
+//! One prompt.
+
+use crate::session::open;
+use crate::{Error, Options, PromptInput};
+use futures_core::Stream;
+use std::fmt;
+use std::future::{Future, IntoFuture, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use windlass_runtime::{EventStream, Session, SessionHandle};
+use windlass_types::{Event, EventKind, RunResult};
+
+/// A prompt with its options. Stream it, or await it for its result.
+#[derive(Debug)]
+#[must_use = "a query does nothing until it is streamed or awaited"]
+pub struct Query {
+    prompt: PromptInput,
+    pub(crate) options: Options,
+}
+
+/// Begins a query: give it at least a provider, then stream or await it.
+pub fn query(prompt: impl Into<PromptInput>) -> Query {
+    Query { prompt: prompt.into(), options: Options::default() }
+}
+
+impl Query {
+    /// The run as a stream of events. It starts when it is first polled, on the
+    /// tokio runtime that polls it.
+    pub fn stream(self) -> Run {
+        let Self { prompt, options } = self;
+        let opening = async move {
+            let prompt = prompt.into_prompt()?;
+            let session = open(options).await?;
+            session.handle.prompt(prompt)?;
+            Ok(session)
+        };
+        Run { state: State::Opening(Box::pin(opening)) }
+    }
+}
+
+impl IntoFuture for Query {
+    type Output = Result<RunResult, Error>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    /// Runs to the end and returns the result: the same stream, folded.
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let mut run = self.stream();
+            let mut result = None;
+            while let Some(event) = run.next().await? {
+                if let EventKind::RunFinished(finished) = event.kind {
+                    result = Some(finished);
+                }
+            }
+            result.ok_or(Error::Session(windlass_runtime::SessionError::Closed))
+        })
+    }
+}
+
+/// A run: a stream of its events, which ends after its result, when everything
+/// is durable.
+///
+/// Dropping it stops the run; what was acknowledged stays in the log.
+#[must_use = "a run does nothing until it is polled"]
+pub struct Run {
+    state: State,
+}
+
+enum State {
+    Opening(Pin<Box<dyn Future<Output = Result<Session, Error>> + Send>>),
+    Open { handle: SessionHandle, events: EventStream, notices: Vec<String> },
+    Closing { closed: Pin<Box<dyn Future<Output = ()> + Send>>, _events: EventStream },
+    Ended,
+}
+
+impl Run {
+    /// The next event; nothing after the run's result. Cancel safe.
+    ///
+    /// # Errors
+    /// The run could not start, or the session store refused an entry. Nothing follows.
+    pub async fn next(&mut self) -> Result<Option<Event>, Error> {
+        poll_fn(|cx| self.poll(cx)).await.transpose()
+    }
+
+    /// Orders to the run: interrupt, steer, change the model or mode. Opens the
+    /// session if that has not happened yet.
+    ///
+    /// # Errors
+    /// The run could not start, or is over.
+    pub async fn handle(&mut self) -> Result<SessionHandle, Error> {
+        poll_fn(|cx| self.poll_open(cx)).await?;
+        match &self.state {
+            State::Open { handle, .. } => Ok(handle.clone()),
+            _ => Err(Error::Session(windlass_runtime::SessionError::Closed)),
+        }
+    }
+
+    /// What was found while an earlier session was loaded: damaged lines, calls
+    /// whose outcome is unknown. Empty before the first event.
+    pub fn notices(&self) -> &[String] {
+        match &self.state {
+            State::Open { notices, .. } => notices,
+            _ => &[],
+        }
+    }
+
+    fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        if let State::Opening(opening) = &mut self.state {
+            match opening.as_mut().poll(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Err(error)) => {
+                    self.state = State::Ended;
+                    return Poll::Ready(Err(error));
+                }
+                Poll::Ready(Ok(session)) => {
+                    let Session { handle, events, notices, .. } = session;
+                    self.state = State::Open { handle, events, notices };
+                }
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
+        loop {
+            match &mut self.state {
+                State::Opening(_) => match self.poll_open(cx) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(Err(error)) => return Poll::Ready(Some(Err(error))),
+                    Poll::Ready(Ok(())) => {}
+                },
+                State::Open { events, .. } => {
+                    let polled = Pin::new(events).poll_next(cx);
+                    return match polled {
+                        Poll::Pending => Poll::Pending,
+                        Poll::Ready(None) => {
+                            self.state = State::Ended;
+                            Poll::Ready(None)
+                        }
+                        Poll::Ready(Some(Err(error))) => {
+                            self.state = State::Ended;
+                            Poll::Ready(Some(Err(error.into())))
+                        }
+                        Poll::Ready(Some(Ok(event))) => {
+                            if matches!(event.kind, EventKind::RunFinished(_)) {
+                                self.close();
+                            }
+                            Poll::Ready(Some(Ok(event)))
+                        }
+                    };
+                }
+                State::Closing { closed, .. } => match closed.as_mut().poll(cx) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(()) => self.state = State::Ended,
+                },
+                State::Ended => return Poll::Ready(None),
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        if let State::Open { handle, events, .. } = std::mem::replace(&mut self.state, State::Ended) {
+            let closed = Box::pin(async move { handle.close().await });
+            self.state = State::Closing { closed, _events: events };
+        }
+    }
+}
+
+impl Stream for Run {
+    type Item = Result<Event, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll(cx)
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match &self.state {
+            State::Opening(_) => "opening",
+            State::Open { .. } => "open",
+            State::Closing { .. } => "closing",
+            State::Ended => "ended",
+        };
+        f.debug_struct("Run").field("state", &state).finish()
+    }
+}

@@ -1,0 +1,223 @@
+//! Opening sessions.
+
+use crate::options::session_id;
+use crate::{Error, Options, Resume};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use windlass_hook::Hooks;
+use windlass_model::ModelProvider;
+use windlass_permission::{Policy, PolicyConfig};
+use windlass_runtime::{MachineConfig, ModelProfile, Persistence, Ports, Prompt, Session, SessionConfig, SystemIds};
+use windlass_session::{LogHeader, Owner, ProjectKey, SessionKey, SessionStore};
+use windlass_store::JsonlStore;
+use windlass_tool::{DynTool, Ids, ToolSet, absolute};
+use windlass_tools::{LocalProcess, LocalWorkspace, host_environment};
+use windlass_types::{Behavior, ContentBlock, SessionId};
+
+/// What a prompt is made from: a text, or content blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PromptInput(pub(crate) Vec<ContentBlock>);
+
+impl From<&str> for PromptInput {
+    fn from(text: &str) -> Self {
+        Self(vec![ContentBlock::text(text)])
+    }
+}
+
+impl From<String> for PromptInput {
+    fn from(text: String) -> Self {
+        Self(vec![ContentBlock::text(text)])
+    }
+}
+
+impl From<Vec<ContentBlock>> for PromptInput {
+    fn from(blocks: Vec<ContentBlock>) -> Self {
+        Self(blocks)
+    }
+}
+
+impl PromptInput {
+    /// The prompt, if it has content that a model accepts.
+    pub(crate) fn into_prompt(self) -> Result<Prompt, Error> {
+        let empty = self.0.iter().all(|block| block.as_text().is_some_and(|text| text.trim().is_empty()));
+        if empty { Err(Error::EmptyPrompt) } else { Ok(Prompt::new(self.0)) }
+    }
+}
+
+/// A session that is about to be opened. See [`session`].
+#[derive(Debug, Default)]
+#[must_use = "a builder does nothing until it is opened"]
+pub struct SessionBuilder {
+    pub(crate) options: Options,
+}
+
+/// Opens a session for many runs by hand: prompts go in through its handle,
+/// events come out of its stream.
+pub fn session() -> SessionBuilder {
+    SessionBuilder::default()
+}
+
+impl SessionBuilder {
+    /// Opens the session on the current tokio runtime.
+    ///
+    /// # Errors
+    /// Something is missing or cannot be used; the text says what to set.
+    pub async fn open(self) -> Result<Session, Error> {
+        open(self.options).await
+    }
+
+    /// What the agent may do, as the session would decide it: for tools that
+    /// explain or check a policy without running anything.
+    ///
+    /// # Errors
+    /// A directory or a rule cannot be used.
+    pub fn policy(&self) -> Result<Policy, Error> {
+        let cwd = working_directory(&self.options)?;
+        policy(&self.options, &cwd)
+    }
+}
+
+pub(crate) async fn open(options: Options) -> Result<Session, Error> {
+    let provider = options.provider.clone().ok_or(Error::NoProvider)?;
+    let cwd = working_directory(&options)?;
+    let ids = SystemIds::default();
+    let store = store(&options);
+    let (id, must_exist) = which_session(&options, &cwd, store.as_deref(), &ids).await?;
+    let mut policy = policy(&options, &cwd)?;
+    let project = ProjectKey::of(&cwd);
+    let artifacts = artifacts(&options, &project, &id);
+    if let Some(artifacts) = &artifacts {
+        // The model may read back what was kept for it.
+        let rule = format!("Read(/{}/**)", artifacts.display());
+        let _ = policy.add_rules(windlass_types::RuleSource::Session, Behavior::Allow, &[rule], &cwd);
+    }
+    let tools = tools(&options, &policy)?;
+    let mut machine = MachineConfig::new(id.clone(), ids.bits(), main_model(&options, &*provider), policy, cwd.clone());
+    machine.fallback = options.fallback_model.as_deref().map(|name| profile(&*provider, name));
+    machine.system = options.system_prompt.sections(&environment(&cwd, &options.additional_directories));
+    machine.tools = tools.specs();
+    machine.thinking = options.thinking;
+    machine.max_output_tokens = options.max_output_tokens;
+    machine.betas.clone_from(&options.betas);
+    machine.cache = options.cache;
+    machine.raw_frames = options.raw_frames;
+    machine.limits = options.limits.clone();
+    let workspace = options.workspace.clone().unwrap_or_else(|| Arc::new(LocalWorkspace::default()));
+    let process = options.process.clone().unwrap_or_else(|| Arc::new(LocalProcess::new(id.as_str())));
+    let mut ports = Ports::new(provider, tools, workspace, process);
+    ports.hooks = Hooks::new(options.hooks.iter().cloned());
+    ports.can_use_tool.clone_from(&options.permissions.can_use_tool);
+    ports.env = program_environment(&options).into();
+    ports.artifacts = artifacts;
+    let mut config = SessionConfig::new(machine, ports);
+    if let Some(store) = store {
+        let key = SessionKey::new(project, id);
+        let owner = Owner::new(std::process::id(), options.entrypoint.clone());
+        let branch = windlass_store::git_branch(&cwd);
+        let header = LogHeader::new(cwd.to_string_lossy(), env!("CARGO_PKG_VERSION"), options.entrypoint.clone())
+            .with_git_branch(branch);
+        let persistence = Persistence::new(store, key, owner, header);
+        config = config.with_persistence(if must_exist { persistence.existing() } else { persistence });
+    }
+    Ok(Session::open(config).await?)
+}
+
+/// The working directory, absolute, with links resolved.
+fn working_directory(options: &Options) -> Result<PathBuf, Error> {
+    let given = options.cwd.as_ref().or(options.toolkit.cwd.as_ref());
+    directory("the working directory", given.map_or_else(|| Path::new("."), PathBuf::as_path))
+}
+
+fn directory(role: &'static str, path: &Path) -> Result<PathBuf, Error> {
+    let unusable = |problem: String| Error::Directory { role, path: path.to_path_buf(), problem };
+    let resolved = std::fs::canonicalize(path).map_err(|error| unusable(error.to_string()))?;
+    // Reading it tells apart a directory that exists from one that can be used.
+    std::fs::read_dir(&resolved).map_err(|error| unusable(error.to_string()))?;
+    Ok(resolved)
+}
+
+fn policy(options: &Options, cwd: &Path) -> Result<Policy, Error> {
+    let permissions = &options.permissions;
+    let mut config = PolicyConfig::new(cwd);
+    for extra in &options.additional_directories {
+        config.additional_directories.push(directory("the additional directory", &absolute(cwd, extra))?);
+    }
+    config.home = options.user_home.clone().or_else(|| std::env::var_os("HOME").map(PathBuf::from));
+    config.bypass_allowed = permissions.bypass_allowed;
+    if let Some(home) = &options.home {
+        config.protected_paths.push(home.root().to_path_buf());
+    }
+    let mut policy = Policy::new(config);
+    policy.set_mode(permissions.mode)?;
+    for (source, behavior, rules) in &permissions.rules {
+        for warning in policy.add_rules(*source, *behavior, rules, cwd)? {
+            tracing::warn!(%warning, "a permission rule has no effect");
+        }
+    }
+    Ok(policy)
+}
+
+/// The tools that the model is offered: those that no rule denies as a whole.
+fn tools(options: &Options, policy: &Policy) -> Result<ToolSet, Error> {
+    let offered = options.toolkit.tools.iter().filter(|tool| !policy.is_hidden(&tool.spec().name)).cloned();
+    Ok(ToolSet::new(offered.collect::<Vec<Arc<dyn DynTool>>>())?)
+}
+
+fn main_model(options: &Options, provider: &dyn ModelProvider) -> ModelProfile {
+    profile(provider, options.model.as_deref().unwrap_or("default"))
+}
+
+fn profile(provider: &dyn ModelProvider, name: &str) -> ModelProfile {
+    let id = provider.resolve_model(name);
+    let info = provider.model_info(&id);
+    ModelProfile::new(id, info)
+}
+
+fn store(options: &Options) -> Option<Arc<dyn SessionStore>> {
+    if let Some(store) = &options.store {
+        return Some(Arc::clone(store));
+    }
+    let home = options.home.as_ref()?;
+    Some(Arc::new(JsonlStore::with_imports(home.root(), home.also_read().to_vec())))
+}
+
+async fn which_session(
+    options: &Options,
+    cwd: &Path,
+    store: Option<&dyn SessionStore>,
+    ids: &dyn Ids,
+) -> Result<(SessionId, bool), Error> {
+    match (&options.resume, store) {
+        (Resume::New, _) => Ok((SessionId::from_bits(ids.bits()), false)),
+        (Resume::NewWithId(id), _) => Ok((session_id(id)?, false)),
+        (_, None) => Err(Error::NoStore),
+        (Resume::Session(id), Some(_)) => Ok((session_id(id)?, true)),
+        (Resume::Latest, Some(store)) => {
+            let sessions = store.list(&ProjectKey::of(cwd)).await?;
+            let latest = sessions.into_iter().next();
+            let latest = latest.ok_or_else(|| Error::NothingToContinue { cwd: cwd.to_path_buf() })?;
+            Ok((latest.session_id, true))
+        }
+    }
+}
+
+/// Where large outputs are kept: beside the session's log.
+fn artifacts(options: &Options, project: &ProjectKey, id: &SessionId) -> Option<PathBuf> {
+    let home = options.home.as_ref()?;
+    Some(home.root().join("projects").join(project.as_str()).join(id.as_str()).join("tool-results"))
+}
+
+/// What the model is told of where it works. The same for the whole session.
+fn environment(cwd: &Path, additional: &[PathBuf]) -> String {
+    let mut text = format!("Working directory: {}\nPlatform: {}", cwd.display(), std::env::consts::OS);
+    for directory in additional {
+        text.push_str(&format!("\nAlso part of the workspace: {}", directory.display()));
+    }
+    text
+}
+
+fn program_environment(options: &Options) -> Vec<(OsString, OsString)> {
+    options.env.clone().unwrap_or_else(|| host_environment(std::env::vars_os()))
+}

@@ -1,0 +1,72 @@
+//! Tools together with where they work.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use windlass_tool::DynTool;
+use windlass_tools::search::{Glob, Grep};
+use windlass_tools::{Bash, Edit, MultiEdit, Read, TodoWrite, Write};
+
+/// Tools together with the directory that they work in.
+#[derive(Clone, Default)]
+#[must_use]
+pub struct Toolkit {
+    pub(crate) tools: Vec<Arc<dyn DynTool>>,
+    pub(crate) cwd: Option<PathBuf>,
+}
+
+/// The tools of a coding agent, for a workspace: Read, Write, Edit, MultiEdit,
+/// Glob, Grep, Bash and TodoWrite.
+pub fn coding_tools(workspace: impl Into<PathBuf>) -> Toolkit {
+    Toolkit {
+        tools: vec![
+            Arc::new(Bash::new()),
+            Arc::new(Edit::default()),
+            Arc::new(Glob::default()),
+            Arc::new(Grep::default()),
+            Arc::new(MultiEdit::default()),
+            Arc::new(Read::default()),
+            Arc::new(TodoWrite::default()),
+            Arc::new(Write::default()),
+        ],
+        cwd: Some(workspace.into()),
+    }
+}
+
+impl Toolkit {
+    /// No tools.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tool.
+    pub fn with(mut self, tool: impl DynTool) -> Self {
+        self.tools.push(Arc::new(tool));
+        self
+    }
+
+    /// Leaves out tools by name.
+    pub fn without(mut self, names: &[&str]) -> Self {
+        self.tools.retain(|tool| !names.contains(&tool.spec().name.as_str()));
+        self
+    }
+
+    /// Keeps only tools of these names.
+    pub fn only(mut self, names: &[&str]) -> Self {
+        self.tools.retain(|tool| names.contains(&tool.spec().name.as_str()));
+        self
+    }
+}
+
+impl From<Vec<Arc<dyn DynTool>>> for Toolkit {
+    fn from(tools: Vec<Arc<dyn DynTool>>) -> Self {
+        Self { tools, cwd: None }
+    }
+}
+
+impl fmt::Debug for Toolkit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.tools.iter().map(|tool| tool.spec().name).collect();
+        f.debug_struct("Toolkit").field("tools", &names).field("cwd", &self.cwd).finish()
+    }
+}
