@@ -16,6 +16,8 @@ use super::sys::{self, Child, Force, OutputPipe, Spawned, Tree, Watchdog};
 /// How long what has left the child behind may still write before it is stopped: enough for the
 /// filter at the end of a process substitution, short enough not to be noticed.
 const LINGER: Duration = Duration::from_millis(250);
+/// How long a process may take to end after it has closed its output, as many do on their way out.
+const SETTLE: Duration = Duration::from_millis(100);
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
 /// After SIGKILL, until we give up.
@@ -54,7 +56,8 @@ pub(super) async fn run(
     if end == End::Exited {
         output.drain(LINGER).await;
     }
-    if end != End::Exited || !output.is_closed() || !guard.tree().is_plainly_gone() {
+    let is_settled = end == End::Exited && output.is_closed() && settle(guard.tree()).await;
+    if !is_settled {
         left = stop(guard.tree(), &mut output).await;
     }
     if exit.is_none() {
@@ -103,6 +106,23 @@ async fn until(deadline: Option<Instant>) {
     match deadline {
         Some(deadline) => sleep_until(deadline).await,
         None => std::future::pending().await,
+    }
+}
+
+/// Whether nothing is left of a tree whose child has ended and whose output is closed.
+async fn settle(tree: &Tree) -> bool {
+    if tree.is_plainly_gone() {
+        return true;
+    }
+    let end = Instant::now() + SETTLE;
+    loop {
+        if signal(tree, Force::None, false).await == 0 {
+            return true;
+        }
+        if Instant::now() >= end {
+            return false;
+        }
+        sleep(LOOK).await;
     }
 }
 

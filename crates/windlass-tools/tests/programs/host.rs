@@ -1,5 +1,6 @@
 //! A host that is killed takes its children along.
 
+use std::io::Read as _;
 use std::process::{Command, Stdio};
 
 use windlass_tool::{Cancel, Process};
@@ -16,6 +17,11 @@ async fn host() {
     let Ok(tag) = std::env::var(TAG) else {
         return;
     };
+    // Its input ends with the test, however that ends.
+    std::thread::spawn(|| {
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        std::process::exit(0);
+    });
     let sleep = sleeper(&tag);
     // One that obeys, one that ignores SIGTERM, one in another session, and one without an environment.
     let text = format!(
@@ -30,6 +36,7 @@ fn children_of_a_killed_host_are_killed() {
     let mut host = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "host::host", "--ignored"])
         .env(TAG, &tag)
+        .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

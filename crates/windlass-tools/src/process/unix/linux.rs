@@ -1,8 +1,9 @@
 //! Finds the processes of a tree in `/proc`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::Read as _;
+use std::time::Duration;
 
 use rustix::process::{
     Pid, PidfdFlags, Signal, getpid, kill_process, kill_process_group, pidfd_open, pidfd_send_signal,
@@ -18,6 +19,8 @@ struct Stat {
     parent: i32,
     group: i32,
     session: i32,
+    flags: u64,
+    threads: u32,
     /// Start time in clock ticks since boot: with the number it names a process for good.
     start: u64,
 }
@@ -25,16 +28,27 @@ struct Stat {
 /// More new processes than this and the whole table is read instead.
 const FEW: i32 = 64;
 
-/// Whether no living process newer than the child belongs to its tree.
+/// How often the newest processes are looked at again: a look that finds nobody proves something only if nobody
+/// was started meanwhile, since a member may fork and exit between two reads.
+const ROUNDS: usize = 100;
+
+/// Whether no living process newer than the child belongs to its tree. Quick; in doubt the answer is no.
 pub(super) fn nothing_newer(tree: &Tree) -> bool {
-    let Some(newest) = newest_number() else {
-        return false;
-    };
-    let first = tree.id();
-    if newest < first || newest.saturating_sub(first) > FEW {
-        return false;
+    let mut seen = tree.id();
+    for _ in 0..ROUNDS {
+        match newest_number() {
+            Some(newest) if newest == seen => return true,
+            Some(newest) if newest > seen && newest.saturating_sub(tree.id()) <= FEW => {
+                let mut newer = seen.saturating_add(1)..=newest;
+                if newer.any(|pid| look(tree, pid, false).is_some_and(|process| process.ours != Some(false))) {
+                    return false;
+                }
+                seen = newest;
+            }
+            _ => return false,
+        }
     }
-    (first.saturating_add(1)..=newest).filter_map(stat).all(|process| process.is_dead() || !belongs(tree, &process))
+    false
 }
 
 /// Living processes of a tree.
@@ -66,46 +80,81 @@ pub(super) fn start_of(pid: Pid) -> Option<u64> {
     stat(pid.as_raw_nonzero().get()).map(|process| process.start)
 }
 
-/// Looks through all processes.
+/// Looks through all processes, and those that were started meanwhile.
 pub(super) fn members(tree: &Tree, wide: bool) -> Members {
-    let Ok(table) = fs::read_dir("/proc") else {
-        return Members(Vec::new());
-    };
-    let own = self_id();
-    let processes: Vec<Stat> = table
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .filter(|pid| *pid != own && *pid > 1)
-        .filter_map(stat)
-        // The kernel's own threads have nothing to do with us, and there are many.
-        .filter(|process| process.parent != KERNEL && process.pid != KERNEL)
-        .collect();
-    let mut ours: HashSet<i32> = processes
-        .iter()
-        .filter(|process| is_younger(tree, process))
-        .filter(|process| belongs(tree, process) || (wide && holds_pipe(tree, process, own)))
-        .map(|process| process.pid)
-        .collect();
+    let mut newest = newest_number().unwrap_or(i32::MAX);
+    let with_number = |pid| Some((pid, look_closely(tree, pid, wide)?));
+    let mut processes: BTreeMap<i32, Seen> = all_numbers().filter_map(with_number).collect();
+    for _ in 0..ROUNDS {
+        match newest_number() {
+            Some(now) if now > newest => {
+                processes.extend((newest.saturating_add(1)..=now).filter_map(with_number));
+                newest = now;
+            }
+            _ => break,
+        }
+    }
+    let is_ours = |process: &&Seen| process.ours == Some(true);
+    let mut ours: HashSet<i32> = processes.values().filter(is_ours).map(|process| process.stat.pid).collect();
     loop {
         let before = ours.len();
-        for process in &processes {
-            if ours.contains(&process.parent) {
-                ours.insert(process.pid);
+        for process in processes.values() {
+            if ours.contains(&process.stat.parent) {
+                ours.insert(process.stat.pid);
             }
         }
         if ours.len() == before {
             break;
         }
     }
-    Members(processes.into_iter().filter(|process| ours.contains(&process.pid) && !process.is_dead()).collect())
+    let stats = processes.into_values().map(|process| process.stat);
+    Members(stats.filter(|process| ours.contains(&process.pid)).collect())
 }
 
-/// `kthreadd`.
-const KERNEL: i32 = 2;
+fn all_numbers() -> impl Iterator<Item = i32> {
+    let table = fs::read_dir("/proc").ok();
+    table.into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+}
 
-fn belongs(tree: &Tree, process: &Stat) -> bool {
+/// A living process, and whether it belongs to the tree by itself. Nothing means that it cannot be told: in the
+/// midst of an exec a process has no environment.
+#[derive(Debug)]
+struct Seen {
+    stat: Stat,
+    ours: Option<bool>,
+}
+
+/// How often, and how long apart, a process is asked again that is in the midst of an exec.
+const ASK_AGAIN: (usize, Duration) = (10, Duration::from_micros(300));
+
+fn look_closely(tree: &Tree, pid: i32, wide: bool) -> Option<Seen> {
+    let mut process = look(tree, pid, wide)?;
+    for _ in 0..ASK_AGAIN.0 {
+        if process.ours.is_some() {
+            break;
+        }
+        std::thread::sleep(ASK_AGAIN.1);
+        process = look(tree, pid, wide)?;
+    }
+    Some(process)
+}
+
+fn look(tree: &Tree, pid: i32, wide: bool) -> Option<Seen> {
+    let own = self_id();
+    let stat = stat(pid).filter(|stat| pid > 1 && pid != own && !stat.is_dead())?;
+    if stat.flags & KERNEL != 0 || !is_younger(tree, &stat) {
+        return Some(Seen { stat, ours: Some(false) });
+    }
     let leader = tree.id();
-    process.pid == leader || process.group == leader || process.session == leader || carries_mark(tree, process.pid)
+    let is_in_group = stat.pid == leader || stat.group == leader || stat.session == leader;
+    let ours = if is_in_group || (wide && holds_pipe(tree, &stat, own)) { Some(true) } else { carries_mark(tree, pid) };
+    Some(Seen { stat, ours })
 }
+
+/// `PF_EXITING` of the kernel: no more code of its own will run.
+const EXITING: u64 = 0x4;
+/// `PF_KTHREAD`: a thread of the kernel itself.
+const KERNEL: u64 = 0x0020_0000;
 
 /// Nothing that was there before the child can be its work: not a reused number, and not a server that
 /// was handed the output pipe by one of its clients.
@@ -113,11 +162,13 @@ fn is_younger(tree: &Tree, process: &Stat) -> bool {
     tree.start.is_none_or(|start| process.start >= start)
 }
 
-fn carries_mark(tree: &Tree, pid: i32) -> bool {
+/// Whether the environment has the call's mark; nothing if there is no environment.
+fn carries_mark(tree: &Tree, pid: i32) -> Option<bool> {
     let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else {
-        return false;
+        return Some(false);
     };
-    environment.split(|byte| *byte == 0).any(|entry| entry == tree.mark.as_bytes())
+    let mut entries = environment.split(|byte| *byte == 0);
+    (!environment.is_empty()).then(|| entries.any(|entry| entry == tree.mark.as_bytes()))
 }
 
 /// Whether a process that is not our direct child has the output pipe open. A direct child may be one of
@@ -183,15 +234,21 @@ fn parse_stat(line: &[u8]) -> Option<Stat> {
         parent: fields.next()?.parse().ok()?,
         group: fields.next()?.parse().ok()?,
         session: fields.next()?.parse().ok()?,
-        // Fields 7 to 21 lie between.
-        start: fields.nth(15)?.parse().ok()?,
+        // Fields 7 and 8 lie between.
+        flags: fields.nth(2)?.parse().ok()?,
+        // Fields 10 to 19 lie between.
+        threads: fields.nth(10)?.parse().ok()?,
+        // Field 21 lies between.
+        start: fields.nth(1)?.parse().ok()?,
     })
 }
 
 impl Stat {
-    /// Ended, though its parent may not have asked yet.
+    /// Ended, though its parent may not have asked yet, or ending: who sees the end of its output is early.
     fn is_dead(&self) -> bool {
-        matches!(self.state, b'Z' | b'X' | b'x')
+        let ends = self.flags & EXITING != 0 || matches!(self.state, b'Z' | b'X' | b'x');
+        // The first thread may end before the others; they are the process then.
+        ends && self.threads <= 1
     }
 }
 

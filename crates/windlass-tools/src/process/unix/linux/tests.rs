@@ -2,10 +2,19 @@ use super::*;
 
 #[test]
 fn a_name_may_hold_anything() {
-    let line = b"4242 (a) b ((x) S 17 4240 4239 34816 4242 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2";
+    let line = b"4242 (a) b ((x) S 17 4240 4239 34816 4242 4194564 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2";
     assert_eq!(
         parse_stat(line),
-        Some(Stat { pid: 4242, state: b'S', parent: 17, group: 4240, session: 4239, start: 987_654 })
+        Some(Stat {
+            pid: 4242,
+            state: b'S',
+            parent: 17,
+            group: 4240,
+            session: 4239,
+            flags: 4_194_564,
+            threads: 1,
+            start: 987_654
+        })
     );
 }
 
@@ -24,4 +33,14 @@ fn the_own_line_is_readable() {
     assert_eq!(own.pid, self_id());
     assert!(!own.is_dead());
     assert!(newest_number().expect("newest") > 0);
+}
+
+#[test]
+fn an_ending_process_is_dead_unless_other_threads_go_on() {
+    let process =
+        |state, flags, threads| Stat { pid: 9, state, parent: 1, group: 9, session: 9, flags, threads, start: 1 };
+    assert!(!process(b'S', 0, 1).is_dead());
+    assert!(process(b'R', EXITING, 1).is_dead());
+    assert!(process(b'Z', EXITING, 1).is_dead());
+    assert!(!process(b'Z', EXITING, 4).is_dead());
 }
