@@ -179,6 +179,16 @@ async fn one_huge_line_is_edited_without_a_huge_answer() {
 }
 
 #[tokio::test]
+async fn a_diff_is_in_one_encoding() {
+    let session = Session::new();
+    // Without its valid characters, the rest would be taken for another encoding.
+    session.put("/w/a.txt", b"\xC3\xA4\xC3\xB6\nr\xE9st\n");
+    session.read("/w/a.txt").await;
+    assert!(session.edit("/w/a.txt", "\u{e4}\u{f6}", "ao").await.unwrap().contains("+1 -1 lines at line 1"));
+    assert_eq!(session.get("/w/a.txt").unwrap(), b"ao\nr\xE9st\n");
+}
+
+#[tokio::test]
 async fn an_empty_old_string_creates_a_file_once() {
     let session = Session::new();
     assert_eq!(session.edit("/w/new/a.txt", "", "one\ntwo\n").await.unwrap(), "Created /w/new/a.txt (2 lines).");
