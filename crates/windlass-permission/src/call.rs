@@ -6,7 +6,7 @@ use crate::matcher::{Directory, PathRule};
 use crate::path::{Subject, normalize};
 use crate::{glob::Reach, names};
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use windlass_types::Access;
 
@@ -24,6 +24,8 @@ pub(crate) struct Touch {
     pub(crate) read: bool,
     pub(crate) write: bool,
     pub(crate) tree: bool,
+    /// Whether it goes to or comes from another place as a whole.
+    pub(crate) moves: bool,
     pub(crate) redirect: bool,
     pub(crate) unknown: bool,
     /// A file name pattern of the shell, below the path.
@@ -131,7 +133,7 @@ impl<'a> Call<'a> {
         let mut call = Self { facts, tool, touches: Vec::new(), parts: None, fields: OnceCell::new() };
         let writes = matches!(facts.access, Access::Writes(_)) || names::is_edit_tool(tool);
         // A search reads the whole tree it is pointed at.
-        let tree = matches!(facts.access, Access::Reads(_)) && tool != "Read" && !names::is_edit_tool(tool);
+        let tree = names::searches_trees(tool);
         for fact in &facts.paths {
             let mut touch = Touch::of_path(&normalize(&facts.cwd, &fact.requested), links);
             (touch.read, touch.write, touch.tree) = (true, writes || fact.write, tree);
@@ -152,7 +154,7 @@ impl<'a> Call<'a> {
         let touch = |spec: &Spec| {
             let mut touch = Touch::of_path(&spec.path, links);
             (touch.read, touch.write, touch.tree) = (spec.read, spec.write, spec.tree);
-            (touch.redirect, touch.unknown) = (spec.redirect, spec.unknown);
+            (touch.redirect, touch.unknown, touch.moves) = (spec.redirect, spec.unknown, spec.moves);
             touch.pattern.clone_from(&spec.pattern);
             if let Some(fact) = followed.get(spec.path.as_path()) {
                 links_of(&mut touch, fact, links);
@@ -161,7 +163,7 @@ impl<'a> Call<'a> {
         };
         let view = View::new(&command.analysis, &self.facts.cwd, home);
         self.touches.extend(view.found.iter().map(touch));
-        let named: Vec<PathBuf> = view.specs().map(|spec| spec.path.clone()).collect();
+        let named: HashSet<PathBuf> = view.specs().map(|spec| spec.path.clone()).collect();
         for fact in command.paths.iter().filter(|fact| !named.contains(&fact.requested)) {
             let mut extra = Touch::of_path(&normalize(&self.facts.cwd, &fact.requested), links);
             (extra.read, extra.write) = (true, fact.write);
@@ -210,6 +212,7 @@ impl Touch {
             read: false,
             write: false,
             tree: false,
+            moves: false,
             redirect: false,
             unknown: false,
             pattern: None,

@@ -22,6 +22,8 @@ pub(crate) struct Spec {
     pub(crate) write: bool,
     /// Whether what is below the path is touched as well.
     pub(crate) tree: bool,
+    /// Whether it goes to or comes from another place as a whole.
+    pub(crate) moves: bool,
     /// Whether a redirection names it.
     pub(crate) redirect: bool,
     /// A file name pattern of the shell, from `path` on.
@@ -128,25 +130,43 @@ fn understood_parts<'a>(analysis: &'a Analysis, cwd: &Path, places: &Places<'_>)
 fn class_specs(command: &SimpleCommand, class: &Classification, base: &Path, specs: &mut Vec<Spec>) {
     let known = !matches!(class.effect, Effect::Unknown | Effect::Network);
     let lists = command.program().is_some_and(programs::only_lists);
+    let moves = command.program() == Some("mv");
+    // What git tells comes from its history, but a search looks into the files.
+    let history = class.effect == Effect::Git && !programs::is_git_grep(command.words());
     for operand in &class.reads {
         let redirect = operand.role == PathRole::Redirect;
         let mut spec = Spec::of_operand(operand, base);
         spec.read = true;
         spec.write = !known && !redirect;
-        spec.tree = known && operand.recursive && !lists;
+        spec.tree = known && operand.recursive && !lists && !history;
+        spec.moves = moves;
         specs.push(spec);
     }
+    specs.extend(
+        programs::git_paths(command.words())
+            .map(|path| Spec { read: true, ..Spec::new(normalize(base, Path::new(path))) }),
+    );
     for operand in &class.writes {
         let mut spec = Spec::of_operand(operand, base);
         spec.write = true;
         spec.tree = known && operand.recursive;
+        spec.moves = moves;
         specs.push(spec);
     }
 }
 
 impl Spec {
     fn new(path: PathBuf) -> Self {
-        Self { path, read: false, write: false, tree: false, redirect: false, pattern: None, unknown: false }
+        Self {
+            path,
+            read: false,
+            write: false,
+            tree: false,
+            moves: false,
+            redirect: false,
+            pattern: None,
+            unknown: false,
+        }
     }
 
     fn of_operand(operand: &PathOperand, base: &Path) -> Self {
@@ -215,11 +235,12 @@ impl<'a> Places<'a> {
         }
         let reader = programs::only_reads(program);
         let file_program = reader || programs::works_on_files(program);
-        let tree = programs::reads_trees(program, command.words());
+        let tree = programs::takes_trees(program, command.words());
         let template = |mut spec: Spec| {
-            spec.read = true;
+            spec.read = !programs::only_removes(program);
             spec.write = !reader;
             spec.tree = tree;
+            spec.moves = program == "mv";
             spec
         };
         let mut operands = 0_usize;
@@ -234,7 +255,12 @@ impl<'a> Places<'a> {
                 specs.extend(self.word_specs(word, text, file_program).into_iter().map(template));
             }
         }
-        if tree && operands < 2 {
+        for path in programs::git_paths(command.words()) {
+            specs.extend(
+                self.bases.iter().map(|base| Spec { read: true, ..Spec::new(normalize(base, Path::new(path))) }),
+            );
+        }
+        if operands < 2 && programs::searches_here(program) && tree {
             specs.extend(self.bases.iter().map(|base| template(Spec::new(base.clone()))));
         }
     }

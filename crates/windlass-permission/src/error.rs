@@ -17,13 +17,25 @@ pub struct RuleError {
 
 impl RuleError {
     pub(crate) fn new(rule: &str, problem: impl Into<String>) -> Self {
-        let rule = rule.chars().flat_map(visible).take(300).collect();
-        Self { rule, problem: problem.into() }
+        Self { rule: shown(rule), problem: problem.into() }
     }
 }
 
-fn visible(c: char) -> Vec<char> {
-    if c.is_control() { c.escape_default().collect() } else { vec![c] }
+/// A text for people: one line, invisible characters made visible, not without end.
+pub(crate) fn shown(text: &str) -> String {
+    const MOST: usize = 2_000;
+    let mut out = String::new();
+    for c in text.chars().take(MOST) {
+        if c.is_control() || crate::path::is_ignorable(c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+    }
+    if text.chars().nth(MOST).is_some() {
+        out.push('…');
+    }
+    out
 }
 
 /// A rule that has no effect, or less than its writer may think. The other rules count.

@@ -2,6 +2,7 @@
 
 use crate::call::{Call, Touch};
 use crate::domain::{Host, host};
+use crate::error::shown;
 use crate::glob::Reach;
 use crate::matcher::{Directory, Rule, Scope, Test, skill_name};
 use crate::{names, programs, protected};
@@ -17,11 +18,20 @@ pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> 
             Scope::Edit => touch.write,
             Scope::Tool => rule.tool.matches(call.tool),
         };
-        let filtered = names::filters_results(call.tool) && rule.behavior == Behavior::Deny;
+        let filtered = names::searches_trees(call.tool) && rule.behavior == Behavior::Deny && path.scope == Scope::Read;
+        let below_matters = |touch: &Touch| {
+            let does = match path.scope {
+                Scope::Read => touch.read,
+                Scope::Edit => touch.write,
+                Scope::Tool => true,
+            };
+            // What a rule matches anywhere it still matches after a move.
+            does && touch.reaches_below() && !filtered && !(touch.moves && path.is_anywhere())
+        };
         let test = |touch: &Touch| match touch.reach(path, workspace) {
             Reach::Covers => DenyMatch::Yes,
             _ if touch.unknown => DenyMatch::Possible,
-            Reach::Below if touch.reaches_below() && !filtered => DenyMatch::Possible,
+            Reach::Below if below_matters(touch) => DenyMatch::Possible,
             _ => DenyMatch::No,
         };
         return call.all_touches().filter(about).map(test).max().unwrap_or(DenyMatch::No);
@@ -102,7 +112,8 @@ fn denial(rule: &Rule, call: &Call<'_>) -> String {
         (_, tool, Some(command)) => {
             format!(
                 "Permission to use {tool} with command {} has been denied by the rule `{}`.",
-                command.text, rule.text
+                shown(&command.text),
+                rule.text
             )
         }
         (_, tool, None) => format!("Permission to use {tool} has been denied by the rule `{}`.", rule.text),
@@ -134,10 +145,7 @@ impl Floor<'_> {
             if let Some(found) = catastrophic(&command.analysis, &call.facts.cwd, home) {
                 return Some(deny(found.to_string()));
             }
-            let removes = |program: Option<&str>| matches!(program, Some("rm" | "rmdir" | "mv" | "shred"));
-            let mut removed =
-                call.parts.iter().flatten().filter(|(part, _)| removes(part.command.program())).flat_map(|(_, t)| t);
-            if let Some(touch) = removed.find(|touch| touch.write && touch.tree && self.holds_a_root(touch)) {
+            if let Some(touch) = removed(call).find(|touch| touch.tree && self.holds_a_root(touch)) {
                 return Some(deny(format!("it would remove {}, a whole home or working tree", touch.path().display())));
             }
         }
@@ -175,7 +183,7 @@ impl Floor<'_> {
             let by_name = touch.subjects().find_map(|subject| protected::protected_name(&subject.path));
             let listed = || {
                 let inside =
-                    touch.subjects().any(|subject| self.protected.iter().any(|directory| directory.contains(subject)));
+                    touch.subjects().any(|subject| self.protected.iter().any(|directory| directory.holds(subject)));
                 inside.then(|| touch.path().display().to_string())
             };
             let by_pattern =
@@ -218,6 +226,18 @@ fn word_is_protected(word: &windlass_shell::Word, command: &crate::CommandFacts,
         let path = crate::path::normalize(&call.facts.cwd, Path::new(word.text()));
         let fact = command.paths.iter().find(|fact| fact.requested == path)?;
         fact.all().find_map(protected::protected_name)
+    })
+}
+
+/// What an understood command removes or moves away.
+fn removed<'a>(call: &'a Call<'_>) -> impl Iterator<Item = &'a Touch> {
+    call.parts.iter().flatten().flat_map(|(part, touches)| {
+        let program = part.command.program().unwrap_or_default();
+        let moves = program == "mv";
+        let gone = moves || matches!(program, "rm" | "rmdir");
+        // What is moved away is read as well, where it goes to is not.
+        let is_source = move |path: &Path| !moves || touches.iter().any(|other| other.read && other.path() == path);
+        touches.iter().filter(move |touch| gone && touch.write && !touch.redirect && is_source(touch.path()))
     })
 }
 

@@ -87,6 +87,8 @@ pub(crate) struct PathRule {
     pub(crate) scope: Scope,
     start: Start,
     globs: Vec<Glob>,
+    /// Whether it matches at any depth of the workspace.
+    anywhere: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -114,9 +116,19 @@ impl Directory {
     pub(crate) fn contains(&self, subject: &Subject) -> bool {
         path::strip(&subject.exact, &self.exact).is_some()
     }
+
+    /// The same in any spelling.
+    pub(crate) fn holds(&self, subject: &Subject) -> bool {
+        subject.folded.iter().any(|names| path::strip(names, &self.folded).is_some())
+    }
 }
 
 impl PathRule {
+    /// Whether it matches at any depth of the workspace.
+    pub(crate) fn is_anywhere(&self) -> bool {
+        self.anywhere
+    }
+
     /// Whether an allow rule covers a path: byte for byte, from the start directory. For a `tree` it is enough
     /// to cover everything in it.
     pub(crate) fn covers(&self, subject: &Subject, tree: bool, workspace: &[Directory]) -> bool {
@@ -324,7 +336,7 @@ fn path_rule(specifier: &str, scope: Scope, place: &Place<'_>) -> Result<PathRul
     if rest.is_empty() && !fold {
         return Err("allows a whole tree without saying so: end it in `/**`".to_owned());
     }
-    Ok(PathRule { scope, start, globs: Glob::parse(rest, fold)? })
+    Ok(PathRule { scope, start, globs: Glob::parse(rest, fold)?, anywhere: false })
 }
 
 /// A pattern that starts at the workspace.
@@ -343,5 +355,5 @@ fn workspace_rule(text: &str, scope: Scope, fold: bool) -> Result<PathRule, Stri
     let any_depth = !single.contains('/') && (fold || !dotted);
     let globs = Glob::parse(body, fold)?;
     let globs = if any_depth { globs.into_iter().map(Glob::at_any_depth).collect() } else { globs };
-    Ok(PathRule { scope, start: Start::Workspace, globs })
+    Ok(PathRule { scope, start: Start::Workspace, globs, anywhere: any_depth })
 }

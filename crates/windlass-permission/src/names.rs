@@ -25,8 +25,9 @@ pub(crate) fn is_read_tool(name: &str) -> bool {
     matches!(name, "Read" | "Glob" | "Grep" | "LS" | "NotebookRead")
 }
 
-/// Tools that filter what they find through [`Policy::may_read`](crate::Policy::may_read).
-pub(crate) fn filters_results(name: &str) -> bool {
+/// Tools that look into everything below a path, and filter what they find through
+/// [`Policy::may_read`](crate::Policy::may_read).
+pub(crate) fn searches_trees(name: &str) -> bool {
     matches!(name, "Glob" | "Grep" | "LS")
 }
 

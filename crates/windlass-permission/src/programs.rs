@@ -122,18 +122,28 @@ pub(crate) fn works_on_files(program: &str) -> bool {
     )
 }
 
-/// Whether the command reads the contents of whole trees.
-pub(crate) fn reads_trees(program: &str, words: &[Word]) -> bool {
+/// Programs that remove their operands without looking into them.
+pub(crate) fn only_removes(program: &str) -> bool {
+    matches!(program, "rm" | "rmdir" | "unlink")
+}
+
+/// Whether the command takes whole trees: reads what is in them, moves or removes them.
+pub(crate) fn takes_trees(program: &str, words: &[Word]) -> bool {
     let has = |letters: [char; 2], long: &str| {
         words.iter().skip(1).map(Word::text).any(|text| {
             text.starts_with(long) || (text.starts_with('-') && !text.starts_with("--") && text.contains(letters))
         })
     };
     match program {
-        "rg" | "ag" | "tar" | "rsync" => true,
-        "grep" | "egrep" | "fgrep" | "diff" | "cp" | "zip" | "scp" => has(['r', 'R'], "--rec"),
+        "rg" | "ag" | "tar" | "rsync" | "mv" => true,
+        "grep" | "egrep" | "fgrep" | "diff" | "cp" | "zip" | "scp" | "rm" => has(['r', 'R'], "--rec"),
         _ => false,
     }
+}
+
+/// Programs that search the current directory where no other is named.
+pub(crate) fn searches_here(program: &str) -> bool {
+    matches!(program, "grep" | "egrep" | "fgrep" | "rg" | "ag")
 }
 
 /// Sub-commands of git whose operands are not written.
@@ -188,6 +198,22 @@ pub(crate) fn words_to_protect(command: &FoundCommand) -> Vec<&Word> {
             kept
         }
     }
+}
+
+/// Whether a command is `git grep`.
+pub(crate) fn is_git_grep(words: &[Word]) -> bool {
+    words.get(1..).and_then(git_subcommand) == Some("grep")
+}
+
+/// The paths in arguments of git like `HEAD:src/lib.rs`.
+pub(crate) fn git_paths(words: &[Word]) -> impl Iterator<Item = &str> {
+    let git = words.first().is_some_and(|program| program.text() == "git" || program.text().ends_with("/git"));
+    let arguments = words.get(1..).filter(|_| git).unwrap_or_default();
+    arguments
+        .iter()
+        .filter_map(|word| word.text().split_once(':'))
+        .map(|(_, path)| path)
+        .filter(|path| !path.is_empty())
 }
 
 fn git_subcommand(words: &[Word]) -> Option<&str> {

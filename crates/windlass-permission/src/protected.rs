@@ -107,7 +107,8 @@ fn protected_among(names: &[String]) -> Option<String> {
     let mut below: Option<&str> = None;
     for (index, name) in names.iter().enumerate() {
         let last = names.get(index.saturating_add(1)).is_none();
-        let worktree = name == ".claude" && names.get(index.saturating_add(1)).is_some_and(|n| n == "worktrees");
+        let worktree = matches!(name.as_str(), ".claude" | ".windlass")
+            && names.get(index.saturating_add(1)).is_some_and(|n| n == "worktrees");
         let nested = below.is_some_and(|above| NESTED.iter().any(|(a, b)| *a == above && b == name));
         if nested || (!worktree && is_protected_directory(name)) || (last && is_protected_file(name)) {
             return Some(name.clone());

@@ -187,12 +187,27 @@ fn read_deny_rules() {
             "Bash (cat .env)",
             "Bash bash -c 'cat .env'",
             "Bash cat < .env",
+            "Bash git show HEAD:.env",
+            "Bash git diff .env",
         ],
     );
-    world
-        .check(Allow, &["Read a", "Bash cat a", "Bash ls -la", "Grep .", "Bash wc -l src/*.rs", "Bash find . -name x"]);
+    world.check(
+        Allow,
+        &[
+            "Read a",
+            "Bash cat a",
+            "Bash ls -la",
+            "Grep .",
+            "Bash wc -l src/*.rs",
+            "Bash find . -name x",
+            "Bash git status",
+            "Bash git log -3",
+        ],
+    );
+    World::new(deny(&["Grep(secret/**)"])).check(Ask, &["Grep ."]);
+    World::new(Rules { ask: &["Read(secret/**)"], ..Rules::default() }).check(Ask, &["Grep .", "Read secret/x"]);
     // Nothing filters what these print.
-    world.check(Ask, &["Bash grep -r x .", "Bash cat .e*"]);
+    world.check(Ask, &["Bash grep -r x .", "Bash cat .e*", "Bash git grep x", "Bash cp -r . /tmp"]);
     World::new(deny(&["Read(src/**)"])).check(Deny, &["Read src/app.ts", "Read vendor/pkg/src/lib.js"]);
     let world = World::new(deny(&["Read(/src/**)"]));
     world.check(Deny, &["Read src/app.ts", "Bash cd src && cat app.ts", "Bash (cd src; cat app.ts)"]);
