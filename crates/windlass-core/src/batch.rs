@@ -3,7 +3,8 @@
 use crate::EffectId;
 use windlass_permission::CallFacts;
 use windlass_types::{
-    Access, CallDigest, ContextChange, Decision, EntryId, HookVerdict, JsonText, ToolOutcome, ToolUse, ToolUseId,
+    Access, CallDigest, ContextChange, Decision, EntryId, HookVerdict, JsonText, Timestamp, ToolOutcome, ToolUse,
+    ToolUseId,
 };
 
 /// The tool calls of one assistant message, in call order.
@@ -48,6 +49,8 @@ pub(crate) struct Call {
     pub(crate) decision: Option<(Decision, u64)>,
     /// Whether the host was told that it runs.
     pub(crate) announced: bool,
+    /// When it began to run.
+    pub(crate) started: Timestamp,
     pub(crate) changes: Vec<ContextChange>,
     /// Whether it was told to stop while it ran.
     pub(crate) stopping: bool,
@@ -102,6 +105,7 @@ impl Call {
             asked: false,
             decision: None,
             announced: false,
+            started: Timestamp::default(),
             changes: Vec::new(),
             stopping: false,
             failed: false,

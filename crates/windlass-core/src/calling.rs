@@ -369,9 +369,9 @@ impl Machine {
     }
 
     /// The user stopped the run during a model call.
-    pub(crate) fn interrupt_call(&mut self, call: ModelCall) {
+    pub(crate) fn interrupt_call(&mut self, call: &ModelCall) {
         self.effect(Effect::Cancel(call.effect));
-        self.withdraw(&call, WithdrawReason::Interrupted);
+        self.withdraw(call, WithdrawReason::Interrupted);
         self.interrupted_streaming();
     }
 

@@ -26,7 +26,7 @@ impl EffectId {
 #[expect(clippy::exhaustive_enums, reason = "drivers must handle every output")]
 pub enum Output {
     /// For the host.
-    Event(Event),
+    Event(Box<Event>),
     /// For the driver to carry out.
     Effect(EffectId, Effect),
     /// The session is closed: nothing follows, and everything is durable.

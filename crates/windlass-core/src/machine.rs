@@ -332,7 +332,7 @@ impl Machine {
                 self.effect(Effect::Cancel(effect));
                 self.finish(Outcome::Interrupted { during: Interrupted::Starting });
             }
-            Phase::Calling(call) => self.interrupt_call(*call),
+            Phase::Calling(call) => self.interrupt_call(&call),
             Phase::BackingOff(effect, _) => {
                 self.effect(Effect::Cancel(effect));
                 self.interrupted_streaming();

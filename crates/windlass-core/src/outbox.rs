@@ -71,7 +71,7 @@ impl Outbox {
         if ready && let Some(Waiting { run, turn, kind, .. }) = self.events.pop_front() {
             let seq = self.next_seq;
             self.next_seq += 1;
-            return Some(Output::Event(Event::new(seq, self.session_id.clone(), run, turn, kind)));
+            return Some(Output::Event(Box::new(Event::new(seq, self.session_id.clone(), run, turn, kind))));
         }
         if self.events.is_empty() { self.last.pop_front() } else { None }
     }

@@ -1,6 +1,7 @@
 //! Running the calls of a message: what starts when, and how each is answered.
 
 use crate::batch::Stage;
+use crate::machine::duration_ms;
 use crate::{Effect, EffectId, Machine, RunCall};
 use std::path::PathBuf;
 use windlass_context::runtime_text;
@@ -114,6 +115,7 @@ impl Machine {
         let effect = self.effect(Effect::Run(Box::new(run)));
         if let Some(call) = self.batch.calls.get_mut(at) {
             call.stage = Stage::Running(effect);
+            call.started = self.now;
         }
         if self.batch.committed {
             self.announce(at);
@@ -138,7 +140,8 @@ impl Machine {
         let Some(call) = self.batch.calls.get(at) else { return };
         if call.is_running() && call.announced {
             let (id, tool) = (call.original.id.clone(), call.original.name.clone());
-            self.event(EventKind::ToolProgress(ToolProgress::new(id, tool, message, 0)), None);
+            let elapsed = duration_ms(self.now, call.started);
+            self.event(EventKind::ToolProgress(ToolProgress::new(id, tool, message, elapsed)), None);
         }
     }
 

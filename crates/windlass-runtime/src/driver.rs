@@ -11,13 +11,16 @@ use crate::tool::{Running, permit, run};
 use futures_util::FutureExt;
 use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
 use windlass_core::{Effect, EffectId, Input, Machine, Output, RunCall};
 use windlass_hook::HookContext;
 use windlass_permission::Policy;
 use windlass_tool::{Cancel, PreparedCall, SessionState, ToolCx, ToolCxParts};
 use windlass_types::{HookCall, HookOutcome, PermissionAnswer, PermissionRequest, ToolOutcome, ToolUse};
+
+/// The latest word of a running call. However often it speaks, one is kept.
+type LatestWord = Arc<Mutex<Option<String>>>;
 
 /// The task of one session.
 pub(crate) struct Driver {
@@ -39,6 +42,8 @@ pub(crate) struct Driver {
     arriving: mpsc::UnboundedSender<(EffectId, Box<dyn PreparedCall>)>,
     state: Arc<SessionState>,
     policy: Option<(u64, Arc<Policy>)>,
+    /// The latest word of each running call that the machine has not heard yet.
+    progress: HashMap<EffectId, LatestWord>,
     /// Whether anybody can still give orders.
     listening: bool,
     over: bool,
@@ -75,6 +80,7 @@ impl Driver {
             arriving,
             state: Arc::default(),
             policy: None,
+            progress: HashMap::new(),
             listening: true,
             over: false,
         }
@@ -121,12 +127,14 @@ impl Driver {
             &input
         {
             self.tasks.done(*effect);
+            self.progress.remove(effect);
         }
+        let input = self.with_latest_word(input);
         let now = self.ports.clock.now();
         self.machine.handle(now, input);
         while let Some(output) = self.machine.poll() {
             match output {
-                Output::Event(event) => self.queue.push(event),
+                Output::Event(event) => self.queue.push(*event),
                 Output::Effect(id, effect) => self.carry_out(id, effect),
                 Output::Closed => self.end(None),
                 Output::Broken(failure) => {
@@ -139,6 +147,14 @@ impl Driver {
             self.prepared.clear();
         }
         self.tasks.sweep();
+    }
+
+    /// Fills in what a running call said last.
+    fn with_latest_word(&self, input: Input) -> Input {
+        let Input::Progress(effect, _) = input else { return input };
+        let word =
+            self.progress.get(&effect).and_then(|word| word.lock().unwrap_or_else(PoisonError::into_inner).take());
+        Input::Progress(effect, word.unwrap_or_default())
     }
 
     fn end(&mut self, error: Option<SessionError>) {
@@ -179,7 +195,7 @@ impl Driver {
             Effect::Ask(request) => self.ask(id, *request),
             // Checkpoints come with their own store; until then nothing is kept.
             Effect::Snapshot { .. } => answer(&self.results, Input::Snapshotted(id, Ok(()))),
-            Effect::Run(call) => self.run(id, *call),
+            Effect::Run(call) => self.run(id, &call),
             Effect::Append { .. } | Effect::Cancel(_) | Effect::Sleep(_) => self.carry_out(id, effect),
         }
     }
@@ -257,7 +273,7 @@ impl Driver {
         }
     }
 
-    fn run(&mut self, id: EffectId, run_call: RunCall) {
+    fn run(&mut self, id: EffectId, run_call: &RunCall) {
         while let Ok((effect, call)) = self.arrived.try_recv() {
             self.prepared.insert(effect, call);
         }
@@ -270,7 +286,9 @@ impl Driver {
         let cancel = Cancel::new();
         let directories: Arc<[std::path::PathBuf]> = policy.directories().into();
         let (ids, results) = (Arc::clone(&self.ports.ids), self.results.clone());
-        let progress = self.results.clone();
+        let word = LatestWord::default();
+        self.progress.insert(id, Arc::clone(&word));
+        let speaking = self.results.clone();
         let cx = ToolCx::new(ToolCxParts {
             session_id: self.machine.session_id().clone(),
             tool_use_id: run_call.call.id.clone(),
@@ -285,7 +303,12 @@ impl Driver {
             env: Arc::clone(&self.ports.env),
             artifacts: self.ports.artifacts.clone(),
             state: Arc::clone(&self.state),
-            progress: Arc::new(move |message| answer(&progress, Input::Progress(id, message))),
+            progress: Arc::new(move |message| {
+                let before = word.lock().unwrap_or_else(PoisonError::into_inner).replace(message);
+                if before.is_none() {
+                    answer(&speaking, Input::Progress(id, String::new()));
+                }
+            }),
         });
         let running = Running { call, cx, cancel: cancel.clone(), annotations, ids };
         self.tasks.start_stoppable(id, cancel, async move {

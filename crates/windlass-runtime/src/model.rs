@@ -6,14 +6,9 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 use windlass_core::{EffectId, Input, ModelFailure};
 use windlass_model::{ModelError, ModelProvider, ModelStream};
 use windlass_types::{ModelErrorKind, ModelEvent, ModelRequest};
-
-/// How long a stream may take to end after its message is complete. Reading to
-/// the end keeps the connection for the next call.
-const LINGER: Duration = Duration::from_secs(2);
 
 type Opening = Pin<Box<dyn Future<Output = Result<ModelStream, ModelError>> + Send>>;
 
@@ -68,24 +63,14 @@ impl ModelCall {
                         Ok(Poll::Ready(None)) => Err(cut()),
                         Err(_) => Err(panicked()),
                     };
-                    match &item {
-                        Ok(item) if item.event == ModelEvent::MessageStop => self.linger(),
-                        Ok(_) => {}
-                        Err(_) => self.state = State::Ended,
+                    // Nothing may follow either of these, so the stream is let go.
+                    if !matches!(&item, Ok(item) if item.event != ModelEvent::MessageStop) {
+                        self.state = State::Ended;
                     }
                     return Poll::Ready(Some(item));
                 }
                 State::Ended => return Poll::Ready(None),
             }
-        }
-    }
-
-    /// The message is complete: reads the rest of the stream aside.
-    fn linger(&mut self) {
-        if let State::Streaming(mut stream) = std::mem::replace(&mut self.state, State::Ended) {
-            tokio::spawn(tokio::time::timeout(LINGER, async move {
-                while std::future::poll_fn(|cx| stream.as_mut().poll_next(cx)).await.is_some_and(|item| item.is_ok()) {}
-            }));
         }
     }
 }
