@@ -246,6 +246,15 @@ mod unix {
         assert_eq!(shown(&tree, found.found), [""; 0]);
     }
 
+    /// Ends the other thread also when an assertion fails.
+    struct StopOnDrop<'a>(&'a AtomicBool);
+
+    impl Drop for StopOnDrop<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
     #[test]
     fn a_swap_race_never_shows_what_is_outside() {
         let tree = Tree::with(&[("in/dir/file", "foo inside\n"), ("out/file", "foo OUTSIDE\n")]);
@@ -265,6 +274,7 @@ mod unix {
                     fs::rename(&leaf, &file).unwrap();
                 }
             });
+            let _stop = StopOnDrop(&stop);
             let root = tree.root.join("in");
             let mut seen = 0;
             for _ in 0..1_500 {
@@ -274,7 +284,6 @@ mod unix {
                     seen += 1;
                 }
             }
-            stop.store(true, Ordering::Relaxed);
             assert!(seen > 0);
         });
     }

@@ -173,6 +173,15 @@ mod unix {
         });
     }
 
+    /// Ends the other thread also when an assertion fails.
+    struct StopOnDrop<'a>(&'a AtomicBool);
+
+    impl Drop for StopOnDrop<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Somebody swaps every component for a link to the outside, again and again.
     #[test]
     fn a_swap_race_never_reads_or_writes_outside() {
@@ -193,15 +202,18 @@ mod unix {
                 {
                     let (place, aside) = (at.join(name), at.join("aside"));
                     fs::rename(&place, &aside).unwrap();
-                    symlink(target, &place).unwrap();
-                    std::thread::yield_now();
-                    fs::remove_file(&place).unwrap();
+                    // A write may put a new file here first, or over the link.
+                    if symlink(target, &place).is_ok() {
+                        std::thread::yield_now();
+                        fs::remove_file(&place).unwrap();
+                    }
                     fs::rename(&aside, &place).unwrap();
                     if stop.load(Ordering::Relaxed) {
                         break;
                     }
                 }
             });
+            let _stop = StopOnDrop(&stop);
             run(async {
                 let workspace = LocalWorkspace::new();
                 let exact = at.join("tree/dir/file");
@@ -227,7 +239,6 @@ mod unix {
                 }
                 assert!(reads > 0 && refusals > 0, "the race never took place: {reads} {refusals}");
             });
-            stop.store(true, Ordering::Relaxed);
         });
         assert_eq!(fs::read(at.join("outside/dir/file")).unwrap(), b"OUTSIDE");
     }
