@@ -126,13 +126,19 @@ impl Sink {
         }
     }
 
-    fn push(&mut self, words: Vec<Word>, redirects: Vec<Redirect>) {
-        match self.word_fuel.checked_sub(words.len().saturating_add(1)) {
+    /// Notes a command; false if the budget is spent.
+    fn push(&mut self, words: &[Word], redirects: Vec<Redirect>) -> bool {
+        match self.word_fuel.checked_sub(words.len().saturating_add(1)).filter(|_| self.char_fuel > 0) {
             Some(rest) => {
                 self.word_fuel = rest;
-                self.scan.found.push(FoundCommand { words, redirects });
+                self.scan.found.push(FoundCommand { words: words.to_vec(), redirects });
+                true
             }
-            None => self.undecided(Undecided::TooLarge),
+            None => {
+                self.word_fuel = 0;
+                self.undecided(Undecided::TooLarge);
+                false
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! The words we claim to understand are the arguments bash passes: checked against bash itself.
 
+#![expect(clippy::expect_used, reason = "test support: a failure here is a failed test")]
+
 use std::process::Command;
 
 use proptest::{

@@ -131,7 +131,7 @@ fn is_denied(text: &str) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_has_an_answer(text in text()) {
@@ -224,11 +224,9 @@ fn large_and_deep_texts_are_answered_quickly() {
         "su -c 'a b' ",
     ] {
         let text = repeat(part);
-        let each = std::time::Instant::now();
         let analysis = analyse(&text);
         assert!(analysis.understood().is_err(), "{part}");
         assert_eq!(catastrophic(&analysis, "/w".as_ref(), "/home/me".as_ref()), None, "{part}");
-        eprintln!("{part:?} {:?}", each.elapsed());
     }
     // Quadratic behaviour would take minutes here; the bound is far from what a slow machine needs.
     assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());

@@ -147,7 +147,7 @@ fn pattern(text: &str) -> Option<&str> {
     let mut bracket = false;
     loop {
         match chars.next()? {
-            '/' => return (!bracket).then(|| chars.as_str()),
+            '/' => return (!bracket).then_some(chars.as_str()),
             '\\' => {
                 chars.next()?;
             }

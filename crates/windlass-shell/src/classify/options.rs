@@ -90,7 +90,7 @@ pub(super) fn parse<'w>(spec: &Spec, args: &'w [Word]) -> Option<Parsed<'w>> {
     while let Some(word) = args.next() {
         let text = word.text();
         if !word.is_literal() {
-            if !options_end && is_valued_option(spec, word) {
+            if !options_end && spec.harmless && is_valued_option(spec, word) {
                 continue;
             }
             if !(options_end || word.cannot_be_option() || (spec.harmless && word.literal_prefix().is_empty())) {

@@ -11,13 +11,16 @@ const MAX_BRACE_PIECES: usize = 256;
 impl Reader<'_, '_> {
     /// Notes the command and all that it runs. True if a shell in it reads its script from its input.
     pub(super) fn emit(&mut self, words: &[Word], redirects: Vec<Redirect>, wrapped: usize) -> bool {
-        let words = self.expand_braces(words);
-        if wrapped > MAX_WRAPPERS {
+        if wrapped > MAX_WRAPPERS || self.sink.word_fuel < words.len() {
+            self.sink.word_fuel = if wrapped > MAX_WRAPPERS { self.sink.word_fuel } else { 0 };
             self.undecided(Undecided::TooLarge);
             return false;
         }
+        let words = self.expand_braces(words);
         let first = words.first().cloned();
-        self.sink.push(words.clone(), redirects);
+        if !self.sink.push(&words, redirects) {
+            return false;
+        }
         let Some(first) = first else {
             return false;
         };
@@ -49,7 +52,7 @@ impl Reader<'_, '_> {
                 }
                 for arg in args {
                     if let Some((_, script)) = arg.text().split_once('=') {
-                        self.nested_script(&script.to_owned());
+                        self.nested_script(script);
                     }
                 }
             }
@@ -98,11 +101,15 @@ impl Reader<'_, '_> {
                 wrappers::Part::UnknownOption => return self.suffixes(rest, wrapped),
                 wrappers::Part::End => rest = tail,
                 wrappers::Part::Option => {
-                    self.option_script(program, word.text(), None);
+                    if self.option_script(program, word.text(), tail) {
+                        return false;
+                    }
                     rest = tail;
                 }
                 wrappers::Part::OptionWithValue => {
-                    self.option_script(program, word.text(), tail);
+                    if self.option_script(program, word.text(), tail) {
+                        return false;
+                    }
                     rest = tail.get(1..).unwrap_or_default();
                 }
                 wrappers::Part::Word if wrapper.assignments && word.text().contains('=') => rest = tail,
@@ -123,24 +130,33 @@ impl Reader<'_, '_> {
         self.emit(rest, Vec::new(), wrapped.saturating_add(1))
     }
 
-    /// Options of wrappers that hold a script or a command line.
-    fn option_script<'w>(&mut self, program: &str, option: &str, tail: impl IntoIterator<Item = &'w Word>) {
-        let Some(value) = (match program {
-            "env" => option.strip_prefix("--split-string=").or_else(|| option.split_once('S').map(|(_, value)| value)),
-            "flock" => option.strip_prefix("--command=").or_else(|| option.split_once('c').map(|(_, value)| value)),
-            _ => None,
-        }) else {
-            if matches!((program, option), ("env", "--split-string")) {
-                self.script_of(&tail.into_iter().cloned().collect::<Vec<_>>());
-            }
-            return;
+    /// Options of wrappers that hold a script or a command line, to which the words after them belong. True if it
+    /// was one.
+    fn option_script(&mut self, program: &str, option: &str, tail: &[Word]) -> bool {
+        let (long, short) = match program {
+            "env" => ("--split-string", 'S'),
+            "flock" => ("--command", 'c'),
+            _ => return false,
+        };
+        let attached = match option.strip_prefix("--") {
+            // Abbreviations count.
+            Some(_) => match option.split_once('=') {
+                Some((name, value)) if long.starts_with(name) => value,
+                None if long.starts_with(option) => "",
+                _ => return false,
+            },
+            None => match option.split_once(short) {
+                Some((_, value)) => value,
+                None => return false,
+            },
         };
         let mut words = Vec::new();
-        if !value.is_empty() {
-            words.push(Word::literal(value));
+        if !attached.is_empty() {
+            words.push(Word::literal(attached));
         }
-        words.extend(tail.into_iter().cloned());
+        words.extend_from_slice(tail);
         self.script_of(&words);
+        true
     }
 
     /// The words joined by blanks are a script.
@@ -148,7 +164,7 @@ impl Reader<'_, '_> {
         if words.iter().any(|w| !w.is_literal()) {
             self.undecided(Undecided::Script);
         }
-        if words.is_empty() {
+        if words.is_empty() || self.sink.char_fuel == 0 {
             return;
         }
         let script: Vec<&str> = words.iter().map(Word::text).collect();
@@ -234,7 +250,9 @@ impl Reader<'_, '_> {
             let Some(program) = suffix.first().filter(|w| w.is_literal() && !w.text().starts_with('-')) else {
                 continue;
             };
-            self.sink.push(suffix.to_vec(), Vec::new());
+            if !self.sink.push(suffix, Vec::new()) {
+                return true;
+            }
             let name = base_name(program.text()).to_owned();
             let args = suffix.get(1..).unwrap_or_default();
             // Wrappers among the words need no look of their own: each of their words is looked at here.
@@ -248,7 +266,7 @@ impl Reader<'_, '_> {
         }
         // The first word too, where it is not the program itself.
         if let Some(first) = words.first().filter(|w| w.is_literal() && !w.text().starts_with('-')) {
-            self.sink.push(words.to_vec(), Vec::new());
+            self.sink.push(words, Vec::new());
             if wrappers::SHELLS.contains(&base_name(first.text())) {
                 reads_script |= self.shell(words.get(1..).unwrap_or_default());
             }

@@ -251,7 +251,7 @@ impl Reader<'_, '_> {
                 level.cases.pop();
             }
             "time" => {
-                self.sink.push(vec![Word::literal("time")], Vec::new());
+                self.sink.push(&[Word::literal("time")], Vec::new());
                 current.after_time = true;
             }
             "coproc" => {

@@ -308,15 +308,20 @@ impl Reader<'_, '_> {
     }
 
     fn until_bracket(&mut self, close: char) {
+        if !self.enter() {
+            return;
+        }
         let mut scratch = Pieces::default();
         while let Some(c) = self.peek() {
             if c == close {
                 self.bump();
+                self.leave();
                 return;
             }
             self.quoted_char(c, &mut scratch, false);
             scratch.0.clear();
         }
+        self.leave();
         self.undecided(Undecided::Malformed);
     }
 

@@ -1,6 +1,7 @@
 //! Programs that run their arguments.
 
 /// How a wrapper's own arguments are laid out before the command it runs.
+#[derive(Clone, Copy)]
 pub(super) struct Wrapper {
     name: &'static str,
     /// Short options without a value.
