@@ -19,7 +19,8 @@ pub struct RepairReport {
     pub synthetic: Vec<Entry>,
     /// Results that answer no call, or one that is answered already.
     pub dropped_results: usize,
-    /// Messages without content that could be sent.
+    /// Messages without content that could be sent, and messages of the model
+    /// that were there already.
     pub dropped_messages: usize,
     /// Results that stood in another place than behind their call.
     pub moved_results: usize,
@@ -134,13 +135,14 @@ impl Calls {
         let mut calls = Self::default();
         for (at, entry) in entries.iter().enumerate() {
             let EntryKind::Assistant(assistant) = &entry.kind else { continue };
-            if !has_assistant_content(&assistant.content) {
+            let lines = || assistant.block_ids.iter().chain([&entry.id]);
+            if !has_assistant_content(&assistant.content)
+                || lines().any(|line| calls.message_of_line.contains_key(line))
+            {
                 continue;
             }
             calls.by_message.insert(at, calls_of(&entry.id, assistant));
-            for line in assistant.block_ids.iter().chain([&entry.id]) {
-                calls.message_of_line.entry(line.clone()).or_insert(at);
-            }
+            calls.message_of_line.extend(lines().map(|line| (line.clone(), at)));
         }
         let mut current = None;
         for (at, entry) in entries.iter().enumerate() {

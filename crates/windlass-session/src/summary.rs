@@ -139,11 +139,10 @@ fn prompt_text(text: &str, command: &mut Option<String>) -> Option<String> {
     {
         return None;
     }
-    if let Some((_, rest)) = text.split_once("<command-name>") {
-        if let Some((name, _)) = rest.split_once("</command-name>") {
-            command.get_or_insert_with(|| name.to_owned());
-            return None;
-        }
+    let name = text.split_once("<command-name>").and_then(|(_, rest)| rest.split_once("</command-name>"));
+    if let Some((name, _)) = name {
+        command.get_or_insert_with(|| name.to_owned());
+        return None;
     }
     Some(shorten(text))
 }

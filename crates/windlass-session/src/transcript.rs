@@ -173,10 +173,9 @@ impl Transcript {
     /// Notes that an open call may have begun to run, so that settling it says
     /// that its outcome is unknown.
     pub fn mark_started(&mut self, id: &ToolUseId) {
-        if let Some(open) = &mut self.open {
-            if let Some(call) = open.by_id.get(id).and_then(|at| open.calls.get_mut(*at)) {
-                call.started = true;
-            }
+        let Some(open) = &mut self.open else { return };
+        if let Some(call) = open.by_id.get(id).and_then(|at| open.calls.get_mut(*at)) {
+            call.started = true;
         }
     }
 

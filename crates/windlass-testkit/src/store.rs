@@ -4,6 +4,8 @@
 //! store, and panics with a message where the store breaks the rule. Run
 //! [`all`] from a test of every implementation.
 
+#![expect(clippy::expect_used, reason = "a broken rule is a failed test of the store")]
+
 mod sample;
 
 pub use sample::{entries, header, key};

@@ -20,9 +20,10 @@ pub(super) fn choose(nodes: &[Node]) -> Conversation {
             *has_child = true;
         }
     }
-    let ends = (0..parents.len()).filter(|group| has_child.get(*group) == Some(&false));
+    let real = |group: &usize| head(&groups, *group).is_some();
+    let ends = (0..parents.len()).filter(|group| has_child.get(*group) == Some(&false)).filter(real);
     let best = ends.max_by_key(|group| (plain_position(nodes, &groups, &parents, *group), position(&groups, *group)));
-    let path = walk(nodes, &groups, &parents, best.or_else(|| parents.len().checked_sub(1)));
+    let path = walk(nodes, &groups, &parents, best.or_else(|| (0..parents.len()).rev().find(real)));
     let mut taken: Vec<Group> = Vec::with_capacity(path.len());
     for group in path.into_iter().rev() {
         if let Some(group) = groups.groups.get_mut(group) {

@@ -116,7 +116,16 @@ fn entries_of(nodes: &mut [Option<Node>], group: &Group) -> (Vec<Placed>, Vec<Pl
     let mut results = Vec::new();
     for at in &group.results {
         let Some(node) = nodes.get_mut(*at).and_then(Option::take) else { continue };
-        let NodeBody::Result(result) = node.body else { continue };
+        let result = match node.body {
+            NodeBody::Result(result) => result,
+            NodeBody::User { user, .. } => {
+                let parent = link_id(&node.parent);
+                let entry = Entry::new(node.id, parent, node.timestamp, EntryKind::User(user));
+                results.push(Placed { at: *at, entry });
+                continue;
+            }
+            _ => continue,
+        };
         let named =
             calls.get(&result.result.tool_use_id).cloned().or(result.assistant).or_else(|| link_id(&node.parent));
         let mut entry = ToolResultEntry::new(result.result, named.unwrap_or_else(|| node.id.clone()));

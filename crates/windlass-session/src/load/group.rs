@@ -2,17 +2,21 @@
 
 use super::{Link, Node, NodeBody};
 use std::collections::HashMap;
-use windlass_types::EntryId;
+use windlass_types::{EntryId, MessageId};
 
 /// How far back a neighbour is looked for, in records.
 const FARTHEST: usize = 10_000;
+
+/// How far back the lines of a message are followed.
+const MOST_BLOCKS: usize = 64;
 
 /// A message with its results, or any other line of the conversation.
 #[derive(Debug, Default)]
 pub(super) struct Group {
     /// The lines of the message in its own order; one line if it is no message of the model.
     pub(super) lines: Vec<usize>,
-    /// The results of its calls, and those that seem to belong here, in file order.
+    /// The results of its calls, those that seem to belong here, and what the user
+    /// said between them, in file order.
     pub(super) results: Vec<usize>,
 }
 
@@ -33,6 +37,7 @@ impl Groups {
         let mut groups = Self { groups: Vec::new(), of_node: vec![None; nodes.len()], by_id };
         groups.join_lines(nodes);
         groups.attach_results(nodes);
+        groups.attach_interjections(nodes);
         for group in &mut groups.groups {
             order_lines(nodes, &groups.by_id, &mut group.lines);
         }
@@ -51,6 +56,26 @@ impl Groups {
         earlier.iter().rev().take(FARTHEST).filter_map(|group| *group).find(|group| accept(*group))
     }
 
+    /// Whether a line with this message id that follows directly on the line
+    /// `before` belongs to its message. It does even under another id if a call was
+    /// made before: the next message can only follow on a result.
+    fn is_same_message(&self, nodes: &[Node], id: &MessageId, before: usize) -> bool {
+        let mut at = Some(before);
+        for step in 0..MOST_BLOCKS {
+            match at.and_then(|at| nodes.get(at)) {
+                Some(Node { body: NodeBody::Assistant(message), parent, aside: false, .. }) => {
+                    let has_call = message.content.iter().any(|block| block.as_tool_use().is_some());
+                    if has_call || (step == 0 && message.message_id == *id) {
+                        return true;
+                    }
+                    at = resolve(&self.by_id, parent);
+                }
+                _ => return false,
+            }
+        }
+        false
+    }
+
     /// Lines of one message: the same message id, and each names another as the
     /// one before it. Where that name is lost, the neighbour in the file counts.
     fn join_lines(&mut self, nodes: &[Node]) {
@@ -61,7 +86,7 @@ impl Groups {
                 let named = resolve(&self.by_id, &node.parent);
                 let is_known = named.is_some() || node.parent == Link::Root;
                 let other = if is_known { named } else { before };
-                if let Some(other) = other.filter(|other| is_line_of(nodes, *other, &message.message_id)) {
+                if let Some(other) = other.filter(|other| self.is_same_message(nodes, &message.message_id, *other)) {
                     union.join(at, other);
                 }
             }
@@ -119,6 +144,39 @@ impl Groups {
             }
         }
     }
+
+    /// What the user said while calls ran follows on one result, and the next
+    /// message on another: it belongs to the message whose calls they were.
+    fn attach_interjections(&mut self, nodes: &[Node]) {
+        let last_results: Vec<Option<usize>> = self
+            .groups
+            .iter()
+            .map(|group| {
+                let is_real = |at: &&usize| match nodes.get(**at) {
+                    // One that a repair appended later says nothing about when calls ran.
+                    Some(Node { body: NodeBody::Result(result), .. }) => !result.synthetic,
+                    _ => false,
+                };
+                group.results.iter().rfind(is_real).copied()
+            })
+            .collect();
+        for (at, node) in nodes.iter().enumerate().filter(|(_, node)| node.is_chained()) {
+            let NodeBody::User { is_summary: false, .. } = &node.body else { continue };
+            let group = self.node(&node.parent).and_then(|parent| self.of_node.get(parent).copied().flatten());
+            let Some(group) = group else { continue };
+            if last_results.get(group).copied().flatten().is_none_or(|last| last < at) {
+                continue;
+            }
+            let own = self.of_node.get_mut(at).and_then(|of_node| of_node.replace(group));
+            if let Some(own) = own.and_then(|own| self.groups.get_mut(own)) {
+                own.lines.clear();
+            }
+            if let Some(group) = self.groups.get_mut(group) {
+                group.results.push(at);
+                group.results.sort_unstable();
+            }
+        }
+    }
 }
 
 fn resolve(by_id: &HashMap<EntryId, usize>, link: &Link) -> Option<usize> {
@@ -126,13 +184,6 @@ fn resolve(by_id: &HashMap<EntryId, usize>, link: &Link) -> Option<usize> {
         Link::Id(id) => by_id.get(id).copied(),
         Link::Node(node) => Some(*node),
         Link::Root | Link::Unknown => None,
-    }
-}
-
-fn is_line_of(nodes: &[Node], at: usize, id: &windlass_types::MessageId) -> bool {
-    match nodes.get(at) {
-        Some(Node { body: NodeBody::Assistant(message), aside: false, .. }) => message.message_id == *id,
-        _ => false,
     }
 }
 

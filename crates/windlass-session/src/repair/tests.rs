@@ -1,1 +1,94 @@
+use super::*;
+use crate::{DID_NOT_RUN, OUTCOME_UNKNOWN, Transcript};
+use windlass_types::{CallDigest, JsonText, ToolUse, Usage};
 
+fn at(number: u128, parent: Option<u128>, kind: EntryKind) -> Entry {
+    Entry::new(EntryId::from_bits(number), parent.map(EntryId::from_bits), Timestamp::from_millis(number as u64), kind)
+}
+
+fn user(number: u128, text: &str) -> Entry {
+    at(number, None, EntryKind::User(UserEntry::new(vec![ContentBlock::text(text)])))
+}
+
+fn assistant(number: u128, calls: &[&str]) -> Entry {
+    let mut content = vec![ContentBlock::text("a")];
+    content.extend(calls.iter().map(|id| ContentBlock::ToolUse(ToolUse::new(*id, "Bash", JsonText::empty_object()))));
+    let ids = (0..content.len() as u128).map(|block| EntryId::from_bits(number - block)).rev().collect();
+    let entry = AssistantEntry::new("m".into(), "m".into(), content, ids, None, Usage::default());
+    at(number, None, EntryKind::Assistant(entry))
+}
+
+fn result(number: u128, line: u128, id: &str, text: &str) -> Entry {
+    let entry = ToolResultEntry::new(ToolResult::ok(id, text), EntryId::from_bits(line));
+    at(number, Some(line), EntryKind::ToolResult(entry))
+}
+
+fn intent(number: u128, line: u128, id: &str) -> Entry {
+    let (assistant, digest) = (EntryId::from_bits(line), CallDigest::new("d"));
+    at(number, None, EntryKind::Intent { tool_use_id: id.into(), assistant, digest })
+}
+
+fn results(entries: &[Entry]) -> Vec<String> {
+    let messages = Transcript::from_entries(entries).messages();
+    let blocks = messages.iter().flat_map(|message| &message.content);
+    blocks
+        .filter_map(ContentBlock::as_tool_result)
+        .map(|result| format!("{}={}", result.tool_use_id, result.content.text()))
+        .collect()
+}
+
+#[test]
+fn a_started_call_has_an_unknown_outcome_and_another_did_not_run() {
+    let (entries, report) =
+        repair(vec![user(1, "u"), assistant(12, &["x", "y", "z"]), intent(20, 11, "y"), result(21, 12, "z", "ok")]);
+    assert_eq!(results(&entries), [format!("x={DID_NOT_RUN}"), format!("y={OUTCOME_UNKNOWN}"), "z=ok".to_owned()]);
+    assert_eq!(report.synthetic.len(), 2);
+    assert_eq!(report.synthetic[0].parent, Some(EntryId::from_bits(10)));
+    assert_ne!(report.synthetic[0].id, report.synthetic[1].id);
+    assert!(report.synthetic.iter().all(|entry| entry.timestamp == Timestamp::from_millis(12)));
+}
+
+#[test]
+fn ids_that_come_again_are_answered_once_for_each_occurrence() {
+    let (entries, report) = repair(vec![
+        user(1, "u"),
+        assistant(12, &["x"]),
+        result(13, 12, "x", "first"),
+        result(14, 12, "x", "again"),
+        assistant(22, &["x"]),
+        user(30, "v"),
+        assistant(42, &["x"]),
+        result(43, 42, "x", "third"),
+    ]);
+    assert_eq!(results(&entries), ["x=first".to_owned(), format!("x={DID_NOT_RUN}"), "x=third".to_owned()]);
+    assert_eq!((report.dropped_results, report.synthetic.len()), (1, 1));
+}
+
+#[test]
+fn a_late_result_returns_to_its_call() {
+    let (entries, report) = repair(vec![
+        user(1, "u"),
+        assistant(12, &["x"]),
+        user(20, "v"),
+        assistant(32, &[]),
+        result(33, 12, "x", "late"),
+        result(34, 99, "x", "of nothing"),
+    ]);
+    assert_eq!(results(&entries), ["x=late"]);
+    assert_eq!((report.moved_results, report.dropped_results, report.synthetic.len()), (1, 1, 0));
+}
+
+#[test]
+fn a_conversation_without_a_beginning_gets_one() {
+    let (entries, report) = repair(vec![assistant(12, &[]), user(20, " "), user(21, "v")]);
+    assert!(report.beginning_lost);
+    assert_eq!(report.dropped_messages, 1);
+    let (again, report) = repair(entries.clone());
+    assert!(report.is_clean());
+    assert_eq!(again, entries);
+}
+
+#[test]
+fn nothing_is_repaired_of_nothing() {
+    assert_eq!(repair(Vec::new()), (Vec::new(), RepairReport::default()));
+}
