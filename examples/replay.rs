@@ -22,7 +22,7 @@ async fn main() -> anyhow::Result<()> {
 
     let replayer = Replayer::load(BufReader::new(std::fs::File::open(&cassette)?), scrub())?;
     let replayed = query("What does greet.py do?").provider(replayer).tools(coding_tools(folder.path())).await?;
-    println!("{}", replayed.text);
+    println!("{} {:?}", replayed.text, replayed.outcome);
     anyhow::ensure!(recorded.text == replayed.text && replayed.outcome.is_success());
 
     // A run that goes another way than the recorded one fails, and says where.

@@ -245,7 +245,11 @@ impl ModelProvider for Replayer {
     }
 
     fn resolve_model(&self, name: &str) -> String {
-        self.catalogue.resolve(name)
+        // Who names no model wants the one that was recorded.
+        match self.calls.first() {
+            Some(first) if name == "default" => first.asked.model.clone(),
+            _ => self.catalogue.resolve(name),
+        }
     }
 
     fn model_info(&self, model: &str) -> ModelInfo {
