@@ -1,1 +1,53 @@
-//! Host protocol of windlass: events mapped to stream-json frames
+//! The host protocol of windlass, output side: events become stream-json frames.
+//!
+//! Hosts that drive an agent as a child process read one JSON object a line.
+//! [`FrameMapper`] writes those lines from the events of a session. It is pure:
+//! no clock, no files, no randomness but what it is given.
+//!
+//! ```
+//! use windlass_protocol::{FrameMapper, FrameOptions};
+//! use windlass_types::{Event, EventKind, PermissionMode, RunId, RunStarted, SessionId};
+//!
+//! let mut next = 0;
+//! let mut mapper = FrameMapper::new(FrameOptions::default(), move || {
+//!     next += 1; // a real host gives random bits
+//!     next
+//! });
+//! let started = RunStarted::new("/w".into(), "opus".into(), vec!["Read".into()], PermissionMode::Default, false);
+//! let event = Event::new(0, SessionId::from("s"), RunId::from("r"), 0, EventKind::RunStarted(started));
+//!
+//! let mut lines = Vec::new();
+//! mapper.map(&event, &mut lines);
+//! assert!(lines.starts_with(br#"{"type":"system","subtype":"init","cwd":"/w","session_id":"s","tools":["Read"]"#));
+//! ```
+//!
+//! # Frames
+//! | event | frames |
+//! |---|---|
+//! | `RunStarted` | `system/init` |
+//! | `ModelFrame` | `stream_event`, with partial messages; pings are left out |
+//! | `BlockFinished` | `assistant`, one block a frame, just before the block's `content_block_stop` |
+//! | `MessageWithdrawn` | what closes the stream, then `system/message_withdrawn` |
+//! | `ToolFinished` | `user` with the result, and the structured output as `tool_use_result` |
+//! | `ToolProgress` | `tool_progress` |
+//! | `PermissionResolved` | `system/permission_denied`, unless the host itself denied |
+//! | `Status` | `system/status`, `api_retry`, `model_fallback`, `informational` |
+//! | `StateChanged` | `system/status` for the permission mode |
+//! | `RunFinished` | what explains the end (`assistant` or `user`), then `result` |
+//!
+//! `assistant` and `stream_event` frames are provisional until the next frame
+//! of another kind: a `message_withdrawn` takes them back. No line is longer
+//! than [`MAX_LINE`] bytes; what does not fit is left out and says so.
+
+mod frame;
+mod line;
+mod mapper;
+mod outcome;
+mod stream;
+
+pub use line::MAX_LINE;
+pub use mapper::{FrameMapper, FrameOptions};
+
+/// The version of the host protocol's reference whose frames these are:
+/// `claude_code_version` in `system/init`.
+pub const HOST_VERSION: &str = "2.1.328";

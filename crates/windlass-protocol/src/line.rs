@@ -1,0 +1,66 @@
+//! One frame, one line.
+
+use serde::Serialize;
+
+/// Most bytes of one line, its end included. Hosts read lines of up to 1 MiB.
+pub const MAX_LINE: usize = 900_000;
+
+/// Appends a frame as one line. Returns whether it fits; if it does not,
+/// nothing is appended.
+pub(crate) fn push(out: &mut Vec<u8>, frame: &impl Serialize) -> bool {
+    let start = out.len();
+    // Frames hold strings, numbers and JSON text, which always serialise.
+    if serde_json::to_writer(&mut *out, frame).is_err() {
+        out.truncate(start);
+        return false;
+    }
+    if out.iter().skip(start).any(|byte| matches!(byte, b'\n' | b'\r' | 0xe2)) {
+        let tail = out.split_off(start);
+        on_one_line(out, &tail);
+    }
+    out.push(b'\n');
+    let fits = out.len() - start <= MAX_LINE;
+    if !fits {
+        out.truncate(start);
+    }
+    fits
+}
+
+/// JSON text that was kept as it came may hold line breaks between its tokens,
+/// and the two characters inside strings that some readers take for line breaks.
+fn on_one_line(out: &mut Vec<u8>, json: &[u8]) {
+    let mut rest = json;
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        match (byte, after) {
+            (b'\n' | b'\r', _) => out.push(b' '),
+            (0xe2, [0x80, last @ (0xa8 | 0xa9), after @ ..]) => {
+                out.extend_from_slice(if *last == 0xa8 { b"\\u2028" } else { b"\\u2029" });
+                rest = after;
+            }
+            _ => out.push(*byte),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windlass_types::JsonText;
+
+    #[test]
+    fn a_frame_stays_on_its_line() {
+        let json = JsonText::parse("{\"a\":\n1,\r\n\"b\":\"x\u{2028}y\u{2029}é€\"}").unwrap();
+        let mut out = b"before\n".to_vec();
+        assert!(push(&mut out, &json));
+        assert_eq!(String::from_utf8(out).unwrap(), "before\n{\"a\": 1,  \"b\":\"x\\u2028y\\u2029é€\"}\n");
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_written() {
+        let mut out = b"before\n".to_vec();
+        assert!(!push(&mut out, &"x".repeat(MAX_LINE)));
+        assert_eq!(out, b"before\n");
+        assert!(push(&mut out, &"x".repeat(MAX_LINE - 3)));
+    }
+}

@@ -1,0 +1,413 @@
+//! From events to frames.
+
+use crate::frame::{
+    Assistant, AssistantMessage, Block, Closing, Denials, DeniedBody, FallbackBody, InformationalBody, Init, Progress,
+    ResultBlock, RetryBody, RunResultFrame, StatusBody, StreamEvent, Structured, System, TextBlock, User, UserMessage,
+    Uuid, WithdrawnBody,
+};
+use crate::outcome::{Ending, error_class};
+use crate::stream::{Pass, StreamState};
+use crate::{HOST_VERSION, line};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use windlass_types::{
+    Behavior, Decision, DecisionReason, Event, EventKind, HookOutcome, JsonText, RunResult, RunStarted, StateChange,
+    Status, ToolFinished, ToolResultContent, ToolUseId, Usage, WithdrawReason,
+};
+
+/// What a host wants to see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FrameOptions {
+    /// Whether the model's own stream is handed on, and the state of requests. Default: no.
+    pub include_partial_messages: bool,
+    /// Where the key of the provider came from, such as `ANTHROPIC_API_KEY`. Default: `none`.
+    pub api_key_source: String,
+}
+
+impl Default for FrameOptions {
+    fn default() -> Self {
+        Self { include_partial_messages: false, api_key_source: "none".to_owned() }
+    }
+}
+
+impl FrameOptions {
+    /// Hands on the model's own stream.
+    #[must_use]
+    pub fn with_partial_messages(mut self, on: bool) -> Self {
+        self.include_partial_messages = on;
+        self
+    }
+
+    /// Says where the key came from.
+    #[must_use]
+    pub fn with_api_key_source(mut self, source: impl Into<String>) -> Self {
+        self.api_key_source = source.into();
+        self
+    }
+}
+
+/// Writes the events of one session as frames, one JSON object a line.
+///
+/// Give it every event, in order. It keeps no more than the end of a block.
+pub struct FrameMapper {
+    options: FrameOptions,
+    ids: Box<dyn FnMut() -> u128 + Send>,
+    stream: StreamState,
+}
+
+impl fmt::Debug for FrameMapper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FrameMapper").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// What every frame of an event says.
+#[derive(Clone, Copy)]
+struct Envelope<'a> {
+    session_id: &'a str,
+    parent: Option<&'a str>,
+}
+
+impl FrameMapper {
+    /// A mapper; `ids` gives random bits, 128 for each frame.
+    pub fn new(options: FrameOptions, ids: impl FnMut() -> u128 + Send + 'static) -> Self {
+        Self { options, ids: Box::new(ids), stream: StreamState::default() }
+    }
+
+    /// Appends the frames of an event, each with its line end.
+    pub fn map(&mut self, event: &Event, out: &mut Vec<u8>) {
+        let at = Envelope {
+            session_id: event.session_id.as_str(),
+            parent: event.agent.tool_uses().last().map(ToolUseId::as_str),
+        };
+        let finished = matches!(event.kind, EventKind::BlockFinished { .. });
+        if !finished {
+            self.release(at, out);
+        }
+        self.frames(at, &event.kind, out);
+        if finished {
+            self.release(at, out);
+        }
+    }
+
+    /// Appends the result of a run that could not start, such as one that was
+    /// to resume a session which is not there.
+    pub fn refused(&mut self, session_id: &str, error: &str, out: &mut Vec<u8>) {
+        let ending = Ending {
+            subtype: "error_during_execution",
+            is_error: true,
+            error: Some(error.to_owned()),
+            ..Ending::default()
+        };
+        let result = RunResult::new(windlass_types::Outcome::Success, session_id.into());
+        self.result(Envelope { session_id, parent: None }, &result, &ending, out);
+    }
+
+    fn frames(&mut self, at: Envelope<'_>, kind: &EventKind, out: &mut Vec<u8>) {
+        match kind {
+            EventKind::RunStarted(started) => self.init(at, started, out),
+            EventKind::ModelFrame { frame } => self.model_frame(at, frame, out),
+            EventKind::BlockFinished { message_id, model, block, usage, .. } => {
+                let message = Message { id: message_id.as_str(), model, error: None, usage: *usage };
+                self.assistant::<Block<'_>>(at, message, block, out);
+            }
+            EventKind::MessageWithdrawn { message_id, reason } => {
+                self.close_stream(at, out);
+                let reason = match reason {
+                    WithdrawReason::Interrupted => "interrupted",
+                    _ => "stream_failed",
+                };
+                let message_id = message_id.as_ref().map(|id| id.as_str());
+                self.system(at, "message_withdrawn", WithdrawnBody { message_id, reason }, out);
+            }
+            EventKind::ToolProgress(progress) => {
+                let frame = Progress {
+                    kind: "tool_progress",
+                    tool_use_id: progress.tool_use_id.as_str(),
+                    tool_name: &progress.tool,
+                    parent_tool_use_id: at.parent,
+                    elapsed_time_seconds: progress.elapsed_ms as f64 / 1e3,
+                    message: &progress.message,
+                    uuid: self.uuid(),
+                    session_id: at.session_id,
+                };
+                line::push(out, &frame);
+            }
+            EventKind::ToolFinished(finished) => self.tool_result(at, finished, out),
+            EventKind::PermissionResolved { tool_use_id, tool, decision } => {
+                self.denied(at, tool_use_id, tool, decision, out);
+            }
+            EventKind::HookRan { tool_use_id, outcome, .. } => self.hook(at, tool_use_id.as_ref(), outcome, out),
+            EventKind::Status(status) => self.status(at, status, out),
+            EventKind::StateChanged(StateChange::PermissionMode { mode }) => {
+                let body = StatusBody { status: None, permission_mode: Some(mode.as_str()) };
+                self.system(at, "status", body, out);
+            }
+            EventKind::RunFinished(result) => self.finished(at, result, out),
+            _ => {}
+        }
+    }
+
+    fn uuid(&mut self) -> Uuid {
+        Uuid((self.ids)())
+    }
+
+    fn init(&mut self, at: Envelope<'_>, started: &RunStarted, out: &mut Vec<u8>) {
+        let uuid = self.uuid();
+        let frame = Init {
+            kind: "system",
+            subtype: "init",
+            cwd: &started.cwd.to_string_lossy(),
+            session_id: at.session_id,
+            tools: &started.tools,
+            mcp_servers: [],
+            model: &started.model,
+            permission_mode: started.permission_mode.as_str(),
+            slash_commands: [],
+            api_key_source: &self.options.api_key_source,
+            claude_code_version: HOST_VERSION,
+            output_style: "default",
+            agents: [],
+            skills: [],
+            plugins: [],
+            uuid,
+        };
+        line::push(out, &frame);
+    }
+
+    fn model_frame(&mut self, at: Envelope<'_>, frame: &JsonText, out: &mut Vec<u8>) {
+        if self.options.include_partial_messages
+            && let Pass::On = self.stream.frame(frame)
+        {
+            self.stream_event(at, frame, out);
+        }
+    }
+
+    fn stream_event(&mut self, at: Envelope<'_>, event: impl Serialize, out: &mut Vec<u8>) {
+        let (uuid, session_id) = (self.uuid(), at.session_id);
+        let frame = StreamEvent { kind: "stream_event", event, parent_tool_use_id: at.parent, uuid, session_id };
+        line::push(out, &frame);
+    }
+
+    /// Hands on the end of a block that waited for the block's own frame.
+    fn release(&mut self, at: Envelope<'_>, out: &mut Vec<u8>) {
+        if let Some(frame) = self.stream.release() {
+            self.stream_event(at, &frame, out);
+        }
+    }
+
+    /// Ends what was begun of a message that will not be completed.
+    fn close_stream(&mut self, at: Envelope<'_>, out: &mut Vec<u8>) {
+        let (open, in_message) = self.stream.abandon();
+        for index in open {
+            self.stream_event(at, Closing { kind: "content_block_stop", index: Some(index) }, out);
+        }
+        if in_message {
+            self.stream_event(at, Closing { kind: "message_stop", index: None }, out);
+        }
+    }
+
+    fn assistant<C: Serialize>(&mut self, at: Envelope<'_>, message: Message<'_>, block: C, out: &mut Vec<u8>) {
+        let frame = Assistant {
+            kind: "assistant",
+            message: AssistantMessage {
+                id: message.id,
+                kind: "message",
+                role: "assistant",
+                model: message.model,
+                content: [block],
+                stop_reason: None,
+                stop_sequence: None,
+                usage: message.usage.into(),
+            },
+            parent_tool_use_id: at.parent,
+            session_id: at.session_id,
+            uuid: self.uuid(),
+            error: message.error,
+        };
+        if !line::push(out, &frame) {
+            self.inform(at, "A block of the answer is too long for one frame and is left out.", None, out);
+        }
+    }
+
+    fn user<C: Serialize>(
+        &mut self,
+        at: Envelope<'_>,
+        block: C,
+        structured: Option<Structured<'_>>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let frame = User {
+            kind: "user",
+            message: UserMessage { role: "user", content: [block] },
+            parent_tool_use_id: at.parent,
+            session_id: at.session_id,
+            uuid: self.uuid(),
+            tool_use_result: structured,
+        };
+        line::push(out, &frame)
+    }
+
+    fn tool_result(&mut self, at: Envelope<'_>, finished: &ToolFinished, out: &mut Vec<u8>) {
+        let result = &finished.result;
+        let structured = match &finished.structured {
+            _ if result.is_error => Structured::Text(format!("Error: {}", result.content.text())),
+            Some(structured) => Structured::Json(structured),
+            None => Structured::Text(result.content.text()),
+        };
+        if self.user(at, ResultBlock::new(result, &result.content), Some(structured), out)
+            || self.user(at, ResultBlock::new(result, &result.content), None, out)
+        {
+            return;
+        }
+        let note = ToolResultContent::from("[This result is too long for one frame. The model read it.]");
+        self.user(at, ResultBlock::new(result, &note), None, out);
+    }
+
+    fn system(&mut self, at: Envelope<'_>, subtype: &'static str, body: impl Serialize, out: &mut Vec<u8>) {
+        let frame = System { kind: "system", subtype, body, uuid: self.uuid(), session_id: at.session_id };
+        line::push(out, &frame);
+    }
+
+    fn inform(&mut self, at: Envelope<'_>, content: &str, tool: Option<&ToolUseId>, out: &mut Vec<u8>) {
+        let tool_use_id = tool.map(ToolUseId::as_str);
+        self.system(at, "informational", InformationalBody { content, level: "warning", tool_use_id }, out);
+    }
+
+    fn denied(&mut self, at: Envelope<'_>, id: &ToolUseId, tool: &str, decision: &Decision, out: &mut Vec<u8>) {
+        if decision.behavior != Behavior::Deny || decision.reason == DecisionReason::Host {
+            return;
+        }
+        let body = DeniedBody {
+            tool_name: tool,
+            tool_use_id: id.as_str(),
+            decision_reason_type: reason_type(decision.reason),
+            decision_reason: decision.rule.as_ref().map(|rule| rule.rule.as_str()),
+            message: &decision.message,
+        };
+        self.system(at, "permission_denied", body, out);
+    }
+
+    fn hook(&mut self, at: Envelope<'_>, tool: Option<&ToolUseId>, outcome: &HookOutcome, out: &mut Vec<u8>) {
+        for message in &outcome.system_messages {
+            self.inform(at, message, tool, out);
+        }
+        for (hook, failure) in &outcome.failures {
+            self.inform(at, &format!("The hook {hook} failed: {failure}"), tool, out);
+        }
+    }
+
+    fn status(&mut self, at: Envelope<'_>, status: &Status, out: &mut Vec<u8>) {
+        match status {
+            Status::Requesting { .. } if self.options.include_partial_messages => {
+                let body = StatusBody { status: Some("requesting"), permission_mode: None };
+                self.system(at, "status", body, out);
+            }
+            Status::Retrying(retry) => {
+                let body = RetryBody {
+                    attempt: retry.attempt,
+                    max_retries: retry.max_retries,
+                    retry_delay_ms: retry.delay_ms,
+                    error_status: retry.http_status,
+                    error: error_class(retry.error),
+                    message: &retry.message,
+                };
+                self.system(at, "api_retry", body, out);
+            }
+            Status::FallingBack { from, to } => {
+                let body = FallbackBody { original_model: from, fallback_model: to };
+                self.system(at, "model_fallback", body, out);
+            }
+            Status::PriceUnknown { model } => {
+                let text = format!("The price of {model} is not known, so the budget does not hold for it.");
+                self.inform(at, &text, None, out);
+            }
+            Status::Notice { message } => self.inform(at, message, None, out),
+            _ => {}
+        }
+    }
+
+    fn finished(&mut self, at: Envelope<'_>, result: &RunResult, out: &mut Vec<u8>) {
+        let ending = Ending::of(result);
+        if let Some(notice) = &ending.notice {
+            self.inform(at, notice, None, out);
+        }
+        if let Some(text) = ending.user_text {
+            self.user(at, TextBlock::new(text), None, out);
+        }
+        if let Some((class, text)) = &ending.api_error {
+            let id = windlass_types::EntryId::from_bits((self.ids)());
+            let usage = Usage::default();
+            let message = Message { id: id.as_str(), model: "<synthetic>", error: Some(class), usage };
+            self.assistant(at, message, TextBlock::new(text), out);
+        }
+        self.result(at, result, &ending, out);
+    }
+
+    fn result(&mut self, at: Envelope<'_>, result: &RunResult, ending: &Ending, out: &mut Vec<u8>) {
+        let text = match (&ending.api_error, &ending.error, &result.structured_output) {
+            (Some((_, text)), ..) => Some(text.as_str()),
+            (None, Some(_), _) => None,
+            (None, None, Some(json)) => Some(json.as_str()),
+            (None, None, None) => Some(result.text.as_str()),
+        };
+        let mut frame = RunResultFrame {
+            kind: "result",
+            subtype: ending.subtype,
+            is_error: ending.is_error,
+            duration_ms: result.duration_ms,
+            duration_api_ms: result.duration_api_ms,
+            num_turns: ending.num_turns,
+            result: text,
+            errors: ending.error.as_deref().map(|error| [error]),
+            stop_reason: result.stop_reason.as_ref().map(|reason| reason.as_str()),
+            api_error_status: ending.api_error_status,
+            session_id: at.session_id,
+            total_cost_usd: result.cost.usd(),
+            usage: result.usage.into(),
+            model_usage: &result.model_usage,
+            permission_denials: Denials { calls: &result.permission_denials, with_input: true },
+            structured_output: result.structured_output.as_ref(),
+            terminal_reason: ending.terminal_reason,
+            uuid: self.uuid(),
+        };
+        if line::push(out, &frame) {
+            return;
+        }
+        frame.permission_denials.with_input = false;
+        if line::push(out, &frame) {
+            return;
+        }
+        // A host must always get its result, whatever else is lost.
+        let none = BTreeMap::new();
+        frame.permission_denials.calls = &[];
+        frame.structured_output = None;
+        frame.model_usage = &none;
+        frame.result = text.map(|_| "[The result is too long for one frame; the last assistant frames hold it.]");
+        frame.errors = frame.errors.map(|_| ["The run failed; the message is too long for one frame."]);
+        line::push(out, &frame);
+    }
+}
+
+/// What an assistant frame says beside its block.
+#[derive(Clone, Copy)]
+struct Message<'a> {
+    id: &'a str,
+    model: &'a str,
+    error: Option<&'static str>,
+    usage: Usage,
+}
+
+/// The part of the pipeline that decided, as the wire names it.
+fn reason_type(reason: DecisionReason) -> &'static str {
+    match reason {
+        DecisionReason::Hook => "hook",
+        DecisionReason::Rule => "rule",
+        DecisionReason::Catastrophic | DecisionReason::Protected => "safetyCheck",
+        DecisionReason::WorkingDirectory => "workingDir",
+        DecisionReason::Mode => "mode",
+        _ => "other",
+    }
+}

@@ -1,0 +1,99 @@
+//! How the end of a run is told.
+
+use windlass_types::{Interrupted, ModelErrorKind, Outcome, RunFailure, RunFailureKind, RunResult};
+
+/// The end of a run in the terms of the wire.
+#[derive(Debug, Default)]
+pub(crate) struct Ending {
+    pub(crate) subtype: &'static str,
+    pub(crate) is_error: bool,
+    /// What went wrong, for the subtypes that are errors.
+    pub(crate) error: Option<String>,
+    /// A failure that is told in a message of the assistant: its class and text.
+    pub(crate) api_error: Option<(&'static str, String)>,
+    /// What was put into the user's mouth.
+    pub(crate) user_text: Option<&'static str>,
+    /// What is told beside the conversation.
+    pub(crate) notice: Option<String>,
+    pub(crate) terminal_reason: Option<&'static str>,
+    pub(crate) num_turns: u32,
+    pub(crate) api_error_status: Option<u16>,
+}
+
+impl Ending {
+    fn success(turns: u32, terminal_reason: &'static str) -> Self {
+        Self { subtype: "success", terminal_reason: Some(terminal_reason), num_turns: turns, ..Self::default() }
+    }
+
+    fn error(turns: u32, subtype: &'static str, error: String, terminal_reason: Option<&'static str>) -> Self {
+        Self { subtype, is_error: true, error: Some(error), terminal_reason, num_turns: turns, ..Self::default() }
+    }
+
+    pub(crate) fn of(result: &RunResult) -> Self {
+        let turns = result.turns;
+        match &result.outcome {
+            Outcome::Success | Outcome::Refused => Self::success(turns, "completed"),
+            Outcome::StoppedByHook { reason } => {
+                Self { notice: Some(reason.clone()), ..Self::success(turns, "hook_stopped") }
+            }
+            Outcome::PromptBlocked { reason } => {
+                Self { notice: Some(reason.clone()), ..Self::success(turns, "hook_stopped") }
+            }
+            // The reference counts the turn that did not take place.
+            Outcome::MaxTurns { limit } => {
+                let error = format!("Reached maximum number of turns ({limit})");
+                Self::error(turns.saturating_add(1), "error_max_turns", error, Some("max_turns"))
+            }
+            Outcome::MaxBudget { limit } => {
+                let error = format!("Reached maximum budget (${})", limit.usd());
+                Self::error(turns, "error_max_budget_usd", error, Some("budget_exhausted"))
+            }
+            Outcome::Interrupted { during } => {
+                let (reason, text) = match during {
+                    Interrupted::Tools => ("aborted_tools", Some("[Request interrupted by user for tool use]")),
+                    Interrupted::Starting => ("aborted_streaming", None),
+                    _ => ("aborted_streaming", Some("[Request interrupted by user]")),
+                };
+                let error = "The run was interrupted by the user".to_owned();
+                Self { user_text: text, ..Self::error(turns, "error_during_execution", error, Some(reason)) }
+            }
+            Outcome::Failed(failure) => Self::failed(turns, failure),
+            _ => Self::error(turns, "error_during_execution", "The run ended in an unknown way".to_owned(), None),
+        }
+    }
+
+    fn failed(turns: u32, failure: &RunFailure) -> Self {
+        let api = |class: &'static str, reason: &'static str| Self {
+            is_error: true,
+            api_error: Some((class, format!("API Error: {}", failure.message))),
+            api_error_status: failure.status,
+            ..Self::success(turns, reason)
+        };
+        match &failure.kind {
+            RunFailureKind::Model(kind) => api(error_class(*kind), "api_error"),
+            RunFailureKind::PromptTooLong => api("invalid_request", "prompt_too_long"),
+            RunFailureKind::OutputLimit => api("max_output_tokens", "model_error"),
+            RunFailureKind::RepeatedToolFailure => {
+                let reason = Some("malformed_tool_use_exhausted");
+                Self::error(turns, "error_during_execution", failure.message.clone(), reason)
+            }
+            _ => Self::error(turns, "error_during_execution", failure.message.clone(), None),
+        }
+    }
+}
+
+/// The class of a failed model call, as the wire names it.
+pub(crate) fn error_class(kind: ModelErrorKind) -> &'static str {
+    match kind {
+        ModelErrorKind::Authentication | ModelErrorKind::PermissionDenied => "authentication_failed",
+        ModelErrorKind::Billing => "billing_error",
+        ModelErrorKind::NotFound => "model_not_found",
+        ModelErrorKind::InvalidRequest | ModelErrorKind::PromptTooLong | ModelErrorKind::RequestTooLarge => {
+            "invalid_request"
+        }
+        ModelErrorKind::RateLimited => "rate_limit",
+        ModelErrorKind::Overloaded => "overloaded",
+        ModelErrorKind::Server => "server_error",
+        _ => "unknown",
+    }
+}
