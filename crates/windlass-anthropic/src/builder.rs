@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use windlass_http::{HeaderMap, HeaderName, HeaderValue, HttpClient, HttpOptions, Secret};
-use windlass_model::ModelError;
+use windlass_model::{Catalogue, ModelError};
 use windlass_types::ModelErrorKind;
 
 use crate::{
@@ -25,6 +25,7 @@ pub struct AnthropicBuilder {
     betas: Vec<String>,
     headers: Vec<(String, Secret)>,
     options: HttpOptions,
+    catalogue: Catalogue,
 }
 
 impl AnthropicBuilder {
@@ -73,6 +74,12 @@ impl AnthropicBuilder {
     /// Sets the longest time in which only pings come. Default: 600 s.
     pub fn stall_timeout(mut self, limit: Duration) -> Self {
         self.options.stall_timeout = limit;
+        self
+    }
+
+    /// Sets what is known of models: aliases, limits, prices. Default: the built-in tables.
+    pub fn catalogue(mut self, catalogue: Catalogue) -> Self {
+        self.catalogue = catalogue;
         self
     }
 
@@ -140,7 +147,7 @@ impl AnthropicBuilder {
         let base_url = self.base_url.as_deref().unwrap_or(BASE_URL);
         let client = HttpClient::new(base_url, self.options).map_err(from_http)?;
         let betas = self.betas.iter().map(|beta| beta.trim().to_owned()).filter(|beta| !beta.is_empty()).collect();
-        Ok(Anthropic::assembled(client, headers, betas, secrets))
+        Ok(Anthropic::assembled(client, headers, betas, secrets, self.catalogue))
     }
 }
 

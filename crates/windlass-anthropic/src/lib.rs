@@ -34,7 +34,6 @@ mod assembly;
 mod builder;
 mod error;
 mod frame;
-mod models;
 mod provider;
 mod request;
 mod retry_after;

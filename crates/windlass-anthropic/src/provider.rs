@@ -3,14 +3,14 @@ use std::{borrow::Cow, fmt, sync::Arc};
 use async_trait::async_trait;
 use serde::Deserialize;
 use windlass_http::{HeaderMap, HeaderValue, HttpClient, Response};
-use windlass_model::{ModelError, ModelProvider, ModelStream};
+use windlass_model::{Catalogue, ModelError, ModelProvider, ModelStream};
 use windlass_types::{ModelErrorKind, ModelInfo, ModelRequest};
 
 use crate::{
     AnthropicBuilder,
     error::{Secrets, from_answer, from_event, from_http, protocol},
     frame::Tag,
-    models, request,
+    request,
     stream::MessageStream,
 };
 
@@ -30,6 +30,7 @@ struct Inner {
     headers: HeaderMap,
     betas: Vec<String>,
     secrets: Secrets,
+    catalogue: Catalogue,
 }
 
 impl fmt::Debug for Anthropic {
@@ -75,8 +76,14 @@ impl Anthropic {
         AnthropicBuilder::default()
     }
 
-    pub(crate) fn assembled(client: HttpClient, headers: HeaderMap, betas: Vec<String>, secrets: Secrets) -> Self {
-        Self { inner: Arc::new(Inner { client, headers, betas, secrets }) }
+    pub(crate) fn assembled(
+        client: HttpClient,
+        headers: HeaderMap,
+        betas: Vec<String>,
+        secrets: Secrets,
+        catalogue: Catalogue,
+    ) -> Self {
+        Self { inner: Arc::new(Inner { client, headers, betas, secrets, catalogue }) }
     }
 }
 
@@ -85,7 +92,7 @@ impl Inner {
         let mut headers = self.headers.clone();
         let mut betas: Vec<&str> = Vec::new();
         let asked = self.betas.iter().chain(&request.betas).map(|beta| beta.trim());
-        for beta in asked.chain(models::on_wire(&request.model).1) {
+        for beta in asked.chain(self.catalogue.betas(&request.model)) {
             if !beta.is_empty() && !betas.contains(&beta) {
                 betas.push(beta);
             }
@@ -133,11 +140,11 @@ impl ModelProvider for Anthropic {
     }
 
     fn resolve_model(&self, name: &str) -> String {
-        models::resolve(name)
+        self.inner.catalogue.resolve(name)
     }
 
     fn model_info(&self, model: &str) -> ModelInfo {
-        models::info(model)
+        self.inner.catalogue.info(model)
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
@@ -146,7 +153,7 @@ impl ModelProvider for Anthropic {
         headers.insert("accept", HeaderValue::from_static("text/event-stream"));
         // A compressor on the way would hold deltas back to fill its window.
         headers.insert("accept-encoding", HeaderValue::from_static("identity"));
-        let body = request::call(&request, &models::info(&request.model));
+        let body = request::call(&request, &inner.catalogue.info(&request.model));
         let response = inner.client.post("/v1/messages", headers, body).await.map_err(from_http)?;
         if response.status() != 200 {
             return Err(inner.refusal(response).await);
@@ -165,7 +172,7 @@ impl ModelProvider for Anthropic {
             input_tokens: u64,
         }
         let inner = &*self.inner;
-        let body = request::count(&request, &models::info(&request.model));
+        let body = request::count(&request, &inner.catalogue.info(&request.model));
         let headers = inner.headers(&request)?;
         let response = inner.client.post("/v1/messages/count_tokens", headers, body).await.map_err(from_http)?;
         if response.status() != 200 {

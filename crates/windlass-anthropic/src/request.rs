@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use windlass_http::Bytes;
+use windlass_model::Catalogue;
 use windlass_types::{CacheTtl, ContentBlock, Message, ModelInfo, ModelRequest, Role, SharedMessage, Thinking};
-
-use crate::models;
 
 /// The API takes four breakpoints; two are for the messages.
 const MAX_SYSTEM_BREAKPOINTS: usize = 2;
@@ -43,7 +42,7 @@ pub(crate) fn count(request: &ModelRequest, info: &ModelInfo) -> Bytes {
 fn prefix(request: &ModelRequest) -> Body {
     let mut body = Body::for_request(request);
     body.raw("{\"model\":");
-    body.json(models::on_wire(&request.model).0);
+    body.json(Catalogue::wire_id(&request.model));
     if !request.tools.is_empty() {
         body.raw(",\"tools\":");
         body.json(&*request.tools);

@@ -7,7 +7,7 @@ use std::{collections::HashMap, sync::Arc};
 use futures_util::StreamExt;
 use serde_json::json;
 use windlass_anthropic::Anthropic;
-use windlass_model::{ModelError, ModelProvider};
+use windlass_model::{Catalogue, DEFAULT_MODEL, ModelError, ModelOverride, ModelProvider};
 use windlass_testkit::wire::{Message as WireMessage, RecordedRequest, Reply, WireServer};
 use windlass_types::{ContentBlock, Message, ModelErrorKind, ModelRequest, SharedMessage};
 
@@ -66,7 +66,7 @@ async fn a_token_goes_before_a_key_and_settings_add_up() {
     .await;
     assert_eq!(sent.header("authorization"), Some("Bearer token"));
     assert_eq!(sent.header("x-api-key"), None);
-    assert_eq!(sent.header("anthropic-beta"), Some("z,a,b,c,context-1m-2025-08-07"));
+    assert_eq!(sent.header("anthropic-beta"), Some("z,a,b,c,context-1m-2025-08-07,interleaved-thinking-2025-05-14"));
     assert_eq!(sent.header("x-team"), Some("one two"));
     assert_eq!(sent.header("user-agent"), Some("mine"));
     assert_eq!(sent.json().unwrap()["model"], "claude-sonnet-4-5");
@@ -153,4 +153,25 @@ async fn counts_tokens() {
     assert_eq!(provider.count_tokens(Arc::new(request())).await.unwrap_err().kind, ModelErrorKind::Protocol);
     server.push(Reply::error(404, "not_found_error", "no such endpoint"));
     assert_eq!(provider.count_tokens(Arc::new(request())).await.unwrap_err().kind, ModelErrorKind::NotFound);
+}
+
+#[test]
+fn models_are_those_of_the_catalogue() {
+    let provider = Anthropic::new("k").unwrap();
+    for (name, id) in [
+        ("default", DEFAULT_MODEL),
+        ("sonnet", "claude-sonnet-5-5"),
+        ("claude-sonnet-4-5[1m]", "claude-sonnet-4-5[1m]"),
+        ("my-gateway/model", "my-gateway/model"),
+    ] {
+        assert_eq!(provider.resolve_model(name), id);
+        assert_eq!(provider.model_info(id), Catalogue::new().info(id), "{id}");
+    }
+
+    let mut window = ModelOverride::new();
+    window.context_window = Some(50_000);
+    let catalogue = Catalogue::new().with_alias("mine", "my-gateway/model").with_override("my-gateway/", window);
+    let provider = Anthropic::builder().api_key("k").catalogue(catalogue).build().unwrap();
+    assert_eq!(provider.resolve_model("mine"), "my-gateway/model");
+    assert_eq!(provider.model_info("my-gateway/model").context_window, 50_000);
 }

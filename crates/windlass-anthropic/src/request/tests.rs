@@ -5,14 +5,13 @@ use serde_json::{Value, json};
 use windlass_types::{JsonText, SectionScope, SystemSection, ToolResult, ToolSpec, ToolUse};
 
 use super::*;
-use crate::models;
 
 fn request(messages: Vec<Message>) -> ModelRequest {
     ModelRequest::new("claude-opus-5-5", messages.into_iter().map(SharedMessage::from).collect(), 1000)
 }
 
 fn text_of(request: &ModelRequest) -> String {
-    String::from_utf8(call(request, &models::info(&request.model)).to_vec()).unwrap()
+    String::from_utf8(call(request, &Catalogue::new().info(&request.model)).to_vec()).unwrap()
 }
 
 fn json_of(request: &ModelRequest) -> Value {
@@ -57,7 +56,7 @@ fn a_small_request_is_what_the_api_documents() {
             "metadata": {"user_id": "u\"1"},
         })
     );
-    let counted: Value = serde_json::from_slice(&count(&request, &models::info("claude-opus-5-5"))).unwrap();
+    let counted: Value = serde_json::from_slice(&count(&request, &Catalogue::new().info("claude-opus-5-5"))).unwrap();
     let keys: Vec<&String> = counted.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["messages", "model"]);
 }
