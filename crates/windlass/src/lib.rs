@@ -30,6 +30,9 @@
 //! - [`Hook`]: your code at fixed points of a run.
 //! - [`Home`]: where sessions are kept, so that they survive a crash and can be
 //!   resumed. Without it nothing is written.
+//!
+//! # Features
+//! - `anthropic` (default): the Anthropic Messages provider, with its HTTP and TLS stack.
 
 mod error;
 mod home;
@@ -47,6 +50,7 @@ pub use query::{Query, Run, query};
 pub use session::{PromptInput, SessionBuilder, session};
 pub use toolkit::{Toolkit, coding_tools};
 
+#[cfg(feature = "anthropic")]
 pub use windlass_anthropic::Anthropic;
 pub use windlass_context::SystemPrompt;
 pub use windlass_hook::{
@@ -68,8 +72,14 @@ pub use windlass_types::{
     ToolResult, ToolUse, ToolUseId, Usage,
 };
 
+/// Runs the examples of the README as tests.
+#[cfg(all(doctest, feature = "anthropic"))]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 /// Everything below the facade, by crate: for hosts that need more than is re-exported here.
 pub mod crates {
+    #[cfg(feature = "anthropic")]
     pub use windlass_anthropic as anthropic;
     pub use windlass_context as context;
     pub use windlass_hook as hook;
