@@ -86,11 +86,10 @@ fn a_changed_byte_costs_at_most_its_line() {
     for line in lines(&log) {
         let lost = marks_of(line);
         for byte in 0..line.len() {
-            for change in [0x01_u8, 0x20, 0x80] {
-                let mut damaged = log.clone();
-                damaged[at + byte] ^= change;
-                assert_keeps(&damaged, &lost, &format!("byte {} ^ {change:#x}", at + byte));
-            }
+            let change = [0x01_u8, 0x20, 0x80][byte % 3];
+            let mut damaged = log.clone();
+            damaged[at + byte] ^= change;
+            assert_keeps(&damaged, &lost, &format!("byte {} ^ {change:#x}", at + byte));
         }
         at += line.len();
     }

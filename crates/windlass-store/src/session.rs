@@ -178,25 +178,19 @@ impl OpenSession {
     /// Writes until nothing is pending.
     fn write(&self) {
         loop {
-            let (bytes, waiters, mut log) = {
+            let (bytes, waiters, mut log, failed) = {
                 let mut state = self.lock();
-                if state.pending.is_empty() && state.waiters.is_empty() {
-                    state.is_writing = false;
-                    if state.is_released {
-                        state.log.file = None;
-                    }
-                    return;
-                }
                 let waiters = std::mem::take(&mut state.waiters);
                 if waiters.iter().any(|waiter| waiter.needs_sync) {
                     let State { encoder, pending, .. } = &mut *state;
                     encoder.checksum(pending);
                 }
-                (std::mem::take(&mut state.pending), waiters, state.log.take())
+                let failed = state.failed.clone();
+                (std::mem::take(&mut state.pending), waiters, state.log.take(), failed)
             };
             let sync = waiters.iter().any(|waiter| waiter.needs_sync);
-            let before = self.lock().failed.clone();
-            let result = before.map_or_else(|| log.write(&self.key, &bytes, sync), Err);
+            let result = failed.map_or_else(|| log.write(&self.key, &bytes, sync), Err);
+            let is_done;
             {
                 let mut state = self.lock();
                 state.log = log;
@@ -209,13 +203,21 @@ impl OpenSession {
                     state.pending = bytes;
                     state.pending.clear();
                 }
-                if state.is_released && state.pending.is_empty() {
-                    state.log.file = None;
+                is_done = state.pending.is_empty() && state.waiters.is_empty();
+                if is_done {
+                    // Before anybody learns of it, so that who waited finds the file closed.
+                    state.is_writing = false;
+                    if state.is_released {
+                        state.log.file = None;
+                    }
                 }
             }
             for waiter in waiters {
                 // Whoever no longer waits needs no news.
                 let _ = waiter.done.send(result.clone());
+            }
+            if is_done {
+                return;
             }
         }
     }
