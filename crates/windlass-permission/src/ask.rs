@@ -67,3 +67,25 @@ where
         (self.0)(request).await
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+    use windlass_types::{Behavior, CallDigest, Decision, DecisionReason, JsonText, ToolUse, ToolUseId};
+
+    #[test]
+    fn a_closure_answers_behind_a_shared_object() {
+        let asked: Arc<dyn CanUseTool> = Arc::new(can_use_tool_fn(|request| async move {
+            if request.tool == "Bash" { PermissionAnswer::deny("no") } else { PermissionAnswer::allow() }
+        }));
+        for (tool, expected) in [("Bash", PermissionAnswer::deny("no")), ("Read", PermissionAnswer::allow())] {
+            let call = ToolUse::new(ToolUseId::new("t"), tool, JsonText::empty_object());
+            let decision = Decision::new(Behavior::Ask, DecisionReason::Default, "");
+            let request = PermissionRequest::new(call, String::new(), decision, CallDigest::new("0"));
+            let mut answer = pin!(asked.can_use_tool(request));
+            assert_eq!(answer.as_mut().poll(&mut Context::from_waker(Waker::noop())), Poll::Ready(expected));
+        }
+    }
+}

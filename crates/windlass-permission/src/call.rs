@@ -27,6 +27,8 @@ pub(crate) struct Touch {
     /// Whether it goes to or comes from another place as a whole.
     pub(crate) moves: bool,
     pub(crate) redirect: bool,
+    /// Whether it is just an argument of a program of which nothing is known.
+    pub(crate) loose: bool,
     pub(crate) unknown: bool,
     /// A file name pattern of the shell, below the path.
     pub(crate) pattern: Option<String>,
@@ -155,6 +157,7 @@ impl<'a> Call<'a> {
             let mut touch = Touch::of_path(&spec.path, links);
             (touch.read, touch.write, touch.tree) = (spec.read, spec.write, spec.tree);
             (touch.redirect, touch.unknown, touch.moves) = (spec.redirect, spec.unknown, spec.moves);
+            touch.loose = spec.loose;
             touch.pattern.clone_from(&spec.pattern);
             if let Some(fact) = followed.get(spec.path.as_path()) {
                 links_of(&mut touch, fact, links);
@@ -214,6 +217,7 @@ impl Touch {
             tree: false,
             moves: false,
             redirect: false,
+            loose: false,
             unknown: false,
             pattern: None,
         }

@@ -11,10 +11,10 @@ use windlass_shell::{
 };
 
 /// With more directory changes than this it counts as unknown where a command runs.
-const MAX_BASES: usize = 16;
+const MAX_BASES: usize = 8;
 
 /// A path that a command touches, by its text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Spec {
     /// Absolute. Of a file name pattern, the directory it starts in.
     pub(crate) path: PathBuf,
@@ -26,6 +26,8 @@ pub(crate) struct Spec {
     pub(crate) moves: bool,
     /// Whether a redirection names it.
     pub(crate) redirect: bool,
+    /// Whether it is just an argument of a program of which nothing is known.
+    pub(crate) loose: bool,
     /// A file name pattern of the shell, from `path` on.
     pub(crate) pattern: Option<String>,
     /// Whether the path is an unknown one, because of an expansion or an unknown directory.
@@ -40,6 +42,8 @@ pub(crate) struct Part<'a> {
     pub(crate) specs: Vec<Spec>,
     /// Whether it runs after a change of directory.
     pub(crate) moved: bool,
+    /// Whether its arguments are files, also behind a wrapper.
+    pub(crate) on_files: bool,
 }
 
 /// What the text of a command tells.
@@ -65,6 +69,8 @@ impl<'a> View<'a> {
         if !clear {
             found.extend(parts.iter().flat_map(|part| part.specs.clone()));
         }
+        let mut seen = HashSet::new();
+        found.retain(|spec| seen.insert(spec.clone()));
         Self { parts: clear.then_some(parts), found }
     }
 
@@ -118,13 +124,30 @@ fn understood_parts<'a>(analysis: &'a Analysis, cwd: &Path, places: &Places<'_>)
     let parts = understood.commands().iter().enumerate().map(|(index, command)| {
         let bases = if index == 0 { &here } else { &later };
         let class = command.classify();
+        let unknown = matches!(class.effect, Effect::Unknown | Effect::Network);
+        let on_files = works_on_files(command, analysis);
         let mut specs = Vec::new();
         for base in bases {
             class_specs(command, &class, base, &mut specs);
+            for spec in &mut specs {
+                spec.loose = !on_files && !spec.redirect && unknown;
+            }
         }
-        Part { command, class, specs, moved: moves && index > 0 }
+        Part { command, class, specs, moved: moves && index > 0, on_files }
     });
     (parts.collect(), clear)
+}
+
+/// Whether a command, or the one behind its wrapper, is a program that works on the files among its arguments.
+fn works_on_files(command: &SimpleCommand, analysis: &Analysis) -> bool {
+    let files = |program: &str| programs::works_on_files(program) || programs::only_reads(program);
+    let words = command.words();
+    let inside = |found: &FoundCommand| {
+        let tail = words.len().checked_sub(found.words().len()).and_then(|start| words.get(start..));
+        found.program().is_some_and(files)
+            && tail.is_some_and(|tail| tail.iter().zip(found.words()).all(|(a, b)| a.text() == b.text()))
+    };
+    command.program().is_some_and(files) || analysis.found().iter().any(inside)
 }
 
 fn class_specs(command: &SimpleCommand, class: &Classification, base: &Path, specs: &mut Vec<Spec>) {
@@ -164,6 +187,7 @@ impl Spec {
             tree: false,
             moves: false,
             redirect: false,
+            loose: false,
             pattern: None,
             unknown: false,
         }
@@ -233,7 +257,7 @@ impl<'a> Places<'a> {
         if programs::takes_no_files(program) {
             return;
         }
-        let reader = programs::only_reads(program);
+        let reader = programs::only_reads(program) || programs::is_reading_git(command.words());
         let file_program = reader || programs::works_on_files(program);
         let tree = programs::takes_trees(program, command.words());
         let template = |mut spec: Spec| {
@@ -241,6 +265,7 @@ impl<'a> Places<'a> {
             spec.write = !reader;
             spec.tree = tree;
             spec.moves = program == "mv";
+            spec.loose = !file_program;
             spec
         };
         let mut operands = 0_usize;

@@ -3,6 +3,7 @@
 //! Matching by names, not over one string, has two gains: nothing but `**` ever crosses a `/`, and a
 //! pattern can tell whether it could match something *below* a directory.
 
+use std::borrow::Cow;
 use std::str::Chars;
 
 /// More alternatives than this in one pattern are refused.
@@ -39,6 +40,8 @@ pub(crate) struct Glob {
 enum Part {
     /// `**`: any number of names.
     Tree,
+    /// One name without wildcards.
+    Literal(String),
     /// One name.
     Name(Vec<Token>),
 }
@@ -54,6 +57,28 @@ enum Token {
         negated: bool,
         ranges: Vec<(char, char)>,
     },
+}
+
+impl Part {
+    fn of_name(tokens: Vec<Token>) -> Self {
+        let plain = tokens.iter().map(|token| match token {
+            Token::Char(c) => Some(*c),
+            _ => None,
+        });
+        match plain.collect::<Option<String>>() {
+            Some(name) => Self::Literal(name),
+            None => Self::Name(tokens),
+        }
+    }
+
+    /// What one name is made of; nothing for `**`.
+    fn tokens(&self) -> Option<Cow<'_, [Token]>> {
+        match self {
+            Self::Tree => None,
+            Self::Literal(name) => Some(name.chars().map(Token::Char).collect()),
+            Self::Name(tokens) => Some(Cow::Borrowed(tokens)),
+        }
+    }
 }
 
 impl Glob {
@@ -73,7 +98,7 @@ impl Glob {
                 ".." => return Err("has `..` inside: write the path without it".to_owned()),
                 "**" if parts.last() == Some(&Part::Tree) => {}
                 "**" => parts.push(Part::Tree),
-                name => parts.push(Part::Name(tokens(name, fold)?)),
+                name => parts.push(Part::of_name(tokens(name, fold)?)),
             }
         }
         if parts.last().is_none_or(|last| *last == Part::Tree) {
@@ -106,8 +131,9 @@ impl Glob {
                 if states & (1 << index) != 0 {
                     match part {
                         Part::Tree => next |= 1 << index,
+                        Part::Literal(own) if own == name.as_ref() => next |= 1 << (index + 1),
                         Part::Name(tokens) if name_matches(tokens, name.as_ref()) => next |= 1 << (index + 1),
-                        Part::Name(_) => {}
+                        Part::Literal(_) | Part::Name(_) => {}
                     }
                 }
             }
@@ -127,14 +153,14 @@ impl Glob {
     pub(crate) fn may_reach(&self, paths: &Self) -> Reach {
         let mut states = self.through_trees(1);
         for name in &paths.parts {
-            let Part::Name(name) = name else { return Reach::Covers };
+            let Some(name) = name.tokens() else { return Reach::Covers };
             let mut next = 0_u64;
             for (index, part) in self.parts.iter().enumerate() {
                 if states & (1 << index) != 0 {
-                    match part {
-                        Part::Tree => next |= 1 << index,
-                        Part::Name(own) if names_meet(own, name) => next |= 1 << (index + 1),
-                        Part::Name(_) => {}
+                    match part.tokens() {
+                        None => next |= 1 << index,
+                        Some(own) if names_meet(&own, &name) => next |= 1 << (index + 1),
+                        Some(_) => {}
                     }
                 }
             }

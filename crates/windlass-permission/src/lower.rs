@@ -29,6 +29,8 @@ pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> 
             does && touch.reaches_below() && !filtered && !(touch.moves && path.is_anywhere())
         };
         let test = |touch: &Touch| match touch.reach(path, workspace) {
+            // That a program names a path is not yet that it writes there.
+            Reach::Covers if path.scope == Scope::Edit && touch.loose => DenyMatch::Possible,
             Reach::Covers => DenyMatch::Yes,
             _ if touch.unknown => DenyMatch::Possible,
             Reach::Below if below_matters(touch) => DenyMatch::Possible,
@@ -151,14 +153,9 @@ impl Floor<'_> {
         }
         let device = call
             .all_touches()
-            .filter(|touch| touch.write && !self.is_loose(call, touch))
+            .filter(|touch| touch.write && !touch.loose)
             .find(|touch| touch.subjects().any(|subject| is_raw_device(&subject.exact)))?;
         Some(deny(format!("it would write to the device {}", device.path().display())).with_blocked_path(device.path()))
-    }
-
-    /// An argument of a program of which nothing is known: naming a device is not writing to it.
-    fn is_loose(&self, call: &Call<'_>, touch: &Touch) -> bool {
-        call.facts.command.is_some() && touch.read && touch.write
     }
 
     /// Whether the touched path is a root of the workspace or the home, or above one.
@@ -178,7 +175,7 @@ impl Floor<'_> {
     }
 
     fn protected_touch(&self, call: &Call<'_>) -> Option<(String, Option<std::path::PathBuf>)> {
-        let certain = |touch: &&Touch| touch.write && !self.is_loose(call, touch);
+        let certain = |touch: &&Touch| touch.write && !touch.loose;
         call.all_touches().filter(certain).find_map(|touch| {
             let by_name = touch.subjects().find_map(|subject| protected::protected_name(&subject.path));
             let listed = || {

