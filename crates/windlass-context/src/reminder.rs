@@ -17,6 +17,8 @@ pub mod runtime_text {
     pub const INTERRUPTED_TOOLS: &str = "[Request interrupted by user for tool use]";
     /// Answers a call that was stopped before it ran.
     pub const NOT_RUN: &str = "The call did not run: the user stopped the run first.";
+    /// A call that had not begun when the user stopped it. The run goes on.
+    pub const CALL_STOPPED: &str = "The call did not run: the user stopped it first.";
     /// Answers a call that was stopped while it ran.
     pub const STOPPED: &str =
         "The call was stopped by the user while it ran. It may have taken effect in part: check before you repeat it.";

@@ -1,6 +1,6 @@
 //! The tool calls of one assistant message.
 
-use crate::EffectId;
+use crate::{EffectId, Unprepared};
 use windlass_permission::CallFacts;
 use windlass_types::{
     Access, CallDigest, ContextChange, Decision, EntryId, HookVerdict, JsonText, Timestamp, ToolOutcome, ToolUse,
@@ -28,8 +28,8 @@ pub(crate) struct Call {
     /// The assistant line that holds the tool use, once the message is stored.
     pub(crate) line: Option<EntryId>,
     pub(crate) stage: Stage,
-    /// Why it cannot run at all, known before anything was read.
-    pub(crate) unusable: Option<String>,
+    /// Why it cannot run at all, known before its message was complete.
+    pub(crate) unusable: Option<Unprepared>,
     /// What was read of the current input.
     pub(crate) facts: Option<Box<CallFacts>>,
     /// The effect that read it.
@@ -52,7 +52,7 @@ pub(crate) struct Call {
     /// When it began to run.
     pub(crate) started: Timestamp,
     pub(crate) changes: Vec<ContextChange>,
-    /// Whether it was told to stop while it ran.
+    /// Whether the user stopped it, before or while it ran.
     pub(crate) stopping: bool,
     pub(crate) failed: bool,
 }
@@ -87,7 +87,7 @@ pub(crate) enum Stage {
 }
 
 impl Call {
-    pub(crate) fn new(original: ToolUse, unusable: Option<String>) -> Self {
+    pub(crate) fn new(original: ToolUse, unusable: Option<Unprepared>) -> Self {
         Self {
             input: original.input.clone(),
             original,
@@ -123,6 +123,12 @@ impl Call {
 
     pub(crate) fn is_running(&self) -> bool {
         matches!(self.stage, Stage::Running(_))
+    }
+
+    /// Whether it is on its way to run: it takes a place among those that run
+    /// at the same time, and what it touches is taken.
+    pub(crate) fn has_begun(&self) -> bool {
+        matches!(self.stage, Stage::Intending(_) | Stage::Snapshotting(_) | Stage::Running(_))
     }
 
     /// The effect that the call waits for, if it waits for one.
@@ -178,15 +184,19 @@ impl Batch {
         self.calls.iter().all(Call::is_settled)
     }
 
-    pub(crate) fn running(&self) -> usize {
-        self.calls.iter().filter(|call| call.is_running()).count()
+    /// How many calls are on their way to run, or run.
+    pub(crate) fn begun(&self) -> usize {
+        self.calls.iter().filter(|call| call.has_begun()).count()
     }
 
-    /// Whether nothing before a call that is still open conflicts with it.
+    /// Whether nothing stands in the way of a call: no call before it that is
+    /// still open, and no call behind it that has begun. (A later call may have
+    /// begun before the input of this one was changed.)
     pub(crate) fn is_clear(&self, at: usize) -> bool {
         let Some(call) = self.calls.get(at) else { return false };
-        self.calls.iter().take(at).all(|before| {
+        let (before, behind) = self.calls.split_at_checked(at).unwrap_or_default();
+        before.iter().all(|before| {
             before.is_settled() || matches!(before.stage, Stage::Early(_)) || !before.conflicts_with(call)
-        })
+        }) && behind.iter().skip(1).all(|later| !later.has_begun() || !later.conflicts_with(call))
     }
 }

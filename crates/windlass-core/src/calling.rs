@@ -5,13 +5,13 @@ use crate::batch::{Batch, Call};
 use crate::budget::{Reservation, reserve};
 use crate::machine::{Phase, duration_ms};
 use crate::retry::{Next, Retry};
-use crate::{Effect, EffectId, Machine, ModelFailure, ModelProfile};
+use crate::{Effect, EffectId, Machine, ModelFailure, ModelProfile, Unprepared};
 use std::sync::Arc;
 use windlass_context::{estimate_request, runtime_text};
 use windlass_types::{
-    AssistantEntry, ContentBlock, Continuation, Delta, EntryKind, EventKind, Interrupted, MessageId, ModelErrorKind,
-    ModelItem, ModelRequest, Outcome, RetryStatus, RunFailure, RunFailureKind, Status, StopReason, Thinking, Timestamp,
-    Usage, WithdrawReason,
+    AssistantEntry, ContentBlock, Continuation, DecisionReason, Delta, EntryKind, EventKind, Interrupted, MessageId,
+    ModelErrorKind, ModelItem, ModelRequest, Outcome, RetryStatus, RunFailure, RunFailureKind, Status, StopReason,
+    Thinking, Timestamp, Usage, WithdrawReason,
 };
 
 /// A model call that is going on.
@@ -55,7 +55,7 @@ impl Prefix {
 
 impl Machine {
     /// The model that the next call goes to.
-    fn current_model(&self) -> &ModelProfile {
+    pub(crate) fn current_model(&self) -> &ModelProfile {
         match &self.config.fallback {
             Some(fallback) if self.falling_back => fallback,
             _ => &self.config.model,
@@ -85,9 +85,10 @@ impl Machine {
             Reservation::Granted { max_output_tokens } => limit_output(&mut request, max_output_tokens),
             Reservation::Unpriced => self.warn_unpriced(&model.id),
             Reservation::Exhausted => {
-                // The turn was counted when it began; it did not take place.
+                // The turn was counted when it began. If this was to be its first call, it did not take place.
+                let is_first = !matches!(continuation, Continuation::Retry | Continuation::Fallback);
                 if let Some(run) = &mut self.run {
-                    run.turns = run.turns.saturating_sub(u32::from(retry == Retry::default()));
+                    run.turns = run.turns.saturating_sub(u32::from(is_first));
                 }
                 let limit = self.config.limits.max_budget.unwrap_or_default();
                 return self.finish(Outcome::MaxBudget { limit });
@@ -205,7 +206,8 @@ impl Machine {
                 let kind = EventKind::BlockFinished { message_id, model, index, block: block.clone(), usage };
                 self.event(kind, None);
                 if let ContentBlock::ToolUse(tool_use) = block {
-                    let unusable = malformed.map(|malformed| malformed.error.clone());
+                    let unusable = malformed
+                        .map(|malformed| Unprepared::new(DecisionReason::InvalidInput, malformed.error.clone()));
                     self.batch.calls.push(Call::new(tool_use.clone(), unusable));
                 }
             }
@@ -229,6 +231,9 @@ impl Machine {
         if let Some(run) = &mut self.run {
             run.text = text.join("\n");
             run.stop_reason = Some(stop_reason.clone());
+            if !is_cut(&stop_reason) {
+                run.output_continuations = 0;
+            }
         }
         let block_ids: Vec<_> = content.iter().map(|_| self.fresh_id()).collect();
         if !content.is_empty() {
@@ -251,7 +256,7 @@ impl Machine {
 
     /// Tells each call which line of the log holds it, and which call was cut.
     fn name_lines(&mut self, content: &[ContentBlock], ids: &[windlass_types::EntryId], stop_reason: &StopReason) {
-        let cut = matches!(stop_reason, StopReason::MaxTokens | StopReason::ContextWindowExceeded);
+        let cut = is_cut(stop_reason);
         let last_is_call = matches!(content.last(), Some(ContentBlock::ToolUse(_)));
         let lines = content.iter().zip(ids).filter(|(block, _)| matches!(block, ContentBlock::ToolUse(_)));
         for (call, (_, line)) in self.batch.calls.iter_mut().zip(lines) {
@@ -261,7 +266,7 @@ impl Machine {
             && last_is_call
             && let Some(call) = self.batch.calls.last_mut()
         {
-            call.unusable = Some(runtime_text::CUT_CALL.to_owned());
+            call.unusable = Some(Unprepared::new(DecisionReason::InvalidInput, runtime_text::CUT_CALL));
         }
     }
 
@@ -269,7 +274,7 @@ impl Machine {
     fn without_calls(&mut self, stop_reason: &StopReason) {
         match stop_reason {
             StopReason::Refusal => self.finish(Outcome::Refused),
-            StopReason::MaxTokens | StopReason::ContextWindowExceeded => self.continue_output(),
+            cut if is_cut(cut) => self.continue_output(),
             _ => self.stop(),
         }
     }
@@ -381,6 +386,11 @@ impl Machine {
         self.append(vec![entry], false);
         self.finish(Outcome::Interrupted { during: Interrupted::Streaming });
     }
+}
+
+/// Whether the message ended where a limit was reached.
+fn is_cut(stop_reason: &StopReason) -> bool {
+    matches!(stop_reason, StopReason::MaxTokens | StopReason::ContextWindowExceeded)
 }
 
 /// Lowers the output limit, and the thinking budget with it: it must stay below.

@@ -3,6 +3,7 @@
 use crate::batch::Stage;
 use crate::machine::Phase;
 use crate::{Effect, EffectId, Machine, Prepared, Unprepared};
+use windlass_context::runtime_text;
 use windlass_types::{
     AuditedDecision, Behavior, Decision, DecisionReason, EntryKind, EventKind, HookCall, HookEventName, HookOutcome,
     JsonText, PermissionAnswer, PermissionRequest, PermissionUpdate, StateChange, Status, ToolOutcome,
@@ -43,7 +44,7 @@ impl Machine {
                 self.settle(at, ToolOutcome::error(unprepared.text), Some(decision), None);
             }
             Err(unprepared) => {
-                call.unusable = Some(unprepared.text);
+                call.unusable = Some(unprepared);
                 call.stage = Stage::New;
             }
         }
@@ -215,6 +216,11 @@ impl Machine {
             let Some(call) = self.batch.calls.get_mut(at) else { return };
             if call.is_running() || matches!(call.stage, Stage::Early(_)) {
                 self.announce(at);
+            }
+            let Some(call) = self.batch.calls.get(at) else { return };
+            if call.stopping && !call.is_running() && !matches!(call.stage, Stage::Early(_)) {
+                self.settle_unrun(at, runtime_text::CALL_STOPPED);
+                continue;
             }
             let Some(call) = self.batch.calls.get_mut(at) else { return };
             match std::mem::replace(&mut call.stage, Stage::Held) {

@@ -9,8 +9,8 @@ use crate::{Effect, EffectId, Input, MachineConfig, Output, Prompt, State, Store
 use std::collections::VecDeque;
 use windlass_permission::Policy;
 use windlass_types::{
-    ContentBlock, Entry, EntryId, EntryKind, EventKind, Interrupted, Outcome, RunFailure, RunFailureKind, RunId,
-    RunRecord, RunResult, SessionId, StateChange, Status, Timestamp, UserEntry,
+    ContentBlock, Entry, EntryId, EntryKind, EventKind, Interrupted, Outcome, PermissionMode, RunFailure,
+    RunFailureKind, RunId, RunRecord, RunResult, SessionId, StateChange, Status, Timestamp, UserEntry,
 };
 
 /// Where the run is. Each phase names the effect that it waits for.
@@ -97,7 +97,8 @@ impl Machine {
             state.apply(entry);
         }
         let mut policy = config.policy.clone();
-        if let Some(mode) = state.permission_mode() {
+        // A mode that was chosen for this opening counts for more than the one the log ends with.
+        if let Some(mode) = state.permission_mode().filter(|_| policy.mode() == PermissionMode::Default) {
             // A mode that this opening does not permit stays with the configured one.
             let _ = policy.set_mode(mode);
         }
@@ -158,6 +159,8 @@ impl Machine {
         }
         self.now = self.now.max(now);
         match input {
+            // Nothing begins in a session that is being closed.
+            Input::Prompt(_) | Input::Steer(_) if self.closing => {}
             Input::Prompt(prompt) => self.prompts.push_back(prompt),
             Input::Steer(content) => self.steer(content),
             Input::Interrupt => self.interrupt(),
@@ -265,7 +268,11 @@ impl Machine {
     }
 
     pub(crate) fn append(&mut self, entries: Vec<Entry>, durable: bool) -> EffectId {
-        self.effect(Effect::Append { entries, durable })
+        let append = self.effect(Effect::Append { entries, durable });
+        if durable {
+            self.out.await_durable(append);
+        }
+        append
     }
 
     /// Starts a run with a prompt.
@@ -327,6 +334,8 @@ impl Machine {
     /// Stops the run wherever it is.
     fn interrupt(&mut self) {
         let phase = std::mem::replace(&mut self.phase, Phase::Idle);
+        // SessionStart hooks that had no say are asked again by the next prompt.
+        self.opened &= !matches!(phase, Phase::Opening(..));
         match phase {
             Phase::Opening(effect, _) | Phase::Submitting(effect, _) => {
                 self.effect(Effect::Cancel(effect));
@@ -350,19 +359,19 @@ impl Machine {
     }
 
     fn set_model(&mut self, model: crate::ModelProfile) {
-        if model.id == self.config.model.id {
-            self.config.model = model;
-            return;
-        }
+        let same = model.id == self.current_model().id;
+        self.falling_back = false;
         let id = model.id.clone();
         self.config.model = model;
-        self.falling_back = false;
+        if same {
+            return;
+        }
         let entry = self.record(None, EntryKind::Model(id.clone()));
         let append = self.append(vec![entry], true);
         self.event(EventKind::StateChanged(StateChange::Model { model: id }), Some(append));
     }
 
-    pub(crate) fn set_permission_mode(&mut self, mode: windlass_types::PermissionMode) {
+    pub(crate) fn set_permission_mode(&mut self, mode: PermissionMode) {
         if mode == self.policy.mode() {
             return;
         }
@@ -379,8 +388,8 @@ impl Machine {
     /// An append is done, or the store refused it.
     fn appended(&mut self, effect: EffectId, result: Result<(), StoreFailure>) {
         match result {
+            Ok(()) if !self.out.durable(effect) => {}
             Ok(()) => {
-                self.out.durable(effect);
                 self.intent_durable(effect);
                 if self.final_append == Some(effect) {
                     self.out.last(Output::Closed);
@@ -394,12 +403,12 @@ impl Machine {
     /// effect may begin.
     fn broken(&mut self, failure: StoreFailure) {
         if matches!(self.phase, Phase::Closed) && self.run.is_none() {
-            self.out.forget_unacknowledged();
+            self.out.forget_unacknowledged(&failure.message);
             self.out.last(Output::Broken(failure));
             return;
         }
         self.cancel_everything();
-        self.out.forget_unacknowledged();
+        self.out.forget_unacknowledged(&failure.message);
         if let Some(run) = &self.run {
             let outcome = Outcome::Failed(RunFailure::new(RunFailureKind::Store, failure.message.clone()));
             let mut result = RunResult::new(outcome, self.config.session_id.clone());
@@ -411,6 +420,7 @@ impl Machine {
         }
         self.run = None;
         self.prompts.clear();
+        self.steered.clear();
         self.phase = Phase::Closed;
         self.out.last(Output::Broken(failure));
     }

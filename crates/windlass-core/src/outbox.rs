@@ -5,17 +5,27 @@
 //! are durable.
 
 use crate::{Effect, EffectId, Output};
-use std::collections::VecDeque;
-use windlass_types::{Event, EventKind, RunId, SessionId};
+use std::collections::{BTreeSet, VecDeque};
+use windlass_types::{Event, EventKind, Outcome, RunFailure, RunFailureKind, RunId, SessionId};
 
 #[derive(Debug)]
 pub(crate) struct Outbox {
     session_id: SessionId,
     effects: VecDeque<(EffectId, Effect)>,
     events: VecDeque<Waiting>,
-    last: VecDeque<Output>,
+    last: Last,
+    /// Durable appends that are not answered yet.
+    awaited: BTreeSet<EffectId>,
     durable: EffectId,
     next_seq: u64,
+}
+
+/// The end of the session.
+#[derive(Debug)]
+enum Last {
+    NotYet,
+    Waiting(Output),
+    Said,
 }
 
 #[derive(Debug)]
@@ -32,7 +42,8 @@ impl Outbox {
             session_id,
             effects: VecDeque::new(),
             events: VecDeque::new(),
-            last: VecDeque::new(),
+            last: Last::NotYet,
+            awaited: BTreeSet::new(),
             durable: EffectId(0),
             next_seq: 0,
         }
@@ -47,20 +58,43 @@ impl Outbox {
         self.events.push_back(Waiting { after, run, turn, kind });
     }
 
-    /// Queues the end: it leaves when everything else has.
+    /// Queues the end: it leaves when everything else has. There is one.
     pub(crate) fn last(&mut self, output: Output) {
-        self.last.push_back(output);
+        if matches!(self.last, Last::NotYet) {
+            self.last = Last::Waiting(output);
+        }
     }
 
-    /// An append is durable, and so are all before it.
-    pub(crate) fn durable(&mut self, append: EffectId) {
+    /// An append that is to be durable was handed out.
+    pub(crate) fn await_durable(&mut self, append: EffectId) {
+        self.awaited.insert(append);
+    }
+
+    /// An append was answered. Returns whether it is durable, and with it all
+    /// before it: of one that was merely handed to the writer this says nothing.
+    pub(crate) fn durable(&mut self, append: EffectId) -> bool {
+        if !self.awaited.contains(&append) {
+            return false;
+        }
+        self.awaited = self.awaited.split_off(&EffectId(append.0.saturating_add(1)));
         self.durable = self.durable.max(append);
+        true
     }
 
-    /// Events that wait for durability will never get it: drop them.
-    pub(crate) fn forget_unacknowledged(&mut self) {
+    /// Events that wait for durability will never get it: drops them. A run
+    /// that was to be told to have ended has ended with the store's refusal.
+    pub(crate) fn forget_unacknowledged(&mut self, refusal: &str) {
         let durable = self.durable;
-        self.events.retain(|event| event.after.is_none_or(|after| after <= durable));
+        self.events.retain_mut(|event| {
+            if event.after.is_none_or(|after| after <= durable) {
+                return true;
+            }
+            let EventKind::RunFinished(result) = &mut event.kind else { return false };
+            result.outcome = Outcome::Failed(RunFailure::new(RunFailureKind::Store, refusal));
+            result.text.clear();
+            event.after = None;
+            true
+        });
     }
 
     pub(crate) fn poll(&mut self) -> Option<Output> {
@@ -73,6 +107,10 @@ impl Outbox {
             self.next_seq += 1;
             return Some(Output::Event(Box::new(Event::new(seq, self.session_id.clone(), run, turn, kind))));
         }
-        if self.events.is_empty() { self.last.pop_front() } else { None }
+        if self.events.is_empty() && matches!(self.last, Last::Waiting(_)) {
+            let Last::Waiting(output) = std::mem::replace(&mut self.last, Last::Said) else { return None };
+            return Some(output);
+        }
+        None
     }
 }

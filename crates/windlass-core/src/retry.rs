@@ -48,7 +48,11 @@ impl Retry {
             return Next::Fallback;
         }
         if self.attempts >= max_retries {
-            return if has_fallback { Next::Fallback } else { Next::GiveUp };
+            if has_fallback {
+                *self = Self::default();
+                return Next::Fallback;
+            }
+            return Next::GiveUp;
         }
         self.attempts += 1;
         match failure.retry_after {

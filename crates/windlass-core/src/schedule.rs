@@ -2,13 +2,13 @@
 
 use crate::batch::Stage;
 use crate::machine::duration_ms;
-use crate::{Effect, EffectId, Machine, RunCall};
+use crate::{Effect, EffectId, Machine, RunCall, Unprepared};
 use std::path::PathBuf;
 use windlass_context::runtime_text;
 use windlass_types::{
-    Access, AuditedDecision, Behavior, ContextChange, Continuation, Decision, DecisionReason, EntryKind, EventKind,
-    HookCall, HookEventName, HookOutcome, Interrupted, JsonText, Outcome, RunFailureKind, StateChange, ToolFinished,
-    ToolOutcome, ToolProgress, ToolResult, ToolResultContent, ToolResultEntry, ToolStarted, ToolUseId,
+    Access, AuditedDecision, Behavior, ContextChange, Continuation, Decision, EntryKind, EventKind, HookCall,
+    HookEventName, HookOutcome, Interrupted, JsonText, Outcome, RunFailureKind, StateChange, ToolFinished, ToolOutcome,
+    ToolProgress, ToolResult, ToolResultContent, ToolResultEntry, ToolStarted, ToolUseId,
 };
 
 impl Machine {
@@ -18,10 +18,11 @@ impl Machine {
         for at in 0..self.batch.calls.len() {
             let Some(call) = self.batch.calls.get_mut(at) else { return };
             match &call.stage {
-                Stage::New if interrupted => {}
+                Stage::New if interrupted || (call.stopping && !self.batch.committed) => {}
+                Stage::Ready if call.stopping => {}
                 Stage::New => match call.unusable.clone() {
-                    Some(text) if self.batch.committed => {
-                        let decision = Decision::new(Behavior::Deny, DecisionReason::InvalidInput, text.clone());
+                    Some(Unprepared { reason, text }) if self.batch.committed => {
+                        let decision = Decision::new(Behavior::Deny, reason, text.clone());
                         self.settle(at, ToolOutcome::error(text), Some(decision), None);
                     }
                     Some(_) => {}
@@ -35,19 +36,9 @@ impl Machine {
 
     /// Starts a call that was allowed, unless something stands in its way.
     fn start(&mut self, at: usize) {
-        if self.batch.running() >= self.config.limits.max_parallel_tools || !self.batch.is_clear(at) {
+        let most = self.config.limits.max_parallel_tools.max(1);
+        if self.batch.begun() >= most || !self.batch.is_clear(at) || !self.is_still_allowed(at) {
             return;
-        }
-        let Some(call) = self.batch.calls.get_mut(at) else { return };
-        if call.decision.as_ref().is_none_or(|(_, epoch)| *epoch != self.policy_epoch) {
-            // The policy changed since: what was allowed may not be any more.
-            call.stage = Stage::Held;
-            call.decision = None;
-            self.judge(at);
-            let ready = self.batch.calls.get(at).is_some_and(|call| matches!(call.stage, Stage::Ready));
-            if !ready {
-                return;
-            }
         }
         let Some(call) = self.batch.calls.get(at) else { return };
         if call.read_only && !call.asked {
@@ -55,6 +46,28 @@ impl Machine {
         } else {
             self.intend(at);
         }
+    }
+
+    /// Whether the verdict of a call holds under the policy of now. What was
+    /// allowed before the policy changed may not be any more: it is judged again.
+    fn is_still_allowed(&mut self, at: usize) -> bool {
+        let epoch = self.policy_epoch;
+        let Some(call) = self.batch.calls.get_mut(at) else { return false };
+        if call.decision.as_ref().is_some_and(|(_, of)| *of == epoch) {
+            return true;
+        }
+        let stage = std::mem::replace(&mut call.stage, Stage::Held);
+        call.decision = None;
+        if let Some(facts) = &call.facts {
+            call.read_only = self.policy.is_proven_read_only(facts);
+        }
+        self.judge(at);
+        let Some(call) = self.batch.calls.get_mut(at) else { return false };
+        let allowed = matches!(call.stage, Stage::Ready);
+        if allowed {
+            call.stage = stage;
+        }
+        allowed
     }
 
     /// Makes the intent of a call durable before it can have an effect.
@@ -78,6 +91,9 @@ impl Machine {
     /// An append is durable; if it was an intent, its call goes on.
     pub(crate) fn intent_durable(&mut self, append: EffectId) {
         let Some(at) = self.batch.waiting_for(append) else { return };
+        if !self.is_still_allowed(at) {
+            return;
+        }
         let Some(call) = self.batch.calls.get(at) else { return };
         let Some(facts) = &call.facts else { return };
         let writes: Vec<PathBuf> = match &facts.access {
@@ -100,7 +116,8 @@ impl Machine {
     pub(crate) fn snapshotted(&mut self, effect: EffectId, result: Result<(), String>) {
         let Some(at) = self.batch.waiting_for(effect) else { return };
         match result {
-            Ok(()) => self.launch(at),
+            Ok(()) if self.is_still_allowed(at) => self.launch(at),
+            Ok(()) => {}
             Err(error) => {
                 let text = format!("The call did not run: the files it changes could not be kept first: {error}");
                 self.settle(at, ToolOutcome::error(text), None, None);
@@ -284,8 +301,12 @@ impl Machine {
                 _ => continue,
             };
             let is_append = matches!(call.stage, Stage::Intending(_));
+            // Whatever was said of it was said of a call in the other directory.
             call.approved = None;
+            call.approve_next = false;
             call.decision = None;
+            call.hooked = false;
+            call.hook_verdict = None;
             if let Some(effect) = pending.filter(|_| !is_append) {
                 self.effect(Effect::Cancel(effect));
             }
@@ -346,26 +367,36 @@ impl Machine {
                 | Stage::Asking(effect)
                 | Stage::Snapshotting(effect) => {
                     self.effect(Effect::Cancel(effect));
-                    self.settle_unrun(at);
+                    self.settle_unrun(at, runtime_text::NOT_RUN);
                 }
                 Stage::Early(outcome) => self.settle(at, *outcome, None, None),
-                Stage::New | Stage::Held | Stage::Ready | Stage::Intending(_) => self.settle_unrun(at),
+                Stage::New | Stage::Held | Stage::Ready | Stage::Intending(_) => {
+                    self.settle_unrun(at, runtime_text::NOT_RUN);
+                }
             }
         }
     }
 
-    fn settle_unrun(&mut self, at: usize) {
-        self.settle(at, ToolOutcome::error(runtime_text::NOT_RUN), None, Some(runtime_text::NOT_RUN));
+    pub(crate) fn settle_unrun(&mut self, at: usize, why: &'static str) {
+        self.settle(at, ToolOutcome::error(why), None, Some(why));
     }
 
     /// The user stopped one call; the run goes on.
     pub(crate) fn stop_tool(&mut self, id: &ToolUseId) {
-        if !self.batch.committed {
-            return;
-        }
         let Some(at) = self.batch.open_call(id) else { return };
         let Some(call) = self.batch.calls.get_mut(at) else { return };
         let waits_for = call.waits_for();
+        if !self.batch.committed {
+            // It is answered when its message is complete; until then it does not count.
+            call.stopping = true;
+            if matches!(call.stage, Stage::Preparing(_)) {
+                call.stage = Stage::New;
+            }
+            if let Some(effect) = waits_for {
+                self.effect(Effect::Cancel(effect));
+            }
+            return;
+        }
         let is_append = matches!(call.stage, Stage::Intending(_));
         match &call.stage {
             Stage::Running(_) => {
@@ -379,7 +410,7 @@ impl Machine {
                 if let Some(effect) = waits_for.filter(|_| !is_append) {
                     self.effect(Effect::Cancel(effect));
                 }
-                self.settle_unrun(at);
+                self.settle_unrun(at, runtime_text::CALL_STOPPED);
             }
         }
     }

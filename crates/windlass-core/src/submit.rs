@@ -5,7 +5,8 @@ use crate::machine::Phase;
 use crate::{Effect, EffectId, Machine, Prompt};
 use windlass_context::{reminder, runtime_text};
 use windlass_types::{
-    ContentBlock, Continuation, EventKind, HookCall, HookEventName, HookOutcome, Outcome, RunStarted, ToolUseId,
+    ContentBlock, Continuation, EventKind, HookCall, HookEventName, HookOutcome, ModelErrorKind, Outcome,
+    RunFailureKind, RunStarted, ToolUseId,
 };
 
 impl Machine {
@@ -57,6 +58,10 @@ impl Machine {
         let mut entries = vec![self.record_user(prompt.content, false)];
         entries.extend(self.take_context());
         self.append(entries, false);
+        if !self.state.transcript().is_ready() {
+            let text = "The prompt has nothing in it that can be sent: give it text, an image or a document.";
+            return self.fail(RunFailureKind::Model(ModelErrorKind::InvalidRequest), text);
+        }
         self.call_model(Continuation::Prompt);
     }
 
@@ -145,7 +150,8 @@ impl Machine {
         }
     }
 
-    /// Records what the user said during the run. Returns whether there was anything.
+    /// Records what the user said during the run. Returns whether there was
+    /// anything that the model has to answer.
     pub(crate) fn deliver_steered(&mut self) -> bool {
         if self.steered.is_empty() {
             return false;
@@ -153,7 +159,7 @@ impl Machine {
         let entries =
             std::mem::take(&mut self.steered).into_iter().map(|content| self.record_user(content, false)).collect();
         self.append(entries, false);
-        true
+        self.state.transcript().is_ready()
     }
 
     /// Closes the session: SessionEnd hooks, then everything becomes durable.

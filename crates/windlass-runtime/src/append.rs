@@ -1,5 +1,7 @@
 //! The log writer: entries in the order in which the machine gave them.
 
+use futures_util::FutureExt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use windlass_core::{EffectId, Input, StoreFailure};
@@ -42,15 +44,16 @@ pub(crate) async fn write_log(
             durable |= next.durable;
         }
         let durability = if durable { Durability::Durable } else { Durability::Buffered };
-        let result = store.append(&lease, seq, entries, durability).await;
-        let failed = result.is_err();
+        let result = AssertUnwindSafe(store.append(&lease, seq, entries, durability)).catch_unwind().await;
         let answer = match result {
-            Ok(now) => {
+            Ok(Ok(now)) => {
                 seq = now;
                 Ok(())
             }
-            Err(error) => Err(StoreFailure::new(error.to_string())),
+            Ok(Err(error)) => Err(StoreFailure::new(error.to_string())),
+            Err(_) => Err(StoreFailure::new("the session store panicked; this is a bug in the store")),
         };
+        let failed = answer.is_err();
         for effect in effects {
             // A send fails only when the session has ended.
             let _ = inputs.send(Input::Appended(effect, answer.clone()));
@@ -60,5 +63,5 @@ pub(crate) async fn write_log(
         }
     }
     // Whatever was acknowledged is durable already; there is nobody to tell of a failure here.
-    let _ = store.close(lease).await;
+    let _ = AssertUnwindSafe(store.close(lease)).catch_unwind().await;
 }

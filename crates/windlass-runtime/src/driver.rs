@@ -12,15 +12,19 @@ use futures_util::FutureExt;
 use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::mpsc;
-use windlass_core::{Effect, EffectId, Input, Machine, Output, RunCall};
+use windlass_core::{Effect, EffectId, Input, Machine, Output, RunCall, Unprepared};
 use windlass_hook::HookContext;
 use windlass_permission::Policy;
 use windlass_tool::{Cancel, PreparedCall, SessionState, ToolCx, ToolCxParts};
-use windlass_types::{HookCall, HookOutcome, PermissionAnswer, PermissionRequest, ToolOutcome, ToolUse};
+use windlass_types::{DecisionReason, HookCall, PermissionAnswer, PermissionRequest, ToolOutcome, ToolUse};
 
 /// The latest word of a running call. However often it speaks, one is kept.
 type LatestWord = Arc<Mutex<Option<String>>>;
+
+/// How long SessionEnd hooks may take.
+const SESSION_END: Duration = Duration::from_secs(10);
 
 /// The task of one session.
 pub(crate) struct Driver {
@@ -44,6 +48,10 @@ pub(crate) struct Driver {
     policy: Option<(u64, Arc<Policy>)>,
     /// The latest word of each running call that the machine has not heard yet.
     progress: HashMap<EffectId, LatestWord>,
+    /// Calls that said something. Heard last: however much they say, results,
+    /// orders and the model come first.
+    spoken: mpsc::UnboundedReceiver<EffectId>,
+    speaking: mpsc::UnboundedSender<EffectId>,
     /// Whether anybody can still give orders.
     listening: bool,
     over: bool,
@@ -64,6 +72,7 @@ impl Driver {
     pub(crate) fn new(parts: DriverParts) -> Self {
         let DriverParts { machine, ports, orders, inputs, results, queue, log } = parts;
         let (arriving, arrived) = mpsc::unbounded_channel();
+        let (speaking, spoken) = mpsc::unbounded_channel();
         Self {
             machine,
             ports,
@@ -81,6 +90,8 @@ impl Driver {
             state: Arc::default(),
             policy: None,
             progress: HashMap::new(),
+            spoken,
+            speaking,
             listening: true,
             over: false,
         }
@@ -89,6 +100,9 @@ impl Driver {
     /// Drives the session until it is closed or broken.
     pub(crate) async fn drive(mut self) {
         while !self.over {
+            if !self.queue.is_full() {
+                self.release();
+            }
             let input = self.next_input().await;
             if let Some(input) = input {
                 self.take(input);
@@ -115,21 +129,38 @@ impl Driver {
                 }
                 item
             }
-            () = self.queue.room(), if full => {
-                self.release();
-                None
-            }
+            () = self.queue.room(), if full => None,
+            Some(effect) = self.spoken.recv() => self.word(effect),
         }
     }
 
+    /// What a running call said last, if the machine has not heard it.
+    fn word(&self, effect: EffectId) -> Option<Input> {
+        let word = self.progress.get(&effect)?.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        Some(Input::Progress(effect, word))
+    }
+
     fn take(&mut self, input: Input) {
+        if let Input::Ran(effect, _) = &input
+            && let Some(word) = self.word(*effect)
+        {
+            self.handle(word);
+        }
         if let Input::Ran(effect, _) | Input::Hooked(effect, _) | Input::Answered(effect, _) | Input::Woke(effect) =
             &input
         {
             self.tasks.done(*effect);
             self.progress.remove(effect);
         }
-        let input = self.with_latest_word(input);
+        self.handle(input);
+        if self.machine.is_idle() {
+            while self.arrived.try_recv().is_ok() {}
+            self.prepared.clear();
+        }
+        self.tasks.sweep();
+    }
+
+    fn handle(&mut self, input: Input) {
         let now = self.ports.clock.now();
         self.machine.handle(now, input);
         while let Some(output) = self.machine.poll() {
@@ -143,18 +174,6 @@ impl Driver {
                 }
             }
         }
-        if self.machine.is_idle() {
-            self.prepared.clear();
-        }
-        self.tasks.sweep();
-    }
-
-    /// Fills in what a running call said last.
-    fn with_latest_word(&self, input: Input) -> Input {
-        let Input::Progress(effect, _) = input else { return input };
-        let word =
-            self.progress.get(&effect).and_then(|word| word.lock().unwrap_or_else(PoisonError::into_inner).take());
-        Input::Progress(effect, word.unwrap_or_default())
     }
 
     fn end(&mut self, error: Option<SessionError>) {
@@ -180,6 +199,8 @@ impl Driver {
                     answer(&results, Input::Woke(id));
                 });
             }
+            // Closing does not wait for a host that does not read.
+            Effect::RunHooks { call: HookCall::SessionEnd { .. }, .. } => self.begin(id, effect),
             effect if self.queue.is_full() => self.held.push_back((id, effect)),
             effect => self.begin(id, effect),
         }
@@ -228,7 +249,10 @@ impl Driver {
         let (tools, workspace) = (self.ports.tools.clone(), Arc::clone(&self.ports.workspace));
         let (results, arriving) = (self.results.clone(), self.arriving.clone());
         self.tasks.start(id, async move {
-            let result = prepare(&tools, &workspace, &call, &cwd).await.map(|ready| {
+            let read = AssertUnwindSafe(prepare(&tools, &workspace, &call, &cwd)).catch_unwind().await;
+            let failed =
+                || Unprepared::new(DecisionReason::ToolCheck, "The call could not be read: its paths panicked.");
+            let result = read.unwrap_or_else(|_| Err(failed())).map(|ready| {
                 // Sent first: the machine may ask for the run as soon as it has the facts.
                 let _ = arriving.send((id, ready.call));
                 Box::new(ready.prepared)
@@ -241,7 +265,13 @@ impl Driver {
         let (hooks, results) = (self.ports.hooks.clone(), self.results.clone());
         let cx = HookContext::new(self.machine.session_id().clone(), cwd);
         self.tasks.start(id, async move {
-            let outcome: HookOutcome = hooks.run(&cx, &call).await;
+            let outcome = match &call {
+                // Nothing else is left to end a session whose last hook does not answer.
+                HookCall::SessionEnd { .. } => {
+                    tokio::time::timeout(SESSION_END, hooks.run(&cx, &call)).await.unwrap_or_default()
+                }
+                _ => hooks.run(&cx, &call).await,
+            };
             answer(&results, Input::Hooked(id, Box::new(outcome)));
         });
     }
@@ -278,8 +308,8 @@ impl Driver {
             self.prepared.insert(effect, call);
         }
         let call = self.prepared.remove(&run_call.prepared);
-        let annotations = self.ports.tools.get(&run_call.call.name).map(|tool| tool.annotations());
-        let (Some(call), Some(annotations)) = (call, annotations) else {
+        let tool = self.ports.tools.get(&run_call.call.name).cloned();
+        let (Some(call), Some(tool)) = (call, tool) else {
             return answer(&self.results, Input::Ran(id, Box::new(not_run())));
         };
         let policy = self.policy();
@@ -288,7 +318,7 @@ impl Driver {
         let (ids, results) = (Arc::clone(&self.ports.ids), self.results.clone());
         let word = LatestWord::default();
         self.progress.insert(id, Arc::clone(&word));
-        let speaking = self.results.clone();
+        let speaking = self.speaking.clone();
         let cx = ToolCx::new(ToolCxParts {
             session_id: self.machine.session_id().clone(),
             tool_use_id: run_call.call.id.clone(),
@@ -306,11 +336,12 @@ impl Driver {
             progress: Arc::new(move |message| {
                 let before = word.lock().unwrap_or_else(PoisonError::into_inner).replace(message);
                 if before.is_none() {
-                    answer(&speaking, Input::Progress(id, String::new()));
+                    // It fails only when the session has ended.
+                    let _ = speaking.send(id);
                 }
             }),
         });
-        let running = Running { call, cx, cancel: cancel.clone(), annotations, ids };
+        let running = Running { tool, call, cx, cancel: cancel.clone(), ids };
         self.tasks.start_stoppable(id, cancel, async move {
             let outcome = run(running).await;
             answer(&results, Input::Ran(id, Box::new(outcome)));

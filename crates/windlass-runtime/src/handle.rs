@@ -2,6 +2,7 @@
 
 use crate::SessionError;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{mpsc, watch};
 use windlass_core::{Input, ModelProfile, Prompt};
 use windlass_types::{ContentBlock, PermissionMode, SessionId, Thinking, ToolUseId};
@@ -14,6 +15,8 @@ use windlass_types::{ContentBlock, PermissionMode, SessionId, Thinking, ToolUseI
 pub struct SessionHandle {
     session_id: SessionId,
     orders: mpsc::UnboundedSender<Input>,
+    /// Whether somebody closed it: what is ordered from then on would be lost.
+    closing: Arc<AtomicBool>,
     ended: watch::Receiver<bool>,
 }
 
@@ -23,10 +26,18 @@ impl SessionHandle {
         orders: mpsc::UnboundedSender<Input>,
         ended: watch::Receiver<bool>,
     ) -> Self {
-        Self { session_id, orders, ended }
+        Self { session_id, orders, closing: Arc::default(), ended }
+    }
+
+    /// Closes the session when it is dropped.
+    pub(crate) fn guard(&self) -> Guard {
+        Guard { orders: self.orders.clone(), closing: Arc::clone(&self.closing) }
     }
 
     fn give(&self, order: Input) -> Result<(), SessionError> {
+        if self.closing.load(Ordering::Acquire) {
+            return Err(SessionError::Closed);
+        }
         self.orders.send(order).map_err(|_| SessionError::Closed)
     }
 
@@ -99,6 +110,7 @@ impl SessionHandle {
     ///
     /// Cancel safe: the session closes even if nobody waits for it.
     pub async fn close(&self) {
+        self.closing.store(true, Ordering::Release);
         // A send fails only when the session has ended already.
         let _ = self.orders.send(Input::Close);
         let mut ended = self.ended.clone();
@@ -114,10 +126,14 @@ impl SessionHandle {
 
 /// Closes the session when the host lets go of its events.
 #[derive(Debug)]
-pub(crate) struct Guard(pub(crate) Arc<mpsc::UnboundedSender<Input>>);
+pub(crate) struct Guard {
+    orders: mpsc::UnboundedSender<Input>,
+    closing: Arc<AtomicBool>,
+}
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        let _ = self.0.send(Input::Close);
+        self.closing.store(true, Ordering::Release);
+        let _ = self.orders.send(Input::Close);
     }
 }

@@ -37,6 +37,7 @@ pub use error::{OpenError, SessionError};
 pub use events::EventStream;
 pub use handle::SessionHandle;
 pub use ports::{Ports, SystemClock, SystemIds};
+pub use prepare::judge;
 pub use session::{Persistence, Session, SessionConfig};
 
 pub use windlass_core::{Limits, MachineConfig, ModelProfile, Prompt, UnpricedModels};

@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_core::{Prepared, Unprepared};
-use windlass_permission::{CallFacts, CommandFacts, OwnCheck, PathFact, command_paths};
+use windlass_permission::{CallFacts, CommandFacts, OwnCheck, PathFact, Policy, command_paths};
 use windlass_tool::{PreparedCall, ToolCheck, ToolSet, Workspace, absolute};
-use windlass_types::{Access, CallDigest, DecisionReason, ToolUse};
+use windlass_types::{Access, Behavior, CallDigest, Decision, DecisionReason, JsonText, ToolUse};
 
 /// A call that was read: what the machine judges, and what runs if it may.
 pub(crate) struct Ready {
@@ -53,6 +53,28 @@ pub(crate) async fn prepare(
     Ok(Ready { prepared: Prepared::new(facts, title), call: prepared })
 }
 
+/// How a policy judges one call, without running anything: read as in a
+/// session, then decided without hooks and without asking anybody.
+///
+/// Links are followed through the workspace; nothing is written. A call of a
+/// tool that is not in the set is judged by its name and input alone.
+pub async fn judge(
+    tools: &ToolSet,
+    workspace: &Arc<dyn Workspace>,
+    policy: &Policy,
+    call: &ToolUse,
+    cwd: &Path,
+) -> Decision {
+    match prepare(tools, workspace, call, cwd).await {
+        Ok(ready) => policy.decide(&ready.prepared.facts, None, None),
+        Err(unprepared) if unprepared.reason == DecisionReason::UnknownTool => {
+            let said = Said::of_unknown(call);
+            policy.decide(&facts(workspace, call, cwd, said).await, None, None)
+        }
+        Err(unprepared) => Decision::new(Behavior::Deny, unprepared.reason, unprepared.text),
+    }
+}
+
 /// What a tool says of one call.
 struct Said {
     access: Access,
@@ -60,6 +82,30 @@ struct Said {
     check: ToolCheck,
     title: String,
     requires_user_interaction: bool,
+}
+
+impl Said {
+    /// What is known of a call whose tool is not here: well-known names say
+    /// what they touch.
+    fn of_unknown(call: &ToolUse) -> Self {
+        let path = |field: &str| {
+            let fields = call.input.to::<std::collections::BTreeMap<String, JsonText>>().ok()?;
+            fields.get(field)?.to::<String>().ok()
+        };
+        let access = match call.name.as_str() {
+            "NotebookEdit" => path("notebook_path").map_or(Access::Unknown, Access::writes),
+            "WebFetch" | "WebSearch" => Access::Network,
+            "Skill" | "AskUserQuestion" | "ExitPlanMode" => Access::NOTHING,
+            _ => Access::Unknown,
+        };
+        Self {
+            access,
+            command: None,
+            check: ToolCheck::Undecided,
+            title: String::new(),
+            requires_user_interaction: false,
+        }
+    }
 }
 
 async fn facts(workspace: &Arc<dyn Workspace>, call: &ToolUse, cwd: &Path, said: Said) -> CallFacts {

@@ -3,7 +3,7 @@
 use crate::append::{Log, write_log};
 use crate::driver::{Driver, DriverParts};
 use crate::events::{EventQueue, EventStream};
-use crate::handle::{Guard, SessionHandle};
+use crate::handle::SessionHandle;
 use crate::{OpenError, Ports, SessionError};
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
@@ -105,7 +105,7 @@ impl Session {
             None => Opened { entries: Vec::new(), log: Log::Nowhere, writer: None, notices: Vec::new() },
             Some(persistence) => open_log(persistence, results.clone()).await?,
         };
-        let handle = SessionHandle::new(machine.session_id.clone(), orders_in.clone(), ended);
+        let handle = SessionHandle::new(machine.session_id.clone(), orders_in, ended);
         let machine = Machine::new(machine, &opened.entries);
         let driver = Driver::new(DriverParts {
             machine,
@@ -126,7 +126,7 @@ impl Session {
             }
             last.say();
         });
-        let events = EventStream::new(queue, Guard(Arc::new(orders_in)));
+        let events = EventStream::new(queue, handle.guard());
         Ok(Self { handle, events, notices: opened.notices })
     }
 }

@@ -2,13 +2,14 @@
 
 use crate::artifact;
 use crate::tasks::AbortOnDrop;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use windlass_context::runtime_text;
 use windlass_permission::{CallFacts, Policy};
 use windlass_tool::{
-    Annotations, Cancel, Ids, InterruptBehavior, JudgedPath, Permit, PreparedCall, ToolCx, ToolError, ToolErrorKind,
+    Cancel, DynTool, Ids, InterruptBehavior, JudgedPath, Permit, PreparedCall, ToolCx, ToolError, ToolErrorKind,
     ToolOutput,
 };
 use windlass_types::ToolOutcome;
@@ -30,19 +31,22 @@ pub(crate) fn permit(facts: &CallFacts, policy: Arc<Policy>) -> Permit {
 
 /// A call that is about to run.
 pub(crate) struct Running {
+    pub(crate) tool: Arc<dyn DynTool>,
     pub(crate) call: Box<dyn PreparedCall>,
     pub(crate) cx: ToolCx,
     pub(crate) cancel: Cancel,
-    pub(crate) annotations: Annotations,
     pub(crate) ids: Arc<dyn Ids>,
 }
 
 /// Runs a call to its end, also when it panics or is told to stop.
 pub(crate) async fn run(running: Running) -> ToolOutcome {
-    let Running { call, cx, cancel, annotations, ids } = running;
+    let Running { tool, call, cx, cancel, ids } = running;
+    let Ok(annotations) = catch_unwind(AssertUnwindSafe(|| tool.annotations())) else {
+        return ToolOutcome::error("The tool panicked before it ran.");
+    };
     let began = Instant::now();
     let artifacts = cx.artifacts().map(Path::to_path_buf);
-    let mut work = AbortOnDrop(tokio::spawn(call.call(cx)));
+    let mut work = AbortOnDrop(tokio::spawn(async move { call.call(cx).await }));
     let ended = tokio::select! {
         ended = &mut work.0 => Some(ended),
         () = cancel.cancelled() => match annotations.interrupt {
