@@ -37,7 +37,7 @@ pub struct Log {
 pub fn read_log(reader: impl BufRead) -> io::Result<Log> {
     let scanned = scan::scan(reader)?;
     let mut report = scanned.report;
-    let conversation = conversation::choose(&scanned.nodes);
+    let conversation = conversation::choose(&scanned.nodes, scanned.by_id);
     let entries = emit::emit(scanned.nodes, &conversation, &mut report);
     report.entries = entries.len();
     report.messages = entries.iter().filter(|entry| entry.is_conversation()).count();

@@ -2,6 +2,8 @@
 
 use super::group::{Group, Groups};
 use super::{Link, Node, NodeBody};
+use std::collections::HashMap;
+use windlass_types::EntryId;
 
 /// The groups of the current conversation, from its beginning.
 pub(super) struct Conversation {
@@ -11,11 +13,12 @@ pub(super) struct Conversation {
 /// Finds the conversation: the path that ends in the latest line that nothing
 /// follows. Results belong to their message wherever they stand, so parallel
 /// calls are one path.
-pub(super) fn choose(nodes: &[Node]) -> Conversation {
-    let mut groups = Groups::of(nodes);
-    let parents: Vec<Up> = (0..groups.groups.len()).map(|group| up(nodes, &groups, group)).collect();
+pub(super) fn choose(nodes: &[Node], by_id: HashMap<EntryId, usize>) -> Conversation {
+    let mut groups = Groups::of(nodes, by_id);
+    let mut parents: Vec<Option<usize>> = (0..groups.groups.len()).map(|group| up(nodes, &groups, group)).collect();
+    cut_cycles(&groups, &mut parents);
     let mut has_child = vec![false; parents.len()];
-    for parent in parents.iter().filter_map(|up| up.group) {
+    for parent in parents.iter().copied().flatten() {
         if let Some(has_child) = has_child.get_mut(parent) {
             *has_child = true;
         }
@@ -33,12 +36,6 @@ pub(super) fn choose(nodes: &[Node]) -> Conversation {
     Conversation { groups: taken }
 }
 
-/// What comes before a group.
-#[derive(Debug, Clone, Copy)]
-struct Up {
-    group: Option<usize>,
-}
-
 fn head(groups: &Groups, group: usize) -> Option<usize> {
     groups.groups.get(group)?.lines.first().copied()
 }
@@ -48,9 +45,9 @@ fn position(groups: &Groups, group: usize) -> usize {
     groups.groups.get(group).and_then(|group| group.lines.iter().max().copied()).unwrap_or_default()
 }
 
-fn up(nodes: &[Node], groups: &Groups, group: usize) -> Up {
+fn up(nodes: &[Node], groups: &Groups, group: usize) -> Option<usize> {
     let Some((at, node)) = head(groups, group).and_then(|at| Some((at, nodes.get(at)?))) else {
-        return Up { group: None };
+        return None;
     };
     let named = groups.node(&node.parent).and_then(|parent| groups.of_node.get(parent).copied().flatten());
     let is_beginning = match &node.body {
@@ -59,14 +56,14 @@ fn up(nodes: &[Node], groups: &Groups, group: usize) -> Up {
         NodeBody::Passive { boundary: Some(before), .. } => {
             let before = before.clone().map_or(Link::Unknown, Link::Id);
             let before = groups.node(&before).and_then(|parent| groups.of_node.get(parent).copied().flatten());
-            return Up { group: before.or(named).filter(|up| *up != group).or_else(|| nearest(groups, at, group)) };
+            return before.or(named).filter(|up| *up != group).or_else(|| nearest(groups, at, group));
         }
         _ => node.parent == Link::Root,
     };
     if is_beginning {
-        return Up { group: None };
+        return None;
     }
-    Up { group: named.filter(|up| *up != group).or_else(|| nearest(groups, at, group)) }
+    named.filter(|up| *up != group).or_else(|| nearest(groups, at, group))
 }
 
 fn nearest(groups: &Groups, at: usize, group: usize) -> Option<usize> {
@@ -75,7 +72,7 @@ fn nearest(groups: &Groups, at: usize, group: usize) -> Option<usize> {
 
 /// The position of the nearest line at or before a group that is no mere
 /// attachment, so that a dangling attachment makes no old branch the latest.
-fn plain_position(nodes: &[Node], groups: &Groups, parents: &[Up], group: usize) -> usize {
+fn plain_position(nodes: &[Node], groups: &Groups, parents: &[Option<usize>], group: usize) -> usize {
     let mut at = Some(group);
     for _ in 0..parents.len() {
         let Some(group) = at else { break };
@@ -83,21 +80,60 @@ fn plain_position(nodes: &[Node], groups: &Groups, parents: &[Up], group: usize)
         if lines.iter().any(|line| nodes.get(*line).is_some_and(Node::is_plain)) {
             return position(groups, group);
         }
-        at = parents.get(group).and_then(|up| up.group);
+        at = parents.get(group).copied().flatten();
     }
     0
 }
 
-/// The path from a group back to the beginning, each group once.
-fn walk(nodes: &[Node], groups: &Groups, parents: &[Up], from: Option<usize>) -> Vec<usize> {
+/// Makes the parents a forest. A cycle is cut at its first group in the file,
+/// which then follows on what stands before it.
+fn cut_cycles(groups: &Groups, parents: &mut [Option<usize>]) {
+    #[derive(Clone, Copy, PartialEq)]
+    enum State {
+        New,
+        OnPath,
+        Done,
+    }
+    let mut states = vec![State::New; parents.len()];
+    for start in 0..parents.len() {
+        let mut path = Vec::new();
+        let mut at = Some(start);
+        while let Some(group) = at {
+            match states.get(group) {
+                Some(State::New) => {}
+                Some(State::OnPath) => {
+                    let cycle = path.iter().rev().take_while(|other| **other != group).chain([&group]);
+                    let first = cycle.min().copied().unwrap_or(group);
+                    // What is done leads to a beginning without coming by here.
+                    let is_done = |other: usize| states.get(other) == Some(&State::Done);
+                    let before = head(groups, first).and_then(|line| groups.before(line, is_done));
+                    if let Some(parent) = parents.get_mut(first) {
+                        *parent = before;
+                    }
+                    break;
+                }
+                _ => break,
+            }
+            if let Some(state) = states.get_mut(group) {
+                *state = State::OnPath;
+            }
+            path.push(group);
+            at = parents.get(group).copied().flatten();
+        }
+        for group in path {
+            if let Some(state) = states.get_mut(group) {
+                *state = State::Done;
+            }
+        }
+    }
+}
+
+/// The path from a group back to the beginning.
+fn walk(nodes: &[Node], groups: &Groups, parents: &[Option<usize>], from: Option<usize>) -> Vec<usize> {
     let mut path = Vec::new();
-    let mut seen = vec![false; parents.len()];
     let mut has_summary = false;
     let mut at = from;
     while let Some(group) = at {
-        if let Some(seen) = seen.get_mut(group) {
-            *seen = true;
-        }
         path.push(group);
         let Some(first) = head(groups, group) else { break };
         let body = nodes.get(first).map(|node| &node.body);
@@ -106,12 +142,7 @@ fn walk(nodes: &[Node], groups: &Groups, parents: &[Up], from: Option<usize>) ->
             break;
         }
         has_summary |= matches!(body, Some(NodeBody::User { is_summary: true, .. }));
-        let up = parents.get(group).and_then(|up| up.group);
-        at = match up {
-            // A cycle: go on with what stands before in the file.
-            Some(up) if seen.get(up) == Some(&true) => groups.before(first, |other| seen.get(other) == Some(&false)),
-            up => up,
-        };
+        at = parents.get(group).copied().flatten();
     }
     path
 }

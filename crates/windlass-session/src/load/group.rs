@@ -29,11 +29,8 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    pub(super) fn of(nodes: &[Node]) -> Self {
-        let mut by_id = HashMap::new();
-        for (at, node) in nodes.iter().enumerate().filter(|(_, node)| node.is_chained()) {
-            by_id.insert(node.id.clone(), at);
-        }
+    pub(super) fn of(nodes: &[Node], mut by_id: HashMap<EntryId, usize>) -> Self {
+        by_id.retain(|_, at| nodes.get(*at).is_some_and(Node::is_chained));
         let mut groups = Self { groups: Vec::new(), of_node: vec![None; nodes.len()], by_id };
         groups.join_lines(nodes);
         groups.attach_results(nodes);

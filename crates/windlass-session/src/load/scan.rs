@@ -22,6 +22,8 @@ pub(super) struct Scanned {
     pub(super) nodes: Vec<Node>,
     pub(super) report: LoadReport,
     pub(super) bytes: u64,
+    /// The last node of each id.
+    pub(super) by_id: HashMap<EntryId, usize>,
 }
 
 pub(super) fn scan(reader: impl BufRead) -> io::Result<Scanned> {
@@ -34,6 +36,7 @@ pub(super) fn scan(reader: impl BufRead) -> io::Result<Scanned> {
         }
     }
     scan.out.bytes = lines.bytes;
+    scan.out.by_id = scan.by_id.into_iter().map(|(id, seen)| (id, seen.node)).collect();
     Ok(scan.out)
 }
 
