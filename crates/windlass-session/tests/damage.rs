@@ -1,5 +1,7 @@
 //! Damage to a log loses what it hits and nothing else.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "test code")]
+
 mod common;
 
 use common::{Writer, log_of};

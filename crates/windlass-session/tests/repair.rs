@@ -1,5 +1,7 @@
 //! Invariants of the codec, the repair and the transcript, over generated sessions.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
+
 mod common;
 
 use common::{log_of, session};

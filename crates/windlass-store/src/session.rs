@@ -12,6 +12,9 @@ use windlass_types::Entry;
 /// Most bytes that wait for the disk before an append waits with them.
 const MOST_PENDING: usize = 8 * 1024 * 1024;
 
+/// Largest buffer that an idle session keeps, in bytes.
+const MOST_KEPT: usize = 8 * 1024;
+
 /// An open session. At most one thread writes it at a time; what is appended
 /// meanwhile goes out together, with one write and at most one sync.
 #[derive(Debug)]
@@ -199,7 +202,7 @@ impl OpenSession {
                     state.failed.get_or_insert_with(|| error.clone());
                 }
                 // The buffer serves again unless something came in meanwhile.
-                if state.pending.is_empty() && bytes.capacity() <= MOST_PENDING / 64 {
+                if state.pending.is_empty() && bytes.capacity() <= MOST_KEPT {
                     state.pending = bytes;
                     state.pending.clear();
                 }

@@ -1,5 +1,7 @@
 //! What is on disk, and what happens when the disk does not play along.
 
+#![expect(clippy::unwrap_used, reason = "test code")]
+
 use std::fs;
 use std::path::Path;
 use windlass_session::{Durability, Lease, Owner, ProjectKey, SessionKey, SessionStore, StoreErrorKind, slug};
@@ -126,7 +128,6 @@ async fn a_full_disk_stops_the_session_and_says_where() {
     std::os::unix::fs::symlink("/dev/full", &path).unwrap();
     let lease = open(&store, &key).await;
     let error = store.append(&lease, lease.seq(), vec![prompt(0, None)], Durability::Durable).await.unwrap_err();
-    // A device is no log, so it is not even found as one; the path is still the one to write.
     assert_eq!(error.kind, StoreErrorKind::Full);
     assert!(error.to_string().contains(&path.display().to_string()), "{error}");
     assert!(error.to_string().contains("free some space"), "{error}");

@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 /// Most lines that one checksum covers.
 const MOST_LINES: usize = 65_536;
 
+/// Room that is kept for the next batch, in lines.
+const KEPT_LINES: usize = 64;
+
 /// The sum over the lines since the last checksum: the hash of the lines' own
 /// hashes, so that the last lines can be summed without those before.
 #[derive(Debug, Default)]
@@ -15,10 +18,15 @@ pub(crate) struct LineSum {
 impl LineSum {
     /// Adds a line, without its line break.
     pub(crate) fn add(&mut self, line: &[u8]) {
+        self.add_hash(&blake3::hash(line));
+    }
+
+    /// Adds a line by its hash.
+    pub(crate) fn add_hash(&mut self, hash: &blake3::Hash) {
         if self.hashes.len() == MOST_LINES {
             self.hashes.pop_front();
         }
-        self.hashes.push_back(*blake3::hash(line).as_bytes());
+        self.hashes.push_back(*hash.as_bytes());
     }
 
     /// How many lines the sum can cover.
@@ -39,5 +47,6 @@ impl LineSum {
     /// Begins anew.
     pub(crate) fn clear(&mut self) {
         self.hashes.clear();
+        self.hashes.shrink_to(KEPT_LINES);
     }
 }

@@ -46,9 +46,8 @@ fn position(groups: &Groups, group: usize) -> usize {
 }
 
 fn up(nodes: &[Node], groups: &Groups, group: usize) -> Option<usize> {
-    let Some((at, node)) = head(groups, group).and_then(|at| Some((at, nodes.get(at)?))) else {
-        return None;
-    };
+    let at = head(groups, group)?;
+    let node = nodes.get(at)?;
     let named = groups.node(&node.parent).and_then(|parent| groups.of_node.get(parent).copied().flatten());
     let is_beginning = match &node.body {
         // The model never speaks first, so such a line has lost its parent.

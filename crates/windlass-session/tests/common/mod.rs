@@ -1,6 +1,7 @@
 //! Sessions for tests.
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 
 use proptest::prelude::*;
 use windlass_session::{LogEncoder, LogHeader};
