@@ -45,7 +45,7 @@ pub use permission::{
     AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, MatchedRule, PermissionAnswer, PermissionDenial,
     PermissionMode, PermissionRequest, PermissionUpdate, RuleSource, RuleValue, UpdateDestination,
 };
-pub use run::{Continuation, Interrupted, ModelUsage, Outcome, RunFailure, RunFailureKind, RunResult};
+pub use run::{Continuation, Interrupted, ModelUsage, Outcome, RunFailure, RunFailureKind, RunResult, Unsuccessful};
 pub use time::Timestamp;
 pub use tool::{Access, ContextChange, ToolOutcome, ToolSpec};
 pub use usage::{NanoUsd, Usage};

@@ -3,6 +3,7 @@
 use crate::{JsonText, ModelErrorKind, NanoUsd, PermissionDenial, SessionId, StopReason, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Why the loop called the model again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -146,8 +147,48 @@ pub struct ModelUsage {
     pub max_output_tokens: u32,
 }
 
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Success => f.write_str("the model finished its answer"),
+            Self::Refused => f.write_str("the model refused"),
+            Self::MaxTurns { limit } => write!(f, "the limit of {limit} turns was reached"),
+            Self::MaxBudget { limit } => write!(f, "the budget of {limit} does not buy another call"),
+            Self::Interrupted { .. } => f.write_str("the run was interrupted"),
+            Self::StoppedByHook { reason } => write!(f, "a hook stopped the run: {reason}"),
+            Self::PromptBlocked { reason } => write!(f, "a hook blocked the prompt: {reason}"),
+            Self::Failed(failure) => f.write_str(&failure.message),
+        }
+    }
+}
+
+/// A run that did not succeed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsuccessful(Box<RunResult>);
+
+impl Unsuccessful {
+    /// The whole result: what was done and spent until then.
+    pub fn result(&self) -> &RunResult {
+        &self.0
+    }
+
+    /// The whole result.
+    pub fn into_result(self) -> RunResult {
+        *self.0
+    }
+}
+
+impl fmt::Display for Unsuccessful {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.outcome.fmt(f)
+    }
+}
+
+impl std::error::Error for Unsuccessful {}
+
 /// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[must_use = "a run may have failed: look at its outcome, or call `success()`"]
 #[non_exhaustive]
 pub struct RunResult {
     /// How it ended.
@@ -193,6 +234,14 @@ impl RunResult {
             permission_denials: Vec::new(),
             structured_output: None,
         }
+    }
+
+    /// This result, if the model finished its answer.
+    ///
+    /// # Errors
+    /// The run ended in any other way.
+    pub fn success(self) -> Result<Self, Unsuccessful> {
+        if self.outcome.is_success() { Ok(self) } else { Err(Unsuccessful(Box::new(self))) }
     }
 }
 

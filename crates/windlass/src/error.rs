@@ -39,7 +39,7 @@ pub enum Error {
     #[error(transparent)]
     Rule(#[from] RuleError),
     /// The permission mode is not permitted.
-    #[error(transparent)]
+    #[error("{0}: call `Permissions::allow_bypass()` if you accept the risk")]
     Mode(#[from] ModeError),
     /// The tools do not make a set.
     #[error(transparent)]
@@ -62,6 +62,9 @@ pub enum Error {
         /// The text.
         id: String,
     },
+    /// The run did not succeed. From [`RunResult::success`](crate::RunResult::success).
+    #[error(transparent)]
+    Unsuccessful(#[from] windlass_types::Unsuccessful),
     /// The session could not be opened.
     #[error(transparent)]
     Open(#[from] OpenError),

@@ -69,7 +69,7 @@ pub use windlass_types::{
     Access, AgentPath, Behavior, ContentBlock, Decision, DecisionReason, Delta, Event, EventKind, HookEventName,
     JsonText, Message, NanoUsd, Outcome, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate,
     RunFailure, RunFailureKind, RunResult, SessionId, StateChange, Status, StopReason, Thinking, ToolFinished,
-    ToolResult, ToolUse, ToolUseId, Usage,
+    ToolResult, ToolUse, ToolUseId, Unsuccessful, Usage,
 };
 
 /// Runs the examples of the README as tests.
