@@ -47,6 +47,7 @@ mod stream;
 
 pub use line::MAX_LINE;
 pub use mapper::{FrameMapper, FrameOptions};
+pub use outcome::is_error;
 
 /// The version of the host protocol's reference whose frames these are:
 /// `claude_code_version` in `system/init`.

@@ -82,6 +82,15 @@ impl Ending {
     }
 }
 
+/// Whether a result with this outcome says `is_error`: what a command that ran
+/// it should exit with 1 for.
+pub fn is_error(outcome: &Outcome) -> bool {
+    !matches!(
+        outcome,
+        Outcome::Success | Outcome::Refused | Outcome::StoppedByHook { .. } | Outcome::PromptBlocked { .. }
+    )
+}
+
 /// The class of a failed model call, as the wire names it.
 pub(crate) fn error_class(kind: ModelErrorKind) -> &'static str {
     match kind {

@@ -1,7 +1,7 @@
 //! Every frame as it is written, and the order of frames in each case that `docs/architecture.md` names.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot be set up has failed")]
 
-use windlass_protocol::{FrameMapper, FrameOptions, MAX_LINE};
+use windlass_protocol::{FrameMapper, FrameOptions, MAX_LINE, is_error};
 use windlass_types::{
     Behavior, ContentBlock, Continuation, Decision, DecisionReason, Delta, Event, EventKind, HookEventName,
     HookOutcome, Interrupted, JsonText, MatchedRule, MessageId, ModelErrorKind, NanoUsd, Outcome, PermissionDenial,
@@ -287,6 +287,7 @@ fn every_end_of_a_run() {
         assert_eq!(outline(first), before, "{outcome:?}");
         let frame: serde_json::Value = serde_json::from_str(last).unwrap();
         assert_eq!(frame["type"], "result");
+        assert_eq!(frame["is_error"], is_error(&outcome));
         let text = |name: &str| frame[name].as_str().unwrap_or("null").to_owned();
         let found = format!(
             "{}|{}|{}|{}|{}|{}|{}",
