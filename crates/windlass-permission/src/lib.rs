@@ -31,6 +31,7 @@ mod decide;
 mod domain;
 mod error;
 mod facts;
+pub mod git;
 mod glob;
 mod lower;
 mod matcher;

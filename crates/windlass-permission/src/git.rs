@@ -1,0 +1,41 @@
+//! What the files of a git repository can make a reading git command do.
+//!
+//! Git runs programs that configuration names: monitors, pagers, converters, filters, signature checkers. A
+//! repository brings its own configuration along, so before `git status` may run unasked somebody has to look.
+//! The functions here do the looking on bytes that the caller read; they are pure, total and bounded by their
+//! input, and every doubt counts as *not inert*.
+//!
+//! The configuration of the user and of the machine is not looked at: it is theirs.
+
+mod attributes;
+mod config;
+mod index;
+
+pub use attributes::attributes_are_inert;
+pub use config::{GitConfig, inert_config};
+pub use index::{GitIndex, read_index};
+
+/// Whether a variable of the environment changes which repository, configuration or programs git uses.
+#[must_use]
+pub fn redirects_git(variable: &str) -> bool {
+    const HARMLESS: &[&str] = &[
+        "GIT_ADVICE",
+        "GIT_ASKPASS",
+        "GIT_AUTHOR_DATE",
+        "GIT_AUTHOR_EMAIL",
+        "GIT_AUTHOR_NAME",
+        "GIT_COMMITTER_DATE",
+        "GIT_COMMITTER_EMAIL",
+        "GIT_COMMITTER_NAME",
+        "GIT_EDITOR",
+        "GIT_MERGE_AUTOEDIT",
+        "GIT_OPTIONAL_LOCKS",
+        "GIT_PAGER",
+        "GIT_SSH",
+        "GIT_SSH_COMMAND",
+        "GIT_SSL_CAINFO",
+        "GIT_TERMINAL_PROMPT",
+    ];
+    let upper = variable.to_ascii_uppercase();
+    upper.starts_with("GIT_") && !HARMLESS.contains(&upper.as_str())
+}

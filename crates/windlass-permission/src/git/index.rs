@@ -1,0 +1,105 @@
+//! The index of a repository: which repositories and attributes it has inside.
+
+/// What an index names that has to be looked at as well.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct GitIndex {
+    /// Paths of repositories inside, as bytes, from the top of the working tree. Git runs itself in those that
+    /// are there, with their own configuration.
+    pub repositories: Vec<Vec<u8>>,
+    /// Paths of `.gitattributes` files, as bytes, from the top of the working tree.
+    pub attributes: Vec<Vec<u8>>,
+}
+
+/// Reads an index. Nothing if it is damaged, of an unknown version, or continued in another file.
+#[must_use]
+pub fn read_index(bytes: &[u8], hash_bytes: usize) -> Option<GitIndex> {
+    let mut rest = bytes.strip_prefix(b"DIRC".as_slice())?;
+    let version = number(&mut rest)?;
+    let entries = number(&mut rest)?;
+    if !(2..=4).contains(&version) {
+        return None;
+    }
+    let mut index = GitIndex::default();
+    let mut name = Vec::new();
+    for _ in 0..entries {
+        let before = rest.len();
+        let fixed = take(&mut rest, 40)?;
+        let mode = number(&mut fixed.get(24..)?)?;
+        take(&mut rest, hash_bytes)?;
+        let flags = take(&mut rest, 2)?;
+        let extended = flags.first().is_some_and(|flags| flags & 0x40 != 0);
+        if extended {
+            take(&mut rest, 2)?;
+        }
+        if version == 4 {
+            let cut = varint(&mut rest)?;
+            name.truncate(name.len().checked_sub(cut)?);
+        } else {
+            name.clear();
+        }
+        let end = rest.iter().position(|byte| *byte == 0)?;
+        name.extend_from_slice(take(&mut rest, end)?);
+        if version == 4 {
+            take(&mut rest, 1)?;
+        } else {
+            // One to eight zeros, up to a multiple of eight.
+            let length = before.checked_sub(rest.len())?;
+            take(&mut rest, 8 - length % 8)?;
+        }
+        note(&mut index, mode, &name)?;
+    }
+    extensions_are_known(rest, hash_bytes).then_some(index)
+}
+
+fn note(index: &mut GitIndex, mode: u32, name: &[u8]) -> Option<()> {
+    match mode & 0o170_000 {
+        0o160_000 => index.repositories.push(name.to_vec()),
+        0o100_000 | 0o120_000 => {}
+        // A directory of which the files are not listed, or something new.
+        _ => return None,
+    }
+    if name.rsplit(|byte| *byte == b'/').next().is_some_and(|last| last.eq_ignore_ascii_case(b".gitattributes")) {
+        index.attributes.push(name.to_vec());
+    }
+    Some(())
+}
+
+/// An extension whose name begins with a capital may be passed over; others change what the entries mean.
+fn extensions_are_known(mut rest: &[u8], hash_bytes: usize) -> bool {
+    while rest.len() > hash_bytes {
+        let name = take(&mut rest, 4);
+        let Some(length) = number(&mut rest).and_then(|length| usize::try_from(length).ok()) else { return false };
+        let optional = name.and_then(<[u8]>::first).is_some_and(u8::is_ascii_uppercase);
+        if !optional || take(&mut rest, length).is_none() {
+            return false;
+        }
+    }
+    true
+}
+
+fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
+    let (taken, left) = rest.split_at_checked(length)?;
+    *rest = left;
+    Some(taken)
+}
+
+fn number(rest: &mut &[u8]) -> Option<u32> {
+    Some(u32::from_be_bytes(take(rest, 4)?.try_into().ok()?))
+}
+
+/// Seven bits to a byte, each further byte counting from one more.
+fn varint(rest: &mut &[u8]) -> Option<usize> {
+    let mut value = 0_usize;
+    loop {
+        let byte = *take(rest, 1)?.first()?;
+        value = value.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+        value = value.checked_add(1)?;
+    }
+}
+
+#[cfg(test)]
+mod tests;
