@@ -1,4 +1,18 @@
-//! Session store port, JSONL log format and transcript repair of windlass.
+//! Sessions: where they are kept, how they are written, and how any log becomes
+//! a conversation again.
+//!
+//! - [`SessionStore`] is the port; [`MemoryStore`] keeps sessions in memory, and
+//!   `windlass-store` in files.
+//! - [`LogEncoder`] writes entries as JSON lines, [`read_log`] reads any bytes
+//!   back: what cannot be used is skipped and reported, nothing else is lost.
+//! - [`repair`] makes the entries whole: every call gets exactly one result. It
+//!   is total, and repairing twice is repairing once.
+//! - [`Transcript`] is the conversation as a request carries it, which cannot be
+//!   invalid; [`SessionState`] is all that the entries add up to.
+//!
+//! To resume: open, load, repair, append what the repair made, fold.
+//!
+//! This crate reads no files, knows no clock and needs no async runtime.
 
 mod check;
 mod codec;
@@ -6,6 +20,7 @@ mod key;
 mod load;
 mod memory;
 mod repair;
+mod state;
 mod store;
 mod summary;
 mod transcript;
@@ -17,6 +32,7 @@ pub use key::{ProjectKey, SessionKey, slug};
 pub use load::{Log, read_log};
 pub use memory::MemoryStore;
 pub use repair::{RepairReport, repair};
+pub use state::SessionState;
 pub use store::{
     Durability, Lease, LoadReport, Loaded, LogHeader, Owner, SessionStore, SessionSummary, SkippedLine, StoreError,
     StoreErrorKind,

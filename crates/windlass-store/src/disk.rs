@@ -1,7 +1,7 @@
 //! What is done to files and directories.
 
 use crate::owner::holder;
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::Path;
 use windlass_session::{SessionKey, StoreError, StoreErrorKind};
@@ -49,6 +49,28 @@ pub(crate) fn open_log(path: &Path, create: bool) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
+}
+
+/// Copies a log to a new place, where it appears whole or not at all.
+pub(crate) fn copy_whole(from: &Path, to: &Path) -> Result<(), StoreError> {
+    let partial = to.with_extension(format!("partial-{}", std::process::id()));
+    let copied = (|| {
+        let mut source = File::open(from).map_err(|e| error(from, "read", &e))?;
+        let failed = |e: io::Error| error(&partial, "write", &e);
+        let mut copy = open_log(&partial, true).map_err(failed)?;
+        copy.set_len(0).map_err(failed)?;
+        io::copy(&mut source, &mut copy).map_err(failed)?;
+        copy.sync_data().map_err(failed)?;
+        // A link never replaces what somebody else put there meanwhile.
+        match fs::hard_link(&partial, to) {
+            Err(e) if e.kind() != ErrorKind::AlreadyExists && !to.exists() => fs::rename(&partial, to),
+            linked => linked,
+        }
+        .map_err(|e| error(to, "create", &e))
+    })();
+    // After a rename, or a failure before there was one, it is not there.
+    let _ = fs::remove_file(&partial);
+    copied
 }
 
 /// Takes the lock of a log, which ends with the descriptor, so with the process.

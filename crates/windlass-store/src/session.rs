@@ -299,16 +299,17 @@ impl Log {
             self.new_names.extend(folder.ancestors().skip(1).take(2).map(Path::to_owned));
         }
         self.new_names.insert(0, folder.to_owned());
-        let mut file = disk::open_log(&self.path, true).map_err(|error| disk::error(&self.path, "create", &error))?;
+        if let Some(import) = &self.import {
+            disk::copy_whole(import, &self.path)?;
+        }
+        let file = disk::open_log(&self.path, self.import.is_none());
+        let file = file.map_err(|error| disk::error(&self.path, "create", &error))?;
         disk::lock(&file, &self.path, key)?;
         let length = file.metadata().map_err(|error| disk::error(&self.path, "read", &error))?.len();
-        if length > 0 {
+        if length > 0 && self.import.is_none() {
             return Err(StoreError::conflict(key, 0, length));
         }
-        if let Some(import) = self.import.take() {
-            let mut source = File::open(&import).map_err(|error| disk::error(&import, "read", &error))?;
-            io::copy(&mut source, &mut file).map_err(|error| disk::error(&self.path, "write", &error))?;
-        }
+        self.import = None;
         self.file = Some(file);
         Ok(())
     }

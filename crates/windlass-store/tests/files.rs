@@ -222,6 +222,28 @@ async fn a_session_of_another_home_is_copied_when_it_goes_on() {
 }
 
 #[tokio::test]
+async fn a_copy_that_fails_hides_nothing() {
+    let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let key = key("import", 2);
+    store_all(&JsonlStore::new(other.path()), &key, vec![prompt(0, None)]).await;
+    let store = JsonlStore::with_imports(home.path(), vec![other.path().to_owned()]);
+    // Something stands where the copy is made.
+    let obstacle = store.log_path(&key).with_extension(format!("partial-{}", std::process::id()));
+    fs::create_dir_all(&obstacle).unwrap();
+    let lease = open(&store, &key).await;
+    let append = store.append(&lease, lease.seq(), vec![prompt(1, Some(0))], Durability::Durable).await;
+    assert_eq!(append.unwrap_err().kind, StoreErrorKind::Io);
+    drop(lease);
+    assert!(!store.log_path(&key).exists());
+    assert_eq!(store.load(&key).await.unwrap().entries, [prompt(0, None)]);
+    fs::remove_dir(&obstacle).unwrap();
+    store_all(&store, &key, vec![prompt(1, Some(0))]).await;
+    assert_eq!(store.load(&key).await.unwrap().entries.len(), 2);
+    let names: Vec<_> = fs::read_dir(store.log_path(&key).parent().unwrap()).unwrap().collect();
+    assert_eq!(names.len(), 1, "no partial copy stays");
+}
+
+#[tokio::test]
 async fn folders_whose_hash_another_program_made_are_found() {
     let home = tempfile::tempdir().unwrap();
     let store = JsonlStore::new(home.path());
