@@ -168,6 +168,7 @@ impl Machine {
             Ok(step) => self.step(&step),
             Err(error) => {
                 let text = format!("The provider's stream cannot be followed: {error}.");
+                self.effect(Effect::Cancel(effect));
                 return self.model_failed(effect, &ModelFailure::new(ModelErrorKind::Protocol, text));
             }
         }

@@ -81,19 +81,21 @@ impl Outbox {
         true
     }
 
-    /// Events that wait for durability will never get it: drops them. A run
-    /// that was to be told to have ended has ended with the store's refusal.
+    /// Events that wait for durability will never get it, and what follows them
+    /// would tell of things whose cause the host never hears of: all are dropped
+    /// but the beginnings of runs and their ends, which the refusal now is.
     pub(crate) fn forget_unacknowledged(&mut self, refusal: &str) {
         let durable = self.durable;
+        let mut refused = false;
         self.events.retain_mut(|event| {
-            if event.after.is_none_or(|after| after <= durable) {
+            refused |= event.after.is_some_and(|after| after > durable);
+            if refused && let EventKind::RunFinished(result) = &mut event.kind {
+                result.outcome = Outcome::Failed(RunFailure::new(RunFailureKind::Store, refusal));
+                result.text.clear();
+                event.after = None;
                 return true;
             }
-            let EventKind::RunFinished(result) = &mut event.kind else { return false };
-            result.outcome = Outcome::Failed(RunFailure::new(RunFailureKind::Store, refusal));
-            result.text.clear();
-            event.after = None;
-            true
+            !refused || matches!(event.kind, EventKind::RunStarted(_))
         });
     }
 

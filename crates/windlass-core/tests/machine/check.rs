@@ -1,0 +1,334 @@
+//! What must hold at every step of every simulated world.
+
+use crate::sim::Going;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use windlass_core::{Effect, EffectId, Input, Machine, MachineConfig, RunCall};
+use windlass_session::{Transcript, check_messages, repair};
+use windlass_types::{
+    Access, Behavior, ContentBlock, Entry, EntryKind, Event, EventKind, HookCall, Message, ModelRequest, NanoUsd,
+    Outcome, PermissionAnswer, PermissionMode, PermissionRequest, RunFailureKind, RunId, SharedMessage, Status,
+    ToolUseId, Usage,
+};
+
+pub(crate) struct Checks {
+    config: MachineConfig,
+    // The log.
+    appends: BTreeMap<EffectId, (usize, bool)>,
+    durable: usize,
+    // Events.
+    seq: u64,
+    run: Option<RunId>,
+    pub(crate) runs: usize,
+    message_shown: bool,
+    tools: BTreeMap<ToolUseId, Tool>,
+    cache_broken: usize,
+    // Requests.
+    blocks: Vec<String>,
+    breaks: usize,
+    // Calls.
+    begun: BTreeSet<(usize, ToolUseId)>,
+    approved: BTreeSet<String>,
+    lenient: bool,
+    closing: bool,
+}
+
+#[derive(Debug, Default)]
+struct Tool {
+    asking: bool,
+    started: bool,
+    finished: bool,
+}
+
+impl Checks {
+    pub(crate) fn new(config: &MachineConfig) -> Self {
+        Self {
+            config: config.clone(),
+            appends: BTreeMap::new(),
+            durable: 0,
+            seq: 0,
+            run: None,
+            runs: 0,
+            message_shown: false,
+            tools: BTreeMap::new(),
+            cache_broken: 0,
+            blocks: Vec::new(),
+            breaks: 0,
+            begun: BTreeSet::new(),
+            approved: BTreeSet::new(),
+            lenient: config.policy.mode() != PermissionMode::Default,
+            closing: false,
+        }
+    }
+
+    pub(crate) fn durable(&self) -> usize {
+        self.durable
+    }
+
+    pub(crate) fn last_calls(&self) -> Vec<ToolUseId> {
+        self.tools.keys().cloned().collect()
+    }
+
+    pub(crate) fn appended(&mut self, id: EffectId, upto: usize, durable: bool) {
+        self.appends.insert(id, (upto, durable));
+    }
+
+    /// The log answered an append.
+    pub(crate) fn synced(&mut self, id: EffectId) {
+        if let Some((upto, true)) = self.appends.remove(&id) {
+            self.durable = self.durable.max(upto);
+        }
+    }
+
+    pub(crate) fn user(&mut self, input: &Input) {
+        self.lenient |= matches!(input, Input::SetPermissionMode(_));
+        self.closing |= matches!(input, Input::Close);
+    }
+
+    pub(crate) fn answered(&mut self, request: &PermissionRequest, answer: &PermissionAnswer) {
+        if let PermissionAnswer::Allow { updated_input, updates } = answer {
+            self.lenient |= !updates.is_empty();
+            let (_, cwd) = request.digest.as_str().rsplit_once(" in ").unwrap();
+            let input = updated_input.as_ref().unwrap_or(&request.input);
+            self.approved.insert(format!("{} {} {} in {cwd}", request.tool_use_id, request.tool, input.as_str()));
+        }
+    }
+
+    // ---- events -------------------------------------------------------
+
+    pub(crate) fn event(&mut self, event: &Event, log: &[Entry]) {
+        assert_eq!(event.seq, self.seq, "a gap");
+        self.seq += 1;
+        if let EventKind::RunStarted(_) = &event.kind {
+            assert_eq!(self.run, None, "a run within a run");
+            self.run = Some(event.run_id.clone());
+            self.runs += 1;
+            return;
+        }
+        assert_eq!(self.run.as_ref(), Some(&event.run_id), "{event:?} belongs to no run");
+        let durable = &log[..self.durable];
+        match &event.kind {
+            EventKind::Status(Status::CacheBroken { .. }) => self.cache_broken += 1,
+            EventKind::Status(Status::Requesting { .. }) => {
+                assert!(!self.message_shown, "a request within a message");
+                assert!(self.tools.values().all(|tool| tool.finished), "a request while calls are open");
+                self.tools.clear();
+            }
+            EventKind::BlockDelta { .. } => self.message_shown = true,
+            EventKind::BlockFinished { block, .. } => {
+                self.message_shown = true;
+                if let Some(call) = block.as_tool_use() {
+                    assert!(self.tools.insert(call.id.clone(), Tool::default()).is_none());
+                }
+            }
+            EventKind::MessageFinished { message_id, .. } => {
+                self.message_shown = false;
+                let stored =
+                    |e: &Entry| matches!(&e.kind, EntryKind::Assistant(message) if message.message_id == *message_id);
+                assert!(durable.iter().any(stored), "{message_id} is not durable");
+            }
+            EventKind::MessageWithdrawn { .. } => {
+                assert!(self.message_shown, "nothing to withdraw");
+                self.message_shown = false;
+                self.tools.clear();
+            }
+            EventKind::RunFinished(result) => self.run_finished(&event.run_id, &result.outcome, durable),
+            other => self.tool_event(other, durable),
+        }
+    }
+
+    fn tool_event(&mut self, kind: &EventKind, durable: &[Entry]) {
+        let id = match kind {
+            EventKind::ToolStarted(started) => &started.tool_use_id,
+            EventKind::ToolProgress(progress) => &progress.tool_use_id,
+            EventKind::ToolFinished(finished) => &finished.result.tool_use_id,
+            EventKind::PermissionRequested(request) => &request.tool_use_id,
+            EventKind::PermissionResolved { tool_use_id, .. } => tool_use_id,
+            EventKind::HookRan { tool_use_id: Some(id), .. } => id,
+            _ => return,
+        };
+        assert!(!self.message_shown, "{kind:?} within a message");
+        let tool = self.tools.get_mut(id).unwrap_or_else(|| panic!("{kind:?} of no call"));
+        assert!(!tool.finished, "{kind:?} after the result");
+        match kind {
+            EventKind::ToolStarted(_) => {
+                assert!(!std::mem::replace(&mut tool.started, true), "started twice");
+                assert!(!tool.asking, "started while the host is asked");
+            }
+            EventKind::ToolProgress(_) => assert!(tool.started),
+            EventKind::PermissionRequested(_) => {
+                assert!(!tool.started);
+                tool.asking = true;
+            }
+            EventKind::PermissionResolved { .. } => {
+                assert!(!tool.started);
+                tool.asking = false;
+                let stored =
+                    |e: &Entry| matches!(&e.kind, EntryKind::Decision(decision) if decision.tool_use_id == *id);
+                assert!(durable.iter().any(stored));
+            }
+            EventKind::ToolFinished(finished) => {
+                tool.finished = true;
+                let stored =
+                    |e: &Entry| matches!(&e.kind, EntryKind::ToolResult(entry) if entry.result == finished.result);
+                assert!(durable.iter().any(stored), "a result that is not durable");
+            }
+            _ => {}
+        }
+    }
+
+    fn run_finished(&mut self, run: &RunId, outcome: &Outcome, durable: &[Entry]) {
+        let refused = matches!(outcome, Outcome::Failed(failure) if failure.kind == RunFailureKind::Store);
+        if !refused {
+            assert!(!self.message_shown, "the message was neither finished nor withdrawn");
+            assert!(self.tools.values().all(|tool| tool.finished), "a call without result");
+            let stored = |e: &Entry| matches!(&e.kind, EntryKind::RunFinished(record) if record.run == *run);
+            assert!(durable.iter().any(stored), "the end of the run is not durable");
+        }
+        self.message_shown = false;
+        self.tools.clear();
+        self.run = None;
+    }
+
+    pub(crate) fn end(&mut self, broken: bool) {
+        assert_eq!(self.run, None, "a run without end");
+        assert!(broken || self.cache_broken >= self.breaks, "the cache broke {} times unsaid", self.breaks);
+        assert!(broken || self.closing, "nobody closed it");
+    }
+
+    // ---- effects ------------------------------------------------------
+
+    pub(crate) fn effect(
+        &mut self,
+        _id: EffectId,
+        effect: &Effect,
+        log: &[Entry],
+        going: &[(EffectId, Going)],
+        machine: &Machine,
+    ) {
+        match effect {
+            Effect::CallModel(request) => self.request(request, machine.state().cost(), going),
+            Effect::Run(call) => self.run(call, log, going),
+            Effect::RunHooks { call: HookCall::SessionEnd { .. }, .. } => assert!(self.closing),
+            _ => {}
+        }
+    }
+
+    fn request(&mut self, request: &ModelRequest, spent: NanoUsd, going: &[(EffectId, Going)]) {
+        valid(&request.messages);
+        for (_, going) in going {
+            assert!(matches!(going, Going::Append | Going::Told(_)), "{going:?} goes on while the model is asked");
+        }
+        let blocks: Vec<String> = request
+            .messages
+            .iter()
+            .flat_map(|message| message.content.iter().map(move |block| format!("{:?} {block:?}", message.role)))
+            .collect();
+        if !blocks.starts_with(&self.blocks) {
+            self.breaks += 1;
+        }
+        self.blocks = blocks;
+        if let Some(budget) = self.config.limits.max_budget {
+            let price = crate::sim::model("m").info.price.unwrap();
+            let input = windlass_context::estimate_request(request);
+            let mut worst = Usage::new(0, u64::from(request.max_output_tokens));
+            worst.cache_creation_input_tokens = input;
+            let reserved = spent.saturating_add(price.cost(&worst));
+            assert!(reserved <= budget, "{reserved} is more than {budget}");
+            assert!(request.max_output_tokens >= 1_024);
+        }
+    }
+
+    fn run(&mut self, call: &RunCall, log: &[Entry], going: &[(EffectId, Going)]) {
+        let message = log.iter().filter(|entry| matches!(entry.kind, EntryKind::Assistant(_))).count();
+        let reads = matches!(call.facts.access, Access::Reads(_));
+        if reads {
+            // It may have begun before its message was complete, and not count.
+            return self.beside_others(call, going);
+        }
+        let id = &call.call.id;
+        assert!(self.begun.insert((message, id.clone())), "{id} ran twice");
+        let durable = &log[..self.durable];
+        let holds = |entry: &Entry| match &entry.kind {
+            EntryKind::Assistant(message) => {
+                message.content.iter().filter_map(ContentBlock::as_tool_use).any(|use_| use_.id == *id)
+            }
+            _ => false,
+        };
+        assert!(durable.iter().any(holds), "{id} runs before its message is durable");
+        let intent = |entry: &Entry| {
+            matches!(&entry.kind, EntryKind::Intent { tool_use_id, digest, .. }
+                if tool_use_id == id && *digest == call.facts.digest)
+        };
+        assert!(durable.iter().any(intent), "{id} runs before its intent is durable");
+        let decision = durable.iter().rev().find_map(|entry| match &entry.kind {
+            EntryKind::Decision(decision) if decision.tool_use_id == *id => Some(decision),
+            _ => None,
+        });
+        assert_eq!(decision.map(|audited| audited.decision.behavior), Some(Behavior::Allow));
+        assert_ne!(call.call.name, "Banned");
+        assert_eq!(call.facts.input, call.call.input, "it runs with another input than was judged");
+        let by_hook = decision.is_some_and(|d| d.decision.reason == windlass_types::DecisionReason::Hook);
+        if call.call.name == "Write" && !self.lenient && !by_hook {
+            let this = format!("{id} {}", call.facts.digest.as_str());
+            assert!(self.approved.contains(&this), "{this} was not approved, but {:?}", self.approved);
+        }
+        self.beside_others(call, going);
+    }
+
+    fn beside_others(&self, call: &RunCall, going: &[(EffectId, Going)]) {
+        let running = || {
+            going.iter().filter_map(|(_, going)| match going {
+                Going::Run(other) => Some(other),
+                Going::Told(other) if !matches!(other.facts.access, Access::Reads(_)) => Some(other),
+                _ => None,
+            })
+        };
+        assert!(running().count() < self.config.limits.max_parallel_tools.max(1), "too many at once");
+        for other in running() {
+            let (ours, theirs) = (footprint(call), footprint(other));
+            assert!(!ours.conflicts_with(&theirs), "{ours:?} beside {theirs:?}");
+        }
+    }
+
+    // ---- after each input ---------------------------------------------
+
+    pub(crate) fn after_step(&mut self, machine: &Machine, log: &[Entry], going: &[(EffectId, Going)]) {
+        if machine.is_idle() {
+            for (_, going) in going {
+                let left = matches!(going, Going::Append | Going::Told(_));
+                assert!(left, "{going:?} goes on after the end");
+            }
+        }
+        let live = machine.state().transcript().messages();
+        let folded = Transcript::from_entries(log).messages();
+        assert_eq!(texts(&folded), texts(&live), "the log says something else");
+        // The program may end here: with all that was handed over, or with what was promised.
+        for log in [log, &log[..self.durable]] {
+            let (repaired, _) = repair(log.to_vec());
+            let mut transcript = Transcript::from_entries(&repaired);
+            transcript.push_user(vec![ContentBlock::text("go on")]);
+            valid(&transcript.messages());
+        }
+    }
+}
+
+fn footprint(call: &RunCall) -> Access {
+    let resolved = || -> Vec<PathBuf> { call.facts.paths.iter().map(|path| path.resolved.clone()).collect() };
+    match &call.facts.access {
+        Access::Reads(_) => Access::Reads(resolved()),
+        Access::Writes(_) => Access::Writes(resolved()),
+        other => other.clone(),
+    }
+}
+
+pub(crate) fn texts(messages: &[SharedMessage]) -> Vec<&str> {
+    messages.iter().map(|message| message.json()).collect()
+}
+
+/// A provider would take the messages, and the user has the last word.
+pub(crate) fn valid(messages: &[SharedMessage]) {
+    let plain = messages.iter().map(|message| -> &Message { message });
+    check_messages(plain).unwrap_or_else(|broken| panic!("{broken}: {messages:#?}"));
+    assert_eq!(messages.last().map(|message| message.role), Some(windlass_types::Role::User));
+}

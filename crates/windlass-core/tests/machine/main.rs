@@ -1,0 +1,15 @@
+//! The machine alone: simulated worlds, and the sequences that hosts see.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod check;
+mod choices;
+mod properties;
+mod sim;
+mod tools;

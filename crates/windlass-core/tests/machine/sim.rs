@@ -1,0 +1,450 @@
+//! A driver without any input or output: it holds every effect that is going
+//! on and answers them in the order, and with the results, that choices say.
+
+use crate::check::Checks;
+use crate::choices::Choices;
+use crate::tools;
+use std::sync::Arc;
+use windlass_core::{
+    Effect, EffectId, Input, Limits, Machine, MachineConfig, ModelFailure, ModelProfile, Output, Prompt, RunCall,
+    StoreFailure,
+};
+use windlass_types::{
+    Behavior, BlockStart, ContentBlock, Entry, Event, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText,
+    MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd, PermissionAnswer,
+    PermissionMode, PermissionRequest, PermissionUpdate, Price, SessionId, StopReason, StreamDelta, Timestamp,
+    ToolUse, UpdateDestination, Usage,
+};
+
+/// An effect that waits for its answer.
+#[derive(Debug, Clone)]
+pub(crate) enum Going {
+    Model { events: Vec<ModelEvent>, at: usize, fails: Option<ModelErrorKind> },
+    Prepare { call: ToolUse, cwd: std::path::PathBuf },
+    Hooks(HookCall),
+    Ask(PermissionRequest),
+    Snapshot,
+    Run(RunCall),
+    /// A call that was told to stop: it still answers.
+    Told(RunCall),
+    Append,
+    Sleep,
+}
+
+/// What a simulated world may do beyond the plain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wild {
+    /// The user stops, steers, changes mode and model, closes.
+    pub(crate) user: bool,
+    /// Model calls fail, and messages are odd.
+    pub(crate) model: bool,
+    /// Hooks and host do more than let pass.
+    pub(crate) gate: bool,
+    /// The store refuses.
+    pub(crate) store: bool,
+}
+
+pub(crate) const TAME: Wild = Wild { user: false, model: false, gate: false, store: false };
+pub(crate) const WILD: Wild = Wild { user: true, model: true, gate: true, store: false };
+
+pub(crate) struct Sim {
+    pub(crate) machine: Machine,
+    pub(crate) going: Vec<(EffectId, Going)>,
+    /// Effects that nobody waits for any more; they may answer all the same.
+    cancelled: Vec<(EffectId, Going)>,
+    pub(crate) events: Vec<Event>,
+    pub(crate) log: Vec<Entry>,
+    pub(crate) requests: Vec<Arc<ModelRequest>>,
+    pub(crate) checks: Checks,
+    /// How each model call answers; when used up, with a plain text.
+    pub(crate) script: Vec<Vec<ContentBlock>>,
+    choices: Choices,
+    wild: Wild,
+    now: u64,
+    messages: u32,
+    pub(crate) over: bool,
+}
+
+pub(crate) fn model(id: &str) -> ModelProfile {
+    let mut info = ModelInfo::new(200_000, 8_000);
+    info.price = Some(Price::new(3_000, 15_000));
+    ModelProfile::new(id, info)
+}
+
+pub(crate) fn config() -> MachineConfig {
+    let policy = tools::policy(PermissionMode::Default);
+    let mut config = MachineConfig::new(SessionId::from("s"), 7, model("m"), policy, "/w".into());
+    config.can_ask = true;
+    config
+}
+
+/// A configuration with hooks, a fallback and tight limits, as choices say.
+pub(crate) fn odd_config(choices: &mut Choices) -> MachineConfig {
+    let mut config = config();
+    config.fallback = (choices.pick(2) == 1).then(|| model("f"));
+    config.can_ask = choices.pick(4) != 3;
+    let hooks = [
+        (HookEventName::PreToolUse, Some("Hooked".to_owned())),
+        (HookEventName::PreToolUse, None),
+        (HookEventName::PostToolUse, None),
+        (HookEventName::PostToolUseFailure, None),
+        (HookEventName::UserPromptSubmit, None),
+        (HookEventName::Stop, None),
+        (HookEventName::SessionStart, None),
+        (HookEventName::SessionEnd, None),
+    ];
+    config.hooks = hooks.into_iter().filter(|_| choices.pick(3) == 1).collect();
+    let mut limits = Limits::default();
+    limits.max_turns = (choices.pick(4) == 1).then_some(3);
+    limits.max_budget = (choices.pick(3) == 1).then(|| NanoUsd::new(60_000_000 + 10_000_000 * choices.pick(20) as u64));
+    limits.max_parallel_tools = [10, 2, 1, 0][choices.pick(4)];
+    limits.max_retries = 2;
+    limits.max_output_continuations = 1;
+    limits.max_stop_continuations = 2;
+    limits.max_failing_turns = 4;
+    config.limits = limits;
+    config
+}
+
+impl Sim {
+    pub(crate) fn new(config: MachineConfig, choices: Choices, wild: Wild) -> Self {
+        let checks = Checks::new(&config);
+        Self {
+            machine: Machine::new(config, &[]),
+            going: Vec::new(),
+            cancelled: Vec::new(),
+            events: Vec::new(),
+            log: Vec::new(),
+            requests: Vec::new(),
+            checks,
+            script: Vec::new(),
+            choices,
+            wild,
+            now: 1_000,
+            messages: 0,
+            over: false,
+        }
+    }
+
+    pub(crate) fn prompt(&mut self, text: &str) {
+        self.input(Input::Prompt(Prompt::text(text)));
+    }
+
+    /// Hands an input over and takes out all that follows.
+    pub(crate) fn input(&mut self, input: Input) {
+        self.now += 1;
+        self.machine.handle(Timestamp::from_millis(self.now), input);
+        while let Some(output) = self.machine.poll() {
+            assert!(!self.over, "after the end came {output:?}");
+            match output {
+                Output::Event(event) => {
+                    self.checks.event(&event, &self.log);
+                    self.events.push(*event);
+                }
+                Output::Effect(id, effect) => self.effect(id, effect),
+                Output::Closed | Output::Broken(_) => {
+                    self.over = true;
+                    self.checks.end(matches!(output, Output::Broken(_)));
+                }
+            }
+        }
+        self.checks.after_step(&self.machine, &self.log, &self.going);
+    }
+
+    fn effect(&mut self, id: EffectId, effect: Effect) {
+        self.checks.effect(id, &effect, &self.log, &self.going, &self.machine);
+        let going = match effect {
+            Effect::CallModel(request) => {
+                self.requests.push(Arc::clone(&request));
+                self.answer_of_model(&request)
+            }
+            Effect::Prepare { call, cwd } => Going::Prepare { call, cwd },
+            Effect::RunHooks { call, .. } => Going::Hooks(call),
+            Effect::Ask(request) => Going::Ask(*request),
+            Effect::Snapshot { .. } => Going::Snapshot,
+            Effect::Run(call) => Going::Run(*call),
+            Effect::Append { entries, durable } => {
+                self.log.extend(entries);
+                self.checks.appended(id, self.log.len(), durable);
+                Going::Append
+            }
+            Effect::Sleep(_) => Going::Sleep,
+            Effect::Cancel(other) => {
+                // A call that runs is told, and answers; all others are forgotten.
+                let Some(at) = self.going.iter().position(|(id, _)| *id == other) else { return };
+                let (id, going) = self.going.remove(at);
+                match going {
+                    Going::Run(call) | Going::Told(call) => self.going.push((id, Going::Told(call))),
+                    Going::Append => self.going.insert(at, (id, Going::Append)),
+                    going => self.cancelled.push((id, going)),
+                }
+                return;
+            }
+        };
+        self.going.push((id, going));
+    }
+
+    /// Plays to the end: until nothing is going on and nothing is left to choose.
+    pub(crate) fn play(&mut self) {
+        for _ in 0..20_000 {
+            if self.over || (self.going.is_empty() && (self.choices.are_used_up() || !self.wild.user)) {
+                return;
+            }
+            self.step();
+        }
+        panic!("it does not end: {:?}", self.going);
+    }
+
+    /// Plays so many steps.
+    pub(crate) fn steps(&mut self, count: usize) {
+        for _ in 0..count {
+            if !self.over && !self.going.is_empty() {
+                self.step();
+            }
+        }
+    }
+
+    fn step(&mut self) {
+        if self.wild.user && self.choices.once_in(12) {
+            return self.user();
+        }
+        if !self.cancelled.is_empty() && self.choices.once_in(6) {
+            let at = self.choices.pick(self.cancelled.len());
+            let (id, going) = self.cancelled.remove(at);
+            if let Going::Model { events, at, .. } = &going {
+                // One more item of a stream that nobody reads.
+                let item = events.get(*at).cloned().unwrap_or(ModelEvent::Ping);
+                return self.input(Input::Model(id, item.into()));
+            }
+            return self.answer(id, going);
+        }
+        // The log answers in order; all else in any.
+        let first_append = self.going.iter().position(|(_, going)| matches!(going, Going::Append));
+        let ready: Vec<usize> = (0..self.going.len())
+            .filter(|at| Some(*at) == first_append || !matches!(self.going[*at].1, Going::Append))
+            .collect();
+        if ready.is_empty() {
+            return;
+        }
+        let at = ready[self.choices.pick(ready.len())];
+        let (id, going) = self.going.remove(at);
+        self.answer(id, going);
+    }
+
+    fn user(&mut self) {
+        let calls: Vec<_> = self.requests.iter().flat_map(|_| self.checks.last_calls()).collect();
+        let input = match self.choices.pick(14) {
+            0 | 1 => Input::Interrupt,
+            2 => Input::Steer(vec![ContentBlock::text("and this")]),
+            3 => Input::Steer(vec![ContentBlock::text(" ")]),
+            4 | 5 if !calls.is_empty() => Input::StopTool(calls[self.choices.pick(calls.len())].clone()),
+            6 => Input::SetPermissionMode(PermissionMode::ALL[self.choices.pick(5)]),
+            7 => Input::SetModel(Box::new(model(["m", "n", "f"][self.choices.pick(3)]))),
+            8 if self.choices.once_in(3) => Input::Close,
+            9 => Input::Prompt(Prompt::text("")),
+            _ => Input::Prompt(Prompt::text("more")),
+        };
+        self.checks.user(&input);
+        self.input(input);
+    }
+
+    fn answer(&mut self, id: EffectId, going: Going) {
+        let input = match going {
+            Going::Model { events, at, fails } => {
+                if let Some(event) = events.get(at) {
+                    let item = ModelItem::from(event.clone());
+                    if *event != ModelEvent::MessageStop {
+                        self.going.push((id, Going::Model { events, at: at + 1, fails }));
+                    }
+                    Input::Model(id, item)
+                } else {
+                    let mut failure = ModelFailure::new(fails.unwrap_or(ModelErrorKind::Cut), "it failed");
+                    failure.jitter = 1 << 30;
+                    Input::ModelFailed(id, failure)
+                }
+            }
+            Going::Prepare { call, cwd } => Input::Prepared(id, tools::prepare(&call, &cwd)),
+            Going::Hooks(call) => Input::Hooked(id, Box::new(self.hooks(&call))),
+            Going::Ask(request) => {
+                let answer = self.host(&request);
+                self.checks.answered(&request, &answer);
+                Input::Answered(id, answer)
+            }
+            Going::Snapshot if self.wild.store && self.choices.once_in(8) => {
+                Input::Snapshotted(id, Err("no room".into()))
+            }
+            Going::Snapshot => Input::Snapshotted(id, Ok(())),
+            Going::Run(call) => {
+                if self.wild.user && self.choices.once_in(4) {
+                    self.going.push((id, Going::Run(call)));
+                    Input::Progress(id, "still".to_owned())
+                } else {
+                    Input::Ran(id, Box::new(tools::run(&call)))
+                }
+            }
+            Going::Told(call) => Input::Ran(id, Box::new(tools::run(&call))),
+            Going::Append => {
+                let refused = self.wild.store && self.choices.once_in(12);
+                if !refused {
+                    self.checks.synced(id);
+                }
+                Input::Appended(id, if refused { Err(StoreFailure::new("the disk is full")) } else { Ok(()) })
+            }
+            Going::Sleep => Input::Woke(id),
+        };
+        self.input(input);
+    }
+
+    fn hooks(&mut self, call: &HookCall) -> HookOutcome {
+        let mut outcome = HookOutcome::default();
+        outcome.ran.push("h".to_owned());
+        if !self.wild.gate {
+            return outcome;
+        }
+        match self.choices.pick(8) {
+            1 => outcome.additional_context.push("mind this".to_owned()),
+            2 => outcome.verdict = Some(HookVerdict::new(Behavior::Allow, "h", "")),
+            3 => outcome.verdict = Some(HookVerdict::new(Behavior::Deny, "h", "no")),
+            4 => outcome.verdict = Some(HookVerdict::new(Behavior::Ask, "h", "sure?")),
+            5 => outcome.block = Some(HookVerdict::new(Behavior::Deny, "h", "not so")),
+            6 => outcome.stop = Some("enough".to_owned()),
+            7 => outcome.updated_output = Some("seen by the hook".into()),
+            _ => {}
+        }
+        if matches!(call, HookCall::PreToolUse { .. }) && self.choices.once_in(5) {
+            outcome.updated_input = Some(JsonText::parse(r#"{"path":"by-hook"}"#).unwrap());
+        }
+        outcome
+    }
+
+    fn host(&mut self, request: &PermissionRequest) -> PermissionAnswer {
+        let choice = if self.wild.gate { self.choices.pick(7) } else { request.input.as_str().len() % 2 };
+        let updates = match choice {
+            5 => vec![PermissionUpdate::SetMode {
+                mode: PermissionMode::ALL[self.choices.pick(5)],
+                destination: UpdateDestination::Session,
+            }],
+            _ => Vec::new(),
+        };
+        match choice {
+            1 => PermissionAnswer::deny("not that"),
+            2 => {
+                let input = JsonText::parse(r#"{"path":"b"}"#).unwrap();
+                PermissionAnswer::Allow { updated_input: Some(input), updates }
+            }
+            3 => PermissionAnswer::Deny { message: "stop".to_owned(), interrupt: true },
+            _ => PermissionAnswer::Allow { updated_input: None, updates },
+        }
+    }
+
+    fn answer_of_model(&mut self, request: &ModelRequest) -> Going {
+        self.messages += 1;
+        let number = self.messages;
+        let (content, reason) = if self.script.is_empty() { self.message() } else { (self.script.remove(0), None) };
+        let calls = content.iter().any(|block| block.as_tool_use().is_some());
+        let reason = reason.unwrap_or(if calls { StopReason::ToolUse } else { StopReason::EndTurn });
+        let mut events = stream(number, &request.model, &content, reason);
+        let mut fails = None;
+        if self.wild.model {
+            let full = events.len();
+            match self.choices.pick(8) {
+                6 => events.truncate(self.choices.pick(full)),
+                7 => {
+                    events.truncate(self.choices.pick(full));
+                    let kinds = [
+                        ModelErrorKind::Overloaded,
+                        ModelErrorKind::Server,
+                        ModelErrorKind::Authentication,
+                        ModelErrorKind::PromptTooLong,
+                    ];
+                    fails = Some(kinds[self.choices.pick(kinds.len())]);
+                }
+                5 => {
+                    let at = self.choices.pick(full);
+                    events.insert(at, ModelEvent::BlockStop { index: 99 });
+                }
+                _ => {}
+            }
+        }
+        Going::Model { events, at: 0, fails }
+    }
+
+    /// A message as choices say: by default one text, which ends a run.
+    fn message(&mut self) -> (Vec<ContentBlock>, Option<StopReason>) {
+        let number = self.messages;
+        let mut content = Vec::new();
+        for at in 0..self.choices.pick(5) {
+            content.push(self.block(number, at));
+        }
+        if content.is_empty() {
+            return (vec![ContentBlock::text(format!("answer {number}"))], None);
+        }
+        let reasons = [
+            StopReason::MaxTokens,
+            StopReason::Refusal,
+            StopReason::PauseTurn,
+            StopReason::Other("new".into()),
+        ];
+        let reason = match self.choices.pick(10) {
+            at @ 6.. => reasons.get(at - 6).cloned(),
+            _ => None,
+        };
+        (content, reason.filter(|_| self.wild.model))
+    }
+
+    fn block(&mut self, number: u32, at: usize) -> ContentBlock {
+        let paths = ["a", "b", "/w/a", "alias", "/etc/passwd", "sub", ".git/config"];
+        let input = |path: &str| format!(r#"{{"path":"{path}"}}"#);
+        let path = paths[self.choices.pick(paths.len())];
+        let (name, input) = match self.choices.pick(14) {
+            0 => return ContentBlock::text(format!("text {number}.{at}")),
+            1 => {
+                let signature = format!("signed {number}.{at}");
+                return ContentBlock::Thinking { thinking: "hm".to_owned(), signature };
+            }
+            2 => return ContentBlock::text(" "),
+            3 | 4 => ("Read", input(path)),
+            5..=7 => ("Write", input(path)),
+            8 => ("Net", "{}".to_owned()),
+            9 => ("Cd", input(["sub", "/w"][self.choices.pick(2)])),
+            10 => ("Banned", input(path)),
+            11 => ("Hooked", input(path)),
+            12 => (["Nope", "Read"][self.choices.pick(2)], "{}".to_owned()),
+            _ => ("Write", r#"{"path":"a","path":"b"}"#.to_owned()),
+        };
+        let input = JsonText::parse(input).unwrap();
+        ContentBlock::ToolUse(ToolUse::new(format!("t{number}.{at}"), name, input))
+    }
+
+    /// The texts of the conversation as it would be sent now.
+    pub(crate) fn conversation(&self) -> Vec<String> {
+        self.machine.state().transcript().messages().iter().map(|message| message.json().to_owned()).collect()
+    }
+}
+
+/// The events of a message.
+fn stream(number: u32, model: &str, content: &[ContentBlock], reason: StopReason) -> Vec<ModelEvent> {
+    let id = MessageId::from(format!("msg{number}"));
+    let usage = Usage::new(100, 0);
+    let mut events = vec![ModelEvent::MessageStart { id, model: model.to_owned(), usage }];
+    for (index, block) in content.iter().enumerate() {
+        let (start, delta) = match block {
+            ContentBlock::Text { text } => (BlockStart::Text(String::new()), StreamDelta::Text(text.clone())),
+            ContentBlock::Thinking { thinking, signature } => (
+                BlockStart::Thinking { thinking: thinking.clone(), signature: String::new() },
+                StreamDelta::Signature(signature.clone()),
+            ),
+            ContentBlock::ToolUse(call) => (
+                BlockStart::ToolUse { id: call.id.clone(), name: call.name.clone() },
+                StreamDelta::ToolInput(call.input.as_str().to_owned()),
+            ),
+            other => panic!("not streamed here: {other:?}"),
+        };
+        events.push(ModelEvent::BlockStart { index, block: start });
+        events.push(ModelEvent::BlockDelta { index, delta });
+        events.push(ModelEvent::BlockStop { index });
+    }
+    events.push(ModelEvent::MessageDelta { stop_reason: Some(reason), usage: Usage::new(100, 50) });
+    events.push(ModelEvent::MessageStop);
+    events
+}
