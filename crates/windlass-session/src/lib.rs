@@ -7,8 +7,8 @@
 //!   back: what cannot be used is skipped and reported, nothing else is lost.
 //! - [`repair`] makes the entries whole: every call gets exactly one result. It
 //!   is total, and repairing twice is repairing once.
-//! - [`Transcript`] is the conversation as a request carries it, which cannot be
-//!   invalid; [`SessionState`] is all that the entries add up to.
+//! - [`Transcript`] is the conversation as a request carries it: a fold over the
+//!   entries that cannot be invalid.
 //!
 //! To resume: open, load, repair, append what the repair made, fold.
 //!
@@ -20,7 +20,6 @@ mod key;
 mod load;
 mod memory;
 mod repair;
-mod state;
 mod store;
 mod summary;
 mod transcript;
@@ -32,7 +31,6 @@ pub use key::{ProjectKey, SessionKey, slug};
 pub use load::{Log, read_log};
 pub use memory::MemoryStore;
 pub use repair::{RepairReport, repair};
-pub use state::SessionState;
 pub use store::{
     Durability, Lease, LoadReport, Loaded, LogHeader, Owner, SessionStore, SessionSummary, SkippedLine, StoreError,
     StoreErrorKind,

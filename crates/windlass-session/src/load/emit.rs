@@ -1,9 +1,8 @@
 //! Nodes to entries.
 
 use super::conversation::Conversation;
-use super::group::Group;
+use super::group::{Group, block_ids};
 use super::{Link, Node, NodeBody};
-use crate::repair::derived_id;
 use crate::store::LoadReport;
 use std::collections::HashMap;
 use windlass_types::{AssistantEntry, Entry, EntryId, EntryKind, ToolResultEntry, ToolUseId};
@@ -149,12 +148,7 @@ fn link_id(link: &Link) -> Option<EntryId> {
 fn add_line(message: &mut Option<Placed>, calls: &mut HashMap<ToolUseId, EntryId>, at: usize, node: Node) {
     let NodeBody::Assistant(line) = node.body else { return };
     // A line of another program may hold several blocks.
-    let last = line.content.len().saturating_sub(1);
-    let ids = (0..line.content.len()).map(|block| match block {
-        block if block == last => node.id.clone(),
-        block => derived_id("block", &[node.id.as_str(), &block.to_string()]),
-    });
-    let ids: Vec<EntryId> = ids.collect();
+    let ids = block_ids(&node.id, line.content.len());
     for (block, id) in line.content.iter().zip(&ids) {
         if let Some(call) = block.as_tool_use() {
             calls.entry(call.id.clone()).or_insert_with(|| id.clone());

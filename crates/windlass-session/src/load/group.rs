@@ -1,6 +1,7 @@
 //! Nodes that belong together: the lines of one message and its results.
 
 use super::{Link, Node, NodeBody};
+use crate::repair::derived_id;
 use std::collections::HashMap;
 use windlass_types::{EntryId, MessageId};
 
@@ -31,6 +32,15 @@ pub(super) struct Groups {
 impl Groups {
     pub(super) fn of(nodes: &[Node], mut by_id: HashMap<EntryId, usize>) -> Self {
         by_id.retain(|_, at| nodes.get(*at).is_some_and(Node::is_chained));
+        // Ids that reading gave out are referred to by what was appended later.
+        for (at, node) in nodes.iter().enumerate().filter(|(_, node)| node.is_chained()) {
+            by_id.entry(node.id.clone()).or_insert(at);
+            if let NodeBody::Assistant(message) = &node.body {
+                for id in block_ids(&node.id, message.content.len()) {
+                    by_id.entry(id).or_insert(at);
+                }
+            }
+        }
         let mut groups = Self { groups: Vec::new(), of_node: vec![None; nodes.len()], by_id };
         groups.join_lines(nodes);
         groups.attach_results(nodes);
@@ -174,6 +184,17 @@ impl Groups {
             }
         }
     }
+}
+
+/// The ids of the blocks of one line: its last block has its own.
+pub(super) fn block_ids(line: &EntryId, blocks: usize) -> Vec<EntryId> {
+    let last = blocks.saturating_sub(1);
+    (0..blocks)
+        .map(|block| match block {
+            block if block == last => line.clone(),
+            block => derived_id("block", &[line.as_str(), &block.to_string()]),
+        })
+        .collect()
 }
 
 fn resolve(by_id: &HashMap<EntryId, usize>, link: &Link) -> Option<usize> {

@@ -110,6 +110,21 @@ fn several_blocks_and_results_in_one_line_are_taken_apart() {
 }
 
 #[test]
+fn what_a_repair_of_another_programs_line_made_is_found_again() {
+    let message = r#"{"parentUuid":"a","type":"assistant","uuid":"b","message":{"id":"m","content":[{"type":"tool_use","id":"1","name":"T","input":{}},{"type":"tool_use","id":"1b","name":"T","input":{}}]}}"#;
+    let mut log = log(&["user:a:", message, "user:c:b", "model:d:c"]).into_bytes();
+    let (_, report) = repair(read_log(log.as_slice()).unwrap().entries);
+    assert_eq!(report.synthetic.len(), 2);
+    let mut encoder = crate::LogEncoder::new("s".into(), crate::LogHeader::default());
+    for entry in &report.synthetic {
+        encoder.entry(entry, &mut log);
+    }
+    let (entries, report) = repair(read_log(log.as_slice()).unwrap().entries);
+    assert!(report.is_clean(), "{report:?}");
+    assert_eq!(Transcript::from_entries(&entries).messages().len(), 4);
+}
+
+#[test]
 fn lines_beside_the_conversation_are_kept_in_their_place() {
     let log = log(&["user:a:", r#"{"type":"tag","tag":"x"}"#, "model:b:a", r#"{"type":"mode","mode":"plan"}"#]);
     let entries = read_log(log.as_bytes()).unwrap().entries;
