@@ -1,2 +1,80 @@
-//! The windlass command: run coding agents from the terminal
-fn main() {}
+//! The windlass command: run coding agents from the terminal.
+
+mod args;
+mod ask;
+mod display;
+mod failure;
+mod output;
+mod permissions;
+mod prompt;
+mod provider;
+mod run;
+mod signals;
+mod terminal;
+
+use args::Cli;
+use clap::{CommandFactory, Parser};
+use failure::Usage;
+use std::future::Future;
+use std::io::{self, Write, stderr, stdout};
+use terminal::{Terminal, clean};
+use windlass_protocol::HOST_VERSION;
+
+fn main() {
+    let code = match command() {
+        Ok(code) => code,
+        Err(error) => report(&error),
+    };
+    // Threads that wait for an answer at the terminal must not keep the process.
+    std::process::exit(code);
+}
+
+/// Carries out the command line and returns the exit code.
+fn command() -> anyhow::Result<i32> {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) if !error.use_stderr() => {
+            error.print()?;
+            return Ok(0);
+        }
+        Err(error) => return Err(failure::usage(&error).into()),
+    };
+    let terminal = Terminal::of_process();
+    match cli.command {
+        None if cli.run.version => {
+            writeln!(stdout(), "{HOST_VERSION} (windlass {})", env!("CARGO_PKG_VERSION"))?;
+            Ok(0)
+        }
+        None if cli.run.wants_nothing() => {
+            write!(stderr(), "{}", Cli::command().render_help())?;
+            Ok(2)
+        }
+        None if cli.run.print.is_none() => {
+            Err(Usage("conversations at the terminal are not there yet: add -p to run this prompt".to_owned()).into())
+        }
+        None => block_on(run::run(cli.run, terminal)),
+        Some(_) => Ok(0),
+    }
+}
+
+fn block_on(work: impl Future<Output = anyhow::Result<i32>>) -> anyhow::Result<i32> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let code = runtime.block_on(work);
+    runtime.shutdown_background();
+    code
+}
+
+/// Says what went wrong, on one line, and returns the exit code.
+fn report(error: &anyhow::Error) -> i32 {
+    let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    };
+    if error.chain().any(broken_pipe) {
+        // Whoever read our output has seen enough.
+        return 0;
+    }
+    let text = clean(&format!("{error:#}")).replace(['\n', '\t'], " ");
+    // Standard error may be closed; the exit code says enough then.
+    let _ = writeln!(stderr(), "windlass: {text}");
+    if error.is::<Usage>() { 2 } else { 1 }
+}

@@ -45,6 +45,11 @@ impl Toolkit {
         self
     }
 
+    /// The tools.
+    pub fn tools(&self) -> &[Arc<dyn DynTool>] {
+        &self.tools
+    }
+
     /// Leaves out tools by name.
     pub fn without(mut self, names: &[&str]) -> Self {
         self.tools.retain(|tool| !names.contains(&tool.spec().name.as_str()));

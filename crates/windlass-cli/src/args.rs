@@ -1,0 +1,299 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use windlass::PermissionMode;
+
+/// Run a coding agent: it reads, searches, edits and runs things in the current directory, and asks before it does
+/// anything risky.
+#[derive(Debug, Parser)]
+#[command(
+    name = "windlass",
+    disable_version_flag = true,
+    disable_help_subcommand = true,
+    args_conflicts_with_subcommands = true,
+    override_usage = "windlass -p [OPTIONS] PROMPT\n       windlass COMMAND",
+    after_help = AFTER_HELP
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+const AFTER_HELP: &str = "\
+Environment:
+  ANTHROPIC_API_KEY   The key of the model provider; `windlass demo` needs none
+  ANTHROPIC_BASE_URL  Another address of the API
+  WINDLASS_HOME       Where sessions are kept [default: ~/.windlass]
+  NO_COLOR            Switches colours off
+
+Exit codes: 0 success, 1 the run or command failed, 2 the command line is wrong, 130 interrupted, 143 terminated.
+
+Examples:
+  windlass -p 'Why does the test in src/parse.rs fail?'
+  windlass -p 'Fix it' --continue --permission-mode acceptEdits --allowedTools 'Bash(cargo test *)'
+  git diff | windlass -p 'Review this change' --output-format json";
+
+/// A prompt and how to run it.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Run a prompt and print the answer. Standard input, if it is not a terminal, is the prompt or is added to it
+    #[arg(short, long, value_name = "PROMPT", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) print: Option<String>,
+    /// The prompt, if -p does not hold it
+    #[arg(value_name = "PROMPT", hide = true)]
+    pub(crate) prompt: Option<String>,
+    /// What goes to standard output: the answer; one JSON object with the result (with --verbose: an array of all
+    /// messages); or one JSON object a line as things happen
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "Output")]
+    pub(crate) output_format: OutputFormat,
+    /// With stream-json: also hand on the model's own stream
+    #[arg(long, help_heading = "Output")]
+    pub(crate) include_partial_messages: bool,
+    /// Show on standard error what tools do; with json: print all messages
+    #[arg(long, help_heading = "Output")]
+    pub(crate) verbose: bool,
+
+    /// The model: opus, sonnet, haiku, or a full name
+    #[arg(long, help_heading = "Model")]
+    pub(crate) model: Option<String>,
+    /// The model that takes over when the first is overloaded
+    #[arg(long, value_name = "MODEL", help_heading = "Model")]
+    pub(crate) fallback_model: Option<String>,
+    /// Replace the system prompt
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Model")]
+    pub(crate) system_prompt: Option<String>,
+    /// Add to the system prompt
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Model")]
+    pub(crate) append_system_prompt: Option<String>,
+    /// Most messages of the model
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Model")]
+    pub(crate) max_turns: Option<u32>,
+    /// Most money for the session, in US dollars; reserved before each call
+    #[arg(long, value_name = "USD", value_parser = budget, help_heading = "Model")]
+    pub(crate) max_budget_usd: Option<f64>,
+
+    #[command(flatten)]
+    pub(crate) permissions: PermissionArgs,
+    /// The tools that the model is offered: names separated by commas, `default` for all, "" for none
+    #[arg(long, value_name = "NAMES", help_heading = "Tools and permissions")]
+    pub(crate) tools: Option<String>,
+    /// Allow everything that no rule and no safety check forbids. HIGH RISK: whatever text the model reads can make
+    /// it run programs here
+    #[arg(long, help_heading = "Tools and permissions")]
+    pub(crate) dangerously_skip_permissions: bool,
+    /// Let --permission-mode be bypassPermissions
+    #[arg(long, hide = true)]
+    pub(crate) allow_dangerously_skip_permissions: bool,
+
+    /// Go on with the last session of this directory
+    #[arg(short, long, conflicts_with_all = ["resume", "session_id"], help_heading = "Session")]
+    pub(crate) r#continue: bool,
+    /// Go on with a session
+    #[arg(short, long, value_name = "ID", conflicts_with = "session_id", help_heading = "Session")]
+    pub(crate) resume: Option<String>,
+    /// The id of the new session, a UUID
+    #[arg(long, value_name = "UUID", help_heading = "Session")]
+    pub(crate) session_id: Option<String>,
+    /// Write nothing about the session to disk
+    #[arg(long, conflicts_with_all = ["continue", "resume"], help_heading = "Session")]
+    pub(crate) no_session_persistence: bool,
+    /// Write what the model is asked and answers to a cassette, without keys
+    #[arg(long, value_name = "FILE", conflicts_with = "replay", help_heading = "Session")]
+    pub(crate) record: Option<PathBuf>,
+    /// Answer from a cassette instead of a model
+    #[arg(long, value_name = "FILE", help_heading = "Session")]
+    pub(crate) replay: Option<PathBuf>,
+
+    /// Print the version
+    #[arg(short = 'v', long)]
+    pub(crate) version: bool,
+}
+
+/// Who may do what.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct PermissionArgs {
+    /// default, acceptEdits, plan, dontAsk or bypassPermissions
+    #[arg(long, value_name = "MODE", help_heading = "Tools and permissions")]
+    pub(crate) permission_mode: Option<PermissionMode>,
+    /// Rules of calls that need no question, such as 'Bash(cargo test *)' or 'Edit(src/**)'
+    #[arg(
+        long = "allowedTools",
+        alias = "allowed-tools",
+        value_name = "RULES",
+        help_heading = "Tools and permissions"
+    )]
+    pub(crate) allowed_tools: Vec<String>,
+    /// Rules of calls that are refused, whatever else allows them
+    #[arg(
+        long = "disallowedTools",
+        alias = "disallowed-tools",
+        value_name = "RULES",
+        help_heading = "Tools and permissions"
+    )]
+    pub(crate) disallowed_tools: Vec<String>,
+    /// Make another directory part of the workspace
+    #[arg(long, value_name = "DIR", help_heading = "Tools and permissions")]
+    pub(crate) add_dir: Vec<PathBuf>,
+}
+
+/// What goes to standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum OutputFormat {
+    /// The answer.
+    #[default]
+    Text,
+    /// The result, or all messages, when it is there.
+    Json,
+    /// One message a line, as it happens.
+    StreamJson,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Watch an agent find and fix a real bug; needs no key
+    Demo(DemoArgs),
+    /// Test permission rules without a model
+    #[command(subcommand)]
+    Permissions(PermissionsCommand),
+    /// List tools, or call them without a model
+    #[command(subcommand)]
+    Tools(ToolsCommand),
+    /// Look at stored sessions
+    #[command(subcommand)]
+    Sessions(SessionsCommand),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Use the real model; needs ANTHROPIC_API_KEY
+    #[arg(long)]
+    pub(crate) live: bool,
+    /// Keep the folder that the agent worked in
+    #[arg(long)]
+    pub(crate) keep: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PermissionsCommand {
+    /// Say how each call on standard input would be judged: JSON Lines in, JSON Lines out
+    Explain,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// Print the tools, one JSON object a line
+    List,
+    /// Run calls through the whole permission gate: one from the arguments, or JSON Lines from standard input
+    Call(ToolsCallArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolsCallArgs {
+    /// The tool
+    #[arg(requires = "input")]
+    pub(crate) name: Option<String>,
+    /// Its input, a JSON object
+    #[arg(value_name = "JSON")]
+    pub(crate) input: Option<String>,
+    /// The directory to work in
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) permissions: PermissionArgs,
+    /// Settings to read rules from
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub(crate) settings: Option<String>,
+    /// What is answered to calls that ask
+    #[arg(long, value_enum, default_value_t, value_name = "ANSWER")]
+    pub(crate) on_ask: OnAsk,
+}
+
+/// What is answered to calls that ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum OnAsk {
+    /// They do not run.
+    #[default]
+    Deny,
+    /// They run.
+    Allow,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// The sessions of this directory, the last changed first
+    List {
+        /// Another directory
+        #[arg(long, value_name = "DIR")]
+        cwd: Option<PathBuf>,
+    },
+    /// The conversation of a session, for people
+    Show {
+        /// A session id or a file
+        #[arg(value_name = "SESSION")]
+        session: String,
+    },
+    /// Whether sessions can be read and what is damaged; changes nothing
+    Check {
+        /// Files or session ids
+        #[arg(value_name = "FILE", required = true)]
+        sessions: Vec<String>,
+    },
+    /// A session in another format
+    Export {
+        /// A file or a session id
+        #[arg(value_name = "FILE")]
+        session: String,
+        /// messages: the message array that a request would carry
+        #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+        format: ExportFormat,
+    },
+}
+
+/// What a session is exported as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// The message array that a request would carry.
+    #[default]
+    Messages,
+}
+
+fn budget(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(usd) if usd.is_finite() && usd > 0.0 => Ok(usd),
+        _ => Err("give an amount in US dollars above zero, such as 0.50".to_owned()),
+    }
+}
+
+impl RunArgs {
+    /// Whether anything was asked for at all.
+    pub(crate) fn wants_nothing(&self) -> bool {
+        self.print.is_none() && self.prompt.is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_prompt_may_have_the_name_of_a_command() {
+        let cli = Cli::try_parse_from(["windlass", "-p", "demo"]).unwrap();
+        assert_eq!(cli.run.print.as_deref(), Some("demo"));
+        let cli = Cli::try_parse_from(["windlass", "-p", "--verbose", "fix it"]).unwrap();
+        assert_eq!((cli.run.print.as_deref(), cli.run.prompt.as_deref()), (Some(""), Some("fix it")));
+        let cli = Cli::try_parse_from(["windlass", "fix it", "-p", "--", "-v"]);
+        assert!(cli.is_err());
+        let cli = Cli::try_parse_from(["windlass", "-p", "--", "- a list"]).unwrap();
+        assert_eq!(cli.run.prompt.as_deref(), Some("- a list"));
+        assert!(matches!(Cli::try_parse_from(["windlass", "demo"]).unwrap().command, Some(Command::Demo(_))));
+    }
+}

@@ -1,0 +1,255 @@
+//! Runs as people like to see them: the answer as it comes, and one line for what happens beside it.
+
+use crate::permissions::flags_for;
+use crate::terminal::{Filter, clean, visible};
+use std::io::{self, Write};
+use windlass::crates::types::{MatchedRule, RetryStatus, ToolStarted};
+use windlass::{
+    Behavior, Decision, DecisionReason, Delta, Event, EventKind, JsonText, PermissionRequest, Status, ToolFinished,
+};
+
+/// How a line is painted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Paint {
+    Plain,
+    Bold,
+    Dim,
+    Red,
+    Green,
+    Yellow,
+    Cyan,
+}
+
+impl Paint {
+    fn code(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Bold => "\u{1b}[1m",
+            Self::Dim => "\u{1b}[2m",
+            Self::Red => "\u{1b}[31m",
+            Self::Green => "\u{1b}[32m",
+            Self::Yellow => "\u{1b}[33m",
+            Self::Cyan => "\u{1b}[36m",
+        }
+    }
+}
+
+/// Where something is written, and whether colours belong there.
+pub(crate) struct Pen {
+    out: Box<dyn Write + Send>,
+    colours: bool,
+}
+
+impl Pen {
+    pub(crate) fn new(out: impl Write + Send + 'static, colours: bool) -> Self {
+        Self { out: Box::new(out), colours }
+    }
+
+    /// A line of our own around a text of others: the text is cleaned.
+    fn line(&mut self, paint: Paint, text: &str) -> io::Result<()> {
+        let text = clean(text);
+        let (on, off) = if self.colours && paint != Paint::Plain { (paint.code(), "\u{1b}[0m") } else { ("", "") };
+        writeln!(self.out, "{on}{text}{off}")
+    }
+}
+
+/// Most lines of one result that are shown.
+const RESULT_LINES: usize = 6;
+/// Most lines of one diff that are shown.
+const DIFF_LINES: usize = 60;
+
+/// Shows the events of a run.
+pub(crate) struct Display {
+    /// The answer, as it is written. Nothing: it is not shown as it comes.
+    text: Option<Pen>,
+    /// What happens beside it.
+    activity: Option<Pen>,
+    filter: Filter,
+    /// Whether the last thing shown was text without a line end.
+    mid_line: bool,
+    /// Whether results are shown in full.
+    pub(crate) verbose: bool,
+}
+
+impl Display {
+    pub(crate) fn new(text: Option<Pen>, activity: Option<Pen>) -> Self {
+        Self { text, activity, filter: Filter::default(), mid_line: false, verbose: false }
+    }
+
+    /// Whether anything beside the answer is shown.
+    pub(crate) fn has_activity(&self) -> bool {
+        self.activity.is_some()
+    }
+
+    /// A line beside the answer.
+    pub(crate) fn note(&mut self, paint: Paint, text: &str) -> io::Result<()> {
+        if self.activity.is_none() {
+            return Ok(());
+        }
+        self.end_line()?;
+        match &mut self.activity {
+            Some(pen) => pen.line(paint, text),
+            None => Ok(()),
+        }
+    }
+
+    /// Shows an event.
+    pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
+        match &event.kind {
+            EventKind::BlockDelta { delta: Delta::Text(text), .. } => self.text(text),
+            EventKind::BlockFinished { .. } | EventKind::RunFinished(_) => self.end_line(),
+            EventKind::MessageWithdrawn { .. } => self.note(Paint::Yellow, "(the answer broke off and does not count)"),
+            EventKind::ToolStarted(started) => self.started(started),
+            EventKind::ToolFinished(finished) => self.finished(finished),
+            EventKind::PermissionResolved { tool, decision, .. } => self.resolved(tool, decision),
+            EventKind::Status(status) => self.status(status),
+            _ => Ok(()),
+        }
+    }
+
+    fn text(&mut self, piece: &str) -> io::Result<()> {
+        let Some(pen) = &mut self.text else { return Ok(()) };
+        let shown = self.filter.clean(piece);
+        if let Some(last) = shown.chars().last() {
+            self.mid_line = last != '\n';
+            pen.out.write_all(shown.as_bytes())?;
+            pen.out.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Ends a line of text that is not ended.
+    pub(crate) fn end_line(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.mid_line)
+            && let Some(pen) = &mut self.text
+        {
+            self.filter = Filter::default();
+            pen.out.write_all(b"\n")?;
+            pen.out.flush()?;
+        }
+        Ok(())
+    }
+
+    fn started(&mut self, started: &ToolStarted) -> io::Result<()> {
+        let title = command(&started.input).filter(|_| started.tool == "Bash");
+        let title = title.map_or_else(|| started.title.clone(), |command| format!("$ {}", visible(&command)));
+        self.note(Paint::Cyan, &format!("● {title}"))
+    }
+
+    fn finished(&mut self, finished: &ToolFinished) -> io::Result<()> {
+        if finished.denied.is_some() {
+            // Its verdict is shown already, or its text says what is wrong with the call.
+            return match &finished.denied {
+                Some(decision) if is_unfit(decision.reason) => {
+                    self.note(Paint::Red, &format!("  ✗ {}", decision.message))
+                }
+                _ => Ok(()),
+            };
+        }
+        if let Some(diff) = &finished.diff {
+            return self.diff(diff);
+        }
+        let text = finished.result.content.text();
+        let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+        let most = if self.verbose { 40 } else { RESULT_LINES };
+        let more = lines.len().saturating_sub(most);
+        // Of programs the end tells most, of everything else the beginning.
+        let from = if finished.tool == "Bash" { more } else { 0 };
+        let paint = if finished.result.is_error { Paint::Red } else { Paint::Dim };
+        if from > 0 {
+            self.note(Paint::Dim, &format!("  … {more} lines"))?;
+        }
+        for line in lines.iter().skip(from).take(most) {
+            self.note(paint, &format!("  {}", shortened(line)))?;
+        }
+        if from == 0 && more > 0 {
+            self.note(Paint::Dim, &format!("  … {more} more lines"))?;
+        }
+        Ok(())
+    }
+
+    fn diff(&mut self, diff: &str) -> io::Result<()> {
+        let lines: Vec<&str> = diff.lines().collect();
+        for line in lines.iter().take(DIFF_LINES) {
+            let paint = match line.chars().next() {
+                Some('+') if !line.starts_with("+++") => Paint::Green,
+                Some('-') if !line.starts_with("---") => Paint::Red,
+                _ => Paint::Dim,
+            };
+            self.note(paint, &format!("  {line}"))?;
+        }
+        match lines.len().saturating_sub(DIFF_LINES) {
+            0 => Ok(()),
+            more => self.note(Paint::Dim, &format!("  … {more} more lines")),
+        }
+    }
+
+    fn resolved(&mut self, tool: &str, decision: &Decision) -> io::Result<()> {
+        // What nobody was there to allow has a note of its own, with what would allow it.
+        if decision.behavior != Behavior::Deny || decision.reason == DecisionReason::NobodyToAsk {
+            return Ok(());
+        }
+        self.note(Paint::Red, &format!("✗ {tool} denied: {}", decision.message))
+    }
+
+    fn status(&mut self, status: &Status) -> io::Result<()> {
+        match status {
+            Status::Retrying(retry) => self.note(Paint::Yellow, &retrying(retry)),
+            Status::FallingBack { from, to } => {
+                self.note(Paint::Yellow, &format!("{from} is overloaded; {to} takes over"))
+            }
+            Status::PriceUnknown { model } => {
+                self.note(Paint::Yellow, &format!("the price of {model} is not known, so no budget holds for it"))
+            }
+            Status::Notice { message } => self.note(Paint::Yellow, message),
+            _ => Ok(()),
+        }
+    }
+
+    /// Shows a question that somebody else answers.
+    pub(crate) fn question(&mut self, request: &PermissionRequest) -> io::Result<()> {
+        for line in crate::ask::question(request).lines() {
+            self.note(Paint::Yellow, &format!("? {line}"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a call was denied that nobody was there to allow, and what would allow it.
+pub(crate) fn denied_note(tool: &str, decision: &Decision) -> Option<String> {
+    if decision.behavior != Behavior::Deny || decision.reason != DecisionReason::NobodyToAsk {
+        return None;
+    }
+    let rule = decision.rule.as_ref().map(|MatchedRule { rule, .. }| format!(" (rule {rule})")).unwrap_or_default();
+    let hint = match flags_for(&decision.suggestions) {
+        Some(flags) => format!(" To allow it: {flags}"),
+        None => String::new(),
+    };
+    Some(format!("{tool} was denied{rule}: {}{hint}", decision.message))
+}
+
+/// Whether a call was refused because it cannot be read, which no verdict announces.
+fn is_unfit(reason: DecisionReason) -> bool {
+    matches!(reason, DecisionReason::InvalidInput | DecisionReason::UnknownTool | DecisionReason::ToolCheck)
+}
+
+fn retrying(retry: &RetryStatus) -> String {
+    let seconds = retry.delay_ms as f64 / 1e3;
+    format!("{}; trying again in {seconds:.1} s ({} of {})", retry.message, retry.attempt, retry.max_retries)
+}
+
+fn command(input: &JsonText) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Command {
+        command: String,
+    }
+    input.to::<Command>().ok().map(|input| input.command)
+}
+
+fn shortened(line: &str) -> String {
+    const MOST: usize = 160;
+    match line.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
+        None => line.to_owned(),
+    }
+}

@@ -1,0 +1,80 @@
+//! What goes wrong, in one line that says what to do.
+
+use std::fmt;
+use windlass::{Error, Outcome, RunFailureKind, RunResult};
+
+/// The command line is wrong: exit code 2.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Usage {}
+
+/// An error of clap, on one line.
+pub(crate) fn usage(error: &clap::Error) -> Usage {
+    let rendered = error.render().to_string();
+    let mut lines = rendered.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or("the command line cannot be understood");
+    let mut text = first.strip_prefix("error: ").unwrap_or(first).to_owned();
+    for line in lines {
+        if line.starts_with("Usage:") || line.starts_with("For more information") {
+            break;
+        }
+        let line = line.strip_prefix("tip: ").unwrap_or(line);
+        text.push_str(if text.ends_with(':') { " " } else { "; " });
+        text.push_str(line);
+    }
+    Usage(format!("{text}; see `windlass --help`"))
+}
+
+/// What keeps a run from starting, in the terms of the command line.
+pub(crate) fn of_start(error: Error) -> anyhow::Error {
+    use windlass::OpenError;
+    let text = match &error {
+        Error::Open(OpenError::NotFound { .. }) | Error::NothingToContinue { .. } => {
+            return anyhow::anyhow!("{error}; `windlass sessions list` shows the sessions of this directory");
+        }
+        Error::Rule(rule) => return Usage(rule.to_string()).into(),
+        Error::BadSessionId { .. } => return Usage(error.to_string()).into(),
+        Error::Mode(_) => "the mode bypassPermissions needs --dangerously-skip-permissions",
+        Error::NoHome => "there is no place for sessions: set WINDLASS_HOME or HOME, or use --no-session-persistence",
+        Error::EmptyPrompt => "the prompt is empty: give it as `windlass -p PROMPT`, or on standard input",
+        _ => return anyhow::anyhow!("{error}"),
+    };
+    match error {
+        Error::Mode(_) | Error::EmptyPrompt => Usage(text.to_owned()).into(),
+        _ => anyhow::anyhow!("{text}"),
+    }
+}
+
+/// Why a run did not end well, if it did not.
+pub(crate) fn of_result(result: &RunResult) -> Option<String> {
+    let text = match &result.outcome {
+        Outcome::Success => return None,
+        Outcome::Refused => "the model refused to answer".to_owned(),
+        Outcome::MaxTurns { limit } => {
+            format!("stopped after {limit} turns; raise --max-turns, or go on with --continue")
+        }
+        Outcome::MaxBudget { limit } => format!(
+            "stopped: the next call could exceed the budget of {limit} ({} are spent); raise --max-budget-usd",
+            result.cost
+        ),
+        Outcome::Interrupted { .. } => "interrupted; go on with --continue".to_owned(),
+        Outcome::StoppedByHook { reason } => format!("a hook stopped the run: {reason}"),
+        Outcome::PromptBlocked { reason } => format!("a hook did not let the prompt in: {reason}"),
+        Outcome::Failed(failure) => match failure.kind {
+            RunFailureKind::Model(windlass::crates::types::ModelErrorKind::NotFound) => {
+                format!("{}; --model takes opus, sonnet, haiku or a full name", failure.message)
+            }
+            RunFailureKind::PromptTooLong => format!("{}; begin a new session", failure.message),
+            _ => failure.message.clone(),
+        },
+        _ => "the run ended in an unknown way".to_owned(),
+    };
+    Some(text)
+}

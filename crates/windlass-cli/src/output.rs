@@ -1,0 +1,157 @@
+//! What goes to standard output, by format.
+
+use crate::args::OutputFormat;
+use crate::display::{Display, Paint, Pen, denied_note};
+use crate::terminal::{Terminal, clean};
+use std::io::{self, Write, stderr, stdout};
+use windlass::crates::runtime::SystemIds;
+use windlass::crates::tool::Ids;
+use windlass::{Event, EventKind, RunResult};
+use windlass_protocol::{FrameMapper, FrameOptions};
+
+/// Frames are written when so many bytes wait, or when nothing else is to do.
+const ENOUGH: usize = 64 * 1024;
+
+/// What goes to standard output, and beside it to standard error.
+pub(crate) enum Output {
+    /// The answer.
+    Text { display: Box<Display>, streams: bool },
+    /// The result, or all messages, at the end.
+    Json { mapper: Box<FrameMapper>, all: bool, lines: Vec<u8> },
+    /// Messages as they happen.
+    Stream { mapper: Box<FrameMapper>, waiting: Vec<u8> },
+}
+
+/// How the output is to be.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OutputOptions {
+    pub(crate) format: OutputFormat,
+    pub(crate) verbose: bool,
+    pub(crate) partial: bool,
+    pub(crate) key_source: &'static str,
+    pub(crate) terminal: Terminal,
+}
+
+impl Output {
+    pub(crate) fn new(options: OutputOptions) -> Self {
+        let OutputOptions { format, verbose, partial, key_source, terminal } = options;
+        let mapper = || {
+            let partial = partial && format == OutputFormat::StreamJson;
+            let frames = FrameOptions::default().with_partial_messages(partial).with_api_key_source(key_source);
+            Box::new(FrameMapper::new(frames, random_bits()))
+        };
+        match format {
+            OutputFormat::Text => {
+                let colours = |is_terminal: bool| is_terminal && terminal.colours;
+                let text = terminal.stdout.then(|| Pen::new(stdout(), colours(true)));
+                let activity = (terminal.stderr || verbose).then(|| Pen::new(stderr(), colours(terminal.stderr)));
+                let mut display = Display::new(text, activity);
+                display.verbose = verbose;
+                Self::Text { display: Box::new(display), streams: terminal.stdout }
+            }
+            OutputFormat::Json => Self::Json { mapper: mapper(), all: verbose, lines: Vec::new() },
+            OutputFormat::StreamJson => Self::Stream { mapper: mapper(), waiting: Vec::new() },
+        }
+    }
+
+    /// Takes an event.
+    pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
+        match self {
+            Self::Text { display, .. } => {
+                display.event(event)?;
+            }
+            Self::Json { mapper, all, lines } => {
+                if !*all {
+                    lines.clear();
+                }
+                mapper.map(event, lines);
+            }
+            Self::Stream { mapper, waiting } => {
+                mapper.map(event, waiting);
+                if waiting.len() >= ENOUGH {
+                    return self.flush();
+                }
+                return Ok(());
+            }
+        }
+        if let EventKind::PermissionResolved { tool, decision, .. } = &event.kind
+            && let Some(note) = denied_note(tool, decision)
+        {
+            return self.note(&note);
+        }
+        Ok(())
+    }
+
+    /// Says something on standard error, whatever the format.
+    pub(crate) fn note(&mut self, text: &str) -> io::Result<()> {
+        match self {
+            Self::Text { display, .. } if display.has_activity() => display.note(Paint::Yellow, text),
+            // A host that closed standard error wants no notes.
+            _ => writeln!(stderr(), "windlass: {}", clean(text)).or(Ok(())),
+        }
+    }
+
+    /// Writes what waits. Called whenever there is nothing else to do.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        if let Self::Stream { waiting, .. } = self
+            && !waiting.is_empty()
+        {
+            let mut out = stdout().lock();
+            out.write_all(waiting)?;
+            out.flush()?;
+            waiting.clear();
+        }
+        Ok(())
+    }
+
+    /// The run could not start: machines get a result all the same.
+    pub(crate) fn refused(&mut self, session_id: &str, error: &str) -> io::Result<()> {
+        match self {
+            Self::Text { .. } => return Ok(()),
+            Self::Json { mapper, lines, .. } => mapper.refused(session_id, error, lines),
+            Self::Stream { mapper, waiting } => mapper.refused(session_id, error, waiting),
+        }
+        self.end(None)
+    }
+
+    /// The run is over.
+    pub(crate) fn end(&mut self, result: Option<&RunResult>) -> io::Result<()> {
+        self.flush()?;
+        let mut out = stdout().lock();
+        match self {
+            Self::Text { display, streams: true } => display.end_line()?,
+            Self::Text { streams: false, .. } => {
+                if let Some(result) = result.filter(|result| !windlass_protocol::is_error(&result.outcome)) {
+                    writeln!(out, "{}", result.text.trim_end_matches('\n'))?;
+                }
+            }
+            Self::Json { all, lines, .. } => {
+                let text = String::from_utf8_lossy(lines);
+                if *all {
+                    writeln!(out, "[{}]", text.trim_end().replace('\n', ","))?;
+                } else if let Some(last) = text.lines().last() {
+                    writeln!(out, "{last}")?;
+                }
+            }
+            Self::Stream { .. } => {}
+        }
+        out.flush()
+    }
+}
+
+/// A stream of bits for the ids of frames: seeded by the operating system once,
+/// so that no frame costs a system call.
+fn random_bits() -> impl FnMut() -> u128 + Send + 'static {
+    let seed = SystemIds::default().bits();
+    let (mut state, mixed) = (seed as u64, (seed >> 64) as u64);
+    move || {
+        let mut next = || {
+            // SplitMix64.
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let z = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
+        };
+        (u128::from(next() ^ mixed) << 64) | u128::from(next())
+    }
+}

@@ -1,0 +1,63 @@
+//! The prompt, from the command line and from standard input.
+
+use crate::args::RunArgs;
+use crate::failure::Usage;
+use std::io::{Read, stdin};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// Most bytes of standard input that become part of a prompt.
+const MOST: usize = 10 << 20;
+/// How long standard input may stay silent when there is a prompt already: a
+/// parent that leaves an empty pipe open must not stop the run.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// The whole prompt. Standard input is read only if it is not a terminal.
+pub(crate) fn read(args: &RunArgs, stdin_is_terminal: bool) -> anyhow::Result<String> {
+    let given = match (args.print.as_deref().filter(|text| !text.is_empty()), args.prompt.as_deref()) {
+        (Some(_), Some(_)) => {
+            return Err(Usage("there are two prompts: quote the prompt if it has blanks".to_owned()).into());
+        }
+        (Some(text), None) | (None, Some(text)) => text.to_owned(),
+        (None, None) => String::new(),
+    };
+    let piped = if stdin_is_terminal { String::new() } else { piped(!given.trim().is_empty())? };
+    let prompt = match (given.trim().is_empty(), piped.trim().is_empty()) {
+        (false, true) => given,
+        (true, false) => piped,
+        (false, false) => format!("{given}\n\n{piped}"),
+        (true, true) => {
+            let text = "the prompt is empty: give it as `windlass -p PROMPT`, or on standard input";
+            return Err(Usage(text.to_owned()).into());
+        }
+    };
+    Ok(prompt)
+}
+
+/// All of standard input. With `impatient`, nothing if nothing comes.
+fn piped(impatient: bool) -> anyhow::Result<String> {
+    let (first, came) = mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        let mut input = stdin().lock();
+        let mut bytes = vec![0; 64 * 1024];
+        let read = input.read(&mut bytes);
+        // Nobody listens any more when the run went on without.
+        let _ = first.send(());
+        bytes.truncate(read?);
+        if !bytes.is_empty() {
+            input.take((MOST + 1) as u64).read_to_end(&mut bytes)?;
+        }
+        Ok::<_, std::io::Error>(bytes)
+    });
+    if impatient && came.recv_timeout(PATIENCE).is_err() {
+        return Ok(String::new());
+    }
+    let bytes = reader.join().map_err(|_| anyhow::anyhow!("standard input cannot be read"))??;
+    if bytes.len() > MOST {
+        let text = "standard input is larger than 10 MiB: write it to a file and name the file in the prompt";
+        return Err(Usage(text.to_owned()).into());
+    }
+    String::from_utf8(bytes).map_err(|_| {
+        Usage("standard input is not UTF-8 text: write it to a file and name the file in the prompt".to_owned()).into()
+    })
+}

@@ -1,0 +1,201 @@
+//! `windlass -p`.
+
+use crate::args::{OutputFormat, RunArgs};
+use crate::ask::AskAtTerminal;
+use crate::failure::{Usage, of_result, of_start};
+use crate::output::{Output, OutputOptions};
+use crate::permissions::permissions;
+use crate::prompt;
+use crate::provider::Provider;
+use crate::signals::Signals;
+use crate::terminal::{Terminal, clean};
+use std::future::poll_fn;
+use std::io::{Write, stderr};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::task::Poll;
+use windlass::crates::context::SystemPrompt;
+use windlass::{
+    Error, Event, EventKind, Home, Outcome, PermissionMode, Query, Run, RunResult, Toolkit, coding_tools, query,
+};
+
+/// Runs a prompt and returns the exit code.
+pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32> {
+    let signals = Signals::listen();
+    let provider = Provider::choose(&args)?;
+    let prompt = prompt::read(&args, terminal.stdin)?;
+    let mut output = Output::new(OutputOptions {
+        format: args.output_format,
+        verbose: args.verbose,
+        partial: args.include_partial_messages,
+        key_source: provider.key_source,
+        terminal,
+    });
+    let query = configure(query(prompt), &args, &provider, &mut output, terminal)?;
+    let mut run = query.stream();
+    match run.handle().await {
+        Ok(handle) => signals.watch(handle),
+        Err(error) => {
+            let id = args.resume.as_deref().or(args.session_id.as_deref()).unwrap_or_default();
+            output.refused(id, &error.to_string())?;
+            return Err(of_start(error));
+        }
+    }
+    for notice in run.notices().to_vec() {
+        output.note(&notice)?;
+    }
+    let watched = watch(&mut run, &mut output).await;
+    let result = match watched {
+        Ok(result) => result,
+        Err(error) => {
+            // The reader is gone or the store refused: what was acknowledged is kept, the rest stops.
+            if let Ok(handle) = run.handle().await {
+                handle.close().await;
+            }
+            return Err(error);
+        }
+    };
+    output.end(result.as_ref())?;
+    provider.finish()?;
+    Ok(exit_code(result.as_ref(), &signals))
+}
+
+/// Shows a run until its end.
+async fn watch(run: &mut Run, output: &mut Output) -> anyhow::Result<Option<RunResult>> {
+    let mut result = None;
+    loop {
+        let event = match ready_event(run).await {
+            Some(ready) => ready,
+            None => {
+                // Nothing more is there: whoever reads our output should not wait for it.
+                output.flush()?;
+                run.next().await
+            }
+        };
+        match event {
+            Ok(Some(event)) => {
+                output.event(&event)?;
+                if let EventKind::RunFinished(finished) = event.kind {
+                    result = Some(finished);
+                }
+            }
+            Ok(None) => return Ok(result),
+            Err(error) => {
+                output.end(None)?;
+                return Err(match &result {
+                    // The result has said it already.
+                    Some(result) => anyhow::anyhow!(of_result(result).unwrap_or_else(|| error.to_string())),
+                    None => of_start(error),
+                });
+            }
+        }
+    }
+}
+
+/// The next event if it is there already.
+async fn ready_event(run: &mut Run) -> Option<Result<Option<Event>, Error>> {
+    poll_fn(|cx| {
+        let polled = futures_core::Stream::poll_next(Pin::new(&mut *run), cx);
+        Poll::Ready(match polled {
+            Poll::Ready(event) => Some(event.transpose()),
+            Poll::Pending => None,
+        })
+    })
+    .await
+}
+
+/// Everything that the command line says about a run.
+fn configure(
+    mut query: Query,
+    args: &RunArgs,
+    provider: &Provider,
+    output: &mut Output,
+    terminal: Terminal,
+) -> anyhow::Result<Query> {
+    let cwd = std::env::current_dir()
+        .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): change to another one"))?;
+    let skip = args.dangerously_skip_permissions;
+    let (mut permissions, notes) = permissions(&args.permissions, skip || args.allow_dangerously_skip_permissions)?;
+    for note in notes {
+        output.note(&note)?;
+    }
+    if skip {
+        permissions = permissions.mode(PermissionMode::BypassPermissions);
+        warn_of_bypass()?;
+    }
+    if terminal.can_ask() {
+        permissions = permissions.asking(AskAtTerminal::default());
+    }
+    query = query
+        .provider(std::sync::Arc::clone(&provider.model))
+        .tools(tools(args.tools.as_deref(), cwd)?)
+        .permissions(permissions)
+        .include_partial_messages(args.include_partial_messages && args.output_format == OutputFormat::StreamJson)
+        .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| "cli".to_owned()));
+    for directory in &args.permissions.add_dir {
+        query = query.add_dir(directory);
+    }
+    if let Some(model) = &args.model {
+        query = query.model(model);
+    }
+    if let Some(model) = &args.fallback_model {
+        query = query.fallback_model(model);
+    }
+    if let Some(turns) = args.max_turns {
+        query = query.max_turns(turns);
+    }
+    if let Some(usd) = args.max_budget_usd {
+        query = query.max_budget_usd(usd);
+    }
+    if let Some(text) = &args.system_prompt {
+        query = query.system_prompt(SystemPrompt::Custom(text.clone()));
+    }
+    if let Some(text) = &args.append_system_prompt {
+        query = query.append_system_prompt(text);
+    }
+    if !args.no_session_persistence {
+        query = query.persist(Home::from_env().map_err(of_start)?);
+    }
+    if let Some(id) = &args.session_id {
+        query = query.session_id(id);
+    }
+    if let Some(id) = &args.resume {
+        query = query.resume(id);
+    }
+    if args.r#continue {
+        query = query.continue_latest();
+    }
+    Ok(query)
+}
+
+/// The tools of `--tools`.
+fn tools(names: Option<&str>, cwd: PathBuf) -> Result<Toolkit, Usage> {
+    let all = coding_tools(cwd);
+    let names: Vec<&str> = match names.map(str::trim) {
+        None | Some("default") => return Ok(all),
+        Some(names) => names.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty()).collect(),
+    };
+    let known: Vec<String> = all.tools().iter().map(|tool| tool.spec().name).collect();
+    match names.iter().find(|name| !known.iter().any(|known| known == *name)) {
+        Some(unknown) => Err(Usage(format!("there is no tool {unknown:?}: --tools takes {}", known.join(", ")))),
+        None => Ok(all.only(&names)),
+    }
+}
+
+fn warn_of_bypass() -> std::io::Result<()> {
+    let text = "WARNING: permissions are off. Whatever text the model reads can make it run any program here, \
+                as you. Use this only where nothing can be lost.";
+    writeln!(stderr(), "windlass: {text}")
+}
+
+fn exit_code(result: Option<&RunResult>, signals: &Signals) -> i32 {
+    let Some(result) = result else { return signals.exit_code().unwrap_or(1) };
+    if let Some(text) = of_result(result) {
+        // Standard error may be closed; the exit code says enough then.
+        let _ = writeln!(stderr(), "windlass: {}", clean(&text));
+    }
+    match &result.outcome {
+        Outcome::Interrupted { .. } => signals.exit_code().unwrap_or(1),
+        outcome => i32::from(windlass_protocol::is_error(outcome)),
+    }
+}

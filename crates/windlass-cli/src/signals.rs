@@ -1,0 +1,96 @@
+//! Interrupts and termination.
+
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use windlass::SessionHandle;
+
+/// How long a session may take to close when the process is told to end.
+const LAST_WORDS: Duration = Duration::from_secs(4);
+
+/// Listens for signals on a thread of its own, so that they count also while
+/// the reader of our output makes us wait.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Signals(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    session: Mutex<Option<SessionHandle>>,
+    /// The exit code that a signal asks for; zero for none.
+    code: AtomicI32,
+}
+
+impl Signals {
+    /// Begins to listen. Without a session the first signal ends the process.
+    pub(crate) fn listen() -> Self {
+        let signals = Self::default();
+        let listener = signals.clone();
+        // Without the thread signals do what they do by default.
+        let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+            if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
+                runtime.block_on(listener.run());
+            }
+        });
+        signals
+    }
+
+    /// The session that signals are about from now on.
+    pub(crate) fn watch(&self, session: SessionHandle) {
+        *self.0.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+    }
+
+    /// The exit code that a signal asks for, if one came.
+    pub(crate) fn exit_code(&self) -> Option<i32> {
+        Some(self.0.code.load(Ordering::SeqCst)).filter(|code| *code != 0)
+    }
+
+    fn session(&self) -> Option<SessionHandle> {
+        self.0.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The first interrupt stops the run, the second the process.
+    fn interrupt(&self) {
+        let again = self.0.code.swap(130, Ordering::SeqCst) != 0;
+        match self.session() {
+            Some(session) if !again => {
+                if session.interrupt().is_err() {
+                    std::process::exit(130);
+                }
+            }
+            _ => std::process::exit(130),
+        }
+    }
+
+    /// Closes the session, so that nothing acknowledged is lost, and ends.
+    async fn terminate(&self, code: i32) {
+        self.0.code.store(code, Ordering::SeqCst);
+        if let Some(session) = self.session() {
+            let _ = tokio::time::timeout(LAST_WORDS, session.close()).await;
+        }
+        std::process::exit(code);
+    }
+
+    #[cfg(unix)]
+    async fn run(self) {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) =
+            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+        else {
+            return;
+        };
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => self.interrupt(),
+                _ = terminate.recv() => self.terminate(143).await,
+                _ = hangup.recv() => self.terminate(129).await,
+            }
+        }
+    }
+
+    #[cfg(not(unix))]
+    async fn run(self) {
+        while tokio::signal::ctrl_c().await.is_ok() {
+            self.interrupt();
+        }
+    }
+}
