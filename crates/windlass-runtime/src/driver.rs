@@ -5,7 +5,7 @@ use crate::append::{Appending, Log};
 use crate::events::EventQueue;
 use crate::model::ModelCall;
 use crate::ports::Ports;
-use crate::prepare::prepare;
+use crate::prepare::{Surroundings, prepare};
 use crate::tasks::Tasks;
 use crate::tool::{Running, permit, run};
 use futures_util::FutureExt;
@@ -246,10 +246,15 @@ impl Driver {
     }
 
     fn prepare(&mut self, id: EffectId, call: ToolUse, cwd: std::path::PathBuf) {
-        let (tools, workspace) = (self.ports.tools.clone(), Arc::clone(&self.ports.workspace));
+        let at = Surroundings {
+            tools: self.ports.tools.clone(),
+            workspace: Arc::clone(&self.ports.workspace),
+            directories: self.machine.policy().directories().into(),
+            env: Arc::clone(&self.ports.env),
+        };
         let (results, arriving) = (self.results.clone(), self.arriving.clone());
         self.tasks.start(id, async move {
-            let read = AssertUnwindSafe(prepare(&tools, &workspace, &call, &cwd)).catch_unwind().await;
+            let read = AssertUnwindSafe(prepare(&at, &call, &cwd)).catch_unwind().await;
             let failed =
                 || Unprepared::new(DecisionReason::ToolCheck, "The call could not be read: its paths panicked.");
             let result = read.unwrap_or_else(|_| Err(failed())).map(|ready| {

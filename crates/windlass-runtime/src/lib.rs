@@ -25,6 +25,7 @@ mod artifact;
 mod driver;
 mod error;
 mod events;
+mod git;
 mod handle;
 mod model;
 mod ports;

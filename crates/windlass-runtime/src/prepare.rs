@@ -1,5 +1,7 @@
 //! Reading a call: from the model's words to facts that can be judged.
 
+use crate::git;
+use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,14 +16,20 @@ pub(crate) struct Ready {
     pub(crate) call: Box<dyn PreparedCall>,
 }
 
+/// Where calls are read.
+pub(crate) struct Surroundings {
+    pub(crate) tools: ToolSet,
+    pub(crate) workspace: Arc<dyn Workspace>,
+    /// The directories of the workspace.
+    pub(crate) directories: Arc<[PathBuf]>,
+    /// The environment that programs get.
+    pub(crate) env: Arc<[(OsString, OsString)]>,
+}
+
 /// Reads a call. User code runs here (the tool's own reading, access, check,
 /// title); its panic is a refusal.
-pub(crate) async fn prepare(
-    tools: &ToolSet,
-    workspace: &Arc<dyn Workspace>,
-    call: &ToolUse,
-    cwd: &Path,
-) -> Result<Ready, Unprepared> {
+pub(crate) async fn prepare(at: &Surroundings, call: &ToolUse, cwd: &Path) -> Result<Ready, Unprepared> {
+    let tools = &at.tools;
     let Some(tool) = tools.get(&call.name) else {
         let error = tools.prepare(&call.name, &call.input).err();
         let text = error.map_or_else(|| "There is no such tool.".to_owned(), |error| error.model_text().to_owned());
@@ -49,7 +57,7 @@ pub(crate) async fn prepare(
         }
     };
     let title = visible(&said.title);
-    let facts = facts(workspace, call, cwd, said).await;
+    let facts = facts(at, call, cwd, said).await;
     Ok(Ready { prepared: Prepared::new(facts, title), call: prepared })
 }
 
@@ -65,11 +73,17 @@ pub async fn judge(
     call: &ToolUse,
     cwd: &Path,
 ) -> Decision {
-    match prepare(tools, workspace, call, cwd).await {
+    let at = Surroundings {
+        tools: tools.clone(),
+        workspace: Arc::clone(workspace),
+        directories: policy.directories().into(),
+        env: Arc::from([]),
+    };
+    match prepare(&at, call, cwd).await {
         Ok(ready) => policy.decide(&ready.prepared.facts, None, None),
         Err(unprepared) if unprepared.reason == DecisionReason::UnknownTool => {
             let said = Said::of_unknown(call);
-            policy.decide(&facts(workspace, call, cwd, said).await, None, None)
+            policy.decide(&facts(&at, call, cwd, said).await, None, None)
         }
         Err(unprepared) => Decision::new(Behavior::Deny, unprepared.reason, unprepared.text),
     }
@@ -108,7 +122,8 @@ impl Said {
     }
 }
 
-async fn facts(workspace: &Arc<dyn Workspace>, call: &ToolUse, cwd: &Path, said: Said) -> CallFacts {
+async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, said: Said) -> CallFacts {
+    let workspace = &at.workspace;
     let write = matches!(said.access, Access::Writes(_));
     let (access, requested) = absolute_access(said.access, cwd);
     let mut paths = Vec::with_capacity(requested.len());
@@ -122,7 +137,8 @@ async fn facts(workspace: &Arc<dyn Workspace>, call: &ToolUse, cwd: &Path, said:
         for operand in command_paths(&analysis, cwd) {
             operands.push(follow(workspace, operand.path, operand.write).await);
         }
-        command = Some(CommandFacts::new(analysis, operands));
+        let inert = git::concerns(&analysis) && git::is_inert(&**workspace, &at.directories, &at.env, cwd).await;
+        command = Some(CommandFacts::new(analysis, operands).with_inert_git(inert));
     }
     let digest = digest(call, cwd, &paths, command.as_ref());
     let check = match said.check {

@@ -1,4 +1,5 @@
 //! Whole runs through the facade: real files, real programs, a scripted model.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests")]
 
 use std::sync::{Arc, Mutex};
 use windlass::{

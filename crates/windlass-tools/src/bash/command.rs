@@ -10,8 +10,15 @@ use super::text::clean;
 use crate::process::child_environment;
 
 /// What a program needs to know about having no terminal and nobody to ask, unless the session says otherwise.
-const UNATTENDED: &[(&str, &str)] =
-    &[("GIT_EDITOR", "true"), ("GIT_PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0"), ("PAGER", "cat"), ("TERM", "dumb")];
+/// Git also leaves out what it only does on the side, such as refreshing its index while somebody else uses it.
+const UNATTENDED: &[(&str, &str)] = &[
+    ("GIT_EDITOR", "true"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_PAGER", "cat"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("PAGER", "cat"),
+    ("TERM", "dumb"),
+];
 
 /// A bash without start-up files that runs exactly this text.
 pub(super) fn in_bash(shell: Option<&Path>, text: &str, cwd: &Path, cx: &ToolCx) -> Result<ProcessCommand, ToolError> {

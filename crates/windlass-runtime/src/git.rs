@@ -1,0 +1,175 @@
+//! Looking at a git repository before a git command is judged. No program is run.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use windlass_permission::git::{attributes_are_inert, inert_config, read_index, redirects_git};
+use windlass_shell::Analysis;
+use windlass_tool::{EntryKind, JudgedPath, Permit, Workspace, WorkspaceErrorKind, absolute};
+use windlass_types::CallDigest;
+
+/// Bytes of a file that names another place.
+const MAX_POINTER: usize = 4 * 1024;
+/// Bytes of a configuration or of attributes.
+const MAX_TEXT: usize = 256 * 1024;
+/// Bytes of an index: about 300,000 files.
+const MAX_INDEX: usize = 32 * 1024 * 1024;
+/// Repositories inside, and files with attributes, that are looked at.
+const MAX_NAMED: usize = 64;
+
+/// Whether a command might run git.
+pub(crate) fn concerns(analysis: &Analysis) -> bool {
+    analysis.found().iter().any(|command| command.program() == Some("git"))
+}
+
+/// Whether nothing that belongs to the repository around `cwd` can make a
+/// reading git command run a program. The repository must lie as a whole in the
+/// workspace. Whatever cannot be read or is not understood is a no.
+pub(crate) async fn is_inert(
+    workspace: &dyn Workspace,
+    directories: &[PathBuf],
+    env: &[(OsString, OsString)],
+    cwd: &Path,
+) -> bool {
+    if !workspace.is_local() || env.iter().any(|(name, _)| name.to_str().is_none_or(redirects_git)) {
+        return false;
+    }
+    let look = Look { workspace, directories };
+    look.around(cwd).await.is_some()
+}
+
+/// Each question is answered by something or, in doubt, nothing.
+struct Look<'a> {
+    workspace: &'a dyn Workspace,
+    directories: &'a [PathBuf],
+}
+
+/// A repository as git would find it.
+struct Repository {
+    /// The top of the working tree.
+    top: PathBuf,
+    /// What belongs to this working tree.
+    own: PathBuf,
+    /// What all working trees share.
+    common: PathBuf,
+}
+
+impl Look<'_> {
+    async fn around(&self, cwd: &Path) -> Option<()> {
+        let cwd = self.workspace.resolve(cwd).await.ok()?.path;
+        let repository = self.find(&cwd).await?;
+        self.is_whole(&repository).await?;
+        let config = self.read(&repository.common.join("config"), MAX_TEXT).await?.unwrap_or_default();
+        let config = inert_config(&config)?;
+        // Reading commands refresh the index, and tell this hook.
+        for hook in ["post-index-change", "post-index-change.exe"] {
+            self.is_missing(&repository.common.join("hooks").join(hook)).await?;
+        }
+        self.attributes_are_inert(&repository.common.join("info/attributes")).await?;
+        for directory in cwd.ancestors().take_while(|directory| directory.starts_with(&repository.top)) {
+            self.attributes_are_inert(&directory.join(".gitattributes")).await?;
+        }
+        let Some(index) = self.read(&repository.own.join("index"), MAX_INDEX).await? else { return Some(()) };
+        let index = read_index(&index, config.hash_bytes)?;
+        if index.repositories.len() > MAX_NAMED || index.attributes.len() > MAX_NAMED {
+            return None;
+        }
+        for path in &index.attributes {
+            self.attributes_are_inert(&below(&repository.top, path)?).await?;
+        }
+        for path in &index.repositories {
+            self.is_missing(&below(&repository.top, path)?.join(".git")).await?;
+        }
+        Some(())
+    }
+
+    /// Goes up from a directory, as git does, but not out of the workspace.
+    async fn find(&self, cwd: &Path) -> Option<Repository> {
+        for top in cwd.ancestors().take_while(|directory| self.is_inside(directory)) {
+            let dot_git = top.join(".git");
+            let there = self.workspace.resolve(&dot_git).await.ok()?;
+            if there.path != dot_git {
+                return None;
+            }
+            let top = top.to_path_buf();
+            match there.kind {
+                // A directory may itself be a repository, one without a working tree.
+                EntryKind::Missing => self.is_missing(&top.join("HEAD")).await?,
+                EntryKind::Directory => {
+                    self.is_missing(&dot_git.join("commondir")).await?;
+                    return Some(Repository { top, own: dot_git.clone(), common: dot_git });
+                }
+                EntryKind::File => {
+                    let own = self.pointer(&dot_git, "gitdir: ", &top).await?;
+                    let common = self.pointer(&own.join("commondir"), "", &own).await?;
+                    return Some(Repository { top, own, common });
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// A file that names a directory of the workspace.
+    async fn pointer(&self, file: &Path, prefix: &str, base: &Path) -> Option<PathBuf> {
+        let text = String::from_utf8(self.read(file, MAX_POINTER).await??).ok()?;
+        let named = text.strip_prefix(prefix)?.trim_end_matches(['\n', '\r']);
+        let there = self.workspace.resolve(&absolute(base, Path::new(named))).await.ok()?;
+        (there.kind == EntryKind::Directory && self.is_inside(&there.path)).then_some(there.path)
+    }
+
+    /// What git takes for a repository. Anything less it passes by, and goes on upwards.
+    async fn is_whole(&self, repository: &Repository) -> Option<()> {
+        let head = String::from_utf8(self.read(&repository.own.join("HEAD"), MAX_POINTER).await??).ok()?;
+        let head = head.trim_end();
+        let hash = matches!(head.len(), 40 | 64) && head.bytes().all(|byte| byte.is_ascii_hexdigit());
+        for directory in ["objects", "refs"] {
+            let path = repository.common.join(directory);
+            let there = self.workspace.resolve(&path).await.ok()?;
+            if there.kind != EntryKind::Directory || there.path != path {
+                return None;
+            }
+        }
+        (hash || head.starts_with("ref: refs/")).then_some(())
+    }
+
+    async fn attributes_are_inert(&self, file: &Path) -> Option<()> {
+        let attributes = self.read(file, MAX_TEXT).await?.unwrap_or_default();
+        attributes_are_inert(&attributes).then_some(())
+    }
+
+    async fn is_missing(&self, path: &Path) -> Option<()> {
+        let there = self.workspace.resolve(path).await.ok()?;
+        (there.kind == EntryKind::Missing && there.path == path).then_some(())
+    }
+
+    fn is_inside(&self, path: &Path) -> bool {
+        self.directories.iter().any(|directory| path.starts_with(directory))
+    }
+
+    /// All of a regular file, without following links; `Some(None)` when nothing is there.
+    async fn read(&self, path: &Path, limit: usize) -> Option<Option<Vec<u8>>> {
+        let permit = Permit::new(CallDigest::new("git")).with_reads(vec![JudgedPath::new(path, path)]);
+        let mut file = match self.workspace.open(&permit, path).await {
+            Ok(file) => file,
+            Err(error) if error.kind == WorkspaceErrorKind::NotFound => return Some(None),
+            Err(_) => return None,
+        };
+        let mut bytes = Vec::new();
+        loop {
+            let more = file.read(limit.saturating_sub(bytes.len()).saturating_add(1)).await.ok()?;
+            if more.is_empty() {
+                return Some(Some(bytes));
+            }
+            bytes.extend(more);
+            if bytes.len() > limit {
+                return None;
+            }
+        }
+    }
+}
+
+/// A path of an index, which must not leave the working tree.
+fn below(top: &Path, path: &[u8]) -> Option<PathBuf> {
+    let path = absolute(top, Path::new(std::str::from_utf8(path).ok()?));
+    (path.starts_with(top) && path != top).then_some(path)
+}
