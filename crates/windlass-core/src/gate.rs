@@ -214,6 +214,15 @@ impl Machine {
         self.batch.committed = true;
         for at in 0..self.batch.calls.len() {
             let Some(call) = self.batch.calls.get_mut(at) else { return };
+            if call.unusable.is_some() {
+                // It may have been read, or run, before its message turned out to be cut.
+                let pending = call.waits_for();
+                call.stage = Stage::New;
+                if let Some(effect) = pending {
+                    self.effect(Effect::Cancel(effect));
+                }
+                continue;
+            }
             if call.is_running() || matches!(call.stage, Stage::Early(_)) {
                 self.announce(at);
             }

@@ -10,6 +10,9 @@
 
 mod check;
 mod choices;
+mod lessons;
 mod properties;
+mod render;
+mod sequences;
 mod sim;
 mod tools;

@@ -12,15 +12,22 @@ use windlass_core::{
 use windlass_types::{
     Behavior, BlockStart, ContentBlock, Entry, Event, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText,
     MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd, PermissionAnswer,
-    PermissionMode, PermissionRequest, PermissionUpdate, Price, SessionId, StopReason, StreamDelta, Timestamp,
-    ToolUse, UpdateDestination, Usage,
+    PermissionMode, PermissionRequest, PermissionUpdate, Price, SessionId, StopReason, StreamDelta, Timestamp, ToolUse,
+    UpdateDestination, Usage,
 };
 
 /// An effect that waits for its answer.
 #[derive(Debug, Clone)]
 pub(crate) enum Going {
-    Model { events: Vec<ModelEvent>, at: usize, fails: Option<ModelErrorKind> },
-    Prepare { call: ToolUse, cwd: std::path::PathBuf },
+    Model {
+        events: Vec<ModelEvent>,
+        at: usize,
+        fails: Option<ModelErrorKind>,
+    },
+    Prepare {
+        call: ToolUse,
+        cwd: std::path::PathBuf,
+    },
     Hooks(HookCall),
     Ask(PermissionRequest),
     Snapshot,
@@ -58,6 +65,8 @@ pub(crate) struct Sim {
     pub(crate) checks: Checks,
     /// How each model call answers; when used up, with a plain text.
     pub(crate) script: Vec<Vec<ContentBlock>>,
+    /// Why each of them ends, if not for the usual reason.
+    pub(crate) reasons: Vec<StopReason>,
     choices: Choices,
     wild: Wild,
     now: u64,
@@ -118,6 +127,7 @@ impl Sim {
             requests: Vec::new(),
             checks,
             script: Vec::new(),
+            reasons: Vec::new(),
             choices,
             wild,
             now: 1_000,
@@ -193,6 +203,37 @@ impl Sim {
             self.step();
         }
         panic!("it does not end: {:?}", self.going);
+    }
+
+    /// Plays whatever else goes on, and leaves the effects that are named.
+    pub(crate) fn play_except(&mut self, left: impl Fn(&Going) -> bool) {
+        for _ in 0..20_000 {
+            let Some(at) = self.going.iter().position(|(_, going)| !left(going)) else { return };
+            let (id, going) = self.going.remove(at);
+            self.answer(id, going);
+        }
+        panic!("it does not end: {:?}", self.going);
+    }
+
+    /// Takes an effect out, to answer it by hand.
+    pub(crate) fn take(&mut self, which: impl Fn(&Going) -> bool) -> EffectId {
+        let at = self.going.iter().position(|(_, going)| which(going)).expect("no such effect");
+        self.going.remove(at).0
+    }
+
+    /// The host answers the one question that is open.
+    pub(crate) fn says(&mut self, answer: PermissionAnswer) {
+        let at = self.going.iter().position(|(_, going)| matches!(going, Going::Ask(_))).expect("nothing is asked");
+        let (id, Going::Ask(request)) = self.going.remove(at) else { unreachable!() };
+        self.checks.answered(&request, &answer);
+        self.input(Input::Answered(id, answer));
+    }
+
+    /// Answers an effect as the world does.
+    pub(crate) fn let_go(&mut self, which: impl Fn(&Going) -> bool) {
+        let at = self.going.iter().position(|(_, going)| which(going)).expect("no such effect");
+        let (id, going) = self.going.remove(at);
+        self.answer(id, going);
     }
 
     /// Plays so many steps.
@@ -340,7 +381,11 @@ impl Sim {
     fn answer_of_model(&mut self, request: &ModelRequest) -> Going {
         self.messages += 1;
         let number = self.messages;
-        let (content, reason) = if self.script.is_empty() { self.message() } else { (self.script.remove(0), None) };
+        let (content, reason) = if self.script.is_empty() {
+            self.message()
+        } else {
+            (self.script.remove(0), (!self.reasons.is_empty()).then(|| self.reasons.remove(0)))
+        };
         let calls = content.iter().any(|block| block.as_tool_use().is_some());
         let reason = reason.unwrap_or(if calls { StopReason::ToolUse } else { StopReason::EndTurn });
         let mut events = stream(number, &request.model, &content, reason);
@@ -379,12 +424,8 @@ impl Sim {
         if content.is_empty() {
             return (vec![ContentBlock::text(format!("answer {number}"))], None);
         }
-        let reasons = [
-            StopReason::MaxTokens,
-            StopReason::Refusal,
-            StopReason::PauseTurn,
-            StopReason::Other("new".into()),
-        ];
+        let reasons =
+            [StopReason::MaxTokens, StopReason::Refusal, StopReason::PauseTurn, StopReason::Other("new".into())];
         let reason = match self.choices.pick(10) {
             at @ 6.. => reasons.get(at - 6).cloned(),
             _ => None,
