@@ -2,6 +2,7 @@
 
 mod args;
 mod ask;
+mod demo;
 mod display;
 mod failure;
 mod output;
@@ -12,7 +13,7 @@ mod run;
 mod signals;
 mod terminal;
 
-use args::Cli;
+use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
 use failure::Usage;
 use std::future::Future;
@@ -53,6 +54,7 @@ fn command() -> anyhow::Result<i32> {
             Err(Usage("conversations at the terminal are not there yet: add -p to run this prompt".to_owned()).into())
         }
         None => block_on(run::run(cli.run, terminal)),
+        Some(Command::Demo(args)) => block_on(demo::demo(args, terminal)),
         Some(_) => Ok(0),
     }
 }

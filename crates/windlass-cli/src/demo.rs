@@ -1,0 +1,183 @@
+//! `windlass demo`: an agent at work on a small crate with a real bug.
+
+use crate::args::DemoArgs;
+use crate::ask::AskAtTerminal;
+use crate::display::{Display, Paint, Pen};
+use crate::failure::{of_result, of_start};
+use crate::provider::anthropic;
+use crate::signals::Signals;
+use crate::terminal::Terminal;
+use anyhow::Context;
+use std::io::stdout;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+use windlass::crates::model::Catalogue;
+use windlass::{
+    EventKind, ModelProvider, PermissionAnswer, Permissions, Query, RunResult, Script, ScriptedModel, coding_tools,
+    query,
+};
+
+/// The crate that the agent works on. Its manifest has another name here, so
+/// that it is not taken for a part of this package.
+const FILES: &[(&str, &str)] = &[
+    ("Cargo.toml", include_str!("../demo/manifest.toml")),
+    ("README.md", include_str!("../demo/README.md")),
+    ("src/lib.rs", include_str!("../demo/src/lib.rs")),
+    ("src/page.rs", include_str!("../demo/src/page.rs")),
+    ("src/pager.rs", include_str!("../demo/src/pager.rs")),
+    ("tests/paging.rs", include_str!("../demo/tests/paging.rs")),
+];
+/// What the scripted model answers.
+const SCRIPT: &str = include_str!("../demo/script.json");
+const PROMPT: &str = "Customers say that the newest orders are missing from the list. Find out why, fix it, and prove \
+                      it with the tests.";
+/// What the scripted model pretends to be, for the price.
+const PRICED_AS: &str = "sonnet";
+
+/// Runs the demo and returns the exit code: zero when the bug is fixed and the tests are green.
+pub(crate) async fn demo(args: DemoArgs, terminal: Terminal) -> anyhow::Result<i32> {
+    let signals = Signals::listen();
+    let provider = if args.live { Some(anthropic()?.0) } else { None };
+    let folder = tempfile::Builder::new().prefix("windlass-demo-").tempdir();
+    let folder = folder.context("there is no room for a temporary folder")?;
+    // Resolved, so that the paths in the script are those the tools report.
+    let dir = folder.path().canonicalize()?;
+    write_crate(&dir)?;
+    let colours = terminal.stdout && terminal.colours;
+    let pen = || Some(Pen::new(stdout(), colours));
+    let mut display = Display::new(pen(), pen());
+    introduce(&mut display, &dir, args.live)?;
+    if tests_are_green(&dir).context("`cargo` is needed to prove the fix; see https://rustup.rs")? {
+        anyhow::bail!("the tests of the demo are green before anything was fixed; this is a bug in windlass");
+    }
+    let scripted = provider.is_none();
+    let provider = match provider {
+        Some(provider) => provider,
+        None => script(&dir, terminal.stdout)?,
+    };
+    let result = show(configure(&dir, provider, scripted, terminal), &mut display, &signals, scripted).await?;
+    let fixed = tests_are_green(&dir)?;
+    conclude(&mut display, &result, fixed, scripted)?;
+    if args.keep {
+        display.note(Paint::Dim, &format!("The folder is kept: {}", folder.keep().display()))?;
+    }
+    let code = signals.exit_code().unwrap_or(i32::from(!fixed || windlass_protocol::is_error(&result.outcome)));
+    Ok(code)
+}
+
+fn write_crate(dir: &Path) -> anyhow::Result<()> {
+    for (path, text) in FILES {
+        let path = dir.join(path);
+        if let Some(parent) = path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Runs the tests of the crate, without the agent: what it claims is checked.
+fn tests_are_green(dir: &Path) -> anyhow::Result<bool> {
+    let status = Command::new("cargo")
+        .args(["test", "--offline", "--quiet"])
+        .current_dir(dir)
+        .env_remove("CARGO_TARGET_DIR")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()?;
+    Ok(status.success())
+}
+
+/// The embedded model: it answers what the script says, at the pace of a real one when somebody watches.
+fn script(dir: &Path, watched: bool) -> anyhow::Result<Arc<dyn ModelProvider>> {
+    let script = Script::from_json_with(SCRIPT, &[("dir", &dir.to_string_lossy())])?;
+    let catalogue = Catalogue::new();
+    let model = ScriptedModel::new(script).with_info(catalogue.info(&catalogue.resolve(PRICED_AS)));
+    let model = model.without_recording();
+    Ok(if watched {
+        Arc::new(model.with_pacing(Duration::from_millis(25), tokio::time::sleep))
+    } else {
+        Arc::new(model)
+    })
+}
+
+fn configure(dir: &Path, provider: Arc<dyn ModelProvider>, scripted: bool, terminal: Terminal) -> Query {
+    let permissions = Permissions::new().allow(["Bash(cargo test *)"]).deny(["Bash(rm *)"]);
+    let permissions = if scripted {
+        // The script asks for one edit; whoever watches sees the question and this answer.
+        let pause = if terminal.stdout { Duration::from_millis(900) } else { Duration::ZERO };
+        permissions.asking(windlass::can_use_tool_fn(move |_| async move {
+            tokio::time::sleep(pause).await;
+            PermissionAnswer::allow()
+        }))
+    } else if terminal.can_ask() {
+        permissions.asking(AskAtTerminal::default())
+    } else {
+        permissions.allow(["Edit(/**)", "Write", "MultiEdit"])
+    };
+    query(PROMPT).provider(provider).tools(coding_tools(dir)).permissions(permissions).max_turns(40)
+}
+
+/// Shows the run until its end.
+async fn show(query: Query, display: &mut Display, signals: &Signals, scripted: bool) -> anyhow::Result<RunResult> {
+    let mut run = query.stream();
+    signals.watch(run.handle().await.map_err(of_start)?);
+    let mut result = None;
+    while let Some(event) = run.next().await.map_err(of_start)? {
+        display.event(&event)?;
+        match event.kind {
+            EventKind::PermissionRequested(request) if scripted => {
+                display.question(&request)?;
+                display.note(Paint::Yellow, "? Allow it? yes (the demo answers for you)")?;
+            }
+            EventKind::RunFinished(finished) => result = Some(finished),
+            _ => {}
+        }
+    }
+    result.context("the run ended without a result; this is a bug in windlass")
+}
+
+fn introduce(display: &mut Display, dir: &Path, live: bool) -> anyhow::Result<()> {
+    display.note(Paint::Bold, "windlass demo")?;
+    let who = if live { "a real model" } else { "a scripted model, no key and no network" };
+    display.note(Paint::Dim, &format!("A small crate with a real bug, {who}; everything else is real."))?;
+    display.note(Paint::Dim, &format!("Folder:    {}", dir.display()))?;
+    display.note(Paint::Dim, "Allowed:   reading there, Bash(cargo test *)")?;
+    display.note(Paint::Dim, "Forbidden: Bash(rm *)")?;
+    display.note(Paint::Dim, "Asks:      about everything else")?;
+    display.note(Paint::Bold, &format!("\n> {PROMPT}\n"))?;
+    Ok(())
+}
+
+fn conclude(display: &mut Display, result: &RunResult, fixed: bool, scripted: bool) -> anyhow::Result<()> {
+    if let Some(text) = of_result(result) {
+        display.note(Paint::Red, &text)?;
+    }
+    let (paint, verdict) = match fixed {
+        true => (Paint::Green, "✓ The bug is fixed: the tests failed before and are green now."),
+        false => (Paint::Red, "✗ The bug is not fixed: the tests still fail."),
+    };
+    display.note(Paint::Plain, "")?;
+    display.note(paint, verdict)?;
+    let usage = &result.usage;
+    let price = if scripted { format!(" at the prices of {PRICED_AS}") } else { String::new() };
+    let summary = format!(
+        "{} turns, {:.1} s, {} tokens in ({} from the cache), {} out, {}{price}, {} denied",
+        result.turns,
+        result.duration_ms as f64 / 1e3,
+        usage.total_input(),
+        usage.cache_read_input_tokens,
+        usage.output_tokens,
+        result.cost,
+        result.permission_denials.len(),
+    );
+    display.note(Paint::Dim, &summary)?;
+    if scripted {
+        let next = "Next: set ANTHROPIC_API_KEY and run `windlass demo --live`, or `windlass -p PROMPT` in a project.";
+        display.note(Paint::Dim, next)?;
+    }
+    Ok(())
+}
