@@ -4,16 +4,20 @@ mod args;
 mod ask;
 mod demo;
 mod display;
+mod explain;
 mod failure;
+mod jsonl;
 mod output;
 mod permissions;
 mod prompt;
 mod provider;
 mod run;
+mod sessions;
 mod signals;
 mod terminal;
+mod tools;
 
-use args::{Cli, Command};
+use args::{Cli, Command, PermissionsCommand, ToolsCommand};
 use clap::{CommandFactory, Parser};
 use failure::Usage;
 use std::future::Future;
@@ -55,7 +59,10 @@ fn command() -> anyhow::Result<i32> {
         }
         None => block_on(run::run(cli.run, terminal)),
         Some(Command::Demo(args)) => block_on(demo::demo(args, terminal)),
-        Some(_) => Ok(0),
+        Some(Command::Permissions(PermissionsCommand::Explain)) => block_on(explain::explain()),
+        Some(Command::Tools(ToolsCommand::List)) => tools::list(terminal),
+        Some(Command::Tools(ToolsCommand::Call(args))) => block_on(tools::call(args)),
+        Some(Command::Sessions(command)) => block_on(sessions::sessions(command, terminal)),
     }
 }
 

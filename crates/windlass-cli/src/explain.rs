@@ -1,0 +1,139 @@
+//! `windlass permissions explain`: a policy tested without a model.
+
+use crate::jsonl;
+use serde::{Deserialize, Serialize};
+use std::io::{stdin, stdout};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use windlass::crates::permission::PolicyConfig;
+use windlass::crates::runtime::judge;
+use windlass::crates::tool::{Workspace, absolute};
+use windlass::crates::tools::LocalWorkspace;
+use windlass::crates::types::{MatchedRule, RuleSource, ToolUse};
+use windlass::{Behavior, Decision, Home, JsonText, PermissionMode, PermissionUpdate, Policy, ToolSet, coding_tools};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Question {
+    #[serde(default, rename = "id")]
+    _id: Option<JsonText>,
+    tool: String,
+    #[serde(default = "JsonText::empty_object")]
+    input: JsonText,
+    #[serde(default)]
+    cwd: Option<PathBuf>,
+    #[serde(default)]
+    mode: Option<String>,
+    #[serde(default)]
+    allow: Vec<String>,
+    #[serde(default)]
+    deny: Vec<String>,
+    #[serde(default)]
+    ask: Vec<String>,
+    #[serde(default)]
+    additional_directories: Vec<PathBuf>,
+    #[serde(default)]
+    settings: bool,
+}
+
+/// A verdict as all debugging commands print it.
+#[derive(Serialize)]
+pub(crate) struct Verdict<'a> {
+    behavior: Behavior,
+    reason: &'a str,
+    rule: Option<&'a MatchedRule>,
+    protected: bool,
+    suggestions: &'a [PermissionUpdate],
+}
+
+impl<'a> From<&'a Decision> for Verdict<'a> {
+    fn from(decision: &'a Decision) -> Self {
+        Self {
+            behavior: decision.behavior,
+            reason: &decision.message,
+            rule: decision.rule.as_ref(),
+            protected: decision.protected,
+            suggestions: &decision.suggestions,
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    id: Option<&'a JsonText>,
+    #[serde(flatten)]
+    verdict: Verdict<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+}
+
+/// Judges each line of standard input and returns the exit code: 1 when a line could not be used.
+pub(crate) async fn explain() -> anyhow::Result<i32> {
+    let tools = ToolSet::new(coding_tools(".").tools().iter().cloned())?;
+    let workspace: Arc<dyn Workspace> = Arc::new(LocalWorkspace::default());
+    let (mut refused, mut out) = (false, stdout().lock());
+    for line in jsonl::lines::<Question>(stdin().lock()) {
+        let line = line?;
+        let judged = match &line.value {
+            Ok(question) => answer(question, &tools, &workspace).await,
+            Err(error) => Err(error.clone()),
+        };
+        match judged {
+            Ok((decision, warnings)) => {
+                let answer = Answer { id: line.id.as_ref(), verdict: Verdict::from(&decision), warnings };
+                jsonl::write(&mut out, &answer)?;
+            }
+            Err(error) => {
+                refused = true;
+                jsonl::write(&mut out, &line.refuse(&error))?;
+            }
+        }
+    }
+    Ok(i32::from(refused))
+}
+
+async fn answer(
+    question: &Question,
+    tools: &ToolSet,
+    workspace: &Arc<dyn Workspace>,
+) -> Result<(Decision, Vec<String>), String> {
+    if question.settings {
+        return Err("settings files are not read yet: give the rules in the line".to_owned());
+    }
+    let process = std::env::current_dir().map_err(|error| format!("the current directory cannot be used: {error}"))?;
+    let cwd = resolved(&process, question.cwd.as_deref().unwrap_or(Path::new(".")));
+    let (policy, warnings) = policy(question, &cwd)?;
+    let call = ToolUse::new("toolu_explain", question.tool.as_str(), question.input.clone());
+    Ok((judge(tools, workspace, &policy, &call, &cwd).await, warnings))
+}
+
+/// The policy of a line. Its rules are flag rules: their patterns start at its directory.
+fn policy(question: &Question, cwd: &Path) -> Result<(Policy, Vec<String>), String> {
+    let mode = question.mode.as_deref().map_or(Ok(PermissionMode::Default), str::parse)?;
+    let mut config = PolicyConfig::new(cwd)
+        .with_additional_directories(question.additional_directories.iter().map(|extra| resolved(cwd, extra)))
+        .with_home(std::env::var_os("HOME").map(PathBuf::from))
+        .with_mode(mode)
+        .with_bypass_allowed(true);
+    if let Some(given) = question.cwd.as_deref().filter(|given| given.is_absolute() && *given != cwd) {
+        config = config.with_link(given, cwd);
+    }
+    if let Ok(home) = Home::from_env() {
+        config = config.with_protected_paths([home.root().to_path_buf()]);
+    }
+    let mut policy = Policy::new(config);
+    let mut warnings = Vec::new();
+    let rules = [(Behavior::Deny, &question.deny), (Behavior::Ask, &question.ask), (Behavior::Allow, &question.allow)];
+    for (behavior, rules) in rules {
+        let odd = policy.add_rules(RuleSource::CliArg, behavior, rules, cwd).map_err(|error| error.to_string())?;
+        warnings.extend(odd.iter().map(ToString::to_string));
+    }
+    Ok((policy, warnings))
+}
+
+/// A directory with its links followed, as a session would; one that is not
+/// there is taken as it is written, so that policies for other machines can be tested.
+fn resolved(base: &Path, path: &Path) -> PathBuf {
+    let path = absolute(base, path);
+    path.canonicalize().unwrap_or(path)
+}

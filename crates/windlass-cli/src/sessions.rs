@@ -1,0 +1,127 @@
+//! `windlass sessions`: stored sessions, read and never changed.
+
+use crate::args::{ExportFormat, SessionsCommand};
+use crate::failure::{Usage, of_start};
+use crate::jsonl;
+use crate::terminal::{Terminal, clean};
+use serde::Serialize;
+use std::io::{Write, stdout};
+use std::path::{Path, PathBuf};
+use windlass::crates::session::{CheckReport, ProjectKey};
+use windlass::crates::store::{JsonlStore, check_file, export_file};
+use windlass::{ContentBlock, Home, Message, SessionId, SessionStore};
+
+/// Carries out a command and returns the exit code.
+pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> anyhow::Result<i32> {
+    match command {
+        SessionsCommand::List { cwd } => list(cwd, terminal).await,
+        SessionsCommand::Show { session } => show(&session),
+        SessionsCommand::Check { sessions } => check(&sessions),
+        SessionsCommand::Export { session, format: ExportFormat::Messages } => {
+            writeln!(stdout(), "{}", export_file(&file(&session)?)?)?;
+            Ok(0)
+        }
+    }
+}
+
+fn store() -> anyhow::Result<JsonlStore> {
+    let home = Home::from_env().map_err(of_start)?;
+    Ok(JsonlStore::with_imports(home.root(), home.also_read().to_vec()))
+}
+
+async fn list(cwd: Option<PathBuf>, terminal: Terminal) -> anyhow::Result<i32> {
+    let cwd = cwd.unwrap_or_else(|| PathBuf::from("."));
+    let project = cwd
+        .canonicalize()
+        .map_err(|error| anyhow::anyhow!("the directory {} cannot be used: {error}", cwd.display()))?;
+    let mut out = stdout().lock();
+    for session in store()?.list(&ProjectKey::of(&project)).await? {
+        if terminal.stdout {
+            let summary = clean(&session.summary).replace('\n', " ");
+            let summary: String = summary.chars().take(80).collect();
+            writeln!(out, "{}  {:>8} bytes  {summary}", session.session_id, session.file_size)?;
+        } else {
+            jsonl::write(&mut out, &session)?;
+        }
+    }
+    Ok(0)
+}
+
+/// The file of a session that is given by its path or its id.
+fn file(given: &str) -> anyhow::Result<PathBuf> {
+    let path = Path::new(given);
+    let id = SessionId::from(given.to_ascii_lowercase());
+    if path.exists() || !id.is_uuid() {
+        return Ok(path.to_path_buf());
+    }
+    let store = store()?;
+    let key = store.find(&id)?;
+    let key = key.ok_or_else(|| anyhow::anyhow!("No conversation found with session ID: {given}"))?;
+    Ok(store.log_path(&key))
+}
+
+#[derive(Serialize)]
+struct Checked<'a> {
+    file: &'a str,
+    #[serde(flatten)]
+    report: CheckReport,
+}
+
+#[derive(Serialize)]
+struct Unreadable<'a> {
+    file: &'a str,
+    error: String,
+    valid: bool,
+}
+
+/// Checks files and returns the exit code: 1 when one cannot be read or is no
+/// conversation that could go on.
+fn check(sessions: &[String]) -> anyhow::Result<i32> {
+    let (mut invalid, mut out) = (false, stdout().lock());
+    for given in sessions {
+        let checked = file(given).and_then(|path| Ok((check_file(&path)?, path)));
+        match checked {
+            Ok((report, path)) => {
+                invalid |= !report.valid;
+                jsonl::write(&mut out, &Checked { file: &path.to_string_lossy(), report })?;
+            }
+            Err(error) => {
+                invalid = true;
+                jsonl::write(&mut out, &Unreadable { file: given, error: format!("{error:#}"), valid: false })?;
+            }
+        }
+    }
+    Ok(i32::from(invalid))
+}
+
+/// Prints the conversation for people.
+fn show(session: &str) -> anyhow::Result<i32> {
+    let path = file(session)?;
+    let messages: Vec<Message> = serde_json::from_str(&export_file(&path)?)?;
+    if messages.is_empty() {
+        return Err(
+            Usage(format!("{} holds no conversation; `windlass sessions check` says why", path.display())).into()
+        );
+    }
+    let mut out = stdout().lock();
+    for message in &messages {
+        for block in &message.content {
+            let (who, text) = match (block, message.role) {
+                (ContentBlock::ToolUse(call), _) => (format!("● {}", call.name), call.input.to_string()),
+                (ContentBlock::ToolResult(result), _) => {
+                    let mark = if result.is_error { "✗" } else { "└" };
+                    (mark.to_owned(), result.content.text())
+                }
+                (ContentBlock::Thinking { thinking, .. }, _) => ("(thinking)".to_owned(), thinking.clone()),
+                (block, windlass::crates::types::Role::User) => (">".to_owned(), text_of(block)),
+                (block, _) => ("<".to_owned(), text_of(block)),
+            };
+            writeln!(out, "{} {}", clean(&who), clean(&text).trim_end().replace('\n', "\n  "))?;
+        }
+    }
+    Ok(0)
+}
+
+fn text_of(block: &ContentBlock) -> String {
+    block.as_text().map_or_else(|| "[not text]".to_owned(), str::to_owned)
+}

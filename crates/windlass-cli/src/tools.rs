@@ -1,0 +1,237 @@
+//! `windlass tools`: the tools, and calls of them through the whole gate, without a model.
+
+use crate::args::{OnAsk, ToolsCallArgs};
+use crate::explain::Verdict;
+use crate::failure::{Usage, of_start};
+use crate::jsonl::{self, Line};
+use crate::permissions::permissions;
+use crate::terminal::{Terminal, clean};
+use anyhow::Context;
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::io::{Write, stdin, stdout};
+use std::sync::{Arc, Mutex, PoisonError};
+use windlass::crates::model::ScriptedTurn;
+use windlass::crates::runtime::Prompt;
+use windlass::crates::session::{Durability, Lease, Loaded, LogHeader, Owner, ProjectKey, SessionKey, StoreError};
+use windlass::crates::types::{Entry, EntryKind};
+use windlass::{
+    ContentBlock, Decision, EventKind, JsonText, PermissionAnswer, ScriptedModel, Session, SessionStore,
+    SessionSummary, ToolFinished, ToolUseId, coding_tools, session,
+};
+
+/// Prints the tools and returns the exit code.
+pub(crate) fn list(terminal: Terminal) -> anyhow::Result<i32> {
+    let mut out = stdout().lock();
+    for tool in coding_tools(".").tools() {
+        let spec = tool.spec();
+        if terminal.stdout {
+            let first = spec.description.lines().next().unwrap_or_default();
+            writeln!(out, "{:<10} {}", spec.name, clean(first))?;
+        } else {
+            jsonl::write(&mut out, &spec)?;
+        }
+    }
+    Ok(0)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Call {
+    #[serde(default, rename = "id")]
+    _id: Option<JsonText>,
+    tool: String,
+    #[serde(default = "JsonText::empty_object")]
+    input: JsonText,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    id: Option<&'a JsonText>,
+    decision: Verdict<'a>,
+    is_error: bool,
+    content: &'a [ContentBlock],
+    diff: Option<&'a str>,
+    duration_ms: u64,
+}
+
+/// Runs calls in one session, in order, and returns the exit code: 1 when a
+/// line could not be used or, for a call from the arguments, when it failed.
+pub(crate) async fn call(args: ToolsCallArgs) -> anyhow::Result<i32> {
+    if args.settings.is_some() {
+        return Err(Usage("settings files are not read yet: give rules with --allowedTools".to_owned()).into());
+    }
+    let mut bench = Bench::open(&args).await?;
+    let mut out = stdout().lock();
+    let single = match (&args.name, &args.input) {
+        (Some(name), Some(input)) => {
+            let input =
+                JsonText::parse(input.as_str()).map_err(|error| Usage(format!("the input is not JSON: {error}")))?;
+            Some(Call { _id: None, tool: name.clone(), input })
+        }
+        _ => None,
+    };
+    let code = match single {
+        Some(call) => {
+            let line = Line { number: 1, id: None, value: Ok(call) };
+            i32::from(answer(&mut bench, &line, &mut out).await?)
+        }
+        None => {
+            let mut refused = false;
+            for line in jsonl::lines::<Call>(stdin().lock()) {
+                let line = line?;
+                let failed = answer(&mut bench, &line, &mut out).await?;
+                refused |= failed && line.value.is_err();
+            }
+            i32::from(refused)
+        }
+    };
+    bench.session.handle.close().await;
+    Ok(code)
+}
+
+/// Answers a line. Returns whether it could not be used or its call failed.
+async fn answer(bench: &mut Bench, line: &Line<Call>, out: &mut impl Write) -> anyhow::Result<bool> {
+    let call = match &line.value {
+        Ok(call) => call,
+        Err(error) => {
+            jsonl::write(out, &line.refuse(error))?;
+            return Ok(true);
+        }
+    };
+    let (decision, finished) = bench.call(call).await?;
+    let text;
+    let content = match &finished.result.content {
+        windlass::crates::types::ToolResultContent::Blocks(blocks) => blocks.as_slice(),
+        windlass::crates::types::ToolResultContent::Text(plain) => {
+            text = [ContentBlock::text(plain.as_str())];
+            &text
+        }
+    };
+    let answer = Answer {
+        id: line.id.as_ref(),
+        decision: Verdict::from(&decision),
+        is_error: finished.result.is_error,
+        content,
+        diff: finished.diff.as_deref(),
+        duration_ms: finished.duration_ms,
+    };
+    jsonl::write(out, &answer)?;
+    Ok(finished.result.is_error)
+}
+
+/// One session whose model makes the calls that it is told to.
+struct Bench {
+    session: Session,
+    next: Arc<Mutex<Option<(String, String)>>>,
+    verdicts: Arc<Verdicts>,
+}
+
+impl Bench {
+    async fn open(args: &ToolsCallArgs) -> anyhow::Result<Self> {
+        let (mut permissions, _) = permissions(&args.permissions, true)?;
+        let allow = args.on_ask == OnAsk::Allow;
+        permissions = permissions.asking(windlass::can_use_tool_fn(move |_| async move {
+            if allow {
+                PermissionAnswer::allow()
+            } else {
+                PermissionAnswer::deny("Nobody is there to approve it, so it was denied.")
+            }
+        }));
+        let next: Arc<Mutex<Option<(String, String)>>> = Arc::default();
+        let told = Arc::clone(&next);
+        // Once a call is answered, the model has nothing more to say.
+        let model =
+            ScriptedModel::from_fn(move |_, number| match told.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                Some((tool, input)) => ScriptedTurn::new().id(format!("msg_{number}")).tool_use_text(tool, input),
+                None => ScriptedTurn::new().text("Done."),
+            });
+        let verdicts = Arc::new(Verdicts::default());
+        let cwd = match &args.cwd {
+            Some(cwd) => cwd.clone(),
+            None => std::env::current_dir()
+                .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): give --cwd"))?,
+        };
+        let mut builder = session()
+            .provider(model.with_delta_chars(0).without_recording())
+            .tools(coding_tools(cwd))
+            .permissions(permissions)
+            .store(Arc::clone(&verdicts) as Arc<dyn SessionStore>)
+            .entrypoint("cli");
+        for directory in &args.permissions.add_dir {
+            builder = builder.add_dir(directory);
+        }
+        let session = builder.open().await.map_err(of_start)?;
+        Ok(Self { session, next, verdicts })
+    }
+
+    /// Makes one call and waits for its end.
+    async fn call(&mut self, call: &Call) -> anyhow::Result<(Decision, ToolFinished)> {
+        let told = (call.tool.clone(), call.input.as_str().to_owned());
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
+        self.session.handle.prompt(Prompt::new(vec![ContentBlock::text("Make the call.")]))?;
+        let (mut asked, mut finished) = (None, None);
+        while let Some(event) = self.session.events.next().await? {
+            match event.kind {
+                // What the gate said, before the answer of --on-ask.
+                EventKind::PermissionRequested(request) => asked = Some(request.decision),
+                EventKind::ToolFinished(tool) => finished = Some(tool),
+                EventKind::RunFinished(result) if finished.is_none() => {
+                    let why = crate::failure::of_result(&result).unwrap_or_default();
+                    anyhow::bail!("the call was not made: {why}");
+                }
+                EventKind::RunFinished(_) => break,
+                _ => {}
+            }
+        }
+        let finished = finished.context("the session ended during the call")?;
+        let stored = self.verdicts.take(&finished.result.tool_use_id);
+        let decision = asked.or(finished.denied.clone()).or(stored);
+        Ok((decision.context("the verdict on the call is not known; this is a bug in windlass")?, finished))
+    }
+}
+
+/// A store that keeps only the verdicts on calls, until they are asked for.
+#[derive(Debug, Default)]
+struct Verdicts(Mutex<HashMap<ToolUseId, Decision>>);
+
+impl Verdicts {
+    fn take(&self, id: &ToolUseId) -> Option<Decision> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+    }
+}
+
+#[async_trait]
+impl SessionStore for Verdicts {
+    async fn open(&self, key: &SessionKey, _: &Owner, _: LogHeader) -> Result<Lease, StoreError> {
+        Ok(Lease::new(key.clone(), 1, 0, ()))
+    }
+
+    async fn append(&self, _: &Lease, seq: u64, entries: Vec<Entry>, _: Durability) -> Result<u64, StoreError> {
+        let count = entries.len() as u64;
+        let mut verdicts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for entry in entries {
+            if let EntryKind::Decision(audited) = entry.kind {
+                verdicts.insert(audited.tool_use_id, audited.decision);
+            }
+        }
+        Ok(seq + count)
+    }
+
+    async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError> {
+        Err(StoreError::not_found(key))
+    }
+
+    async fn list(&self, _: &ProjectKey) -> Result<Vec<SessionSummary>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn delete(&self, _: &SessionKey) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn close(&self, _: Lease) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
