@@ -23,9 +23,17 @@ pub(crate) fn permit(facts: &CallFacts, policy: Arc<Policy>) -> Permit {
         let paths = facts.paths.iter().filter(|path| path.write == write);
         paths.map(|path| JudgedPath::new(&path.requested, &path.resolved)).collect()
     };
+    // So that a tool can say which name was meant when one is missing.
+    let inside = |path: &Path| policy.directories().iter().any(|directory| path.starts_with(directory));
+    let parents = facts.paths.iter().filter_map(|path| Some((path.requested.parent()?, path.resolved.parent()?)));
+    let listable = parents
+        .filter(|(requested, resolved)| inside(requested) && inside(resolved) && policy.may_read(requested, resolved))
+        .map(|(requested, resolved)| JudgedPath::new(requested, resolved));
+    let listable = listable.collect();
     Permit::new(facts.digest.clone())
         .with_reads(judged(false))
         .with_writes(judged(true))
+        .with_listable(listable)
         .with_filter(Arc::new(move |path: &Path| policy.may_read(path, path)))
 }
 

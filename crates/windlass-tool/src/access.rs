@@ -35,13 +35,14 @@ pub struct Permit {
     digest: CallDigest,
     reads: Arc<[JudgedPath]>,
     writes: Arc<[JudgedPath]>,
+    listable: Arc<[JudgedPath]>,
     filter: Option<PathFilter>,
 }
 
 impl Permit {
     /// A permit for a call that touches no files.
     pub fn new(digest: CallDigest) -> Self {
-        Self { digest, reads: Arc::from([]), writes: Arc::from([]), filter: None }
+        Self { digest, reads: Arc::from([]), writes: Arc::from([]), listable: Arc::from([]), filter: None }
     }
 
     /// Adds paths that may be read (a tree may be read as a whole).
@@ -55,6 +56,13 @@ impl Permit {
     #[must_use]
     pub fn with_writes(mut self, paths: Vec<JudgedPath>) -> Self {
         self.writes = paths.into();
+        self
+    }
+
+    /// Adds directories of which only the names of entries may be told, as hints.
+    #[must_use]
+    pub fn with_listable(mut self, directories: Vec<JudgedPath>) -> Self {
+        self.listable = directories.into();
         self
     }
 
@@ -79,6 +87,12 @@ impl Permit {
     /// The judged path for writing a requested path: exactly itself.
     pub fn writable(&self, requested: &Path) -> Option<&JudgedPath> {
         self.writes.iter().find(|judged| requested == judged.requested)
+    }
+
+    /// The judged path under which the names in a directory may be listed: a
+    /// directory that is listable itself, or one that may be read.
+    pub fn listable(&self, requested: &Path) -> Option<&JudgedPath> {
+        self.listable.iter().find(|judged| requested == judged.requested).or_else(|| self.readable(requested))
     }
 
     /// All paths that may be read.

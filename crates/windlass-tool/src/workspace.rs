@@ -47,8 +47,9 @@ pub trait Workspace: Debug + Send + Sync + 'static {
         options: WriteOptions,
     ) -> Result<(), WorkspaceError>;
 
-    /// The names of a directory's entries, at most `limit`, in no particular
-    /// order. For hints, such as names similar to a missing one.
+    /// The names of the entries of a directory that the permit lets list, at
+    /// most `limit`, in no particular order, without those that its filter hides.
+    /// For hints, such as names similar to a missing one.
     ///
     /// # Errors
     /// Not covered by the permit, missing or not a directory.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use windlass_tool::{EntryKind, OpenFile, ToolCx, ToolError, WorkspaceError, WorkspaceErrorKind};
 
 use super::charset::SAMPLE;
-use super::suggest::{other_places, probable_names, similar_names};
+use super::suggest::{other_places, similar_names};
 
 /// Files above this size cannot be edited or replaced, only read by pages.
 pub(crate) const MAX_EDIT: u64 = 16 * 1024 * 1024;
@@ -102,19 +102,11 @@ pub(crate) async fn not_found(cx: &ToolCx, path: &Path) -> ToolError {
         }
     }
     let (folder, name) = (path.parent(), path.file_name().and_then(|n| n.to_str()));
-    if let (Some(folder), Some(name)) = (folder, name) {
-        let inside = cx.directories().iter().any(|root| folder.starts_with(root));
-        if let Ok(names) = cx.workspace().list(cx.permit(), folder, NAMES).await {
-            let near = similar_names(name, names.iter().map(String::as_str));
-            meant.extend(near.into_iter().map(|near| folder.join(near)));
-        } else if inside {
-            for other in probable_names(name) {
-                let place = folder.join(other);
-                if meant.len() < 3 && is_file(cx, &place).await {
-                    meant.push(place);
-                }
-            }
-        }
+    if let (Some(folder), Some(name)) = (folder, name)
+        && let Ok(names) = cx.workspace().list(cx.permit(), folder, NAMES).await
+    {
+        let near = similar_names(name, names.iter().map(String::as_str));
+        meant.extend(near.into_iter().map(|near| folder.join(near)));
     }
     let mut text = format!("{} does not exist.", path.display());
     if path.strip_prefix(cx.cwd()).is_ok_and(|below| below.starts_with("~")) {
@@ -128,8 +120,9 @@ pub(crate) async fn not_found(cx: &ToolCx, path: &Path) -> ToolError {
     ToolError::rejected(text)
 }
 
-/// Only for files in the workspace: elsewhere even their existence is not told.
+/// Only for files in the workspace that may be read: of others even their existence is not told.
 async fn is_file(cx: &ToolCx, path: &Path) -> bool {
-    let resolved = cx.workspace().resolve(path).await;
-    resolved.is_ok_and(|at| at.kind == EntryKind::File && cx.directories().iter().any(|root| at.path.starts_with(root)))
+    let Ok(at) = cx.workspace().resolve(path).await else { return false };
+    let inside = cx.directories().iter().any(|root| at.path.starts_with(root));
+    at.kind == EntryKind::File && inside && cx.permit().allows(path) && cx.permit().allows(&at.path)
 }

@@ -45,56 +45,6 @@ pub(crate) fn other_places(path: &Path, cwd: &Path) -> Vec<PathBuf> {
     places
 }
 
-/// Names to try when a folder cannot be listed, likeliest first: related extensions,
-/// other case, `-` for `_`, one letter too many, two letters swapped.
-pub(crate) fn probable_names(name: &str) -> Vec<String> {
-    let (stem, extension) = match name.rsplit_once('.') {
-        Some((stem, extension)) if !stem.is_empty() => (stem, Some(extension)),
-        _ => (name, None),
-    };
-    let with = |stem: &str| match extension {
-        Some(extension) => format!("{stem}.{extension}"),
-        None => stem.to_owned(),
-    };
-    let group = RELATED.iter().find(|group| extension.is_some_and(|e| group.contains(&e)));
-    let mut names: Vec<String> =
-        group.into_iter().flat_map(|group| group.iter()).map(|other| format!("{stem}.{other}")).collect();
-    let letters: Vec<char> = stem.chars().collect();
-    let capital: String =
-        letters.iter().take(1).flat_map(|c| c.to_uppercase()).chain(letters.iter().skip(1).copied()).collect();
-    names.extend([name.to_lowercase(), with(&capital), name.to_uppercase()]);
-    names.extend([with(&stem.replace('-', "_")), with(&stem.replace('_', "-")), with(&format!("{stem}s"))]);
-    for at in 0..letters.len().min(MAX_LETTERS) {
-        let mut swapped = letters.clone();
-        if at + 1 < swapped.len() {
-            swapped.swap(at, at + 1);
-            names.push(with(&swapped.iter().collect::<String>()));
-        }
-        let mut shorter = letters.clone();
-        shorter.remove(at);
-        if !shorter.is_empty() {
-            names.push(with(&shorter.iter().collect::<String>()));
-        }
-    }
-    let mut seen = std::collections::HashSet::from([name.to_owned()]);
-    names.retain(|name| seen.insert(name.clone()));
-    names
-}
-
-/// Letters of a name that are varied.
-const MAX_LETTERS: usize = 32;
-
-/// Extensions that stand for one another.
-const RELATED: &[&[&str]] = &[
-    &["ts", "tsx", "js", "jsx", "mjs", "cjs"],
-    &["yaml", "yml", "json", "toml"],
-    &["c", "h", "cc", "cpp", "hpp"],
-    &["md", "mdx", "txt", "rst"],
-    &["py", "pyi"],
-    &["html", "htm"],
-    &["kt", "kts", "java"],
-];
-
 /// Smaller is nearer; `None` when the names have too little in common.
 fn distance(wanted: &str, name: &str) -> Option<usize> {
     if wanted == name {

@@ -8,10 +8,13 @@ use std::time::Duration;
 use windlass_tool::{EntryKind, PathFilter, ToolCx, ToolError};
 
 use super::walk::{Interrupt, Scope};
-use crate::files::suggest::other_places;
+use crate::files::suggest::{other_places, similar_names};
 
 /// How long a search may take before it returns what it has.
 pub(super) const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// Names of a folder that are looked at for one that is similar.
+const NAMES: usize = 10_000;
 
 /// The judged place of a search.
 #[derive(Debug, Clone)]
@@ -77,8 +80,21 @@ impl Place {
                 && let Ok(there) = cx.workspace().resolve(&place).await
                 && there.kind != EntryKind::Missing
                 && inside(&there.path)
+                && cx.permit().allows(&place)
+                && cx.permit().allows(&there.path)
             {
                 text.push_str(&format!(" Did you mean {}?", place.display()));
+                return ToolError::rejected(text);
+            }
+        }
+        let (folder, name) = (self.requested.parent(), self.requested.file_name().and_then(|name| name.to_str()));
+        if let (Some(folder), Some(name)) = (folder, name)
+            && let Ok(names) = cx.workspace().list(cx.permit(), folder, NAMES).await
+        {
+            let near = similar_names(name, names.iter().map(String::as_str));
+            let near: Vec<String> = near.into_iter().map(|near| folder.join(near).display().to_string()).collect();
+            if !near.is_empty() {
+                text.push_str(&format!(" Did you mean {}?", near.join(" or ")));
                 return ToolError::rejected(text);
             }
         }

@@ -8,7 +8,8 @@ use std::time::UNIX_EPOCH;
 
 use async_trait::async_trait;
 use windlass_tool::{
-    EntryKind, FileInfo, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
+    EntryKind, FileInfo, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind,
+    WriteOptions,
 };
 use windlass_types::Timestamp;
 
@@ -96,7 +97,8 @@ impl Workspace for LocalWorkspace {
     }
 
     async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
-        let place = readable(permit, path)?;
+        let judged = permit.listable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?;
+        let place = place_of(judged, permit, path)?;
         let path = path.to_owned();
         let filter = permit.filter();
         off_thread(move || {
@@ -152,6 +154,10 @@ impl OpenFile for LocalFile {
 /// The place that a permit lets us read for `path`, free of links when judged.
 fn readable(permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
     let judged = permit.readable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?;
+    place_of(judged, permit, path)
+}
+
+fn place_of(judged: &JudgedPath, permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
     let place = if judged.requested == path {
         judged.resolved.clone()
     } else {

@@ -153,7 +153,7 @@ async fn refusals_name_the_file_and_the_way_out() {
         ("/w/a.txt", "    two two", "2", "the file has tabs, old_string has none"),
         ("/w/a.txt", "one", "one", "are the same"),
         ("/w/a.txt", "", "x", "exists and is not empty"),
-        ("/w/b.txt", "x", "y", "/w/b.txt does not exist."),
+        ("/w/zebra", "x", "y", "/w/zebra does not exist."),
         ("/w/prog", "ELF", "elf", "looks like ELF program"),
         ("/w/large", "aaa", "b", "larger than 16 MB"),
         ("/dev/full", "x", "y", "Only regular files"),

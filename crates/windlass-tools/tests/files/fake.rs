@@ -99,7 +99,7 @@ impl Workspace for MemoryWorkspace {
     }
 
     async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
-        permit.readable(path).ok_or_else(|| refuse(WorkspaceErrorKind::NotPermitted, path, "is not permitted"))?;
+        permit.listable(path).ok_or_else(|| refuse(WorkspaceErrorKind::NotPermitted, path, "is not permitted"))?;
         let files = self.files.lock().unwrap();
         let inside = files.keys().filter(|file| file.parent() == Some(path));
         Ok(inside.map(|file| file.file_name().unwrap().to_string_lossy().into_owned()).take(limit).collect())
@@ -171,8 +171,6 @@ pub(crate) struct Session {
     state: Arc<SessionState>,
     /// Given to the next calls.
     pub(crate) cancel: Cancel,
-    /// Whether permits cover the folder as well, as for hints.
-    pub(crate) whole_tree: bool,
 }
 
 impl Session {
@@ -196,7 +194,6 @@ impl Session {
             tools: ToolSet::new(tools).unwrap(),
             state: Arc::default(),
             cancel: Cancel::new(),
-            whole_tree: false,
         }
     }
 
@@ -235,15 +232,15 @@ impl Session {
             let resolved = self.workspace.resolve(&path).await.unwrap();
             judged.push(JudgedPath::new(path, resolved.path));
         }
-        let permit = Permit::new(CallDigest::new("00"));
+        let parents = judged.iter().filter_map(|path: &JudgedPath| {
+            let (requested, resolved) = (path.requested.parent()?, path.resolved.parent()?);
+            let inside = requested.starts_with(&self.cwd) && resolved.starts_with(&self.cwd);
+            inside.then(|| JudgedPath::new(requested, resolved))
+        });
+        let permit = Permit::new(CallDigest::new("00")).with_listable(parents.collect());
         let permit = match access {
             windlass_types::Access::Writes(_) => permit.with_writes(judged),
-            _ => {
-                if self.whole_tree {
-                    judged.push(JudgedPath::new(&self.cwd, &self.cwd));
-                }
-                permit.with_reads(judged)
-            }
+            _ => permit.with_reads(judged),
         };
         let cx = ToolCx::new(ToolCxParts {
             session_id: SessionId::new("s"),

@@ -83,6 +83,27 @@ fn what_the_permit_does_not_cover_is_refused() {
 }
 
 #[test]
+fn what_is_only_listable_tells_names_and_nothing_else() {
+    let (_tmp, at) = folder();
+    fs::create_dir(at.join("below")).unwrap();
+    fs::write(at.join("a"), "").unwrap();
+    fs::write(at.join("secret"), "").unwrap();
+    run(async {
+        let workspace = LocalWorkspace::new();
+        let permit = permit()
+            .with_listable(vec![judged(&workspace, &at).await])
+            .with_filter(Arc::new(|path: &Path| !path.ends_with("secret")));
+        let mut names = workspace.list(&permit, &at, 9).await.unwrap();
+        names.sort();
+        assert_eq!(names, ["a", "below"]);
+        let refused = Some(WorkspaceErrorKind::NotPermitted);
+        let kind = |result: Result<_, WorkspaceError>| result.err().map(|error| error.kind);
+        assert_eq!(kind(workspace.open(&permit, &at.join("a")).await.map(drop)), refused);
+        assert_eq!(kind(workspace.list(&permit, &at.join("below"), 9).await.map(drop)), refused);
+    });
+}
+
+#[test]
 fn a_filter_hides_parts_of_a_tree() {
     let (_tmp, at) = folder();
     for name in ["a", "b", "secret"] {
