@@ -3,24 +3,52 @@
 use crate::terminal::visible;
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write, stderr, stdin};
+use std::sync::Arc;
+use tokio::sync::{Mutex, MutexGuard, Semaphore};
 use windlass::crates::permission::rule_text;
 use windlass::crates::types::UpdateDestination;
 use windlass::{Behavior, CanUseTool, JsonText, PermissionAnswer, PermissionRequest, PermissionUpdate};
 
-/// Asks the person at the terminal, one question at a time.
-#[derive(Debug, Default)]
+/// Asks the person at the terminal, one question at a time. Clones share the
+/// terminal.
+#[derive(Debug, Clone)]
 pub(crate) struct AskAtTerminal {
-    turn: tokio::sync::Mutex<()>,
+    /// Whoever writes to the terminal holds it: a question stays the last thing
+    /// on the screen until it is answered.
+    screen: Arc<Mutex<()>>,
+    /// Questions that may be put: what led to them has been shown.
+    due: Arc<Semaphore>,
+}
+
+impl AskAtTerminal {
+    pub(crate) fn new() -> Self {
+        Self { screen: Arc::default(), due: Arc::new(Semaphore::new(0)) }
+    }
+
+    /// Waits until no question is on the screen.
+    pub(crate) async fn screen(&self) -> MutexGuard<'_, ()> {
+        self.screen.lock().await
+    }
+
+    /// Says that everything before the next question has been shown.
+    pub(crate) fn shown(&self) {
+        self.due.add_permits(1);
+    }
 }
 
 #[async_trait::async_trait]
 impl CanUseTool for AskAtTerminal {
     async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer {
-        let _turn = self.turn.lock().await;
+        let unasked = || PermissionAnswer::deny("The question could not be put to the user, so the call was denied.");
+        match self.due.acquire().await {
+            Ok(due) => due.forget(),
+            Err(_) => return unasked(),
+        }
+        let _screen = self.screen.lock().await;
         let asked = tokio::task::spawn_blocking(move || ask(&request, &mut stdin().lock(), &mut stderr().lock()));
         match asked.await {
             Ok(Ok(answer)) => answer,
-            _ => PermissionAnswer::deny("The question could not be put to the user, so the call was denied."),
+            _ => unasked(),
         }
     }
 }

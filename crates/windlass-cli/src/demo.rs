@@ -57,7 +57,9 @@ pub(crate) async fn demo(args: DemoArgs, terminal: Terminal) -> anyhow::Result<i
         Some(provider) => provider,
         None => script(&dir, terminal.stdout)?,
     };
-    let result = show(configure(&dir, provider, scripted, terminal), &mut display, &signals, scripted).await?;
+    let asker = (args.live && terminal.can_ask()).then(AskAtTerminal::new);
+    let query = configure(&dir, provider, asker.as_ref(), scripted, terminal);
+    let result = show(query, &mut display, &signals, asker.as_ref(), scripted).await?;
     let fixed = tests_are_green(&dir)?;
     conclude(&mut display, &result, fixed, scripted)?;
     if args.keep {
@@ -104,7 +106,13 @@ fn script(dir: &Path, watched: bool) -> anyhow::Result<Arc<dyn ModelProvider>> {
     })
 }
 
-fn configure(dir: &Path, provider: Arc<dyn ModelProvider>, scripted: bool, terminal: Terminal) -> Query {
+fn configure(
+    dir: &Path,
+    provider: Arc<dyn ModelProvider>,
+    asker: Option<&AskAtTerminal>,
+    scripted: bool,
+    terminal: Terminal,
+) -> Query {
     let permissions = Permissions::new().allow(["Bash(cargo test *)"]).deny(["Bash(rm *)"]);
     let permissions = if scripted {
         // The script asks for one edit; whoever watches sees the question and this answer.
@@ -113,8 +121,8 @@ fn configure(dir: &Path, provider: Arc<dyn ModelProvider>, scripted: bool, termi
             tokio::time::sleep(pause).await;
             PermissionAnswer::allow()
         }))
-    } else if terminal.can_ask() {
-        permissions.asking(AskAtTerminal::default())
+    } else if let Some(asker) = asker {
+        permissions.asking(asker.clone())
     } else {
         permissions.allow(["Edit(/**)", "Write", "MultiEdit"])
     };
@@ -122,16 +130,32 @@ fn configure(dir: &Path, provider: Arc<dyn ModelProvider>, scripted: bool, termi
 }
 
 /// Shows the run until its end.
-async fn show(query: Query, display: &mut Display, signals: &Signals, scripted: bool) -> anyhow::Result<RunResult> {
+async fn show(
+    query: Query,
+    display: &mut Display,
+    signals: &Signals,
+    asker: Option<&AskAtTerminal>,
+    scripted: bool,
+) -> anyhow::Result<RunResult> {
     let mut run = query.stream();
     signals.watch(run.handle().await.map_err(of_start)?);
     let mut result = None;
     while let Some(event) = run.next().await.map_err(of_start)? {
+        let _screen = match asker {
+            Some(asker) => Some(asker.screen().await),
+            None => None,
+        };
         display.event(&event)?;
         match event.kind {
             EventKind::PermissionRequested(request) if scripted => {
                 display.question(&request)?;
                 display.note(Paint::Yellow, "? Allow it? yes (the demo answers for you)")?;
+            }
+            EventKind::PermissionRequested(_) => {
+                display.end_line()?;
+                if let Some(asker) = asker {
+                    asker.shown();
+                }
             }
             EventKind::RunFinished(finished) => result = Some(finished),
             _ => {}

@@ -12,11 +12,12 @@ use windlass::crates::tools::LocalWorkspace;
 use windlass::crates::types::{MatchedRule, RuleSource, ToolUse};
 use windlass::{Behavior, Decision, Home, JsonText, PermissionMode, PermissionUpdate, Policy, ToolSet, coding_tools};
 
+/// The keys of a question, its id included.
+const KEYS: &[&str] =
+    &["id", "tool", "input", "cwd", "mode", "allow", "deny", "ask", "additional_directories", "settings"];
+
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Question {
-    #[serde(default, rename = "id")]
-    _id: Option<JsonText>,
     tool: String,
     #[serde(default = "JsonText::empty_object")]
     input: JsonText,
@@ -25,15 +26,15 @@ struct Question {
     #[serde(default)]
     mode: Option<String>,
     #[serde(default)]
-    allow: Vec<String>,
+    allow: Option<Vec<String>>,
     #[serde(default)]
-    deny: Vec<String>,
+    deny: Option<Vec<String>>,
     #[serde(default)]
-    ask: Vec<String>,
+    ask: Option<Vec<String>>,
     #[serde(default)]
-    additional_directories: Vec<PathBuf>,
+    additional_directories: Option<Vec<PathBuf>>,
     #[serde(default)]
-    settings: bool,
+    settings: Option<bool>,
 }
 
 /// A verdict as all debugging commands print it.
@@ -72,14 +73,15 @@ pub(crate) async fn explain() -> anyhow::Result<i32> {
     let tools = ToolSet::new(coding_tools(".").tools().iter().cloned())?;
     let workspace: Arc<dyn Workspace> = Arc::new(LocalWorkspace::default());
     let (mut refused, mut out) = (false, stdout().lock());
-    for line in jsonl::lines::<Question>(stdin().lock()) {
+    for line in jsonl::lines::<Question>(stdin().lock(), KEYS) {
         let line = line?;
         let judged = match &line.value {
             Ok(question) => answer(question, &tools, &workspace).await,
             Err(error) => Err(error.clone()),
         };
         match judged {
-            Ok((decision, warnings)) => {
+            Ok((decision, mut warnings)) => {
+                warnings.extend(line.warnings.iter().cloned());
                 let answer = Answer { id: line.id.as_ref(), verdict: Verdict::from(&decision), warnings };
                 jsonl::write(&mut out, &answer)?;
             }
@@ -97,7 +99,7 @@ async fn answer(
     tools: &ToolSet,
     workspace: &Arc<dyn Workspace>,
 ) -> Result<(Decision, Vec<String>), String> {
-    if question.settings {
+    if question.settings == Some(true) {
         return Err("settings files are not read yet: give the rules in the line".to_owned());
     }
     let process = std::env::current_dir().map_err(|error| format!("the current directory cannot be used: {error}"))?;
@@ -111,7 +113,7 @@ async fn answer(
 fn policy(question: &Question, cwd: &Path) -> Result<(Policy, Vec<String>), String> {
     let mode = question.mode.as_deref().map_or(Ok(PermissionMode::Default), str::parse)?;
     let mut config = PolicyConfig::new(cwd)
-        .with_additional_directories(question.additional_directories.iter().map(|extra| resolved(cwd, extra)))
+        .with_additional_directories(question.additional_directories.iter().flatten().map(|extra| resolved(cwd, extra)))
         .with_home(std::env::var_os("HOME").map(PathBuf::from))
         .with_mode(mode)
         .with_bypass_allowed(true);
@@ -125,7 +127,9 @@ fn policy(question: &Question, cwd: &Path) -> Result<(Policy, Vec<String>), Stri
     let mut warnings = Vec::new();
     let rules = [(Behavior::Deny, &question.deny), (Behavior::Ask, &question.ask), (Behavior::Allow, &question.allow)];
     for (behavior, rules) in rules {
-        let odd = policy.add_rules(RuleSource::CliArg, behavior, rules, cwd).map_err(|error| error.to_string())?;
+        let odd = policy
+            .add_rules(RuleSource::CliArg, behavior, rules.as_deref().unwrap_or_default(), cwd)
+            .map_err(|error| error.to_string())?;
         warnings.extend(odd.iter().map(ToString::to_string));
     }
     Ok((policy, warnings))

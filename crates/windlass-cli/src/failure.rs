@@ -64,7 +64,7 @@ pub(crate) fn of_result(result: &RunResult) -> Option<String> {
             "stopped: the next call could exceed the budget of {limit} ({} are spent); raise --max-budget-usd",
             result.cost
         ),
-        Outcome::Interrupted { .. } => "interrupted; go on with --continue".to_owned(),
+        Outcome::Interrupted { .. } => "interrupted".to_owned(),
         Outcome::StoppedByHook { reason } => format!("a hook stopped the run: {reason}"),
         Outcome::PromptBlocked { reason } => format!("a hook did not let the prompt in: {reason}"),
         Outcome::Failed(failure) => match failure.kind {

@@ -1,7 +1,8 @@
 //! JSON Lines in and out.
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read, Write};
 use windlass::JsonText;
 
@@ -16,6 +17,8 @@ pub(crate) struct Line<T> {
     pub(crate) id: Option<JsonText>,
     /// What it says, or why it cannot be used.
     pub(crate) value: Result<T, String>,
+    /// What is odd about it but was used.
+    pub(crate) warnings: Vec<String>,
 }
 
 /// An answer to a line that cannot be used.
@@ -34,7 +37,12 @@ impl<T> Line<T> {
 }
 
 /// The lines of an input, blank ones left out. A line that cannot be used does not stop the rest.
-pub(crate) fn lines<T: DeserializeOwned>(mut input: impl BufRead) -> impl Iterator<Item = io::Result<Line<T>>> {
+///
+/// Keys other than these are ignored with a warning: a typo in a rule list would otherwise test nothing.
+pub(crate) fn lines<T: DeserializeOwned>(
+    mut input: impl BufRead,
+    keys: &'static [&'static str],
+) -> impl Iterator<Item = io::Result<Line<T>>> {
     let mut number = 0;
     std::iter::from_fn(move || {
         loop {
@@ -42,15 +50,24 @@ pub(crate) fn lines<T: DeserializeOwned>(mut input: impl BufRead) -> impl Iterat
             match read_line(&mut input) {
                 Err(error) => return Some(Err(error)),
                 Ok(None) => return None,
-                Ok(Some(Err(problem))) => return Some(Ok(Line { number, id: None, value: Err(problem) })),
+                Ok(Some(Err(problem))) => {
+                    return Some(Ok(Line { number, id: None, value: Err(problem), warnings: Vec::new() }));
+                }
                 Ok(Some(Ok(text))) if text.trim().is_empty() => {}
                 Ok(Some(Ok(text))) => {
-                    let value = serde_json::from_str(&text).map_err(|error| error.to_string());
-                    return Some(Ok(Line { number, id: id_of(&text), value }));
+                    let text = text.trim();
+                    let value = serde_json::from_str(text).map_err(|error| error.to_string());
+                    return Some(Ok(Line { number, id: id_of(text), value, warnings: unknown_keys(text, keys) }));
                 }
             }
         }
     })
+}
+
+fn unknown_keys(text: &str, known: &[&str]) -> Vec<String> {
+    let found: BTreeMap<String, IgnoredAny> = serde_json::from_str(text).unwrap_or_default();
+    let unknown = found.into_keys().filter(|key| !known.contains(&key.as_str()));
+    unknown.map(|key| format!("the key {key:?} is not known and was ignored")).collect()
 }
 
 /// One line, or why it is none.
@@ -102,10 +119,9 @@ pub(crate) fn write(out: &mut impl Write, value: &impl Serialize) -> anyhow::Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
 
     fn read(input: &[u8]) -> Vec<(u64, Option<String>, bool)> {
-        lines::<BTreeMap<String, JsonText>>(input)
+        lines::<BTreeMap<String, JsonText>>(input, &[])
             .map(|line| line.unwrap())
             .map(|line| (line.number, line.id.map(|id| id.to_string()), line.value.is_ok()))
             .collect()

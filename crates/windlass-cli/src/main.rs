@@ -82,7 +82,10 @@ fn report(error: &anyhow::Error) -> i32 {
         // Whoever read our output has seen enough.
         return 0;
     }
-    let text = clean(&format!("{error:#}")).replace(['\n', '\t'], " ");
+    // An error of the standard library without a word of ours comes from writing.
+    let bare = error.chain().next().is_some_and(|outermost| outermost.is::<io::Error>());
+    let place = if bare { "the output cannot be written: " } else { "" };
+    let text = clean(&format!("{place}{error:#}")).replace(['\n', '\t'], " ");
     // Standard error may be closed; the exit code says enough then.
     let _ = writeln!(stderr(), "windlass: {text}");
     if error.is::<Usage>() { 2 } else { 1 }

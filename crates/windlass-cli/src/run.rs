@@ -31,7 +31,8 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
         key_source: provider.key_source,
         terminal,
     });
-    let query = configure(query(prompt), &args, &provider, &mut output, terminal)?;
+    let asker = terminal.can_ask().then(AskAtTerminal::new);
+    let query = configure(query(prompt), &args, &provider, &mut output, asker.as_ref())?;
     let mut run = query.stream();
     match run.handle().await {
         Ok(handle) => signals.watch(handle),
@@ -44,7 +45,7 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     for notice in run.notices().to_vec() {
         output.note(&notice)?;
     }
-    let watched = watch(&mut run, &mut output).await;
+    let watched = watch(&mut run, &mut output, asker.as_ref()).await;
     let result = match watched {
         Ok(result) => result,
         Err(error) => {
@@ -61,7 +62,7 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
 }
 
 /// Shows a run until its end.
-async fn watch(run: &mut Run, output: &mut Output) -> anyhow::Result<Option<RunResult>> {
+async fn watch(run: &mut Run, output: &mut Output, asker: Option<&AskAtTerminal>) -> anyhow::Result<Option<RunResult>> {
     let mut result = None;
     loop {
         let event = match ready_event(run).await {
@@ -74,7 +75,13 @@ async fn watch(run: &mut Run, output: &mut Output) -> anyhow::Result<Option<RunR
         };
         match event {
             Ok(Some(event)) => {
-                output.event(&event)?;
+                match asker {
+                    Some(asker) => {
+                        let _screen = asker.screen().await;
+                        show(&event, output, asker)?;
+                    }
+                    None => output.event(&event)?,
+                }
                 if let EventKind::RunFinished(finished) = event.kind {
                     result = Some(finished);
                 }
@@ -90,6 +97,16 @@ async fn watch(run: &mut Run, output: &mut Output) -> anyhow::Result<Option<RunR
             }
         }
     }
+}
+
+/// Shows an event; a question may be put once all before it is shown.
+fn show(event: &Event, output: &mut Output, asker: &AskAtTerminal) -> std::io::Result<()> {
+    output.event(event)?;
+    if matches!(event.kind, EventKind::PermissionRequested(_)) {
+        output.flush()?;
+        asker.shown();
+    }
+    Ok(())
 }
 
 /// The next event if it is there already.
@@ -110,7 +127,7 @@ fn configure(
     args: &RunArgs,
     provider: &Provider,
     output: &mut Output,
-    terminal: Terminal,
+    asker: Option<&AskAtTerminal>,
 ) -> anyhow::Result<Query> {
     let cwd = std::env::current_dir()
         .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): change to another one"))?;
@@ -123,8 +140,8 @@ fn configure(
         permissions = permissions.mode(PermissionMode::BypassPermissions);
         warn_of_bypass()?;
     }
-    if terminal.can_ask() {
-        permissions = permissions.asking(AskAtTerminal::default());
+    if let Some(asker) = asker {
+        permissions = permissions.asking(asker.clone());
     }
     query = query
         .provider(std::sync::Arc::clone(&provider.model))

@@ -24,9 +24,8 @@ pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> an
     }
 }
 
-fn store() -> anyhow::Result<JsonlStore> {
-    let home = Home::from_env().map_err(of_start)?;
-    Ok(JsonlStore::with_imports(home.root(), home.also_read().to_vec()))
+fn store(home: &Home) -> JsonlStore {
+    JsonlStore::with_imports(home.root(), home.also_read().to_vec())
 }
 
 async fn list(cwd: Option<PathBuf>, terminal: Terminal) -> anyhow::Result<i32> {
@@ -35,7 +34,8 @@ async fn list(cwd: Option<PathBuf>, terminal: Terminal) -> anyhow::Result<i32> {
         .canonicalize()
         .map_err(|error| anyhow::anyhow!("the directory {} cannot be used: {error}", cwd.display()))?;
     let mut out = stdout().lock();
-    for session in store()?.list(&ProjectKey::of(&project)).await? {
+    let home = Home::from_env().map_err(of_start)?;
+    for session in store(&home).list(&ProjectKey::of(&project)).await? {
         if terminal.stdout {
             let summary = clean(&session.summary).replace('\n', " ");
             let summary: String = summary.chars().take(80).collect();
@@ -54,10 +54,12 @@ fn file(given: &str) -> anyhow::Result<PathBuf> {
     if path.exists() || !id.is_uuid() {
         return Ok(path.to_path_buf());
     }
-    let store = store()?;
-    let key = store.find(&id)?;
+    let home = Home::from_env().map_err(of_start)?;
+    let key = store(&home).find(&id)?;
     let key = key.ok_or_else(|| anyhow::anyhow!("No conversation found with session ID: {given}"))?;
-    Ok(store.log_path(&key))
+    let roots = std::iter::once(home.root()).chain(home.also_read().iter().map(PathBuf::as_path));
+    let mut paths = roots.map(|root| JsonlStore::new(root).log_path(&key));
+    paths.find(|path| path.exists()).ok_or_else(|| anyhow::anyhow!("the session {given} has no file any more"))
 }
 
 #[derive(Serialize)]

@@ -66,6 +66,8 @@ impl Signals {
         self.0.code.store(code, Ordering::SeqCst);
         if let Some(session) = self.session() {
             let _ = tokio::time::timeout(LAST_WORDS, session.close()).await;
+            // The run has ended; the process does so by itself unless its reader holds it up.
+            tokio::time::sleep(Duration::from_millis(300)).await;
         }
         std::process::exit(code);
     }

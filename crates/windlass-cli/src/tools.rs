@@ -37,10 +37,7 @@ pub(crate) fn list(terminal: Terminal) -> anyhow::Result<i32> {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Call {
-    #[serde(default, rename = "id")]
-    _id: Option<JsonText>,
     tool: String,
     #[serde(default = "JsonText::empty_object")]
     input: JsonText,
@@ -54,6 +51,8 @@ struct Answer<'a> {
     content: &'a [ContentBlock],
     diff: Option<&'a str>,
     duration_ms: u64,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    warnings: &'a [String],
 }
 
 /// Runs calls in one session, in order, and returns the exit code: 1 when a
@@ -68,18 +67,18 @@ pub(crate) async fn call(args: ToolsCallArgs) -> anyhow::Result<i32> {
         (Some(name), Some(input)) => {
             let input =
                 JsonText::parse(input.as_str()).map_err(|error| Usage(format!("the input is not JSON: {error}")))?;
-            Some(Call { _id: None, tool: name.clone(), input })
+            Some(Call { tool: name.clone(), input })
         }
         _ => None,
     };
     let code = match single {
         Some(call) => {
-            let line = Line { number: 1, id: None, value: Ok(call) };
+            let line = Line { number: 1, id: None, value: Ok(call), warnings: Vec::new() };
             i32::from(answer(&mut bench, &line, &mut out).await?)
         }
         None => {
             let mut refused = false;
-            for line in jsonl::lines::<Call>(stdin().lock()) {
+            for line in jsonl::lines::<Call>(stdin().lock(), &["id", "tool", "input"]) {
                 let line = line?;
                 let failed = answer(&mut bench, &line, &mut out).await?;
                 refused |= failed && line.value.is_err();
@@ -116,6 +115,7 @@ async fn answer(bench: &mut Bench, line: &Line<Call>, out: &mut impl Write) -> a
         content,
         diff: finished.diff.as_deref(),
         duration_ms: finished.duration_ms,
+        warnings: &line.warnings,
     };
     jsonl::write(out, &answer)?;
     Ok(finished.result.is_error)
