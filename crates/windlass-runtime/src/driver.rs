@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use windlass_core::{Effect, EffectId, Input, Machine, Output, RunCall, Unprepared};
 use windlass_hook::HookContext;
 use windlass_permission::Policy;
-use windlass_tool::{Cancel, PreparedCall, SessionState, ToolCx, ToolCxParts};
+use windlass_tool::{Cancel, PreparedCall, Resumed, SessionState, ToolCx, ToolCxParts};
 use windlass_types::{DecisionReason, HookCall, PermissionAnswer, PermissionRequest, ToolOutcome, ToolUse};
 
 /// The latest word of a running call. However often it speaks, one is kept.
@@ -73,6 +73,10 @@ impl Driver {
         let DriverParts { machine, ports, orders, inputs, results, queue, log } = parts;
         let (arriving, arrived) = mpsc::unbounded_channel();
         let (speaking, spoken) = mpsc::unbounded_channel();
+        let state = Arc::new(SessionState::default());
+        if let Some(todos) = machine.state().todos() {
+            state.get::<Resumed>().set_todos(todos.clone());
+        }
         Self {
             machine,
             ports,
@@ -87,7 +91,7 @@ impl Driver {
             prepared: HashMap::new(),
             arrived,
             arriving,
-            state: Arc::default(),
+            state,
             policy: None,
             progress: HashMap::new(),
             spoken,

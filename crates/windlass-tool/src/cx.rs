@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use windlass_types::{SessionId, ToolUseId};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use windlass_types::{JsonText, SessionId, ToolUseId};
 
 /// What a running tool is given. Cheap to clone.
 ///
@@ -188,6 +188,26 @@ impl SessionState {
 impl fmt::Debug for SessionState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SessionState").finish_non_exhaustive()
+    }
+}
+
+/// What earlier runs of a resumed session left for its tools
+/// (`cx.state::<Resumed>()`). Set by the driver before the first call.
+#[derive(Debug, Default)]
+pub struct Resumed {
+    todos: OnceLock<JsonText>,
+}
+
+impl Resumed {
+    /// Sets the list of tasks. Only the first list counts.
+    pub fn set_todos(&self, todos: JsonText) {
+        // The first one is the one that stood in the log when the session was opened.
+        let _ = self.todos.set(todos);
+    }
+
+    /// The list of tasks as it was last written, if it ever was.
+    pub fn todos(&self) -> Option<&JsonText> {
+        self.todos.get()
     }
 }
 

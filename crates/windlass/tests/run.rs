@@ -111,3 +111,32 @@ async fn accept_edits_writes_inside_and_nowhere_else() {
     assert!(!directory.path().join(".git/config").exists());
     assert_eq!(result.permission_denials.len(), 2);
 }
+
+#[tokio::test]
+async fn a_resumed_session_knows_its_tasks() {
+    let directory = workspace();
+    let home = tempfile::tempdir().unwrap();
+    let task = |content: &str| serde_json::json!([{"content": content, "status": "pending", "activeForm": content}]);
+    let mut lists = Vec::new();
+    for (first, second) in [("one", "two"), ("three", "four")] {
+        let script = Script::new()
+            .turn(|turn| turn.tool_use("TodoWrite", serde_json::json!({"todos": task(first)})))
+            .turn(|turn| turn.tool_use("TodoWrite", serde_json::json!({"todos": task(second)})))
+            .turn(|turn| turn.text("ok"));
+        let mut query = query("plan")
+            .provider(ScriptedModel::new(script))
+            .tools(coding_tools(directory.path()))
+            .persist(Home::new(home.path()));
+        if first == "three" {
+            query = query.continue_latest();
+        }
+        let mut run = query.stream();
+        while let Some(event) = run.next().await.unwrap() {
+            if let EventKind::ToolFinished(finished) = event.kind {
+                let structured: serde_json::Value = finished.structured.unwrap().to().unwrap();
+                lists.push(structured["oldTodos"][0]["content"].as_str().unwrap_or_default().to_owned());
+            }
+        }
+    }
+    assert_eq!(lists, ["", "one", "two", "three"]);
+}

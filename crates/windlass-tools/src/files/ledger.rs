@@ -9,6 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// One per session (`cx.state::<ReadLedger>()`). An edit needs an entry, and the
 /// file on disk must still have the digest of that entry. Paths are absolute with
 /// all links resolved.
+///
+/// A resumed session begins with an empty one: what an earlier process read may have
+/// changed since, and the model must see a file as it is before it changes it.
 #[derive(Debug, Default)]
 pub struct ReadLedger(Mutex<HashMap<PathBuf, Entry>>);
 

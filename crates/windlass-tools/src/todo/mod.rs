@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use windlass_tool::{Tool, ToolCx, ToolError, ToolOutput};
+use windlass_tool::{Resumed, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::{Access, ContextChange, JsonText};
 
 /// Tasks that a list may have.
@@ -78,20 +78,26 @@ pub enum TodoPriority {
     Low,
 }
 
-/// The list of a session (`cx.state::<TodoList>()`).
+/// The list of a session (`cx.state::<TodoList>()`). In a resumed session it is that of the last run once
+/// TodoWrite was called.
 #[derive(Debug, Default)]
-pub struct TodoList(Mutex<Vec<Todo>>);
+pub struct TodoList(Mutex<Option<Vec<Todo>>>);
 
 impl TodoList {
     /// The tasks as they are now.
     pub fn todos(&self) -> Vec<Todo> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
     }
 
-    /// Puts another list in place, as when a session is resumed. Returns the old one.
+    /// Puts another list in place. Returns the old one.
     pub fn replace(&self, todos: Vec<Todo>) -> Vec<Todo> {
+        self.replace_or(todos, Vec::new)
+    }
+
+    /// Puts another list in place. Returns the old one, or what `before` says when there is none yet.
+    fn replace_or(&self, todos: Vec<Todo>, before: impl FnOnce() -> Vec<Todo>) -> Vec<Todo> {
         let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *list, todos)
+        list.replace(todos).unwrap_or_else(before)
     }
 }
 
@@ -128,7 +134,9 @@ impl Tool for TodoWrite {
     async fn call(&self, input: TodoWriteInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         check(&input.todos)?;
         let text = summary(&input.todos);
-        let old = cx.state::<TodoList>().replace(input.todos.clone());
+        // A list that this version cannot read is as good as none.
+        let before = || cx.state::<Resumed>().todos().and_then(|todos| todos.to().ok()).unwrap_or_default();
+        let old = cx.state::<TodoList>().replace_or(input.todos.clone(), before);
         let structured = json!({ "oldTodos": old, "newTodos": input.todos });
         let change = ContextChange::Todos(JsonText::of(&input.todos)?);
         ToolOutput::text(text).with_change(change).with_structured(&structured)
