@@ -49,6 +49,9 @@ pub(crate) struct Running {
 /// Runs a call to its end, also when it panics or is told to stop.
 pub(crate) async fn run(running: Running) -> ToolOutcome {
     let Running { tool, call, cx, cancel, ids } = running;
+    if cancel.is_cancelled() {
+        return ToolOutcome::error(runtime_text::CALL_STOPPED);
+    }
     let Ok(annotations) = catch_unwind(AssertUnwindSafe(|| tool.annotations())) else {
         return ToolOutcome::error("The tool panicked before it ran.");
     };

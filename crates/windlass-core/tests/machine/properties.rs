@@ -37,6 +37,7 @@ proptest! {
         prop_assert!(sim.machine.is_idle());
         prop_assert_eq!(finished(&sim), sim.checks.runs);
         prop_assert_eq!(sim.checks.durable(), sim.log.len(), "something never became durable");
+        prop_assert!(sim.checks.breaks_are_said(), "the cache broke unsaid");
     }
 
     /// The same when the store may refuse at any entry: then nothing follows but the end.

@@ -1,0 +1,16 @@
+//! Whole sessions on tokio: a scripted model, imagined tools, a store in memory.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod host;
+mod limits;
+mod panics;
+mod stops;
+mod store;
+mod streaming;
+mod world;

@@ -1,0 +1,246 @@
+//! What a session is opened with here.
+
+use async_trait::async_trait;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use windlass_hook::{Hook, Hooks};
+use windlass_model::{ModelProvider, ScriptedModel, ScriptedTurn};
+use windlass_permission::{CanUseTool, Policy, PolicyConfig};
+use windlass_runtime::{
+    EventStream, MachineConfig, ModelProfile, Persistence, Ports, Prompt, Session, SessionConfig, SessionError,
+    SessionHandle,
+};
+use windlass_session::{LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore};
+use windlass_tool::{
+    Cancel, DynTool, EntryKind, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome, ResolvedPath,
+    ToolCx, ToolError, ToolSet, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions, tool_fn,
+};
+use windlass_types::{
+    Access, Behavior, Event, EventKind, HookEventName, ModelInfo, ModelRequest, Outcome, RuleSource, RunResult,
+    SessionId,
+};
+
+pub(crate) type In = BTreeMap<String, Value>;
+
+/// A tool that has effects; `act` is allowed by a rule.
+pub(crate) fn act<F, Fut>(call: F) -> Arc<dyn DynTool>
+where
+    F: Fn(In, ToolCx) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<String, ToolError>> + Send + 'static,
+{
+    Arc::new(tool_fn("act", "Has an effect.", call))
+}
+
+/// A tool that only reads.
+pub(crate) fn look<F, Fut>(call: F) -> Arc<dyn DynTool>
+where
+    F: Fn(In, ToolCx) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<String, ToolError>> + Send + 'static,
+{
+    Arc::new(tool_fn("look", "Only looks.", call).with_access(Access::NOTHING))
+}
+
+/// Remembers the calls that it ran.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ran(Arc<Mutex<Vec<String>>>);
+
+impl Ran {
+    pub(crate) fn note(&self, cx: &ToolCx) {
+        self.0.lock().unwrap().push(cx.tool_use_id().as_str().to_owned());
+    }
+
+    pub(crate) fn ids(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+
+    pub(crate) fn act(&self) -> Arc<dyn DynTool> {
+        let ran = self.clone();
+        act(move |_, cx| {
+            ran.note(&cx);
+            async { Ok("done".to_owned()) }
+        })
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct NoFiles;
+
+#[async_trait]
+impl Workspace for NoFiles {
+    async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
+        Ok(ResolvedPath::new(path, EntryKind::Missing))
+    }
+
+    async fn open(&self, _: &Permit, _: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
+        Err(WorkspaceError::new(WorkspaceErrorKind::NotFound, "there are no files here"))
+    }
+
+    async fn write(&self, _: &Permit, _: &Path, _: &[u8], _: WriteOptions) -> Result<(), WorkspaceError> {
+        Err(WorkspaceError::new(WorkspaceErrorKind::NotFound, "there are no files here"))
+    }
+
+    async fn list(&self, _: &Permit, _: &Path, _: usize) -> Result<Vec<String>, WorkspaceError> {
+        Ok(Vec::new())
+    }
+
+    fn is_local(&self) -> bool {
+        false
+    }
+}
+
+#[derive(Debug)]
+struct NoPrograms;
+
+#[async_trait]
+impl Process for NoPrograms {
+    async fn run(&self, _: ProcessCommand, _: &Cancel) -> Result<ProcessOutcome, ProcessError> {
+        std::future::pending().await
+    }
+}
+
+/// What a session is opened with.
+pub(crate) struct World {
+    pub(crate) provider: Arc<dyn ModelProvider>,
+    pub(crate) tools: Vec<Arc<dyn DynTool>>,
+    pub(crate) hooks: Vec<Arc<dyn Hook>>,
+    pub(crate) host: Option<Arc<dyn CanUseTool>>,
+    pub(crate) workspace: Arc<dyn Workspace>,
+    pub(crate) store: Option<Arc<dyn SessionStore>>,
+    pub(crate) id: String,
+}
+
+pub(crate) fn world(model: impl ModelProvider, tools: impl IntoIterator<Item = Arc<dyn DynTool>>) -> World {
+    World {
+        provider: Arc::new(model),
+        tools: tools.into_iter().collect(),
+        hooks: Vec::new(),
+        host: None,
+        workspace: Arc::new(NoFiles),
+        store: None,
+        id: "s".to_owned(),
+    }
+}
+
+pub(crate) fn key(id: &str) -> SessionKey {
+    SessionKey::new(ProjectKey::of(Path::new("/w")), SessionId::from(id))
+}
+
+impl World {
+    pub(crate) fn stored(mut self, store: &MemoryStore) -> Self {
+        self.store = Some(Arc::new(store.clone()));
+        self
+    }
+
+    pub(crate) fn hook(mut self, hook: impl Hook) -> Self {
+        self.hooks.push(Arc::new(hook));
+        self
+    }
+
+    pub(crate) async fn open(self) -> Open {
+        let mut policy = Policy::new(PolicyConfig::new("/w"));
+        policy.add_rules(RuleSource::Session, Behavior::Allow, &["act"], Path::new("/w")).unwrap();
+        let model = ModelProfile::new("m", ModelInfo::new(200_000, 8_000));
+        let tools = ToolSet::new(self.tools).unwrap();
+        let seed = u128::from(std::process::id()) << 64 | Arc::as_ptr(&self.workspace).cast::<u8>() as u128;
+        let mut machine = MachineConfig::new(SessionId::from(self.id.clone()), seed, model, policy, "/w".into());
+        machine.tools = tools.specs();
+        let mut ports = Ports::new(self.provider, tools, self.workspace, Arc::new(NoPrograms));
+        ports.hooks = Hooks::new(self.hooks);
+        ports.can_use_tool = self.host;
+        let mut config = SessionConfig::new(machine, ports);
+        if let Some(store) = self.store {
+            let header = LogHeader::new("/w", "0", "test");
+            config = config.with_persistence(Persistence::new(store, key(&self.id), Owner::new(1, "test"), header));
+        }
+        let Session { handle, events, .. } = Session::open(config).await.unwrap();
+        Open { handle, events }
+    }
+}
+
+/// An open session.
+pub(crate) struct Open {
+    pub(crate) handle: SessionHandle,
+    pub(crate) events: EventStream,
+}
+
+impl Open {
+    pub(crate) fn say(&self, text: &str) {
+        self.handle.prompt(Prompt::text(text)).unwrap();
+    }
+
+    pub(crate) async fn next(&mut self) -> Option<Event> {
+        self.events.next().await.unwrap()
+    }
+
+    /// Reads up to the event that is looked for, and returns all of them.
+    pub(crate) async fn until(&mut self, found: impl Fn(&EventKind) -> bool) -> Vec<Event> {
+        let mut events = Vec::new();
+        while let Some(event) = self.next().await {
+            let end = found(&event.kind);
+            events.push(event);
+            if end {
+                return events;
+            }
+        }
+        panic!("it never came: {events:#?}");
+    }
+
+    /// Reads to the end of the run.
+    pub(crate) async fn result(&mut self) -> RunResult {
+        let events = self.until(|kind| matches!(kind, EventKind::RunFinished(_))).await;
+        let Some(EventKind::RunFinished(result)) = events.into_iter().last().map(|event| event.kind) else { panic!() };
+        result
+    }
+
+    /// Says something and reads to the end of its run.
+    pub(crate) async fn run(&mut self, text: &str) -> RunResult {
+        self.say(text);
+        self.result().await
+    }
+
+    pub(crate) async fn succeed(&mut self, text: &str) {
+        assert_eq!(self.run(text).await.outcome, Outcome::Success);
+    }
+
+    /// Everything that comes until the stream ends.
+    pub(crate) async fn rest(&mut self) -> (Vec<Event>, Option<SessionError>) {
+        let mut events = Vec::new();
+        loop {
+            match self.events.next().await {
+                Ok(Some(event)) => events.push(event),
+                Ok(None) => return (events, None),
+                Err(error) => return (events, Some(error)),
+            }
+        }
+    }
+}
+
+/// A model that answers what the function says of the number of the call.
+pub(crate) fn model(answer: impl Fn(&ModelRequest, usize) -> ScriptedTurn + Send + Sync + 'static) -> ScriptedModel {
+    ScriptedModel::from_fn(answer)
+}
+
+/// A model that calls a tool so many times in one message, then is done.
+pub(crate) fn calls(tool: &'static str, count: usize) -> ScriptedModel {
+    model(move |_, number| match number {
+        0 => (0..count).fold(ScriptedTurn::new(), |turn, _| turn.tool_use(tool, serde_json::json!({}))),
+        _ => ScriptedTurn::new().text("Done."),
+    })
+}
+
+pub(crate) fn is_started(kind: &EventKind) -> bool {
+    matches!(kind, EventKind::ToolStarted(_))
+}
+
+/// A generous bound for what must happen at once.
+pub(crate) async fn soon<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(20), future).await.expect("it never happens")
+}
+
+pub(crate) fn interest(event: HookEventName) -> Vec<windlass_hook::Interest> {
+    vec![windlass_hook::Interest::all(event)]
+}
