@@ -1,5 +1,12 @@
-//! Conformance kits, a local wire-format server and fakes for testing windlass and its hosts
-
+//! Tests for what is built on windlass: fakes of every port, faults on demand, and kits that check whether an
+//! implementation of a port keeps its promises.
+pub mod fake;
+mod gate;
 pub mod provider;
 pub mod store;
+mod violation;
 pub mod wire;
+pub mod workspace;
+
+pub use gate::Gate;
+pub use violation::Violation;

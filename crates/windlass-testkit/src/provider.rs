@@ -24,36 +24,16 @@
 
 mod stream;
 
+#[doc(no_inline)]
+pub use crate::Violation;
 pub use stream::{Ending, Transcript, read};
 
+use crate::violation::ensure;
 use futures_util::{FutureExt, StreamExt};
 use std::error::Error;
-use std::fmt;
 use std::sync::Arc;
 use windlass_model::{ModelError, ModelProvider};
 use windlass_types::{JsonText, ModelErrorKind, ModelRequest};
-
-/// A promise that a provider does not keep.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Violation(String);
-
-impl Violation {
-    pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Error for Violation {}
-
-fn ensure(holds: bool, text: impl FnOnce() -> String) -> Result<(), Violation> {
-    if holds { Ok(()) } else { Err(Violation::new(text())) }
-}
 
 async fn open(provider: &dyn ModelProvider, request: &ModelRequest) -> Result<Transcript, Violation> {
     match provider.stream(Arc::new(request.clone())).await {

@@ -50,7 +50,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("windlass-protocol", &["windlass-runtime", "windlass-types"]),
     ("windlass-cli", &["windlass", "windlass-protocol"]),
-    ("windlass-testkit", &["windlass-model", "windlass-session", "windlass-tool", "windlass-types"]),
+    (
+        "windlass-testkit",
+        &[
+            "windlass-hook",
+            "windlass-model",
+            "windlass-permission",
+            "windlass-session",
+            "windlass-tool",
+            "windlass-types",
+        ],
+    ),
 ];
 
 /// Crates below the engine must run without tokio and without HTTP.

@@ -1,6 +1,6 @@
 //! One stream, read to its end and checked against the grammar of a message.
 
-use super::Violation;
+use crate::Violation;
 use futures_util::StreamExt;
 use windlass_model::{ModelError, ModelStream};
 use windlass_types::{BlockStart, ContentBlock, ModelErrorKind, ModelEvent, ModelItem, StreamDelta, Usage};

@@ -24,14 +24,14 @@
 //! ([`WireServer::on_request`]). With neither, the answer is a 400 that says so,
 //! because a client does not retry that.
 
-mod gate;
 mod http;
 mod message;
 mod reply;
 mod send;
 mod server;
 
-pub use gate::Gate;
+#[doc(no_inline)]
+pub use crate::Gate;
 pub use http::RecordedRequest;
 pub use message::{Event, Message};
 pub use reply::Reply;

@@ -252,6 +252,7 @@ fn named(error: io::Error, path: &Path) -> WorkspaceError {
         _ if error.get_ref().is_some_and(|inner| inner.is::<NotRegular>()) => {
             return refused(WorkspaceErrorKind::NotRegular, path);
         }
+        _ if cannot_be_opened(&error) => return refused(WorkspaceErrorKind::NotRegular, path).with_source(error),
         _ if is_cycle(&error) => (WorkspaceErrorKind::LinkCycle, format!("symbolic links of {shown} lead in a circle")),
         Io::NotFound => (WorkspaceErrorKind::NotFound, format!("{shown} does not exist")),
         Io::AlreadyExists => (WorkspaceErrorKind::AlreadyExists, format!("{shown} exists already")),
@@ -269,6 +270,19 @@ fn named(error: io::Error, path: &Path) -> WorkspaceError {
         _ => (WorkspaceErrorKind::Other, format!("{shown} could not be reached: {error}")),
     };
     WorkspaceError::new(kind, message).with_source(error)
+}
+
+/// What the system says of a socket, or of a device without a driver.
+#[cfg(unix)]
+fn cannot_be_opened(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    let code = error.raw_os_error();
+    [Errno::NXIO, Errno::NODEV, Errno::OPNOTSUPP].iter().any(|errno| code == Some(errno.raw_os_error()))
+}
+
+#[cfg(not(unix))]
+fn cannot_be_opened(_: &io::Error) -> bool {
+    false
 }
 
 #[cfg(test)]

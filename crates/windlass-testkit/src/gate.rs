@@ -1,11 +1,33 @@
+//! Points at which something waits until a test says go.
+
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// A point at which a reply waits until the test lets it go on.
+/// A point at which something waits until the test lets it go on: a reply of the wire server, an operation
+/// of a fake. It takes the place of a sleep: the test knows how far things are instead of hoping so.
 ///
 /// Clones share the gate, so one gate can hold thousands of replies. It is shut
 /// at first; once opened it stays open.
+///
+/// ```
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// use windlass_testkit::Gate;
+///
+/// let gate = Gate::new();
+/// let waiting = gate.clone();
+/// let work = async move {
+///     waiting.pass().await;
+///     "done"
+/// };
+/// let test = async {
+///     gate.wait_arrived(1).await;
+///     gate.open();
+/// };
+/// assert_eq!(tokio::join!(work, test).0, "done");
+/// # });
+/// ```
 #[derive(Clone, Debug)]
 pub struct Gate {
     state: Arc<watch::Sender<State>>,
@@ -30,26 +52,27 @@ impl Gate {
         Self { state: Arc::new(watch::Sender::new(State::default())) }
     }
 
-    /// Lets every reply through that waits here now or comes later.
+    /// Lets everything through that waits here now or comes later.
     pub fn open(&self) {
         self.state.send_modify(|state| state.open = true);
     }
 
-    /// How many replies have come to the gate so far. What precedes the gate in
-    /// the reply has then been handed to the socket.
+    /// How many have come to the gate so far. What precedes the gate in a reply of
+    /// the wire server has then been handed to the socket.
     #[must_use]
     pub fn arrived(&self) -> usize {
         self.state.borrow().arrived
     }
 
-    /// Waits until `count` replies have come to the gate. Cancel safe.
+    /// Waits until `count` have come to the gate. Cancel safe.
     pub async fn wait_arrived(&self, count: usize) {
         let mut watcher = self.state.subscribe();
         // The sender lives in self: it cannot be gone.
         let _ = watcher.wait_for(|state| state.arrived >= count).await;
     }
 
-    pub(super) async fn pass(&self) {
+    /// Comes to the gate and waits until it is open. Cancel safe: who leaves is still counted as arrived.
+    pub async fn pass(&self) {
         self.state.send_modify(|state| state.arrived += 1);
         let mut watcher = self.state.subscribe();
         let _ = watcher.wait_for(|state| state.open).await;

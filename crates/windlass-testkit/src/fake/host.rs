@@ -1,0 +1,162 @@
+//! A host that answers from a script.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use windlass_permission::CanUseTool;
+use windlass_types::{PermissionAnswer, PermissionRequest};
+
+use super::lock;
+use crate::Gate;
+
+/// A host that answers permission questions from a queue and records what it was asked.
+///
+/// When the queue is empty it denies, and says that nothing was scripted; [`ScriptedHost::otherwise`] sets
+/// another answer.
+///
+/// ```
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// use windlass_permission::CanUseTool;
+/// use windlass_testkit::can_use_tool::question;
+/// use windlass_testkit::fake::ScriptedHost;
+/// use windlass_types::PermissionAnswer;
+///
+/// let host = ScriptedHost::new().allow().deny("not on a Friday");
+/// assert_eq!(host.can_use_tool(question("Bash")).await, PermissionAnswer::allow());
+/// assert_eq!(host.can_use_tool(question("Bash")).await, PermissionAnswer::deny("not on a Friday"));
+/// assert!(matches!(host.can_use_tool(question("Bash")).await, PermissionAnswer::Deny { .. }));
+/// assert_eq!(host.requests().len(), 3);
+/// # });
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct ScriptedHost(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    script: VecDeque<Step>,
+    otherwise: Option<PermissionAnswer>,
+    requests: Vec<PermissionRequest>,
+    withdrawn: usize,
+}
+
+#[derive(Debug)]
+enum Step {
+    Answer(PermissionAnswer),
+    AnswerAt(Gate, PermissionAnswer),
+    Panic(String),
+    Hang,
+}
+
+impl ScriptedHost {
+    /// A host with an empty script.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Allows the next question as it is.
+    #[must_use]
+    pub fn allow(self) -> Self {
+        self.answer(PermissionAnswer::allow())
+    }
+
+    /// Denies the next question with these words.
+    #[must_use]
+    pub fn deny(self, message: impl Into<String>) -> Self {
+        self.answer(PermissionAnswer::deny(message))
+    }
+
+    /// Gives the next question this answer.
+    #[must_use]
+    pub fn answer(self, answer: PermissionAnswer) -> Self {
+        self.step(Step::Answer(answer))
+    }
+
+    /// Gives the next question this answer once the gate is open.
+    #[must_use]
+    pub fn answer_at(self, gate: &Gate, answer: PermissionAnswer) -> Self {
+        self.step(Step::AnswerAt(gate.clone(), answer))
+    }
+
+    /// Panics at the next question.
+    #[must_use]
+    pub fn panic(self, message: impl Into<String>) -> Self {
+        self.step(Step::Panic(message.into()))
+    }
+
+    /// Never answers the next question.
+    #[must_use]
+    pub fn hang(self) -> Self {
+        self.step(Step::Hang)
+    }
+
+    /// What it answers when the script is over, as often as it is asked.
+    #[must_use]
+    pub fn otherwise(self, answer: PermissionAnswer) -> Self {
+        lock(&self.0).otherwise = Some(answer);
+        self
+    }
+
+    fn step(self, step: Step) -> Self {
+        lock(&self.0).script.push_back(step);
+        self
+    }
+
+    /// Every question so far, in order.
+    pub fn requests(&self) -> Vec<PermissionRequest> {
+        lock(&self.0).requests.clone()
+    }
+
+    /// How many questions were taken back before they were answered.
+    pub fn withdrawn(&self) -> usize {
+        lock(&self.0).withdrawn
+    }
+
+    /// How many steps of the script are left.
+    pub fn remaining(&self) -> usize {
+        lock(&self.0).script.len()
+    }
+}
+
+/// Counts a question that is dropped before its answer.
+struct Asked<'a> {
+    host: &'a ScriptedHost,
+    answered: bool,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        if !self.answered && !std::thread::panicking() {
+            lock(&self.host.0).withdrawn += 1;
+        }
+    }
+}
+
+#[async_trait]
+impl CanUseTool for ScriptedHost {
+    #[expect(clippy::panic, reason = "the script says so")]
+    async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer {
+        let step = {
+            let mut state = lock(&self.0);
+            state.requests.push(request);
+            state.script.pop_front()
+        };
+        let mut asked = Asked { host: self, answered: false };
+        let answer = match step {
+            Some(Step::Answer(answer)) => answer,
+            Some(Step::AnswerAt(gate, answer)) => {
+                gate.pass().await;
+                answer
+            }
+            Some(Step::Panic(message)) => panic!("{message}"),
+            Some(Step::Hang) => std::future::pending().await,
+            None => lock(&self.0)
+                .otherwise
+                .clone()
+                .unwrap_or_else(|| PermissionAnswer::deny("nothing is scripted for this question")),
+        };
+        asked.answered = true;
+        answer
+    }
+}

@@ -1,0 +1,26 @@
+//! Working implementations of the ports that touch nothing of this machine.
+//!
+//! They are not mocks that expect calls: [`MemoryWorkspace`] is a file system that happens to live in memory
+//! and keeps every promise of its port, [`ScriptedProcess`] runs what a test wrote down, time in
+//! [`ManualClock`] stands still until it is moved. What they were asked is recorded; what they should do
+//! wrong is said with [`fault`](crate::fault). All are cheap to clone and all clones share their state, so a
+//! test keeps one and gives the other away.
+
+mod hook;
+mod host;
+mod process;
+mod system;
+mod workspace;
+
+pub use hook::{Occasion, RecordingHook};
+pub use host::ScriptedHost;
+pub use process::{ScriptedProcess, ScriptedRun};
+pub use system::{ManualClock, SequentialIds};
+pub use workspace::MemoryWorkspace;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Locks what a panicking test may have left: a fake's state is whole after every step.
+fn lock<T: ?Sized>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}

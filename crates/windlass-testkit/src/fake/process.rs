@@ -1,0 +1,186 @@
+//! Programs that run from a script.
+
+mod run;
+
+pub use run::ScriptedRun;
+
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use windlass_tool::{Cancel, Process, ProcessCommand, ProcessError, ProcessExit, ProcessOutcome};
+
+use super::lock;
+use run::Ending;
+
+/// Programs that do what a test wrote down, and a record of what was run.
+///
+/// A command is compared by its line: the program and its arguments with spaces between. The first entry
+/// that matches is used; a command that none matches is not started, and the error names it.
+///
+/// Output is bounded and streams are merged as the command asks; a time limit, a cancel and a dropped future
+/// end a run. There is no file to spill to: nothing is spilled. A run that waits and has a time limit needs a
+/// tokio runtime with time (a paused one will do).
+///
+/// ```
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// use windlass_testkit::fake::{ScriptedProcess, ScriptedRun};
+/// use windlass_tool::{Cancel, Process, ProcessCommand, ProcessExit};
+///
+/// let programs = ScriptedProcess::new().on("cargo test", ScriptedRun::new().stdout("1 failed\n").code(101));
+/// let mut command = ProcessCommand::new("cargo", "/work");
+/// command.args = vec!["test".into(), "--quiet".into()];
+/// let outcome = programs.run(command, &Cancel::new()).await.unwrap();
+/// assert_eq!((outcome.exit, outcome.stdout.head.as_str()), (ProcessExit::Code(101), "1 failed\n"));
+/// assert!(programs.run(ProcessCommand::new("rm", "/work"), &Cancel::new()).await.is_err());
+/// assert_eq!(programs.lines(), ["cargo test --quiet", "rm"]);
+/// # });
+/// ```
+#[derive(Clone, Default)]
+pub struct ScriptedProcess(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    entries: Vec<Entry>,
+    commands: Vec<ProcessCommand>,
+    abandoned: usize,
+}
+
+struct Entry {
+    matches: Arc<dyn Fn(&ProcessCommand) -> bool + Send + Sync>,
+    run: ScriptedRun,
+    uses: Option<usize>,
+}
+
+impl ScriptedProcess {
+    /// A script in which no program is known.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Commands whose line contains this text run so, however often.
+    #[must_use]
+    pub fn on(self, text: impl Into<String>, run: ScriptedRun) -> Self {
+        let text = text.into();
+        self.on_match(move |command| line(command).contains(&text), run)
+    }
+
+    /// The next command whose line contains this text runs so; later ones go on to later entries.
+    #[must_use]
+    pub fn once(self, text: impl Into<String>, run: ScriptedRun) -> Self {
+        let text = text.into();
+        self.entry(Arc::new(move |command| line(command).contains(&text)), run, Some(1))
+    }
+
+    /// Commands for which this is true run so, however often.
+    #[must_use]
+    pub fn on_match(self, matches: impl Fn(&ProcessCommand) -> bool + Send + Sync + 'static, run: ScriptedRun) -> Self {
+        self.entry(Arc::new(matches), run, None)
+    }
+
+    /// All other commands run so.
+    #[must_use]
+    pub fn otherwise(self, run: ScriptedRun) -> Self {
+        self.on_match(|_| true, run)
+    }
+
+    fn entry(
+        self,
+        matches: Arc<dyn Fn(&ProcessCommand) -> bool + Send + Sync>,
+        run: ScriptedRun,
+        uses: Option<usize>,
+    ) -> Self {
+        lock(&self.0).entries.push(Entry { matches, run, uses });
+        self
+    }
+
+    /// Every command so far, in order, also those that were not started.
+    pub fn commands(&self) -> Vec<ProcessCommand> {
+        lock(&self.0).commands.clone()
+    }
+
+    /// The lines of all commands so far.
+    pub fn lines(&self) -> Vec<String> {
+        lock(&self.0).commands.iter().map(line).collect()
+    }
+
+    /// How many runs were dropped before they ended.
+    pub fn abandoned(&self) -> usize {
+        lock(&self.0).abandoned
+    }
+
+    fn begin(&self, command: &ProcessCommand) -> Option<ScriptedRun> {
+        let mut state = lock(&self.0);
+        state.commands.push(command.clone());
+        let entry = state.entries.iter_mut().find(|entry| entry.uses != Some(0) && (entry.matches)(command))?;
+        entry.uses = entry.uses.map(|uses| uses.saturating_sub(1));
+        Some(entry.run.clone())
+    }
+}
+
+/// The program and its arguments with spaces between.
+fn line(command: &ProcessCommand) -> String {
+    let words = std::iter::once(&command.program).chain(&command.args);
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
+
+impl fmt::Debug for ScriptedProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ScriptedProcess").field(&self.lines()).finish()
+    }
+}
+
+/// Counts a run that is dropped before its end.
+struct Running<'a> {
+    of: &'a ScriptedProcess,
+    ended: bool,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            lock(&self.of.0).abandoned += 1;
+        }
+    }
+}
+
+#[async_trait]
+impl Process for ScriptedProcess {
+    async fn run(&self, command: ProcessCommand, cancel: &Cancel) -> Result<ProcessOutcome, ProcessError> {
+        let Some(run) = self.begin(&command) else {
+            return Err(ProcessError::new(format!("nothing is scripted for: {}", line(&command))));
+        };
+        if cancel.is_cancelled() {
+            return Ok(ProcessOutcome::new(ProcessExit::Cancelled, std::time::Duration::ZERO));
+        }
+        let mut running = Running { of: self, ended: false };
+        if let Some(progress) = &command.progress {
+            run.tell(progress);
+        }
+        let exit = match run.ending() {
+            Ending::NotStarted(message) => {
+                running.ended = true;
+                return Err(ProcessError::new(message.clone()));
+            }
+            Ending::Exit(exit) => {
+                let exit = *exit;
+                tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => ProcessExit::Cancelled,
+                    () = run.wait() => exit,
+                    () = time_is_up(&command) => ProcessExit::TimedOut,
+                }
+            }
+        };
+        running.ended = true;
+        Ok(run.outcome(exit, &command))
+    }
+}
+
+async fn time_is_up(command: &ProcessCommand) {
+    match command.timeout {
+        Some(limit) => tokio::time::sleep(limit).await,
+        None => std::future::pending().await,
+    }
+}

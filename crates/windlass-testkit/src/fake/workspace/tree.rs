@@ -1,0 +1,197 @@
+//! The tree behind a [`MemoryWorkspace`](super::MemoryWorkspace).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::{OsStr, OsString};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use windlass_tool::{EntryKind, WorkspaceErrorKind, WriteOptions};
+
+/// Links followed before a path counts as a loop.
+const MAX_LINKS: usize = 40;
+
+/// What stands at each path. Every ancestor of a path is a directory, but for roots, which are not listed.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    nodes: BTreeMap<PathBuf, Node>,
+    changes: u64,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Node {
+    pub(super) stored: Stored,
+    pub(super) changed: u64,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Stored {
+    File { content: Arc<[u8]>, executable: bool },
+    Directory,
+    Link(PathBuf),
+    Special,
+}
+
+impl Stored {
+    fn is_directory(&self) -> bool {
+        matches!(self, Self::Directory)
+    }
+}
+
+const ROOT: &Node = &Node { stored: Stored::Directory, changed: 0 };
+
+impl Tree {
+    pub(super) fn get(&self, path: &Path) -> Option<&Node> {
+        if path.parent().is_none() && path.has_root() { Some(ROOT) } else { self.nodes.get(path) }
+    }
+
+    pub(super) fn kind(&self, path: &Path) -> EntryKind {
+        match self.get(path).map(|node| &node.stored) {
+            None => EntryKind::Missing,
+            Some(Stored::File { .. }) => EntryKind::File,
+            Some(Stored::Directory) => EntryKind::Directory,
+            Some(Stored::Special | Stored::Link(_)) => EntryKind::Special,
+        }
+    }
+
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        self.nodes.keys().cloned().collect()
+    }
+
+    /// The names in a directory, sorted.
+    pub(super) fn names<'a>(&'a self, directory: &'a Path) -> impl Iterator<Item = &'a OsStr> {
+        // Paths sort by component: what is below a directory follows it without a gap.
+        let below = self.nodes.range::<Path, _>((std::ops::Bound::Excluded(directory), std::ops::Bound::Unbounded));
+        below
+            .map(|(path, _)| path)
+            .take_while(move |path| path.starts_with(directory))
+            .filter(move |path| path.parent() == Some(directory))
+            .filter_map(|path| path.file_name())
+    }
+
+    pub(super) fn put(&mut self, path: &Path, stored: Stored) {
+        let Some(parent) = path.parent() else {
+            return;
+        };
+        self.make_directory(parent);
+        self.remove(path);
+        self.insert(path, stored);
+    }
+
+    pub(super) fn make_directory(&mut self, path: &Path) {
+        if self.get(path).is_some_and(|node| node.stored.is_directory()) {
+            return;
+        }
+        self.put(path, Stored::Directory);
+    }
+
+    pub(super) fn remove(&mut self, path: &Path) {
+        self.nodes.retain(|at, _| !at.starts_with(path));
+    }
+
+    pub(super) fn set_executable(&mut self, path: &Path, now: bool) {
+        if let Some(Node { stored: Stored::File { executable, .. }, .. }) = self.nodes.get_mut(path) {
+            *executable = now;
+        }
+    }
+
+    fn insert(&mut self, path: &Path, stored: Stored) {
+        self.changes += 1;
+        self.nodes.insert(path.to_owned(), Node { stored, changed: self.changes });
+    }
+
+    /// What stands at a path that was free of links when it was judged.
+    ///
+    /// # Errors
+    /// A link now stands above it, nothing is there, or something above it is no directory.
+    pub(super) fn walk(&self, place: &Path) -> Result<&Node, WorkspaceErrorKind> {
+        self.check_above(place)?;
+        self.get(place).ok_or(WorkspaceErrorKind::NotFound)
+    }
+
+    fn check_above(&self, place: &Path) -> Result<(), WorkspaceErrorKind> {
+        let mut above: Vec<&Path> = place.ancestors().skip(1).collect();
+        above.reverse();
+        for ancestor in above {
+            match self.get(ancestor).map(|node| &node.stored) {
+                Some(Stored::Directory) => {}
+                Some(Stored::Link(_)) => return Err(WorkspaceErrorKind::Changed),
+                Some(_) => return Err(WorkspaceErrorKind::NotDirectory),
+                None => return Err(WorkspaceErrorKind::NotFound),
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces or creates the file at a path that was free of links when it was judged.
+    pub(super) fn write(
+        &mut self,
+        place: &Path,
+        content: &[u8],
+        options: WriteOptions,
+    ) -> Result<(), WorkspaceErrorKind> {
+        let parent = place.parent().ok_or(WorkspaceErrorKind::IsDirectory)?;
+        match self.check_above(place) {
+            Err(WorkspaceErrorKind::NotFound) if options.create_directories => {}
+            checked => checked?,
+        }
+        let executable = match self.get(place).map(|node| &node.stored) {
+            Some(Stored::Link(_)) if !options.must_be_new => return Err(WorkspaceErrorKind::Changed),
+            Some(_) if options.must_be_new => return Err(WorkspaceErrorKind::AlreadyExists),
+            Some(Stored::Directory) => return Err(WorkspaceErrorKind::IsDirectory),
+            Some(Stored::Special | Stored::Link(_)) => return Err(WorkspaceErrorKind::NotRegular),
+            Some(Stored::File { executable, .. }) => *executable,
+            None => false,
+        };
+        self.make_directory(parent);
+        self.insert(place, Stored::File { content: content.into(), executable });
+        Ok(())
+    }
+
+    /// Follows every link of a path. What is missing is taken as spelled.
+    pub(super) fn resolve(&self, path: &Path) -> Result<PathBuf, WorkspaceErrorKind> {
+        if !path.has_root() {
+            return Err(WorkspaceErrorKind::Other);
+        }
+        let mut todo: VecDeque<Part> = parts(path).collect();
+        let mut at = PathBuf::new();
+        let mut links = 0;
+        while let Some(part) = todo.pop_front() {
+            match part {
+                Part::Root(root) => at.push(root),
+                Part::Up => {
+                    at.pop();
+                }
+                Part::Down(name) => {
+                    at.push(name);
+                    let Some(Node { stored: Stored::Link(target), .. }) = self.get(&at) else {
+                        continue;
+                    };
+                    links += 1;
+                    if links > MAX_LINKS {
+                        return Err(WorkspaceErrorKind::LinkCycle);
+                    }
+                    at.pop();
+                    for part in parts(target).rev() {
+                        todo.push_front(part);
+                    }
+                }
+            }
+        }
+        Ok(at)
+    }
+}
+
+enum Part {
+    Root(OsString),
+    Up,
+    Down(OsString),
+}
+
+fn parts(path: &Path) -> impl DoubleEndedIterator<Item = Part> + '_ {
+    path.components().filter_map(|component| match component {
+        Component::Prefix(_) | Component::RootDir => Some(Part::Root(component.as_os_str().to_owned())),
+        Component::CurDir => None,
+        Component::ParentDir => Some(Part::Up),
+        Component::Normal(name) => Some(Part::Down(name.to_owned())),
+    })
+}

@@ -1,0 +1,145 @@
+//! Links, and who swaps them.
+
+use std::path::Path;
+
+use windlass_tool::{EntryKind, Workspace, WorkspaceErrorKind as Kind, WriteOptions};
+
+use super::site::{Site, shown};
+use super::{Fixture, Item};
+use crate::Violation;
+use crate::violation::{ensure, within};
+
+const SWAPPED: &[Kind] = &[Kind::Changed];
+
+/// A path resolves to the place that it really names: links followed wherever they stand, what is missing
+/// taken as spelled, `..` applied after links. A resolved path resolves to itself. A circle is an error.
+///
+/// # Errors
+/// A path resolves to another place or kind.
+pub async fn follows_links_when_resolving(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
+    let site = Site::new(workspace, fixture, "resolving").await?;
+    site.put("real", Item::Directory).await?;
+    site.put("real/file", Item::File(b"x")).await?;
+    let mut cases = vec![
+        ("real", "real", EntryKind::Directory),
+        ("real/file", "real/file", EntryKind::File),
+        ("real/none", "real/none", EntryKind::Missing),
+        ("none/at/all", "none/at/all", EntryKind::Missing),
+    ];
+    if site.put("special", Item::Special).await? {
+        cases.push(("special", "special", EntryKind::Special));
+    }
+    let has_links = site.link("to-dir", "real").await?;
+    if has_links {
+        site.link("real/to-file", "real/file").await?;
+        site.link("to-nothing", "real/gone/far").await?;
+        site.link("chain", "to-dir/to-file").await?;
+        site.put("relative", Item::Link(Path::new("real/../real/file"))).await?;
+        cases.extend([
+            ("to-dir", "real", EntryKind::Directory),
+            ("to-dir/file", "real/file", EntryKind::File),
+            ("to-dir/none/deep", "real/none/deep", EntryKind::Missing),
+            ("to-nothing", "real/gone/far", EntryKind::Missing),
+            ("chain", "real/file", EntryKind::File),
+            ("relative", "real/file", EntryKind::File),
+        ]);
+    }
+    for (path, to, kind) in cases {
+        site.expect_resolved(path, to, kind).await?;
+        site.expect_resolved(to, to, kind).await?;
+    }
+    if has_links {
+        site.link("round", "about").await?;
+        site.link("about", "round").await?;
+        let resolved = within("resolve a circle", workspace.resolve(&site.at("round"))).await?;
+        site.expect_refusal(resolved, "round", &[Kind::LinkCycle], "resolve links that lead in a circle")?;
+    }
+    Ok(())
+}
+
+/// What is opened is what was judged. A link that was put in the place of a file or of a directory above it
+/// since then is refused, for reading, writing and listing, and nothing is made at its target. A link that
+/// was judged with the path and points elsewhere now leads to the judged place or nowhere.
+///
+/// # Errors
+/// A link was followed, or the refusal is of another kind than [`WorkspaceErrorKind::Changed`](Kind::Changed).
+pub async fn never_follows_a_swapped_link(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
+    let site = Site::new(workspace, fixture, "swapped").await?;
+    site.put("secret", Item::Directory).await?;
+    site.put("secret/file", Item::File(b"secret")).await?;
+    if !site.link("probe", "secret").await? {
+        return Ok(());
+    }
+    site.remove("probe").await?;
+    for folder in ["a", "b", "c"] {
+        site.put(folder, Item::Directory).await?;
+        site.put(&format!("{folder}/file"), Item::File(b"judged")).await?;
+    }
+
+    // The file, a directory above it, a directory to be listed, and a name that was free.
+    let (reads, writes) = (site.reading(&["a/file", "b/file", "c"]).await?, site.writing(&["a/file", "b/file"]).await?);
+    let free = site.writing(&["a/new", "b/new"]).await?;
+    site.remove("a/file").await?;
+    site.link("a/file", "secret/file").await?;
+    site.link("a/new", "secret/planted").await?;
+    for folder in ["b", "c"] {
+        site.remove(folder).await?;
+        site.link(folder, "secret").await?;
+    }
+    for (path, when) in [("a/file", "a file became a link"), ("b/file", "its directory became a link")] {
+        site.expect_refusal(site.open(&reads, path).await?, path, SWAPPED, &format!("open: {when}"))?;
+        let written = site.write(&writes, path, b"overwritten", WriteOptions::default()).await?;
+        site.expect_refusal(written, path, SWAPPED, &format!("write: {when}"))?;
+    }
+    let making = WriteOptions::default().creating_directories();
+    for path in ["a/new", "b/new"] {
+        let written = site.write(&free, path, b"planted", making).await?;
+        site.expect_refusal(written, path, SWAPPED, &format!("write {path}: a link stands where nothing was"))?;
+    }
+    site.expect_refusal(site.list(&reads, "c", 9).await?, "c", SWAPPED, "list: the directory became a link")?;
+    site.expect_content("secret/file", b"secret", "after refused writes").await?;
+    site.expect_names("secret", &["file"], "after refused writes").await?;
+
+    // A judged link that is turned.
+    site.put("judged", Item::File(b"judged")).await?;
+    site.link("turned", "judged").await?;
+    let (read, write) = (site.reading(&["turned"]).await?, site.writing(&["turned"]).await?);
+    site.remove("turned").await?;
+    site.link("turned", "secret/file").await?;
+    match site.open(&read, "turned").await? {
+        Err(error) => site.expect_refusal(Err::<(), _>(error), "turned", SWAPPED, "open a link that was turned")?,
+        Ok(_) => {
+            let content = site.read(&read, "turned").await?;
+            ensure(content == b"judged", || format!("a link that was turned since reads {}", shown(&content)))?;
+        }
+    }
+    // Either way the judged place is all that may have changed.
+    let _ = site.write(&write, "turned", b"new", WriteOptions::default()).await?;
+    site.expect_content("secret/file", b"secret", "after a write through a link that was turned").await
+}
+
+/// Below a judged tree, a link that leads out of it is not followed, however it is spelled.
+///
+/// # Errors
+/// Something outside was read.
+pub async fn stays_inside_of_a_judged_tree(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
+    let site = Site::new(workspace, fixture, "inside").await?;
+    site.put("tree", Item::Directory).await?;
+    site.put("tree/sub", Item::Directory).await?;
+    site.put("out", Item::Directory).await?;
+    site.put("out/file", Item::File(b"out")).await?;
+    if !site.link("tree/absolute", "out/file").await? {
+        return Ok(());
+    }
+    site.put("tree/relative", Item::Link(Path::new("../out/file"))).await?;
+    site.link("tree/sub/folder", "out").await?;
+    let permit = site.reading(&["tree"]).await?;
+    for path in ["tree/absolute", "tree/relative", "tree/sub/folder/file"] {
+        let opened = site.open(&permit, path).await?;
+        let kinds = &[Kind::NotPermitted, Kind::Changed];
+        site.expect_refusal(opened, path, kinds, &format!("open {path}, which leads out of the judged tree"))?;
+    }
+    let listed = site.list(&permit, "tree/sub/folder", 9).await?;
+    let kinds = &[Kind::NotPermitted, Kind::Changed];
+    site.expect_refusal(listed, "tree/sub/folder", kinds, "list a folder outside of the judged tree")
+}

@@ -1,0 +1,205 @@
+//! Writing files.
+
+use std::future::Future;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use windlass_tool::{Workspace, WorkspaceErrorKind as Kind, WriteOptions};
+
+use super::site::{Site, shown, unexpected};
+use super::{Fixture, Item};
+use crate::Violation;
+use crate::violation::{PATIENCE, ensure};
+
+/// A file is replaced or created with exactly the given bytes, also with none, and nothing else appears in
+/// its directory.
+///
+/// # Errors
+/// Bytes differ, or another name is there.
+pub async fn writes_whole_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
+    let site = Site::new(workspace, fixture, "writing").await?;
+    site.put("old", Item::File(b"a longer content than all that follow")).await?;
+    let large = vec![b'x'; 1_500_000];
+    let contents: [&[u8]; 5] = [b"new", b"", b"\0\xff\r\n", &large, b"end"];
+    for path in ["old", "new"] {
+        let permit = site.writing(&[path]).await?;
+        for content in contents {
+            let written = site.write(&permit, path, content, WriteOptions::default()).await?;
+            written.map_err(|error| unexpected("write", path, &error))?;
+            site.expect_content(path, content, "after a write").await?;
+            let read = site.read(&permit, path).await?;
+            ensure(read == content, || format!("{path} was written, but reads as {}", shown(&read)))?;
+        }
+    }
+    site.expect_names("", &["new", "old"], "after writes that worked").await
+}
+
+/// Directories and special files are not written over, and a failed write leaves nothing behind.
+///
+/// # Errors
+/// One was replaced, or the refusal is of another kind.
+pub async fn writes_only_over_regular_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
+    let site = Site::new(workspace, fixture, "over").await?;
+    site.put("directory", Item::Directory).await?;
+    let mut cases = vec![("directory", Kind::IsDirectory)];
+    if site.put("special", Item::Special).await? {
+        cases.push(("special", Kind::NotRegular));
+    }
+    let before = site.names("").await?;
+    for (path, kind) in cases {
+        let permit = site.writing(&[path]).await?;
+        let written = site.write(&permit, path, b"x", WriteOptions::default()).await?;
+        site.expect_refusal(written, path, &[kind], &format!("write over a {path}"))?;
+        ensure(site.names("").await? == before, || {
+            format!("the write over a {path} failed and left something behind")
+        })?;
+    }
+    Ok(())
+}
+
+/// With `must_be_new`, what is there is kept, whatever it is.
+///
+/// # Errors
+/// It was replaced, or a new file was refused.
+pub async fn makes_only_new_files_when_asked(
+    workspace: &dyn Workspace,
+    fixture: &dyn Fixture,
+) -> Result<(), Violation> {
+    let site = Site::new(workspace, fixture, "new").await?;
+    let only_new = WriteOptions::default().only_new();
+    let permit = site.writing(&["file", "directory"]).await?;
+    let written = site.write(&permit, "file", b"first", only_new).await?;
+    written.map_err(|error| unexpected("write as new", "file", &error))?;
+    site.put("directory", Item::Directory).await?;
+    let again = site.write(&permit, "file", b"second", only_new).await?;
+    site.expect_refusal(again, "file", &[Kind::AlreadyExists], "write as new over a file")?;
+    let over = site.write(&permit, "directory", b"x", only_new).await?;
+    let kinds = &[Kind::AlreadyExists, Kind::IsDirectory];
+    site.expect_refusal(over, "directory", kinds, "write as new over a directory")?;
+    site.expect_content("file", b"first", "after a second write as new").await?;
+    site.expect_names("", &["directory", "file"], "after refused writes as new").await
+}
+
+/// Missing directories are made when the options say so, and only then.
+///
+/// # Errors
+/// One was made unasked, or not when asked.
+pub async fn creates_directories_only_when_asked(
+    workspace: &dyn Workspace,
+    fixture: &dyn Fixture,
+) -> Result<(), Violation> {
+    let site = Site::new(workspace, fixture, "directories").await?;
+    site.put("file", Item::File(b"x")).await?;
+    let making = WriteOptions::default().creating_directories();
+    let permit = site.writing(&["a/b/c/file"]).await?;
+    let written = site.write(&permit, "a/b/c/file", b"deep", WriteOptions::default()).await?;
+    site.expect_refusal(written, "a/b/c/file", &[Kind::NotFound], "write below a missing directory")?;
+    site.expect_names("", &["file"], "after a write below a missing directory").await?;
+    let written = site.write(&permit, "a/b/c/file", b"deep", making).await?;
+    written.map_err(|error| unexpected("write, making directories,", "a/b/c/file", &error))?;
+    site.expect_content("a/b/c/file", b"deep", "after directories were made").await?;
+    // Where a file stands in the way, judging the path may be refused already.
+    if let Ok(permit) = site.writing(&["file/below"]).await {
+        let written = site.write(&permit, "file/below", b"x", making).await?;
+        site.expect_refusal(written, "file/below", &[Kind::NotDirectory], "make a directory in the place of a file")?;
+        site.expect_content("file", b"x", "after a refused write below it").await?;
+    }
+    Ok(())
+}
+
+/// What was judged through a link is written at its real place; the link stays a link.
+///
+/// # Errors
+/// The link was replaced, or the file was not written.
+pub async fn keeps_the_kind_of_a_file(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
+    let site = Site::new(workspace, fixture, "kind").await?;
+    site.put("real", Item::File(b"old")).await?;
+    if !site.link("link", "real").await? {
+        return Ok(());
+    }
+    let permit = site.writing(&["link"]).await?;
+    let written = site.write(&permit, "link", b"new", WriteOptions::default()).await?;
+    written.map_err(|error| unexpected("write through a judged link", "link", &error))?;
+    site.expect_content("real", b"new", "after a write through a judged link").await?;
+    let resolved = site.resolve("link").await?;
+    ensure(resolved.path == site.at("real"), || format!("a write replaced a link: {resolved:?}"))
+}
+
+/// Who reads a file while others write it sees one content or another, whole.
+///
+/// # Errors
+/// A read gave a mix, a part or nothing.
+pub async fn readers_see_whole_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
+    let site = Site::new(workspace, fixture, "whole").await?;
+    let contents = [vec![b'a'; 200_000], vec![b'b'; 100_000], vec![b'c'; 150_000]];
+    let permit = site.writing(&["file"]).await?;
+    site.put("file", Item::File(contents.first().map_or(&[], Vec::as_slice))).await?;
+    let writer = |content: &Vec<u8>| {
+        let (site, permit, content) = (&site, &permit, content.clone());
+        async move {
+            for _ in 0..12 {
+                let written = site.write(permit, "file", &content, WriteOptions::default()).await?;
+                written.map_err(|error| unexpected("write beside others", "file", &error))?;
+            }
+            Ok::<(), Violation>(())
+        }
+    };
+    let reader = async {
+        for _ in 0..24 {
+            let read = site.read(&permit, "file").await?;
+            ensure(contents.contains(&read), || format!("read beside writers: {}", shown(&read)))?;
+            tokio::task::yield_now().await;
+        }
+        Ok::<(), Violation>(())
+    };
+    let writers = futures_util::future::try_join_all(contents.iter().map(writer));
+    let (written, read) = tokio::join!(writers, reader);
+    written?;
+    read?;
+    let last = site.content("file").await?;
+    ensure(contents.contains(&last), || format!("writers beside each other left {}", shown(&last)))?;
+    site.expect_names("", &["file"], "after writers beside each other").await
+}
+
+/// A write that is dropped half-way leaves the old content or the new, whole, and soon nothing else.
+///
+/// # Errors
+/// Another content, or another name that stays.
+pub async fn a_dropped_write_is_all_or_nothing(
+    workspace: &dyn Workspace,
+    fixture: &dyn Fixture,
+) -> Result<(), Violation> {
+    let site = Site::new(workspace, fixture, "dropped").await?;
+    let (old, new) = (vec![b'o'; 100_000], vec![b'n'; 300_000]);
+    site.put("file", Item::File(&old)).await?;
+    let permit = site.writing(&["file"]).await?;
+    let path = site.at("file");
+    for polls in 1..6 {
+        {
+            let mut write = pin!(workspace.write(&permit, &path, &new, WriteOptions::default()));
+            for _ in 0..polls {
+                let polled = std::future::poll_fn(|cx| Poll::Ready(write.as_mut().poll(cx))).await;
+                if polled.is_ready() {
+                    break;
+                }
+                tokio::time::sleep(Duration::from_micros(200)).await;
+            }
+        }
+        // Work that was begun may go on behind the scenes for a while.
+        let since = tokio::time::Instant::now();
+        loop {
+            let names = site.names("").await?;
+            let content = site.content("file").await?;
+            ensure(content == old || content == new, || {
+                format!("after a write that was dropped the file holds {}", shown(&content))
+            })?;
+            if names == ["file"] {
+                break;
+            }
+            ensure(since.elapsed() < PATIENCE, || format!("a write that was dropped left {names:?}"))?;
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+    Ok(())
+}
