@@ -69,10 +69,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) append_system_prompt: Option<String>,
     /// Most messages of the model
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Model")]
+    #[arg(long, value_name = "N", value_parser = turns, allow_negative_numbers = true, help_heading = "Model")]
     pub(crate) max_turns: Option<u32>,
     /// Most money for the session, in US dollars; reserved before each call
-    #[arg(long, value_name = "USD", value_parser = budget, help_heading = "Model")]
+    #[arg(long, value_name = "USD", value_parser = budget, allow_negative_numbers = true, help_heading = "Model")]
     pub(crate) max_budget_usd: Option<f64>,
 
     #[command(flatten)]
@@ -258,6 +258,13 @@ pub(crate) enum ExportFormat {
     /// The message array that a request would carry.
     #[default]
     Messages,
+}
+
+fn turns(text: &str) -> Result<u32, String> {
+    match text.parse::<u32>() {
+        Ok(turns) if turns > 0 => Ok(turns),
+        _ => Err("give a whole number above zero".to_owned()),
+    }
 }
 
 fn budget(text: &str) -> Result<f64, String> {

@@ -33,6 +33,7 @@ pub(crate) fn usage(error: &clap::Error) -> Usage {
 }
 
 /// What keeps a run from starting, in the terms of the command line.
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
 pub(crate) fn of_start(error: Error) -> anyhow::Error {
     use windlass::OpenError;
     let text = match &error {

@@ -1,0 +1,151 @@
+use crate::place::{Place, call, text, write};
+use serde_json::json;
+
+/// A command line that cannot run: its exit code, and what its one line on standard error says.
+#[track_caller]
+fn fails(place: &Place, args: &[&str], code: i32, says: &[&str]) {
+    let ran = place.run(args).with_code(code);
+    assert_eq!(ran.stdout, "", "{args:?}");
+    assert_eq!(ran.stderr.lines().count(), 1, "{args:?}: {}", ran.stderr);
+    for part in says {
+        assert!(ran.stderr.contains(part), "{args:?} should say {part:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn what_keeps_a_run_from_starting_is_one_line_that_says_what_to_do() {
+    let place = Place::new();
+    fails(&place, &["-p", "x"], 1, &["ANTHROPIC_API_KEY", "windlass demo"]);
+    let place = Place::with_turns(&[text("ok")]);
+    let id = "11111111-1111-4111-8111-111111111111";
+    for (args, code, says) in [
+        (&["-p", "x", "--modle", "opus"][..], 2, &["--modle", "--model"][..]),
+        (&["-p", "x", "--output-format", "xml"], 2, &["xml", "stream-json"]),
+        (&["-p", "x", "--permission-mode", "yolo"], 2, &["yolo", "acceptEdits"]),
+        (&["-p", "x", "--permission-mode", "bypassPermissions"], 2, &["--dangerously-skip-permissions"]),
+        (&["-p", "x", "--allowedTools", "Bash(npm"], 2, &["Bash(npm", "parenthesis"]),
+        (&["-p", "x", "--disallowed-tools", "Read Bash(rm"], 2, &["Bash(rm", "parenthesis"]),
+        (&["-p", "x", "--allowedTools", "Write(src/**)"], 2, &["Edit(src/**)"]),
+        (&["-p", "x", "--tools", "Bash,Reed"], 2, &["Reed", "Read"]),
+        (&["-p", "x", "--max-turns", "0"], 2, &["--max-turns"]),
+        (&["-p", "x", "--max-budget-usd", "-1"], 2, &["--max-budget-usd"]),
+        (&["-p", "x", "--session-id", "../../x"], 2, &["UUID"]),
+        (&["-p", "x", "--resume", id], 1, &[id, "windlass sessions list"]),
+        (&["-p", "x", "--continue"], 1, &["No conversation found to continue", "windlass sessions list"]),
+        (&["-p", "x", "--continue", "--resume", id], 2, &["--continue", "--resume"]),
+        (&["-p", "x", "--add-dir", "missing"], 1, &["missing"]),
+        (&["-p", "x", "--replay", "missing"], 1, &["missing"]),
+        (&["-p", "x", "y"], 2, &["two prompts"]),
+        (&["-p"], 2, &["prompt is empty"]),
+        (&["fix it"], 2, &["-p"]),
+        (&["tools", "call", "Read", "{"], 2, &["JSON"]),
+    ] {
+        fails(&place, args, code, says);
+    }
+    assert!(place.logs().is_empty());
+}
+
+#[test]
+fn machines_get_a_result_when_a_run_cannot_start() {
+    let place = Place::with_turns(&[text("ok")]);
+    let id = "11111111-1111-4111-8111-111111111111";
+    for format in ["json", "stream-json"] {
+        let ran = place.run(&["-p", "x", "--resume", id, "--output-format", format]).with_code(1);
+        let result = &ran.lines()[0];
+        assert_eq!(result["subtype"], "error_during_execution");
+        assert_eq!(result["errors"][0], format!("No conversation found with session ID: {id}"));
+        assert_eq!(result["session_id"], id);
+    }
+}
+
+#[test]
+fn a_home_that_cannot_be_written_is_named() {
+    let place = Place::with_turns(&[text("ok")]);
+    write(&place.path("file"), "");
+    let output = place.command(&["-p", "x"]).env("WINDLASS_HOME", place.path("file/home")).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("file/home") && stderr.lines().count() == 1, "{stderr}");
+    let without = |args: &[&str]| place.command(args).env_remove("HOME").output().unwrap();
+    assert!(without(&["-p", "x", "--no-session-persistence"]).status.success());
+    let stderr = String::from_utf8(without(&["-p", "x"]).stderr).unwrap();
+    assert!(stderr.contains("--no-session-persistence"), "{stderr}");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_directory_that_is_gone_is_an_error() {
+    let place = Place::with_turns(&[text("ok")]);
+    let binary = env!("CARGO_BIN_EXE_windlass");
+    let script = format!("mkdir ../gone && cd ../gone && rmdir ../gone && exec '{binary}' -p x");
+    let mut shell = std::process::Command::new("sh");
+    let output = shell.args(["-c", &script]).current_dir(place.work()).env("HOME", place.home());
+    let output = output.env("WINDLASS_SCRIPT", place.path("script.json")).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("current directory"));
+}
+
+#[test]
+fn failures_of_the_model_are_errors_of_the_run() {
+    for (kind, status, message, says) in [
+        ("authentication", 401, "the API did not accept the key; check ANTHROPIC_API_KEY (401)", "ANTHROPIC_API_KEY"),
+        ("not_found", 404, "no such model or endpoint (404): model: nope", "opus, sonnet, haiku"),
+    ] {
+        let fail = json!({ "fail": { "kind": kind, "status": status, "message": message } });
+        let place = Place::with_turns(&[fail]);
+        fails(&place, &["-p", "x"], 1, &[says, message]);
+        let ran = place.run(&["-p", "x", "--output-format", "json"]).with_code(1);
+        let result = &ran.lines()[0];
+        assert_eq!((&result["subtype"], &result["is_error"]), (&json!("success"), &json!(true)));
+        assert_eq!(result["api_error_status"], status);
+        assert_eq!(result["result"], format!("API Error: {message}"));
+    }
+}
+
+#[test]
+fn limits_end_a_run_with_an_error() {
+    let again = call("Glob", &json!({ "pattern": "*" }));
+    let place = Place::with_turns(&[again.clone(), again]);
+    fails(&place, &["-p", "x", "--max-turns", "1"], 1, &["1 turns", "--max-turns"]);
+}
+
+#[test]
+fn what_nobody_may_allow_is_denied_with_a_hint() {
+    let turns = [call("Bash", &json!({ "command": "npm test" })), text("I could not.")];
+    let place = Place::with_turns(&turns);
+    let ran = place.run(&["-p", "x"]).with_code(0);
+    assert_eq!(ran.stdout, "I could not.\n");
+    assert!(ran.stderr.contains("--allowedTools 'Bash(npm test *)'"), "{}", ran.stderr);
+    let ran = place.run(&["-p", "x", "--output-format", "stream-json"]).with_code(0);
+    let result = ran.lines().pop().unwrap();
+    assert_eq!(result["permission_denials"][0]["tool_name"], "Bash");
+    assert!(ran.stdout.contains("permission_denied"));
+}
+
+#[test]
+fn permissions_come_from_the_command_line() {
+    let touch = || [call("Bash", &json!({ "command": "touch made" })), text("done")];
+    for (args, made) in [
+        (&["-p", "x"][..], false),
+        (&["-p", "x", "--allowedTools", "Read,Bash(touch *)"], true),
+        (&["-p", "x", "--allowed-tools", "Read", "--allowedTools", "Bash(touch *)"], true),
+        (&["-p", "x", "--permission-mode", "acceptEdits"], true),
+        (&["-p", "x", "--dangerously-skip-permissions"], true),
+        (&["-p", "x", "--dangerously-skip-permissions", "--disallowedTools", "Bash(touch *)"], false),
+        (&["-p", "x", "--allowedTools", "Bash", "--tools", "Read"], false),
+        (&["-p", "x", "--allowedTools", "Bash", "--tools", ""], false),
+    ] {
+        let place = Place::with_turns(&touch());
+        let ran = place.run(args).with_code(0);
+        assert_eq!(place.work().join("made").exists(), made, "{args:?}");
+        assert_eq!(args.contains(&"--dangerously-skip-permissions"), ran.stderr.contains("WARNING"), "{args:?}");
+    }
+}
+
+#[test]
+fn nothing_of_the_model_rules_a_terminal_through_notes() {
+    let evil = call("Bash", &json!({ "command": "npm \u{1b}]0;owned\u{7}\u{1b}[2J test" }));
+    let place = Place::with_turns(&[evil, text("ok")]);
+    let ran = place.run(&["-p", "x", "--verbose"]).with_code(0);
+    assert!(!ran.stderr.contains('\u{1b}') && !ran.stderr.contains('\u{7}'), "{:?}", ran.stderr);
+}

@@ -1,0 +1,15 @@
+//! The command as a process: what it prints, how it ends, what it leaves on disk.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that cannot be set up has failed"
+)]
+
+mod debugging;
+mod demo;
+mod errors;
+mod formats;
+mod place;
+mod sessions;
+mod signals;
