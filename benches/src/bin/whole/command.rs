@@ -1,0 +1,155 @@
+//! The command line as a process.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use windlass_benches::stats::{median, micros};
+use windlass_testkit::wire::{Message, Reply, WireServer};
+
+use crate::deltas::{FEW, MANY, message};
+use crate::peer::{Peer, ready};
+use crate::report::Report;
+
+const STARTS: usize = 60;
+const RUNS: usize = 9;
+
+/// The programs, their server and where they work.
+struct Programs {
+    peer: Peer,
+    folder: tempfile::TempDir,
+    windlass: PathBuf,
+    floor: PathBuf,
+    measure: PathBuf,
+    body: PathBuf,
+}
+
+/// Another program of this build.
+fn sibling(name: &str) -> Result<PathBuf> {
+    Ok(std::env::current_exe()?.with_file_name(name))
+}
+
+impl Programs {
+    /// Nothing when the command line has not been built, or makes no request.
+    fn new(reply: Reply, report: &mut Report) -> Result<Option<Self>> {
+        let windlass = sibling("windlass")?;
+        if !windlass.exists() {
+            report.note("The rows of the command line are missing: build it first, `cargo build --release -p windlass-cli`.");
+            return Ok(None);
+        }
+        let folder = tempfile::tempdir()?;
+        let server = WireServer::start_on_thread()?;
+        server.push(ready(Message::new().text("ok")));
+        let body = folder.path().join("body.json");
+        let mut first = ours(&windlass, &server.url(), folder.path(), &["--output-format", "text"]);
+        let output = first.output()?;
+        let Some(request) = server.requests().into_iter().next() else {
+            report.note(format!("The command line made no request: {}", String::from_utf8_lossy(&output.stderr)));
+            return Ok(None);
+        };
+        std::fs::write(&body, &request.body)?;
+        let (floor, measure) = (sibling("floor")?, sibling("measure")?);
+        Ok(Some(Self { peer: Peer::cycle(vec![reply])?, folder, windlass, floor, measure, body }))
+    }
+
+    fn floor(&self, program: &Path, more: &[&str]) -> Command {
+        let mut command = Command::new(program);
+        if program != self.floor {
+            command.arg(&self.floor);
+        }
+        command.arg(self.peer.server.url()).arg(&self.body).arg(self.folder.path().join("floor.jsonl")).args(more);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command
+    }
+
+    fn ours(&self, more: &[&str]) -> Command {
+        ours(&self.windlass, &self.peer.server.url(), self.folder.path(), more)
+    }
+
+    /// The same command under the program that measures it.
+    fn measured(&self, command: &Command) -> Result<(Duration, u64)> {
+        let mut measured = Command::new(&self.measure);
+        measured.arg(command.get_program()).args(command.get_args());
+        for (name, value) in command.get_envs() {
+            if let Some(value) = value {
+                measured.env(name, value);
+            }
+        }
+        if let Some(folder) = command.get_current_dir() {
+            measured.current_dir(folder);
+        }
+        let output = measured.stdin(Stdio::null()).output()?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let last = said.lines().last().unwrap_or_default();
+        let mut words = last.split(' ');
+        ensure!(words.next() == Some("true"), "the program failed: {said}");
+        let mut number = || words.next().and_then(|word| word.parse::<u64>().ok()).context("no figures");
+        Ok((Duration::from_micros(number()?), number()?))
+    }
+
+    fn first_request(&self, mut command: Command) -> Result<Duration> {
+        self.peer.take();
+        let began = Instant::now();
+        let mut child = command.spawn()?;
+        let status = child.wait()?;
+        let arrivals = self.peer.take();
+        let (at, _) = arrivals.first().with_context(|| format!("no request, {status}"))?;
+        Ok(at.duration_since(began))
+    }
+}
+
+fn ours(program: &Path, url: &str, folder: &Path, more: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(["-p", "hello"]).args(more).current_dir(folder);
+    command.env("ANTHROPIC_BASE_URL", url).env("ANTHROPIC_API_KEY", "k").env("WINDLASS_HOME", folder.join("home"));
+    command.env("HOME", folder).stdin(Stdio::null()).stdout(Stdio::null());
+    command
+}
+
+/// From starting the process to its first request.
+pub fn start(report: &mut Report) -> Result<()> {
+    let Some(programs) = Programs::new(ready(Message::new().text("ok")), report)? else { return Ok(()) };
+    let (mut floors, mut own) = (Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        floors.push(programs.first_request(programs.floor(&programs.floor, &[]))?);
+        own.push(programs.first_request(programs.ours(&[]))?);
+    }
+    let shown = |samples| micros(median(samples)) / 1e3;
+    report.row("CLI start to first request", "ms", "8 ms", Some(shown(floors)), shown(own));
+    Ok(())
+}
+
+/// CPU of one streamed delta with its line, of the whole process.
+pub fn deltas(report: &mut Report) -> Result<()> {
+    let (mut floors, mut own) = (Vec::new(), Vec::new());
+    let lines = ["--output-format", "stream-json", "--include-partial-messages", "--verbose"];
+    let few = Programs::new(message(FEW), report)?;
+    let many = Programs::new(message(MANY), report)?;
+    let (Some(few), Some(many)) = (few, many) else { return Ok(()) };
+    for _ in 0..RUNS {
+        let floor = |of: &Programs| of.measured(&of.floor(&of.floor, &["lines"])).map(|(cpu, _)| cpu);
+        let ours = |of: &Programs| of.measured(&of.ours(&lines)).map(|(cpu, _)| cpu);
+        floors.push(floor(&many)?.saturating_sub(floor(&few)?));
+        own.push(ours(&many)?.saturating_sub(ours(&few)?));
+    }
+    let each = |samples: Vec<Duration>| micros(median(samples)) / (MANY - FEW) as f64;
+    report.row("CPU per streamed delta, a line out, CLI process", "µs", "4 µs", Some(each(floors)), each(own));
+    Ok(())
+}
+
+/// The greatest resident size of a short run.
+pub fn memory(report: &mut Report) -> Result<()> {
+    let Some(programs) = Programs::new(ready(Message::new().text("ok")), report)? else { return Ok(()) };
+    let (mut floors, mut own) = (Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        floors.push(programs.measured(&programs.floor(&programs.floor, &[]))?.1);
+        own.push(programs.measured(&programs.ours(&[]))?.1);
+    }
+    let shown = |mut samples: Vec<u64>| {
+        samples.sort_unstable();
+        samples.get(samples.len() / 2).copied().unwrap_or_default() as f64 / 1024.0
+    };
+    report.row("peak RSS of a hello run", "MB", "12 MB", Some(shown(floors)), shown(own));
+    Ok(())
+}
