@@ -193,6 +193,31 @@ fn h5_an_approval_does_not_follow_a_call_into_another_directory() {
     }
 }
 
+/// H5: an intent that was stored for one directory does not start a call in another.
+#[test]
+fn h5_a_call_whose_intent_is_being_stored_is_judged_again_from_a_new_directory() {
+    let mut config = config();
+    config.policy = tools::policy(PermissionMode::AcceptEdits);
+    let mut sim = sim(config, &[&[call("t1", "Net", ""), call("t2", "Write", "a")], &[text("Done.")]]);
+    let is_append = |going: &Going| matches!(going, Going::Append);
+    // The first call runs while the log still owes an answer for the second.
+    sim.play_except(|going| is_append(going) || is_run(going));
+    while runs(&sim).is_empty() {
+        sim.let_go(is_append);
+        sim.play_except(|going| is_append(going) || is_run(going));
+    }
+    assert_eq!(runs(&sim), [r#"Net {"path":""} in /w"#]);
+    assert!(sim.going.iter().any(|(_, going)| is_append(going)));
+    let run = sim.take(is_run);
+    let mut outcome = windlass_types::ToolOutcome::ok("moved");
+    outcome.changes.push(windlass_types::ContextChange::Cwd("/w/sub".into()));
+    sim.input(Input::Ran(run, Box::new(outcome)));
+    sim.play_except(is_run);
+    assert_eq!(runs(&sim), [r#"Write {"path":"a"} in /w/sub"#]);
+    sim.play();
+    assert_eq!(lines(&sim, "finished t2"), [r#"finished t2 ok: done: Write {"path":"a"} in /w/sub"#]);
+}
+
 /// H5: hooks are asked again about a call that would start elsewhere.
 #[test]
 fn h5_a_hook_that_allowed_here_is_asked_again_there() {
