@@ -6,6 +6,7 @@ mod demo;
 mod display;
 mod explain;
 mod failure;
+mod host;
 mod jsonl;
 mod output;
 mod permissions;
@@ -36,6 +37,10 @@ fn main() {
 
 /// Carries out the command line and returns the exit code.
 fn command() -> anyhow::Result<i32> {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    if let Some(flags) = host::wanted(words) {
+        return block_on(host::host(flags));
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if !error.use_stderr() => {

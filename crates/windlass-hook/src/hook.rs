@@ -1,9 +1,9 @@
 //! The port.
 
-use crate::{PostToolUseAction, PreToolUseAction, PromptAction, SessionStartAction, StopAction};
+use crate::{HookContext, PostToolUseAction, PreToolUseAction, PromptAction, SessionStartAction, StopAction};
 use async_trait::async_trait;
 use std::path::PathBuf;
-use windlass_types::{HookEventName, JsonText, SessionId, ToolUseId};
+use windlass_types::{HookCall, HookEventName, HookOutcome, JsonText, SessionId, ToolUseId};
 
 /// What a hook listens to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -143,6 +143,15 @@ pub trait Hook: Send + Sync + 'static {
 
     /// What it listens to. Asked once, when a session opens.
     fn interests(&self) -> Vec<Interest>;
+
+    /// Answers an occasion as a whole, for hooks that pass it on to another
+    /// program: such an answer may hold a verdict, a new input and context at
+    /// once. What is returned here counts, and the method of the event is not
+    /// asked. `ran` is filled in by the caller. Default: nothing.
+    async fn answer(&self, cx: &HookContext, call: &HookCall) -> Option<HookOutcome> {
+        let _ = (cx, call);
+        None
+    }
 
     /// Before a tool runs. A failure denies the call.
     async fn pre_tool_use(&self, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {

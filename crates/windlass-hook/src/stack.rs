@@ -46,6 +46,7 @@ enum Said {
     Stop(StopAction),
     Start(SessionStartAction),
     End,
+    Whole(Box<HookOutcome>),
 }
 
 impl Hooks {
@@ -94,6 +95,9 @@ impl Hooks {
 }
 
 async fn ask(hook: &dyn Hook, cx: &HookContext, call: &HookCall) -> Result<Said, HookError> {
+    if let Some(outcome) = hook.answer(cx, call).await {
+        return Ok(Said::Whole(Box::new(outcome)));
+    }
     let session_id = cx.session_id.clone();
     match call.clone() {
         HookCall::PreToolUse { tool_name, tool_input, tool_use_id } => {
@@ -165,7 +169,21 @@ fn merge(outcome: &mut HookOutcome, hook: &str, said: Said) {
         | Said::Stop(StopAction::Continue)
         | Said::Start(SessionStartAction::Continue)
         | Said::End => {}
+        Said::Whole(said) => merge_whole(outcome, *said),
     }
+}
+
+fn merge_whole(outcome: &mut HookOutcome, said: HookOutcome) {
+    if let Some(HookVerdict { behavior, hook, reason, .. }) = said.verdict {
+        lower(&mut outcome.verdict, behavior, &hook, reason);
+    }
+    outcome.block = outcome.block.take().or(said.block);
+    outcome.updated_input = outcome.updated_input.take().or(said.updated_input);
+    outcome.updated_output = outcome.updated_output.take().or(said.updated_output);
+    outcome.stop = outcome.stop.take().or(said.stop);
+    outcome.additional_context.extend(said.additional_context);
+    outcome.system_messages.extend(said.system_messages);
+    outcome.failures.extend(said.failures);
 }
 
 /// A hook that fails on a gate closes it.

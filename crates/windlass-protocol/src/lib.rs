@@ -40,14 +40,20 @@
 //! than [`MAX_LINE`] bytes; what does not fit is left out and says so.
 
 mod frame;
+mod input;
 mod line;
 mod mapper;
 mod outcome;
+mod same;
+mod server;
 mod stream;
 
 pub use line::MAX_LINE;
 pub use mapper::{FrameMapper, FrameOptions};
 pub use outcome::is_error;
+pub use server::{
+    HostHooks, HostPermissions, HostSetup, Initialize, OpenFailure, Opened, Served, Server, ServerError, ServerOptions,
+};
 
 /// The version of the host protocol's reference whose frames these are:
 /// `claude_code_version` in `system/init`.

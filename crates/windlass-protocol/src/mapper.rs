@@ -401,7 +401,7 @@ struct Message<'a> {
 }
 
 /// The part of the pipeline that decided, as the wire names it.
-fn reason_type(reason: DecisionReason) -> &'static str {
+pub(crate) fn reason_type(reason: DecisionReason) -> &'static str {
     match reason {
         DecisionReason::Hook => "hook",
         DecisionReason::Rule => "rule",

@@ -1,0 +1,351 @@
+//! `--input-format stream-json`: another program drives the session over
+//! standard input and output.
+
+mod flags;
+mod settings;
+
+use crate::args::Cli;
+use crate::failure::Usage;
+use crate::permissions::rules;
+use crate::provider::Provider;
+use crate::terminal::clean;
+use clap::Parser;
+use flags::Flags;
+use settings::Settings;
+use std::future::Future;
+use std::io::{Write, stderr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use windlass::crates::context::SystemPrompt;
+use windlass::crates::permission::PolicyConfig;
+use windlass::crates::runtime::ModelProfile;
+use windlass::crates::session::ProjectKey;
+use windlass::crates::tools::host_environment;
+use windlass::crates::types::RuleSource;
+use windlass::{
+    Anthropic, Behavior, Home, ModelProvider, PermissionMode, Permissions, Policy, SessionBuilder, Thinking, Toolkit,
+    coding_tools, session,
+};
+use windlass_protocol::{FrameOptions, HostSetup, OpenFailure, Opened, Served, Server, ServerError, ServerOptions};
+
+/// The arguments, if a host wants to drive the session.
+pub(crate) fn wanted(args: impl IntoIterator<Item = String>) -> Option<Flags> {
+    let flags = Flags::parse(args);
+    (flags.value("input-format") == Some("stream-json")).then_some(flags)
+}
+
+/// Serves a host until it is done, and returns the exit code.
+pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
+    if flags.value("output-format") != Some("stream-json") {
+        return Err(Usage("--input-format stream-json needs --output-format stream-json".to_owned()).into());
+    }
+    let host = Host::new(flags)?;
+    for note in host.notes() {
+        note_to_stderr(&note);
+    }
+    let options = host.options();
+    let server = Server::new(|setup| host.open(setup), options);
+    let served = server.serve(tokio::io::stdin(), tokio::io::stdout(), terminated()).await;
+    match served {
+        Ok(Served { shut_down: true, .. }) => Ok(143),
+        Ok(served) => Ok(i32::from(served.is_error)),
+        // A host that no longer reads knows why.
+        Err(ServerError::Output(_)) => Ok(1),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What the command line and the environment say.
+struct Host {
+    flags: Flags,
+    settings: Settings,
+    mode: PermissionMode,
+    bypass_allowed: bool,
+    cwd: PathBuf,
+}
+
+impl Host {
+    fn new(flags: Flags) -> anyhow::Result<Self> {
+        for unsupported in ["fork-session", "resume-session-at", "resume-drops-turn"] {
+            if flags.has(unsupported) {
+                // Going on in the original instead would write where the host did not want it.
+                return Err(Usage(format!("--{unsupported} is not supported by this version")).into());
+            }
+        }
+        let settings = Settings::read(flags.text("settings"))?;
+        let skip = flags.has("dangerously-skip-permissions");
+        let asked = flags.text("permission-mode").map(str::parse::<PermissionMode>).transpose().map_err(Usage)?;
+        let mode = match (skip, asked) {
+            (true, _) => PermissionMode::BypassPermissions,
+            (false, Some(mode)) => mode,
+            (false, None) => settings.mode()?.unwrap_or_default(),
+        };
+        let disabled = settings.permissions.disable_bypass_permissions_mode.as_deref() == Some("disable");
+        let launched = asked == Some(PermissionMode::BypassPermissions);
+        let bypass_allowed = !disabled && (skip || launched || flags.has("allow-dangerously-skip-permissions"));
+        let cwd = std::env::current_dir()?.canonicalize()?;
+        Ok(Self { flags, settings, mode, bypass_allowed, cwd })
+    }
+
+    /// What is accepted but has no effect.
+    fn notes(&self) -> Vec<String> {
+        let flags = &self.flags;
+        let mut notes: Vec<String> =
+            flags.unknown.iter().map(|flag| format!("{flag} is not known and has no effect")).collect();
+        for ignored in [
+            "agent",
+            "agents",
+            "effort",
+            "json-schema",
+            "managed-settings",
+            "permission-prompts",
+            "plugin-dir",
+            "session-mirror",
+            "task-budget",
+        ] {
+            if flags.has(ignored) {
+                notes.push(format!("--{ignored} has no effect in this version"));
+            }
+        }
+        if let Some(tool) = flags.text("permission-prompt-tool").filter(|tool| *tool != "stdio") {
+            notes.push(format!("nobody is asked about tool calls: the tool {tool:?} is not there"));
+        }
+        let servers = self.mcp_servers();
+        if !servers.is_empty() {
+            notes.push(format!("MCP servers are not supported by this version: {}", servers.join(", ")));
+        }
+        notes.extend(self.settings.notes());
+        notes
+    }
+
+    fn mcp_servers(&self) -> Vec<String> {
+        let names = |text: &str| {
+            let json = if text.trim_start().starts_with('{') {
+                text.to_owned()
+            } else {
+                std::fs::read_to_string(text).unwrap_or_default()
+            };
+            let config: serde_json::Value = serde_json::from_str(&json).unwrap_or_default();
+            let servers = config.get("mcpServers").and_then(serde_json::Value::as_object);
+            servers.map(|servers| servers.keys().cloned().collect::<Vec<_>>()).unwrap_or_default()
+        };
+        self.flags.values("mcp-config").into_iter().flat_map(names).collect()
+    }
+
+    fn options(&self) -> ServerOptions {
+        let set = |name: &&&str| std::env::var_os(**name).is_some_and(|value| !value.is_empty());
+        let source = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"];
+        let mut options = ServerOptions::default();
+        options.frames = FrameOptions::default()
+            .with_partial_messages(self.flags.has("include-partial-messages"))
+            .with_api_key_source(*source.iter().find(set).unwrap_or(&"none"));
+        options.permission_prompts = self.flags.value("permission-prompt-tool") == Some("stdio");
+        options.permission_mode = self.mode;
+        options.bypass_allowed = self.bypass_allowed;
+        options.session_state = std::env::var("CLAUDE_CODE_SDK_READS_SESSION_STATE").is_ok_and(|value| value == "1");
+        options.models = [
+            ("default", "The default model"),
+            ("opus", "For hard work"),
+            ("sonnet", "For daily work"),
+            ("haiku", "For quick work"),
+        ]
+        .map(|(name, description)| (name.to_owned(), description.to_owned()))
+        .to_vec();
+        options.mcp_servers = self.mcp_servers();
+        options.session_id = self.flags.text("resume").or(self.flags.text("session-id")).map(str::to_owned);
+        options
+    }
+
+    /// Opens the session as the host wants it.
+    async fn open(&self, setup: HostSetup) -> Result<Opened, OpenFailure> {
+        let provider = self.provider(&setup)?;
+        let home = if self.flags.has("no-session-persistence") { None } else { Some(Home::from_env()?) };
+        let default = self.flags.text("model").or(self.settings.model.as_deref()).unwrap_or("default").to_owned();
+        let builder = self.builder(&setup, Arc::clone(&provider), &default)?;
+        let builder = match &home {
+            Some(home) => builder.persist(home.clone()),
+            None => builder,
+        };
+        let session = builder.open().await?;
+        for notice in &session.notices {
+            note_to_stderr(notice);
+        }
+        let transcript = home.map(|home| {
+            let project = ProjectKey::of(&self.cwd);
+            let file = format!("{}.jsonl", session.handle.session_id());
+            home.root().join("projects").join(project.as_str()).join(file)
+        });
+        let opened = Opened::new(session, move |name| {
+            let id = provider.resolve_model(name.unwrap_or(&default));
+            let info = provider.model_info(&id);
+            ModelProfile::new(id, info)
+        });
+        Ok(match transcript {
+            Some(path) => opened.with_transcript(path),
+            None => opened,
+        })
+    }
+
+    fn provider(&self, setup: &HostSetup) -> anyhow::Result<Arc<dyn ModelProvider>> {
+        if !setup.environment.is_empty() {
+            let lookup = |name: &str| setup.environment.get(name).cloned().or_else(|| std::env::var(name).ok());
+            return Ok(Arc::new(Anthropic::from_lookup(lookup)?));
+        }
+        let mut args = Cli::try_parse_from(["windlass"])?.run;
+        args.replay = self.flags.text("replay").map(PathBuf::from);
+        Ok(Provider::choose(&args)?.model)
+    }
+
+    fn builder(
+        &self,
+        setup: &HostSetup,
+        provider: Arc<dyn ModelProvider>,
+        model: &str,
+    ) -> anyhow::Result<SessionBuilder> {
+        let flags = &self.flags;
+        let (prompt, append) = self.system_prompt(setup)?;
+        let named = setup.model.clone().flatten();
+        let mut builder = session()
+            .provider(provider)
+            .model(named.as_deref().unwrap_or(model))
+            .tools(self.tools())
+            .permissions(self.permissions(setup)?)
+            .hook(setup.hooks.clone())
+            .system_prompt(prompt)
+            .append_system_prompt(&append)
+            .thinking(match setup.thinking {
+                Some(thinking) => thinking.unwrap_or_default(),
+                None => self.thinking()?,
+            })
+            .include_partial_messages(flags.has("include-partial-messages"))
+            .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| "sdk-cli".to_owned()));
+        let extra = self.settings.env.iter().chain(&setup.environment);
+        let extra: Vec<_> = extra.map(|(name, value)| (name.into(), value.into())).collect();
+        if !extra.is_empty() {
+            builder = builder.env(host_environment(std::env::vars_os()).into_iter().chain(extra));
+        }
+        for directory in flags.values("add-dir") {
+            builder = builder.add_dir(directory);
+        }
+        for directory in &self.settings.permissions.additional_directories {
+            builder = builder.add_dir(directory);
+        }
+        if let Some(model) = flags.text("fallback-model").and_then(|models| models.split(',').next()) {
+            builder = builder.fallback_model(model.trim());
+        }
+        for beta in flags.values("betas").iter().flat_map(|betas| betas.split(',')).filter(|beta| !beta.is_empty()) {
+            builder = builder.beta(beta.trim());
+        }
+        if let Some(turns) = flags.number("max-turns")?.filter(|turns| *turns > 0) {
+            builder = builder.max_turns(turns);
+        }
+        if let Some(usd) = flags.number("max-budget-usd")? {
+            builder = builder.max_budget_usd(usd);
+        }
+        Ok(if let Some(id) = flags.text("resume") {
+            builder.resume(id)
+        } else if flags.has("continue") {
+            builder.continue_latest()
+        } else if let Some(id) = flags.text("session-id") {
+            builder.session_id(id)
+        } else {
+            builder
+        })
+    }
+
+    /// The system prompt, and what goes behind it. What `initialize` says counts for more.
+    fn system_prompt(&self, setup: &HostSetup) -> anyhow::Result<(SystemPrompt, String)> {
+        let said = setup.initialize.as_ref();
+        let file = self.flags.text("system-prompt-file").map(std::fs::read_to_string).transpose()?;
+        let text = said
+            .and_then(|said| said.system_prompt.clone())
+            .or(file)
+            .or_else(|| self.flags.value("system-prompt").map(str::to_owned));
+        let append = said.and_then(|said| said.append_system_prompt.clone());
+        let append = append.or_else(|| self.flags.text("append-system-prompt").map(str::to_owned));
+        Ok((text.map_or(SystemPrompt::Preset, SystemPrompt::Custom), append.unwrap_or_default()))
+    }
+
+    fn thinking(&self) -> Result<Thinking, Usage> {
+        Ok(match (self.flags.text("thinking"), self.flags.number::<u32>("max-thinking-tokens")?) {
+            (Some("adaptive"), _) => Thinking::Adaptive,
+            (Some("disabled"), _) | (_, None | Some(0)) => Thinking::Off,
+            (_, Some(tokens)) => Thinking::Budget(tokens),
+        })
+    }
+
+    /// The tools of `--tools`; names that are not known here are left alone.
+    fn tools(&self) -> Toolkit {
+        let all = coding_tools(&self.cwd);
+        match self.flags.value("tools").map(str::trim) {
+            None | Some("default") => all,
+            Some(names) => all.only(&names.split([',', ' ']).filter(|name| !name.is_empty()).collect::<Vec<_>>()),
+        }
+    }
+
+    fn permissions(&self, setup: &HostSetup) -> anyhow::Result<Permissions> {
+        let list = |flag: &str| {
+            let values: Vec<String> = self.flags.values(flag).into_iter().map(str::to_owned).collect();
+            rules(&values)
+        };
+        let settings = &self.settings.permissions;
+        let mut permissions = Permissions::new()
+            .mode(setup.permission_mode.unwrap_or(self.mode))
+            .allow(usable(list("allowedTools")))
+            .deny(list("disallowedTools"))
+            .with_rules(RuleSource::FlagSettings, Behavior::Allow, usable(settings.allow.clone()))
+            .with_rules(RuleSource::FlagSettings, Behavior::Ask, settings.ask.clone())
+            .with_rules(RuleSource::FlagSettings, Behavior::Deny, settings.deny.clone());
+        if self.bypass_allowed {
+            permissions = permissions.allow_bypass();
+        }
+        Ok(match &setup.permissions {
+            Some(host) => permissions.asking(host.clone()),
+            None => permissions,
+        })
+    }
+}
+
+/// The allow rules that can be used. One that cannot allows nothing, which is
+/// safe; one that denies or asks must be usable, and fails the start if it is not.
+fn usable(rules: Vec<String>) -> Vec<String> {
+    let root = Path::new("/");
+    let can_be_used = |rule: &String| {
+        let mut policy = Policy::new(PolicyConfig::new(root));
+        match policy.add_rules(RuleSource::CliArg, Behavior::Allow, std::slice::from_ref(rule), root) {
+            Ok(_) => true,
+            Err(error) => {
+                note_to_stderr(&format!("{error}; it allows nothing"));
+                false
+            }
+        }
+    };
+    rules.into_iter().filter(can_be_used).collect()
+}
+
+fn note_to_stderr(note: &str) {
+    // Nobody may read it; that must not end the session.
+    let _ = writeln!(stderr(), "windlass: {}", clean(note).replace('\n', " "));
+}
+
+/// Waits until the process is told to end.
+fn terminated() -> impl Future<Output = ()> {
+    #[cfg(unix)]
+    return async {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (Ok(mut terminate), Ok(mut interrupt), Ok(mut hangup)) =
+            (signal(SignalKind::terminate()), signal(SignalKind::interrupt()), signal(SignalKind::hangup()))
+        else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    };
+    #[cfg(not(unix))]
+    async {
+        let _ = tokio::signal::ctrl_c().await;
+    }
+}

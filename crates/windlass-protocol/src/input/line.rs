@@ -1,0 +1,97 @@
+//! Lines of bounded length.
+
+use std::io;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, BufReader};
+
+/// Why no further line can be read.
+#[derive(Debug)]
+pub(crate) enum LineError {
+    /// A line is longer than the limit, in bytes.
+    TooLong { limit: usize },
+    /// The stream failed.
+    Io(io::Error),
+}
+
+/// Reads lines, none longer than a limit.
+#[derive(Debug)]
+pub(crate) struct LineReader<R> {
+    input: BufReader<R>,
+    line: Vec<u8>,
+    /// Whether `line` was handed out and is to be emptied.
+    complete: bool,
+    limit: usize,
+}
+
+impl<R: AsyncRead + Unpin> LineReader<R> {
+    pub(crate) fn new(input: R, limit: usize) -> Self {
+        Self { input: BufReader::with_capacity(64 * 1024, input), line: Vec::new(), complete: false, limit }
+    }
+
+    /// The next line without its end, or nothing at the end of the stream. A
+    /// line that the stream breaks off counts as one.
+    ///
+    /// Cancel safe: what was read of a line is kept.
+    pub(crate) async fn next(&mut self) -> Result<Option<&[u8]>, LineError> {
+        if std::mem::take(&mut self.complete) {
+            // A long line must not keep its memory for ever.
+            self.line = Vec::new();
+        }
+        let found = read_line(&mut self.input, &mut self.line, self.limit).await?;
+        if !found && self.line.is_empty() {
+            return Ok(None);
+        }
+        self.complete = true;
+        let line = self.line.strip_suffix(b"\r").unwrap_or(&self.line);
+        Ok(Some(line))
+    }
+}
+
+/// Reads up to the end of a line. Whether one was found before the stream's end.
+async fn read_line<R: AsyncBufRead + Unpin>(
+    input: &mut R,
+    line: &mut Vec<u8>,
+    limit: usize,
+) -> Result<bool, LineError> {
+    loop {
+        let read = input.fill_buf().await.map_err(LineError::Io)?;
+        if read.is_empty() {
+            return Ok(false);
+        }
+        let (part, rest) = read.split_at(read.iter().position(|byte| *byte == b'\n').unwrap_or(read.len()));
+        if line.len() + part.len() > limit {
+            return Err(LineError::TooLong { limit });
+        }
+        line.extend_from_slice(part);
+        let (ended, taken) = (!rest.is_empty(), part.len() + usize::from(!rest.is_empty()));
+        input.consume(taken);
+        if ended {
+            return Ok(true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn lines(input: &[u8], limit: usize) -> Result<Vec<String>, LineError> {
+        let mut reader = LineReader::new(input, limit);
+        let mut lines = Vec::new();
+        while let Some(line) = reader.next().await? {
+            lines.push(String::from_utf8_lossy(line).into_owned());
+        }
+        Ok(lines)
+    }
+
+    #[tokio::test]
+    async fn lines_end_at_line_ends_and_at_the_end() {
+        assert_eq!(lines(b"a\r\n\nbc\nd", 8).await.unwrap(), ["a", "", "bc", "d"]);
+        assert!(lines(b"", 8).await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_long_line_is_an_error_before_it_is_held() {
+        assert_eq!(lines(b"12345678\n1", 8).await.unwrap(), ["12345678", "1"]);
+        assert!(matches!(lines(b"1\n123456789", 8).await, Err(LineError::TooLong { limit: 8 })));
+    }
+}

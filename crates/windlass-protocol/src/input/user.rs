@@ -1,0 +1,140 @@
+//! Prompts of the host.
+
+use serde::Deserialize;
+use windlass_types::{ContentBlock, JsonError, JsonText};
+
+/// A prompt, with what the host says of it.
+#[derive(Debug, Clone)]
+pub(crate) struct UserMessage {
+    /// The blocks, or why they cannot be a prompt.
+    pub(crate) content: Result<Vec<ContentBlock>, String>,
+    /// The host's own id.
+    pub(crate) uuid: Option<String>,
+    pub(crate) priority: Priority,
+    /// Whether the model is to be called. Default: yes.
+    pub(crate) should_query: bool,
+    /// Bytes of the line.
+    pub(crate) size: usize,
+}
+
+/// Where a prompt stands among those that wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Priority {
+    /// Now: the run that is going on is stopped.
+    Now,
+    /// Before the others.
+    Next,
+    /// Behind the others.
+    #[default]
+    Later,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    #[serde(default)]
+    message: Option<JsonText>,
+    #[serde(default)]
+    uuid: Option<JsonText>,
+    #[serde(default)]
+    priority: Option<JsonText>,
+    #[serde(default, rename = "shouldQuery")]
+    should_query: Option<bool>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    content: JsonText,
+}
+
+impl UserMessage {
+    /// Reads the line of a prompt. One whose content cannot be used is still a
+    /// message: the host gets a result that says so.
+    ///
+    /// # Errors
+    /// The line is not JSON.
+    pub(crate) fn parse(line: &[u8]) -> Result<Self, JsonError> {
+        let Line { message, uuid, priority, should_query } = serde_json::from_slice(line)?;
+        let text = |json: Option<JsonText>| json.and_then(|json| json.to::<String>().ok());
+        let priority = match text(priority).as_deref() {
+            Some("now") => Priority::Now,
+            Some("next") => Priority::Next,
+            _ => Priority::Later,
+        };
+        Ok(Self {
+            content: content(message.as_ref()),
+            uuid: text(uuid),
+            priority,
+            should_query: should_query.unwrap_or(true),
+            size: line.len(),
+        })
+    }
+}
+
+fn content(message: Option<&JsonText>) -> Result<Vec<ContentBlock>, String> {
+    let message = message.ok_or("the user message has no `message`")?;
+    let Message { content } = message.to().map_err(|error| format!("the user message cannot be read: {error}"))?;
+    if let Ok(text) = content.to::<String>() {
+        return if text.trim().is_empty() {
+            Err("the prompt is empty".to_owned())
+        } else {
+            Ok(vec![ContentBlock::text(text)])
+        };
+    }
+    let blocks: Vec<ContentBlock> = content
+        .to()
+        .map_err(|error| format!("the content of the user message is neither a text nor content blocks: {error}"))?;
+    // Results, calls and reasoning belong to the loop: a made-up one would break the transcript.
+    let foreign = blocks
+        .iter()
+        .find(|block| block.as_tool_use().is_some() || block.as_tool_result().is_some() || block.is_thinking());
+    if foreign.is_some() {
+        return Err(
+            "a user message may hold text, images and documents, but no tool calls, results or thinking".to_owned()
+        );
+    }
+    if blocks.iter().all(|block| block.as_text().is_some_and(|text| text.trim().is_empty())) {
+        return Err("the prompt is empty".to_owned());
+    }
+    Ok(blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> UserMessage {
+        UserMessage::parse(line.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn texts_and_blocks_are_prompts() {
+        let message = parse(r#"{"type":"user","message":{"role":"user","content":"hi"},"parent_tool_use_id":null}"#);
+        assert_eq!(message.content, Ok(vec![ContentBlock::text("hi")]));
+        assert!(message.should_query && message.priority == Priority::Later && message.uuid.is_none());
+        let message = parse(
+            r#"{"uuid":"u","priority":"now","shouldQuery":false,"message":{"content":[{"type":"text","text":"a"},
+            {"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}]}}"#,
+        );
+        assert_eq!(message.content.unwrap().len(), 2);
+        assert_eq!(
+            (message.uuid.as_deref(), message.priority, message.should_query),
+            (Some("u"), Priority::Now, false)
+        );
+    }
+
+    #[test]
+    fn what_no_prompt_can_hold_is_named() {
+        for (content, says) in [
+            (r#"" ""#, "empty"),
+            ("[]", "empty"),
+            ("7", "neither"),
+            (r#"[{"type":"text"}]"#, "neither"),
+            (r#"[{"type":"tool_result","tool_use_id":"t","content":"x"}]"#, "no tool calls"),
+            (r#"[{"type":"thinking","thinking":"x","signature":"y"}]"#, "no tool calls"),
+        ] {
+            let error = parse(&format!(r#"{{"message":{{"content":{content}}}}}"#)).content.unwrap_err();
+            assert!(error.contains(says), "{content}: {error}");
+        }
+        assert!(parse("{}").content.is_err());
+    }
+}

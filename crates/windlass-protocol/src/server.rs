@@ -1,0 +1,322 @@
+//! The server side of the host protocol.
+
+mod control;
+mod core;
+mod frames;
+mod hooks;
+mod options;
+mod outbox;
+mod permission;
+mod pump;
+mod requests;
+mod scene;
+mod setup;
+
+pub use hooks::HostHooks;
+pub use options::ServerOptions;
+pub use permission::HostPermissions;
+pub use setup::{HostSetup, Initialize, Opened};
+
+use self::core::Core;
+use crate::input::{Inbound, LineError, LineReader, Priority, UserMessage};
+use outbox::{Gone, Outbox};
+use pump::{PumpEnd, pump};
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::JoinHandle;
+
+/// How long closing may take when nobody wants to wait for it.
+const LAST_WORDS: Duration = Duration::from_secs(4);
+
+/// What keeps a session from being opened.
+pub type OpenFailure = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a server ended before its host was done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerError {
+    /// The host sent something that is not a message.
+    #[error("the input is not a message of the host protocol: {problem}: {start}")]
+    Malformed {
+        /// What is wrong.
+        problem: String,
+        /// How the line begins.
+        start: String,
+    },
+    /// The host sent a line that is too long.
+    #[error("a line of the input is longer than {limit} bytes")]
+    TooLong {
+        /// The limit.
+        limit: usize,
+    },
+    /// The input failed.
+    #[error("the input cannot be read: {0}")]
+    Input(#[source] io::Error),
+    /// The output failed: the host is gone.
+    #[error("the output cannot be written: {0}")]
+    Output(#[source] io::Error),
+    /// The session could not be opened. The host was told.
+    #[error("{0}")]
+    Open(OpenFailure),
+    /// The session could not go on. The host was told.
+    #[error(transparent)]
+    Session(#[from] windlass_runtime::SessionError),
+}
+
+/// How a server ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Served {
+    /// Whether the last result was an error.
+    pub is_error: bool,
+    /// Whether it was told to end, and the host was not done.
+    pub shut_down: bool,
+}
+
+/// Serves one host: reads its messages from a byte stream, runs its prompts in
+/// one session, and writes frames to another byte stream.
+///
+/// The session is opened by `open` when the first prompt comes, with what the
+/// host has said until then. Input is read all the time, also while a run goes
+/// on; prompts wait for their turn, and each gets exactly one result.
+///
+/// # Bounds
+/// 4 MiB of frames wait for a host that does not read; then the session waits.
+/// 256 prompts or 64 MiB wait for the run before them; further ones get an error
+/// as their result. A line of the host may be 64 MiB long.
+pub struct Server<F> {
+    open: F,
+    options: ServerOptions,
+}
+
+impl<F> fmt::Debug for Server<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl<F, O> Server<F>
+where
+    F: Fn(HostSetup) -> O,
+    O: Future<Output = Result<Opened, OpenFailure>>,
+{
+    /// A server that opens its session with an async closure.
+    pub fn new(open: F, options: ServerOptions) -> Self {
+        Self { open, options }
+    }
+
+    /// Serves until the input ends and every prompt has its result, or until
+    /// `shutdown` is ready. The session is closed then: runs are stopped, open
+    /// calls settled, everything durable.
+    ///
+    /// Not cancel safe: dropping the future stops the session without waiting
+    /// for it.
+    ///
+    /// # Errors
+    /// The host sent nonsense or is gone, or the session failed. It is closed
+    /// before this returns.
+    pub async fn serve<R, W>(
+        self,
+        input: R,
+        output: W,
+        shutdown: impl Future<Output = ()>,
+    ) -> Result<Served, ServerError>
+    where
+        R: AsyncRead + Unpin,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        let (outbox, lane) = Outbox::new();
+        let mut writer = AbortOnDrop(tokio::spawn(lane.carry(output)));
+        let core = Arc::new(Core::new(self.options, outbox));
+        let reader = Reader { core: Arc::clone(&core), open: self.open, pump: Mutex::default() };
+        let mut shutdown = pin!(shutdown);
+        let (end, written) = tokio::select! {
+            biased;
+            () = &mut shutdown => (Ok(true), None),
+            written = &mut writer.0 => (Ok(false), Some(written)),
+            read = reader.read(input) => (read.map(|()| false), None),
+        };
+        // From here on nobody answers.
+        core.requests.close();
+        let hurry = written.is_some() || !matches!(end, Ok(false));
+        let limit = if hurry { LAST_WORDS } else { Duration::MAX };
+        let last_words = async {
+            let closed = tokio::time::timeout(limit, reader.close()).await.unwrap_or(None);
+            core.outbox.finish();
+            let written = match written {
+                Some(written) => Some(written),
+                None => tokio::time::timeout(limit, &mut writer.0).await.ok(),
+            };
+            (closed, written)
+        };
+        let mut interrupted = false;
+        let (closed, written) = tokio::select! {
+            last = last_words => last,
+            // Told to end while it waits for a host that does not read.
+            () = async { shutdown.await; tokio::time::sleep(LAST_WORDS).await }, if !hurry => {
+                interrupted = true;
+                (None, None)
+            }
+        };
+        match (&end, written) {
+            (Ok(false), Some(Ok(Ok(())))) | (Err(_) | Ok(true), _) | (_, None) => {}
+            (Ok(false), Some(written)) => return Err(lost(written)),
+        }
+        let shut_down = end? || interrupted;
+        if let Some(PumpEnd::Broken(error)) = closed {
+            return Err(error.into());
+        }
+        Ok(Served { is_error: core.lock().last_is_error, shut_down })
+    }
+}
+
+/// Why nothing can be written any more.
+fn lost(written: Result<io::Result<()>, tokio::task::JoinError>) -> ServerError {
+    ServerError::Output(match written {
+        Ok(Err(error)) => error,
+        Ok(Ok(())) => io::ErrorKind::BrokenPipe.into(),
+        Err(error) => io::Error::other(error),
+    })
+}
+
+/// Reads what the host sends.
+struct Reader<F> {
+    core: Arc<Core>,
+    open: F,
+    pump: Mutex<Option<JoinHandle<PumpEnd>>>,
+}
+
+/// Why reading ends early.
+enum Stop {
+    Error(ServerError),
+    /// Nobody reads our output; whoever writes says why.
+    Gone,
+}
+
+impl From<Gone> for Stop {
+    fn from(_: Gone) -> Self {
+        Self::Gone
+    }
+}
+
+impl<F, O> Reader<F>
+where
+    F: Fn(HostSetup) -> O,
+    O: Future<Output = Result<Opened, OpenFailure>>,
+{
+    /// Reads to the end of the input, and waits for the results of all prompts.
+    async fn read(&self, input: impl AsyncRead + Unpin) -> Result<(), ServerError> {
+        match self.serve_lines(input).await {
+            Ok(()) => Ok(()),
+            Err(Stop::Error(error)) => Err(error),
+            Err(Stop::Gone) => std::future::pending().await,
+        }
+    }
+
+    async fn serve_lines(&self, input: impl AsyncRead + Unpin) -> Result<(), Stop> {
+        let core = &self.core;
+        let mut over = core.over.subscribe();
+        let mut lines = LineReader::new(input, core.options.max_line);
+        loop {
+            tokio::select! {
+                line = lines.next() => match line {
+                    Ok(Some(line)) if line.trim_ascii().is_empty() => {}
+                    Ok(Some(line)) => {
+                        let message = Inbound::parse(line).map_err(|error| Stop::Error(malformed(line, &error)))?;
+                        self.take(message).await?;
+                    }
+                    Ok(None) => break,
+                    Err(LineError::TooLong { limit }) => return Err(Stop::Error(ServerError::TooLong { limit })),
+                    Err(LineError::Io(error)) => return Err(Stop::Error(ServerError::Input(error))),
+                },
+                // The session ended by itself; closing it says why.
+                _ = over.wait_for(|over| *over) => return Ok(()),
+            }
+        }
+        // Nobody answers any more, so nothing may wait for an answer.
+        core.requests.close();
+        while !core.is_idle() && !*over.borrow() {
+            tokio::select! {
+                () = core.settled.notified() => {}
+                _ = over.wait_for(|over| *over) => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn take(&self, message: Inbound) -> Result<(), Stop> {
+        let core = &self.core;
+        match message {
+            Inbound::User(message) => self.prompt(*message).await?,
+            Inbound::Request { id, subtype, body } => core.request(&id, &subtype, &body).await?,
+            Inbound::Response { id, answer } => core.requests.answer(&id, answer),
+            // Orders are carried out at once, so there is nothing to cancel.
+            Inbound::Cancel { id } => tracing::debug!(id, "the host no longer waits for an answer"),
+            Inbound::Environment(variables) => core.lock().environment.extend(variables),
+            Inbound::Other { kind } => tracing::debug!(kind, "a message of this type is left alone"),
+        }
+        Ok(())
+    }
+
+    async fn prompt(&self, message: UserMessage) -> Result<(), Stop> {
+        let core = &self.core;
+        let now = message.priority == Priority::Now;
+        if let Err(error) = core.enqueue(message) {
+            return Ok(core.refuse(&error).await?);
+        }
+        if now {
+            core.stop_run();
+        }
+        if core.handle().is_none() {
+            self.open_session().await?;
+        }
+        core.advance();
+        Ok(())
+    }
+
+    async fn open_session(&self) -> Result<(), Stop> {
+        let core = &self.core;
+        let opened = match (self.open)(core.setup()).await {
+            Ok(opened) => opened,
+            Err(error) => {
+                core.refuse(&error.to_string()).await?;
+                return Err(Stop::Error(ServerError::Open(error)));
+            }
+        };
+        let (events, notices) = core.opened(opened);
+        for notice in notices {
+            tracing::warn!("{notice}");
+        }
+        let task = tokio::spawn(pump(Arc::clone(core), events));
+        *self.pump.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
+        Ok(())
+    }
+
+    /// Closes the session and waits until its last event is written.
+    async fn close(&self) -> Option<PumpEnd> {
+        if let Some(handle) = self.core.handle() {
+            handle.close().await;
+        }
+        let task = self.pump.lock().unwrap_or_else(PoisonError::into_inner).take();
+        task?.await.ok()
+    }
+}
+
+fn malformed(line: &[u8], error: &windlass_types::JsonError) -> ServerError {
+    let start: String = String::from_utf8_lossy(line).chars().take(80).collect();
+    ServerError::Malformed { problem: error.to_string(), start }
+}
+
+/// A task that does not outlive its handle.
+struct AbortOnDrop<T>(JoinHandle<T>);
+
+impl<T> Drop for AbortOnDrop<T> {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}

@@ -1,0 +1,73 @@
+//! Which calls a hook is about.
+
+use regex::Regex;
+
+/// Which tools a hook is about.
+#[derive(Debug, Clone)]
+pub(crate) enum Matcher {
+    /// All of them.
+    All,
+    /// Those of these names.
+    Names(Vec<String>),
+    /// Those whose name has a match, anywhere.
+    Pattern(Regex),
+}
+
+impl Matcher {
+    /// Reads a matcher: nothing and `*` are everything, letters with `|` or `,`
+    /// between them are names, all else is a regular expression.
+    ///
+    /// # Errors
+    /// The regular expression is not one.
+    pub(crate) fn parse(text: Option<&str>) -> Result<Self, String> {
+        let text = text.unwrap_or_default().trim();
+        if text.is_empty() || text == "*" {
+            return Ok(Self::All);
+        }
+        if text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | ',' | '|')) {
+            let names = text.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty());
+            // The tool that starts agents had another name once.
+            let names = names.map(|name| if name == "Task" { "Agent" } else { name });
+            return Ok(Self::Names(names.map(str::to_owned).collect()));
+        }
+        Regex::new(text)
+            .map(Self::Pattern)
+            .map_err(|error| format!("the hook matcher {text:?} is not a regular expression that can be used: {error}"))
+    }
+
+    /// Whether it is about a tool, or about an event without one.
+    pub(crate) fn matches(&self, tool: Option<&str>) -> bool {
+        match (self, tool) {
+            (Self::All, _) | (_, None) => true,
+            (Self::Names(names), Some(tool)) => names.iter().any(|name| name == tool),
+            (Self::Pattern(pattern), Some(tool)) => pattern.is_match(tool),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lists_and_patterns() {
+        for (matcher, tool, expected) in [
+            (None, "Bash", true),
+            (Some(""), "Bash", true),
+            (Some("*"), "Bash", true),
+            (Some("Bash"), "Bash", true),
+            (Some("Bash"), "BashOutput", false),
+            (Some("Edit | Write,MultiEdit"), "Write", true),
+            (Some("Edit|Write"), "Wri", false),
+            (Some("mcp__memory"), "mcp__memory__get", false),
+            (Some("mcp__memory__.*"), "mcp__memory__get", true),
+            (Some(".ash"), "MyBash", true),
+            (Some("^Notebook"), "Read", false),
+            (Some("Task"), "Agent", true),
+        ] {
+            assert_eq!(Matcher::parse(matcher).unwrap().matches(Some(tool)), expected, "{matcher:?} {tool}");
+        }
+        assert!(Matcher::parse(Some("Bash")).unwrap().matches(None));
+        assert!(Matcher::parse(Some("(")).is_err());
+    }
+}

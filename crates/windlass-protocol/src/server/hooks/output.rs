@@ -1,0 +1,168 @@
+//! What a hook of the host says.
+
+use serde::Deserialize;
+use windlass_types::{Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, ToolResultContent};
+
+/// Most characters of a text of a hook.
+const MAX_TEXT: usize = 10_000;
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
+struct Output {
+    #[serde(default)]
+    r#async: Option<bool>,
+    #[serde(default)]
+    r#continue: Option<bool>,
+    #[serde(default)]
+    stop_reason: Option<String>,
+    #[serde(default)]
+    system_message: Option<String>,
+    #[serde(default)]
+    decision: Option<Decision>,
+    #[serde(default)]
+    reason: Option<String>,
+    #[serde(default)]
+    hook_specific_output: Option<Specific>,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Decision {
+    Block,
+    Approve,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Specific {
+    hook_event_name: String,
+    #[serde(default)]
+    permission_decision: Option<PermissionDecision>,
+    #[serde(default)]
+    permission_decision_reason: Option<String>,
+    #[serde(default)]
+    updated_input: Option<JsonText>,
+    #[serde(default)]
+    additional_context: Option<String>,
+    #[serde(default)]
+    updated_tool_output: Option<JsonText>,
+    #[serde(default, rename = "updatedMCPToolOutput")]
+    updated_mcp_tool_output: Option<JsonText>,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum PermissionDecision {
+    Allow,
+    Deny,
+    Ask,
+    Defer,
+}
+
+/// Reads what a hook said of an occasion. `hook` is its name.
+///
+/// # Errors
+/// It is not an output object, or is about another event. Then it says nothing.
+pub(crate) fn read(hook: &str, call: &HookCall, output: &JsonText) -> Result<HookOutcome, String> {
+    if !output.is_object() {
+        return Err("its output is not an object".to_owned());
+    }
+    let Output { r#async, r#continue, stop_reason, system_message, decision, reason, hook_specific_output } =
+        output.to().map_err(|error| format!("its output is not understood: {error}"))?;
+    let mut outcome = HookOutcome::default();
+    if r#async == Some(true) {
+        return Ok(outcome);
+    }
+    let event = call.event();
+    if let Some(message) = system_message {
+        let subject = call.tool_name().map(|tool| format!(":{tool}")).unwrap_or_default();
+        outcome.system_messages.push(format!("{event}{subject} says: {}", short(message)));
+    }
+    if r#continue == Some(false) {
+        outcome.stop = Some(short(stop_reason.unwrap_or_else(|| format!("The {event} hook stopped the run."))));
+    }
+    let reason = reason.map(short);
+    match (decision, event) {
+        (Some(Decision::Block), HookEventName::PreToolUse) => {
+            outcome.verdict = Some(verdict(Behavior::Deny, hook, reason, "The call was blocked by a hook."));
+        }
+        (Some(Decision::Approve), HookEventName::PreToolUse) => {
+            outcome.verdict = Some(verdict(Behavior::Allow, hook, reason, ""));
+        }
+        (Some(Decision::Block), _) => {
+            outcome.block = Some(verdict(Behavior::Deny, hook, reason, "It was blocked by a hook."));
+        }
+        _ => {}
+    }
+    if let Some(specific) = hook_specific_output {
+        if specific.hook_event_name != event.as_str() {
+            return Err(format!("its output is about {}, not {event}", specific.hook_event_name));
+        }
+        apply(specific, hook, call, &mut outcome)?;
+    }
+    Ok(outcome)
+}
+
+fn apply(specific: Specific, hook: &str, call: &HookCall, outcome: &mut HookOutcome) -> Result<(), String> {
+    let context = specific.additional_context.map(short).filter(|text| !text.is_empty());
+    match call.event() {
+        HookEventName::PreToolUse => {
+            let said = specific.permission_decision_reason.map(short);
+            let verdict = specific.permission_decision.map(|decision| match decision {
+                PermissionDecision::Allow => verdict(Behavior::Allow, hook, said, ""),
+                PermissionDecision::Ask => {
+                    verdict(Behavior::Ask, hook, said, "A hook wants this call to be confirmed.")
+                }
+                PermissionDecision::Deny => verdict(Behavior::Deny, hook, said, "The call was blocked by a hook."),
+                // A call cannot be kept for later; that it must not run now is certain.
+                PermissionDecision::Defer => {
+                    verdict(Behavior::Deny, hook, said, "A hook deferred this call, which is not supported.")
+                }
+            });
+            outcome.verdict = verdict.or(outcome.verdict.take());
+            if let Some(input) = specific.updated_input {
+                if !input.is_object() {
+                    return Err("its `updatedInput` is not an object".to_owned());
+                }
+                outcome.updated_input = Some(input);
+            }
+            outcome.additional_context.extend(context);
+        }
+        HookEventName::PostToolUse => {
+            let output = specific.updated_tool_output.or(specific.updated_mcp_tool_output);
+            outcome.updated_output = output.as_ref().map(content);
+            outcome.additional_context.extend(context);
+        }
+        // Context at the end is something to go on with.
+        HookEventName::Stop => {
+            if let (None, Some(context)) = (&outcome.block, context) {
+                outcome.block = Some(HookVerdict::new(Behavior::Deny, hook, context));
+            }
+        }
+        _ => outcome.additional_context.extend(context),
+    }
+    Ok(())
+}
+
+fn verdict(behavior: Behavior, hook: &str, reason: Option<String>, otherwise: &str) -> HookVerdict {
+    let reason = reason.filter(|reason| !reason.is_empty()).unwrap_or_else(|| otherwise.to_owned());
+    HookVerdict::new(behavior, hook, reason)
+}
+
+/// What the model reads of an output that a hook gave: a text, content blocks, or JSON.
+fn content(output: &JsonText) -> ToolResultContent {
+    output.to::<ToolResultContent>().unwrap_or_else(|_| ToolResultContent::from(output.as_str()))
+}
+
+fn short(text: String) -> String {
+    match text.char_indices().nth(MAX_TEXT) {
+        None => text,
+        Some((end, _)) => {
+            let kept = text.split_at_checked(end).map_or("", |(kept, _)| kept);
+            format!("{kept}\n[The hook said more; the rest is left out.]")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+use super::*;
+
+fn pre(output: &str) -> Result<HookOutcome, String> {
+    let call = HookCall::PreToolUse {
+        tool_name: "Bash".into(),
+        tool_input: JsonText::empty_object(),
+        tool_use_id: "t".into(),
+    };
+    read("h", &call, &JsonText::parse(output).unwrap())
+}
+
+fn specific(rest: &str) -> String {
+    format!(r#"{{"hookSpecificOutput":{{"hookEventName":"PreToolUse",{rest}}}}}"#)
+}
+
+#[test]
+fn verdicts_on_a_call() {
+    for (output, behavior, reason) in [
+        (r#"{"decision":"block","reason":"no"}"#.to_owned(), Behavior::Deny, "no"),
+        (r#"{"decision":"approve"}"#.to_owned(), Behavior::Allow, ""),
+        (specific(r#""permissionDecision":"deny","permissionDecisionReason":"no rm""#), Behavior::Deny, "no rm"),
+        (specific(r#""permissionDecision":"deny""#), Behavior::Deny, "The call was blocked by a hook."),
+        (specific(r#""permissionDecision":"ask""#), Behavior::Ask, "A hook wants this call to be confirmed."),
+        (specific(r#""permissionDecision":"defer","permissionDecisionReason":"later""#), Behavior::Deny, "later"),
+    ] {
+        let verdict = pre(&output).unwrap().verdict.unwrap();
+        assert_eq!((verdict.behavior, verdict.reason.as_str()), (behavior, reason), "{output}");
+    }
+    assert_eq!(pre("{}").unwrap(), HookOutcome::default());
+    assert_eq!(pre(r#"{"async":true,"decision":"block"}"#).unwrap(), HookOutcome::default());
+}
+
+#[test]
+fn a_hook_may_say_several_things_at_once() {
+    let said = specific(r#""permissionDecision":"allow","updatedInput":{"n":1.0},"additionalContext":"c""#);
+    let outcome = pre(&said).unwrap();
+    assert_eq!(outcome.verdict.unwrap().behavior, Behavior::Allow);
+    assert_eq!(outcome.updated_input.unwrap().as_str(), r#"{"n":1.0}"#);
+    assert_eq!(outcome.additional_context, ["c"]);
+    let outcome = pre(r#"{"continue":false,"systemMessage":"look"}"#).unwrap();
+    assert_eq!(outcome.system_messages, ["PreToolUse:Bash says: look"]);
+    assert_eq!(outcome.stop.as_deref(), Some("The PreToolUse hook stopped the run."));
+}
+
+#[test]
+fn nonsense_is_no_opinion_but_an_error() {
+    for output in [
+        "7",
+        "[]",
+        r#"{"decision":"maybe"}"#,
+        r#"{"hookSpecificOutput":{}}"#,
+        r#"{"hookSpecificOutput":{"hookEventName":"Stop"}}"#,
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":"x"}}"#,
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"perhaps"}}"#,
+    ] {
+        assert!(pre(output).is_err(), "{output}");
+    }
+}
+
+#[test]
+fn after_a_call_and_at_the_end() {
+    let call = HookCall::PostToolUse {
+        tool_name: "Bash".into(),
+        tool_input: JsonText::empty_object(),
+        tool_use_id: "t".into(),
+        tool_response: JsonText::empty_object(),
+        duration_ms: 0,
+    };
+    let said = r#"{"decision":"block","reason":"bad","hookSpecificOutput":{"hookEventName":"PostToolUse",
+        "additionalContext":"c","updatedToolOutput":{"x":1}}}"#;
+    let outcome = read("h", &call, &JsonText::parse(said).unwrap()).unwrap();
+    assert_eq!(outcome.block.unwrap().reason, "bad");
+    assert_eq!(outcome.additional_context, ["c"]);
+    assert_eq!(outcome.updated_output.unwrap().text(), r#"{"x":1}"#);
+
+    let stop = HookCall::Stop { stop_hook_active: false, last_assistant_message: String::new() };
+    let said = r#"{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"go on"}}"#;
+    assert_eq!(read("h", &stop, &JsonText::parse(said).unwrap()).unwrap().block.unwrap().reason, "go on");
+}
+
+#[test]
+fn long_texts_are_cut() {
+    let long = "é".repeat(MAX_TEXT + 1);
+    let outcome = pre(&specific(&format!(r#""additionalContext":"{long}""#))).unwrap();
+    let text = outcome.additional_context.first().unwrap();
+    assert!(text.starts_with(&"é".repeat(MAX_TEXT)) && text.ends_with("left out.]"));
+}

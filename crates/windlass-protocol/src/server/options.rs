@@ -1,0 +1,50 @@
+//! What a server is told beside what the host says.
+
+use crate::FrameOptions;
+use std::sync::Arc;
+use windlass_runtime::SystemIds;
+use windlass_tool::Ids;
+use windlass_types::PermissionMode;
+
+/// What a server is told beside what the host says: the host's command line.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ServerOptions {
+    /// How frames are written.
+    pub frames: FrameOptions,
+    /// Whether the host answers questions about tool calls. Default: no.
+    pub permission_prompts: bool,
+    /// The mode that sessions begin in. Default: `default`.
+    pub permission_mode: PermissionMode,
+    /// Whether the host may switch to `bypassPermissions`. Default: no.
+    pub bypass_allowed: bool,
+    /// Whether the host wants to know when the session is busy. Default: no.
+    pub session_state: bool,
+    /// The models to offer: name and description.
+    pub models: Vec<(String, String)>,
+    /// MCP servers that were configured, none of which is connected.
+    pub mcp_servers: Vec<String>,
+    /// The session that is resumed, for frames before it is open.
+    pub session_id: Option<String>,
+    /// Most bytes of a line of the host. Default: 64 MiB.
+    pub max_line: usize,
+    /// Chance. Default: the operating system's.
+    pub ids: Arc<dyn Ids>,
+}
+
+impl Default for ServerOptions {
+    fn default() -> Self {
+        Self {
+            frames: FrameOptions::default(),
+            permission_prompts: false,
+            permission_mode: PermissionMode::Default,
+            bypass_allowed: false,
+            session_state: false,
+            models: Vec::new(),
+            mcp_servers: Vec::new(),
+            session_id: None,
+            max_line: 64 * 1024 * 1024,
+            ids: Arc::new(SystemIds::default()),
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The one place where lines leave.
+
+use std::io;
+use std::sync::Arc;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+
+/// How many bytes wait at most before whoever writes has to wait too.
+const ROOM: u32 = 4 * 1024 * 1024;
+
+/// Nobody reads any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Gone;
+
+/// A queue of lines, bounded in bytes. Cheap to clone; what several write comes
+/// out line by line.
+#[derive(Debug, Clone)]
+pub(crate) struct Outbox {
+    lines: mpsc::UnboundedSender<Lines>,
+    room: Arc<Semaphore>,
+}
+
+/// Lines on their way, with the room that they take up.
+#[derive(Debug)]
+struct Lines {
+    /// Nothing is the end.
+    bytes: Option<Vec<u8>>,
+    _room: Option<OwnedSemaphorePermit>,
+}
+
+/// Room in the queue for some lines.
+#[derive(Debug)]
+pub(crate) struct Slot<'a> {
+    outbox: &'a Outbox,
+    room: OwnedSemaphorePermit,
+}
+
+impl Outbox {
+    pub(crate) fn new() -> (Self, Lane) {
+        let (sender, lines) = mpsc::unbounded_channel();
+        let room = Arc::new(Semaphore::new(ROOM as usize));
+        (Self { lines: sender, room: Arc::clone(&room) }, Lane { lines, room })
+    }
+
+    /// Waits until there is room for so many bytes. Cancel safe.
+    pub(crate) async fn reserve(&self, len: usize) -> Result<Slot<'_>, Gone> {
+        // What is longer than the queue may have all of it.
+        let len = u32::try_from(len).unwrap_or(ROOM).min(ROOM);
+        let room = Arc::clone(&self.room).acquire_many_owned(len).await.map_err(|_| Gone)?;
+        Ok(Slot { outbox: self, room })
+    }
+
+    /// Writes lines when there is room. Cancel safe: all of them or none.
+    pub(crate) async fn send(&self, bytes: Vec<u8>) -> Result<(), Gone> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.reserve(bytes.len()).await?.send(bytes);
+        Ok(())
+    }
+
+    /// Writes a line whether there is room or not: for what follows from a line
+    /// that was written, so that there are never more than those.
+    pub(crate) fn send_now(&self, bytes: Vec<u8>) {
+        let _ = self.lines.send(Lines { bytes: Some(bytes), _room: None });
+    }
+
+    /// Nothing follows. What is sent after this is lost.
+    pub(crate) fn finish(&self) {
+        let _ = self.lines.send(Lines { bytes: None, _room: None });
+    }
+}
+
+impl Slot<'_> {
+    /// Writes the lines that the room is for.
+    pub(crate) fn send(self, bytes: Vec<u8>) {
+        let _ = self.outbox.lines.send(Lines { bytes: Some(bytes), _room: Some(self.room) });
+    }
+}
+
+/// The other end: carries lines to a stream.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    lines: mpsc::UnboundedReceiver<Lines>,
+    room: Arc<Semaphore>,
+}
+
+impl Lane {
+    /// Writes to the end, and flushes whenever nothing waits.
+    pub(crate) async fn carry(mut self, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
+        while let Some(mut lines) = self.lines.recv().await {
+            loop {
+                let Some(bytes) = lines.bytes else { return output.flush().await };
+                output.write_all(&bytes).await?;
+                match self.lines.try_recv() {
+                    Ok(next) => lines = next,
+                    Err(_) => break,
+                }
+            }
+            output.flush().await?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        // Whoever waits for room is told that there will be none.
+        self.room.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+    use tokio::io::AsyncReadExt;
+
+    #[tokio::test]
+    async fn a_reader_that_does_not_read_makes_writers_wait() {
+        let (outbox, lane) = Outbox::new();
+        let (near, mut far) = tokio::io::duplex(16);
+        let carried = tokio::spawn(lane.carry(near));
+        outbox.send(vec![b'x'; ROOM as usize]).await.unwrap();
+        assert!(outbox.send(b"late\n".to_vec()).now_or_never().is_none());
+        let mut all = vec![0; ROOM as usize];
+        far.read_exact(&mut all).await.unwrap();
+        outbox.send(b"late\n".to_vec()).await.unwrap();
+        let mut late = [0; 5];
+        far.read_exact(&mut late).await.unwrap();
+        assert_eq!(&late, b"late\n");
+        outbox.finish();
+        carried.await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_is_gone_ends_the_wait() {
+        let (outbox, lane) = Outbox::new();
+        let (near, far) = tokio::io::duplex(16);
+        let carried = tokio::spawn(lane.carry(near));
+        outbox.send(vec![b'x'; ROOM as usize]).await.unwrap();
+        let waiting = tokio::spawn({
+            let outbox = outbox.clone();
+            async move { outbox.send(b"late\n".to_vec()).await }
+        });
+        drop(far);
+        assert_eq!(waiting.await.unwrap(), Err(Gone));
+        assert!(carried.await.unwrap().is_err());
+    }
+}

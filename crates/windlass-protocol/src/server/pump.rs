@@ -1,0 +1,115 @@
+//! From the events of a session to frames.
+
+use super::core::Core;
+use super::outbox::Gone;
+use std::sync::Arc;
+use windlass_runtime::{EventStream, SessionError};
+use windlass_types::{Event, EventKind, HookEventName, StateChange};
+
+/// Why events stopped.
+#[derive(Debug)]
+pub(crate) enum PumpEnd {
+    /// The session was closed.
+    Closed,
+    /// The session cannot go on.
+    Broken(SessionError),
+    /// Nobody reads any more.
+    Gone,
+}
+
+/// Writes the events of a session until it ends.
+pub(crate) async fn pump(core: Arc<Core>, events: EventStream) -> PumpEnd {
+    let mut pump = Pump { core: &core, events, begun: None };
+    let end = match pump.run().await {
+        Ok(end) => end,
+        Err(Gone) => PumpEnd::Gone,
+    };
+    core.lock().running = false;
+    core.over.send_replace(true);
+    end
+}
+
+struct Pump<'a> {
+    core: &'a Core,
+    events: EventStream,
+    /// A run that has begun, but whose prompt is still being looked at by hooks.
+    begun: Option<Event>,
+}
+
+impl Pump<'_> {
+    async fn run(&mut self) -> Result<PumpEnd, Gone> {
+        let mut asking = self.core.permissions.asking();
+        loop {
+            tokio::select! {
+                biased;
+                event = self.events.next() => match event {
+                    Ok(Some(event)) => self.event(event).await?,
+                    Ok(None) => return Ok(PumpEnd::Closed),
+                    Err(error) => {
+                        self.broken(&error).await?;
+                        return Ok(PumpEnd::Broken(error));
+                    }
+                },
+                changed = asking.changed() => {
+                    let waits = changed.is_ok() && *asking.borrow_and_update() > 0;
+                    if self.core.lock().running {
+                        self.core.say_state(if waits { "requires_action" } else { "running" }).await?;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn event(&mut self, event: Event) -> Result<(), Gone> {
+        match &event.kind {
+            EventKind::RunStarted(_) => {
+                self.begun = Some(event);
+                return self.core.say_state("running").await;
+            }
+            EventKind::UsageUpdated { usage, .. } => {
+                self.core.lock().context_tokens = usage.total_input().saturating_add(usage.output_tokens);
+            }
+            EventKind::StateChanged(StateChange::PermissionMode { mode }) => {
+                self.core.scene.set_permission_mode(*mode);
+            }
+            _ => {}
+        }
+        if !matches!(event.kind, EventKind::HookRan { event: HookEventName::SessionStart, .. })
+            && let Some(begun) = self.begun.take()
+        {
+            self.write(&begun).await?;
+        }
+        self.write(&event).await?;
+        if let EventKind::RunFinished(result) = &event.kind {
+            self.finished(crate::is_error(&result.outcome)).await?;
+        }
+        Ok(())
+    }
+
+    async fn write(&self, event: &Event) -> Result<(), Gone> {
+        self.core.outbox.send(self.core.frames(|mapper, out| mapper.map(event, out))).await
+    }
+
+    /// The next prompt is given before the host hears that the session is idle.
+    async fn finished(&self, is_error: bool) -> Result<(), Gone> {
+        {
+            let mut state = self.core.lock();
+            state.last_is_error = is_error;
+            state.running = false;
+        }
+        self.core.advance();
+        if self.core.is_idle() {
+            self.core.say_state("idle").await?;
+        }
+        self.core.settled.notify_one();
+        Ok(())
+    }
+
+    /// Every prompt gets its result, also when the session breaks under it.
+    async fn broken(&self, error: &SessionError) -> Result<(), Gone> {
+        if self.core.lock().running {
+            self.core.refuse(&error.to_string()).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,143 @@
+//! What a host wants of a session, and the session it gets.
+
+use super::hooks::{HookConfig, HostHooks};
+use super::permission::HostPermissions;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use windlass_runtime::{ModelProfile, Session};
+use windlass_types::{JsonError, JsonText, PermissionMode, Thinking};
+
+/// Separates the part of a system prompt that all sessions share from the rest.
+const BOUNDARY: &str = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
+
+/// The host's `initialize` request.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Initialize {
+    /// The system prompt instead of the preset; empty means none. Absent if the host does not say.
+    pub system_prompt: Option<String>,
+    /// What goes behind the system prompt.
+    pub append_system_prompt: Option<String>,
+    /// The in-process MCP servers of the host.
+    pub sdk_mcp_servers: Vec<String>,
+    /// The whole request as it came, with everything that is not understood.
+    pub body: JsonText,
+    pub(crate) hooks: Option<HookConfig>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Fields {
+    #[serde(default)]
+    hooks: Option<HookConfig>,
+    #[serde(default)]
+    system_prompt: Option<Text>,
+    #[serde(default)]
+    append_system_prompt: Option<String>,
+    #[serde(default)]
+    sdk_mcp_servers: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Text {
+    One(String),
+    Parts(Vec<String>),
+}
+
+impl Initialize {
+    pub(crate) fn parse(body: JsonText) -> Result<Self, JsonError> {
+        let fields: Fields = body.to()?;
+        let system_prompt = fields.system_prompt.map(|text| match text {
+            Text::One(text) => text,
+            Text::Parts(parts) => {
+                let parts = parts.iter().map(String::as_str).filter(|part| *part != BOUNDARY && !part.is_empty());
+                parts.collect::<Vec<_>>().join("\n\n")
+            }
+        });
+        Ok(Self {
+            system_prompt,
+            append_system_prompt: fields.append_system_prompt.filter(|text| !text.is_empty()),
+            sdk_mcp_servers: fields.sdk_mcp_servers.unwrap_or_default(),
+            body,
+            hooks: fields.hooks,
+        })
+    }
+}
+
+/// What the host has said before its first prompt: a session is opened with it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct HostSetup {
+    /// Its `initialize` request, if it made one.
+    pub initialize: Option<Initialize>,
+    /// The permission mode that it asked for, if it did.
+    pub permission_mode: Option<PermissionMode>,
+    /// The model that it asked for; `Some(None)` is the default one.
+    pub model: Option<Option<String>>,
+    /// How it wants the model to reason; `Some(None)` is the default.
+    pub thinking: Option<Option<Thinking>>,
+    /// Variables that replace those of the environment.
+    pub environment: BTreeMap<String, String>,
+    /// Its hooks. To be registered even when there are none yet.
+    pub hooks: HostHooks,
+    /// It answers questions about tool calls, if it said so.
+    pub permissions: Option<HostPermissions>,
+}
+
+/// Finds a model by id or alias, and the default one for nothing.
+pub(crate) type Models = Arc<dyn Fn(Option<&str>) -> ModelProfile + Send + Sync>;
+
+/// A session that was opened for a host.
+#[non_exhaustive]
+pub struct Opened {
+    /// The session.
+    pub session: Session,
+    /// Where it is written, if it is.
+    pub transcript: Option<PathBuf>,
+    pub(crate) models: Models,
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opened").field("session", &self.session).field("transcript", &self.transcript).finish()
+    }
+}
+
+impl Opened {
+    /// An open session. `models` finds a model by id or alias, and the default one for nothing.
+    pub fn new(session: Session, models: impl Fn(Option<&str>) -> ModelProfile + Send + Sync + 'static) -> Self {
+        Self { session, transcript: None, models: Arc::new(models) }
+    }
+
+    /// Says where the session is written.
+    #[must_use]
+    pub fn with_transcript(mut self, path: impl Into<PathBuf>) -> Self {
+        self.transcript = Some(path.into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prompts_come_as_text_or_parts() {
+        for (field, expected) in [
+            (r#""x":1"#, None),
+            (r#""systemPrompt":null"#, None),
+            (r#""systemPrompt":[""]"#, Some("")),
+            (r#""systemPrompt":"p""#, Some("p")),
+            (r#""systemPrompt":["a","__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__","b"]"#, Some("a\n\nb")),
+        ] {
+            let body = JsonText::parse(format!(r#"{{"subtype":"initialize","hooks":null,{field}}}"#)).unwrap();
+            let initialize = Initialize::parse(body.clone()).unwrap();
+            assert_eq!(initialize.system_prompt.as_deref(), expected, "{field}");
+            assert_eq!(initialize.body, body);
+        }
+    }
+}
