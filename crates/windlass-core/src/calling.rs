@@ -4,7 +4,7 @@ use crate::assemble::{AssembledMessage, MessageAssembler, Step};
 use crate::batch::{Batch, Call};
 use crate::budget::{Reservation, reserve};
 use crate::machine::{Phase, duration_ms};
-use crate::retry::{Next, Retry};
+use crate::retry::{Next, Retry, advice};
 use crate::{Effect, EffectId, Machine, ModelFailure, ModelProfile, Unprepared};
 use std::sync::Arc;
 use windlass_context::{estimate_request, runtime_text};
@@ -362,7 +362,11 @@ impl Machine {
     }
 
     fn give_up(&mut self, kind: RunFailureKind, failure: &ModelFailure) {
-        let failure = RunFailure::new(kind, failure.message.clone()).with_status(failure.status);
+        let message = match advice(failure.kind) {
+            Some(advice) => format!("{}. {advice}", failure.message.trim_end_matches('.')),
+            None => failure.message.clone(),
+        };
+        let failure = RunFailure::new(kind, message).with_status(failure.status);
         self.finish(Outcome::Failed(failure));
     }
 

@@ -63,6 +63,21 @@ impl Retry {
     }
 }
 
+/// What the user can do about a failure that ended a run, where its message does not say so by itself.
+pub(crate) fn advice(kind: ModelErrorKind) -> Option<&'static str> {
+    match kind {
+        ModelErrorKind::RateLimited => Some("Wait a while, or ask for less at once."),
+        ModelErrorKind::Overloaded => Some("Try again later, or set a fallback model."),
+        ModelErrorKind::Server | ModelErrorKind::Timeout | ModelErrorKind::Cut | ModelErrorKind::Protocol => {
+            Some("Try again later.")
+        }
+        ModelErrorKind::Connection => Some("Check the network and the address of the provider."),
+        ModelErrorKind::PromptTooLong => Some("Begin a new session, or send less."),
+        ModelErrorKind::RequestTooLarge => Some("Send less at once: files, images and long outputs count."),
+        _ => None,
+    }
+}
+
 /// The wait before a repeat: doubled each time, between three and five quarters by chance.
 fn backoff(attempt: u32, jitter: u32) -> Duration {
     let doubled = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1).min(16)));

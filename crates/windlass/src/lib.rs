@@ -66,10 +66,11 @@ pub use windlass_tool::{
     schemars, tool_fn, tool_fn_with,
 };
 pub use windlass_types::{
-    Access, AgentPath, Behavior, ContentBlock, Decision, DecisionReason, Delta, Event, EventKind, HookEventName,
-    JsonText, Message, NanoUsd, Outcome, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate,
-    RunFailure, RunFailureKind, RunResult, SessionId, StateChange, Status, StopReason, Thinking, ToolFinished,
-    ToolResult, ToolUse, ToolUseId, Unsuccessful, Usage,
+    Access, AgentPath, Behavior, ContentBlock, Continuation, Decision, DecisionReason, Delta, Event, EventKind,
+    HookEventName, Interrupted, JsonText, Message, ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionAnswer,
+    PermissionDenial, PermissionMode, PermissionRequest, PermissionUpdate, RetryStatus, RunFailure, RunFailureKind,
+    RunResult, RunStarted, SessionId, StateChange, Status, StopReason, Thinking, ToolFinished, ToolProgress,
+    ToolResult, ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage, WithdrawReason,
 };
 
 /// Runs the examples of the README as tests.

@@ -1,0 +1,145 @@
+//! What a host gets to know when the API fails, over a real socket.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests")]
+
+mod common;
+
+use common::{Seen, provider, watch};
+use std::time::{Duration, Instant};
+use windlass::{
+    Anthropic, Continuation, EventKind, ModelErrorKind, Outcome, RunFailure, RunFailureKind, Status, query,
+};
+use windlass_testkit::wire::{Message, Reply, WireServer};
+
+fn failure(seen: &Seen) -> &RunFailure {
+    match &seen.result().outcome {
+        Outcome::Failed(failure) => failure,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn statuses(seen: &Seen) -> Vec<&Status> {
+    let status = |event: &'_ windlass::Event| matches!(event.kind, EventKind::Status(_));
+    seen.events
+        .iter()
+        .filter(|event| status(event))
+        .filter_map(|event| match &event.kind {
+            EventKind::Status(status) => Some(status),
+            _ => None,
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn every_refusal_has_a_kind_a_status_and_a_way_out() {
+    use ModelErrorKind as Kind;
+    let model = RunFailureKind::Model;
+    let too_long = "prompt is too long: 208310 tokens > 200000 maximum";
+    for (status, kind, said, expected, advice) in [
+        (401, "authentication_error", "invalid x-api-key", model(Kind::Authentication), "check ANTHROPIC_API_KEY"),
+        (403, "permission_error", "not yours", model(Kind::PermissionDenied), "the key may not do this"),
+        (404, "not_found_error", "model: nope", model(Kind::NotFound), "check the model name"),
+        (400, "invalid_request_error", too_long, RunFailureKind::PromptTooLong, "Begin a new session, or send less."),
+        (400, "invalid_request_error", "credit balance is too low", model(Kind::Billing), "billing page"),
+        (400, "invalid_request_error", "tools.0: bad", model(Kind::InvalidRequest), "tools.0: bad"),
+        (413, "request_too_large", "too many bytes", model(Kind::RequestTooLarge), "Send less at once"),
+        (429, "rate_limit_error", "slow down", model(Kind::RateLimited), "Wait a while"),
+        (500, "api_error", "oops", model(Kind::Server), "Try again later."),
+        (529, "overloaded_error", "Overloaded", model(Kind::Overloaded), "set a fallback model"),
+    ] {
+        let server = WireServer::start().await.unwrap();
+        server.push(Reply::error(status, kind, said));
+        let seen = watch(query("hi").provider(provider(&server.url())).max_retries(0)).await;
+        let failure = failure(&seen);
+        assert_eq!((failure.kind, failure.status), (expected, Some(status)), "{failure:?}");
+        assert!(failure.message.contains(advice) && failure.message.contains(said), "{status}: {}", failure.message);
+        assert!(!failure.message.contains('\n') && !failure.message.contains("sk-test-key"), "{}", failure.message);
+        assert_eq!((server.request_count(), seen.result().turns), (1, 1), "{status}");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_get_better_is_not_repeated() {
+    for (status, kind) in [(401, "authentication_error"), (404, "not_found_error"), (413, "request_too_large")] {
+        let server = WireServer::start().await.unwrap();
+        server.on_request(move |_| Reply::error(status, kind, "no"));
+        let seen = watch(query("hi").provider(provider(&server.url()))).await;
+        failure(&seen);
+        assert_eq!(server.request_count(), 1, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn a_rate_limit_is_waited_out_for_as_long_as_the_server_says() {
+    let server = WireServer::start().await.unwrap();
+    server.push(Reply::error(429, "rate_limit_error", "slow down").header("retry-after", "1"));
+    server.push(Message::new().text("ok"));
+    let began = Instant::now();
+    let seen = watch(query("hi").provider(provider(&server.url())).max_retries(1)).await;
+    assert!(began.elapsed() >= Duration::from_secs(1));
+    assert_eq!((&seen.result().outcome, seen.texts.as_slice()), (&Outcome::Success, ["ok".to_owned()].as_slice()));
+    let retries: Vec<_> = statuses(&seen)
+        .into_iter()
+        .filter_map(|status| match status {
+            Status::Retrying(retry) => Some((retry.attempt, retry.delay_ms, retry.http_status)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(retries, [(1, 1000, Some(429))]);
+
+    // Longer than anybody wants to sit in front of.
+    server.push(Reply::error(429, "rate_limit_error", "slow down").header("retry-after", "3600"));
+    let seen = watch(query("hi").provider(provider(&server.url()))).await;
+    assert_eq!(failure(&seen).kind, RunFailureKind::Model(ModelErrorKind::RateLimited));
+}
+
+#[tokio::test]
+async fn the_fallback_model_takes_over_after_three_overloaded_answers() {
+    let server = WireServer::start().await.unwrap();
+    for _ in 0..3 {
+        server.push(Reply::error(529, "overloaded_error", "Overloaded"));
+    }
+    server.push(Message::new().text("from the other one"));
+    let query = query("hi").provider(provider(&server.url())).model("opus").fallback_model("haiku");
+    let seen = watch(query).await;
+    assert_eq!(seen.result().text, "from the other one");
+    let models: Vec<_> =
+        server.requests().iter().map(|request| request.json().unwrap()["model"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(models[..3], vec![models[0].clone(); 3]);
+    assert!(models[0].contains("opus") && models[3].contains("haiku"), "{models:?}");
+    let calls: Vec<_> = statuses(&seen)
+        .into_iter()
+        .filter_map(|status| match status {
+            Status::Requesting { continuation, .. } => Some(*continuation),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(calls, [Continuation::Prompt, Continuation::Retry, Continuation::Retry, Continuation::Fallback]);
+    assert!(statuses(&seen).iter().any(|status| matches!(status, Status::FallingBack { .. })));
+}
+
+#[tokio::test]
+async fn nobody_at_the_address_is_said_with_the_address() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap();
+    drop(free);
+    let seen = watch(query("hi").provider(provider(&format!("http://{address}"))).max_retries(0)).await;
+    let failure = failure(&seen);
+    assert_eq!(failure.kind, RunFailureKind::Model(ModelErrorKind::Connection));
+    assert!(failure.message.contains("127.0.0.1") && failure.message.contains("Check the network"), "{failure:?}");
+}
+
+#[tokio::test]
+async fn a_silent_stream_is_given_up_and_what_it_said_is_withdrawn() {
+    let server = WireServer::start().await.unwrap();
+    let reply = Reply::from(Message::new().text_deltas(["half", " of it"]));
+    // After the first delta: start, block start, ping, delta.
+    let half = reply.event_ends()[3];
+    server.push(reply.hang_at(half));
+    let limit = Duration::from_millis(150);
+    let provider = Anthropic::builder().api_key("k").base_url(server.url()).idle_timeout(limit).build().unwrap();
+    let seen = watch(query("hi").provider(provider).max_retries(0)).await;
+    assert_eq!(failure(&seen).kind, RunFailureKind::Model(ModelErrorKind::Timeout));
+    assert_eq!((seen.withdrawn, seen.texts.len()), (1, 0));
+    server.wait_hang_ups(1).await;
+}
