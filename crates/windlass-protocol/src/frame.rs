@@ -10,19 +10,19 @@ pub(crate) struct Uuid(pub(crate) u128);
 
 impl Serialize for Uuid {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        const HEX: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
         // RFC 9562, section 5.4: version and variant stand over the random bits.
         let bits = (self.0 & !(0xf_u128 << 76)) | (0x4_u128 << 76);
         let bits = (bits & !(0x3_u128 << 62)) | (0x2_u128 << 62);
-        let mut text = String::with_capacity(36);
-        for nibble in (0..32_u32).rev() {
-            if matches!(nibble, 23 | 19 | 15 | 11) {
-                text.push('-');
-            }
-            let digit = usize::try_from((bits >> (nibble * 4)) & 0xf).unwrap_or_default();
-            text.push(HEX.get(digit).copied().unwrap_or('0'));
+        let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
+        // Dashes stay where no digit is written.
+        let mut text = [b'-'; 36];
+        let places = text.iter_mut().enumerate().filter(|(at, _)| !matches!(at, 8 | 13 | 18 | 23));
+        let nibbles = bits.to_be_bytes().into_iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
+        for ((_, place), nibble) in places.zip(nibbles) {
+            *place = digit(nibble);
         }
-        serializer.serialize_str(&text)
+        let text = std::str::from_utf8(&text).unwrap_or_default();
+        serializer.serialize_str(text)
     }
 }
 

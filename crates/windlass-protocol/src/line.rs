@@ -14,7 +14,9 @@ pub(crate) fn push(out: &mut Vec<u8>, frame: &impl Serialize) -> bool {
         out.truncate(start);
         return false;
     }
-    if out.iter().skip(start).any(|byte| matches!(byte, b'\n' | b'\r' | 0xe2)) {
+    // Without an early exit the compiler looks at many bytes at once.
+    let written = out.get(start..).unwrap_or_default();
+    if written.iter().fold(false, |found, byte| found | matches!(byte, b'\n' | b'\r' | 0xe2)) {
         let tail = out.split_off(start);
         on_one_line(out, &tail);
     }
