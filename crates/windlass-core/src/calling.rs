@@ -5,6 +5,7 @@ use crate::batch::{Batch, Call};
 use crate::budget::{Reservation, reserve};
 use crate::machine::{Phase, duration_ms};
 use crate::retry::{Next, Retry, advice};
+use crate::state::is_same_model;
 use crate::{Effect, EffectId, Machine, ModelFailure, ModelProfile, Unprepared};
 use std::sync::Arc;
 use windlass_context::{estimate_request, runtime_text};
@@ -239,8 +240,11 @@ impl Machine {
         let block_ids: Vec<_> = content.iter().map(|_| self.fresh_id()).collect();
         if !content.is_empty() {
             self.name_lines(&content, &block_ids, &stop_reason);
+            // Gateways have names of their own. What counts later is who can read its reasoning again.
+            let asked = &call.model.id;
+            let written_by = if is_same_model(&model, asked) { model.clone() } else { asked.clone() };
             let entry =
-                AssistantEntry::new(id.clone(), model.clone(), content, block_ids, Some(stop_reason.clone()), usage);
+                AssistantEntry::new(id.clone(), written_by, content, block_ids, Some(stop_reason.clone()), usage);
             let parent = self.state.leaf().cloned();
             let entry = self.record(parent, EntryKind::Assistant(entry));
             let append = self.append(vec![entry], true);
