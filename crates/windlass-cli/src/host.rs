@@ -158,6 +158,10 @@ impl Host {
 
     /// Opens the session as the host wants it.
     async fn open(&self, setup: HostSetup) -> Result<Opened, OpenFailure> {
+        self.session(setup).await.map_err(|error| format!("{error:#}").into())
+    }
+
+    async fn session(&self, setup: HostSetup) -> anyhow::Result<Opened> {
         let provider = self.provider(&setup)?;
         let home = if self.flags.has("no-session-persistence") { None } else { Some(Home::from_env()?) };
         let default = self.flags.text("model").or(self.settings.model.as_deref()).unwrap_or("default").to_owned();
