@@ -101,6 +101,17 @@ fn standard_input_is_the_prompt_or_part_of_it() {
 }
 
 #[test]
+fn a_pipe_that_stays_silent_does_not_hold_up_a_prompt() {
+    let place = Place::with_turns(&[text("ok")]);
+    let mut child = place.command(&["-p", "x"]).stdin(Stdio::piped()).spawn().unwrap();
+    // Open until the process has ended.
+    let silent = child.stdin.take();
+    let output = child.wait_with_output().unwrap();
+    drop(silent);
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b"ok\n"[..]));
+}
+
+#[test]
 fn a_reader_that_leaves_ends_it_quietly() {
     let place = Place::with_turns(&[text("ok")]);
     let mut child = place.command(&["-p", "x", "--output-format", "stream-json"]).spawn().unwrap();
