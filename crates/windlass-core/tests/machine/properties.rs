@@ -27,7 +27,7 @@ fn finished(sim: &Sim) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, max_shrink_iters: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { max_shrink_iters: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Invariants 1 to 8 and 11, whatever everybody does.
     #[test]

@@ -61,6 +61,17 @@ async fn a_host_that_never_reads_stops_the_run_and_not_the_close() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn one_message_without_end_waits_for_its_reader() {
+    let model = model(|_, _| (0..3_000).fold(ScriptedTurn::new(), |turn, at| turn.text(format!("piece {at}"))));
+    let mut open = world(model, []).open().await;
+    open.say("go");
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    open.handle.interrupt().unwrap();
+    let events = soon(open.until(|kind| matches!(kind, EventKind::RunFinished(_)))).await;
+    assert!((400..600).contains(&events.len()), "{} events", events.len());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_host_that_reads_late_gets_everything() {
     let store = MemoryStore::new();
     let mut open = world(talkative(300), [seen()]).stored(&store).open().await;

@@ -69,7 +69,9 @@ async fn closing_waits_until_everything_is_stored_and_then_nothing_is_taken() {
 
 #[tokio::test(start_paused = true)]
 async fn an_order_that_comes_after_close_is_refused_and_not_lost_in_silence() {
-    let open = world(calls("act", 1), [act(|_, _| for_ever())]).open().await;
+    let mut open = world(calls("act", 1), [act(|_, _| for_ever())]).open().await;
+    open.say("go");
+    open.until(is_started).await;
     let handle = open.handle.clone();
     let closing = tokio::spawn(async move { open.handle.close().await });
     tokio::task::yield_now().await;

@@ -3,8 +3,9 @@
 
 use crate::world::{Ran, key, model, soon, world};
 use async_trait::async_trait;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use windlass_model::ScriptedTurn;
 use windlass_runtime::SessionError;
 use windlass_session::{
@@ -13,11 +14,14 @@ use windlass_session::{
 };
 use windlass_types::{Entry, EntryKind, EventKind, Outcome, RunFailureKind};
 
-/// Takes so many appends, then no more, as if the program had been killed.
+/// Takes so many appends, then no more, as if the machine had lost its power:
+/// what was merely buffered is gone.
 #[derive(Debug)]
 struct Dying {
     store: MemoryStore,
     left: AtomicUsize,
+    /// The position of the store beneath, and what it was not given yet.
+    buffered: Mutex<(u64, Vec<Entry>)>,
 }
 
 #[async_trait]
@@ -26,20 +30,24 @@ impl SessionStore for Dying {
         self.store.open(key, owner, header).await
     }
 
-    async fn append(
-        &self,
-        lease: &Lease,
-        seq: u64,
-        mut entries: Vec<Entry>,
-        grade: Durability,
-    ) -> Result<u64, StoreError> {
-        if self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_err() {
+    async fn append(&self, lease: &Lease, seq: u64, entries: Vec<Entry>, grade: Durability) -> Result<u64, StoreError> {
+        let now = seq + entries.len() as u64;
+        let is_dead = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_err();
+        let (at, mut all) = {
+            let mut buffered = self.buffered.lock().unwrap();
+            buffered.1.extend(entries);
+            if grade == Durability::Buffered && !is_dead {
+                return Ok(now);
+            }
+            (buffered.0, std::mem::take(&mut buffered.1))
+        };
+        if is_dead {
             // Part of the batch may still have reached the disk.
-            entries.truncate(1);
-            self.store.append(lease, seq, entries, grade).await?;
-            return Err(StoreError::new(StoreErrorKind::Full, "the disk is full: make room"));
+            all.truncate(1);
         }
-        self.store.append(lease, seq, entries, grade).await
+        let at = self.store.append(lease, at, all, grade).await?;
+        self.buffered.lock().unwrap().0 = at;
+        if is_dead { Err(StoreError::new(StoreErrorKind::Full, "the disk is full: make room")) } else { Ok(now) }
     }
 
     async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError> {
@@ -55,6 +63,8 @@ impl SessionStore for Dying {
     }
 
     async fn close(&self, lease: Lease) -> Result<(), StoreError> {
+        // Whoever closes a session waits for this.
+        tokio::time::sleep(Duration::from_secs(1)).await;
         self.store.close(lease).await
     }
 }
@@ -80,7 +90,7 @@ async fn a_session_that_dies_at_any_append_resumes_without_loss_or_repetition() 
     for appends in 0.. {
         let store = MemoryStore::new();
         let ran = Ran::default();
-        let dying = Dying { store: store.clone(), left: AtomicUsize::new(appends) };
+        let dying = Dying { store: store.clone(), left: AtomicUsize::new(appends), buffered: Mutex::default() };
         let mut first = world(script(), [ran.act()]);
         first.store = Some(Arc::new(dying));
         let mut open = first.open().await;
