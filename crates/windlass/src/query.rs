@@ -69,15 +69,16 @@ pub struct Run {
 enum State {
     Opening(Pin<Box<dyn Future<Output = Result<Session, Error>> + Send>>),
     Open { handle: SessionHandle, events: EventStream, notices: Vec<String> },
-    Closing { closed: Pin<Box<dyn Future<Output = ()> + Send>>, _events: EventStream },
+    Closing { closed: Pin<Box<dyn Future<Output = ()> + Send>>, events: EventStream },
     Ended,
 }
 
 impl Run {
-    /// The next event; nothing after the run's result. Cancel safe.
+    /// The next event; none after the run's result. Cancel safe.
     ///
     /// # Errors
-    /// The run could not start, or the session store refused an entry. Nothing follows.
+    /// The run could not start, or the session store refused an entry; then the
+    /// run's result came before. Nothing follows.
     pub async fn next(&mut self) -> Result<Option<Event>, Error> {
         poll_fn(|cx| self.poll(cx)).await.transpose()
     }
@@ -149,10 +150,18 @@ impl Run {
                         }
                     };
                 }
-                State::Closing { closed, .. } => match closed.as_mut().poll(cx) {
-                    Poll::Pending => return Poll::Pending,
-                    Poll::Ready(()) => self.state = State::Ended,
-                },
+                State::Closing { closed, events } => {
+                    if closed.as_mut().poll(cx).is_pending() {
+                        return Poll::Pending;
+                    }
+                    let mut refused = None;
+                    // Everything is there already: the session has ended.
+                    while let Poll::Ready(Some(last)) = Pin::new(&mut *events).poll_next(cx) {
+                        refused = last.err();
+                    }
+                    self.state = State::Ended;
+                    return Poll::Ready(refused.map(|error| Err(error.into())));
+                }
                 State::Ended => return Poll::Ready(None),
             }
         }
@@ -161,7 +170,7 @@ impl Run {
     fn close(&mut self) {
         if let State::Open { handle, events, .. } = std::mem::replace(&mut self.state, State::Ended) {
             let closed = Box::pin(async move { handle.close().await });
-            self.state = State::Closing { closed, _events: events };
+            self.state = State::Closing { closed, events };
         }
     }
 }
