@@ -133,7 +133,13 @@ impl Display {
     fn started(&mut self, started: &ToolStarted) -> io::Result<()> {
         let title = command(&started.input).filter(|_| started.tool == "Bash");
         let title = title.map_or_else(|| started.title.clone(), |command| format!("$ {}", visible(&command)));
-        self.note(Paint::Cyan, &format!("● {title}"))
+        self.note(Paint::Cyan, &format!("● {title}"))?;
+        match &started.decision {
+            Some(decision) if decision.reason == DecisionReason::Rule || self.verbose => {
+                self.note(Paint::Dim, &format!("  {}", decision.message))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn finished(&mut self, finished: &ToolFinished) -> io::Result<()> {

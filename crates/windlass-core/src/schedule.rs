@@ -147,7 +147,8 @@ impl Machine {
             return;
         }
         let (id, tool) = (call.original.id.clone(), call.original.name.clone());
-        let started = ToolStarted::new(id, tool, call.input.clone(), call.title.clone());
+        let mut started = ToolStarted::new(id, tool, call.input.clone(), call.title.clone());
+        started.decision = call.decision.as_ref().map(|(decision, _)| decision.clone());
         self.event(EventKind::ToolStarted(started), None);
     }
 

@@ -232,12 +232,14 @@ pub struct ToolStarted {
     pub input: JsonText,
     /// One line that names what happens.
     pub title: String,
+    /// Why it may run.
+    pub decision: Option<Decision>,
 }
 
 impl ToolStarted {
     /// A tool begins.
     pub fn new(tool_use_id: ToolUseId, tool: String, input: JsonText, title: String) -> Self {
-        Self { tool_use_id, tool, input, title }
+        Self { tool_use_id, tool, input, title, decision: None }
     }
 }
 

@@ -136,8 +136,8 @@ with all of it, which you can read and search.
     }
 
     fn title(&self, input: &BashInput) -> Cow<'static, str> {
-        let line = input.description.as_deref().unwrap_or(&input.command).lines().next().unwrap_or_default();
-        if line.trim().is_empty() { Cow::Borrowed(Self::NAME) } else { Cow::Owned(line.trim().to_owned()) }
+        // The command, not the model's description of it: a person decides by this line.
+        Cow::Owned(input.command.clone())
     }
 
     fn annotations(&self) -> Annotations {
