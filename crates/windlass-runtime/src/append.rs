@@ -65,3 +65,54 @@ pub(crate) async fn write_log(
     // Whatever was acknowledged is durable already; there is nobody to tell of a failure here.
     let _ = AssertUnwindSafe(store.close(lease)).catch_unwind().await;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windlass_core::{Effect, Machine, MachineConfig, ModelProfile, Output, Prompt};
+    use windlass_permission::{Policy, PolicyConfig};
+    use windlass_session::{LogHeader, MemoryStore, Owner, ProjectKey, SessionKey};
+    use windlass_types::{ModelInfo, SessionId, Timestamp};
+
+    /// The first append of a run.
+    fn first_append() -> (EffectId, Vec<Entry>) {
+        let model = ModelProfile::new("m", ModelInfo::new(1_000, 1_000));
+        let policy = Policy::new(PolicyConfig::new("/w"));
+        let config = MachineConfig::new(SessionId::from("s"), 1, model, policy, "/w".into());
+        let mut machine = Machine::new(config, &[]);
+        machine.handle(Timestamp::default(), Input::Prompt(Prompt::text("hello")));
+        loop {
+            if let Output::Effect(effect, Effect::Append { entries, .. }) = machine.poll().unwrap() {
+                return (effect, entries);
+            }
+        }
+    }
+
+    /// Writes what waits together, and returns the log.
+    async fn written(grades: &[bool]) -> String {
+        let store = MemoryStore::new();
+        let key = SessionKey::new(ProjectKey::from_slug("p"), SessionId::from("s"));
+        let lease = store.open(&key, &Owner::new(1, "test"), LogHeader::new("/w", "0", "test")).await.unwrap();
+        let (log, waiting) = mpsc::unbounded_channel();
+        let (effect, entries) = first_append();
+        for durable in grades {
+            log.send(Appending { effect, entries: entries.clone(), durable: *durable }).unwrap();
+        }
+        drop(log);
+        let (inputs, mut answers) = mpsc::unbounded_channel();
+        write_log(Arc::new(store.clone()), lease, 0, waiting, inputs).await;
+        for _ in grades {
+            assert!(matches!(answers.recv().await, Some(Input::Appended(_, Ok(())))));
+        }
+        String::from_utf8(store.log(&key).unwrap()).unwrap()
+    }
+
+    #[tokio::test]
+    async fn one_durable_append_makes_all_that_waits_durable() {
+        let buffered = written(&[false, false]).await;
+        for grades in [[false, true], [true, false]] {
+            // The checksum of a synced batch is a line of its own.
+            assert_eq!(written(&grades).await.lines().count(), buffered.lines().count() + 1);
+        }
+    }
+}
