@@ -23,7 +23,8 @@ pub(crate) fn concerns(analysis: &Analysis) -> bool {
 
 /// Whether nothing that belongs to the repository around `cwd` can make a
 /// reading git command run a program. The repository must lie as a whole in the
-/// workspace. Whatever cannot be read or is not understood is a no.
+/// workspace, or there must be none at all, not even above. Whatever cannot be
+/// read or is not understood is a no.
 pub(crate) async fn is_inert(
     workspace: &dyn Workspace,
     directories: &[PathBuf],
@@ -56,7 +57,7 @@ struct Repository {
 impl Look<'_> {
     async fn around(&self, cwd: &Path) -> Option<()> {
         let cwd = self.workspace.resolve(cwd).await.ok()?.path;
-        let repository = self.find(&cwd).await?;
+        let Some(repository) = self.find(&cwd).await? else { return Some(()) };
         self.is_whole(&repository).await?;
         let config = self.read(&repository.common.join("config"), MAX_TEXT).await?.unwrap_or_default();
         let config = inert_config(&config)?;
@@ -82,9 +83,10 @@ impl Look<'_> {
         Some(())
     }
 
-    /// Goes up from a directory, as git does, but not out of the workspace.
-    async fn find(&self, cwd: &Path) -> Option<Repository> {
-        for top in cwd.ancestors().take_while(|directory| self.is_inside(directory)) {
+    /// Goes up from a directory, as git does. Out of the workspace only to see
+    /// that there is nothing: `Some(None)`.
+    async fn find(&self, cwd: &Path) -> Option<Option<Repository>> {
+        for top in cwd.ancestors() {
             let dot_git = top.join(".git");
             let there = self.workspace.resolve(&dot_git).await.ok()?;
             if there.path != dot_git {
@@ -94,19 +96,20 @@ impl Look<'_> {
             match there.kind {
                 // A directory may itself be a repository, one without a working tree.
                 EntryKind::Missing => self.is_missing(&top.join("HEAD")).await?,
+                _ if !self.is_inside(&top) => return None,
                 EntryKind::Directory => {
                     self.is_missing(&dot_git.join("commondir")).await?;
-                    return Some(Repository { top, own: dot_git.clone(), common: dot_git });
+                    return Some(Some(Repository { top, own: dot_git.clone(), common: dot_git }));
                 }
                 EntryKind::File => {
                     let own = self.pointer(&dot_git, "gitdir: ", &top).await?;
                     let common = self.pointer(&own.join("commondir"), "", &own).await?;
-                    return Some(Repository { top, own, common });
+                    return Some(Some(Repository { top, own, common }));
                 }
                 _ => return None,
             }
         }
-        None
+        Some(None)
     }
 
     /// A file that names a directory of the workspace.

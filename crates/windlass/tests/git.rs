@@ -293,6 +293,16 @@ async fn a_repository_above_the_workspace_is_not_looked_at() {
 }
 
 #[tokio::test]
+async fn where_there_is_no_repository_git_may_say_so() {
+    let place = Place::cloned();
+    let folder = place.folder.path().join("plain");
+    std::fs::create_dir(&folder).unwrap();
+    let ran = run(&folder, &["git status"]).await;
+    assert_eq!(ran.asked, [""; 0]);
+    assert!(ran.results[0].1.contains("not a git repository"), "{ran:?}");
+}
+
+#[tokio::test]
 async fn an_environment_that_leads_elsewhere_counts() {
     let place = Place::cloned();
     let script = Script::new()
