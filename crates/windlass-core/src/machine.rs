@@ -97,10 +97,10 @@ impl Machine {
             state.apply(entry);
         }
         let mut policy = config.policy.clone();
-        // A mode that was chosen for this opening counts for more than the one the log ends with.
-        if let Some(mode) = state.permission_mode().filter(|_| policy.mode() == PermissionMode::Default) {
-            // A mode that this opening does not permit stays with the configured one.
-            let _ = policy.set_mode(mode);
+        // A file on disk never widens what may happen: of the modes that a log can end with, only plan is
+        // restored, which is narrower than the default. A mode that was chosen for this opening stays.
+        if state.permission_mode() == Some(PermissionMode::Plan) && policy.mode() == PermissionMode::Default {
+            let _ = policy.set_mode(PermissionMode::Plan);
         }
         Self {
             out: Outbox::new(config.session_id.clone()),

@@ -9,7 +9,7 @@ use windlass_types::{
     SharedMessage, Usage,
 };
 
-/// What a session's log says. Only [`State::apply`] changes the conversation, so
+/// What a session's log says. Only an entry changes the conversation, so
 /// that folding the log gives what the live machine has.
 #[derive(Debug)]
 pub struct State {

@@ -363,18 +363,23 @@ fn a_repeat_is_reserved_like_any_call() {
     assert!(lines(&sim, "run ended")[0].ends_with("1 turns"));
 }
 
-/// A mode chosen at opening counts for more than the one the log ends with.
+/// A log on disk never widens what may happen, and never lifts plan mode by being forgotten.
 #[test]
-fn resuming_restores_the_mode_unless_one_was_chosen() {
-    let mut sim = sim(config(), &[]);
-    sim.input(Input::SetPermissionMode(PermissionMode::AcceptEdits));
-    sim.play();
-    for (chosen, expected) in
-        [(PermissionMode::Default, PermissionMode::AcceptEdits), (PermissionMode::Plan, PermissionMode::Plan)]
-    {
+fn resuming_restores_plan_mode_and_nothing_wider() {
+    use PermissionMode::{AcceptEdits, BypassPermissions, Default, DontAsk, Plan};
+    for (ended_with, chosen, expected) in [
+        (AcceptEdits, Default, Default),
+        (BypassPermissions, Default, Default),
+        (Plan, Default, Plan),
+        (Plan, AcceptEdits, AcceptEdits),
+        (AcceptEdits, DontAsk, DontAsk),
+    ] {
+        let mut sim = sim(config(), &[]);
+        sim.input(Input::SetPermissionMode(ended_with));
+        sim.play();
         let mut config = config();
         config.policy = tools::policy(chosen);
-        assert_eq!(windlass_core::Machine::new(config, &sim.log).policy().mode(), expected);
+        assert_eq!(windlass_core::Machine::new(config, &sim.log).policy().mode(), expected, "{ended_with} {chosen}");
     }
 }
 
