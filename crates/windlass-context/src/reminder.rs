@@ -25,6 +25,8 @@ pub mod runtime_text {
     /// Answers a call in a message that the output limit cut.
     pub const CUT_CALL: &str = "The call did not run: the message reached the output limit while this input was being \
                                 written, so it may be incomplete. Send it again, in smaller parts if it is long.";
+    /// Answers a call in a message in which the model refused.
+    pub const REFUSED_CALL: &str = "The call did not run: the message ended in a refusal.";
     /// Asks the model to go on after the output limit.
     pub const CONTINUE: &str = "Your answer reached the output limit and was cut. Go on exactly where it stopped, \
                                 without repeating anything and without an introduction. Work in smaller steps.";

@@ -259,13 +259,18 @@ impl Machine {
         }
     }
 
-    /// Tells each call which line of the log holds it, and which call was cut.
+    /// Tells each call which line of the log holds it, and which may not run because of how the message ended.
     fn name_lines(&mut self, content: &[ContentBlock], ids: &[windlass_types::EntryId], stop_reason: &StopReason) {
         let cut = is_cut(stop_reason);
         let last_is_call = matches!(content.last(), Some(ContentBlock::ToolUse(_)));
         let lines = content.iter().zip(ids).filter(|(block, _)| matches!(block, ContentBlock::ToolUse(_)));
         for (call, (_, line)) in self.batch.calls.iter_mut().zip(lines) {
             call.line = Some(line.clone());
+        }
+        if *stop_reason == StopReason::Refusal {
+            for call in &mut self.batch.calls {
+                call.unusable = Some(Unprepared::new(DecisionReason::InvalidInput, runtime_text::REFUSED_CALL));
+            }
         }
         if cut
             && last_is_call

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use windlass_context::runtime_text;
 use windlass_types::{
     Access, AuditedDecision, Behavior, ContextChange, Continuation, Decision, EntryKind, EventKind, HookCall,
-    HookEventName, HookOutcome, Interrupted, JsonText, Outcome, RunFailureKind, StateChange, ToolFinished, ToolOutcome,
-    ToolProgress, ToolResult, ToolResultContent, ToolResultEntry, ToolStarted, ToolUseId,
+    HookEventName, HookOutcome, Interrupted, JsonText, Outcome, RunFailureKind, StateChange, StopReason, ToolFinished,
+    ToolOutcome, ToolProgress, ToolResult, ToolResultContent, ToolResultEntry, ToolStarted, ToolUseId,
 };
 
 impl Machine {
@@ -332,6 +332,8 @@ impl Machine {
             self.finish(Outcome::Interrupted { during: Interrupted::Tools });
         } else if let Some(reason) = run.stopped_by.take() {
             self.finish(Outcome::StoppedByHook { reason });
+        } else if run.stop_reason == Some(StopReason::Refusal) {
+            self.finish(Outcome::Refused);
         } else if failing >= limit {
             self.fail(
                 RunFailureKind::RepeatedToolFailure,

@@ -52,6 +52,21 @@ fn a6_a_second_result_changes_nothing() {
     assert_eq!(sim.requests[1].messages[2].content.len(), 1);
 }
 
+/// Nothing that a refusing message asks for is run.
+#[test]
+fn calls_of_a_refusing_message_are_answered_and_do_not_run() {
+    let mut sim = Sim::new(config(), crate::choices::Choices::new(Vec::new()), crate::sim::TAME);
+    sim.script = vec![vec![call("t1", "Read", "a"), call("t2", "Write", "b")]];
+    sim.reasons = vec![StopReason::Refusal];
+    sim.prompt("go");
+    sim.play();
+    let finished = lines(&sim, "finished ");
+    assert_eq!(finished.len(), 2, "{}", render(&sim.events));
+    assert!(finished.iter().all(|line| line.contains("refusal")), "{finished:?}");
+    assert!(lines(&sim, "run ended")[0].contains("Refused"));
+    assert_eq!(sim.requests.len(), 1);
+}
+
 /// A10: a call that the output limit cut is answered, not run.
 #[test]
 fn a10_a_call_that_was_cut_is_answered_and_the_others_run() {
