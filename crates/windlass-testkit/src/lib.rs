@@ -1,12 +1,93 @@
 //! Tests for what is built on windlass: fakes of every port, faults on demand, and kits that check whether an
 //! implementation of a port keeps its promises.
+//!
+//! | to test | there is |
+//! |---|---|
+//! | a tool of yours | [`ToolBench`] calls it in three lines; the kit [`tool`] checks what every tool promises |
+//! | a hook, a permission callback | the kits [`hook`] and [`can_use_tool`] |
+//! | files, programs, a clock of yours | the kits [`workspace`], [`process`], [`system`] |
+//! | a session store, a model provider | the kits [`store`], [`provider`] |
+//! | a host against files, programs, time, people | [`fake`]: [`MemoryWorkspace`](fake::MemoryWorkspace), [`ScriptedProcess`](fake::ScriptedProcess), [`ManualClock`](fake::ManualClock), [`SequentialIds`](fake::SequentialIds), [`ScriptedHost`](fake::ScriptedHost), [`RecordingHook`](fake::RecordingHook) |
+//! | what happens when something breaks | [`fault`]: [`FaultyWorkspace`](fault::FaultyWorkspace), [`FaultyStore`](fault::FaultyStore) |
+//! | a client of the Messages API, over a real socket | [`wire`]: [`WireServer`](wire::WireServer) |
+//! | a race, without a sleep | [`Gate`] |
+//!
+//! Models without a network are in `windlass-model` itself: a scripted one, and recordings.
+//!
+//! # A tool in three lines
+//!
+//! ```
+//! use serde_json::json;
+//! use windlass_testkit::ToolBench;
+//! use windlass_tool::{ToolCx, schemars, tool_fn};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Sum {
+//!     /// The numbers to add.
+//!     numbers: Vec<i64>,
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+//! let bench = ToolBench::new(tool_fn("add", "Adds numbers.", |sum: Sum, _: ToolCx| async move {
+//!     Ok(sum.numbers.iter().sum::<i64>().to_string())
+//! }));
+//! let output = bench.call(json!({"numbers": [1, 2, 3]})).await.map_err(|error| error.into_error())?;
+//! assert_eq!(output.content.text(), "6");
+//!
+//! // And what every tool promises: a valid spec, a steady answer to what it touches, no panic whatever
+//! // comes, an end when it is told to stop …
+//! windlass_testkit::tool::all(&bench, &[json!({"numbers": [1, 2, 3]})]).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # A store of your own
+//!
+//! A kit is a module of plain functions, one for each promise of a port, and one `all`. Most return the
+//! [`Violation`] that they found, in a sentence; those of [`store`] panic with it.
+//!
+//! ```
+//! use windlass_session::{Durability, MemoryStore, Owner, SessionStore, StoreErrorKind};
+//! use windlass_testkit::fault::{FaultyStore, StoreOperation};
+//! use windlass_testkit::store::{self, entries, header, key};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! // Every promise of the port, kept by your store …
+//! store::all(&MemoryStore::new()).await;
+//!
+//! // … and what your host does when the disk is full at the second append.
+//! let disk = FaultyStore::new(MemoryStore::new());
+//! disk.fail_from(StoreOperation::Append, 2, StoreErrorKind::Full);
+//! let lease = disk.open(&key("host", 1), &Owner::new(1, "host"), header()).await?;
+//! let seq = disk.append(&lease, lease.seq(), entries(), Durability::Durable).await?;
+//! let error = disk.append(&lease, seq, entries(), Durability::Durable).await.unwrap_err();
+//! assert_eq!(error.kind, StoreErrorKind::Full);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # In your own `Cargo.toml`
+//!
+//! A development dependency, used from `tests/`. Kits that wait need a tokio runtime with time enabled; a
+//! paused one does.
+
+mod bench;
+pub mod can_use_tool;
 pub mod fake;
+pub mod fault;
 mod gate;
+pub mod hook;
+pub mod process;
 pub mod provider;
 pub mod store;
+pub mod system;
+pub mod tool;
 mod violation;
 pub mod wire;
 pub mod workspace;
 
+pub use bench::ToolBench;
 pub use gate::Gate;
 pub use violation::Violation;

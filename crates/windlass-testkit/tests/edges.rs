@@ -48,7 +48,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "windlass-types",
         ],
     ),
-    ("windlass-protocol", &["windlass-runtime", "windlass-types"]),
+    (
+        "windlass-protocol",
+        &["windlass-hook", "windlass-permission", "windlass-runtime", "windlass-tool", "windlass-types"],
+    ),
     ("windlass-cli", &["windlass", "windlass-protocol"]),
     (
         "windlass-testkit",

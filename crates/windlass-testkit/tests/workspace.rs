@@ -131,6 +131,7 @@ impl Workspace for Flawed {
         if self.has(Flaw::WritesInTwoSteps) && permit.writable(path).is_some() {
             self.files.write(&permit, path, &content[..content.len() / 2], options).await?;
             tokio::task::yield_now().await;
+            options.must_be_new = false;
         }
         let written = self.files.write(&permit, path, content, options).await;
         let litter = match self.flaw {

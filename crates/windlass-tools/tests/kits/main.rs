@@ -2,4 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 
+#[cfg(target_os = "linux")]
+mod process;
+mod tools;
 mod workspace;

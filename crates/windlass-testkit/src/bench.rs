@@ -1,0 +1,246 @@
+//! One tool, ready to be called.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::Serialize;
+use windlass_tool::{
+    Cancel, Clock, DynTool, Ids, JudgedPath, Permit, PreparedCall, Process, ToolCheck, ToolCx, ToolCxParts, ToolError,
+    ToolOutput, ToolSet, ToolSetError, Workspace, absolute,
+};
+use windlass_types::{Access, CallDigest, ContextChange, JsonText, SessionId, ToolUseId};
+
+use crate::fake::{ManualClock, MemoryWorkspace, ScriptedProcess, SequentialIds};
+
+/// One tool in a session of its own, to call it in a unit test as a run would.
+///
+/// A call is validated against the tool's schema, and gets a permit for exactly what its own
+/// [`Access`] names; what the tool's check denies does not run. State and the current directory last from
+/// call to call. Nothing is asked and no rule is weighed: that is not the tool's business.
+///
+/// Unless said otherwise, the session is in `/work` of an empty [`MemoryWorkspace`], with a
+/// [`ScriptedProcess`] that knows no program, a [`ManualClock`], [`SequentialIds`], no environment and no
+/// folder for large outputs.
+///
+/// ```
+/// use serde_json::json;
+/// use windlass_testkit::ToolBench;
+/// use windlass_testkit::fake::MemoryWorkspace;
+/// # use windlass_tool::{Tool, ToolCx, ToolError, schemars};
+/// # use windlass_types::Access;
+/// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// # struct File { path: std::path::PathBuf }
+/// # struct CountLines;
+/// # impl Tool for CountLines {
+/// #     const NAME: &'static str = "count_lines";
+/// #     const DESCRIPTION: &'static str = "Counts the lines of a file.";
+/// #     type Input = File;
+/// #     type Output = String;
+/// #     fn access(&self, input: &File) -> Access { Access::reads(&input.path) }
+/// #     async fn call(&self, input: File, cx: &ToolCx) -> Result<String, ToolError> {
+/// #         let path = cx.absolute(&input.path);
+/// #         let mut file = cx.workspace().open(cx.permit(), &path).await
+/// #             .map_err(|error| ToolError::rejected(error.to_string()))?;
+/// #         Ok(file.read(1 << 20).await?.split(|byte| *byte == b'\n').count().to_string())
+/// #     }
+/// # }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let bench = ToolBench::new(CountLines).workspace(MemoryWorkspace::new().with_file("/work/a", "1\n2\n3"));
+/// assert_eq!(bench.call(json!({"path": "a"})).await.unwrap().content.text(), "3");
+/// assert!(bench.call(json!({"path": 7})).await.is_err());
+/// # }
+/// ```
+pub struct ToolBench {
+    tool: Arc<dyn DynTool>,
+    tools: Result<ToolSet, ToolSetError>,
+    parts: Mutex<ToolCxParts>,
+    progress: Arc<Mutex<Vec<String>>>,
+    calls: AtomicU64,
+}
+
+impl ToolBench {
+    /// A bench for a tool.
+    pub fn new(tool: impl DynTool) -> Self {
+        Self::shared(Arc::new(tool))
+    }
+
+    /// A bench for a tool that is shared, or known only at run time.
+    pub fn shared(tool: Arc<dyn DynTool>) -> Self {
+        let progress = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&progress);
+        let root = PathBuf::from("/work");
+        let parts = ToolCxParts {
+            session_id: SessionId::new("bench"),
+            tool_use_id: ToolUseId::new("toolu_0"),
+            cancel: Cancel::new(),
+            permit: Permit::new(CallDigest::new("00")),
+            workspace: Arc::new(MemoryWorkspace::new()),
+            process: Arc::new(ScriptedProcess::new()),
+            clock: Arc::new(ManualClock::new()),
+            ids: Arc::new(SequentialIds::new()),
+            cwd: root.clone(),
+            directories: Arc::from([root]),
+            env: Arc::from([]),
+            artifacts: None,
+            state: Arc::default(),
+            progress: Arc::new(move |text| lock(&told).push(text)),
+        };
+        Self {
+            tools: ToolSet::new([Arc::clone(&tool)]),
+            tool,
+            parts: Mutex::new(parts),
+            progress,
+            calls: AtomicU64::new(0),
+        }
+    }
+
+    /// Gives it these files.
+    #[must_use]
+    pub fn workspace(self, workspace: impl Workspace) -> Self {
+        self.with(|parts| parts.workspace = Arc::new(workspace))
+    }
+
+    /// Gives it these programs.
+    #[must_use]
+    pub fn process(self, process: impl Process) -> Self {
+        self.with(|parts| parts.process = Arc::new(process))
+    }
+
+    /// Gives it this clock.
+    #[must_use]
+    pub fn clock(self, clock: impl Clock) -> Self {
+        self.with(|parts| parts.clock = Arc::new(clock))
+    }
+
+    /// Gives it this source of identifiers.
+    #[must_use]
+    pub fn ids(self, ids: impl Ids) -> Self {
+        self.with(|parts| parts.ids = Arc::new(ids))
+    }
+
+    /// Starts it in this directory, which becomes the whole workspace; absolute and without links.
+    #[must_use]
+    pub fn root(self, root: impl Into<PathBuf>) -> Self {
+        let root = root.into();
+        self.with(|parts| {
+            parts.directories = Arc::from([root.clone()]);
+            parts.cwd = root;
+        })
+    }
+
+    /// Adds a variable to the environment of programs.
+    #[must_use]
+    pub fn env(self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.with(|parts| {
+            let mut env = parts.env.to_vec();
+            env.push((name.into(), value.into()));
+            parts.env = env.into();
+        })
+    }
+
+    /// Keeps large outputs in this folder of this machine.
+    #[must_use]
+    pub fn artifacts(self, folder: impl Into<PathBuf>) -> Self {
+        self.with(|parts| parts.artifacts = Some(folder.into()))
+    }
+
+    /// Changes any part that calls are given. The permit is made anew for each call.
+    #[must_use]
+    pub fn with(self, change: impl FnOnce(&mut ToolCxParts)) -> Self {
+        change(&mut lock(&self.parts));
+        self
+    }
+
+    /// The tool.
+    pub fn tool(&self) -> &Arc<dyn DynTool> {
+        &self.tool
+    }
+
+    /// What the next call would be given, but for its permit.
+    pub fn parts(&self) -> ToolCxParts {
+        lock(&self.parts).clone()
+    }
+
+    /// The signal that stops the next calls.
+    pub fn cancel(&self) -> Cancel {
+        lock(&self.parts).cancel.clone()
+    }
+
+    /// What the tool told of its progress, over all calls.
+    pub fn progress(&self) -> Vec<String> {
+        lock(&self.progress).clone()
+    }
+
+    /// Reads a call as a run does: strict JSON, the schema, then the tool's own reading.
+    ///
+    /// # Errors
+    /// The input is not fit, or the tool itself has no valid name or schema.
+    pub fn prepare(&self, input: impl Serialize) -> Result<Box<dyn PreparedCall>, ToolError> {
+        let tools = self.tools.as_ref().map_err(|error| ToolError::rejected(error.to_string()))?;
+        tools.prepare(&self.tool.spec().name, &JsonText::of(&input)?)
+    }
+
+    /// A context with a permit for exactly this access, its paths resolved now. What cannot be resolved is
+    /// judged as it is spelled.
+    pub async fn cx(&self, access: &Access) -> ToolCx {
+        let mut parts = self.parts();
+        let (mut judged, mut listable) = (Vec::new(), Vec::new());
+        for path in access.paths() {
+            let requested = absolute(&parts.cwd, path);
+            let resolved = match parts.workspace.resolve(&requested).await {
+                Ok(resolved) => resolved.path,
+                Err(_) => requested.clone(),
+            };
+            let inside = |path: &std::path::Path| parts.directories.iter().any(|root| path.starts_with(root));
+            // As in a run: names beside a missing file may be suggested.
+            if let (Some(beside), Some(really)) = (requested.parent(), resolved.parent())
+                && inside(beside)
+                && inside(really)
+            {
+                listable.push(JudgedPath::new(beside, really));
+            }
+            judged.push(JudgedPath::new(requested, resolved));
+        }
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        let permit = Permit::new(CallDigest::new(format!("{call:02x}"))).with_listable(listable);
+        parts.permit = match access {
+            Access::Writes(_) => permit.with_writes(judged),
+            _ => permit.with_reads(judged),
+        };
+        parts.tool_use_id = ToolUseId::new(format!("toolu_{call}"));
+        ToolCx::new(parts)
+    }
+
+    /// Runs a call to its end, on the caller's task: a panic of the tool is a panic here.
+    ///
+    /// # Errors
+    /// The input is not fit, the tool's own check denies it, or the call failed.
+    pub async fn call(&self, input: impl Serialize) -> Result<ToolOutput, ToolError> {
+        let prepared = self.prepare(input)?;
+        if let ToolCheck::Deny(reason) = prepared.check() {
+            return Err(ToolError::rejected(reason));
+        }
+        let cx = self.cx(&prepared.access()).await;
+        let output = prepared.call(cx).await?;
+        for change in &output.changes {
+            if let ContextChange::Cwd(cwd) = change {
+                lock(&self.parts).cwd.clone_from(cwd);
+            }
+        }
+        Ok(output)
+    }
+}
+
+impl std::fmt::Debug for ToolBench {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ToolBench").field("tools", &self.tools).field("parts", &self.parts()).finish_non_exhaustive()
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,83 @@
+//! What is to go wrong, and when.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::Gate;
+
+/// Faults by operation, and how often each operation was begun.
+#[derive(Debug)]
+pub(super) struct Plan<O, K>(Mutex<State<O, K>>);
+
+#[derive(Debug)]
+struct State<O, K> {
+    counts: BTreeMap<O, u64>,
+    faults: Vec<Fault<O, K>>,
+    gates: Vec<(O, u64, Gate)>,
+}
+
+#[derive(Debug)]
+struct Fault<O, K> {
+    operation: O,
+    first: u64,
+    last: u64,
+    failure: Failure<K>,
+}
+
+/// How an operation fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failure<K> {
+    /// Nothing is done.
+    Before(K),
+    /// It is done, and said to have failed.
+    After(K),
+}
+
+impl<O, K> Default for Plan<O, K> {
+    fn default() -> Self {
+        Self(Mutex::new(State { counts: BTreeMap::new(), faults: Vec::new(), gates: Vec::new() }))
+    }
+}
+
+impl<O: Ord + Copy, K: Copy> Plan<O, K> {
+    pub(super) fn fail(&self, operation: O, first: u64, last: u64, failure: Failure<K>) {
+        self.lock().faults.push(Fault { operation, first, last, failure });
+    }
+
+    pub(super) fn wait_at(&self, operation: O, nth: u64, gate: &Gate) {
+        self.lock().gates.push((operation, nth, gate.clone()));
+    }
+
+    pub(super) fn count(&self, operation: O) -> u64 {
+        self.lock().counts.get(&operation).copied().unwrap_or_default()
+    }
+
+    /// Counts an operation, waits where it should, and tells how it fails.
+    pub(super) async fn begin(&self, operation: O) -> Option<Failure<K>> {
+        let (gates, failure) = {
+            let mut state = self.lock();
+            let count = state.counts.entry(operation).or_default();
+            *count += 1;
+            let now = *count;
+            let gates: Vec<Gate> = state
+                .gates
+                .iter()
+                .filter(|(of, nth, _)| *of == operation && *nth == now)
+                .map(|(_, _, gate)| gate.clone())
+                .collect();
+            let fault = state
+                .faults
+                .iter()
+                .find(|fault| fault.operation == operation && (fault.first..=fault.last).contains(&now));
+            (gates, fault.map(|fault| fault.failure))
+        };
+        for gate in gates {
+            gate.pass().await;
+        }
+        failure
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<O, K>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,311 @@
+//! Session stores that fail.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use windlass_session::{
+    Durability, Lease, Loaded, LogHeader, Owner, ProjectKey, SessionKey, SessionStore, SessionSummary, StoreError,
+    StoreErrorKind,
+};
+use windlass_types::Entry;
+
+use super::plan::{Failure, Plan};
+use crate::Gate;
+
+/// An operation of a [`FaultyStore`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "the operations of the port")]
+pub enum StoreOperation {
+    /// [`SessionStore::open`].
+    Open,
+    /// [`SessionStore::append`].
+    Append,
+    /// [`SessionStore::load`].
+    Load,
+    /// [`SessionStore::list`].
+    List,
+    /// [`SessionStore::delete`].
+    Delete,
+    /// [`SessionStore::close`].
+    Close,
+}
+
+/// A session store that fails, waits, or loses what was not synced when a test says so.
+///
+/// A failed append is kept to as the port demands: every later append of that lease fails with the same
+/// error, and so does its close.
+///
+/// ```
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// use windlass_session::{Durability, MemoryStore, Owner, SessionStore};
+/// use windlass_testkit::fault::FaultyStore;
+/// use windlass_testkit::store::{entries, header, key};
+///
+/// let store = FaultyStore::new(MemoryStore::new());
+/// let key = key("crash", 1);
+/// let lease = store.open(&key, &Owner::new(1, "test"), header()).await.unwrap();
+/// let (first, rest) = (entries()[..1].to_vec(), entries()[1..].to_vec());
+/// let seq = store.append(&lease, lease.seq(), first.clone(), Durability::Durable).await.unwrap();
+/// store.append(&lease, seq, rest, Durability::Buffered).await.unwrap();
+///
+/// store.crash();
+/// assert!(store.load(&key).await.is_err());
+/// drop(lease);
+/// store.restart().await.unwrap();
+/// assert_eq!(store.load(&key).await.unwrap().entries, first);
+/// # });
+/// ```
+#[derive(Debug)]
+pub struct FaultyStore<S>(Arc<Inner<S>>);
+
+#[derive(Debug)]
+struct Inner<S> {
+    inner: S,
+    plan: Plan<StoreOperation, StoreErrorKind>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    crashed: bool,
+    crash_at_append: Option<u64>,
+    sessions: BTreeMap<SessionKey, Kept>,
+}
+
+/// What would be left of a session.
+#[derive(Debug)]
+struct Kept {
+    owner: Owner,
+    header: LogHeader,
+    entries: Vec<Entry>,
+    synced: usize,
+    epoch: u64,
+    failed: Option<StoreError>,
+}
+
+impl<S> Clone for FaultyStore<S> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<S: SessionStore> FaultyStore<S> {
+    /// A store without faults so far.
+    pub fn new(inner: S) -> Self {
+        Self(Arc::new(Inner { inner, plan: Plan::default(), state: Mutex::default() }))
+    }
+
+    /// The store behind this.
+    pub fn inner(&self) -> &S {
+        &self.0.inner
+    }
+
+    /// The n-th operation of this kind, from 1, fails and does nothing.
+    pub fn fail(&self, operation: StoreOperation, nth: u64, kind: StoreErrorKind) {
+        self.0.plan.fail(operation, nth, nth, Failure::Before(kind));
+    }
+
+    /// The n-th operation of this kind and all after it fail and do nothing.
+    pub fn fail_from(&self, operation: StoreOperation, nth: u64, kind: StoreErrorKind) {
+        self.0.plan.fail(operation, nth, u64::MAX, Failure::Before(kind));
+    }
+
+    /// The n-th operation of this kind is done and then fails, as an append does whose sync failed.
+    pub fn fail_late(&self, operation: StoreOperation, nth: u64, kind: StoreErrorKind) {
+        self.0.plan.fail(operation, nth, nth, Failure::After(kind));
+    }
+
+    /// The n-th operation of this kind waits at the gate before it is done.
+    pub fn wait_at(&self, operation: StoreOperation, nth: u64, gate: &Gate) {
+        self.0.plan.wait_at(operation, nth, gate);
+    }
+
+    /// Crashes instead of doing the n-th append from now on, from 1.
+    pub fn crash_at_append(&self, nth: u64) {
+        let now = self.count(StoreOperation::Append);
+        self.lock().crash_at_append = Some(now.saturating_add(nth));
+    }
+
+    /// Crashes: from now on everything fails, as if the machine had lost its power.
+    pub fn crash(&self) {
+        self.lock().crashed = true;
+    }
+
+    /// Whether it crashed and was not started again.
+    pub fn is_crashed(&self) -> bool {
+        self.lock().crashed
+    }
+
+    /// Starts again after a crash: what was appended but not durable is gone.
+    ///
+    /// The leases from before must be dropped. What other stores wrote into the same sessions meanwhile is
+    /// gone as well.
+    ///
+    /// # Errors
+    /// A lease is still held, or the store behind this failed.
+    pub async fn restart(&self) -> Result<(), StoreError> {
+        loop {
+            let next = self.lock().sessions.pop_first();
+            let Some((key, kept)) = next else { break };
+            if let Err(error) = self.cut(&key, &kept).await {
+                self.lock().sessions.insert(key, kept);
+                return Err(error);
+            }
+        }
+        self.lock().crashed = false;
+        Ok(())
+    }
+
+    /// Takes what was not durable out of one session.
+    async fn cut(&self, key: &SessionKey, kept: &Kept) -> Result<(), StoreError> {
+        let Kept { owner, header, entries, synced, .. } = kept;
+        if *synced == entries.len() {
+            return Ok(());
+        }
+        let durable = entries.get(..*synced).unwrap_or_default().to_vec();
+        self.0.inner.delete(key).await?;
+        if durable.is_empty() {
+            return Ok(());
+        }
+        let lease = self.0.inner.open(key, owner, header.clone()).await?;
+        self.0.inner.append(&lease, lease.seq(), durable, Durability::Durable).await?;
+        self.0.inner.close(lease).await
+    }
+
+    /// How many operations of this kind were begun.
+    pub fn count(&self, operation: StoreOperation) -> u64 {
+        self.0.plan.count(operation)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn begin(&self, operation: StoreOperation) -> Result<Option<StoreError>, StoreError> {
+        let failure = self.0.plan.begin(operation).await;
+        if self.is_crashed() {
+            return Err(StoreError::new(StoreErrorKind::Io, "the store has crashed: start it again"));
+        }
+        match failure {
+            Some(Failure::Before(kind)) => Err(planned(operation, kind)),
+            Some(Failure::After(kind)) => Ok(Some(planned(operation, kind))),
+            None => Ok(None),
+        }
+    }
+
+    /// An append between its count and its outcome.
+    async fn appended(
+        &self,
+        lease: &Lease,
+        expected_seq: u64,
+        entries: Vec<Entry>,
+        durability: Durability,
+    ) -> Result<u64, StoreError> {
+        let late = self.begin(StoreOperation::Append).await?;
+        let count = self.count(StoreOperation::Append);
+        {
+            let mut state = self.lock();
+            if state.crash_at_append.is_some_and(|nth| count >= nth) {
+                (state.crashed, state.crash_at_append) = (true, None);
+                return Err(StoreError::new(StoreErrorKind::Io, "the store has crashed: start it again"));
+            }
+        }
+        let copies = entries.clone();
+        let seq = self.0.inner.append(lease, expected_seq, entries, durability).await?;
+        if let Some(kept) = self.lock().sessions.get_mut(lease.key()) {
+            kept.entries.extend(copies);
+            if durability == Durability::Durable {
+                kept.synced = kept.entries.len();
+            }
+        }
+        late.map_or(Ok(seq), Err)
+    }
+}
+
+fn planned(operation: StoreOperation, kind: StoreErrorKind) -> StoreError {
+    StoreError::new(kind, format!("{operation:?} failed as the test planned ({kind:?})"))
+}
+
+/// What was said to be wrong with the call itself is no failed write.
+fn is_of_the_store(error: &StoreError) -> bool {
+    !matches!(error.kind, StoreErrorKind::Conflict | StoreErrorKind::LeaseLost)
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<S: SessionStore> SessionStore for FaultyStore<S> {
+    async fn open(&self, key: &SessionKey, owner: &Owner, header: LogHeader) -> Result<Lease, StoreError> {
+        let late = self.begin(StoreOperation::Open).await?;
+        let lease = self.0.inner.open(key, owner, header.clone()).await?;
+        let before = match self.0.inner.load(key).await {
+            Ok(loaded) => loaded.entries,
+            Err(error) if error.kind == StoreErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        {
+            let mut state = self.lock();
+            // What an earlier lease left unsynced stays so.
+            let synced = state.sessions.get(key).map_or(before.len(), |kept| kept.synced.min(before.len()));
+            let epoch = lease.epoch();
+            let kept = Kept { owner: owner.clone(), header, entries: before, synced, epoch, failed: None };
+            state.sessions.insert(key.clone(), kept);
+        }
+        late.map_or(Ok(lease), Err)
+    }
+
+    async fn append(
+        &self,
+        lease: &Lease,
+        expected_seq: u64,
+        entries: Vec<Entry>,
+        durability: Durability,
+    ) -> Result<u64, StoreError> {
+        let of_lease = |kept: &&mut Kept| kept.epoch == lease.epoch();
+        if let Some(failed) =
+            self.lock().sessions.get_mut(lease.key()).filter(of_lease).and_then(|kept| kept.failed.clone())
+        {
+            return Err(failed);
+        }
+        let result = self.appended(lease, expected_seq, entries, durability).await;
+        if let Err(error) = &result
+            && is_of_the_store(error)
+            && let Some(kept) = self.lock().sessions.get_mut(lease.key()).filter(of_lease)
+        {
+            kept.failed = Some(error.clone());
+        }
+        result
+    }
+
+    async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError> {
+        let late = self.begin(StoreOperation::Load).await?;
+        let loaded = self.0.inner.load(key).await?;
+        late.map_or(Ok(loaded), Err)
+    }
+
+    async fn list(&self, project: &ProjectKey) -> Result<Vec<SessionSummary>, StoreError> {
+        let late = self.begin(StoreOperation::List).await?;
+        let listed = self.0.inner.list(project).await?;
+        late.map_or(Ok(listed), Err)
+    }
+
+    async fn delete(&self, key: &SessionKey) -> Result<(), StoreError> {
+        let late = self.begin(StoreOperation::Delete).await?;
+        self.0.inner.delete(key).await?;
+        self.lock().sessions.remove(key);
+        late.map_or(Ok(()), Err)
+    }
+
+    async fn close(&self, lease: Lease) -> Result<(), StoreError> {
+        let late = self.begin(StoreOperation::Close).await?;
+        let (key, epoch) = (lease.key().clone(), lease.epoch());
+        self.0.inner.close(lease).await?;
+        let mut state = self.lock();
+        let Some(kept) = state.sessions.get_mut(&key).filter(|kept| kept.epoch == epoch) else {
+            return late.map_or(Ok(()), Err);
+        };
+        kept.synced = kept.entries.len();
+        kept.failed.clone().or(late).map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,200 @@
+//! Files that fail.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use windlass_tool::{
+    FileInfo, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
+};
+
+use super::plan::{Failure, Plan};
+use crate::Gate;
+
+/// An operation of a [`FaultyWorkspace`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "the operations of the port")]
+pub enum FileOperation {
+    /// [`Workspace::resolve`].
+    Resolve,
+    /// [`Workspace::open`].
+    Open,
+    /// [`OpenFile::read`], over all files.
+    Read,
+    /// [`Workspace::write`].
+    Write,
+    /// [`Workspace::list`].
+    List,
+}
+
+/// A workspace that fails, waits or reads in small pieces when a test says so.
+///
+/// ```
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+/// # runtime.block_on(async {
+/// use windlass_testkit::fake::MemoryWorkspace;
+/// use windlass_testkit::fault::{FaultyWorkspace, FileOperation};
+/// use windlass_tool::{JudgedPath, Permit, Workspace, WorkspaceErrorKind, WriteOptions};
+/// use windlass_types::CallDigest;
+///
+/// let files = MemoryWorkspace::new();
+/// let disk = FaultyWorkspace::new(files.clone());
+/// disk.fail(FileOperation::Write, 2, WorkspaceErrorKind::NoSpace);
+///
+/// let permit = Permit::new(CallDigest::new("0")).with_writes(vec![JudgedPath::new("/work/a", "/work/a")]);
+/// let path = "/work/a".as_ref();
+/// disk.write(&permit, path, b"one", WriteOptions::default()).await.unwrap();
+/// let error = disk.write(&permit, path, b"two", WriteOptions::default()).await.unwrap_err();
+/// assert_eq!(error.kind, WorkspaceErrorKind::NoSpace);
+/// assert_eq!(files.text("/work/a").as_deref(), Some("one"));
+/// # });
+/// ```
+#[derive(Debug)]
+pub struct FaultyWorkspace<W>(Arc<Inner<W>>);
+
+#[derive(Debug)]
+struct Inner<W> {
+    inner: W,
+    faults: Arc<Faults>,
+}
+
+#[derive(Debug, Default)]
+struct Faults {
+    plan: Plan<FileOperation, WorkspaceErrorKind>,
+    /// Bytes that one read returns at most; 0 means as asked.
+    read_size: AtomicUsize,
+}
+
+impl<W> Clone for FaultyWorkspace<W> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<W: Workspace> FaultyWorkspace<W> {
+    /// A workspace without faults so far.
+    pub fn new(inner: W) -> Self {
+        Self(Arc::new(Inner { inner, faults: Arc::default() }))
+    }
+
+    /// The n-th operation of this kind, from 1, fails and does nothing.
+    pub fn fail(&self, operation: FileOperation, nth: u64, kind: WorkspaceErrorKind) {
+        self.0.faults.plan.fail(operation, nth, nth, Failure::Before(kind));
+    }
+
+    /// The n-th operation of this kind and all after it fail and do nothing.
+    pub fn fail_from(&self, operation: FileOperation, nth: u64, kind: WorkspaceErrorKind) {
+        self.0.faults.plan.fail(operation, nth, u64::MAX, Failure::Before(kind));
+    }
+
+    /// The n-th operation of this kind is done and then fails, as a write does whose last sync failed.
+    pub fn fail_late(&self, operation: FileOperation, nth: u64, kind: WorkspaceErrorKind) {
+        self.0.faults.plan.fail(operation, nth, nth, Failure::After(kind));
+    }
+
+    /// The n-th operation of this kind waits at the gate before it is done.
+    pub fn wait_at(&self, operation: FileOperation, nth: u64, gate: &Gate) {
+        self.0.faults.plan.wait_at(operation, nth, gate);
+    }
+
+    /// Lets one read return this many bytes at most, at least one.
+    pub fn set_read_size(&self, bytes: usize) {
+        self.0.faults.read_size.store(bytes.max(1), Ordering::Relaxed);
+    }
+
+    /// How many operations of this kind were begun.
+    pub fn count(&self, operation: FileOperation) -> u64 {
+        self.0.faults.plan.count(operation)
+    }
+}
+
+fn planned(kind: WorkspaceErrorKind, path: &Path) -> WorkspaceError {
+    WorkspaceError::new(kind, format!("{} failed as the test planned ({kind:?})", path.display()))
+}
+
+/// What came of an operation, unless it is to fail all the same.
+fn settle<T>(
+    result: Result<T, WorkspaceError>,
+    failure: Option<Failure<WorkspaceErrorKind>>,
+    path: &Path,
+) -> Result<T, WorkspaceError> {
+    match failure {
+        Some(Failure::After(kind)) => result.and(Err(planned(kind, path))),
+        _ => result,
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl<W: Workspace> Workspace for FaultyWorkspace<W> {
+    async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
+        let failure = self.0.faults.plan.begin(FileOperation::Resolve).await;
+        if let Some(Failure::Before(kind)) = failure {
+            return Err(planned(kind, path));
+        }
+        settle(self.0.inner.resolve(path).await, failure, path)
+    }
+
+    async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
+        let failure = self.0.faults.plan.begin(FileOperation::Open).await;
+        if let Some(Failure::Before(kind)) = failure {
+            return Err(planned(kind, path));
+        }
+        let file = settle(self.0.inner.open(permit, path).await, failure, path)?;
+        Ok(Box::new(FaultyFile { file, path: path.into(), faults: Arc::clone(&self.0.faults) }))
+    }
+
+    async fn write(
+        &self,
+        permit: &Permit,
+        path: &Path,
+        content: &[u8],
+        options: WriteOptions,
+    ) -> Result<(), WorkspaceError> {
+        let failure = self.0.faults.plan.begin(FileOperation::Write).await;
+        if let Some(Failure::Before(kind)) = failure {
+            return Err(planned(kind, path));
+        }
+        settle(self.0.inner.write(permit, path, content, options).await, failure, path)
+    }
+
+    async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
+        let failure = self.0.faults.plan.begin(FileOperation::List).await;
+        if let Some(Failure::Before(kind)) = failure {
+            return Err(planned(kind, path));
+        }
+        settle(self.0.inner.list(permit, path, limit).await, failure, path)
+    }
+
+    fn is_local(&self) -> bool {
+        self.0.inner.is_local()
+    }
+}
+
+#[derive(Debug)]
+struct FaultyFile {
+    file: Box<dyn OpenFile>,
+    path: Box<Path>,
+    faults: Arc<Faults>,
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl OpenFile for FaultyFile {
+    fn info(&self) -> &FileInfo {
+        self.file.info()
+    }
+
+    async fn read(&mut self, limit: usize) -> Result<Vec<u8>, WorkspaceError> {
+        let failure = self.faults.plan.begin(FileOperation::Read).await;
+        if let Some(Failure::Before(kind)) = failure {
+            return Err(planned(kind, &self.path));
+        }
+        let limit = match self.faults.read_size.load(Ordering::Relaxed) {
+            0 => limit,
+            size => size.min(limit),
+        };
+        settle(self.file.read(limit).await, failure, &self.path)
+    }
+}

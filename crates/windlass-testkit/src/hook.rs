@@ -1,0 +1,153 @@
+//! Conformance of hooks: what [`Hook`] promises, checked.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use windlass_hook::Hook;
+//! use windlass_testkit::fake::RecordingHook;
+//! use windlass_testkit::hook;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), windlass_testkit::Violation> {
+//! let mine: Arc<dyn Hook> = Arc::new(RecordingHook::of_all("mine"));
+//! hook::all(&mine).await
+//! # }
+//! ```
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use windlass_hook::{Hook, HookContext, Hooks, Interest};
+use windlass_types::{HookCall, HookEventName, HookOutcome, JsonText, SessionId};
+
+use crate::Violation;
+use crate::violation::{calmly, ensure, within};
+
+/// Checks every promise of this module, with ordinary occasions of all that the hook listens to.
+///
+/// # Errors
+/// The first broken promise.
+pub async fn all(hook: &Arc<dyn Hook>) -> Result<(), Violation> {
+    for interest in has_steady_interests(&**hook)? {
+        for call in occasions(&interest) {
+            answers(hook, &call).await?;
+            survives_being_dropped(hook, &call).await?;
+        }
+    }
+    Ok(())
+}
+
+/// A hook has a name and listens to something that happens, and says the same each time it is asked.
+///
+/// # Errors
+/// It does not.
+pub fn has_steady_interests(hook: &dyn Hook) -> Result<Vec<Interest>, Violation> {
+    let (name, interests) = calmly("ask a hook for its interests", || (hook.name().to_owned(), hook.interests()))?;
+    ensure(!name.trim().is_empty(), || "the hook has no name".to_owned())?;
+    ensure(!interests.is_empty(), || format!("{name} listens to nothing"))?;
+    for interest in &interests {
+        let about_tools = occasions(&Interest::all(interest.event)).iter().any(|call| call.tool_name().is_some());
+        ensure(about_tools || interest.tools.is_empty(), || {
+            format!("{name} listens to {} of {:?}, but that is not about a tool", interest.event, interest.tools)
+        })?;
+    }
+    for _ in 0..3 {
+        let again = calmly("ask a hook again", || (hook.name().to_owned(), hook.interests()))?;
+        ensure(again == (name.clone(), interests.clone()), || format!("{name} changes into {again:?}"))?;
+    }
+    Ok(interests)
+}
+
+/// An occasion that the hook listens to is answered in time, without failing, and with something that can
+/// be used: a reason beside a deny or a block, a rewrite that is an object which reads in one way only.
+///
+/// # Errors
+/// It is not.
+pub async fn answers(hook: &Arc<dyn Hook>, call: &HookCall) -> Result<HookOutcome, Violation> {
+    let what = format!("{} at {}", hook.name(), call.event());
+    let hooks = Hooks::new([Arc::clone(hook)]);
+    let outcome = within(&what, hooks.run(&context(), call)).await?;
+    ensure(!outcome.ran.is_empty(), || format!("{what}: the hook does not listen to that"))?;
+    if let Some((_, failure)) = outcome.failures.first() {
+        return Err(Violation::new(format!("{what}: {failure}")));
+    }
+    for verdict in outcome.verdict.iter().chain(&outcome.block) {
+        let silent = verdict.behavior != windlass_types::Behavior::Allow && verdict.reason.trim().is_empty();
+        ensure(!silent, || format!("{what}: {:?} without a reason", verdict.behavior))?;
+    }
+    if let Some(input) = &outcome.updated_input {
+        let usable = input.is_object() && input.check_strict().is_ok();
+        ensure(usable, || format!("{what}: the rewritten input is no usable object: {input:?}"))?;
+    }
+    Ok(outcome)
+}
+
+/// A hook that is dropped before it has answered, because the run was stopped, answers the next time.
+///
+/// # Errors
+/// It does not.
+pub async fn survives_being_dropped(hook: &Arc<dyn Hook>, call: &HookCall) -> Result<(), Violation> {
+    let hooks = Hooks::new([Arc::clone(hook)]);
+    for _ in 0..3 {
+        // Polled once, then dropped.
+        drop(hooks.run(&context(), call).now_or_never());
+    }
+    answers(hook, call).await.map_err(|found| Violation::new(format!("after it was dropped: {found}")))?;
+    Ok(())
+}
+
+/// Ordinary occasions that an interest covers, for tools it names or for a few that everybody knows.
+pub fn occasions(interest: &Interest) -> Vec<HookCall> {
+    use HookEventName as E;
+    let tools =
+        if interest.tools.is_empty() { vec!["Bash".to_owned(), "Read".to_owned()] } else { interest.tools.clone() };
+    let of_tools = |make: &dyn Fn(String, JsonText) -> HookCall| {
+        tools.iter().map(|tool| make(tool.clone(), usual_input(tool))).collect()
+    };
+    match interest.event {
+        E::PreToolUse => of_tools(&|tool_name, tool_input| HookCall::PreToolUse {
+            tool_name,
+            tool_input,
+            tool_use_id: "toolu_1".into(),
+        }),
+        E::PostToolUse => of_tools(&|tool_name, tool_input| HookCall::PostToolUse {
+            tool_name,
+            tool_input,
+            tool_use_id: "toolu_1".into(),
+            tool_response: JsonText::of("done").unwrap_or_else(|_| JsonText::empty_object()),
+            duration_ms: 12,
+        }),
+        E::PostToolUseFailure => of_tools(&|tool_name, tool_input| HookCall::PostToolUseFailure {
+            tool_name,
+            tool_input,
+            tool_use_id: "toolu_1".into(),
+            error: "it did not work".to_owned(),
+            is_interrupt: false,
+            duration_ms: 12,
+        }),
+        E::UserPromptSubmit => vec![HookCall::UserPromptSubmit { prompt: "Fix the failing test.".to_owned() }],
+        E::Stop => [false, true]
+            .map(|stop_hook_active| HookCall::Stop { stop_hook_active, last_assistant_message: "Done.".to_owned() })
+            .into(),
+        E::SessionStart => {
+            ["startup", "resume"].map(|source| HookCall::SessionStart { source: source.to_owned() }).into()
+        }
+        E::SessionEnd => vec![HookCall::SessionEnd { reason: "closed".to_owned() }],
+        _ => Vec::new(),
+    }
+}
+
+fn usual_input(tool: &str) -> JsonText {
+    let text = match tool {
+        "Bash" => r#"{"command":"ls -l"}"#,
+        "Edit" => r#"{"file_path":"/work/a","old_string":"a","new_string":"b"}"#,
+        "Read" => r#"{"file_path":"/work/a"}"#,
+        "Write" => r#"{"file_path":"/work/a","content":"a"}"#,
+        _ => "{}",
+    };
+    JsonText::parse(text).unwrap_or_else(|_| JsonText::empty_object())
+}
+
+fn context() -> HookContext {
+    HookContext::new(SessionId::new("kit"), PathBuf::from("/work"))
+}

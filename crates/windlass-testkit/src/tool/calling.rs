@@ -1,0 +1,132 @@
+//! What a call does.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use serde_json::Value;
+use windlass_tool::{Cancel, InterruptBehavior, PreparedCall, ToolCx, ToolOutput};
+use windlass_types::Access;
+
+use super::reading::Said;
+use super::watch::{Notes, Watched};
+use crate::violation::{ensure, within};
+use crate::{ToolBench, Violation};
+
+/// How long a call that was told to stop is waited for before it is dropped.
+const GRACE: Duration = Duration::from_secs(2);
+/// How long the thread of a stopped call is waited for: the grace and time to spare.
+const HELD: Duration = Duration::from_secs(5);
+
+/// A call reaches only for what its access names: it opens no other file, and runs no program unless it
+/// says that it runs programs or that nobody knows.
+///
+/// # Errors
+/// It reaches for something else.
+pub async fn keeps_to_its_access(bench: &ToolBench, sample: &Value) -> Result<(), Violation> {
+    let notes = Notes::default();
+    let access = call(bench, sample, Some(&notes)).await?.0;
+    let refused = notes.refused();
+    ensure(refused.is_empty(), || format!("call {sample}: it opens {refused:?}, but declares {access:?}"))?;
+    let programs = notes.programs();
+    let may_run = matches!(access, Access::Exec | Access::Unknown);
+    ensure(programs.is_empty() || may_run, || format!("call {sample}: it runs {programs:?}, but declares {access:?}"))
+}
+
+/// The text of a result is no longer than the tool's own annotations allow, so that nothing of it is left
+/// out before the model reads it. A call that fails passes.
+///
+/// # Errors
+/// It is longer.
+pub async fn fits_its_bound(bench: &ToolBench, sample: &Value) -> Result<(), Violation> {
+    let most = bench.tool().annotations().max_result_bytes;
+    let length = match call(bench, sample, None).await?.1 {
+        Some(output) => output.content.text().len(),
+        None => return Ok(()),
+    };
+    ensure(length <= most, || format!("call {sample}: {length} bytes for the model, but it reads {most} at most"))
+}
+
+/// Runs a sample to its end, with what it says it touches.
+async fn call(
+    bench: &ToolBench,
+    sample: &Value,
+    notes: Option<&Notes>,
+) -> Result<(Access, Option<ToolOutput>), Violation> {
+    let (prepared, cx, access) = begin(bench, sample, notes, None).await?;
+    let output = within(&format!("call {sample}"), prepared.call(cx)).await?;
+    Ok((access, output.ok()))
+}
+
+async fn begin(
+    bench: &ToolBench,
+    sample: &Value,
+    notes: Option<&Notes>,
+    cancel: Option<&Cancel>,
+) -> Result<(Box<dyn PreparedCall>, ToolCx, Access), Violation> {
+    let prepared =
+        bench.prepare(sample).map_err(|error| Violation::new(format!("prepare {sample}: {}", error.model_text())))?;
+    let access = Said::of(&*prepared).access;
+    let mut parts = bench.parts();
+    parts.permit = bench.cx(&access).await.permit().clone();
+    if let Some(notes) = notes {
+        let notes = notes.clone();
+        parts.workspace = Arc::new(Watched { inner: parts.workspace, notes: notes.clone() });
+        parts.process = Arc::new(Watched { inner: parts.process, notes });
+    }
+    if let Some(cancel) = cancel {
+        parts.cancel = cancel.clone();
+    }
+    Ok((prepared, ToolCx::new(parts), access))
+}
+
+/// A call that is told to stop, before it begins or as soon as it waits, lets go of its thread, so that it
+/// can be dropped; if its annotations ask to be waited for, it ends by itself.
+///
+/// The call runs on a thread of its own: a tool that blocks is found, and that thread is lost.
+///
+/// # Errors
+/// It blocks its thread, or does not end although it asks to be waited for.
+pub async fn answers_a_cancel(bench: &ToolBench, sample: &Value) -> Result<(), Violation> {
+    let must_end = bench.tool().annotations().interrupt == InterruptBehavior::Block;
+    for early in [true, false] {
+        let when = if early { "before it began" } else { "when it waited" };
+        let cancel = Cancel::new();
+        let (prepared, cx, _) = begin(bench, sample, None, Some(&cancel)).await?;
+        let (sender, receiver) = mpsc::channel();
+        std::thread::spawn(move || {
+            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+                return;
+            };
+            let ended = runtime.block_on(stopped(prepared, cx, &cancel, early));
+            runtime.shutdown_background();
+            // Nobody waits any more when it took too long.
+            let _ = sender.send(ended);
+        });
+        let waited = tokio::task::spawn_blocking(move || receiver.recv_timeout(HELD)).await;
+        match waited {
+            Ok(Ok(ended)) => ensure(ended || !must_end, || {
+                format!("call {sample}: stopped {when}, it asks to be waited for and does not end")
+            })?,
+            Ok(Err(RecvTimeoutError::Disconnected)) => {
+                return Err(Violation::new(format!("call {sample}: stopped {when}, it panicked")));
+            }
+            _ => return Err(Violation::new(format!("call {sample}: stopped {when}, it holds its thread"))),
+        }
+    }
+    Ok(())
+}
+
+/// Whether a call that is told to stop ends by itself.
+async fn stopped(prepared: Box<dyn PreparedCall>, cx: ToolCx, cancel: &Cancel, early: bool) -> bool {
+    if early {
+        cancel.cancel();
+    }
+    let mut work = prepared.call(cx);
+    if (&mut work).now_or_never().is_some() {
+        return true;
+    }
+    cancel.cancel();
+    tokio::time::timeout(GRACE, work).await.is_ok()
+}

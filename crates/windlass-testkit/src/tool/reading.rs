@@ -1,0 +1,131 @@
+//! What a tool says of itself and of a call, before anything runs.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use windlass_tool::{InputSchema, PreparedCall, ToolCheck, ToolErrorKind, ToolSet};
+use windlass_types::{Access, JsonText};
+
+use super::fuzz;
+use crate::violation::{calmly, ensure};
+use crate::{ToolBench, Violation};
+
+/// The name, the description and the schema are ones that models accept, and the same each time.
+///
+/// # Errors
+/// One is not valid, or changes.
+pub fn has_a_valid_spec(bench: &ToolBench) -> Result<(), Violation> {
+    let tool = bench.tool();
+    let spec = calmly("ask for the spec", || tool.spec())?;
+    let name = &spec.name;
+    let in_set = calmly("make a set", || ToolSet::new([Arc::clone(tool)]))?;
+    in_set.map_err(|error| Violation::new(error.to_string()))?;
+    ensure(!spec.description.trim().is_empty(), || format!("{name} has no description"))?;
+    let schema: Value =
+        spec.input_schema.to().map_err(|error| Violation::new(format!("{name}: its schema: {error}")))?;
+    let is_object = schema.get("type").is_some_and(|kind| kind == "object");
+    ensure(is_object, || format!("{name}: its schema is not one of an object: {schema}"))?;
+    spec.input_schema.check_strict().map_err(|error| Violation::new(format!("{name}: its schema: {error}")))?;
+    jsonschema::options()
+        .build(&schema)
+        .map_err(|error| Violation::new(format!("{name}: its schema is no JSON Schema: {error}")))?;
+    let annotations = tool.annotations();
+    ensure(annotations.max_result_bytes > 0, || format!("{name}: nobody may read its results"))?;
+    for _ in 0..3 {
+        let again = calmly("ask for the spec again", || (tool.spec(), tool.annotations(), tool.is_enabled()))?;
+        ensure(again == (spec.clone(), annotations, tool.is_enabled()), || format!("{name} changes its spec"))?;
+    }
+    Ok(())
+}
+
+/// What a prepared call says of itself.
+#[derive(Debug, PartialEq)]
+pub(super) struct Said {
+    pub(super) access: Access,
+    command: Option<String>,
+    check: ToolCheck,
+    title: String,
+}
+
+impl Said {
+    pub(super) fn of(call: &dyn PreparedCall) -> Self {
+        Self {
+            access: call.access(),
+            command: call.command().map(str::to_owned),
+            check: call.check(),
+            title: call.title(),
+        }
+    }
+}
+
+/// A sample fits the schema and is read, and what the tool says of the call (access, command, check, title)
+/// is the same however often it is asked.
+///
+/// # Errors
+/// A sample is refused, or something changes.
+pub fn reads_samples_steadily(bench: &ToolBench, samples: &[Value]) -> Result<(), Violation> {
+    for sample in samples {
+        let what = format!("prepare {sample}");
+        let said = prepared(bench, sample)?;
+        for _ in 0..3 {
+            let again = prepared(bench, sample)?;
+            ensure(again == said, || format!("{what}: first it says {said:?}, then {again:?}"))?;
+        }
+        ensure(!said.title.trim().is_empty(), || format!("{what}: the call has no title"))?;
+    }
+    Ok(())
+}
+
+fn prepared(bench: &ToolBench, sample: &Value) -> Result<Said, Violation> {
+    let what = format!("prepare {sample}");
+    let call = calmly(&what, || bench.prepare(sample))?;
+    let call = call.map_err(|error| Violation::new(format!("{what}: {}", error.model_text())))?;
+    let said = calmly(&what, || Said::of(&*call))?;
+    let again = calmly(&what, || Said::of(&*call))?;
+    ensure(again == said, || format!("{what}: first it says {said:?}, then {again:?}"))?;
+    Ok(said)
+}
+
+/// These inputs are refused before the tool does anything, as inputs that do not fit and in words for the
+/// model; and so is whatever is no object.
+///
+/// # Errors
+/// One was accepted, or refused for another reason or without words.
+pub fn rejects_unfit_inputs(bench: &ToolBench, unfit: &[Value]) -> Result<(), Violation> {
+    for unfit in [json!(null), json!(1), json!("{}"), json!([])].iter().chain(unfit) {
+        let what = format!("prepare {unfit}");
+        let error = match calmly(&what, || bench.prepare(unfit))? {
+            Ok(_) => return Err(Violation::new(format!("{what}: it is accepted, but does not fit"))),
+            Err(error) => error,
+        };
+        ensure(error.kind() == ToolErrorKind::InvalidInput, || format!("{what}: refused as {:?}", error.kind()))?;
+        ensure(!error.model_text().trim().is_empty(), || format!("{what}: refused without a word"))?;
+    }
+    Ok(())
+}
+
+/// Whatever JSON comes, nothing panics: neither reading it, with the schema and without, nor asking what the
+/// call would do. The inputs are the same in every run.
+///
+/// # Errors
+/// It panicked.
+pub fn survives_any_input(bench: &ToolBench, samples: &[Value]) -> Result<(), Violation> {
+    let tool = bench.tool();
+    let schema = InputSchema::new(tool.spec().input_schema);
+    for input in fuzz::inputs(samples) {
+        let shown: String = input.as_str().chars().take(300).collect();
+        let what = format!("prepare {shown}");
+        let fits = calmly(&what, || schema.check(&input).is_ok())?;
+        let call = calmly(&what, || Arc::clone(tool).prepare(&input))?;
+        if let Ok(call) = call {
+            let said = calmly(&what, || Said::of(&*call))?;
+            ensure(!fits || said == Said::of(&*call), || format!("{what}: it says two things of one call"))?;
+        }
+    }
+    Ok(())
+}
+
+/// The text of a value, for inputs that are values.
+pub(super) fn text(value: &Value) -> JsonText {
+    JsonText::of(value).unwrap_or_else(|_| JsonText::empty_object())
+}

@@ -1,0 +1,84 @@
+//! A session that notes what a call reaches for.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use windlass_tool::{
+    Cancel, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome, ResolvedPath, Workspace,
+    WorkspaceError, WorkspaceErrorKind, WriteOptions,
+};
+
+/// What a call did that its access does not name.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Notes(Arc<Mutex<State>>);
+
+#[derive(Debug, Default)]
+struct State {
+    refused: Vec<PathBuf>,
+    programs: Vec<String>,
+}
+
+impl Notes {
+    pub(super) fn refused(&self) -> Vec<PathBuf> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).refused.clone()
+    }
+
+    pub(super) fn programs(&self) -> Vec<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).programs.clone()
+    }
+
+    fn look<T>(&self, result: Result<T, WorkspaceError>, path: &Path) -> Result<T, WorkspaceError> {
+        if result.as_ref().is_err_and(|error| error.kind == WorkspaceErrorKind::NotPermitted) {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).refused.push(path.to_owned());
+        }
+        result
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Watched<P: ?Sized> {
+    pub(super) inner: Arc<P>,
+    pub(super) notes: Notes,
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl Workspace for Watched<dyn Workspace> {
+    async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
+        self.inner.resolve(path).await
+    }
+
+    async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
+        self.notes.look(self.inner.open(permit, path).await, path)
+    }
+
+    async fn write(
+        &self,
+        permit: &Permit,
+        path: &Path,
+        content: &[u8],
+        options: WriteOptions,
+    ) -> Result<(), WorkspaceError> {
+        self.notes.look(self.inner.write(permit, path, content, options).await, path)
+    }
+
+    async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
+        // For hints: a refusal there costs nothing.
+        self.inner.list(permit, path, limit).await
+    }
+
+    fn is_local(&self) -> bool {
+        self.inner.is_local()
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl Process for Watched<dyn Process> {
+    async fn run(&self, command: ProcessCommand, cancel: &Cancel) -> Result<ProcessOutcome, ProcessError> {
+        let program = command.program.to_string_lossy().into_owned();
+        self.notes.0.lock().unwrap_or_else(PoisonError::into_inner).programs.push(program);
+        self.inner.run(command, cancel).await
+    }
+}

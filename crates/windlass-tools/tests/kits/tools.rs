@@ -1,0 +1,134 @@
+//! Every built-in tool keeps what a tool promises.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use windlass_testkit::fake::MemoryWorkspace;
+use windlass_testkit::{ToolBench, tool};
+use windlass_tool::DynTool;
+use windlass_tools::{Bash, Edit, LocalProcess, LocalWorkspace, MultiEdit, Read, TodoWrite, Write, search};
+
+/// A tool in a folder of this machine that has a few files.
+struct Local {
+    bench: ToolBench,
+    folder: tempfile::TempDir,
+}
+
+fn local(tool: impl DynTool) -> Local {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    std::fs::create_dir(root.join("src")).unwrap();
+    std::fs::write(root.join("src/lib.rs"), "mod a;\nmod b;\n").unwrap();
+    std::fs::write(root.join("notes.txt"), "one\ntwo\nthree\n".repeat(20_000)).unwrap();
+    let bench = ToolBench::new(tool)
+        .workspace(LocalWorkspace::new())
+        .process(LocalProcess::new(format!("kit{}", root.display()).replace('/', "-")))
+        .root(&root)
+        .env("PATH", "/usr/bin:/bin")
+        .artifacts(root.join("artifacts"));
+    Local { bench, folder }
+}
+
+async fn passes(bench: &ToolBench, samples: &[Value], unfit: &[Value]) {
+    let name = bench.tool().spec().name;
+    tool::all(bench, samples).await.unwrap_or_else(|found| panic!("{name}: {found}"));
+    tool::rejects_unfit_inputs(bench, unfit).unwrap_or_else(|found| panic!("{name}: {found}"));
+}
+
+#[tokio::test]
+async fn read_keeps_its_promises() {
+    let samples = [
+        json!({"file_path": "src/lib.rs"}),
+        json!({"file_path": "notes.txt", "offset": 10, "limit": 2000}),
+        json!({"file_path": "src"}),
+        json!({"file_path": "src/lbi.rs"}),
+    ];
+    let unfit = [json!({}), json!({"file_path": 1}), json!({"file_path": "a", "offset": "b"}), json!({"path": "a"})];
+    passes(&local(Read::default()).bench, &samples, &unfit).await;
+    let files = MemoryWorkspace::new().with_file("/work/src/lib.rs", "mod a;").with_file("/work/notes.txt", "one");
+    passes(&ToolBench::new(Read::default()).workspace(files), &samples, &unfit).await;
+}
+
+#[tokio::test]
+async fn write_keeps_its_promises() {
+    let samples =
+        [json!({"file_path": "new/deep/file", "content": "x\n"}), json!({"file_path": "src/lib.rs", "content": ""})];
+    let unfit = [json!({"file_path": "a"}), json!({"content": "a"}), json!({"file_path": "a", "content": null})];
+    passes(&local(Write::default()).bench, &samples, &unfit).await;
+    passes(&ToolBench::new(Write::default()), &samples, &unfit).await;
+}
+
+/// A bench for a tool that edits what was read before in the same session.
+async fn after_reading(tool: impl DynTool, path: &str) -> Local {
+    let reader = local(Read::default());
+    reader.bench.call(json!({"file_path": path})).await.unwrap();
+    let parts = reader.bench.parts();
+    let bench = ToolBench::shared(Arc::new(tool)).with(|own| *own = parts);
+    Local { bench, folder: reader.folder }
+}
+
+#[tokio::test]
+async fn edits_keep_their_promises() {
+    let edit = after_reading(Edit::default(), "src/lib.rs").await;
+    let samples = [
+        json!({"file_path": "src/lib.rs", "old_string": "mod a", "new_string": "mod c"}),
+        json!({"file_path": "src/lib.rs", "old_string": "mod", "new_string": "mod", "replace_all": true}),
+        json!({"file_path": "none", "old_string": "a", "new_string": "b"}),
+    ];
+    let unfit = [json!({"file_path": "a"}), json!({"file_path": "a", "old_string": 1, "new_string": "b"})];
+    passes(&edit.bench, &samples, &unfit).await;
+    let edited = std::fs::read_to_string(edit.folder.path().join("src/lib.rs")).unwrap();
+    assert_eq!(edited, "mod c;\nmod b;\n", "the first sample did something");
+
+    let multi = after_reading(MultiEdit::default(), "src/lib.rs").await;
+    let steps = json!([
+        {"old_string": "mod a", "new_string": "mod c"},
+        {"old_string": "mod b", "new_string": "mod d"},
+    ]);
+    let unfit = [json!({"file_path": "a", "edits": "b"}), json!({"file_path": "a", "edits": [{}]})];
+    passes(&multi.bench, &[json!({"file_path": "src/lib.rs", "edits": steps})], &unfit).await;
+    let edited = std::fs::read_to_string(multi.folder.path().join("src/lib.rs")).unwrap();
+    assert_eq!(edited, "mod c;\nmod d;\n");
+}
+
+#[tokio::test]
+async fn searches_keep_their_promises() {
+    let samples = [
+        json!({"pattern": "**/*.rs"}),
+        json!({"pattern": "*", "path": "src"}),
+        json!({"pattern": "a", "path": "none"}),
+    ];
+    passes(&local(search::Glob::new()).bench, &samples, &[json!({}), json!({"pattern": 1})]).await;
+    let samples = [
+        json!({"pattern": "mod [ab]"}),
+        json!({"pattern": "t.*e", "path": "notes.txt", "output_mode": "content", "-n": true}),
+        json!({"pattern": "(unclosed"}),
+        json!({"pattern": "one", "output_mode": "count"}),
+    ];
+    let unfit = [json!({}), json!({"pattern": []}), json!({"pattern": "a", "output_mode": "poem"})];
+    passes(&local(search::Grep::new()).bench, &samples, &unfit).await;
+}
+
+#[tokio::test]
+async fn the_todo_list_keeps_its_promises() {
+    let item = json!({"content": "Fix it", "status": "in_progress", "activeForm": "Fixing it"});
+    let unfit = [json!({}), json!({"todos": "a"}), json!({"todos": [{"content": "a", "status": "lost"}]})];
+    passes(&ToolBench::new(TodoWrite::default()), &[json!({"todos": [item]}), json!({"todos": []})], &unfit).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn bash_keeps_its_promises() {
+    let samples = [
+        json!({"command": "ls; cat notes.txt", "description": "Look around"}),
+        json!({"command": "cd src && pwd"}),
+        json!({"command": "sleep 100"}),
+        json!({"command": "exit 3", "timeout": 1000}),
+    ];
+    let unfit = [json!({}), json!({"command": ["ls"]}), json!({"command": "ls", "timeout": "long"})];
+    // The third sample ends by its cancel only: it is not run to its end.
+    let bash = local(Bash::new());
+    let ending: Vec<Value> = [0, 1, 3].map(|at: usize| samples[at].clone()).into();
+    passes(&bash.bench, &ending, &unfit).await;
+    tool::answers_a_cancel(&bash.bench, &samples[2]).await.unwrap();
+}
