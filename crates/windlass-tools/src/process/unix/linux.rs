@@ -141,7 +141,7 @@ fn look_closely(tree: &Tree, pid: i32, wide: bool) -> Option<Seen> {
 
 fn look(tree: &Tree, pid: i32, wide: bool) -> Option<Seen> {
     let own = self_id();
-    let stat = stat(pid).filter(|stat| pid > 1 && pid != own && !stat.is_dead())?;
+    let stat = stat(pid).filter(|stat| pid > 1 && pid != own && !stat.is_dead() && !is_own_thread(pid))?;
     if stat.flags & KERNEL != 0 || !is_younger(tree, &stat) {
         return Some(Seen { stat, ours: Some(false) });
     }
@@ -149,6 +149,12 @@ fn look(tree: &Tree, pid: i32, wide: bool) -> Option<Seen> {
     let is_in_group = stat.pid == leader || stat.group == leader || stat.session == leader;
     let ours = if is_in_group || (wide && holds_pipe(tree, &stat, own)) { Some(true) } else { carries_mark(tree, pid) };
     Some(Seen { stat, ours })
+}
+
+/// Threads have numbers too, and a line in the table for who asks by number. One of ours holds all our pipes, and
+/// a signal to it is a signal to us.
+fn is_own_thread(pid: i32) -> bool {
+    fs::exists(format!("/proc/self/task/{pid}")).unwrap_or(true)
 }
 
 /// `PF_EXITING` of the kernel: no more code of its own will run.

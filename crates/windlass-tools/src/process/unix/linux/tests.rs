@@ -44,3 +44,29 @@ fn an_ending_process_is_dead_unless_other_threads_go_on() {
     assert!(process(b'Z', EXITING, 1).is_dead());
     assert!(!process(b'Z', EXITING, 4).is_dead());
 }
+
+#[test]
+fn a_thread_of_our_own_is_no_process_of_a_tree() {
+    let (started, wait) = std::sync::mpsc::channel::<()>();
+    let thread = std::thread::spawn(move || wait.recv());
+    let threads = fs::read_dir("/proc/self/task")
+        .expect("own threads")
+        .filter_map(|entry| entry.expect("entry").file_name().to_str()?.parse::<i32>().ok());
+    let others: Vec<i32> = threads.filter(|number| *number != self_id()).collect();
+    assert!(!others.is_empty());
+    let tree = Tree {
+        leader: getpid(),
+        mark: "NO=MARK".to_owned(),
+        pipes: Vec::new(),
+        started: std::time::Instant::now(),
+        start: None,
+    };
+    for number in others {
+        // The number leads to a line, which would make it a member: it is in the leader's group.
+        if stat(number).is_some() {
+            assert!(look(&tree, number, true).is_none(), "{number}");
+        }
+    }
+    drop(started);
+    let _ = thread.join();
+}
