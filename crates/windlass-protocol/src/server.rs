@@ -33,6 +33,10 @@ use tokio::task::JoinHandle;
 /// How long closing may take when nobody wants to wait for it.
 const LAST_WORDS: Duration = Duration::from_secs(4);
 
+/// How often a host that can no longer write is asked for a sign of life: only
+/// writing shows that it is gone.
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
+
 /// What keeps a session from being opened.
 pub type OpenFailure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -240,10 +244,13 @@ where
         }
         // Nobody answers any more, so nothing may wait for an answer.
         core.requests.close();
+        let mut keep_alive = tokio::time::interval(KEEP_ALIVE);
+        keep_alive.tick().await;
         while !core.is_idle() && !*over.borrow() {
             tokio::select! {
                 () = core.settled.notified() => {}
                 _ = over.wait_for(|over| *over) => {}
+                _ = keep_alive.tick() => core.outbox.send(b"{\"type\":\"keep_alive\"}\n".to_vec()).await?,
             }
         }
         Ok(())
