@@ -293,6 +293,23 @@ async fn a_repository_above_the_workspace_is_not_looked_at() {
 }
 
 #[tokio::test]
+async fn unusual_but_plain_repositories_are_inert_too() {
+    let place = Place::cloned();
+    git(&place.root(), &["submodule", "-q", "add", "../origin", "sub"]);
+    git(&place.root(), &["commit", "-q", "-m", "with a submodule"]);
+    git(place.folder.path(), &["clone", "-q", "clone", "without"]);
+    git(place.folder.path(), &["init", "-q", "--object-format=sha256", "long"]);
+    let folder = place.folder.path().canonicalize().unwrap();
+    std::fs::write(folder.join("long/a"), "a").unwrap();
+    git(&folder.join("long"), &["add", "a"]);
+    git(&folder.join("long"), &["update-index", "--index-version", "4"]);
+    git(&folder.join("without"), &["checkout", "-q", "--detach"]);
+    for name in ["without", "long"] {
+        assert_eq!(run(&folder.join(name), &["git status", "git ls-files"]).await.asked, [""; 0], "{name}");
+    }
+}
+
+#[tokio::test]
 async fn where_there_is_no_repository_git_may_say_so() {
     let place = Place::cloned();
     let folder = place.folder.path().join("plain");
