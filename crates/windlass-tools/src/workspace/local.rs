@@ -22,6 +22,12 @@ use super::resolve::{is_cycle, resolve};
 /// Most bytes that one read returns.
 const MAX_READ: usize = 1024 * 1024;
 
+/// Fewest bytes that one read asks for, whatever size the system gives for a file.
+const LEAST_READ: usize = 16 * 1024;
+
+/// Most bytes that are copied from the system's memory where other tasks wait for it.
+const MAX_READ_AT_HAND: usize = 256 * 1024;
+
 /// The files of this machine, as the account of this process may use them.
 ///
 /// What a permit covers is reached by its resolved path, without following a single
@@ -62,17 +68,12 @@ impl Workspace for LocalWorkspace {
     async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
         let place = readable(permit, path)?;
         let path = path.to_owned();
+        if let Some(file) = dir::open_file_at_hand(&place) {
+            return opened(file, &path);
+        }
         off_thread(move || {
             let file = dir::open_file(&place).map_err(|error| named(error, &path))?;
-            let meta = file.metadata().map_err(|error| named(error, &path))?;
-            match kind(&meta) {
-                EntryKind::File => {
-                    let info = info(&meta);
-                    Ok(Box::new(LocalFile { file: Arc::new(file), path: path.into(), info }) as Box<dyn OpenFile>)
-                }
-                EntryKind::Directory => Err(refused(WorkspaceErrorKind::IsDirectory, &path)),
-                _ => Err(refused(WorkspaceErrorKind::NotRegular, &path)),
-            }
+            opened(file, &path)
         })
         .await
     }
@@ -123,6 +124,17 @@ struct LocalFile {
     file: Arc<File>,
     path: Arc<Path>,
     info: FileInfo,
+    /// How much was read.
+    position: u64,
+}
+
+impl LocalFile {
+    /// How many bytes to ask for at once: what the size promises and one more, to see the end.
+    fn room(&self, limit: usize) -> usize {
+        let promised = self.info.size.saturating_sub(self.position).saturating_add(1);
+        let promised = usize::try_from(promised).unwrap_or(usize::MAX);
+        limit.min(MAX_READ).min(promised.max(LEAST_READ))
+    }
 }
 
 #[async_trait]
@@ -132,10 +144,19 @@ impl OpenFile for LocalFile {
     }
 
     async fn read(&mut self, limit: usize) -> Result<Vec<u8>, WorkspaceError> {
+        let room = self.room(limit);
+        if room <= MAX_READ_AT_HAND {
+            let mut buffer = vec![0; room];
+            if let Some(read) = dir::read_at_hand(&self.file, &mut buffer) {
+                buffer.truncate(read);
+                self.position = self.position.saturating_add(read as u64);
+                return Ok(buffer);
+            }
+        }
         let file = Arc::clone(&self.file);
         let path = Arc::clone(&self.path);
-        off_thread(move || {
-            let mut buffer = vec![0; limit.min(MAX_READ)];
+        let read = off_thread(move || {
+            let mut buffer = vec![0; room];
             loop {
                 match (&*file).read(&mut buffer) {
                     Ok(read) => {
@@ -147,7 +168,22 @@ impl OpenFile for LocalFile {
                 }
             }
         })
-        .await
+        .await?;
+        self.position = self.position.saturating_add(read.len() as u64);
+        Ok(read)
+    }
+}
+
+/// An open file, if it is a file.
+fn opened(file: File, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
+    let meta = file.metadata().map_err(|error| named(error, path))?;
+    match kind(&meta) {
+        EntryKind::File => {
+            let info = info(&meta);
+            Ok(Box::new(LocalFile { file: Arc::new(file), path: path.into(), info, position: 0 }))
+        }
+        EntryKind::Directory => Err(refused(WorkspaceErrorKind::IsDirectory, path)),
+        _ => Err(refused(WorkspaceErrorKind::NotRegular, path)),
     }
 }
 
