@@ -138,14 +138,15 @@ fn policy() -> Policy {
         (Behavior::Allow, vec!["Edit(src/**)".to_owned(), "Bash(cargo test:*)".to_owned()]),
     ];
     for (behavior, rules) in rules {
-        policy.add_rules(RuleSource::User, behavior, &rules, Path::new("/work")).expect("rules");
+        policy.add_rules(RuleSource::CliArg, behavior, &rules, Path::new("/work")).expect("rules");
     }
     policy
 }
 
 fn permissions(c: &mut Criterion) {
     let policy = policy();
-    let facts = |tool: &str, access| CallFacts::new(tool, JsonText::empty_object(), access, CallDigest::new("0"), "/work");
+    let facts =
+        |tool: &str, access| CallFacts::new(tool, JsonText::empty_object(), access, CallDigest::new("0"), "/work");
     let path = "/work/src/main.rs";
     let read = facts("Read", Access::Reads(vec![path.into()])).with_path(PathFact::new(path, path, false));
     let edit = facts("Edit", Access::Writes(vec![path.into()])).with_path(PathFact::new(path, path, true));
@@ -243,7 +244,10 @@ fn tools(c: &mut Criterion) {
 }
 
 fn short() -> Criterion {
-    Criterion::default().sample_size(20).warm_up_time(Duration::from_millis(300)).measurement_time(Duration::from_secs(1))
+    Criterion::default()
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1))
 }
 
 criterion_group!(name = benches; config = short(); targets = machine, provider, permissions, log, tools);

@@ -35,7 +35,9 @@ impl Programs {
     fn new(reply: Reply, report: &mut Report) -> Result<Option<Self>> {
         let windlass = sibling("windlass")?;
         if !windlass.exists() {
-            report.note("The rows of the command line are missing: build it first, `cargo build --release -p windlass-cli`.");
+            report.note(
+                "The rows of the command line are missing: build it first, `cargo build --release -p windlass-cli`.",
+            );
             return Ok(None);
         }
         let folder = tempfile::tempdir()?;

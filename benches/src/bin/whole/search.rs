@@ -33,7 +33,9 @@ fn tree(root: &Path) -> Result<()> {
         for file in 0..FILES {
             let mut text = String::new();
             for line in 0..24 {
-                text.push_str(&format!("    let value_{line} = compute({folder}, {file}); // some code to look through\n"));
+                text.push_str(&format!(
+                    "    let value_{line} = compute({folder}, {file}); // some code to look through\n"
+                ));
             }
             if file == folder % FILES {
                 text.push_str("// the needle is here\n");

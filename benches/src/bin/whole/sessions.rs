@@ -86,7 +86,8 @@ pub fn measure(report: &mut Report) -> Result<()> {
         ("model", "memory per session that waits for the model"),
         ("model-stored", "memory per session that waits for the model, with a log"),
     ] {
-        let output = Command::new(std::env::current_exe()?).args(["sessions", &SESSIONS.to_string(), state]).output()?;
+        let output =
+            Command::new(std::env::current_exe()?).args(["sessions", &SESSIONS.to_string(), state]).output()?;
         ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let bytes: f64 = String::from_utf8_lossy(&output.stdout).trim().parse()?;
         report.row(name, "kB", "100 kB", None, bytes / 1000.0);

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use windlass::{Access, Anthropic, EventKind, Home, Tool, ToolCx, ToolError, Toolkit, coding_tools, query, schemars};
 use windlass_benches::floor::{Appender, Client};
@@ -15,7 +15,10 @@ use windlass_testkit::wire::{Message, RecordedRequest, Reply};
 use crate::peer::{Peer, done, ready, runtime};
 use crate::report::Report;
 
-const ROUNDS: usize = 200;
+const ROUNDS: usize = 150;
+
+/// Turns with tools of one run.
+const TURNS: usize = 3;
 
 /// About what an assistant message and a result are in the log.
 const LOG_LINE: usize = 700;
@@ -45,40 +48,60 @@ impl Tool for Nothing {
 struct Turn {
     name: &'static str,
     target: &'static str,
-    calls: Message,
+    calls: fn(&Path, usize) -> Message,
     work: fn(&Path) -> Result<()>,
 }
 
-fn read(folder: &Path) -> Result<()> {
-    std::fs::read(folder.join("file-0.txt"))?;
-    Ok(())
+fn call(turn: usize, tool: &str, input: Value) -> Message {
+    Message::new().id(&format!("msg_{turn}")).tool_use(&format!("toolu_{turn}"), tool, input)
 }
 
-fn read_ten(folder: &Path) -> Result<()> {
-    for at in 0..10 {
-        std::fs::read(folder.join(format!("file-{at}.txt")))?;
-    }
-    Ok(())
+fn file(folder: &Path, at: usize) -> Value {
+    json!({"file_path": folder.join(format!("file-{at}.txt"))})
 }
 
-fn run_true(folder: &Path) -> Result<()> {
-    let output = Command::new("bash").args(["-c", "true"]).current_dir(folder).stdin(Stdio::null()).output()?;
-    ensure!(output.status.success(), "bash failed");
-    Ok(())
-}
-
-fn turns(folder: &Path) -> Vec<Turn> {
-    let file = |at: usize| json!({"file_path": folder.join(format!("file-{at}.txt"))});
-    let calls = || Message::new().id("msg_calls");
-    let ten = (0..10).fold(calls(), |message, at| message.tool_use(&format!("toolu_{at}"), "Read", file(at)));
-    let turn = |name, target, calls, work| Turn { name, target, calls, work };
-    vec![
-        turn("Read turn over model time", "0.6 ms", calls().tool_use("toolu_0", "Read", file(0)), read as fn(&Path) -> _),
-        turn("in-process tool turn", "0.4 ms", calls().tool_use("toolu_0", "nothing", json!({})), |_| Ok(())),
-        turn("ten parallel Reads", "1.5 ms", ten, read_ten),
-        turn("Bash `true`", "3 ms", calls().tool_use("toolu_0", "Bash", json!({"command": "true"})), run_true),
-    ]
-}
+const KINDS: [Turn; 4] = [
+    Turn {
+        name: "Read turn over model time",
+        target: "0.6 ms",
+        calls: |folder, turn| call(turn, "Read", file(folder, turn)),
+        work: |folder| {
+            std::fs::read(folder.join("file-0.txt"))?;
+            Ok(())
+        },
+    },
+    Turn {
+        name: "in-process tool turn",
+        target: "0.4 ms",
+        calls: |_, turn| call(turn, "nothing", json!({})),
+        work: |_| Ok(()),
+    },
+    Turn {
+        name: "ten parallel Reads",
+        target: "1.5 ms",
+        calls: |folder, turn| {
+            (0..10).fold(Message::new().id(&format!("msg_{turn}")), |message, at| {
+                message.tool_use(&format!("toolu_{turn}_{at}"), "Read", file(folder, at))
+            })
+        },
+        work: |folder| {
+            for at in 0..10 {
+                std::fs::read(folder.join(format!("file-{at}.txt")))?;
+            }
+            Ok(())
+        },
+    },
+    Turn {
+        name: "Bash `true`",
+        target: "3 ms",
+        calls: |_, turn| call(turn, "Bash", json!({"command": "true"})),
+        work: |folder| {
+            let output = Command::new("bash").args(["-c", "true"]).current_dir(folder).stdin(Stdio::null()).output()?;
+            ensure!(output.status.success(), "bash failed");
+            Ok(())
+        },
+    },
+];
 
 /// A folder to work in, and one to keep logs in.
 pub struct Place {
@@ -112,9 +135,18 @@ impl Sample {
         self.arrivals.first().map_or_else(Duration::default, |first| first.duration_since(self.began))
     }
 
-    fn turn(&self) -> Duration {
+    /// The first turn of a session, which also pays for what is made once.
+    fn first_turn(&self) -> Duration {
         match self.arrivals.as_slice() {
             [first, second, ..] => second.duration_since(*first),
+            _ => Duration::default(),
+        }
+    }
+
+    /// The last turn with tools.
+    fn turn(&self) -> Duration {
+        match self.arrivals.as_slice() {
+            [.., before, last] => last.duration_since(*before),
             _ => Duration::default(),
         }
     }
@@ -132,15 +164,17 @@ impl Sides<'_> {
         let began = Instant::now();
         self.runtime.block_on(run)?;
         let arrivals: Vec<Instant> = self.peer.take().into_iter().map(|(at, _)| at).collect();
-        ensure!(arrivals.len() == 2, "{} requests instead of two", arrivals.len());
+        ensure!(arrivals.len() == TURNS + 1, "{} requests", arrivals.len());
         Ok(Sample { began, arrivals })
     }
 
-    /// Two small requests: what the model's side of a turn takes.
+    /// Small requests: what the model's side of a turn takes.
     fn model(&self, client: &Client) -> Result<Sample> {
         self.sample(async {
-            client.message("{}", |_, _| {}).await?;
-            client.message("{}", |_, _| {}).await
+            for _ in 0..=TURNS {
+                client.message("{}", |_, _| {}).await?;
+            }
+            Ok(())
         })
     }
 
@@ -151,7 +185,7 @@ impl Sides<'_> {
                 log.append(vec![b'x'; LOG_LINE]);
                 client.message(body.clone(), |_, _| {}).await?;
                 log.append(vec![b'x'; LOG_LINE]);
-                if turn == 0 {
+                if turn < TURNS {
                     work(self.place.work.path())?;
                 }
             }
@@ -178,22 +212,25 @@ impl Sides<'_> {
     }
 }
 
-/// The bodies of the two requests of a run.
+/// The bodies of the requests of a run.
 fn bodies(place: &Place, replies: &[Reply]) -> Result<Vec<Vec<u8>>> {
     let server = windlass_testkit::wire::WireServer::start_on_thread()?;
     for reply in replies {
         server.push(reply.clone());
     }
     let provider = Anthropic::builder().api_key("k").base_url(server.url()).build()?;
-    runtime()?.block_on(async { query("Read the file.").provider(provider).tools(place.tools()).await })?;
+    let result =
+        runtime()?.block_on(async { query("Read the file.").provider(provider).tools(place.tools()).await })?;
+    ensure!(result.outcome.is_success(), "the run failed");
     Ok(server.requests().iter().map(|request: &RecordedRequest| request.body.to_vec()).collect())
 }
 
 pub fn measure(report: &mut Report) -> Result<()> {
     let place = Place::new()?;
     let runtime = runtime()?;
-    for turn in turns(place.work.path()) {
-        let replies = vec![ready(turn.calls), done()];
+    for turn in KINDS {
+        let calls = (0..TURNS).map(|at| ready((turn.calls)(place.work.path(), at)));
+        let replies: Vec<Reply> = calls.chain([done()]).collect();
         let bodies = bodies(&place, &replies)?;
         let peer = Peer::cycle(replies)?;
         let sides = Sides { runtime: &runtime, place: &place, peer: &peer };
@@ -211,10 +248,11 @@ pub fn measure(report: &mut Report) -> Result<()> {
             let (floor, ours) = (of(&floor, Sample::start), of(&ours, Sample::start));
             report.row("`query()` to first request", "ms", "1 ms", Some(micros(floor) / 1e3), micros(ours) / 1e3);
         }
-        let over = |samples: &[Sample]| {
-            micros(of(samples, Sample::turn).saturating_sub(of(&model, Sample::turn))) / 1e3
-        };
-        report.row(turn.name, "ms", turn.target, Some(over(&floor)), over(&ours));
+        let model = of(&model, Sample::turn);
+        let over = |samples, part| micros(of(samples, part).saturating_sub(model)) / 1e3;
+        report.row(turn.name, "ms", turn.target, Some(over(&floor, Sample::turn)), over(&ours, Sample::turn));
+        let (name, first) = (format!("{}, first of a session", turn.name), Sample::first_turn);
+        report.row(&name, "ms", "–", Some(over(&floor, first)), over(&ours, first));
     }
     Ok(())
 }
