@@ -140,9 +140,7 @@ mod tests {
 
     #[test]
     fn cache_writes_are_priced_by_their_lifetime() {
-        let mut usage = Usage::default();
-        usage.cache_creation_input_tokens = 10;
-        usage.cache_creation_1h_input_tokens = 4;
+        let usage = Usage { cache_creation_input_tokens: 10, cache_creation_1h_input_tokens: 4, ..Usage::default() };
         assert_eq!(Price::new(1_000, 0).cost(&usage), NanoUsd::new(6 * 1_250 + 4 * 2_000));
     }
 }
