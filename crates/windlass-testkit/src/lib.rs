@@ -44,8 +44,8 @@
 //!
 //! # A store of your own
 //!
-//! A kit is a module of plain functions, one for each promise of a port, and one `all`. Most return the
-//! [`Violation`] that they found, in a sentence; those of [`store`] panic with it.
+//! A kit is a module of plain functions, one for each promise of a port, and one `all`. They return the
+//! [`Violation`] that they found, in a sentence.
 //!
 //! ```
 //! use windlass_session::{Durability, MemoryStore, Owner, SessionStore, StoreErrorKind};
@@ -55,7 +55,7 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // Every promise of the port, kept by your store …
-//! store::all(&MemoryStore::new()).await;
+//! store::all(&MemoryStore::new()).await?;
 //!
 //! // … and what your host does when the disk is full at the second append.
 //! let disk = FaultyStore::new(MemoryStore::new());

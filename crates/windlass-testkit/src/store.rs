@@ -1,47 +1,94 @@
 //! The contract of a session store, one function a rule.
 //!
 //! Each function works in a project of its own, so all of them can run on one
-//! store, and panics with a message where the store breaks the rule. Run
+//! store, and returns the [`Violation`] where the store breaks the rule. Run
 //! [`all`] from a test of every implementation.
-
-#![expect(clippy::expect_used, reason = "a broken rule is a failed test of the store")]
+//!
+//! ```
+//! use windlass_session::MemoryStore;
+//! use windlass_testkit::{Violation, store};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Violation> {
+//! store::all(&MemoryStore::new()).await
+//! # }
+//! ```
 
 mod sample;
 
 pub use sample::{entries, header, key};
 
+use crate::Violation;
+use crate::violation::ensure;
+use std::fmt::Debug;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
-use windlass_session::{Durability, Lease, Owner, SessionKey, SessionStore, StoreErrorKind};
+use windlass_session::{Durability, Lease, Owner, SessionKey, SessionStore, StoreError, StoreErrorKind};
 use windlass_types::{ContentBlock, Entry, EntryId, EntryKind, Timestamp, UserEntry};
 
-/// Runs every rule of this module.
-pub async fn all(store: &dyn SessionStore) {
-    entries_come_back_as_they_were(store).await;
-    buffered_entries_are_visible(store).await;
-    appends_keep_their_order(store).await;
-    an_empty_append_changes_nothing(store).await;
-    an_unknown_session_is_not_found(store).await;
-    an_unused_session_leaves_nothing(store).await;
-    a_second_opener_is_refused(store).await;
-    a_lease_comes_back_when_closed_or_dropped(store).await;
-    a_wrong_position_is_refused(store).await;
-    positions_go_on_over_leases(store).await;
-    an_abandoned_append_is_kept(store).await;
-    loading_changes_nothing(store).await;
-    sessions_and_projects_are_apart(store).await;
-    lists_show_the_last_changed_first(store).await;
-    deleting_is_idempotent(store).await;
-    an_open_session_is_not_deleted(store).await;
+/// Runs every rule of this module, one after the other.
+///
+/// # Errors
+/// The first rule that the store breaks, by its name.
+pub async fn all(store: &dyn SessionStore) -> Result<(), Violation> {
+    of("entries come back as they were", entries_come_back_as_they_were(store).await)?;
+    of("buffered entries are visible", buffered_entries_are_visible(store).await)?;
+    of("appends keep their order", appends_keep_their_order(store).await)?;
+    of("an empty append changes nothing", an_empty_append_changes_nothing(store).await)?;
+    of("an unknown session is not found", an_unknown_session_is_not_found(store).await)?;
+    of("an unused session leaves nothing", an_unused_session_leaves_nothing(store).await)?;
+    of("a second opener is refused", a_second_opener_is_refused(store).await)?;
+    of("a lease comes back when closed or dropped", a_lease_comes_back_when_closed_or_dropped(store).await)?;
+    of("a wrong position is refused", a_wrong_position_is_refused(store).await)?;
+    of("positions go on over leases", positions_go_on_over_leases(store).await)?;
+    of("an abandoned append is kept", an_abandoned_append_is_kept(store).await)?;
+    of("loading changes nothing", loading_changes_nothing(store).await)?;
+    of("sessions and projects are apart", sessions_and_projects_are_apart(store).await)?;
+    of("lists show the last changed first", lists_show_the_last_changed_first(store).await)?;
+    of("deleting is idempotent", deleting_is_idempotent(store).await)?;
+    of("an open session is not deleted", an_open_session_is_not_deleted(store).await)?;
+    Ok(())
+}
+
+fn of(rule: &str, kept: Result<(), Violation>) -> Result<(), Violation> {
+    kept.map_err(|found| Violation::new(format!("{rule}: {found}")))
+}
+
+/// Turns an error of the store into a violation that says what was done.
+trait OrBroken<T> {
+    fn or_broken(self, what: &str) -> Result<T, Violation>;
+}
+
+impl<T> OrBroken<T> for Result<T, StoreError> {
+    fn or_broken(self, what: &str) -> Result<T, Violation> {
+        self.map_err(|error| Violation::new(format!("{what}: {error} ({:?})", error.kind)))
+    }
+}
+
+fn same<L: Debug + PartialEq<R>, R: Debug>(what: &str, found: &L, expected: &R) -> Result<(), Violation> {
+    // Whole sessions are compared: their beginning tells enough.
+    let short = |value: &dyn Debug| format!("{value:?}").chars().take(1_000).collect::<String>();
+    ensure(found == expected, || format!("{what}: {}, not {}", short(found), short(expected)))
+}
+
+/// Something must have been refused for this reason.
+fn refused<T: Debug>(found: Result<T, StoreError>, kind: StoreErrorKind, when: &str) -> Result<StoreError, Violation> {
+    match found {
+        Ok(found) => Err(Violation::new(format!("{when}, but it gave {found:?}"))),
+        Err(error) if error.kind == kind => Ok(error),
+        Err(error) => {
+            Err(Violation::new(format!("{when}, but the error is {:?} and not {kind:?}: {error}", error.kind)))
+        }
+    }
 }
 
 fn owner() -> Owner {
     Owner::new(4_321, "kit")
 }
 
-async fn open(store: &dyn SessionStore, key: &SessionKey) -> Lease {
-    store.open(key, &owner(), header()).await.expect("a free session opens")
+async fn open(store: &dyn SessionStore, key: &SessionKey) -> Result<Lease, Violation> {
+    store.open(key, &owner(), header()).await.or_broken("a free session opens")
 }
 
 fn prompt(number: u32, parent: Option<&EntryId>) -> Entry {
@@ -55,228 +102,307 @@ fn prompt(number: u32, parent: Option<&EntryId>) -> Entry {
 }
 
 /// Appends prompts one by one, then gives the session back.
-async fn fill(store: &dyn SessionStore, key: &SessionKey, numbers: std::ops::Range<u32>) -> Vec<Entry> {
-    let lease = open(store, key).await;
+async fn fill(
+    store: &dyn SessionStore,
+    key: &SessionKey,
+    numbers: std::ops::Range<u32>,
+) -> Result<Vec<Entry>, Violation> {
+    let lease = open(store, key).await?;
     let mut seq = lease.seq();
     let mut written: Vec<Entry> = Vec::new();
     for number in numbers {
         let entry = prompt(number, written.last().map(|entry| &entry.id));
         written.push(entry.clone());
-        seq = store.append(&lease, seq, vec![entry], Durability::Buffered).await.expect("an append at its place works");
+        seq = store
+            .append(&lease, seq, vec![entry], Durability::Buffered)
+            .await
+            .or_broken("an append at its place works")?;
     }
-    store.close(lease).await.expect("a healthy session closes");
-    written
+    store.close(lease).await.or_broken("a healthy session closes")?;
+    Ok(written)
 }
 
-async fn loaded(store: &dyn SessionStore, key: &SessionKey) -> Vec<Entry> {
-    store.load(key).await.expect("a stored session loads").entries
+async fn loaded(store: &dyn SessionStore, key: &SessionKey) -> Result<Vec<Entry>, Violation> {
+    Ok(store.load(key).await.or_broken("a stored session loads")?.entries)
 }
 
 /// Every kind of entry comes back equal, tool inputs and unknown lines as exact
 /// text, and nothing is reported as damaged.
-pub async fn entries_come_back_as_they_were(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn entries_come_back_as_they_were(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("round-trip", 1);
-    let lease = open(store, &key).await;
+    let lease = open(store, &key).await?;
     let written = entries();
-    let seq = store.append(&lease, lease.seq(), written.clone(), Durability::Durable).await.expect("append");
-    let loaded = store.load(&key).await.expect("load");
-    assert_eq!(loaded.entries, written);
-    assert_eq!(loaded.seq, seq, "the position after the last entry");
-    assert_eq!(loaded.report.entries, written.len());
-    assert_eq!(loaded.report.skipped, []);
-    assert_eq!(loaded.report.warnings, Vec::<String>::new());
-    store.close(lease).await.expect("close");
-    assert_eq!(store.load(&key).await.expect("load").entries, written);
+    let seq = store.append(&lease, lease.seq(), written.clone(), Durability::Durable).await.or_broken("append")?;
+    let loaded = store.load(&key).await.or_broken("load")?;
+    same("the entries", &loaded.entries, &written)?;
+    same("the position after the last entry", &loaded.seq, &seq)?;
+    same("the number of entries", &loaded.report.entries, &written.len())?;
+    same("what was skipped", &loaded.report.skipped, &[])?;
+    same("the warnings", &loaded.report.warnings, &Vec::<String>::new())?;
+    store.close(lease).await.or_broken("close")?;
+    same("the entries loaded", &store.load(&key).await.or_broken("load")?.entries, &written)?;
+    Ok(())
 }
 
 /// What was appended without waiting is seen by a load that comes after.
-pub async fn buffered_entries_are_visible(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn buffered_entries_are_visible(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("buffered", 1);
-    let lease = open(store, &key).await;
+    let lease = open(store, &key).await?;
     let first = prompt(1, None);
-    store.append(&lease, lease.seq(), vec![first.clone()], Durability::Buffered).await.expect("append");
-    assert_eq!(loaded(store, &key).await, [first]);
-    store.close(lease).await.expect("close");
+    store.append(&lease, lease.seq(), vec![first.clone()], Durability::Buffered).await.or_broken("append")?;
+    same("the entries loaded", &loaded(store, &key).await?, &[first])?;
+    store.close(lease).await.or_broken("close")?;
+    Ok(())
 }
 
 /// Entries stand in the order of the appends, whatever their durability.
-pub async fn appends_keep_their_order(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn appends_keep_their_order(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("order", 1);
-    let lease = open(store, &key).await;
+    let lease = open(store, &key).await?;
     let mut seq = lease.seq();
     let mut written: Vec<Entry> = Vec::new();
     for number in 0..20 {
         let durability = if number % 5 == 0 { Durability::Durable } else { Durability::Buffered };
         let entry = prompt(number, written.last().map(|entry| &entry.id));
         written.push(entry.clone());
-        let next = store.append(&lease, seq, vec![entry], durability).await.expect("append");
-        assert!(next > seq, "the position grows");
+        let next = store.append(&lease, seq, vec![entry], durability).await.or_broken("append")?;
+        ensure(next > seq, || format!("the position goes from {seq} to {next}"))?;
         seq = next;
     }
-    store.close(lease).await.expect("close");
-    assert_eq!(loaded(store, &key).await, written);
+    store.close(lease).await.or_broken("close")?;
+    same("the entries loaded", &loaded(store, &key).await?, &written)?;
+    Ok(())
 }
 
 /// An append of nothing keeps the position and makes no session.
-pub async fn an_empty_append_changes_nothing(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn an_empty_append_changes_nothing(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("empty", 1);
-    let lease = open(store, &key).await;
+    let lease = open(store, &key).await?;
     for durability in [Durability::Buffered, Durability::Durable] {
-        let seq = store.append(&lease, lease.seq(), Vec::new(), durability).await.expect("append");
-        assert_eq!(seq, lease.seq());
+        let seq = store.append(&lease, lease.seq(), Vec::new(), durability).await.or_broken("append")?;
+        same("the position after an append of nothing", &seq, &lease.seq())?;
     }
-    store.close(lease).await.expect("close");
-    let error = store.load(&key).await.expect_err("nothing was stored");
-    assert_eq!(error.kind, StoreErrorKind::NotFound);
+    store.close(lease).await.or_broken("close")?;
+    refused(store.load(&key).await, StoreErrorKind::NotFound, "nothing was stored")?;
+    Ok(())
 }
 
 /// A session that was never stored is a typed error that names it.
-pub async fn an_unknown_session_is_not_found(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn an_unknown_session_is_not_found(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("unknown", 1);
-    let error = store.load(&key).await.expect_err("there is no such session");
-    assert_eq!(error.kind, StoreErrorKind::NotFound);
-    assert!(error.to_string().contains(key.session.as_str()), "the error names the session: {error}");
+    let error = refused(store.load(&key).await, StoreErrorKind::NotFound, "there is no such session")?;
+    ensure(error.to_string().contains(key.session.as_str()), || {
+        format!("it is not so that the error names the session: {error}")
+    })?;
+    Ok(())
 }
 
 /// A session that was opened and not used is neither listed nor loaded.
-pub async fn an_unused_session_leaves_nothing(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn an_unused_session_leaves_nothing(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("unused", 1);
-    let lease = open(store, &key).await;
-    store.close(lease).await.expect("close");
-    assert_eq!(store.load(&key).await.expect_err("nothing was stored").kind, StoreErrorKind::NotFound);
-    assert_eq!(store.list(&key.project).await.expect("list"), []);
+    let lease = open(store, &key).await?;
+    store.close(lease).await.or_broken("close")?;
+    refused(store.load(&key).await, StoreErrorKind::NotFound, "nothing was stored")?;
+    same("the sessions listed", &store.list(&key.project).await.or_broken("list")?, &[])?;
+    Ok(())
 }
 
 /// While a lease is held, nobody else gets one, and the error names the owner.
-pub async fn a_second_opener_is_refused(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn a_second_opener_is_refused(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("second", 1);
-    let lease = open(store, &key).await;
-    store.append(&lease, lease.seq(), vec![prompt(1, None)], Durability::Durable).await.expect("append");
-    let error = store.open(&key, &Owner::new(1, "other"), header()).await.expect_err("the session is in use");
-    assert_eq!(error.kind, StoreErrorKind::InUse);
-    assert!(error.to_string().contains("4321"), "the error names the owner: {error}");
-    store.close(lease).await.expect("close");
+    let lease = open(store, &key).await?;
+    store.append(&lease, lease.seq(), vec![prompt(1, None)], Durability::Durable).await.or_broken("append")?;
+    let error = refused(
+        store.open(&key, &Owner::new(1, "other"), header()).await,
+        StoreErrorKind::InUse,
+        "the session is in use",
+    )?;
+    ensure(error.to_string().contains("4321"), || format!("it is not so that the error names the owner: {error}"))?;
+    store.close(lease).await.or_broken("close")?;
+    Ok(())
 }
 
 /// Closing gives the lease back at once, dropping soon; what was appended is kept.
-pub async fn a_lease_comes_back_when_closed_or_dropped(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn a_lease_comes_back_when_closed_or_dropped(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("lease", 1);
-    let first = open(store, &key).await;
+    let first = open(store, &key).await?;
     let epoch = first.epoch();
-    store.close(first).await.expect("close");
-    let second = open(store, &key).await;
-    assert_ne!(second.epoch(), epoch, "every lease has a number of its own");
-    store.append(&second, second.seq(), vec![prompt(1, None)], Durability::Buffered).await.expect("append");
+    store.close(first).await.or_broken("close")?;
+    let second = open(store, &key).await?;
+    ensure(second.epoch() != epoch, || format!("two leases have the number {epoch}"))?;
+    store.append(&second, second.seq(), vec![prompt(1, None)], Durability::Buffered).await.or_broken("append")?;
     drop(second);
-    let third = open(store, &key).await;
-    assert_eq!(loaded(store, &key).await, [prompt(1, None)]);
-    store.close(third).await.expect("close");
+    let third = open(store, &key).await?;
+    same("the entries loaded", &loaded(store, &key).await?, &[prompt(1, None)])?;
+    store.close(third).await.or_broken("close")?;
+    Ok(())
 }
 
 /// An append that expects another position is refused and changes nothing.
-pub async fn a_wrong_position_is_refused(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn a_wrong_position_is_refused(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("position", 1);
-    let lease = open(store, &key).await;
-    let seq = store.append(&lease, lease.seq(), vec![prompt(1, None)], Durability::Durable).await.expect("append");
+    let lease = open(store, &key).await?;
+    let seq =
+        store.append(&lease, lease.seq(), vec![prompt(1, None)], Durability::Durable).await.or_broken("append")?;
     for wrong in [lease.seq(), seq + 1, u64::MAX] {
         let append = store.append(&lease, wrong, vec![prompt(2, None)], Durability::Durable).await;
-        assert_eq!(append.expect_err("the position is wrong").kind, StoreErrorKind::Conflict);
+        refused(append, StoreErrorKind::Conflict, "the position is wrong")?;
     }
-    assert_eq!(loaded(store, &key).await, [prompt(1, None)]);
+    same("the entries loaded", &loaded(store, &key).await?, &[prompt(1, None)])?;
     let next = prompt(2, Some(&prompt(1, None).id));
-    store.append(&lease, seq, vec![next], Durability::Durable).await.expect("the right position still works");
-    store.close(lease).await.expect("close");
+    store.append(&lease, seq, vec![next], Durability::Durable).await.or_broken("the right position still works")?;
+    store.close(lease).await.or_broken("close")?;
+    Ok(())
 }
 
 /// A session that is opened again goes on where it was, at a position that no
 /// earlier append returned less than.
-pub async fn positions_go_on_over_leases(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn positions_go_on_over_leases(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("again", 1);
-    let mut written = fill(store, &key, 0..3).await;
-    let loaded_before = store.load(&key).await.expect("load");
-    let lease = open(store, &key).await;
-    assert_eq!(lease.seq(), loaded_before.seq, "nothing came in between");
+    let mut written = fill(store, &key, 0..3).await?;
+    let loaded_before = store.load(&key).await.or_broken("load")?;
+    let lease = open(store, &key).await?;
+    same("nothing came in between", &lease.seq(), &loaded_before.seq)?;
     let next = prompt(3, written.last().map(|entry| &entry.id));
-    let seq = store.append(&lease, lease.seq(), vec![next.clone()], Durability::Durable).await.expect("append");
-    assert!(seq > loaded_before.seq);
+    let seq = store.append(&lease, lease.seq(), vec![next.clone()], Durability::Durable).await.or_broken("append")?;
+    ensure(seq > loaded_before.seq, || format!("the position goes from {} to {seq}", loaded_before.seq))?;
     written.push(next);
-    store.close(lease).await.expect("close");
-    let loaded = store.load(&key).await.expect("load");
-    assert_eq!(loaded.entries, written);
-    assert_eq!(loaded.report.warnings, Vec::<String>::new());
+    store.close(lease).await.or_broken("close")?;
+    let loaded = store.load(&key).await.or_broken("load")?;
+    same("the entries", &loaded.entries, &written)?;
+    same("the warnings", &loaded.report.warnings, &Vec::<String>::new())?;
+    Ok(())
 }
 
 /// Whoever stops waiting for an append has still made it.
-pub async fn an_abandoned_append_is_kept(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn an_abandoned_append_is_kept(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("abandoned", 1);
-    let lease = open(store, &key).await;
+    let lease = open(store, &key).await?;
     {
         let mut append: Pin<Box<dyn Future<Output = _> + Send>> =
             store.append(&lease, lease.seq(), vec![prompt(1, None)], Durability::Durable);
         let polled = append.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        assert!(!matches!(polled, Poll::Ready(Err(_))), "the append works");
+        ensure(!matches!(polled, Poll::Ready(Err(_))), || format!("an append fails: {polled:?}"))?;
     }
-    store.close(lease).await.expect("close");
-    assert_eq!(loaded(store, &key).await, [prompt(1, None)]);
+    store.close(lease).await.or_broken("close")?;
+    same("the entries loaded", &loaded(store, &key).await?, &[prompt(1, None)])?;
+    Ok(())
 }
 
 /// Loading twice gives the same, position included.
-pub async fn loading_changes_nothing(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn loading_changes_nothing(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("load", 1);
-    fill(store, &key, 0..5).await;
-    let first = store.load(&key).await.expect("load");
-    assert_eq!(store.load(&key).await.expect("load"), first);
+    fill(store, &key, 0..5).await?;
+    let first = store.load(&key).await.or_broken("load")?;
+    same("the entries loaded", &store.load(&key).await.or_broken("load")?, &first)?;
+    Ok(())
 }
 
 /// Sessions of one project, and equal sessions of two, do not mix.
-pub async fn sessions_and_projects_are_apart(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn sessions_and_projects_are_apart(store: &dyn SessionStore) -> Result<(), Violation> {
     let (one, two, other) = (key("apart", 1), key("apart", 2), key("apart-too", 1));
-    let first = fill(store, &one, 0..1).await;
-    let second = fill(store, &two, 1..3).await;
-    let third = fill(store, &other, 3..4).await;
-    assert_eq!(loaded(store, &one).await, first);
-    assert_eq!(loaded(store, &two).await, second);
-    assert_eq!(loaded(store, &other).await, third);
-    assert_eq!(store.list(&one.project).await.expect("list").len(), 2);
-    assert_eq!(store.list(&other.project).await.expect("list").len(), 1);
+    let first = fill(store, &one, 0..1).await?;
+    let second = fill(store, &two, 1..3).await?;
+    let third = fill(store, &other, 3..4).await?;
+    same("the entries loaded", &loaded(store, &one).await?, &first)?;
+    same("the entries loaded", &loaded(store, &two).await?, &second)?;
+    same("the entries loaded", &loaded(store, &other).await?, &third)?;
+    same("the sessions listed", &store.list(&one.project).await.or_broken("list")?.len(), &2)?;
+    same("the sessions listed", &store.list(&other.project).await.or_broken("list")?.len(), &1)?;
+    Ok(())
 }
 
 /// Lists tell what a session is about, the last changed first, times in milliseconds.
-pub async fn lists_show_the_last_changed_first(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn lists_show_the_last_changed_first(store: &dyn SessionStore) -> Result<(), Violation> {
     let (one, two) = (key("list", 1), key("list", 2));
-    fill(store, &one, 0..1).await;
-    fill(store, &two, 1..2).await;
-    let listed = store.list(&one.project).await.expect("list");
+    fill(store, &one, 0..1).await?;
+    fill(store, &two, 1..2).await?;
+    let listed = store.list(&one.project).await.or_broken("list")?;
     let mut prompts: Vec<Option<&str>> = listed.iter().map(|session| session.first_prompt.as_deref()).collect();
-    assert!(listed.is_sorted_by(|a, b| a.last_modified >= b.last_modified), "the last changed come first");
+    ensure(listed.is_sorted_by(|a, b| a.last_modified >= b.last_modified), || {
+        format!("not the last changed first: {listed:?}")
+    })?;
     prompts.sort_unstable();
-    assert_eq!(prompts, [Some("prompt 0"), Some("prompt 1")]);
+    same("the prompts listed", &prompts, &[Some("prompt 0"), Some("prompt 1")])?;
     for session in &listed {
-        assert!(session.last_modified > 1_000_000_000_000, "milliseconds since 1970");
-        assert_eq!(session.cwd.as_deref(), Some("/kit"));
-        assert_eq!(session.git_branch.as_deref(), Some("main"));
+        ensure(session.last_modified > 1_000_000_000_000, || {
+            format!("no milliseconds since 1970: {}", session.last_modified)
+        })?;
+        same("the directory", &session.cwd.as_deref(), &Some("/kit"))?;
+        same("the branch", &session.git_branch.as_deref(), &Some("main"))?;
     }
+    Ok(())
 }
 
 /// A deleted session is gone from loads and lists, and may be deleted again.
-pub async fn deleting_is_idempotent(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn deleting_is_idempotent(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("delete", 1);
-    fill(store, &key, 0..1).await;
+    fill(store, &key, 0..1).await?;
     for _ in 0..2 {
-        store.delete(&key).await.expect("delete");
-        assert_eq!(store.load(&key).await.expect_err("it is gone").kind, StoreErrorKind::NotFound);
+        store.delete(&key).await.or_broken("delete")?;
+        refused(store.load(&key).await, StoreErrorKind::NotFound, "it is gone")?;
     }
-    assert_eq!(store.list(&key.project).await.expect("list"), []);
-    let entries = fill(store, &key, 5..6).await;
-    assert_eq!(loaded(store, &key).await, entries);
+    same("the sessions listed", &store.list(&key.project).await.or_broken("list")?, &[])?;
+    let entries = fill(store, &key, 5..6).await?;
+    same("the entries loaded", &loaded(store, &key).await?, &entries)?;
+    Ok(())
 }
 
 /// What somebody writes is not deleted under their hands.
-pub async fn an_open_session_is_not_deleted(store: &dyn SessionStore) {
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn an_open_session_is_not_deleted(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("delete-open", 1);
-    let lease = open(store, &key).await;
-    store.append(&lease, lease.seq(), vec![prompt(1, None)], Durability::Durable).await.expect("append");
-    assert_eq!(store.delete(&key).await.expect_err("it is in use").kind, StoreErrorKind::InUse);
-    store.close(lease).await.expect("close");
-    assert_eq!(loaded(store, &key).await, [prompt(1, None)]);
+    let lease = open(store, &key).await?;
+    store.append(&lease, lease.seq(), vec![prompt(1, None)], Durability::Durable).await.or_broken("append")?;
+    refused(store.delete(&key).await, StoreErrorKind::InUse, "it is in use")?;
+    store.close(lease).await.or_broken("close")?;
+    same("the entries loaded", &loaded(store, &key).await?, &[prompt(1, None)])?;
+    Ok(())
 }

@@ -1,5 +1,7 @@
 //! Faults happen when they are planned, and only then.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
+
 use std::path::Path;
 
 use futures_util::FutureExt;
@@ -39,7 +41,7 @@ async fn without_faults_the_promises_are_kept() {
     let disk = FaultyWorkspace::new(files.clone());
     disk.set_read_size(4_097);
     workspace::all(&disk, &files).await.unwrap();
-    store::all(&FaultyStore::new(MemoryStore::new())).await;
+    store::all(&FaultyStore::new(MemoryStore::new())).await.unwrap();
 }
 
 #[tokio::test]

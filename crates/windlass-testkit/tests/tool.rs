@@ -1,5 +1,7 @@
 //! The bench and the tool kit: good tools pass, and each broken promise is found.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,8 +11,8 @@ use serde_json::{Value, json};
 use windlass_testkit::fake::{ManualClock, MemoryWorkspace, ScriptedProcess, ScriptedRun};
 use windlass_testkit::{ToolBench, Violation, tool};
 use windlass_tool::{
-    Annotations, BoxFuture, Cancel, DynTool, InterruptBehavior, PreparedCall, Process, ProcessCommand, Tool, ToolCheck,
-    ToolCx, ToolError, ToolErrorKind, ToolOutput, WriteOptions, schemars,
+    Annotations, BoxFuture, Cancel, DynTool, InterruptBehavior, PreparedCall, ProcessCommand, Tool, ToolCheck, ToolCx,
+    ToolError, ToolErrorKind, ToolOutput, WriteOptions, schemars,
 };
 use windlass_types::{Access, ContextChange, JsonText, ToolSpec};
 

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use windlass_hook::{
-    Hook, HookError, Interest, PostToolUse, PostToolUseAction, PostToolUseFailure, PreToolUse, PreToolUseAction,
-    PromptAction, SessionEnd, SessionStart, SessionStartAction, Stop, StopAction, UserPromptSubmit,
+    Hook, HookContext, HookError, Interest, PostToolUse, PostToolUseAction, PostToolUseFailure, PreToolUse,
+    PreToolUseAction, PromptAction, SessionEnd, SessionStart, SessionStartAction, Stop, StopAction, UserPromptSubmit,
 };
-use windlass_types::HookEventName;
+use windlass_types::{HookCall, HookEventName, HookOutcome};
 
 use super::lock;
 use crate::Gate;
@@ -193,6 +193,11 @@ impl Hook for RecordingHook {
 
     fn interests(&self) -> Vec<Interest> {
         self.interests.clone()
+    }
+
+    /// Nothing: each event has its closure.
+    async fn answer(&self, _: &HookContext, _: &HookCall) -> Option<HookOutcome> {
+        None
     }
 
     async fn pre_tool_use(&self, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {

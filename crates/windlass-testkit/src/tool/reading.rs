@@ -94,9 +94,8 @@ fn prepared(bench: &ToolBench, sample: &Value) -> Result<Said, Violation> {
 pub fn rejects_unfit_inputs(bench: &ToolBench, unfit: &[Value]) -> Result<(), Violation> {
     for unfit in [json!(null), json!(1), json!("{}"), json!([])].iter().chain(unfit) {
         let what = format!("prepare {unfit}");
-        let error = match calmly(&what, || bench.prepare(unfit))? {
-            Ok(_) => return Err(Violation::new(format!("{what}: it is accepted, but does not fit"))),
-            Err(error) => error,
+        let Err(error) = calmly(&what, || bench.prepare(unfit))? else {
+            return Err(Violation::new(format!("{what}: it is accepted, but does not fit")));
         };
         ensure(error.kind() == ToolErrorKind::InvalidInput, || format!("{what}: refused as {:?}", error.kind()))?;
         ensure(!error.model_text().trim().is_empty(), || format!("{what}: refused without a word"))?;
