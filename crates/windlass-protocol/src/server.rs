@@ -28,6 +28,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 /// How long closing may take when nobody wants to wait for it.
@@ -239,7 +240,7 @@ where
                     Err(LineError::Io(error)) => return Err(Stop::Error(ServerError::Input(error))),
                 },
                 // The session ended by itself; closing it says why.
-                _ = over.wait_for(|over| *over) => return Ok(()),
+                () = session_over(&mut over) => return Ok(()),
             }
         }
         // Nobody answers any more, so nothing may wait for an answer.
@@ -249,7 +250,7 @@ where
         while !core.is_idle() && !*over.borrow() {
             tokio::select! {
                 () = core.settled.notified() => {}
-                _ = over.wait_for(|over| *over) => {}
+                () = session_over(&mut over) => {}
                 _ = keep_alive.tick() => core.outbox.send(b"{\"type\":\"keep_alive\"}\n".to_vec()).await?,
             }
         }
@@ -312,6 +313,11 @@ where
         let task = self.pump.lock().unwrap_or_else(PoisonError::into_inner).take();
         task?.await.ok()
     }
+}
+
+async fn session_over(over: &mut watch::Receiver<bool>) {
+    // It fails only when nobody can say so any more.
+    drop(over.wait_for(|over| *over).await);
 }
 
 fn malformed(line: &[u8], error: &windlass_types::JsonError) -> ServerError {

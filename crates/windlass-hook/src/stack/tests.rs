@@ -76,3 +76,43 @@ fn the_first_rewrite_wins() {
     );
     assert_eq!(outcome.updated_input.unwrap().as_str(), "{\"a\":1}");
 }
+
+struct Relay;
+
+#[async_trait]
+impl Hook for Relay {
+    fn name(&self) -> &str {
+        "relay"
+    }
+
+    fn interests(&self) -> Vec<Interest> {
+        vec![Interest::all(HookEventName::PreToolUse)]
+    }
+
+    async fn answer(&self, _: &HookContext, call: &HookCall) -> Option<HookOutcome> {
+        assert_eq!(call.tool_name(), Some("Bash"));
+        let mut outcome = HookOutcome::default();
+        outcome.verdict = Some(HookVerdict::new(Behavior::Allow, "far", "fine"));
+        outcome.updated_input = JsonText::parse(r#"{"a":1}"#).ok();
+        outcome.additional_context.push("context".into());
+        outcome.stop = Some("enough".into());
+        Some(outcome)
+    }
+
+    async fn pre_tool_use(&self, _: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+        panic!("the whole answer counts")
+    }
+}
+
+#[test]
+fn a_whole_answer_is_merged_like_the_others() {
+    let fixed = Fixed("a", || Ok(PreToolUseAction::ask("hm")));
+    let hooks = Hooks::new([Arc::new(Relay) as Arc<dyn Hook>, Arc::new(fixed)]);
+    let (tool_input, tool_use_id) = (JsonText::empty_object(), "t".into());
+    let call = HookCall::PreToolUse { tool_name: "Bash".into(), tool_input, tool_use_id };
+    let outcome = hooks.run(&HookContext::new("s".into(), "/w".into()), &call).now_or_never().unwrap();
+    assert_eq!(outcome.verdict.unwrap().hook, "a");
+    assert_eq!(outcome.updated_input.unwrap().as_str(), r#"{"a":1}"#);
+    assert_eq!((outcome.additional_context, outcome.stop), (vec!["context".to_owned()], Some("enough".to_owned())));
+    assert_eq!(outcome.ran, ["relay", "a"]);
+}

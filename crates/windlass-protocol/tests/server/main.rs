@@ -1,0 +1,13 @@
+//! The server over in-memory pipes: a host that behaves, and hosts that do not.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod behaved;
+mod broken;
+mod host;
+mod world;

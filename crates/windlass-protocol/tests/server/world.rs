@@ -1,0 +1,122 @@
+//! The session that hosts drive here: a scripted model and two tools.
+
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use windlass_hook::{Hook, Hooks};
+use windlass_model::{Script, ScriptedModel, ScriptedTurn};
+use windlass_permission::{CanUseTool, Policy, PolicyConfig};
+use windlass_protocol::{HostSetup, OpenFailure, Opened};
+use windlass_runtime::{MachineConfig, ModelProfile, Ports, Session, SessionConfig};
+use windlass_tool::{
+    Cancel, DynTool, EntryKind, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome, ResolvedPath,
+    ToolCx, ToolSet, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions, tool_fn,
+};
+use windlass_types::{ModelInfo, SessionId};
+
+type In = BTreeMap<String, Value>;
+
+/// What happened in a session.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Seen {
+    /// How often `act` ran.
+    pub(crate) acted: Arc<AtomicUsize>,
+    /// Whether the session's ports still live.
+    alive: Arc<()>,
+}
+
+impl Seen {
+    pub(crate) fn acted(&self) -> usize {
+        self.acted.load(Ordering::SeqCst)
+    }
+
+    /// Whether nothing of the session is left.
+    pub(crate) fn is_gone(&self) -> bool {
+        Arc::strong_count(&self.alive) == 1
+    }
+}
+
+/// A turn that says something.
+pub(crate) fn says(text: &str) -> ScriptedTurn {
+    ScriptedTurn::new().text(text)
+}
+
+/// A turn that calls `act`.
+pub(crate) fn acts() -> ScriptedTurn {
+    ScriptedTurn::new().tool_use_with_id("t1", "act", json!({ "what": "it" }))
+}
+
+pub(crate) fn script(turns: impl IntoIterator<Item = ScriptedTurn>) -> ScriptedModel {
+    ScriptedModel::new(turns.into_iter().fold(Script::new(), Script::then))
+}
+
+/// Opens a session as a host wants it.
+pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> Result<Opened, OpenFailure> {
+    let (acted, alive) = (Arc::clone(&seen.acted), Arc::clone(&seen.alive));
+    let act = tool_fn("act", "Has an effect.", move |_: In, _: ToolCx| {
+        let _ = &alive;
+        acted.fetch_add(1, Ordering::SeqCst);
+        async { Ok("acted".to_owned()) }
+    });
+    let wait = tool_fn("wait", "Never ends by itself.", |_: In, cx: ToolCx| async move {
+        cx.cancel().cancelled().await;
+        Ok("stopped".to_owned())
+    });
+    let tools = ToolSet::new([Arc::new(act) as Arc<dyn DynTool>, Arc::new(wait)])?;
+    let mut policy = Policy::new(PolicyConfig::new("/w"));
+    policy.add_rules(
+        windlass_types::RuleSource::Session,
+        windlass_types::Behavior::Allow,
+        &["wait"],
+        Path::new("/w"),
+    )?;
+    policy.set_mode(setup.permission_mode.unwrap_or_default())?;
+    let profile = |name: &str| ModelProfile::new(name, ModelInfo::new(1_000, 100));
+    let model_name = setup.model.clone().flatten().unwrap_or_else(|| "m".to_owned());
+    let mut machine = MachineConfig::new(SessionId::from("s"), 7, profile(&model_name), policy, "/w".into());
+    machine.tools = tools.specs();
+    let mut ports = Ports::new(Arc::new(model), tools, Arc::new(NoFiles), Arc::new(NoPrograms));
+    ports.hooks = Hooks::new([Arc::new(setup.hooks) as Arc<dyn Hook>]);
+    ports.can_use_tool = setup.permissions.map(|host| Arc::new(host) as Arc<dyn CanUseTool>);
+    let session = Session::open(SessionConfig::new(machine, ports)).await?;
+    Ok(Opened::new(session, move |name| profile(name.unwrap_or("m"))).with_transcript("/t.jsonl"))
+}
+
+#[derive(Debug)]
+struct NoFiles;
+
+#[async_trait]
+impl Workspace for NoFiles {
+    async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
+        Ok(ResolvedPath::new(path, EntryKind::Missing))
+    }
+
+    async fn open(&self, _: &Permit, _: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
+        Err(WorkspaceError::new(WorkspaceErrorKind::NotFound, "there are no files here"))
+    }
+
+    async fn write(&self, _: &Permit, _: &Path, _: &[u8], _: WriteOptions) -> Result<(), WorkspaceError> {
+        Err(WorkspaceError::new(WorkspaceErrorKind::NotFound, "there are no files here"))
+    }
+
+    async fn list(&self, _: &Permit, _: &Path, _: usize) -> Result<Vec<String>, WorkspaceError> {
+        Ok(Vec::new())
+    }
+
+    fn is_local(&self) -> bool {
+        false
+    }
+}
+
+#[derive(Debug)]
+struct NoPrograms;
+
+#[async_trait]
+impl Process for NoPrograms {
+    async fn run(&self, _: ProcessCommand, _: &Cancel) -> Result<ProcessOutcome, ProcessError> {
+        std::future::pending().await
+    }
+}
