@@ -1,8 +1,12 @@
-//! The host protocol of windlass, output side: events become stream-json frames.
+//! The host protocol of windlass: another program drives a session with JSON lines.
 //!
-//! Hosts that drive an agent as a child process read one JSON object a line.
-//! [`FrameMapper`] writes those lines from the events of a session. It is pure:
-//! no clock, no files, no randomness but what it is given.
+//! Hosts that drive an agent as a child process read and write one JSON object
+//! a line. [`Server`] serves one host over any pair of byte streams: prompts and
+//! orders come in, frames go out, and tool permissions and hooks are put to the
+//! host as control requests. It is given a closure that opens the session.
+//!
+//! [`FrameMapper`] is the output side alone: it writes the lines from the events
+//! of a session. It is pure: no clock, no files, no randomness but what it is given.
 //!
 //! ```
 //! use windlass_protocol::{FrameMapper, FrameOptions};
