@@ -32,6 +32,8 @@ pub(crate) struct Spec {
     pub(crate) pattern: Option<String>,
     /// Whether the path is an unknown one, because of an expansion or an unknown directory.
     pub(crate) unknown: bool,
+    /// Whether the last name is a pattern that begins with a dot.
+    pub(crate) dotted: bool,
 }
 
 /// One command of an understood text.
@@ -162,6 +164,7 @@ fn class_specs(command: &SimpleCommand, class: &Classification, base: &Path, spe
         spec.read = true;
         spec.write = !known && !redirect;
         spec.tree = known && operand.recursive && !lists && !history;
+        spec.unknown |= spec.tree && spec.dotted;
         spec.moves = moves;
         specs.push(spec);
     }
@@ -190,6 +193,7 @@ impl Spec {
             loose: false,
             pattern: None,
             unknown: false,
+            dotted: false,
         }
     }
 
@@ -212,11 +216,20 @@ impl Spec {
             .sum();
         let (directory, pattern) = text.split_at_checked(plain).unwrap_or(("", text));
         let mut spec = Self::new(normalize(base, Path::new(directory)));
-        // What `..` means after a wildcard is known only to the file system.
-        spec.unknown = pattern.split('/').any(|name| name == "..");
+        let mut names = pattern.split('/').filter(|name| !name.is_empty()).rev();
+        let last = names.next();
+        // What `..` means after a wildcard is known only to the file system, and `.*` stands for `..` too, unless
+        // the shell is a new one: of the last name that matters only where what is below is read.
+        spec.unknown = last == Some("..") || names.any(|name| name == ".." || is_dotted(name));
+        spec.dotted = last.is_some_and(is_dotted);
         spec.pattern = Some(pattern.to_owned());
         spec
     }
+}
+
+/// Whether a name with a wildcard begins with a dot.
+fn is_dotted(name: &str) -> bool {
+    name.starts_with('.') && name.contains(['*', '?', '['])
 }
 
 /// Where the commands of a text may run.

@@ -137,15 +137,21 @@ fn program(words: &[Word]) -> Findings {
         "awk" | "gawk" | "mawk" => awk::classify(args),
         "command" => special::command(args),
         "date" => special::date(args),
+        "echo" => special::echo(args),
         "find" => find::classify(args),
         "git" => git::classify(args),
         "jq" => special::jq(args),
         "printf" => special::printf(args),
+        "nice" | "timeout" => program_behind(words),
         "ps" => special::ps(args),
         "sed" => sed::classify(args),
         "test" => special::test(args),
         "[" => special::bracket(args),
+        "strings" | "size" => special::binary(table::find(program_name(program)?)?, args),
         "time" => program_behind_time(args),
+        "tree" => special::tree(table::find("tree")?, args),
+        "who" => special::who(args),
+        "xxd" => special::xxd(args),
         name @ ("mkdir" | "touch" | "rm" | "rmdir" | "mv" | "cp") => edits::classify(name, args),
         name => {
             let spec = table::find(name)?;
@@ -154,10 +160,36 @@ fn program(words: &[Word]) -> Findings {
     }
 }
 
+/// Whether the program is known and does with these arguments what its effect says: no more.
+pub(crate) fn is_understood(words: &[Word]) -> bool {
+    let plain = words.split_first().map(|(program, args)| match program.as_literal().map(base_name) {
+        Some("sed" | "gsed") => sed::classify(args).is_some(),
+        Some("awk" | "gawk" | "mawk" | "nawk") => awk::classify(args).is_some(),
+        _ => false,
+    });
+    plain.unwrap_or_default()
+}
+
 fn program_behind_time(args: &[Word]) -> Findings {
     match args {
         [p, rest @ ..] if p.text() == "-p" => program(rest),
         rest => program(rest),
+    }
+}
+
+/// `timeout 5 grep …`, `nice -n 5 du …`, in their plainest form.
+fn program_behind(words: &[Word]) -> Findings {
+    let number = |word: &Word| {
+        let text = word.as_literal().unwrap_or_default();
+        let digits = text.trim_end_matches(['s', 'm', 'h', 'd']);
+        !digits.is_empty() && text.len() <= digits.len().saturating_add(1) && digits.chars().all(|c| c.is_ascii_digit())
+    };
+    match words {
+        [timeout, seconds, rest @ ..] if timeout.text().ends_with("timeout") && number(seconds) => program(rest),
+        [nice, n, level, rest @ ..] if nice.text().ends_with("nice") && n.text() == "-n" && number(level) => {
+            program(rest)
+        }
+        _ => None,
     }
 }
 

@@ -73,6 +73,7 @@ const HISTORY_LONG: &[&str] = &[
     "name-status",
     "no-abbrev-commit",
     "no-color",
+    "no-commit-id",
     "no-decorate",
     "no-ext-diff",
     "no-merges",
@@ -339,6 +340,13 @@ pub(super) fn classify(args: &[Word]) -> Findings {
         "remote" => remote(args),
         "worktree" => listing(args),
         "config" => config(args),
+        "symbolic-ref" => match args {
+            [name] if name.as_literal()? == "HEAD" => Some(Classification::new(Effect::Git)),
+            [short, name] if short.as_literal()? == "--short" && name.as_literal()? == "HEAD" => {
+                Some(Classification::new(Effect::Git))
+            }
+            _ => None,
+        },
         name => {
             let spec = SUBCOMMANDS.iter().find(|spec| spec.name == name)?;
             with_spec(spec, args)
@@ -350,8 +358,9 @@ fn with_spec(spec: &Spec, args: &[Word]) -> Findings {
     let parsed = parse(spec, args)?;
     for (name, value) in &parsed.options {
         let value = value.as_deref().unwrap_or_default();
-        // `%G` runs the signature checker.
-        if matches!(name.as_str(), "--format" | "--pretty") && value.contains("%G") || value.contains("signature") {
+        let checks = ["%G", "%+G", "%-G", "% G", "signature"].iter().any(|placeholder| value.contains(placeholder));
+        // They run the signature checker.
+        if matches!(name.as_str(), "--format" | "--pretty" | "--sort") && checks {
             return None;
         }
     }
@@ -439,6 +448,8 @@ fn config(args: &[Word]) -> Findings {
     let words: Option<Vec<&str>> = args.iter().map(Word::as_literal).collect();
     let key = match words?.as_slice() {
         ["--get" | "get", key] => (*key).to_owned(),
+        // With a value it would be set.
+        [key] if key.contains('.') && !key.starts_with('-') => (*key).to_owned(),
         _ => return None,
     };
     let public = [

@@ -2,7 +2,7 @@
 
 use super::{
     Classification, Findings, PathOperand,
-    options::{Operands, Spec, parse},
+    options::{Operands, Spec, parse, read_only},
 };
 use crate::Word;
 
@@ -69,13 +69,94 @@ pub(super) fn printf(args: &[Word]) -> Findings {
     (!format.starts_with('-')).then(harmless)?
 }
 
+/// Words of any kind: what is no option of it is printed. A pattern is a path to the shell.
+pub(super) fn echo(args: &[Word]) -> Findings {
+    let patterns = args.iter().filter(|w| !w.is_literal()).map(|w| PathOperand::operand(w, false));
+    Some(Classification::reading(patterns.collect()))
+}
+
+/// Some spellings of `e` print the environment of every process, as do some columns.
 pub(super) fn ps(args: &[Word]) -> Findings {
-    // Some spellings of `e` print the environment of every process.
-    match literals(args)?.as_slice() {
-        [] | ["aux" | "ax" | "-ef" | "-e" | "-A" | "-f" | "-aux" | "-u"] => harmless(),
-        ["aux", sort] if sort.starts_with("--sort=") => harmless(),
-        _ => None,
+    const COLUMNS: &[&str] = &[
+        "%cpu", "%mem", "args", "cmd", "comm", "command", "cputime", "etime", "etimes", "euser", "gid", "group",
+        "lstart", "ni", "nlwp", "pcpu", "pgid", "pid", "pmem", "ppid", "pri", "psr", "rss", "s", "sid", "start",
+        "stat", "state", "time", "tid", "tty", "uid", "user", "vsz", "wchan",
+    ];
+    let is_columns = |text: &str| text.split(',').all(|name| COLUMNS.contains(&name.trim_end_matches('=')));
+    let is_order = |text: &str| text.split(',').all(|name| COLUMNS.contains(&name.trim_start_matches(['+', '-'])));
+    let is_ids = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == ',');
+    let args = literals(args)?;
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        let known = match *arg {
+            "aux" | "ax" | "-ef" | "-e" | "-A" | "-f" | "-aux" | "-u" => true,
+            "-p" | "--pid" | "--ppid" => is_ids(args.next()?),
+            "-o" | "-eo" | "-Ao" => is_columns(args.next()?),
+            text => text.strip_prefix("--sort=").is_some_and(is_order),
+        };
+        if !known {
+            return None;
+        }
     }
+    harmless()
+}
+
+/// A word that begins with `@` names a file with more arguments.
+pub(super) fn binary(spec: &Spec, args: &[Word]) -> Findings {
+    let plain = args.iter().all(|w| !w.text().starts_with('@') && (w.is_literal() || !w.literal_prefix().is_empty()));
+    if plain { read_only(spec, args) } else { None }
+}
+
+/// The value of an option is always the next word: letters after the option are further options.
+pub(super) fn tree(spec: &Spec, args: &[Word]) -> Findings {
+    let separate = |word: &Word| {
+        let mut letters = word.text().chars().rev();
+        letters.next();
+        word.text().starts_with("--") || !letters.any(|c| spec.valued.contains(c))
+    };
+    let plain = args.iter().filter(|w| w.text().starts_with('-')).all(separate);
+    if plain { read_only(spec, args) } else { None }
+}
+
+/// Another file would be read in place of the records of logins.
+pub(super) fn who(args: &[Word]) -> Findings {
+    let args = literals(args)?;
+    let options =
+        args.iter().all(|a| a.strip_prefix('-').is_some_and(|o| o.chars().all(|c| "abdHlmpqrstTu".contains(c))));
+    (options || matches!(args.as_slice(), ["am", "i" | "I"])).then(harmless)?
+}
+
+/// Options are told by their first letters, never bundled, and a second operand is written.
+pub(super) fn xxd(args: &[Word]) -> Findings {
+    let is_number = |text: &str| {
+        let text = text.trim_start_matches(['+', '-']);
+        text.strip_prefix("0x").unwrap_or(text).chars().all(|c| c.is_ascii_hexdigit()) && !text.is_empty()
+    };
+    let args = literals(args)?;
+    let mut args = args.iter();
+    let mut file = None;
+    while let Some(arg) = args.next() {
+        match *arg {
+            // What comes behind the file is the one to write.
+            _ if file.is_some() => return None,
+            "-a" | "-b" | "-e" | "-E" | "-i" | "-p" | "-ps" | "-plain" | "-u" | "-C" => {}
+            "-c" | "-cols" | "-g" | "-l" | "-len" | "-o" | "-s" | "-seek" => {
+                if !is_number(args.next()?) {
+                    return None;
+                }
+            }
+            option if option.len() > 1 && option.starts_with('-') => {
+                let value = ["-c", "-g", "-l", "-s"].iter().find_map(|o| option.strip_prefix(o))?;
+                if !is_number(value) || !value.starts_with(|c: char| c.is_ascii_digit()) {
+                    return None;
+                }
+            }
+            operand if !operand.is_empty() => file = Some(operand),
+            _ => return None,
+        }
+    }
+    let reads = file.into_iter().filter(|f| *f != "-").map(PathOperand::literal);
+    Some(Classification::reading(reads.collect()))
 }
 
 pub(super) fn bracket(args: &[Word]) -> Findings {

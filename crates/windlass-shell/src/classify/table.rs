@@ -170,7 +170,8 @@ const TABLE: &[Spec] = &[
             "version",
             "width=",
         ])
-        .recursive(&["-r", "--recursive"]),
+        // Of directories it reads the files in them, also without an option.
+        .recursive(&["always"]),
     Spec::new("dirname", "z", "", TEXT).long(&["zero"]),
     Spec::new("du", "0abchklmsSx", "dBt", Operands::Here)
         .long(&[
@@ -194,7 +195,6 @@ const TABLE: &[Spec] = &[
         ])
         .recursive(&["always"])
         .harmless(),
-    Spec::new("echo", "neE", "", TEXT).harmless(),
     grep("egrep"),
     Spec::new("expand", "i", "t", FILES).long(&["initial", "tabs="]),
     Spec::new("expr", "", "", TEXT),
@@ -401,7 +401,7 @@ const TABLE: &[Spec] = &[
     checksum("sha256sum"),
     checksum("sha384sum"),
     checksum("sha512sum"),
-    checksum("shasum"),
+    Spec::new("shasum", "btU", "a", FILES).long(&["algorithm=", "binary", "tag", "text"]),
     Spec::new("size", "ABdotx", "", FILES),
     Spec::new("sleep", "", "", TEXT),
     Spec::new("sort", "bdfgiMhnRrVcCmsuz", "ktS", FILES).long(&[
@@ -491,7 +491,5 @@ const TABLE: &[Spec] = &[
         .harmless(),
     Spec::new("which", "as", "", TEXT).long(&["all"]),
     Spec::new("whereis", "bmsu", "", TEXT),
-    Spec::new("who", "abdHlmpqrstTu", "", Operands::Text(0)),
     Spec::new("whoami", "", "", Operands::Text(0)),
-    Spec::new("xxd", "abceiEpuC", "clgosL", Operands::Files(1)),
 ];

@@ -31,6 +31,7 @@ impl Reader<'_, '_> {
         };
         let program = base_name(program);
         let args = words.get(1..).unwrap_or_default();
+        self.carried(program, &words, wrapped);
         self.run(program, args, wrapped)
     }
 
@@ -61,7 +62,8 @@ impl Reader<'_, '_> {
                     self.undecided(Undecided::Input);
                 }
             }
-            "mapfile" | "readarray" | "complete" | "compgen" | "bind" => {
+            "bind" if !args.is_empty() => self.undecided(Undecided::Definition),
+            "mapfile" | "readarray" | "complete" | "compgen" => {
                 for arg in args {
                     self.script_of(std::slice::from_ref(arg));
                 }
@@ -112,7 +114,12 @@ impl Reader<'_, '_> {
                     }
                     rest = tail.get(1..).unwrap_or_default();
                 }
-                wrappers::Part::Word if wrapper.assignments && word.text().contains('=') => rest = tail,
+                wrappers::Part::Word if wrapper.assignments && word.text().contains('=') => {
+                    if let Some((name, value)) = word.text().split_once('=') {
+                        self.assigned(name, value);
+                    }
+                    rest = tail;
+                }
                 wrappers::Part::Word if positionals > 0 => {
                     positionals = positionals.saturating_sub(1);
                     rest = tail;

@@ -183,6 +183,9 @@ impl Reader<'_, '_> {
         if current.words.is_empty() && is_assignment(source) {
             current.assigned = true;
             self.nested_expansions_of_literal(&word);
+            if let Some((name, value)) = word.text().split_once('=') {
+                self.assigned(name, value);
+            }
             if source.ends_with('=') && self.peek() == Some('(') {
                 self.array();
             }

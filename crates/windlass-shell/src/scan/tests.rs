@@ -5,6 +5,28 @@ fn programs(text: &str) -> Vec<String> {
 }
 
 const HIDING_PLACES: &[&str] = &[
+    "git bisect run rm x",
+    "git -c alias.y='!rm x' y",
+    "git -c core.pager='rm x' log",
+    "git submodule foreach 'rm x'",
+    "git submodule foreach --recursive rm x",
+    "git rebase -x 'rm x' HEAD",
+    "git rebase --exec='rm x' HEAD",
+    "git filter-branch --tree-filter 'rm x'",
+    "git difftool -x 'rm x'",
+    "git fetch --upload-pack='rm x' .",
+    "tar --checkpoint-action=exec='rm x' -cf a .",
+    "tar --to-command='rm x' -xf a",
+    "tar -I 'rm x' -xf a",
+    "rsync -e 'rm x' a b",
+    "ssh host rm x",
+    "ssh host 'rm x'",
+    "man -P 'rm x' ls",
+    "rg --pre 'rm x' y",
+    "GIT_PAGER='rm x' git log",
+    "LESSOPEN='|rm x' less a",
+    "env PAGER='rm x' man ls",
+    "GIT_SSH_COMMAND='rm x' git fetch",
     "rm x",
     "/bin/rm x",
     "\\rm x",
@@ -286,4 +308,47 @@ fn finds_fork_bombs() {
     }
     assert!(!scan("f() { g | h & }; f").fork_bomb);
     assert!(!scan("f() { g; }; f & f | f").fork_bomb);
+}
+
+#[test]
+fn programs_in_other_languages_are_not_decided() {
+    let decided: Vec<&str> = OTHER_LANGUAGES.iter().copied().filter(|text| scan(text).undecided.is_none()).collect();
+    assert!(decided.is_empty(), "{decided:#?}");
+}
+
+const OTHER_LANGUAGES: &[&str] = &[
+    "awk 'BEGIN{system(\"rm x\")}'",
+    "sed '1e rm x' a",
+    "sed 's/a/rm x/e' a",
+    "python -c 'import os'",
+    "python3.12 -c 'x'",
+    "perl -ne 'system(1)' a",
+    "perl -pi -e s/a/b/ a",
+    "ruby -e 1",
+    "node --eval=1",
+    "node -p 1",
+    "php -r 1",
+    "lua -e 1",
+    "vim -c '!rm x' a",
+    "vim '+!rm x' a",
+    "less '+!rm x' a",
+    "bind -x '\"a\":rm x'",
+];
+
+#[test]
+fn arguments_that_are_data_stay_data() {
+    for text in [
+        "awk '{print $1}' a",
+        "sed -n 1,5p a",
+        "python script.py",
+        "perl script.pl",
+        "node server.js",
+        "vim a",
+        "git commit -m 'rm x; y'",
+        "git log --grep='rm x'",
+        "less a",
+    ] {
+        let scan = scan(text);
+        assert!(scan.undecided.is_none() && !programs(text).contains(&"rm".to_owned()), "{text}");
+    }
 }

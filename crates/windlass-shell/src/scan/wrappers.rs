@@ -161,6 +161,7 @@ const LOOSE: &[&str] = &[
     "docker",
     "podman",
     "kubectl",
+    "ssh",
 ];
 
 /// Shells: with `-c` they run a text, without a file they run their input.

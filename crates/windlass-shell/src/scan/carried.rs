@@ -1,0 +1,160 @@
+//! Commands carried in the arguments of programs that are no wrappers: as options, or in other languages.
+
+use super::reader::Reader;
+use crate::{Undecided, Word, classify};
+
+/// Variables whose value some program runs.
+const COMMAND_VARIABLES: &[&str] = &["PAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "LESSCLOSE"];
+
+/// Options of interpreters after which a program stands.
+fn code_options(program: &str) -> &'static [&'static str] {
+    match program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
+        "python" | "pypy" | "ipython" => &["-c"],
+        "perl" => &["-e", "-E"],
+        "ruby" | "lua" | "luajit" | "osascript" | "Rscript" | "elixir" | "julia" | "groovy" => &["-e"],
+        "node" | "nodejs" | "bun" => &["-e", "-p", "--eval", "--print"],
+        "php" => &["-r", "-B", "-R", "-E"],
+        "vi" | "vim" | "nvim" | "view" | "ex" | "vimdiff" => &["-c", "--cmd", "+"],
+        "less" | "more" | "most" => &["+"],
+        "emacs" => &["--eval", "-eval", "-f"],
+        _ => &[],
+    }
+}
+
+impl Reader<'_, '_> {
+    /// Notes what the arguments of a program make it run.
+    pub(super) fn carried(&mut self, program: &str, words: &[Word], wrapped: usize) {
+        let args = words.get(1..).unwrap_or_default();
+        match program {
+            "git" => self.git(args, wrapped),
+            "tar" | "gtar" | "bsdtar" => self.command_options(
+                args,
+                &["-I", "-F", "--use-compress-program", "--to-command", "--info-script", "--rsh-command"],
+            ),
+            "rsync" => self.command_options(args, &["-e", "--rsh", "--rsync-path"]),
+            "man" => self.command_options(args, &["-P", "-H", "--pager", "--html"]),
+            "sort" => self.command_options(args, &["--compress-program"]),
+            "rg" => self.command_options(args, &["--pre", "--hostname-bin"]),
+            "sed" | "gsed" | "awk" | "gawk" | "mawk" | "nawk" if !classify::is_understood(words) => {
+                self.undecided(Undecided::Script);
+            }
+            _ => {}
+        }
+        if program.starts_with("tar") || program.ends_with("tar") {
+            for action in args.iter().filter_map(|arg| arg.text().split_once("=exec=")) {
+                self.nested_script(action.1);
+            }
+        }
+        let options = code_options(program);
+        let is_code = |text: &str| {
+            options.iter().any(|option| match option.strip_prefix("--") {
+                Some(_) => text == *option || text.strip_prefix(option).is_some_and(|rest| rest.starts_with('=')),
+                // Bundled with others, or with the program attached.
+                None => match option.strip_prefix('-') {
+                    Some(letter) => {
+                        text.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter))
+                    }
+                    None => text.starts_with(option),
+                },
+            })
+        };
+        if !options.is_empty() && args.iter().any(|arg| is_code(arg.text())) {
+            self.undecided(Undecided::Script);
+        }
+    }
+
+    /// The value of a variable that some program runs.
+    pub(super) fn assigned(&mut self, name: &str, value: &str) {
+        let runs = COMMAND_VARIABLES.iter().any(|v| name.ends_with(v))
+            || (name.starts_with("GIT_")
+                && ["_COMMAND", "_DIFF", "_SSH", "_ASKPASS"].iter().any(|v| name.ends_with(v)))
+            || name == "PROMPT_COMMAND";
+        if runs {
+            self.nested_script(value.trim_start_matches('|'));
+        }
+    }
+
+    /// The values of options that are command lines.
+    fn command_options(&mut self, args: &[Word], options: &[&str]) {
+        for (index, arg) in args.iter().enumerate() {
+            for option in options {
+                let Some(rest) = arg.text().strip_prefix(option) else {
+                    continue;
+                };
+                let next = args.get(index.saturating_add(1));
+                match (rest.strip_prefix('='), rest.is_empty(), option.starts_with("--")) {
+                    (Some(value), _, _) => self.nested_script(value),
+                    (None, true, _) => self.script_in(next),
+                    (None, false, false) => self.nested_script(rest),
+                    (None, false, true) => {}
+                }
+            }
+        }
+    }
+
+    fn script_in(&mut self, word: Option<&Word>) {
+        match word.map(|w| (w.is_literal(), w.text())) {
+            Some((true, text)) => self.nested_script(text),
+            Some((false, _)) => self.undecided(Undecided::Script),
+            None => {}
+        }
+    }
+
+    fn git(&mut self, args: &[Word], wrapped: usize) {
+        let mut rest = args;
+        while let Some((word, tail)) = rest.split_first() {
+            rest = tail;
+            match word.text() {
+                "-c" => {
+                    if let Some(setting) = tail.first() {
+                        self.git_setting(setting);
+                        rest = tail.get(1..).unwrap_or_default();
+                    }
+                }
+                "-C" | "--git-dir" | "--work-tree" | "--namespace" => rest = tail.get(1..).unwrap_or_default(),
+                text if text.starts_with("-c") => self.git_setting(word),
+                text if text.starts_with('-') => {}
+                "bisect" if tail.first().is_some_and(|w| w.text() == "run") => {
+                    self.emit(tail.get(1..).unwrap_or_default(), Vec::new(), wrapped.saturating_add(1));
+                    return;
+                }
+                "submodule" => return self.git_foreach(tail, wrapped),
+                "rebase" => return self.command_options(tail, &["-x", "--exec"]),
+                "difftool" => return self.command_options(tail, &["-x", "--extcmd"]),
+                "grep" => return self.command_options(tail, &["-O", "--open-files-in-pager"]),
+                "fetch" | "pull" | "clone" | "ls-remote" | "push" | "fetch-pack" | "send-pack" | "archive" => {
+                    return self.command_options(tail, &["-u", "--upload-pack", "--receive-pack", "--exec"]);
+                }
+                "filter-branch" => {
+                    for arg in tail {
+                        self.script_in(Some(arg));
+                    }
+                    return;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// `alias.x=!command`, `core.pager=command`
+    fn git_setting(&mut self, setting: &Word) {
+        match setting.text().split_once('=') {
+            Some((_, value)) if setting.is_literal() => self.nested_script(value.trim_start_matches('!')),
+            _ if setting.is_literal() => {}
+            _ => self.undecided(Undecided::Script),
+        }
+    }
+
+    fn git_foreach(&mut self, args: &[Word], wrapped: usize) {
+        let Some(at) = args.iter().position(|w| w.text() == "foreach") else {
+            return;
+        };
+        let after = args.get(at.saturating_add(1)..).unwrap_or_default();
+        let options = after.iter().take_while(|w| w.text().starts_with('-')).count();
+        let command = after.get(options..).unwrap_or_default();
+        self.emit(command, Vec::new(), wrapped.saturating_add(1));
+        if let [script] = command {
+            self.script_in(Some(script));
+        }
+    }
+}
