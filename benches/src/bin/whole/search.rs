@@ -104,6 +104,7 @@ pub fn measure(report: &mut Report) -> Result<()> {
         ("Grep, lines with a word, beside `rg -n`", "1.0×", &["-n", found][..], &grep, &lines),
         ("Grep, files with a pattern, beside `rg -l`", "1.0×", &["-l", "need.e is h[a-z]+"], &grep, &files),
         ("Glob `**/*`, beside `rg --files`", "1.1×", &["--files"], &glob, &all),
+        ("the same, beside `rg --files --sortr modified`", "–", &["--files", "--sortr", "modified"], &glob, &all),
         ("Glob `**/*.rs`, beside `rg --files -g`", "1.1×", &["--files", "-g", "*.rs"], &glob, &rust),
     ] {
         let (mut floors, mut own) = (Vec::new(), Vec::new());
