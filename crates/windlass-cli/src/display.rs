@@ -239,7 +239,7 @@ fn is_unfit(reason: DecisionReason) -> bool {
     matches!(reason, DecisionReason::InvalidInput | DecisionReason::UnknownTool | DecisionReason::ToolCheck)
 }
 
-fn retrying(retry: &RetryStatus) -> String {
+pub(crate) fn retrying(retry: &RetryStatus) -> String {
     let seconds = retry.delay_ms as f64 / 1e3;
     format!("{}; trying again in {seconds:.1} s ({} of {})", retry.message, retry.attempt, retry.max_retries)
 }

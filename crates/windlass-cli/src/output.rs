@@ -1,12 +1,12 @@
 //! What goes to standard output, by format.
 
 use crate::args::OutputFormat;
-use crate::display::{Display, Paint, Pen, denied_note};
+use crate::display::{Display, Paint, Pen, denied_note, retrying};
 use crate::terminal::{Terminal, clean};
 use std::io::{self, Write, stderr, stdout};
 use windlass::crates::runtime::SystemIds;
 use windlass::crates::tool::Ids;
-use windlass::{Event, EventKind, RunResult};
+use windlass::{Event, EventKind, RunResult, Status};
 use windlass_protocol::{FrameMapper, FrameOptions};
 
 /// Frames are written when so many bytes wait, or when nothing else is to do.
@@ -79,7 +79,17 @@ impl Output {
         {
             return self.note(&note);
         }
+        // Whoever waits in front of nothing should know for what. With activity shown it is told already.
+        if let EventKind::Status(Status::Retrying(retry)) = &event.kind
+            && !self.shows_activity()
+        {
+            return self.note(&retrying(retry));
+        }
         Ok(())
+    }
+
+    fn shows_activity(&self) -> bool {
+        matches!(self, Self::Text { display, .. } if display.has_activity())
     }
 
     /// Says something on standard error, whatever the format.

@@ -45,7 +45,9 @@ pub enum Error {
     #[error(transparent)]
     Tools(#[from] ToolSetError),
     /// The home of sessions is not known.
-    #[error("there is no place for sessions: set WINDLASS_HOME or HOME, or give one with `Home::new`")]
+    #[error(
+        "there is no place for sessions: set WINDLASS_HOME or HOME to an absolute path, or give one with `Home::new`"
+    )]
     NoHome,
     /// A session was to be resumed, but there is no place where it could be.
     #[error("a session can only be resumed from a store: call `.persist(Home::from_env()?)`")]

@@ -29,13 +29,14 @@ impl Home {
 
     /// `WINDLASS_HOME`, else `CLAUDE_CONFIG_DIR`, else `~/.claude` when
     /// `CLAUDE_CODE_ENTRYPOINT` begins with `sdk-` (the official SDKs look for
-    /// sessions there), else `~/.windlass`. Sessions of `~/.claude` can be
+    /// sessions there), else `~/.windlass`. Paths that are not absolute do not count. Sessions of `~/.claude` can be
     /// resumed from any of them.
     ///
     /// # Errors
     /// No variable names one.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        let set = |name: &str| lookup(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        // A relative one would put sessions wherever the program happens to start.
+        let set = |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let user = set("HOME").or_else(|| set("USERPROFILE"));
         let claude = user.as_ref().map(|user| user.join(".claude"));
         let from_sdk = lookup("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry.starts_with("sdk-"));
@@ -64,6 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(unix)]
     fn the_first_variable_that_is_set_wins() {
         let home = |pairs: &[(&str, &str)]| {
             Home::from_lookup(|name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
@@ -76,5 +78,7 @@ mod tests {
         assert_eq!(home(&[("HOME", "/u"), ("CLAUDE_CONFIG_DIR", "/c")]), Some("/c".into()));
         assert_eq!(home(&[("HOME", "/u"), ("CLAUDE_CONFIG_DIR", "/c"), ("WINDLASS_HOME", "/w")]), Some("/w".into()));
         assert_eq!(home(&[("HOME", "/u"), ("WINDLASS_HOME", "")]), Some("/u/.windlass".into()));
+        assert_eq!(home(&[("HOME", "/u"), ("WINDLASS_HOME", "rel")]), Some("/u/.windlass".into()));
+        assert_eq!(home(&[("HOME", "rel")]), None);
     }
 }

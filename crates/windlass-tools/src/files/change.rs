@@ -37,6 +37,10 @@ pub(crate) struct Change {
 
 impl<'a> Target<'a> {
     pub(crate) async fn look(cx: &'a ToolCx, file_path: &str) -> Result<Self, ToolError> {
+        if file_path == "~" || file_path.starts_with("~/") {
+            // Taken literally it would make a folder named `~`, which nobody means and some later clean up.
+            return Err(ToolError::rejected("`~` is not expanded here: give the absolute path."));
+        }
         let (path, resolved) = target(cx, file_path)?;
         let turn = cx.state::<ReadLedger>().turn(&resolved).await;
         let content = load(cx, &path).await?;

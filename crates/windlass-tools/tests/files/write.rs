@@ -80,3 +80,17 @@ async fn an_empty_file_needs_no_reading() {
     session.write("/w/a.txt", "x").await.unwrap();
     assert_eq!(session.get("/w/a.txt").unwrap(), b"x");
 }
+
+#[tokio::test]
+async fn a_tilde_makes_no_folder_of_that_name() {
+    let session = Session::new();
+    for tool in ["Write", "Edit"] {
+        let input = match tool {
+            "Write" => json!({ "file_path": "~/a.txt", "content": "x" }),
+            _ => json!({ "file_path": "~/a.txt", "old_string": "", "new_string": "x" }),
+        };
+        let error = session.call(tool, input).await.unwrap_err();
+        assert!(error.model_text().contains("absolute path"), "{}", error.model_text());
+    }
+    assert!(session.get("/w/~/a.txt").is_none());
+}
