@@ -90,7 +90,7 @@ async fn a_tilde_makes_no_folder_of_that_name() {
             _ => json!({ "file_path": "~/a.txt", "old_string": "", "new_string": "x" }),
         };
         let error = session.call(tool, input).await.unwrap_err();
-        assert!(error.model_text().contains("absolute path"), "{}", error.model_text());
+        assert!(error.contains("absolute path"), "{}", error);
     }
     assert!(session.get("/w/~/a.txt").is_none());
 }
