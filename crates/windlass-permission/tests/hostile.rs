@@ -376,6 +376,9 @@ fn reading_commands_do_nothing_else() {
             "echo $PATH",
             "cat < /etc/passwd",
             "grep -f /etc/passwd x",
+            // `.*` matches `..` on older shells.
+            "cat .*/x",
+            "grep -r x .*",
             "grep x -r /etc",
             "find / -name x",
             "find . -exec rm {} +",
@@ -423,6 +426,15 @@ fn reading_commands_do_nothing_else() {
             "tail --follow=name /etc/passwd",
         ],
     );
+}
+
+/// Two directories are compared file by file, also without an option that says so.
+#[test]
+fn comparing_directories_reads_what_is_in_them() {
+    let world = World::new(Rules { allow: &["Bash"], deny: &["Read(a/secret)"], ask: &[] });
+    assert_ne!(world.verdict("Bash diff a b"), Allow);
+    assert_ne!(world.verdict("Bash diff b a"), Allow);
+    assert_eq!(world.verdict("Bash diff c d"), Allow);
 }
 
 #[test]
