@@ -72,7 +72,7 @@ impl GlobPattern {
     }
 
     fn matches(&self, relative: &Path) -> bool {
-        self.rest == "**" || self.matcher.is_match(relative)
+        matches!(self.rest.as_str(), "**" | "**/*") || self.matcher.is_match(relative)
     }
 
     /// Whether the pattern looks at the start folder only and not below it.
