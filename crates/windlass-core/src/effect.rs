@@ -7,7 +7,7 @@ use std::time::Duration;
 use windlass_permission::CallFacts;
 use windlass_types::{
     ContentBlock, DecisionReason, Entry, Event, HookCall, HookOutcome, ModelErrorKind, ModelItem, ModelRequest,
-    PermissionAnswer, PermissionMode, PermissionRequest, Thinking, ToolOutcome, ToolUse, ToolUseId,
+    PermissionAnswer, PermissionMode, PermissionRequest, Thinking, ToolOutcome, ToolSpec, ToolUse, ToolUseId,
 };
 
 /// The name of one effect; results refer to it. Increases with time.
@@ -113,6 +113,8 @@ pub enum Input {
     SetPermissionMode(PermissionMode),
     /// Reason like this from the next request on.
     SetThinking(Thinking),
+    /// Offer these tools from the next request on.
+    SetTools(Arc<[Arc<ToolSpec>]>),
     /// End the session: stop the run, then close.
     Close,
     /// An item of a model's stream.
@@ -143,12 +145,20 @@ pub enum Input {
 pub struct Prompt {
     /// Its blocks; must not be empty.
     pub content: Vec<ContentBlock>,
+    /// Whether the model is asked. If not, the content joins the conversation,
+    /// and the run ends with an empty success.
+    pub query: bool,
 }
 
 impl Prompt {
     /// A prompt of these blocks.
     pub fn new(content: Vec<ContentBlock>) -> Self {
-        Self { content }
+        Self { content, query: true }
+    }
+
+    /// Something that the model reads with the next prompt, and does not answer now.
+    pub fn note(content: Vec<ContentBlock>) -> Self {
+        Self { content, query: false }
     }
 
     /// A prompt of one text.

@@ -55,9 +55,13 @@ impl Machine {
 
     /// The prompt enters the conversation.
     fn accept(&mut self, prompt: Prompt) {
+        let asks = prompt.query;
         let mut entries = vec![self.record_user(prompt.content, false)];
         entries.extend(self.take_context());
         self.append(entries, false);
+        if !asks {
+            return self.finish(Outcome::Success);
+        }
         if !self.state.transcript().is_ready() {
             let text = "The prompt has nothing in it that can be sent: give it text, an image or a document.";
             return self.fail(RunFailureKind::Model(ModelErrorKind::InvalidRequest), text);

@@ -3,9 +3,10 @@
 use crate::SessionError;
 use crate::append::{Appending, Log};
 use crate::events::EventQueue;
+use crate::handle::Order;
 use crate::model::ModelCall;
 use crate::ports::Ports;
-use crate::prepare::{Surroundings, prepare};
+use crate::prepare::{ReadCall, Surroundings, prepare};
 use crate::tasks::Tasks;
 use crate::tool::{Running, permit, run};
 use futures_util::FutureExt;
@@ -17,7 +18,7 @@ use tokio::sync::mpsc;
 use windlass_core::{Effect, EffectId, Input, Machine, Output, RunCall, Unprepared};
 use windlass_hook::HookContext;
 use windlass_permission::Policy;
-use windlass_tool::{Cancel, PreparedCall, Resumed, SessionState, ToolCx, ToolCxParts};
+use windlass_tool::{Cancel, Resumed, SessionState, ToolCx, ToolCxParts};
 use windlass_types::{DecisionReason, HookCall, PermissionAnswer, PermissionRequest, ToolOutcome, ToolUse};
 
 /// The latest word of a running call. However often it speaks, one is kept.
@@ -30,7 +31,7 @@ const SESSION_END: Duration = Duration::from_secs(10);
 pub(crate) struct Driver {
     machine: Machine,
     ports: Ports,
-    orders: mpsc::UnboundedReceiver<Input>,
+    orders: mpsc::UnboundedReceiver<Order>,
     inputs: mpsc::UnboundedReceiver<Input>,
     /// Cloned into tasks, whose results come back through it.
     results: mpsc::UnboundedSender<Input>,
@@ -41,9 +42,9 @@ pub(crate) struct Driver {
     /// Effects that begin when the host has read some events.
     held: VecDeque<(EffectId, Effect)>,
     /// Calls that were read, by the effect that read them.
-    prepared: HashMap<EffectId, Box<dyn PreparedCall>>,
-    arrived: mpsc::UnboundedReceiver<(EffectId, Box<dyn PreparedCall>)>,
-    arriving: mpsc::UnboundedSender<(EffectId, Box<dyn PreparedCall>)>,
+    prepared: HashMap<EffectId, ReadCall>,
+    arrived: mpsc::UnboundedReceiver<(EffectId, ReadCall)>,
+    arriving: mpsc::UnboundedSender<(EffectId, ReadCall)>,
     state: Arc<SessionState>,
     policy: Option<(u64, Arc<Policy>)>,
     /// The latest word of each running call that the machine has not heard yet.
@@ -61,7 +62,7 @@ pub(crate) struct Driver {
 pub(crate) struct DriverParts {
     pub(crate) machine: Machine,
     pub(crate) ports: Ports,
-    pub(crate) orders: mpsc::UnboundedReceiver<Input>,
+    pub(crate) orders: mpsc::UnboundedReceiver<Order>,
     pub(crate) inputs: mpsc::UnboundedReceiver<Input>,
     pub(crate) results: mpsc::UnboundedSender<Input>,
     pub(crate) queue: Arc<EventQueue>,
@@ -125,7 +126,7 @@ impl Driver {
             input = self.inputs.recv() => input,
             order = self.orders.recv(), if self.listening => {
                 self.listening = order.is_some();
-                Some(order.unwrap_or(Input::Close))
+                self.obey(order.unwrap_or(Order::Input(Input::Close)))
             }
             item = next_item(&mut self.model, jitter), if !full && self.model.is_some() => {
                 if item.is_none() {
@@ -135,6 +136,22 @@ impl Driver {
             }
             () = self.queue.room(), if full => None,
             Some(effect) = self.spoken.recv() => self.word(effect),
+        }
+    }
+
+    /// Carries out what concerns the driver alone, and hands on the rest.
+    fn obey(&mut self, order: Order) -> Option<Input> {
+        match order {
+            Order::Input(input) => Some(input),
+            Order::Tools(tools) => {
+                let specs = tools.specs();
+                self.ports.tools = tools;
+                Some(Input::SetTools(specs))
+            }
+            Order::Environment(env) => {
+                self.ports.env = env.into();
+                None
+            }
         }
     }
 
@@ -316,9 +333,7 @@ impl Driver {
         while let Ok((effect, call)) = self.arrived.try_recv() {
             self.prepared.insert(effect, call);
         }
-        let call = self.prepared.remove(&run_call.prepared);
-        let tool = self.ports.tools.get(&run_call.call.name).cloned();
-        let (Some(call), Some(tool)) = (call, tool) else {
+        let Some(ReadCall { call, tool }) = self.prepared.remove(&run_call.prepared) else {
             return answer(&self.results, Input::Ran(id, Box::new(not_run())));
         };
         let policy = self.policy();

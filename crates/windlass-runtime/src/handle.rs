@@ -1,11 +1,24 @@
 //! Orders to a session.
 
 use crate::SessionError;
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{mpsc, watch};
 use windlass_core::{Input, ModelProfile, Prompt};
+use windlass_tool::ToolSet;
 use windlass_types::{ContentBlock, PermissionMode, SessionId, Thinking, ToolUseId};
+
+/// What a session is told.
+#[derive(Debug)]
+pub(crate) enum Order {
+    /// Something for the machine.
+    Input(Input),
+    /// These tools from the next request on.
+    Tools(ToolSet),
+    /// This environment for programs from the next call on.
+    Environment(Vec<(OsString, OsString)>),
+}
 
 /// Orders to a session. Cheap to clone; outlives the event stream.
 ///
@@ -14,7 +27,7 @@ use windlass_types::{ContentBlock, PermissionMode, SessionId, Thinking, ToolUseI
 #[derive(Debug, Clone)]
 pub struct SessionHandle {
     session_id: SessionId,
-    orders: mpsc::UnboundedSender<Input>,
+    orders: mpsc::UnboundedSender<Order>,
     /// Whether somebody closed it: what is ordered from then on would be lost.
     closing: Arc<AtomicBool>,
     ended: watch::Receiver<bool>,
@@ -23,7 +36,7 @@ pub struct SessionHandle {
 impl SessionHandle {
     pub(crate) fn new(
         session_id: SessionId,
-        orders: mpsc::UnboundedSender<Input>,
+        orders: mpsc::UnboundedSender<Order>,
         ended: watch::Receiver<bool>,
     ) -> Self {
         Self { session_id, orders, closing: Arc::default(), ended }
@@ -34,7 +47,11 @@ impl SessionHandle {
         Guard { orders: self.orders.clone(), closing: Arc::clone(&self.closing) }
     }
 
-    fn give(&self, order: Input) -> Result<(), SessionError> {
+    fn give(&self, input: Input) -> Result<(), SessionError> {
+        self.order(Order::Input(input))
+    }
+
+    fn order(&self, order: Order) -> Result<(), SessionError> {
         if self.closing.load(Ordering::Acquire) {
             return Err(SessionError::Closed);
         }
@@ -52,6 +69,16 @@ impl SessionHandle {
     /// The session is closed.
     pub fn prompt(&self, prompt: Prompt) -> Result<(), SessionError> {
         self.give(Input::Prompt(prompt))
+    }
+
+    /// Adds something to the conversation without asking the model: it is read
+    /// with the next prompt. It waits its turn like a prompt, and has a run of
+    /// its own, which ends with an empty success once the text is durable.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn note(&self, content: Vec<ContentBlock>) -> Result<(), SessionError> {
+        self.give(Input::Prompt(Prompt::note(content)))
     }
 
     /// Says something to the run that is going on. The model reads it at the
@@ -105,6 +132,25 @@ impl SessionHandle {
         self.give(Input::SetThinking(thinking))
     }
 
+    /// Offers these tools, and no others, from the next request on. Calls that
+    /// were read already go on with the tool that they named. The provider's
+    /// cache of the conversation is lost when the tools differ.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn set_tools(&self, tools: ToolSet) -> Result<(), SessionError> {
+        self.order(Order::Tools(tools))
+    }
+
+    /// Gives programs this environment, instead of the one before, from the
+    /// next call on.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn set_environment(&self, env: Vec<(OsString, OsString)>) -> Result<(), SessionError> {
+        self.order(Order::Environment(env))
+    }
+
     /// Ends the session: stops the run, settles every open call, and waits until
     /// everything is durable. Closing twice is fine.
     ///
@@ -112,7 +158,7 @@ impl SessionHandle {
     pub async fn close(&self) {
         self.closing.store(true, Ordering::Release);
         // A send fails only when the session has ended already.
-        let _ = self.orders.send(Input::Close);
+        let _ = self.orders.send(Order::Input(Input::Close));
         let mut ended = self.ended.clone();
         let _ = ended.wait_for(|ended| *ended).await;
     }
@@ -127,13 +173,13 @@ impl SessionHandle {
 /// Closes the session when the host lets go of its events.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    orders: mpsc::UnboundedSender<Input>,
+    orders: mpsc::UnboundedSender<Order>,
     closing: Arc<AtomicBool>,
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
         self.closing.store(true, Ordering::Release);
-        let _ = self.orders.send(Input::Close);
+        let _ = self.orders.send(Order::Input(Input::Close));
     }
 }

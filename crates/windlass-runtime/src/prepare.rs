@@ -7,13 +7,19 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_core::{Prepared, Unprepared};
 use windlass_permission::{CallFacts, CommandFacts, OwnCheck, PathFact, Policy, command_paths};
-use windlass_tool::{PreparedCall, ToolCheck, ToolSet, Workspace, absolute};
+use windlass_tool::{DynTool, PreparedCall, ToolCheck, ToolSet, Workspace, absolute};
 use windlass_types::{Access, Behavior, CallDigest, Decision, DecisionReason, JsonText, ToolUse};
 
 /// A call that was read: what the machine judges, and what runs if it may.
 pub(crate) struct Ready {
     pub(crate) prepared: Prepared,
+    pub(crate) call: ReadCall,
+}
+
+/// A call and the tool that read it, which stays the one that runs it.
+pub(crate) struct ReadCall {
     pub(crate) call: Box<dyn PreparedCall>,
+    pub(crate) tool: Arc<dyn DynTool>,
 }
 
 /// Where calls are read.
@@ -58,7 +64,8 @@ pub(crate) async fn prepare(at: &Surroundings, call: &ToolUse, cwd: &Path) -> Re
     };
     let title = visible(&said.title);
     let facts = facts(at, call, cwd, said).await;
-    Ok(Ready { prepared: Prepared::new(facts, title), call: prepared })
+    let call = ReadCall { call: prepared, tool: Arc::clone(tool) };
+    Ok(Ready { prepared: Prepared::new(facts, title), call })
 }
 
 /// How a policy judges one call, without running anything: read as in a
