@@ -1,13 +1,15 @@
 //! What hosts send: one JSON object a line.
 
+mod control;
 mod line;
 mod user;
 
+pub(crate) use control::{Control, Tag};
 pub(crate) use line::{LineError, LineReader};
 pub(crate) use user::{Priority, UserMessage};
 
+use crate::channel::requests::Answer;
 use serde::Deserialize;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use windlass_types::{JsonError, JsonText};
 
@@ -24,51 +26,13 @@ pub(crate) enum Inbound {
         body: JsonText,
     },
     /// The answer to a request of ours: its id, and what was said or what went wrong.
-    Response { id: String, answer: Result<Option<JsonText>, String> },
+    Response { id: String, answer: Answer },
     /// The host no longer waits for an answer.
     Cancel { id: String },
     /// Variables that replace those of the environment.
     Environment(BTreeMap<String, String>),
     /// A sign of life, or something of a later version.
     Other { kind: String },
-}
-
-#[derive(Deserialize)]
-struct Tag<'a> {
-    #[serde(rename = "type", borrow, default)]
-    kind: Option<Cow<'a, str>>,
-}
-
-#[derive(Deserialize)]
-struct RequestLine {
-    request_id: String,
-    request: JsonText,
-}
-
-#[derive(Deserialize)]
-struct Subtype {
-    subtype: String,
-}
-
-#[derive(Deserialize)]
-struct ResponseLine {
-    response: ResponseBody,
-}
-
-#[derive(Deserialize)]
-struct ResponseBody {
-    request_id: String,
-    #[serde(default)]
-    subtype: Option<String>,
-    #[serde(default)]
-    response: Option<JsonText>,
-    #[serde(default)]
-    error: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct CancelLine {
-    request_id: String,
 }
 
 #[derive(Deserialize)]
@@ -88,22 +52,15 @@ impl Inbound {
         }
         let tag: Tag<'_> = serde_json::from_slice(line)?;
         let kind = tag.kind.unwrap_or_default();
+        if let Some(control) = Control::parse(&kind, line)? {
+            return Ok(match control {
+                Control::Request { id, subtype, body } => Self::Request { id, subtype, body },
+                Control::Response { id, answer } => Self::Response { id, answer },
+                Control::Cancel { id } => Self::Cancel { id },
+            });
+        }
         Ok(match &*kind {
             "user" => Self::User(Box::new(UserMessage::parse(line)?)),
-            "control_request" => {
-                let RequestLine { request_id: id, request: body } = serde_json::from_slice(line)?;
-                let Subtype { subtype } = body.to()?;
-                Self::Request { id, subtype, body }
-            }
-            "control_response" => {
-                let ResponseLine { response } = serde_json::from_slice(line)?;
-                let answer = match (response.subtype.as_deref(), response.error) {
-                    (Some("error"), error) => Err(error.unwrap_or_else(|| "the host gave no reason".to_owned())),
-                    _ => Ok(response.response),
-                };
-                Self::Response { id: response.request_id, answer }
-            }
-            "control_cancel_request" => Self::Cancel { id: serde_json::from_slice::<CancelLine>(line)?.request_id },
             "update_environment_variables" => {
                 Self::Environment(serde_json::from_slice::<EnvironmentLine>(line)?.variables)
             }

@@ -43,6 +43,7 @@
 //! of another kind: a `message_withdrawn` takes them back. No line is longer
 //! than [`MAX_LINE`] bytes; what does not fit is left out and says so.
 
+mod channel;
 mod frame;
 mod input;
 mod line;

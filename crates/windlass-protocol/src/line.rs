@@ -8,6 +8,11 @@ pub const MAX_LINE: usize = 900_000;
 /// Appends a frame as one line. Returns whether it fits; if it does not,
 /// nothing is appended.
 pub(crate) fn push(out: &mut Vec<u8>, frame: &impl Serialize) -> bool {
+    push_within(out, frame, MAX_LINE)
+}
+
+/// As [`push`], with another limit than that of hosts.
+pub(crate) fn push_within(out: &mut Vec<u8>, frame: &impl Serialize, max_line: usize) -> bool {
     let start = out.len();
     // Frames hold strings, numbers and JSON text, which always serialise.
     if serde_json::to_writer(&mut *out, frame).is_err() {
@@ -21,7 +26,7 @@ pub(crate) fn push(out: &mut Vec<u8>, frame: &impl Serialize) -> bool {
         on_one_line(out, &tail);
     }
     out.push(b'\n');
-    let fits = out.len() - start <= MAX_LINE;
+    let fits = out.len() - start <= max_line;
     if !fits {
         out.truncate(start);
     }

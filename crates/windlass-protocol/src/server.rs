@@ -5,10 +5,8 @@ mod core;
 mod frames;
 mod hooks;
 mod options;
-mod outbox;
 mod permission;
 mod pump;
-mod requests;
 mod scene;
 mod setup;
 
@@ -18,6 +16,8 @@ pub use permission::HostPermissions;
 pub use setup::{HostSetup, Initialize, Opened};
 
 use self::core::Core;
+use crate::channel::task::AbortOnDrop;
+use crate::channel::{outbox, requests};
 use crate::input::{Inbound, LineError, LineReader, Priority, UserMessage};
 use outbox::{Gone, Outbox};
 use pump::{PumpEnd, pump};
@@ -323,13 +323,4 @@ async fn session_over(over: &mut watch::Receiver<bool>) {
 fn malformed(line: &[u8], error: &windlass_types::JsonError) -> ServerError {
     let start: String = String::from_utf8_lossy(line).chars().take(80).collect();
     ServerError::Malformed { problem: error.to_string(), start }
-}
-
-/// A task that does not outlive its handle.
-struct AbortOnDrop<T>(JoinHandle<T>);
-
-impl<T> Drop for AbortOnDrop<T> {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }

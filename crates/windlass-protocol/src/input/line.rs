@@ -19,12 +19,14 @@ pub(crate) struct LineReader<R> {
     line: Vec<u8>,
     /// Whether `line` was handed out and is to be emptied.
     complete: bool,
+    /// Whether the stream ended inside `line`.
+    broken_off: bool,
     limit: usize,
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
     pub(crate) fn new(input: R, limit: usize) -> Self {
-        Self { input: BufReader::with_capacity(64 * 1024, input), line: Vec::new(), complete: false, limit }
+        Self { input: BufReader::with_capacity(64 * 1024, input), line: Vec::new(), complete: false, broken_off: false, limit }
     }
 
     /// The next line without its end, or nothing at the end of the stream. A
@@ -41,8 +43,14 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             return Ok(None);
         }
         self.complete = true;
+        self.broken_off = !found;
         let line = self.line.strip_suffix(b"\r").unwrap_or(&self.line);
         Ok(Some(line))
+    }
+
+    /// Whether the line that was handed out has no end: the stream broke off in it.
+    pub(crate) fn is_broken_off(&self) -> bool {
+        self.broken_off
     }
 }
 

@@ -203,7 +203,7 @@ impl HostHooks {
         };
         let read = match said {
             Ok(None) => Ok(HookOutcome::default()),
-            Ok(Some(output)) => output::read(callback, call, &output).map_err(AskError::Refused),
+            Ok(Some(output)) => output::read(callback, call, &output).map_err(|error| AskError::Refused(error.into())),
             Err(error) => Err(error),
         };
         match read {

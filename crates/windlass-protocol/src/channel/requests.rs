@@ -1,8 +1,8 @@
-//! Questions to the host that wait for an answer.
+//! Questions to the other side that wait for an answer.
 
 use super::frames::{Cancel, Request};
 use super::outbox::Outbox;
-use crate::line;
+use crate::line::{self, MAX_LINE};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt;
@@ -22,7 +22,7 @@ pub(crate) enum AskError {
     /// The host is gone, or can no longer answer.
     Gone,
     /// The host answered with an error.
-    Refused(String),
+    Refused(Refusal),
     /// The host did not answer in time.
     TimedOut(Duration),
     /// The run was stopped.
@@ -35,7 +35,7 @@ impl fmt::Display for AskError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Gone => f.write_str("the host is gone"),
-            Self::Refused(error) => f.write_str(error),
+            Self::Refused(refusal) => refusal.fmt(f),
             Self::TimedOut(limit) => write!(f, "the host did not answer within {} s", limit.as_secs_f64()),
             Self::Withdrawn => f.write_str("the run was stopped"),
             Self::TooLong => f.write_str("it is too long to be shown to the host"),
@@ -43,8 +43,27 @@ impl fmt::Display for AskError {
     }
 }
 
+/// An error as an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) error: String,
+    pub(crate) code: Option<String>,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.error)
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(error: String) -> Self {
+        Self { error, code: None }
+    }
+}
+
 /// What the host answers: its response, if it holds one, or its error.
-pub(crate) type Answer = Result<Option<JsonText>, String>;
+pub(crate) type Answer = Result<Option<JsonText>, Refusal>;
 
 /// The questions that wait, by id. Late, double and unknown answers are ignored.
 #[derive(Debug)]
@@ -52,6 +71,7 @@ pub(crate) struct Requests {
     table: Mutex<Table>,
     outbox: Outbox,
     ids: Arc<dyn Ids>,
+    max_line: usize,
 }
 
 #[derive(Debug, Default)]
@@ -69,7 +89,13 @@ struct Waiting {
 
 impl Requests {
     pub(crate) fn new(outbox: Outbox, ids: Arc<dyn Ids>) -> Self {
-        Self { table: Mutex::default(), outbox, ids }
+        Self { table: Mutex::default(), outbox, ids, max_line: MAX_LINE }
+    }
+
+    /// Sets the most bytes of a question's line, for another side than a host.
+    pub(crate) fn with_max_line(mut self, bytes: usize) -> Self {
+        self.max_line = bytes;
+        self
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
@@ -86,7 +112,8 @@ impl Requests {
     ) -> Result<Option<JsonText>, AskError> {
         let id = EntryId::from_bits(self.ids.bits()).to_string();
         let mut bytes = Vec::new();
-        if !line::push(&mut bytes, &Request { kind: "control_request", request_id: &id, request: body }) {
+        let request = Request { kind: "control_request", request_id: &id, request: body };
+        if !line::push_within(&mut bytes, &request, self.max_line) {
             return Err(AskError::TooLong);
         }
         let (answer, mut answered) = oneshot::channel();

@@ -1,0 +1,94 @@
+//! Control traffic, which both sides write alike.
+
+use crate::channel::requests::{Answer, Refusal};
+use serde::Deserialize;
+use std::borrow::Cow;
+use windlass_types::{JsonError, JsonText};
+
+/// What kind of message a line is.
+#[derive(Deserialize)]
+pub(crate) struct Tag<'a> {
+    #[serde(rename = "type", borrow, default)]
+    pub(crate) kind: Option<Cow<'a, str>>,
+}
+
+/// A question, an answer, or a question that is taken back.
+#[derive(Debug)]
+pub(crate) enum Control {
+    Request {
+        id: String,
+        subtype: String,
+        /// The whole request, with the fields that we do not know.
+        body: JsonText,
+    },
+    Response {
+        id: String,
+        answer: Answer,
+    },
+    Cancel {
+        id: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct RequestLine {
+    request_id: String,
+    request: JsonText,
+}
+
+#[derive(Deserialize)]
+struct Subtype {
+    subtype: String,
+}
+
+#[derive(Deserialize)]
+struct ResponseLine {
+    response: ResponseBody,
+}
+
+#[derive(Deserialize)]
+struct ResponseBody {
+    request_id: String,
+    #[serde(default)]
+    subtype: Option<String>,
+    #[serde(default)]
+    response: Option<JsonText>,
+    #[serde(default)]
+    error: Option<String>,
+    #[serde(default)]
+    error_code: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct CancelLine {
+    request_id: String,
+}
+
+impl Control {
+    /// Reads a line of a type, if that is one of control traffic.
+    ///
+    /// # Errors
+    /// It lacks what its type needs.
+    pub(crate) fn parse(kind: &str, line: &[u8]) -> Result<Option<Self>, JsonError> {
+        Ok(Some(match kind {
+            "control_request" => {
+                let RequestLine { request_id: id, request: body } = serde_json::from_slice(line)?;
+                let Subtype { subtype } = body.to()?;
+                Self::Request { id, subtype, body }
+            }
+            "control_response" => {
+                let ResponseLine { response } = serde_json::from_slice(line)?;
+                let ResponseBody { request_id: id, subtype, response, error, error_code: code } = response;
+                let answer = match (subtype.as_deref(), error) {
+                    (Some("error"), error) => {
+                        Err(Refusal { error: error.unwrap_or_else(|| "no reason was given".to_owned()), code })
+                    }
+                    _ => Ok(response),
+                };
+                Self::Response { id, answer }
+            }
+            "control_cancel_request" => Self::Cancel { id: serde_json::from_slice::<CancelLine>(line)?.request_id },
+            _ => return Ok(None),
+        }))
+    }
+}
