@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use windlass::PermissionMode;
+use windlass::{JsonText, PermissionMode};
 
 /// Run a coding agent: it reads, searches, edits and runs things in the current directory, and asks before it does
 /// anything risky.
@@ -52,6 +52,9 @@ pub(crate) struct RunArgs {
     /// With stream-json: also hand on the model's own stream
     #[arg(long, help_heading = "Output")]
     pub(crate) include_partial_messages: bool,
+    /// End with data that fits a JSON Schema of an object: the schema, or a file that holds it. The data is the answer
+    #[arg(long, value_name = "SCHEMA", value_parser = crate::schema::read, help_heading = "Output")]
+    pub(crate) json_schema: Option<JsonText>,
     /// Show on standard error what tools do; with json: print all messages
     #[arg(long, help_heading = "Output")]
     pub(crate) verbose: bool,

@@ -65,6 +65,9 @@ pub(crate) fn of_result(result: &RunResult) -> Option<String> {
             "stopped: the next call could exceed the budget of {limit} ({} are spent); raise --max-budget-usd",
             result.cost
         ),
+        Outcome::NoStructuredOutput { attempts } => format!(
+            "the model gave no output that fits --json-schema in {attempts} attempts: simplify the schema, or say in the prompt what belongs in it"
+        ),
         Outcome::Interrupted { .. } => "interrupted".to_owned(),
         Outcome::StoppedByHook { reason } => format!("a hook stopped the run: {reason}"),
         Outcome::PromptBlocked { reason } => format!("a hook did not let the prompt in: {reason}"),

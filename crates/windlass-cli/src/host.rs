@@ -96,7 +96,6 @@ impl Host {
             "agent",
             "agents",
             "effort",
-            "json-schema",
             "managed-settings",
             "permission-prompts",
             "plugin-dir",
@@ -245,6 +244,11 @@ impl Host {
         }
         if let Some(usd) = flags.number("max-budget-usd")? {
             builder = builder.max_budget_usd(usd);
+        }
+        let given = flags.text("json-schema").map(crate::schema::read).transpose();
+        let given = given.map_err(|problem| Usage(format!("--json-schema cannot be used: {problem}")))?;
+        if let Some(schema) = given.or(setup.initialize.as_ref().and_then(|said| said.json_schema.clone())) {
+            builder = builder.output_schema(schema);
         }
         Ok(if let Some(id) = flags.text("resume") {
             builder.resume(id)

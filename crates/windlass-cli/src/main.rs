@@ -13,6 +13,7 @@ mod permissions;
 mod prompt;
 mod provider;
 mod run;
+mod schema;
 mod sessions;
 mod signals;
 mod terminal;

@@ -6,7 +6,7 @@ use crate::terminal::{Terminal, clean};
 use std::io::{self, Write, stderr, stdout};
 use windlass::crates::runtime::SystemIds;
 use windlass::crates::tool::Ids;
-use windlass::{Event, EventKind, RunResult, Status};
+use windlass::{Event, EventKind, JsonText, RunResult, Status};
 use windlass_protocol::{FrameMapper, FrameOptions};
 
 /// Frames are written when so many bytes wait, or when nothing else is to do.
@@ -28,13 +28,15 @@ pub(crate) struct OutputOptions {
     pub(crate) format: OutputFormat,
     pub(crate) verbose: bool,
     pub(crate) partial: bool,
+    /// Whether the answer is data: what the model says beside it is not.
+    pub(crate) structured: bool,
     pub(crate) key_source: &'static str,
     pub(crate) terminal: Terminal,
 }
 
 impl Output {
     pub(crate) fn new(options: OutputOptions) -> Self {
-        let OutputOptions { format, verbose, partial, key_source, terminal } = options;
+        let OutputOptions { format, verbose, partial, structured, key_source, terminal } = options;
         let mapper = || {
             let partial = partial && format == OutputFormat::StreamJson;
             let frames = FrameOptions::default().with_partial_messages(partial).with_api_key_source(key_source);
@@ -43,11 +45,12 @@ impl Output {
         match format {
             OutputFormat::Text => {
                 let colours = |is_terminal: bool| is_terminal && terminal.colours;
-                let text = terminal.stdout.then(|| Pen::new(stdout(), colours(true)));
+                let streams = terminal.stdout && !structured;
+                let text = streams.then(|| Pen::new(stdout(), colours(true)));
                 let activity = (terminal.stderr || verbose).then(|| Pen::new(stderr(), colours(terminal.stderr)));
                 let mut display = Display::new(text, activity);
                 display.verbose = verbose;
-                Self::Text { display: Box::new(display), streams: terminal.stdout }
+                Self::Text { display: Box::new(display), streams }
             }
             OutputFormat::Json => Self::Json { mapper: mapper(), all: verbose, lines: Vec::new() },
             OutputFormat::StreamJson => Self::Stream { mapper: mapper(), waiting: Vec::new() },
@@ -132,7 +135,8 @@ impl Output {
             Self::Text { display, streams: true } => display.end_line()?,
             Self::Text { streams: false, .. } => {
                 if let Some(result) = result.filter(|result| !windlass_protocol::is_error(&result.outcome)) {
-                    writeln!(out, "{}", result.text.trim_end_matches('\n'))?;
+                    let structured = result.structured_output.as_ref().map(JsonText::as_str);
+                    writeln!(out, "{}", structured.unwrap_or(&result.text).trim_end_matches('\n'))?;
                 }
             }
             Self::Json { all, lines, .. } => {

@@ -28,6 +28,7 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
         format: args.output_format,
         verbose: args.verbose,
         partial: args.include_partial_messages,
+        structured: args.json_schema.is_some(),
         key_source: provider.key_source,
         terminal,
     });
@@ -163,6 +164,9 @@ fn configure(
     }
     if let Some(usd) = args.max_budget_usd {
         query = query.max_budget_usd(usd);
+    }
+    if let Some(schema) = &args.json_schema {
+        query = query.output_schema(schema.clone());
     }
     if let Some(text) = &args.system_prompt {
         query = query.system_prompt(SystemPrompt::Custom(text.clone()));

@@ -30,6 +30,9 @@ pub mod runtime_text {
     /// Asks the model to go on after the output limit.
     pub const CONTINUE: &str = "Your answer reached the output limit and was cut. Go on exactly where it stopped, \
                                 without repeating anything and without an introduction. Work in smaller steps.";
+    /// Asks for the structured output that a run must end with.
+    pub const OUTPUT_MISSING: &str = "Your answer must be given with the StructuredOutput tool: its input is the \
+                                      answer, and it must fit the tool's schema. Call it now.";
     /// Begins the feedback of a Stop hook.
     pub const STOP_FEEDBACK: &str = "Stop hook feedback:";
 }

@@ -50,6 +50,8 @@ pub struct Limits {
     pub max_output_continuations: u32,
     /// Most times in a row that Stop hooks keep a run going. Default 8.
     pub max_stop_continuations: u32,
+    /// Most times that a missing or unfit structured output is asked for again. Default 5.
+    pub max_structured_output_retries: u32,
     /// Turns in a row in which every call failed, before the run stops. Default 10.
     pub max_failing_turns: u32,
     /// Most calls that run at the same time. Default 10.
@@ -65,6 +67,7 @@ impl Default for Limits {
             max_retries: 10,
             max_output_continuations: 3,
             max_stop_continuations: 8,
+            max_structured_output_retries: 5,
             max_failing_turns: 10,
             max_parallel_tools: 10,
         }
@@ -108,6 +111,9 @@ pub struct MachineConfig {
     pub hooks: BTreeSet<(HookEventName, Option<String>)>,
     /// Whether somebody is there to answer permission requests.
     pub can_ask: bool,
+    /// The tool that a run must end with, if it must: its input is the
+    /// structured output. It must be one of the tools.
+    pub structured_output: Option<String>,
     /// The limits.
     pub limits: Limits,
 }
@@ -132,6 +138,7 @@ impl MachineConfig {
             raw_frames: false,
             hooks: BTreeSet::new(),
             can_ask: false,
+            structured_output: None,
             limits: Limits::default(),
         }
     }

@@ -24,6 +24,7 @@ mod retry;
 mod run;
 mod schedule;
 mod state;
+mod structured;
 mod submit;
 
 pub use assemble::{

@@ -297,6 +297,7 @@ impl Machine {
         result.stop_reason.clone_from(&run.stop_reason);
         result.usage = run.usage;
         result.permission_denials.clone_from(&run.denials);
+        result.structured_output.clone_from(&run.structured);
         result.model_usage.clone_from(self.state.model_usage());
         result.cost = self.state.cost();
         let record = RunRecord::new(
@@ -465,6 +466,7 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
         }
         Outcome::MaxTurns { .. } => "error_max_turns",
         Outcome::MaxBudget { .. } => "error_max_budget_usd",
+        Outcome::NoStructuredOutput { .. } => "error_max_structured_output_retries",
         _ => "error_during_execution",
     }
 }

@@ -1,6 +1,6 @@
 //! One run.
 
-use windlass_types::{Continuation, PermissionDenial, RunId, StopReason, Timestamp, Usage};
+use windlass_types::{Continuation, JsonText, PermissionDenial, RunId, StopReason, Timestamp, Usage};
 
 /// What is known of the run that is going on.
 #[derive(Debug)]
@@ -18,6 +18,11 @@ pub(crate) struct Run {
     pub(crate) stop_continuations: u32,
     pub(crate) output_continuations: u32,
     pub(crate) failing_turns: u32,
+    /// The output that fits the schema, as the model gave it last.
+    pub(crate) structured: Option<JsonText>,
+    /// A call in this batch gave an output: `Some(true)` if it fits.
+    pub(crate) offered: Option<bool>,
+    pub(crate) structured_failures: u32,
     /// The user stopped it; open calls are being settled.
     pub(crate) interrupted: bool,
     /// A hook ends it after this batch.
@@ -41,6 +46,9 @@ impl Run {
             stop_continuations: 0,
             output_continuations: 0,
             failing_turns: 0,
+            structured: None,
+            offered: None,
+            structured_failures: 0,
             interrupted: false,
             stopped_by: None,
             context: Vec::new(),

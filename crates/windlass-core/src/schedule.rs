@@ -230,6 +230,7 @@ impl Machine {
         let digest = call.facts.as_ref().map(|facts| facts.digest.clone());
         // Calls with an effect had their verdict recorded before they ran.
         let unrecorded = if call.read_only && !call.asked && denied.is_none() { call.decision.take() } else { None };
+        self.note_output(at, outcome.is_error);
         let content = match synthetic {
             Some(text) => ToolResultContent::Text(text.to_owned()),
             None => outcome.content,
@@ -339,6 +340,8 @@ impl Machine {
                 RunFailureKind::RepeatedToolFailure,
                 format!("Every tool call of the last {failing} turns failed, so the run was stopped."),
             );
+        } else if let Some(fits) = run.offered.take() {
+            self.output_offered(fits);
         } else {
             let steered = self.deliver_steered();
             self.call_model(if steered { Continuation::Steered } else { Continuation::ToolResults });

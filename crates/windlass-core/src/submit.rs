@@ -122,6 +122,9 @@ impl Machine {
         if self.deliver_steered() {
             return self.call_model(Continuation::Steered);
         }
+        if self.lacks_output() {
+            return self.ask_for_output();
+        }
         if self.config.listens(HookEventName::Stop, None) {
             let (active, text) =
                 self.run.as_ref().map(|run| (run.stop_continuations > 0, run.text.clone())).unwrap_or_default();

@@ -48,6 +48,11 @@ impl Ending {
                 let error = format!("Reached maximum budget (${})", limit.usd());
                 Self::error(turns, "error_max_budget_usd", error, Some("budget_exhausted"))
             }
+            Outcome::NoStructuredOutput { attempts } => {
+                let error = format!("Failed to provide a structured output that fits the schema after {attempts} attempts");
+                let reason = Some("structured_output_retry_exhausted");
+                Self::error(turns, "error_max_structured_output_retries", error, reason)
+            }
             Outcome::Interrupted { during } => {
                 let (reason, text) = match during {
                     Interrupted::Tools => ("aborted_tools", Some("[Request interrupted by user for tool use]")),

@@ -95,7 +95,7 @@ impl<T: Tool> DynTool for T {
 }
 
 /// The JSON Schema (2020-12, without references) of a type.
-pub(crate) fn schema_of<I: schemars::JsonSchema>() -> JsonText {
+pub fn schema_of<I: schemars::JsonSchema>() -> JsonText {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;

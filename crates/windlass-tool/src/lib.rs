@@ -24,7 +24,7 @@ mod workspace;
 pub use access::{JudgedPath, PathFilter, Permit};
 pub use cancel::{Cancel, Cancelled};
 pub use cx::{Resumed, SessionState, ToolCx, ToolCxParts, absolute};
-pub use dyn_tool::{BoxFuture, DynTool, PreparedCall};
+pub use dyn_tool::{BoxFuture, DynTool, PreparedCall, schema_of};
 pub use error::{ToolError, ToolErrorKind};
 pub use function::{ToolFn, tool_fn, tool_fn_with};
 pub use output::{IntoToolOutput, ToolOutput};

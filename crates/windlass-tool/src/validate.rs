@@ -20,6 +20,17 @@ impl InputSchema {
         Self { schema, compiled: OnceLock::new() }
     }
 
+    /// Checks the schema itself, which otherwise happens at the first input.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check_schema(&self) -> Result<(), String> {
+        match self.compiled.get_or_init(|| compile(&self.schema)) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
     /// Checks an input: strict JSON (no key twice, no NUL, no half surrogates),
     /// an object, and the schema.
     ///

@@ -4,6 +4,7 @@ mod bash;
 mod files;
 mod process;
 pub mod search;
+mod structured_output;
 mod todo;
 mod workspace;
 
@@ -14,4 +15,5 @@ pub use files::{
     Edit, EditInput, EditStep, Hunk, MultiEdit, MultiEditInput, Patch, Read, ReadInput, ReadLedger, Write, WriteInput,
 };
 pub use process::{LocalProcess, host_environment};
+pub use structured_output::{OutputSchemaError, StructuredOutput};
 pub use todo::{Todo, TodoList, TodoPriority, TodoStatus, TodoWrite, TodoWriteInput};

@@ -26,6 +26,8 @@ pub enum Continuation {
     PauseTurn,
     /// A message of the user arrived during the run.
     Steered,
+    /// The structured output is missing and was asked for.
+    StructuredOutput,
 }
 
 /// What the user interrupted.
@@ -105,6 +107,11 @@ pub enum Outcome {
         /// The budget.
         limit: NanoUsd,
     },
+    /// The model did not give an output that fits the schema.
+    NoStructuredOutput {
+        /// How often it was tried.
+        attempts: u32,
+    },
     /// The user stopped it.
     Interrupted {
         /// What was going on.
@@ -154,6 +161,9 @@ impl fmt::Display for Outcome {
             Self::Refused => f.write_str("the model refused"),
             Self::MaxTurns { limit } => write!(f, "the limit of {limit} turns was reached"),
             Self::MaxBudget { limit } => write!(f, "the budget of {limit} does not buy another call"),
+            Self::NoStructuredOutput { attempts } => {
+                write!(f, "no output that fits the schema came in {attempts} attempts")
+            }
             Self::Interrupted { .. } => f.write_str("the run was interrupted"),
             Self::StoppedByHook { reason } => write!(f, "a hook stopped the run: {reason}"),
             Self::PromptBlocked { reason } => write!(f, "a hook blocked the prompt: {reason}"),
@@ -213,7 +223,8 @@ pub struct RunResult {
     pub cost: NanoUsd,
     /// Calls that were denied in this run.
     pub permission_denials: Vec<PermissionDenial>,
-    /// The structured output, when one was asked for.
+    /// The structured output, when one was asked for and given: exactly what
+    /// the model wrote, checked against the schema.
     pub structured_output: Option<JsonText>,
 }
 
@@ -242,6 +253,14 @@ impl RunResult {
     /// The run ended in any other way.
     pub fn success(self) -> Result<Self, Unsuccessful> {
         if self.outcome.is_success() { Ok(self) } else { Err(Unsuccessful(Box::new(self))) }
+    }
+
+    /// The structured output as a type; nothing if there is none.
+    ///
+    /// # Errors
+    /// The output fits its schema, but not the type.
+    pub fn output<T: serde::de::DeserializeOwned>(&self) -> Result<Option<T>, crate::JsonError> {
+        self.structured_output.as_ref().map(JsonText::to).transpose()
     }
 }
 

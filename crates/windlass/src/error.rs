@@ -44,6 +44,9 @@ pub enum Error {
     /// The tools do not make a set.
     #[error(transparent)]
     Tools(#[from] ToolSetError),
+    /// The schema of the structured output cannot be used.
+    #[error(transparent)]
+    OutputSchema(#[from] windlass_tools::OutputSchemaError),
     /// The home of sessions is not known.
     #[error(
         "there is no place for sessions: set WINDLASS_HOME or HOME to an absolute path, or give one with `Home::new`"

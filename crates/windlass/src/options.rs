@@ -10,7 +10,7 @@ use windlass_model::ModelProvider;
 use windlass_runtime::{Limits, UnpricedModels};
 use windlass_session::SessionStore;
 use windlass_tool::{DynTool, Process, Workspace};
-use windlass_types::{CacheTtl, NanoUsd, PermissionMode, SessionId, Thinking};
+use windlass_types::{CacheTtl, JsonText, NanoUsd, PermissionMode, SessionId, Thinking};
 
 /// Which session to go on with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -51,6 +51,7 @@ pub struct Options {
     pub(crate) store: Option<Arc<dyn SessionStore>>,
     pub(crate) resume: Resume,
     pub(crate) raw_frames: bool,
+    pub(crate) output_schema: Option<JsonText>,
     pub(crate) entrypoint: String,
     pub(crate) workspace: Option<Arc<dyn Workspace>>,
     pub(crate) process: Option<Arc<dyn Process>>,
@@ -79,6 +80,7 @@ impl Default for Options {
             store: None,
             resume: Resume::New,
             raw_frames: false,
+            output_schema: None,
             entrypoint: "sdk-rust".to_owned(),
             workspace: None,
             process: None,
@@ -273,6 +275,21 @@ macro_rules! option_methods {
             pub fn include_partial_messages(mut self, on: bool) -> Self {
                 self.options.raw_frames = on;
                 self
+            }
+
+            /// Each run must end with data that fits this JSON Schema, which must describe an object:
+            /// [`RunResult::structured_output`](crate::RunResult::structured_output). The model is asked
+            /// again when it gives none or one that does not fit, at most five times; then the run ends
+            /// with [`Outcome::NoStructuredOutput`](crate::Outcome::NoStructuredOutput). Default: none.
+            pub fn output_schema(mut self, schema: JsonText) -> Self {
+                self.options.output_schema = Some(schema);
+                self
+            }
+
+            /// Each run must end with data of this type: [`RunResult::output`](crate::RunResult::output).
+            /// See [`Self::output_schema`].
+            pub fn output<T: windlass_tool::schemars::JsonSchema>(self) -> Self {
+                self.output_schema(windlass_tool::schema_of::<T>())
             }
 
             /// How the program is named in the session log. Default: `sdk-rust`.

@@ -12,7 +12,7 @@ use windlass_runtime::{MachineConfig, ModelProfile, Persistence, Ports, Prompt, 
 use windlass_session::{LogHeader, Owner, ProjectKey, SessionKey, SessionStore};
 use windlass_store::JsonlStore;
 use windlass_tool::{DynTool, Ids, ToolSet, absolute};
-use windlass_tools::{LocalProcess, LocalWorkspace, host_environment};
+use windlass_tools::{LocalProcess, LocalWorkspace, StructuredOutput, host_environment};
 use windlass_types::{Behavior, ContentBlock, SessionId};
 
 /// What a prompt is made from: a text, or content blocks.
@@ -103,6 +103,7 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
     machine.betas.clone_from(&options.betas);
     machine.cache = options.cache;
     machine.raw_frames = options.raw_frames;
+    machine.structured_output = options.output_schema.as_ref().map(|_| StructuredOutput::NAME.to_owned());
     machine.limits = options.limits.clone();
     let workspace = options.workspace.clone().unwrap_or_else(|| Arc::new(LocalWorkspace::default()));
     let process = options.process.clone().unwrap_or_else(|| Arc::new(LocalProcess::new(id.as_str())));
@@ -159,10 +160,15 @@ fn policy(options: &Options, cwd: &Path) -> Result<Policy, Error> {
     Ok(policy)
 }
 
-/// The tools that the model is offered: those that no rule denies as a whole.
+/// The tools that the model is offered: those that no rule denies as a whole,
+/// and the one that takes its structured output.
 fn tools(options: &Options, policy: &Policy) -> Result<ToolSet, Error> {
     let offered = options.toolkit.tools.iter().filter(|tool| !policy.is_hidden(&tool.spec().name)).cloned();
-    Ok(ToolSet::new(offered.collect::<Vec<Arc<dyn DynTool>>>())?)
+    let mut offered: Vec<Arc<dyn DynTool>> = offered.collect();
+    if let Some(schema) = &options.output_schema {
+        offered.push(Arc::new(StructuredOutput::new(schema.clone())?));
+    }
+    Ok(ToolSet::new(offered)?)
 }
 
 fn main_model(options: &Options, provider: &dyn ModelProvider) -> ModelProfile {

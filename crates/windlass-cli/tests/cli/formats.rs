@@ -63,6 +63,26 @@ fn stream_json_is_one_message_a_line() {
 }
 
 #[test]
+fn a_schema_makes_the_answer_data() {
+    let schema = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
+    let turns = [text("Thinking aloud."), call("StructuredOutput", &json!({"n": "x"})), call("StructuredOutput", &json!({"n": 7}))];
+    let ran = Place::with_turns(&turns).run(&["-p", "count", "--json-schema", schema]).with_code(0);
+    assert_eq!(ran.stdout, "{\"n\":7}\n");
+    let args = ["-p", "count", "--json-schema", schema, "--output-format", "json"];
+    let result = &Place::with_turns(&turns).run(&args).with_code(0).lines()[0];
+    assert_eq!((&result["structured_output"], &result["result"]), (&json!({"n": 7}), &json!("{\"n\":7}")));
+    let stubborn = vec![text("No."); 6];
+    let ran = Place::with_turns(&stubborn).run(&args).with_code(1);
+    let result = &ran.lines()[0];
+    assert_eq!(result["subtype"], "error_max_structured_output_retries");
+    assert_eq!(result["terminal_reason"], "structured_output_retry_exhausted");
+    assert!(ran.stderr.contains("--json-schema"), "{}", ran.stderr);
+    let ran = Place::with_turns(&[]).run(&["-p", "x", "--json-schema", "{\"type\":\"array\"}"]).with_code(1);
+    assert!(ran.stderr.contains("must describe an object"), "{}", ran.stderr);
+    Place::with_turns(&[]).run(&["-p", "x", "--json-schema", "{"]).with_code(2);
+}
+
+#[test]
 fn partial_messages_keep_their_order() {
     let place = Place::with_turns(&[text("A text of several pieces.")]);
     let args = ["-p", "x", "--output-format", "stream-json", "--include-partial-messages"];

@@ -103,6 +103,7 @@ pub(crate) fn odd_config(choices: &mut Choices) -> MachineConfig {
         (HookEventName::SessionEnd, None),
     ];
     config.hooks = hooks.into_iter().filter(|_| choices.pick(3) == 1).collect();
+    config.structured_output = (choices.pick(4) == 1).then(|| "Net".to_owned());
     let mut limits = Limits::default();
     limits.max_turns = (choices.pick(4) == 1).then_some(3);
     limits.max_budget = (choices.pick(3) == 1).then(|| NanoUsd::new(60_000_000 + 10_000_000 * choices.pick(20) as u64));

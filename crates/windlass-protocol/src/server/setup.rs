@@ -21,6 +21,8 @@ pub struct Initialize {
     pub system_prompt: Option<String>,
     /// What goes behind the system prompt.
     pub append_system_prompt: Option<String>,
+    /// The JSON Schema that the output of each run must fit, if there is one.
+    pub json_schema: Option<JsonText>,
     /// The in-process MCP servers of the host.
     pub sdk_mcp_servers: Vec<String>,
     /// The whole request as it came, with everything that is not understood.
@@ -37,6 +39,8 @@ struct Fields {
     system_prompt: Option<Text>,
     #[serde(default)]
     append_system_prompt: Option<String>,
+    #[serde(default)]
+    json_schema: Option<JsonText>,
     #[serde(default)]
     sdk_mcp_servers: Option<Vec<String>>,
 }
@@ -61,6 +65,7 @@ impl Initialize {
         Ok(Self {
             system_prompt,
             append_system_prompt: fields.append_system_prompt.filter(|text| !text.is_empty()),
+            json_schema: fields.json_schema.filter(|schema| schema.as_str() != "null"),
             sdk_mcp_servers: fields.sdk_mcp_servers.unwrap_or_default(),
             body,
             hooks: fields.hooks,

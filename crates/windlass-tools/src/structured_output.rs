@@ -1,0 +1,122 @@
+//! StructuredOutput: the answer of a run as data that fits a schema.
+
+use std::sync::Arc;
+use windlass_tool::{
+    Annotations, BoxFuture, DynTool, InputSchema, PreparedCall, ToolCheck, ToolCx, ToolError, ToolOutput,
+};
+use windlass_types::{Access, JsonText, ToolSpec};
+
+/// The tool that a run with an output schema ends with: its input is the output.
+///
+/// It touches nothing. The runtime gives its input to the host, word for word.
+#[derive(Debug, Clone)]
+pub struct StructuredOutput {
+    schema: JsonText,
+}
+
+/// A schema that no output can be checked against.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OutputSchemaError {
+    /// It is not a JSON Schema.
+    #[error("the output schema is not a valid JSON Schema: {reason}")]
+    Invalid {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// It describes something else than an object; models can be held to objects only.
+    #[error(
+        "the output schema must describe an object: give it \"type\": \"object\", and put other values into a property"
+    )]
+    NotAnObject,
+}
+
+impl StructuredOutput {
+    /// The tool's name.
+    pub const NAME: &'static str = "StructuredOutput";
+
+    /// A tool that takes what fits a JSON Schema.
+    ///
+    /// # Errors
+    /// It is not a schema, or not one of an object.
+    pub fn new(schema: JsonText) -> Result<Self, OutputSchemaError> {
+        let fields: std::collections::BTreeMap<String, JsonText> =
+            schema.to().map_err(|_| OutputSchemaError::NotAnObject)?;
+        let is_object = fields.get("type").is_some_and(|kind| kind.to::<String>().is_ok_and(|kind| kind == "object"));
+        if !is_object {
+            return Err(OutputSchemaError::NotAnObject);
+        }
+        InputSchema::new(schema.clone()).check_schema().map_err(|reason| OutputSchemaError::Invalid { reason })?;
+        Ok(Self { schema })
+    }
+}
+
+impl DynTool for StructuredOutput {
+    fn spec(&self) -> ToolSpec {
+        let description = "Gives the final answer as data. The input is the answer: it must fit the schema and hold \
+                           everything that was asked for. Call it once, when the work is done; it ends the run.";
+        ToolSpec::new(Self::NAME, description, self.schema.clone())
+    }
+
+    fn annotations(&self) -> Annotations {
+        Annotations::default()
+    }
+
+    fn is_enabled(&self) -> bool {
+        true
+    }
+
+    fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
+        Ok(Box::new(Given(input.clone())))
+    }
+}
+
+/// An output that fits.
+struct Given(JsonText);
+
+impl PreparedCall for Given {
+    fn access(&self) -> Access {
+        Access::NOTHING
+    }
+
+    fn command(&self) -> Option<&str> {
+        None
+    }
+
+    fn check(&self) -> ToolCheck {
+        ToolCheck::Undecided
+    }
+
+    fn title(&self) -> String {
+        "Give the structured output".to_owned()
+    }
+
+    fn call(self: Box<Self>, _: ToolCx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let mut output = ToolOutput::text("The output fits and was taken.");
+            output.structured = Some(self.0);
+            Ok(output)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(schema: &str) -> Result<StructuredOutput, OutputSchemaError> {
+        StructuredOutput::new(JsonText::parse(schema).unwrap())
+    }
+
+    #[test]
+    fn schemas_describe_objects() {
+        assert!(of(r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#).is_ok());
+        assert!(of(r#"{"$schema":"http://json-schema.org/draft-07/schema#","type":"object"}"#).is_ok());
+        for other in [r#"{"type":"array"}"#, "{}", "[]", "true", r#"{"type":["object","null"]}"#] {
+            assert_eq!(of(other).unwrap_err(), OutputSchemaError::NotAnObject, "{other}");
+        }
+        for bad in [r#"{"type":"object","properties":3}"#, r#"{"type":"object","properties":{"a":{"type":"x"}}}"#] {
+            assert!(matches!(of(bad), Err(OutputSchemaError::Invalid { .. })), "{bad}");
+        }
+    }
+}
