@@ -1,14 +1,25 @@
 """A local server that speaks the Messages API and plays what the prompt says.
 
 The last user text that begins with `script:` holds a JSON list, one item a model
-message: a list of blocks, each `{"text": ..}`, `{"thinking": ..}`, `{"tool": name,
-"input": {..}}`, `{"sleep": seconds}` (in mid-stream) or `{"say": what}`, which
-answers with what was in the request: "model", "results", "texts" or "tools"; or
-an object `{"status": code, "error": type}`. A further message says "done".
+message. An item is a list of blocks:
+  {"text": ..}, {"thinking": ..}, {"tool": name, "input": {..}}: what the model says;
+  {"say": what}: a text with what was in the request, see `say`;
+  {"usage": {..}}: the tokens that the message is said to have used;
+  {"wait": path}: in mid-stream, until there is such a file;
+  {"cut": true}: the connection is reset in mid-stream;
+or an object:
+  {"status": code, "error": type, "retry_after": seconds or absent}: a failure;
+  {"close": true}: the connection is closed without an answer;
+  {"attempts": [item, ..], "key": unique}: the items in turn, one a request.
+After the last item, the model says "done".
 """
 
 import json
+import os
+import socket
+import struct
 import sys
+import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -44,6 +55,17 @@ def results(message):
     return found
 
 
+def images(value):
+    """The images in a part of a request, as media type and number of characters."""
+    if isinstance(value, list):
+        return [found for item in value for found in images(item)]
+    if not isinstance(value, dict):
+        return []
+    if value.get("type") == "image":
+        return [f"{value['source']['media_type']}:{len(value['source']['data'])}"]
+    return images(value.get("content", []))
+
+
 def say(what, request):
     messages = request["messages"]
     if what == "model":
@@ -58,12 +80,16 @@ def say(what, request):
         return json.dumps(request.get("system", ""))
     if what == "thinking":
         return json.dumps(request.get("thinking"))
+    if what == "images":
+        return ",".join(found for m in messages for found in images(m))
     raise ValueError(what)
 
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     count = 0
+    attempts = {}
+    lock = threading.Lock()
 
     def log_message(self, *_):
         pass
@@ -72,15 +98,30 @@ class Handler(BaseHTTPRequestHandler):
         request = json.loads(self.rfile.read(int(self.headers["content-length"])))
         steps, played = script(request["messages"])
         step = steps[played] if played < len(steps) else [{"text": "done"}]
-        Handler.count += 1
-        if isinstance(step, dict):
-            body = json.dumps({"type": "error", "error": {"type": step["error"], "message": "as scripted"}}).encode()
-            self.send_response(step["status"])
-            self.send_header("content-type", "application/json")
-            self.send_header("content-length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-            return
+        with Handler.lock:
+            Handler.count += 1
+            if isinstance(step, dict) and "attempts" in step:
+                number = Handler.attempts.get(step["key"], 0)
+                Handler.attempts[step["key"]] = number + 1
+                step = step["attempts"][min(number, len(step["attempts"]) - 1)]
+        if isinstance(step, list):
+            self.answer(request, step)
+        elif "close" in step:
+            self.reset()
+        else:
+            self.fail(step)
+
+    def fail(self, step):
+        body = json.dumps({"type": "error", "error": {"type": step["error"], "message": "as scripted"}}).encode()
+        self.send_response(step["status"])
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        if "retry_after" in step:
+            self.send_header("retry-after", str(step["retry_after"]))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def answer(self, request, step):
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("connection", "close")
@@ -90,6 +131,13 @@ class Handler(BaseHTTPRequestHandler):
             self.stream(request, step)
         except (BrokenPipeError, ConnectionResetError):
             pass
+
+    def reset(self):
+        # Without lingering, a close is a reset.
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close_connection = True
+        self.rfile.close()
+        self.connection.close()
 
     def event(self, kind, **data):
         self.wfile.write(f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode())
@@ -101,11 +149,18 @@ class Handler(BaseHTTPRequestHandler):
             "content": [], "stop_reason": None, "stop_sequence": None,
             "usage": {"input_tokens": 10, "output_tokens": 1},
         }
+        for block in step:
+            message["usage"].update(block.get("usage", {}))
         self.event("message_start", message=message)
         index, tools = 0, 0
         for block in step:
-            if "sleep" in block:
-                time.sleep(block["sleep"])
+            if "wait" in block:
+                self.wait(block["wait"])
+                continue
+            if "cut" in block:
+                self.reset()
+                return
+            if "usage" in block:
                 continue
             if "tool" in block:
                 start = {"type": "tool_use", "id": f"toolu_{Handler.count}_{index}", "name": block["tool"], "input": {}}
@@ -129,9 +184,25 @@ class Handler(BaseHTTPRequestHandler):
         self.event("message_stop")
 
 
+    def wait(self, path):
+        end = time.monotonic() + 60
+        while not os.path.exists(path) and time.monotonic() < end:
+            # A client that has gone ends the wait.
+            self.connection.settimeout(0.01)
+            try:
+                if self.connection.recv(1, socket.MSG_PEEK) == b"":
+                    raise BrokenPipeError
+            except TimeoutError:
+                pass
+        self.connection.settimeout(None)
+
+
 class Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
+
+    def handle_error(self, *_):
+        """Clients that have gone are no news."""
 
 
 def start():
