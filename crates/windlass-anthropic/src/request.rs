@@ -24,6 +24,7 @@ pub(crate) fn call(request: &ModelRequest, info: &ModelInfo) -> Bytes {
     body.json(&request.max_output_tokens);
     body.raw(",\"stream\":true");
     body.thinking(request, info);
+    body.effort(request);
     if let Some(user) = &request.user_id {
         body.raw(",\"metadata\":{\"user_id\":");
         body.json(user);
@@ -133,6 +134,14 @@ impl Body {
             }
         }
         self.raw("]");
+    }
+
+    fn effort(&mut self, request: &ModelRequest) {
+        if let Some(effort) = request.effort {
+            self.raw(",\"output_config\":{\"effort\":");
+            self.json(&effort);
+            self.raw("}");
+        }
     }
 
     fn thinking(&mut self, request: &ModelRequest, info: &ModelInfo) {

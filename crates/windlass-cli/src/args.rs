@@ -2,7 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use windlass::{JsonText, PermissionMode};
+use windlass::{Effort, JsonText, PermissionMode};
 
 /// Run a coding agent: it reads, searches, edits and runs things in the current directory, and asks before it does
 /// anything risky.
@@ -65,6 +65,9 @@ pub(crate) struct RunArgs {
     /// The model that takes over when the first is overloaded
     #[arg(long, value_name = "MODEL", help_heading = "Model")]
     pub(crate) fallback_model: Option<String>,
+    /// How much to spend on an answer: low, medium, high, xhigh or max
+    #[arg(long, value_name = "LEVEL", help_heading = "Model")]
+    pub(crate) effort: Option<Effort>,
     /// Replace the system prompt
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) system_prompt: Option<String>,

@@ -95,7 +95,6 @@ impl Host {
         for ignored in [
             "agent",
             "agents",
-            "effort",
             "managed-settings",
             "permission-prompts",
             "plugin-dir",
@@ -244,6 +243,9 @@ impl Host {
         }
         if let Some(usd) = flags.number("max-budget-usd")? {
             builder = builder.max_budget_usd(usd);
+        }
+        if let Some(effort) = flags.text("effort") {
+            builder = builder.effort(effort.parse().map_err(|error| Usage(format!("--effort: {error}")))?);
         }
         let given = flags.text("json-schema").map(crate::schema::read).transpose();
         let given = given.map_err(|problem| Usage(format!("--json-schema cannot be used: {problem}")))?;

@@ -165,6 +165,9 @@ fn configure(
     if let Some(usd) = args.max_budget_usd {
         query = query.max_budget_usd(usd);
     }
+    if let Some(effort) = args.effort {
+        query = query.effort(effort);
+    }
     if let Some(schema) = &args.json_schema {
         query = query.output_schema(schema.clone());
     }

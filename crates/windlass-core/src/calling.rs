@@ -125,6 +125,7 @@ impl Machine {
             Thinking::Budget(tokens) if model.info.thinking_budget => Thinking::Budget(tokens),
             _ => Thinking::Off,
         };
+        request.effort = self.config.effort.and_then(|effort| model.info.effort_for(effort));
         request.betas.clone_from(&self.config.betas);
         request.user_id.clone_from(&self.config.user_id);
         request.cache = self.config.cache.filter(|_| model.info.prompt_cache);

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_permission::Policy;
-use windlass_types::{CacheTtl, HookEventName, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking, ToolSpec};
+use windlass_types::{
+    CacheTtl, Effort, HookEventName, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking, ToolSpec,
+};
 
 /// A model that a session may call.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,6 +99,9 @@ pub struct MachineConfig {
     pub cwd: PathBuf,
     /// How the model may reason.
     pub thinking: Thinking,
+    /// How much the model spends on an answer; nothing leaves it to the model. A model that
+    /// does not know it is asked for the next weaker one that it knows.
+    pub effort: Option<Effort>,
     /// Most tokens in one answer; the model's default when nothing is set.
     pub max_output_tokens: Option<u32>,
     /// Provider betas.
@@ -131,6 +136,7 @@ impl MachineConfig {
             policy,
             cwd,
             thinking: Thinking::Off,
+            effort: None,
             max_output_tokens: None,
             betas: Vec::new(),
             user_id: None,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_permission::CallFacts;
 use windlass_types::{
-    ContentBlock, DecisionReason, Entry, Event, HookCall, HookOutcome, ModelErrorKind, ModelItem, ModelRequest,
+    ContentBlock, DecisionReason, Effort, Entry, Event, HookCall, HookOutcome, ModelErrorKind, ModelItem, ModelRequest,
     PermissionAnswer, PermissionMode, PermissionRequest, Thinking, ToolOutcome, ToolSpec, ToolUse, ToolUseId,
 };
 
@@ -113,6 +113,8 @@ pub enum Input {
     SetPermissionMode(PermissionMode),
     /// Reason like this from the next request on.
     SetThinking(Thinking),
+    /// Spend so much on an answer from the next request on.
+    SetEffort(Option<Effort>),
     /// Offer these tools from the next request on.
     SetTools(Arc<[Arc<ToolSpec>]>),
     /// End the session: stop the run, then close.
@@ -164,6 +166,24 @@ impl Prompt {
     /// A prompt of one text.
     pub fn text(text: impl Into<String>) -> Self {
         Self::new(vec![ContentBlock::text(text)])
+    }
+}
+
+impl From<&str> for Prompt {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<String> for Prompt {
+    fn from(text: String) -> Self {
+        Self::text(text)
+    }
+}
+
+impl From<Vec<ContentBlock>> for Prompt {
+    fn from(blocks: Vec<ContentBlock>) -> Self {
+        Self::new(blocks)
     }
 }
 

@@ -168,6 +168,7 @@ impl Machine {
             Input::SetModel(model) => self.set_model(*model),
             Input::SetPermissionMode(mode) => self.set_permission_mode(mode),
             Input::SetThinking(thinking) => self.config.thinking = thinking,
+            Input::SetEffort(effort) => self.config.effort = effort,
             Input::SetTools(tools) => self.config.tools = tools,
             Input::Close => {
                 self.closing = true;

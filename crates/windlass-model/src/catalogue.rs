@@ -211,6 +211,7 @@ impl Family {
         info.default_output_tokens = self.default_output;
         info.thinking_budget = self.budget;
         info.adaptive_thinking = self.adaptive;
+        info.efforts = self.efforts.to_vec();
         info.vision = true;
         info.documents = true;
         info.prompt_cache = true;

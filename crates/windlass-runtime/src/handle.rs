@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{mpsc, watch};
 use windlass_core::{Input, ModelProfile, Prompt};
 use windlass_tool::ToolSet;
-use windlass_types::{ContentBlock, PermissionMode, SessionId, Thinking, ToolUseId};
+use windlass_types::{ContentBlock, Effort, PermissionMode, SessionId, Thinking, ToolUseId};
 
 /// What a session is told.
 #[derive(Debug)]
@@ -130,6 +130,14 @@ impl SessionHandle {
     /// The session is closed.
     pub fn set_thinking(&self, thinking: Thinking) -> Result<(), SessionError> {
         self.give(Input::SetThinking(thinking))
+    }
+
+    /// Spends so much on an answer from the next request on; nothing leaves it to the model.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn set_effort(&self, effort: Option<Effort>) -> Result<(), SessionError> {
+        self.give(Input::SetEffort(effort))
     }
 
     /// Offers these tools, and no others, from the next request on. Calls that

@@ -37,8 +37,8 @@ pub use id::{EntryId, MessageId, RunId, SessionId, ToolUseId};
 pub use json::{JsonError, JsonText};
 pub use message::{Message, Role, SharedMessage};
 pub use model::{
-    BlockStart, CacheTtl, ErrorClass, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, SectionScope, StopReason,
-    StreamDelta, SystemSection, Thinking,
+    BlockStart, CacheTtl, Effort, ErrorClass, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, SectionScope,
+    StopReason, StreamDelta, SystemSection, Thinking,
 };
 pub use model_info::{LongPrompt, ModelInfo, Price};
 pub use permission::{

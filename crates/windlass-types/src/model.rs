@@ -2,6 +2,7 @@
 
 use crate::{ContentBlock, JsonText, MessageId, SharedMessage, ToolSpec, Usage};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,6 +24,8 @@ pub struct ModelRequest {
     pub max_output_tokens: u32,
     /// How the model may reason before it answers.
     pub thinking: Thinking,
+    /// How much the model spends on the answer; nothing leaves it to the model.
+    pub effort: Option<Effort>,
     /// Provider betas to switch on.
     pub betas: Vec<String>,
     /// An opaque id for the provider's abuse detection; never personal data.
@@ -43,6 +46,7 @@ impl ModelRequest {
             messages,
             max_output_tokens,
             thinking: Thinking::Off,
+            effort: None,
             betas: Vec::new(),
             user_id: None,
             cache: Some(CacheTtl::FiveMinutes),
@@ -73,6 +77,56 @@ pub enum Thinking {
     Adaptive,
     /// At most this many tokens.
     Budget(u32),
+}
+
+/// How much a model spends on an answer: on reasoning, text and tool calls.
+///
+/// Source: <https://platform.claude.com/docs/en/build-with-claude/effort>.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Effort {
+    /// The least.
+    Low,
+    /// Some.
+    Medium,
+    /// What models do when nobody says anything.
+    High,
+    /// More than that, for long work.
+    XHigh,
+    /// Without bound.
+    Max,
+}
+
+impl Effort {
+    /// All of them, weakest first.
+    pub const ALL: [Self; 5] = [Self::Low, Self::Medium, Self::High, Self::XHigh, Self::Max];
+
+    /// Its name: `low`, `medium`, `high`, `xhigh` or `max`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::XHigh => "xhigh",
+            Self::Max => "max",
+        }
+    }
+}
+
+impl fmt::Display for Effort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl std::str::FromStr for Effort {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let known = Self::ALL.into_iter().find(|effort| effort.as_str() == text);
+        known.ok_or_else(|| format!("{text:?} is not an effort: use low, medium, high, xhigh or max"))
+    }
 }
 
 /// A section of the system prompt.

@@ -1,6 +1,6 @@
 //! What is known of a model.
 
-use crate::{NanoUsd, Usage};
+use crate::{Effort, NanoUsd, Usage};
 
 /// What is known of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub struct ModelInfo {
     pub thinking_budget: bool,
     /// Whether it can decide itself how much to reason.
     pub adaptive_thinking: bool,
+    /// The efforts that it can be asked for; none if it knows no such thing.
+    pub efforts: Vec<Effort>,
     /// Whether it sees images.
     pub vision: bool,
     /// Whether it reads PDF documents.
@@ -54,12 +56,19 @@ impl ModelInfo {
             default_output_tokens: max_output_tokens,
             thinking_budget: false,
             adaptive_thinking: false,
+            efforts: Vec::new(),
             vision: false,
             documents: false,
             prompt_cache: false,
             price: None,
             long_prompt: None,
         }
+    }
+
+    /// The effort to ask it for instead: the wanted one, else the strongest that
+    /// is weaker; nothing if it has none.
+    pub fn effort_for(&self, wanted: Effort) -> Option<Effort> {
+        self.efforts.iter().copied().filter(|effort| *effort <= wanted).max()
     }
 
     /// The cost of one call, when the price is known. Not for sums of calls: the

@@ -66,7 +66,7 @@ pub use windlass_tool::{
     schemars, tool_fn, tool_fn_with,
 };
 pub use windlass_types::{
-    Access, AgentPath, Behavior, ContentBlock, Continuation, Decision, DecisionReason, Delta, Event, EventKind,
+    Access, AgentPath, Behavior, ContentBlock, Continuation, Decision, DecisionReason, Delta, Effort, Event, EventKind,
     HookEventName, Interrupted, JsonText, Message, ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionAnswer,
     PermissionDenial, PermissionMode, PermissionRequest, PermissionUpdate, RetryStatus, RunFailure, RunFailureKind,
     RunResult, RunStarted, SessionId, StateChange, Status, StopReason, Thinking, ToolFinished, ToolProgress,

@@ -10,7 +10,7 @@ use windlass_model::ModelProvider;
 use windlass_runtime::{Limits, UnpricedModels};
 use windlass_session::SessionStore;
 use windlass_tool::{DynTool, Process, Workspace};
-use windlass_types::{CacheTtl, JsonText, NanoUsd, PermissionMode, SessionId, Thinking};
+use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, PermissionMode, SessionId, Thinking};
 
 /// Which session to go on with.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,6 +44,7 @@ pub struct Options {
     pub(crate) limits: Limits,
     pub(crate) max_output_tokens: Option<u32>,
     pub(crate) thinking: Thinking,
+    pub(crate) effort: Option<Effort>,
     pub(crate) betas: Vec<String>,
     pub(crate) cache: Option<CacheTtl>,
     pub(crate) env: Option<Vec<(OsString, OsString)>>,
@@ -73,6 +74,7 @@ impl Default for Options {
             limits: Limits::default(),
             max_output_tokens: None,
             thinking: Thinking::Off,
+            effort: None,
             betas: Vec::new(),
             cache: Some(CacheTtl::FiveMinutes),
             env: None,
@@ -219,6 +221,13 @@ macro_rules! option_methods {
             /// How the model may reason. Default: not at all.
             pub fn thinking(mut self, thinking: Thinking) -> Self {
                 self.options.thinking = thinking;
+                self
+            }
+
+            /// How much the model spends on an answer. A model that does not know it is asked for the next
+            /// weaker one that it knows. Default: left to the model.
+            pub fn effort(mut self, effort: Effort) -> Self {
+                self.options.effort = Some(effort);
                 self
             }
 

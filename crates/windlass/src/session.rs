@@ -99,6 +99,7 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
     machine.system = options.system_prompt.sections(&environment(&cwd, &options.additional_directories));
     machine.tools = tools.specs();
     machine.thinking = options.thinking;
+    machine.effort = options.effort;
     machine.max_output_tokens = options.max_output_tokens;
     machine.betas.clone_from(&options.betas);
     machine.cache = options.cache;

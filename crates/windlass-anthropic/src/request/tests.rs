@@ -135,6 +135,14 @@ fn what_the_api_would_refuse_is_not_sent() {
 }
 
 #[test]
+fn effort_is_sent_when_it_is_asked_for() {
+    let mut request = request(vec![Message::user_text("hi")]);
+    assert_eq!(json_of(&request)["output_config"], Value::Null);
+    request.effort = Some(windlass_types::Effort::XHigh);
+    assert_eq!(json_of(&request)["output_config"], json!({"effort": "xhigh"}));
+}
+
+#[test]
 fn thinking_takes_the_form_that_the_model_knows() {
     let adaptive = json!({"type": "adaptive", "display": "summarized"});
     let budget = |tokens: u32| json!({"type": "enabled", "budget_tokens": tokens});

@@ -2,7 +2,7 @@
 
 use super::Scrub;
 use serde::{Deserialize, Serialize};
-use windlass_types::{JsonText, ModelRequest, Role, Thinking};
+use windlass_types::{Effort, JsonText, ModelRequest, Role, Thinking};
 
 /// The part of a request that a replay must repeat. Volatile values and secrets are out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,12 +34,19 @@ pub(super) struct AskedMessage {
 pub(super) struct Settings {
     max_output_tokens: u32,
     thinking: Thinking,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    effort: Option<Effort>,
     betas: Vec<String>,
 }
 
 impl Settings {
     pub(super) fn of(request: &ModelRequest) -> Self {
-        Self { max_output_tokens: request.max_output_tokens, thinking: request.thinking, betas: request.betas.clone() }
+        Self {
+            max_output_tokens: request.max_output_tokens,
+            thinking: request.thinking,
+            effort: request.effort,
+            betas: request.betas.clone(),
+        }
     }
 }
 

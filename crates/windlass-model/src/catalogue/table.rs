@@ -5,9 +5,12 @@
 //!   overview page of each model, <https://platform.claude.com/docs/en/about-claude/models/overview>;
 //! - rates, cache rates and rates of long prompts: Anthropic, "Pricing",
 //!   <https://platform.claude.com/docs/en/about-claude/pricing>;
+//! - efforts: Anthropic, "Effort", <https://platform.claude.com/docs/en/build-with-claude/effort>;
 //! - default outputs: what is usual for agents on each family; the vendor names none.
 //!
 //! A rate that no source gives is left out: the model then has no price.
+
+use windlass_types::Effort;
 
 /// The model of a user who names none.
 pub const DEFAULT_MODEL: &str = "claude-opus-5-5";
@@ -20,6 +23,9 @@ pub(super) const ALIASES: &[(&str, &str)] = &[
     ("fable", "claude-fable-5-1"),
 ];
 
+const UP_TO_HIGH: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High];
+const WITHOUT_XHIGH: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High, Effort::Max];
+
 /// Models that differ by their date only.
 pub(super) struct Family {
     pub(super) id: &'static str,
@@ -28,6 +34,7 @@ pub(super) struct Family {
     pub(super) default_output: u32,
     pub(super) budget: bool,
     pub(super) adaptive: bool,
+    pub(super) efforts: &'static [Effort],
     /// Billionths of a dollar for a token of input and of output.
     pub(super) rates: Option<(u64, u64)>,
     /// Where it is not a tenth of the input rate.
@@ -44,6 +51,7 @@ const fn adaptive(id: &'static str, default_output: u32, input: u64, output: u64
         default_output,
         budget: false,
         adaptive: true,
+        efforts: &Effort::ALL,
         rates: Some((input, output)),
         cache_read: None,
         long_price: None,
@@ -58,6 +66,7 @@ const fn budgeted(id: &'static str, max_output: u32, input: u64, output: u64) ->
         default_output: 32_000,
         budget: true,
         adaptive: false,
+        efforts: &[],
         rates: Some((input, output)),
         cache_read: None,
         long_price: None,
@@ -76,15 +85,15 @@ pub(super) const FAMILIES: &[Family] = &[
     adaptive("claude-opus-5", 64_000, 5_000, 25_000),
     adaptive("claude-opus-4-8", 64_000, 5_000, 25_000),
     adaptive("claude-opus-4-7", 64_000, 5_000, 25_000),
-    Family { budget: true, ..adaptive("claude-opus-4-6", 32_000, 5_000, 25_000) },
-    budgeted("claude-opus-4-5", 64_000, 5_000, 25_000),
+    Family { budget: true, efforts: WITHOUT_XHIGH, ..adaptive("claude-opus-4-6", 32_000, 5_000, 25_000) },
+    Family { efforts: UP_TO_HIGH, ..budgeted("claude-opus-4-5", 64_000, 5_000, 25_000) },
     budgeted("claude-opus-4-1", 32_000, 15_000, 75_000),
     budgeted("claude-opus-4-0", 32_000, 15_000, 75_000),
     budgeted("claude-opus-4", 32_000, 15_000, 75_000),
     // Cache reads were a tenth of the input rate until 2026-10-07.
     Family { cache_read: Some(100), ..adaptive("claude-sonnet-5-5", 128_000, 2_000, 10_000) },
     adaptive("claude-sonnet-5", 64_000, 2_000, 10_000),
-    Family { budget: true, ..adaptive("claude-sonnet-4-6", 32_000, 3_000, 15_000) },
+    Family { budget: true, efforts: WITHOUT_XHIGH, ..adaptive("claude-sonnet-4-6", 32_000, 3_000, 15_000) },
     Family { long_price: SONNET_LONG, ..budgeted("claude-sonnet-4-5", 64_000, 3_000, 15_000) },
     Family { long_price: SONNET_LONG, ..budgeted("claude-sonnet-4-0", 64_000, 3_000, 15_000) },
     Family { long_price: SONNET_LONG, ..budgeted("claude-sonnet-4", 64_000, 3_000, 15_000) },

@@ -91,6 +91,24 @@ fn long_prompts_have_their_own_price() {
 }
 
 #[test]
+fn an_effort_that_a_model_lacks_becomes_a_weaker_one() {
+    use windlass_types::Effort::{self, High, Low, Max, XHigh};
+    let catalogue = Catalogue::new();
+    for (model, wanted, asked) in [
+        ("claude-opus-5-5", Max, Some(Max)),
+        ("claude-opus-5-5", XHigh, Some(XHigh)),
+        ("claude-sonnet-4-6", XHigh, Some(High)),
+        ("claude-sonnet-4-6", Max, Some(Max)),
+        ("claude-opus-4-5-20251101", Max, Some(High)),
+        ("claude-sonnet-4-5", Low, None),
+        ("unheard-of", High, None),
+    ] {
+        assert_eq!(catalogue.info(model).effort_for(wanted), asked, "{model} {wanted}");
+    }
+    assert!(Effort::ALL.iter().all(|effort| effort.as_str().parse() == Ok(*effort)));
+}
+
+#[test]
 fn betas_are_those_that_a_model_needs() {
     let catalogue = Catalogue::new();
     assert!(catalogue.betas("claude-opus-5-5").is_empty());
