@@ -92,6 +92,25 @@ pub(crate) struct UserMessage<C> {
     pub(crate) content: [C; 1],
 }
 
+/// What a command said that was carried out without the model.
+#[derive(Serialize)]
+pub(crate) struct LocalOutput<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) message: UserText<'a>,
+    pub(crate) parent_tool_use_id: Option<&'a str>,
+    pub(crate) session_id: &'a str,
+    pub(crate) uuid: Uuid,
+    #[serde(rename = "isReplay")]
+    pub(crate) is_replay: bool,
+}
+
+#[derive(Serialize)]
+pub(crate) struct UserText<'a> {
+    pub(crate) role: &'static str,
+    pub(crate) content: &'a str,
+}
+
 /// What UIs get of a tool's outcome: an object, or a text.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -289,6 +308,12 @@ pub(crate) struct RunResultFrame<'a> {
     pub(crate) structured_output: Option<&'a JsonText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) terminal_reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) local_command: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) user_message_uuid: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) user_message_uuids: Option<[&'a str; 1]>,
     pub(crate) uuid: Uuid,
 }
 
@@ -315,6 +340,10 @@ fn denials<S: Serializer>(denials: &Denials<'_>, serializer: S) -> Result<S::Ok,
         tool_input: JsonText::empty_object(),
     }))
 }
+
+/// What models used, by model.
+#[derive(Serialize)]
+pub(crate) struct WireModels<'a>(#[serde(serialize_with = "model_usage")] pub(crate) &'a BTreeMap<String, ModelUsage>);
 
 fn model_usage<S: Serializer>(models: &BTreeMap<String, ModelUsage>, serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]

@@ -57,7 +57,8 @@ pub use line::MAX_LINE;
 pub use mapper::{FrameMapper, FrameOptions};
 pub use outcome::is_error;
 pub use server::{
-    HostHooks, HostPermissions, HostSetup, Initialize, OpenFailure, Opened, Served, Server, ServerError, ServerOptions,
+    ContextPart, HostHooks, HostPermissions, HostSetup, Initialize, OpenFailure, Opened, Served, Server, ServerError,
+    ServerOptions, SlashCommand,
 };
 
 /// The version of the host protocol's reference whose frames these are:

@@ -1,5 +1,9 @@
 //! From events to frames.
 
+mod local;
+
+pub(crate) use local::LocalResult;
+
 use crate::frame::{
     Assistant, AssistantMessage, Block, Closing, Denials, DeniedBody, FallbackBody, InformationalBody, Init, Progress,
     ResultBlock, RetryBody, RunResultFrame, StatusBody, StreamEvent, Structured, System, TextBlock, User, UserMessage,
@@ -55,6 +59,8 @@ pub struct FrameMapper {
     options: FrameOptions,
     ids: Box<dyn FnMut() -> u128 + Send>,
     stream: StreamState,
+    /// The host's id of the message that is being answered.
+    user_message: Option<String>,
 }
 
 impl fmt::Debug for FrameMapper {
@@ -73,7 +79,7 @@ struct Envelope<'a> {
 impl FrameMapper {
     /// A mapper; `ids` gives random bits, 128 for each frame.
     pub fn new(options: FrameOptions, ids: impl FnMut() -> u128 + Send + 'static) -> Self {
-        Self { options, ids: Box::new(ids), stream: StreamState::default() }
+        Self { options, ids: Box::new(ids), stream: StreamState::default(), user_message: None }
     }
 
     /// Appends the frames of an event, each with its line end.
@@ -98,6 +104,7 @@ impl FrameMapper {
         let ending = Ending {
             subtype: "error_during_execution",
             is_error: true,
+            is_answer: false,
             error: Some(error.to_owned()),
             ..Ending::default()
         };
@@ -347,6 +354,8 @@ impl FrameMapper {
     }
 
     fn result(&mut self, at: Envelope<'_>, result: &RunResult, ending: &Ending, out: &mut Vec<u8>) {
+        let user_message = if ending.is_answer { self.user_message.take() } else { None };
+        let user_message = user_message.as_deref();
         let text = match (&ending.api_error, &ending.error, &result.structured_output) {
             (Some((_, text)), ..) => Some(text.as_str()),
             (None, Some(_), _) => None,
@@ -371,6 +380,9 @@ impl FrameMapper {
             permission_denials: Denials { calls: &result.permission_denials, with_input: true },
             structured_output: result.structured_output.as_ref(),
             terminal_reason: ending.terminal_reason,
+            local_command: ending.local_command,
+            user_message_uuid: user_message,
+            user_message_uuids: user_message.map(|uuid| [uuid]),
             uuid: self.uuid(),
         };
         if line::push(out, &frame) {

@@ -3,7 +3,7 @@
 use windlass_types::{Interrupted, ModelErrorKind, Outcome, RunFailure, RunFailureKind, RunResult};
 
 /// The end of a run in the terms of the wire.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Ending {
     pub(crate) subtype: &'static str,
     pub(crate) is_error: bool,
@@ -18,6 +18,28 @@ pub(crate) struct Ending {
     pub(crate) terminal_reason: Option<&'static str>,
     pub(crate) num_turns: u32,
     pub(crate) api_error_status: Option<u16>,
+    /// The command that was carried out without the model.
+    pub(crate) local_command: Option<&'static str>,
+    /// Whether it is the end of the turn that goes on, not of one that could not begin.
+    pub(crate) is_answer: bool,
+}
+
+impl Default for Ending {
+    fn default() -> Self {
+        Self {
+            subtype: "success",
+            is_error: false,
+            error: None,
+            api_error: None,
+            user_text: None,
+            notice: None,
+            terminal_reason: None,
+            num_turns: 0,
+            api_error_status: None,
+            local_command: None,
+            is_answer: true,
+        }
+    }
 }
 
 impl Ending {

@@ -1,15 +1,24 @@
 //! The server side of the host protocol.
 
+mod commands;
 mod control;
 mod core;
+mod extras;
 mod frames;
 mod hooks;
 mod options;
 mod permission;
 mod pump;
+mod queries;
+mod queue;
 mod scene;
 mod setup;
+mod spent;
+mod turn;
+mod turns;
 
+pub use commands::SlashCommand;
+pub use extras::ContextPart;
 pub use hooks::HostHooks;
 pub use options::ServerOptions;
 pub use permission::HostPermissions;
@@ -18,18 +27,17 @@ pub use setup::{HostSetup, Initialize, Opened};
 use self::core::Core;
 use crate::channel::task::AbortOnDrop;
 use crate::channel::{outbox, requests};
-use crate::input::{Inbound, LineError, LineReader, Priority, UserMessage};
+use crate::input::{Inbound, LineError, LineReader, Priority};
 use outbox::{Gone, Outbox};
-use pump::{PumpEnd, pump};
+use pump::PumpEnd;
 use std::fmt;
 use std::future::Future;
 use std::io;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use turns::Turns;
 
 /// How long closing may take when nobody wants to wait for it.
 const LAST_WORDS: Duration = Duration::from_secs(4);
@@ -138,20 +146,28 @@ where
         let (outbox, lane) = Outbox::new();
         let mut writer = AbortOnDrop(tokio::spawn(lane.carry(output)));
         let core = Arc::new(Core::new(self.options, outbox));
-        let reader = Reader { core: Arc::clone(&core), open: self.open, pump: Mutex::default() };
+        let turns = Turns { core: Arc::clone(&core), open: &self.open, pumps: Mutex::default() };
+        let reader = Reader { core: &core };
+        let served = async {
+            // Input is read also while a session is being opened: opening may need the host's answers.
+            tokio::select! {
+                read = reader.read(input) => read,
+                stopped = turns.run() => stopped.map(|never| match never {}),
+            }
+        };
         let mut shutdown = pin!(shutdown);
         let (end, written) = tokio::select! {
             biased;
             () = &mut shutdown => (Ok(true), None),
             written = &mut writer.0 => (Ok(false), Some(written)),
-            read = reader.read(input) => (read.map(|()| false), None),
+            served = run(served) => (served.map(|()| false), None),
         };
         // From here on nobody answers.
         core.requests.close();
         let hurry = written.is_some() || !matches!(end, Ok(false));
         let limit = if hurry { LAST_WORDS } else { Duration::MAX };
         let last_words = async {
-            let closed = tokio::time::timeout(limit, reader.close()).await.unwrap_or(None);
+            let closed = tokio::time::timeout(limit, turns.close()).await.unwrap_or(None);
             core.outbox.finish();
             let written = match written {
                 Some(written) => Some(written),
@@ -189,14 +205,7 @@ fn lost(written: Result<io::Result<()>, tokio::task::JoinError>) -> ServerError 
     })
 }
 
-/// Reads what the host sends.
-struct Reader<F> {
-    core: Arc<Core>,
-    open: F,
-    pump: Mutex<Option<JoinHandle<PumpEnd>>>,
-}
-
-/// Why reading ends early.
+/// Why serving ends early.
 enum Stop {
     Error(ServerError),
     /// Nobody reads our output; whoever writes says why.
@@ -209,23 +218,24 @@ impl From<Gone> for Stop {
     }
 }
 
-impl<F, O> Reader<F>
-where
-    F: Fn(HostSetup) -> O,
-    O: Future<Output = Result<Opened, OpenFailure>>,
-{
-    /// Reads to the end of the input, and waits for the results of all prompts.
-    async fn read(&self, input: impl AsyncRead + Unpin) -> Result<(), ServerError> {
-        match self.serve_lines(input).await {
-            Ok(()) => Ok(()),
-            Err(Stop::Error(error)) => Err(error),
-            Err(Stop::Gone) => std::future::pending().await,
-        }
+/// Serves until there is nothing left to do.
+async fn run(served: impl Future<Output = Result<(), Stop>>) -> Result<(), ServerError> {
+    match served.await {
+        Ok(()) => Ok(()),
+        Err(Stop::Error(error)) => Err(error),
+        Err(Stop::Gone) => std::future::pending().await,
     }
+}
 
-    async fn serve_lines(&self, input: impl AsyncRead + Unpin) -> Result<(), Stop> {
-        let core = &self.core;
-        let mut over = core.over.subscribe();
+/// Reads what the host sends.
+struct Reader<'a> {
+    core: &'a Core,
+}
+
+impl Reader<'_> {
+    /// Reads to the end of the input, and waits for the results of all prompts.
+    async fn read(&self, input: impl AsyncRead + Unpin) -> Result<(), Stop> {
+        let core = self.core;
         let mut lines = LineReader::new(input, core.options.max_line);
         loop {
             tokio::select! {
@@ -240,17 +250,19 @@ where
                     Err(LineError::Io(error)) => return Err(Stop::Error(ServerError::Input(error))),
                 },
                 // The session ended by itself; closing it says why.
-                () = session_over(&mut over) => return Ok(()),
+                () = core.session_over() => return Ok(()),
+                // As if the input had ended here.
+                () = core.done.notified() => break,
             }
         }
         // Nobody answers any more, so nothing may wait for an answer.
         core.requests.close();
         let mut keep_alive = tokio::time::interval(KEEP_ALIVE);
         keep_alive.tick().await;
-        while !core.is_idle() && !*over.borrow() {
+        while !core.is_idle() && !core.is_over() {
             tokio::select! {
                 () = core.settled.notified() => {}
-                () = session_over(&mut over) => {}
+                () = core.session_over() => {}
                 _ = keep_alive.tick() => core.outbox.send(b"{\"type\":\"keep_alive\"}\n".to_vec()).await?,
             }
         }
@@ -258,66 +270,25 @@ where
     }
 
     async fn take(&self, message: Inbound) -> Result<(), Stop> {
-        let core = &self.core;
+        let core = self.core;
         match message {
-            Inbound::User(message) => self.prompt(*message).await?,
+            Inbound::User(message) => {
+                let now = message.priority == Priority::Now;
+                core.enqueue(*message).await?;
+                if now {
+                    core.stop_run();
+                }
+                core.advance();
+            }
             Inbound::Request { id, subtype, body } => core.request(&id, &subtype, &body).await?,
             Inbound::Response { id, answer } => core.requests.answer(&id, answer),
             // Orders are carried out at once, so there is nothing to cancel.
             Inbound::Cancel { id } => tracing::debug!(id, "the host no longer waits for an answer"),
-            Inbound::Environment(variables) => core.lock().environment.extend(variables),
+            Inbound::Environment(variables) => core.renew_environment(variables),
             Inbound::Other { kind } => tracing::debug!(kind, "a message of this type is left alone"),
         }
         Ok(())
     }
-
-    async fn prompt(&self, message: UserMessage) -> Result<(), Stop> {
-        let core = &self.core;
-        let now = message.priority == Priority::Now;
-        if let Err(error) = core.enqueue(message) {
-            return Ok(core.refuse(&error).await?);
-        }
-        if now {
-            core.stop_run();
-        }
-        if core.handle().is_none() {
-            self.open_session().await?;
-        }
-        core.advance();
-        Ok(())
-    }
-
-    async fn open_session(&self) -> Result<(), Stop> {
-        let core = &self.core;
-        let opened = match (self.open)(core.setup()).await {
-            Ok(opened) => opened,
-            Err(error) => {
-                core.refuse(&error.to_string()).await?;
-                return Err(Stop::Error(ServerError::Open(error)));
-            }
-        };
-        let (events, notices) = core.opened(opened);
-        for notice in notices {
-            tracing::warn!("{notice}");
-        }
-        let task = tokio::spawn(pump(Arc::clone(core), events));
-        *self.pump.lock().unwrap_or_else(PoisonError::into_inner) = Some(task);
-        Ok(())
-    }
-
-    /// Closes the session and waits until its last event is written.
-    async fn close(&self) -> Option<PumpEnd> {
-        if let Some(handle) = self.core.handle() {
-            handle.close().await;
-        }
-        let task = self.pump.lock().unwrap_or_else(PoisonError::into_inner).take();
-        task?.await.ok()
-    }
-}
-
-async fn session_over(over: &mut watch::Receiver<bool>) {
-    // It fails only when nobody can say so any more.
-    drop(over.wait_for(|over| *over).await);
 }
 
 fn malformed(line: &[u8], error: &windlass_types::JsonError) -> ServerError {

@@ -26,7 +26,13 @@ pub(crate) struct LineReader<R> {
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
     pub(crate) fn new(input: R, limit: usize) -> Self {
-        Self { input: BufReader::with_capacity(64 * 1024, input), line: Vec::new(), complete: false, broken_off: false, limit }
+        Self {
+            input: BufReader::with_capacity(64 * 1024, input),
+            line: Vec::new(),
+            complete: false,
+            broken_off: false,
+            limit,
+        }
     }
 
     /// The next line without its end, or nothing at the end of the stream. A

@@ -26,7 +26,10 @@ fn known_messages_are_read_and_unknown_fields_tolerated() {
             panic!("not a response: {line}")
         };
         assert_eq!(id, "a");
-        assert_eq!(answer.as_ref().map(|json| json.as_ref().map(JsonText::as_str)).map_err(|refusal| refusal.error.as_str()), expected);
+        assert_eq!(
+            answer.as_ref().map(|json| json.as_ref().map(JsonText::as_str)).map_err(|refusal| refusal.error.as_str()),
+            expected
+        );
     }
     assert!(
         matches!(parse(r#"{"type":"control_cancel_request","request_id":"z"}"#), Inbound::Cancel { id } if id == "z")

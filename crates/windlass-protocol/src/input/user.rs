@@ -13,6 +13,10 @@ pub(crate) struct UserMessage {
     pub(crate) priority: Priority,
     /// Whether the model is to be called. Default: yes.
     pub(crate) should_query: bool,
+    /// Whether its text is to be taken as it is, also where it looks like a command.
+    pub(crate) verbatim: bool,
+    /// The message as it came.
+    pub(crate) message: Option<JsonText>,
     /// Bytes of the line.
     pub(crate) size: usize,
 }
@@ -39,6 +43,8 @@ struct Line {
     priority: Option<JsonText>,
     #[serde(default, rename = "shouldQuery")]
     should_query: Option<bool>,
+    #[serde(default)]
+    client_composed: Option<bool>,
 }
 
 #[derive(Deserialize)]
@@ -53,7 +59,7 @@ impl UserMessage {
     /// # Errors
     /// The line is not JSON.
     pub(crate) fn parse(line: &[u8]) -> Result<Self, JsonError> {
-        let Line { message, uuid, priority, should_query } = serde_json::from_slice(line)?;
+        let Line { message, uuid, priority, should_query, client_composed } = serde_json::from_slice(line)?;
         let text = |json: Option<JsonText>| json.and_then(|json| json.to::<String>().ok());
         let priority = match text(priority).as_deref() {
             Some("now") => Priority::Now,
@@ -65,6 +71,8 @@ impl UserMessage {
             uuid: text(uuid),
             priority,
             should_query: should_query.unwrap_or(true),
+            verbatim: client_composed == Some(true),
+            message,
             size: line.len(),
         })
     }

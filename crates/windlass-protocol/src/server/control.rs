@@ -1,39 +1,49 @@
 //! Orders and questions of the host.
 
 use super::core::Core;
+use super::extras::Extras;
+use super::frames::Lifecycle;
 use super::outbox::Gone;
 use super::setup::Initialize;
 use crate::HOST_VERSION;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use windlass_types::{JsonText, PermissionMode, Thinking};
 
 /// Why an order is not carried out.
-struct Refusal {
+pub(crate) struct Refusal {
     error: String,
     code: Option<&'static str>,
 }
 
 impl Refusal {
-    fn new(error: impl Into<String>) -> Self {
+    pub(crate) fn new(error: impl Into<String>) -> Self {
         Self { error: error.into(), code: None }
     }
 
-    fn coded(error: impl Into<String>, code: &'static str) -> Self {
+    pub(crate) fn coded(error: impl Into<String>, code: &'static str) -> Self {
         Self { error: error.into(), code: Some(code) }
     }
 }
 
 /// What the host hears of an order: a JSON value, or nothing but that it worked.
-type Answer = Result<Option<Value>, Refusal>;
+pub(crate) type Answer = Result<Option<Value>, Refusal>;
 
-fn field<T: for<'de> Deserialize<'de>>(body: &JsonText, name: &str) -> Result<Option<T>, Refusal> {
-    let fields: std::collections::BTreeMap<String, JsonText> =
-        body.to().map_err(|error| Refusal::new(error.to_string()))?;
+pub(crate) fn field<T: for<'de> Deserialize<'de>>(body: &JsonText, name: &str) -> Result<Option<T>, Refusal> {
+    let fields: BTreeMap<String, JsonText> = body.to().map_err(|error| Refusal::new(error.to_string()))?;
     match fields.get(name).filter(|value| value.as_str() != "null") {
         None => Ok(None),
         Some(value) => value.to().map(Some).map_err(|error| Refusal::new(format!("`{name}` cannot be read: {error}"))),
     }
+}
+
+/// What this side does of what later versions of the protocol added.
+pub(crate) const CAPABILITIES: [&str; 2] = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1"];
+
+/// The refusal of what cannot be ordered.
+fn unsupported(subtype: &str) -> Refusal {
+    Refusal::coded(format!("Unsupported control request subtype: {subtype}"), "unsupported_request")
 }
 
 impl Core {
@@ -41,25 +51,34 @@ impl Core {
     pub(crate) async fn request(&self, id: &str, subtype: &str, body: &JsonText) -> Result<(), Gone> {
         let answer = match subtype {
             "initialize" => self.initialize(body),
-            "interrupt" => self.interrupt(body),
+            "interrupt" => self.interrupt(body).await?,
             "set_permission_mode" => return self.set_permission_mode(id, body).await,
             "set_model" => self.set_model(body),
             "set_max_thinking_tokens" => self.set_thinking(body),
             "mcp_status" => Ok(Some(json!({ "mcpServers": self.mcp_servers() }))),
             "mcp_reconnect" | "mcp_toggle" => field::<String>(body, "serverName")
                 .and_then(|name| Err(Refusal::new(format!("Server not found: {}", name.unwrap_or_default())))),
-            "get_context_usage" => Ok(Some(self.context_usage())),
-            "cancel_async_message" => field::<String>(body, "message_uuid").map(|id| {
-                let cancelled = id.is_some_and(|id| !self.forget_waiting(Some(&id)).is_empty());
-                Some(json!({ "cancelled": cancelled }))
-            }),
+            "get_context_usage" => Ok(Some(self.context().json())),
+            "get_session_cost" => Ok(Some(self.session_cost())),
+            "get_usage" => Ok(Some(self.usage())),
+            "get_binary_version" => Ok(Some(self.binary_version())),
+            "list_models" => Ok(Some(json!({ "models": self.models() }))),
+            "get_hooks_listing" => Ok(Some(self.hooks.listing())),
+            "get_settings" => self.described(subtype, |extras| extras.settings.clone()),
+            "list_permission_rules" => self.described(subtype, |extras| extras.permission_rules.clone()),
+            "rename_session" => self.rename(subtype, body).await,
+            // Everything is written as it comes, whoever watches.
+            "set_has_subscribers" => Ok(Some(json!({}))),
+            "end_session" => {
+                self.succeed(id, Some(&JsonText::empty_object())).await?;
+                self.done.notify_one();
+                return Ok(());
+            }
+            "cancel_async_message" => self.cancel_message(body).await?,
             // There are no background tasks that could be stopped.
             "stop_task" => Ok(Some(json!({}))),
             "rewind_files" => Err(Refusal::new("File checkpointing is not enabled, so no files can be rewound.")),
-            other => {
-                let error = format!("Unsupported control request subtype: {other}");
-                Err(Refusal::coded(error, "unsupported_request"))
-            }
+            other => Err(unsupported(other)),
         };
         self.reply(id, answer).await
     }
@@ -86,22 +105,18 @@ impl Core {
             // A session that is open listens to what it was opened with.
             state.session.as_ref().is_none_or(|live| self.hooks.covered_by(&live.interests))
         };
-        let models = self
-            .options
-            .models
-            .iter()
-            .map(|(name, description)| json!({ "value": name, "displayName": name, "description": description }));
         let mut answer = json!({
-            "commands": [],
+            "commands": self.commands().list(),
             "agents": [],
             "output_style": "default",
             "available_output_styles": ["default"],
-            "models": models.collect::<Vec<_>>(),
-            "account": {},
+            "models": self.models(),
+            "account": self.account(),
             "pid": std::process::id(),
             "claude_code_version": HOST_VERSION,
             "current_permission_mode": self.scene.permission_mode().as_str(),
             "hook_on_failure_supported": true,
+            "capabilities": CAPABILITIES,
         });
         if let (true, Some(fields)) = (with_hooks, answer.as_object_mut()) {
             fields.insert("hooks_applied".to_owned(), Value::Bool(applied));
@@ -110,23 +125,49 @@ impl Core {
     }
 
     /// Stops the run. What waits behind it stays, unless the host says otherwise.
-    fn interrupt(&self, body: &JsonText) -> Answer {
-        let cancelled = match field::<bool>(body, "cancel_queued")? {
-            Some(true) => Some(self.forget_waiting(None)),
-            _ => None,
+    async fn interrupt(&self, body: &JsonText) -> Result<Answer, Gone> {
+        let cancelled = match field::<bool>(body, "cancel_queued") {
+            Ok(Some(true)) => Some(self.forget(None).await?),
+            Ok(_) => None,
+            Err(refusal) => return Ok(Err(refusal)),
         };
         self.stop_run();
-        let mut answer = json!({ "still_queued": self.waiting_ids() });
+        let mut answer = json!({ "still_queued": self.lock().queue.ids() });
         if let (Some(cancelled), Some(fields)) = (cancelled, answer.as_object_mut()) {
             fields.insert("cancelled".to_owned(), json!(cancelled));
         }
-        Ok(Some(answer))
+        Ok(Ok(Some(answer)))
+    }
+
+    /// Takes a message back that waits for its turn.
+    async fn cancel_message(&self, body: &JsonText) -> Result<Answer, Gone> {
+        let cancelled = match field::<String>(body, "message_uuid") {
+            Ok(Some(id)) => !self.forget(Some(&id)).await?.is_empty(),
+            Ok(None) => false,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        Ok(Ok(Some(json!({ "cancelled": cancelled }))))
+    }
+
+    /// Forgets messages that wait, all of them or the one with an id. Returns their ids.
+    async fn forget(&self, id: Option<&str>) -> Result<Vec<String>, Gone> {
+        let gone = self.lock().queue.forget(id);
+        for id in &gone {
+            self.say_lifecycle(Some(id), Lifecycle::Cancelled).await?;
+        }
+        self.settled.notify_one();
+        Ok(gone)
     }
 
     /// Stops the run that goes on, if one does.
     pub(crate) fn stop_run(&self) {
-        if !self.lock().running {
-            return;
+        {
+            let mut state = self.lock();
+            // What is no run yet is stopped as soon as it is one.
+            state.stopped |= state.busy;
+            if !state.running {
+                return;
+            }
         }
         // The host hears that nobody waits for its answers before it hears that the run is stopped.
         self.requests.withdraw_all();
@@ -199,32 +240,42 @@ impl Core {
         names.into_iter().map(|name| json!({ "name": name, "status": "failed", "error": error })).collect()
     }
 
-    /// What the conversation takes up, as the last model call was billed.
-    fn context_usage(&self) -> Value {
+    /// What the session said of itself when it was opened.
+    fn described(&self, subtype: &str, what: impl FnOnce(&Extras) -> Option<JsonText>) -> Answer {
         let state = self.lock();
-        let profile = state.session.as_ref().map(|live| {
-            let name = state.model.clone().flatten();
-            (live.models)(name.as_deref())
-        });
-        let (model, window) = profile.map_or((String::new(), 0), |model| (model.id, model.info.context_window));
-        let used = state.context_tokens;
-        let percentage = if window == 0 { 0.0 } else { (used as f64 / window as f64 * 100.0).round() };
-        json!({
-            "categories": [
-                { "id": "messages", "name": "Conversation", "tokens": used, "color": "", "kind": "used" },
-                { "id": "free", "name": "Free", "tokens": window.saturating_sub(used), "color": "", "kind": "free" },
-            ],
-            "totalTokens": used,
-            "maxTokens": window,
-            "rawMaxTokens": window,
-            "percentage": percentage,
-            "gridRows": [],
-            "model": model,
-            "memoryFiles": [],
-            "mcpTools": [],
-            "agents": [],
-            "isAutoCompactEnabled": false,
-            "apiUsage": null,
-        })
+        let Some(live) = &state.session else {
+            return Err(Refusal::new("The session is not open yet: it is opened by the first message."));
+        };
+        let said = what(&live.extras).ok_or_else(|| unsupported(subtype))?;
+        said.to().map(Some).map_err(|error| Refusal::new(error.to_string()))
+    }
+
+    /// Names the session.
+    async fn rename(&self, subtype: &str, body: &JsonText) -> Answer {
+        let (title, wanted) = (field::<String>(body, "title")?, field::<String>(body, "session_id")?);
+        let title = title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
+        let title = title.ok_or_else(|| Refusal::new("`title` is missing or empty"))?;
+        let (session_id, rename) = {
+            let state = self.lock();
+            let rename = state.session.as_ref().map(|live| live.extras.rename.clone());
+            (state.session_id.clone(), rename)
+        };
+        if let Some(wanted) = wanted.filter(|wanted| *wanted != session_id) {
+            return Err(Refusal::new(format!("The session {wanted} is not the one that is open ({session_id}).")));
+        }
+        let rename =
+            rename.ok_or_else(|| Refusal::new("The session is not open yet: it is opened by the first message."))?;
+        let rename = rename.ok_or_else(|| unsupported(subtype))?;
+        rename(title).await.map_err(|error| Refusal::new(format!("The session could not be renamed: {error}")))?;
+        Ok(Some(json!({})))
+    }
+
+    /// Takes variables that replace those of the environment.
+    pub(crate) fn renew_environment(&self, variables: BTreeMap<String, String>) {
+        let mut state = self.lock();
+        if let Some(take) = state.session.as_ref().and_then(|live| live.extras.environment.as_ref()) {
+            take(&variables);
+        }
+        state.environment.extend(variables);
     }
 }

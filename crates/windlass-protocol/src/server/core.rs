@@ -1,25 +1,24 @@
 //! What the parts of a server share.
 
-use super::frames::{Response, State as StateFrame};
+use super::commands::Commands;
+use super::extras::Extras;
+use super::frames::{Lifecycle, Response, State as StateFrame};
 use super::hooks::HostHooks;
 use super::options::ServerOptions;
 use super::outbox::{Gone, Outbox};
 use super::permission::HostPermissions;
+use super::queue::Queue;
 use super::requests::Requests;
 use super::scene::Scene;
 use super::setup::{HostSetup, Initialize, Models, Opened};
-use crate::input::{Priority, UserMessage};
+use super::spent::Spent;
 use crate::{FrameMapper, line};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, watch};
 use windlass_hook::{Hook, Interest};
-use windlass_runtime::{EventStream, Prompt, SessionHandle};
-use windlass_types::{ContentBlock, EntryId, JsonText, PermissionMode, Thinking};
-
-/// Most prompts that wait for the run before them, and most bytes of them.
-const MAX_WAITING: usize = 256;
-const MAX_WAITING_BYTES: usize = 64 * 1024 * 1024;
+use windlass_runtime::{EventStream, SessionHandle};
+use windlass_types::{EntryId, JsonText, PermissionMode, Thinking};
 
 pub(crate) struct Core {
     pub(crate) options: ServerOptions,
@@ -32,8 +31,12 @@ pub(crate) struct Core {
     state: Mutex<State>,
     /// Told when a run ends.
     pub(crate) settled: Notify,
-    /// Whether the session has ended by itself.
-    pub(crate) over: watch::Sender<bool>,
+    /// Told when the host wants to end the session.
+    pub(crate) done: Notify,
+    /// Told when a turn waits that needs more than a prompt to an open session.
+    pub(crate) work: Notify,
+    /// The highest generation of a session that has ended.
+    pub(crate) over: watch::Sender<u64>,
 }
 
 #[derive(Default)]
@@ -45,13 +48,20 @@ pub(crate) struct State {
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) session: Option<Live>,
     pub(crate) session_id: String,
-    waiting: VecDeque<Waiting>,
-    waiting_bytes: usize,
+    /// How many sessions were opened: `/clear` opens another one.
+    pub(crate) generation: u64,
+    pub(crate) commands: Commands,
+    pub(crate) queue: Queue,
     /// Whether a prompt was given whose result has not come.
     pub(crate) running: bool,
+    /// Whether a turn is carried out that is no run, or not yet.
+    pub(crate) busy: bool,
+    /// Whether the host stopped that turn.
+    pub(crate) stopped: bool,
+    /// The id of the message that is being answered.
+    pub(crate) answering: Option<String>,
     pub(crate) last_is_error: bool,
-    /// Tokens of the last model call.
-    pub(crate) context_tokens: u64,
+    pub(crate) spent: Spent,
 }
 
 /// The open session.
@@ -60,12 +70,7 @@ pub(crate) struct Live {
     pub(crate) models: Models,
     /// What it listens to, which is fixed.
     pub(crate) interests: Vec<Interest>,
-}
-
-struct Waiting {
-    content: Vec<ContentBlock>,
-    uuid: Option<String>,
-    size: usize,
+    pub(crate) extras: Extras,
 }
 
 impl Core {
@@ -75,14 +80,20 @@ impl Core {
         scene.set_permission_mode(options.permission_mode);
         let ids = Arc::clone(&options.ids);
         let mapper = FrameMapper::new(options.frames.clone(), move || ids.bits());
-        let session_id = options.session_id.clone().unwrap_or_default();
+        let state = State {
+            session_id: options.session_id.clone().unwrap_or_default(),
+            commands: Commands::new(options.slash_commands, options.commands.clone()),
+            ..State::default()
+        };
         Self {
             hooks: HostHooks::new(Arc::clone(&requests), Arc::clone(&scene)),
             permissions: HostPermissions::new(Arc::clone(&requests)),
             mapper: Mutex::new(mapper),
-            state: Mutex::new(State { session_id, ..State::default() }),
+            state: Mutex::new(state),
             settled: Notify::new(),
-            over: watch::Sender::new(false),
+            work: Notify::new(),
+            done: Notify::new(),
+            over: watch::Sender::new(0),
             options,
             outbox,
             requests,
@@ -106,7 +117,7 @@ impl Core {
     }
 
     /// What the session is to be opened with.
-    pub(crate) fn setup(&self) -> HostSetup {
+    pub(crate) fn setup(&self, fresh: bool) -> HostSetup {
         let state = self.lock();
         HostSetup {
             initialize: state.initialize.clone(),
@@ -114,88 +125,57 @@ impl Core {
             model: state.model.clone(),
             thinking: state.thinking,
             environment: state.environment.clone(),
+            fresh,
             hooks: self.hooks.clone(),
             permissions: self.options.permission_prompts.then(|| self.permissions.clone()),
         }
     }
 
-    /// Takes over an open session and hands out its events and what was found while it was loaded.
-    pub(crate) fn opened(&self, opened: Opened) -> (EventStream, Vec<String>) {
-        let Opened { session, transcript, models } = opened;
+    /// Takes over an open session, in the place of the one before. Hands out its
+    /// events, what was found while it was loaded, and its generation.
+    pub(crate) fn opened(&self, opened: Opened) -> (EventStream, Vec<String>, u64) {
+        let Opened { session, transcript, models, extras } = opened;
         self.scene.set_transcript(transcript);
         let mut state = self.lock();
         state.session_id = session.handle.session_id().to_string();
-        state.session = Some(Live { handle: session.handle, models, interests: self.hooks.interests() });
-        (session.events, session.notices)
+        state.generation += 1;
+        state.spent = Spent::default();
+        if let Some((commands, expand)) = &extras.commands {
+            state.commands.set_custom(commands.clone(), Arc::clone(expand));
+        }
+        state.session = Some(Live { handle: session.handle, models, interests: self.hooks.interests(), extras });
+        (session.events, session.notices, state.generation)
     }
 
-    /// Lets a prompt wait for its turn, or says why it cannot.
-    pub(crate) fn enqueue(&self, message: UserMessage) -> Result<(), String> {
-        let content = message.content?;
-        if !message.should_query {
-            return Err("messages with `shouldQuery: false` are not supported".to_owned());
-        }
-        let mut state = self.lock();
-        if state.waiting.len() >= MAX_WAITING || state.waiting_bytes + message.size > MAX_WAITING_BYTES {
-            return Err(format!(
-                "too many messages wait for the run to end ({}): this one was not taken",
-                state.waiting.len()
-            ));
-        }
-        let waiting = Waiting { content, uuid: message.uuid, size: message.size };
-        state.waiting_bytes += waiting.size;
-        match message.priority {
-            Priority::Later => state.waiting.push_back(waiting),
-            Priority::Now | Priority::Next => state.waiting.push_front(waiting),
-        }
-        Ok(())
+    /// Waits until a session has ended and all its events are written.
+    pub(crate) async fn ended(&self, generation: u64) {
+        // It fails only when nobody can say so any more.
+        drop(self.over.subscribe().wait_for(|ended| *ended >= generation).await);
     }
 
-    /// Starts the next run, if one waits and none goes on.
-    pub(crate) fn advance(&self) {
-        let mut state = self.lock();
-        if state.running {
-            return;
-        }
-        let (Some(handle), Some(waiting)) =
-            (state.session.as_ref().map(|live| live.handle.clone()), state.waiting.pop_front())
-        else {
-            return;
+    /// Waits until the session that is open has ended by itself.
+    pub(crate) async fn session_over(&self) {
+        let ended = |ended: &u64| {
+            let generation = self.lock().generation;
+            generation > 0 && *ended >= generation
         };
-        state.waiting_bytes = state.waiting_bytes.saturating_sub(waiting.size);
-        state.running = handle.prompt(Prompt::new(waiting.content)).is_ok();
+        drop(self.over.subscribe().wait_for(ended).await);
     }
 
-    /// Whether nothing runs and nothing waits.
-    pub(crate) fn is_idle(&self) -> bool {
-        let state = self.lock();
-        !state.running && state.waiting.is_empty()
-    }
-
-    /// The ids of the prompts that wait.
-    pub(crate) fn waiting_ids(&self) -> Vec<String> {
-        self.lock().waiting.iter().filter_map(|waiting| waiting.uuid.clone()).collect()
-    }
-
-    /// Forgets waiting prompts, all of them or the one with an id. Returns their ids.
-    pub(crate) fn forget_waiting(&self, id: Option<&str>) -> Vec<String> {
-        let mut state = self.lock();
-        let (gone, kept) = std::mem::take(&mut state.waiting)
-            .into_iter()
-            .partition::<VecDeque<_>, _>(|waiting| id.is_none() || waiting.uuid.as_deref() == id);
-        state.waiting_bytes = kept.iter().map(|waiting| waiting.size).sum();
-        state.waiting = kept;
-        gone.into_iter().filter_map(|waiting| waiting.uuid).collect()
+    pub(crate) fn is_over(&self) -> bool {
+        let generation = self.lock().generation;
+        generation > 0 && *self.over.borrow() >= generation
     }
 
     /// Writes the result of a prompt that started no run.
-    pub(crate) async fn refuse(&self, error: &str) -> Result<(), Gone> {
+    pub(crate) async fn refuse(&self, error: &str, uuid: Option<&str>) -> Result<(), Gone> {
         let id = {
             let mut state = self.lock();
             state.last_is_error = true;
             state.session_id.clone()
         };
-        self.outbox.send(self.frames(|mapper, out| mapper.refused(&id, error, out))).await
+        self.outbox.send(self.frames(|mapper, out| mapper.refused(&id, error, out))).await?;
+        self.say_lifecycle(uuid, Lifecycle::Completed).await
     }
 
     pub(crate) async fn succeed(&self, id: &str, response: Option<&JsonText>) -> Result<(), Gone> {
@@ -225,6 +205,10 @@ impl Core {
         self.outbox.send(self.state_frame("status", None, Some(mode.as_str()))).await
     }
 
+    pub(crate) fn uuid(&self) -> String {
+        EntryId::from_bits(self.options.ids.bits()).to_string()
+    }
+
     fn state_frame(&self, subtype: &'static str, state: Option<&'static str>, mode: Option<&str>) -> Vec<u8> {
         let session_id = self.lock().session_id.clone();
         let frame = StateFrame {
@@ -233,7 +217,7 @@ impl Core {
             state,
             sdk_host_only: state.is_some(),
             permission_mode: mode,
-            uuid: EntryId::from_bits(self.options.ids.bits()).to_string(),
+            uuid: self.uuid(),
             session_id: &session_id,
         };
         let mut bytes = Vec::new();

@@ -2,7 +2,9 @@
 
 pub(crate) use crate::channel::frames::Response;
 
+use super::commands::SlashCommand;
 use serde::Serialize;
+use windlass_types::JsonText;
 
 /// A system frame that is not about a run: the state of the session, or its mode.
 #[derive(Serialize)]
@@ -16,6 +18,67 @@ pub(crate) struct State<'a> {
     pub(crate) sdk_host_only: bool,
     #[serde(rename = "permissionMode", skip_serializing_if = "Option::is_none")]
     pub(crate) permission_mode: Option<&'a str>,
+    pub(crate) uuid: String,
+    pub(crate) session_id: &'a str,
+}
+
+/// What became of a message that has an id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Lifecycle {
+    /// It waits for its turn.
+    Queued,
+    /// It is being answered.
+    Started,
+    /// It has its result.
+    Completed,
+    /// It has no turn.
+    Cancelled,
+}
+
+#[derive(Serialize)]
+pub(crate) struct CommandLifecycle<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) command_uuid: &'a str,
+    pub(crate) state: Lifecycle,
+    pub(crate) uuid: String,
+    pub(crate) session_id: &'a str,
+}
+
+/// A message of the host, given back when its turn begins.
+#[derive(Serialize)]
+pub(crate) struct Replay<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) message: &'a JsonText,
+    pub(crate) parent_tool_use_id: Option<&'a str>,
+    pub(crate) session_id: &'a str,
+    pub(crate) uuid: &'a str,
+    #[serde(rename = "isReplay")]
+    pub(crate) is_replay: bool,
+}
+
+/// The conversation goes on in another session.
+#[derive(Serialize)]
+pub(crate) struct Reset<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) new_conversation_id: &'a str,
+    pub(crate) trigger: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) user_message_uuid: Option<&'a str>,
+    pub(crate) uuid: String,
+    pub(crate) session_id: &'a str,
+}
+
+/// The commands are not those that `initialize` told.
+#[derive(Serialize)]
+pub(crate) struct CommandsChanged<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) subtype: &'static str,
+    pub(crate) commands: &'a [SlashCommand],
     pub(crate) uuid: String,
     pub(crate) session_id: &'a str,
 }

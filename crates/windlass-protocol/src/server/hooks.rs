@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use matcher::Matcher;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -28,6 +29,17 @@ const EVENTS: [HookEventName; 5] = [
     HookEventName::UserPromptSubmit,
     HookEventName::Stop,
 ];
+
+fn summary(event: HookEventName) -> &'static str {
+    match event {
+        HookEventName::PreToolUse => "Before a tool runs",
+        HookEventName::PostToolUse => "After a tool ran",
+        HookEventName::PostToolUseFailure => "After a tool failed",
+        HookEventName::UserPromptSubmit => "Before a prompt enters the conversation",
+        HookEventName::Stop => "Before a run ends because the model is done",
+        _ => "",
+    }
+}
 
 /// Hooks as `initialize` carries them: matchers by event.
 pub(crate) type HookConfig = BTreeMap<String, Vec<MatcherConfig>>;
@@ -50,6 +62,8 @@ pub(crate) struct MatcherConfig {
 #[derive(Debug, Clone)]
 struct Registered {
     event: HookEventName,
+    /// The matcher as the host wrote it.
+    text: String,
     matcher: Matcher,
     callbacks: Vec<String>,
     timeout: Duration,
@@ -99,6 +113,7 @@ impl HostHooks {
                 let timeout = config.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
                 table.push(Registered {
                     event,
+                    text: config.matcher.clone().unwrap_or_default(),
                     matcher: Matcher::parse(config.matcher.as_deref())?,
                     callbacks: config.hook_callback_ids,
                     timeout: timeout.unwrap_or(TIMEOUT),
@@ -108,6 +123,49 @@ impl HostHooks {
         }
         *self.0.table.write().unwrap_or_else(PoisonError::into_inner) = table;
         Ok(())
+    }
+
+    /// What is registered: the answer to `get_hooks_listing`.
+    pub(crate) fn listing(&self) -> Value {
+        let table = self.table();
+        let event = |event: HookEventName| {
+            let tools = event != HookEventName::UserPromptSubmit && event != HookEventName::Stop;
+            json!({ "name": event.as_str(), "summary": summary(event), "supportsMatcher": tools })
+        };
+        let with_hooks = EVENTS.into_iter().filter_map(|name| {
+            let hooks = table.iter().filter(|registered| registered.event == name);
+            let count: usize = hooks.map(|registered| registered.callbacks.len()).sum();
+            let mut listed = event(name);
+            listed.as_object_mut()?.insert("hookCount".to_owned(), count.into());
+            (count > 0).then_some(listed)
+        });
+        let rows = table.iter().flat_map(|registered| {
+            registered.callbacks.iter().map(move |callback| {
+                json!({
+                    "event": registered.event.as_str(),
+                    "matcher": registered.text,
+                    "source": "sdk",
+                    "sourceLabel": "The host",
+                    "type": "callback",
+                    "displayText": callback,
+                    "commandText": callback,
+                    "contentLabel": "Callback",
+                    "timeout": registered.timeout.as_secs_f64(),
+                })
+            })
+        });
+        json!({
+            "events": with_hooks.collect::<Vec<_>>(),
+            "hooks": rows.collect::<Vec<_>>(),
+            "eventCatalog": EVENTS.map(event),
+            "policy": {
+                "disabledByPolicy": false,
+                "managedOnly": false,
+                "pluginOnly": false,
+                "allDisabled": false,
+                "policyHookCount": 0,
+            },
+        })
     }
 
     /// Whether a session that listens to `interests` asks every hook that is registered.

@@ -1,5 +1,6 @@
 //! What a server is told beside what the host says.
 
+use super::commands::SlashCommand;
 use crate::FrameOptions;
 use std::sync::Arc;
 use windlass_runtime::SystemIds;
@@ -22,6 +23,13 @@ pub struct ServerOptions {
     pub session_state: bool,
     /// The models to offer: name and description.
     pub models: Vec<(String, String)>,
+    /// Whether a prompt that begins with a slash may be a command. Default: yes.
+    pub slash_commands: bool,
+    /// Slash commands that sessions will bring, beside those of the server
+    /// itself: hosts are told of them before a session is open.
+    pub commands: Vec<SlashCommand>,
+    /// Whether the host gets each of its messages back when its turn begins. Default: no.
+    pub replay_user_messages: bool,
     /// MCP servers that were configured, none of which is connected.
     pub mcp_servers: Vec<String>,
     /// The session that is resumed, for frames before it is open.
@@ -41,6 +49,9 @@ impl Default for ServerOptions {
             bypass_allowed: false,
             session_state: false,
             models: Vec::new(),
+            slash_commands: true,
+            commands: Vec::new(),
+            replay_user_messages: false,
             mcp_servers: Vec::new(),
             session_id: None,
             max_line: 64 * 1024 * 1024,

@@ -1,6 +1,7 @@
 //! From the events of a session to frames.
 
 use super::core::Core;
+use super::frames::Lifecycle;
 use super::outbox::Gone;
 use std::sync::Arc;
 use windlass_runtime::{EventStream, SessionError};
@@ -18,14 +19,18 @@ pub(crate) enum PumpEnd {
 }
 
 /// Writes the events of a session until it ends.
-pub(crate) async fn pump(core: Arc<Core>, events: EventStream) -> PumpEnd {
+pub(crate) async fn pump(core: Arc<Core>, events: EventStream, generation: u64) -> PumpEnd {
     let mut pump = Pump { core: &core, events, begun: None };
     let end = match pump.run().await {
         Ok(end) => end,
         Err(Gone) => PumpEnd::Gone,
     };
-    core.lock().running = false;
-    core.over.send_replace(true);
+    {
+        let mut state = core.lock();
+        // Another session may have taken the place of this one.
+        state.running &= state.generation != generation;
+    }
+    core.over.send_modify(|ended| *ended = generation.max(*ended));
     end
 }
 
@@ -66,9 +71,8 @@ impl Pump<'_> {
                 self.begun = Some(event);
                 return self.core.say_state("running").await;
             }
-            EventKind::UsageUpdated { usage, .. } => {
-                self.core.lock().context_tokens = usage.total_input().saturating_add(usage.output_tokens);
-            }
+            EventKind::UsageUpdated { usage, cost, .. } => self.core.lock().spent.call(usage, *cost),
+            EventKind::RunFinished(result) => self.core.lock().spent.run(result),
             EventKind::StateChanged(StateChange::PermissionMode { mode }) => {
                 self.core.scene.set_permission_mode(*mode);
             }
@@ -92,11 +96,13 @@ impl Pump<'_> {
 
     /// The next prompt is given before the host hears that the session is idle.
     async fn finished(&self, is_error: bool) -> Result<(), Gone> {
-        {
+        let answered = {
             let mut state = self.core.lock();
             state.last_is_error = is_error;
             state.running = false;
-        }
+            state.answering.take()
+        };
+        self.core.say_lifecycle(answered.as_deref(), Lifecycle::Completed).await?;
         self.core.advance();
         if self.core.is_idle() {
             self.core.say_state("idle").await?;
@@ -107,8 +113,12 @@ impl Pump<'_> {
 
     /// Every prompt gets its result, also when the session breaks under it.
     async fn broken(&self, error: &SessionError) -> Result<(), Gone> {
-        if self.core.lock().running {
-            self.core.refuse(&error.to_string()).await?;
+        let (running, answered) = {
+            let mut state = self.core.lock();
+            (state.running, state.answering.take())
+        };
+        if running {
+            self.core.refuse(&error.to_string(), answered.as_deref()).await?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! What a host wants of a session, and the session it gets.
 
+use super::extras::Extras;
 use super::hooks::{HookConfig, HostHooks};
 use super::permission::HostPermissions;
 use serde::Deserialize;
@@ -87,6 +88,9 @@ pub struct HostSetup {
     pub thinking: Option<Option<Thinking>>,
     /// Variables that replace those of the environment.
     pub environment: BTreeMap<String, String>,
+    /// Whether the session must be a new one with an id of its own, whatever the
+    /// command line says of resuming: the host cleared the one before.
+    pub fresh: bool,
     /// Its hooks. To be registered even when there are none yet.
     pub hooks: HostHooks,
     /// It answers questions about tool calls, if it said so.
@@ -104,6 +108,7 @@ pub struct Opened {
     /// Where it is written, if it is.
     pub transcript: Option<PathBuf>,
     pub(crate) models: Models,
+    pub(crate) extras: Extras,
 }
 
 impl fmt::Debug for Opened {
@@ -115,7 +120,7 @@ impl fmt::Debug for Opened {
 impl Opened {
     /// An open session. `models` finds a model by id or alias, and the default one for nothing.
     pub fn new(session: Session, models: impl Fn(Option<&str>) -> ModelProfile + Send + Sync + 'static) -> Self {
-        Self { session, transcript: None, models: Arc::new(models) }
+        Self { session, transcript: None, models: Arc::new(models), extras: Extras::default() }
     }
 
     /// Says where the session is written.

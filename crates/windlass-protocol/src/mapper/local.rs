@@ -1,0 +1,55 @@
+//! Frames of commands that are carried out without the model.
+
+use super::{Envelope, FrameMapper};
+use crate::frame::{LocalOutput, UserText};
+use crate::line;
+use crate::outcome::Ending;
+use std::collections::BTreeMap;
+use windlass_types::{ModelUsage, NanoUsd, Outcome, RunResult};
+
+/// Most bytes of the output of a command.
+const MAX_OUTPUT: usize = 100_000;
+
+/// What a command said.
+#[derive(Debug)]
+pub(crate) struct LocalResult<'a> {
+    /// Its name, without the slash.
+    pub(crate) command: &'static str,
+    /// What it said; may be empty.
+    pub(crate) text: &'a str,
+    /// What the session has cost until now.
+    pub(crate) cost: NanoUsd,
+    /// The same by model.
+    pub(crate) models: &'a BTreeMap<String, ModelUsage>,
+}
+
+impl FrameMapper {
+    /// Says which message of the host the next result answers.
+    pub(crate) fn answers(&mut self, uuid: Option<String>) {
+        self.user_message = uuid;
+    }
+
+    /// Appends what a command said, and its result.
+    pub(crate) fn local(&mut self, session_id: &str, local: &LocalResult<'_>, out: &mut Vec<u8>) {
+        let at = Envelope { session_id, parent: None };
+        let text = local.text.get(..local.text.floor_char_boundary(MAX_OUTPUT)).unwrap_or_default();
+        if !text.is_empty() {
+            let content = format!("<local-command-stdout>{text}</local-command-stdout>");
+            let frame = LocalOutput {
+                kind: "user",
+                message: UserText { role: "user", content: &content },
+                parent_tool_use_id: None,
+                session_id,
+                uuid: self.uuid(),
+                is_replay: true,
+            };
+            line::push(out, &frame);
+        }
+        let mut result = RunResult::new(Outcome::Success, session_id.into());
+        result.text = text.to_owned();
+        result.cost = local.cost;
+        result.model_usage.clone_from(local.models);
+        let ending = Ending { local_command: Some(local.command), ..Ending::of(&result) };
+        self.result(at, &result, &ending, out);
+    }
+}

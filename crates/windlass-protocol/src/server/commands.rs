@@ -1,0 +1,214 @@
+//! Slash commands.
+
+use serde::Serialize;
+use std::fmt;
+use std::sync::Arc;
+use windlass_types::ContentBlock;
+
+/// A slash command, as hosts are told of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SlashCommand {
+    /// The name, without the slash.
+    pub name: String,
+    /// What it does, in a line.
+    pub description: String,
+    /// What may follow the name, such as `<file>`; empty for nothing.
+    pub argument_hint: String,
+    /// Other names that it has.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+    /// Whether the server itself carries it out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) builtin: bool,
+}
+
+impl SlashCommand {
+    /// A command without arguments and other names.
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            argument_hint: String::new(),
+            aliases: Vec::new(),
+            builtin: false,
+        }
+    }
+
+    /// Says what may follow the name.
+    #[must_use]
+    pub fn with_argument_hint(mut self, hint: impl Into<String>) -> Self {
+        self.argument_hint = hint.into();
+        self
+    }
+
+    /// Adds other names.
+    #[must_use]
+    pub fn with_aliases<N: Into<String>>(mut self, aliases: impl IntoIterator<Item = N>) -> Self {
+        self.aliases.extend(aliases.into_iter().map(Into::into));
+        self
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.iter().any(|alias| alias == name)
+    }
+}
+
+/// What the server carries out itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Builtin {
+    /// Goes on with a new, empty session.
+    Clear,
+    /// Says that nothing can be compacted yet.
+    Compact,
+    /// Says what fills the context window.
+    Context,
+    /// Says what the session has cost.
+    Cost,
+}
+
+impl Builtin {
+    const ALL: [Self; 4] = [Self::Clear, Self::Compact, Self::Context, Self::Cost];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Clear => "clear",
+            Self::Compact => "compact",
+            Self::Context => "context",
+            Self::Cost => "cost",
+        }
+    }
+
+    fn command(self) -> SlashCommand {
+        let command = match self {
+            Self::Clear => SlashCommand::new(self.name(), "Go on with a new, empty conversation; the old one is kept")
+                .with_aliases(["reset", "new"]),
+            Self::Compact => SlashCommand::new(self.name(), "Summarize the conversation (not supported yet)"),
+            Self::Context => SlashCommand::new(self.name(), "Show what fills the context window"),
+            Self::Cost => {
+                SlashCommand::new(self.name(), "Show what the session has cost").with_aliases(["usage", "stats"])
+            }
+        };
+        SlashCommand { builtin: true, ..command }
+    }
+}
+
+/// Turns a command and its arguments into a prompt, or nothing if there is no such command.
+pub(crate) type Expand = Arc<dyn Fn(&str, &str) -> Option<Vec<ContentBlock>> + Send + Sync>;
+
+/// The commands of a session.
+#[derive(Clone, Default)]
+pub(crate) struct Commands {
+    /// Whether a prompt is looked at at all.
+    enabled: bool,
+    custom: Vec<SlashCommand>,
+    expand: Option<Expand>,
+}
+
+impl fmt::Debug for Commands {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Commands").field("custom", &self.custom).finish_non_exhaustive()
+    }
+}
+
+/// What a prompt asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// Something that the server does itself.
+    Builtin(Builtin),
+    /// A run with this prompt.
+    Prompt(Vec<ContentBlock>),
+    /// No command: the model reads the text as it is.
+    Text,
+}
+
+impl Commands {
+    pub(crate) fn new(enabled: bool, custom: Vec<SlashCommand>) -> Self {
+        Self { enabled, custom, expand: None }
+    }
+
+    /// Replaces the commands that are not the server's own.
+    pub(crate) fn set_custom(&mut self, custom: Vec<SlashCommand>, expand: Expand) {
+        self.custom = custom;
+        self.expand = Some(expand);
+    }
+
+    /// All commands, in the order in which they are listed. One of the server's own hides another of its name.
+    pub(crate) fn list(&self) -> Vec<SlashCommand> {
+        if !self.enabled {
+            return Vec::new();
+        }
+        let own = Builtin::ALL.map(Builtin::command);
+        let custom = self.custom.iter().filter(|custom| !own.iter().any(|own| own.name == custom.name));
+        own.iter().chain(custom).cloned().collect()
+    }
+
+    /// What a prompt asks for that says `text` after its slash.
+    pub(crate) fn read(&self, text: &str) -> Asked {
+        if !self.enabled {
+            return Asked::Text;
+        }
+        let (name, arguments) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        let arguments = arguments.trim();
+        let own = |called: fn(&SlashCommand, &str) -> bool| {
+            Builtin::ALL.into_iter().find(|builtin| called(&builtin.command(), name))
+        };
+        if let Some(builtin) = own(|command, name| command.name == name) {
+            return Asked::Builtin(builtin);
+        }
+        // A name counts for more than another name of something else.
+        let known = self
+            .custom
+            .iter()
+            .find(|custom| custom.name == name)
+            .or_else(|| self.custom.iter().find(|custom| custom.is_called(name)));
+        let expanded = known.zip(self.expand.as_ref()).and_then(|(custom, expand)| expand(&custom.name, arguments));
+        match (expanded.filter(|blocks| !blocks.is_empty()), own(SlashCommand::is_called)) {
+            (Some(blocks), _) => Asked::Prompt(blocks),
+            (None, Some(builtin)) => Asked::Builtin(builtin),
+            (None, None) => Asked::Text,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_finds_its_command_and_everything_else_is_text() {
+        let mut commands = Commands::new(true, Vec::new());
+        let custom =
+            ["review", "cost", "new"].map(|name| SlashCommand::new(name, "").with_aliases([format!("{name}2")]));
+        commands.set_custom(
+            custom.into(),
+            Arc::new(|name, arguments| Some(vec![ContentBlock::text(format!("{name}|{arguments}"))])),
+        );
+        let prompt = |text: &str| Asked::Prompt(vec![ContentBlock::text(text)]);
+        for (text, expected) in [
+            ("clear", Asked::Builtin(Builtin::Clear)),
+            ("reset", Asked::Builtin(Builtin::Clear)),
+            ("cost please", Asked::Builtin(Builtin::Cost)),
+            ("compact\nfocus on x", Asked::Builtin(Builtin::Compact)),
+            ("new", prompt("new|")),
+            ("review  a b \n", prompt("review|a b")),
+            ("review2 a", prompt("review|a")),
+            ("reviews", Asked::Text),
+            ("etc/passwd is a file", Asked::Text),
+            ("", Asked::Text),
+            (" clear", Asked::Text),
+        ] {
+            assert_eq!(commands.read(text), expected, "{text:?}");
+        }
+        let names: Vec<String> = commands.list().into_iter().map(|command| command.name).collect();
+        assert_eq!(names, ["clear", "compact", "context", "cost", "review", "new"]);
+    }
+
+    #[test]
+    fn commands_can_be_off() {
+        let commands = Commands::new(false, vec![SlashCommand::new("x", "")]);
+        assert!(commands.list().is_empty());
+        assert_eq!(commands.read("clear"), Asked::Text);
+    }
+}

@@ -1,0 +1,109 @@
+//! What an open session can do beside running prompts.
+
+use super::OpenFailure;
+use super::commands::{Expand, SlashCommand};
+use super::setup::Opened;
+use futures_util::future::BoxFuture;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use windlass_types::{ContentBlock, JsonText};
+
+/// Takes variables that replace those of the environment.
+pub(crate) type Environment = Arc<dyn Fn(&BTreeMap<String, String>) + Send + Sync>;
+
+/// Names the session.
+pub(crate) type Rename = Arc<dyn Fn(String) -> BoxFuture<'static, Result<(), OpenFailure>> + Send + Sync>;
+
+/// A part of every request that the conversation does not change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContextPart {
+    /// A short id, such as `system_prompt`.
+    pub id: String,
+    /// What users read.
+    pub name: String,
+    /// Estimated tokens.
+    pub tokens: u64,
+}
+
+impl ContextPart {
+    /// A part of every request.
+    pub fn new(id: impl Into<String>, name: impl Into<String>, tokens: u64) -> Self {
+        Self { id: id.into(), name: name.into(), tokens }
+    }
+}
+
+/// What an open session can do beside running prompts. Nothing that is absent is possible.
+#[derive(Clone, Default)]
+pub(crate) struct Extras {
+    pub(crate) commands: Option<(Vec<SlashCommand>, Expand)>,
+    pub(crate) environment: Option<Environment>,
+    pub(crate) rename: Option<Rename>,
+    pub(crate) context: Vec<ContextPart>,
+    pub(crate) settings: Option<JsonText>,
+    pub(crate) permission_rules: Option<JsonText>,
+}
+
+impl fmt::Debug for Extras {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Extras")
+            .field("commands", &self.commands.as_ref().map(|(commands, _)| commands))
+            .field("context", &self.context)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Opened {
+    /// Adds slash commands. `expand` is given the name of one of them and what
+    /// follows it, and says what the prompt is; if it says nothing, the model
+    /// reads the text as it is.
+    #[must_use]
+    pub fn with_commands(
+        mut self,
+        commands: Vec<SlashCommand>,
+        expand: impl Fn(&str, &str) -> Option<Vec<ContentBlock>> + Send + Sync + 'static,
+    ) -> Self {
+        self.extras.commands = Some((commands, Arc::new(expand)));
+        self
+    }
+
+    /// Takes variables that the host sends while the session is open, such as a
+    /// renewed token. They are to reach the provider and the programs of later calls.
+    #[must_use]
+    pub fn with_environment(mut self, take: impl Fn(&BTreeMap<String, String>) + Send + Sync + 'static) -> Self {
+        self.extras.environment = Some(Arc::new(take));
+        self
+    }
+
+    /// Lets the host name the session.
+    #[must_use]
+    pub fn with_rename<O>(mut self, rename: impl Fn(String) -> O + Send + Sync + 'static) -> Self
+    where
+        O: Future<Output = Result<(), OpenFailure>> + Send + 'static,
+    {
+        self.extras.rename = Some(Arc::new(move |title| Box::pin(rename(title))));
+        self
+    }
+
+    /// Says what every request holds beside the conversation.
+    #[must_use]
+    pub fn with_context(mut self, parts: impl IntoIterator<Item = ContextPart>) -> Self {
+        self.extras.context = parts.into_iter().collect();
+        self
+    }
+
+    /// Says what the settings are: the answer to `get_settings`, an object.
+    #[must_use]
+    pub fn with_settings(mut self, settings: JsonText) -> Self {
+        self.extras.settings = Some(settings);
+        self
+    }
+
+    /// Says what the permission rules are: the answer to `list_permission_rules`, an object.
+    #[must_use]
+    pub fn with_permission_rules(mut self, rules: JsonText) -> Self {
+        self.extras.permission_rules = Some(rules);
+        self
+    }
+}

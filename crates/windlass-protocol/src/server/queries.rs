@@ -1,0 +1,137 @@
+//! Questions of the host about the session.
+
+use super::core::Core;
+use crate::HOST_VERSION;
+use crate::frame::WireModels;
+use serde_json::{Value, json};
+
+impl Core {
+    /// The models to offer.
+    pub(crate) fn models(&self) -> Vec<Value> {
+        let models = self.options.models.iter();
+        models
+            .map(|(name, description)| json!({ "value": name, "displayName": name, "description": description }))
+            .collect()
+    }
+
+    /// Where the key of the provider comes from, if there is one.
+    pub(crate) fn account(&self) -> Value {
+        match self.options.frames.api_key_source.as_str() {
+            "none" => json!({}),
+            source => json!({ "apiKeySource": source }),
+        }
+    }
+
+    pub(crate) fn binary_version(&self) -> Value {
+        json!({ "version": HOST_VERSION, "buildTime": null })
+    }
+
+    /// What the session has used, as a text and as numbers.
+    pub(crate) fn session_cost(&self) -> Value {
+        json!({ "text": self.lock().spent.text() })
+    }
+
+    pub(crate) fn usage(&self) -> Value {
+        let spent = self.lock().spent.clone();
+        json!({
+            "session": {
+                "total_cost_usd": spent.cost.usd(),
+                "total_api_duration_ms": spent.duration_api_ms,
+                "total_duration_ms": spent.duration_ms,
+                "model_usage": WireModels(&spent.models),
+            },
+            "subscription_type": null,
+            "rate_limits_available": false,
+            "rate_limits": null,
+            "behaviors": null,
+        })
+    }
+
+    /// What fills the context window: the fixed parts as they were estimated,
+    /// and the rest of what the last model call was billed for.
+    pub(crate) fn context(&self) -> Context {
+        let state = self.lock();
+        let live = state.session.as_ref();
+        let profile = live.map(|live| (live.models)(state.model.clone().flatten().as_deref()));
+        let (model, window) = profile.map_or((String::new(), 0), |model| (model.id, model.info.context_window));
+        let mut parts: Vec<(String, String, u64)> = live
+            .iter()
+            .flat_map(|live| &live.extras.context)
+            .map(|part| (part.id.clone(), part.name.clone(), part.tokens))
+            .collect();
+        let fixed: u64 = parts.iter().map(|(.., tokens)| tokens).sum();
+        let billed = state.spent.context_tokens();
+        // Estimates are high: what was billed is right.
+        if billed > 0 && fixed > billed {
+            for (.., tokens) in &mut parts {
+                *tokens = (*tokens).saturating_mul(billed) / fixed;
+            }
+        }
+        let known: u64 = parts.iter().map(|(.., tokens)| tokens).sum();
+        parts.push(("messages".to_owned(), "Messages".to_owned(), billed.saturating_sub(known)));
+        let usage = (billed > 0).then_some(state.spent.last);
+        Context { model, window, used: billed.max(known), parts, usage }
+    }
+}
+
+/// What fills the context window, in tokens.
+#[derive(Debug)]
+pub(crate) struct Context {
+    model: String,
+    /// Zero when it is not known.
+    window: u64,
+    used: u64,
+    /// Ids, names and tokens.
+    parts: Vec<(String, String, u64)>,
+    /// What the last model call was billed for.
+    usage: Option<windlass_types::Usage>,
+}
+
+impl Context {
+    fn percentage(&self) -> f64 {
+        if self.window == 0 { 0.0 } else { (self.used as f64 / self.window as f64 * 100.0).round() }
+    }
+
+    /// The answer to `get_context_usage`.
+    pub(crate) fn json(&self) -> Value {
+        let free = self.window.saturating_sub(self.used);
+        let used = self
+            .parts
+            .iter()
+            .map(|(id, name, tokens)| json!({ "id": id, "name": name, "tokens": tokens, "color": "", "kind": "used" }));
+        let free = json!({ "id": "free_space", "name": "Free space", "tokens": free, "color": "", "kind": "free" });
+        let usage = self.usage.map(|usage| {
+            json!({
+                "input_tokens": usage.input_tokens,
+                "output_tokens": usage.output_tokens,
+                "cache_creation_input_tokens": usage.cache_creation_input_tokens,
+                "cache_read_input_tokens": usage.cache_read_input_tokens,
+            })
+        });
+        json!({
+            "categories": used.chain([free]).collect::<Vec<_>>(),
+            "totalTokens": self.used,
+            "maxTokens": self.window,
+            "rawMaxTokens": self.window,
+            "percentage": self.percentage(),
+            "gridRows": [],
+            "model": self.model,
+            "memoryFiles": [],
+            "mcpTools": [],
+            "agents": [],
+            "isAutoCompactEnabled": false,
+            "apiUsage": usage,
+        })
+    }
+
+    /// What users read.
+    pub(crate) fn text(&self) -> String {
+        let mut lines = vec![match self.window {
+            0 => format!("{}: {} tokens", self.model, self.used),
+            window => format!("{}: {} of {window} tokens ({} %)", self.model, self.used, self.percentage()),
+        }];
+        lines.extend(self.parts.iter().map(|(_, name, tokens)| format!("{name}: {tokens} tokens")));
+        lines.push("Parts are estimated; the sum is what the provider counted last.".to_owned());
+        lines.join("\n")
+    }
+}

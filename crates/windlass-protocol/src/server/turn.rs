@@ -1,0 +1,208 @@
+//! One turn: how it begins and how it ends.
+
+use super::commands::{Builtin, Commands};
+use super::core::Core;
+use super::frames::{CommandLifecycle, CommandsChanged, Lifecycle, Replay, Reset};
+use super::outbox::Gone;
+use super::queue::Waiting;
+use crate::input::UserMessage;
+use crate::line;
+use crate::mapper::LocalResult;
+use windlass_runtime::Prompt;
+use windlass_types::ContentBlock;
+
+impl Core {
+    /// Lets a message wait for its turn, or writes why it cannot have one.
+    pub(crate) async fn enqueue(&self, message: UserMessage) -> Result<(), Gone> {
+        let uuid = message.uuid.clone();
+        let taken = self.lock().queue.push(message);
+        match taken {
+            Ok(()) => self.say_lifecycle(uuid.as_deref(), Lifecycle::Queued).await,
+            Err(error) => self.refuse(&error, uuid.as_deref()).await,
+        }
+    }
+
+    /// Goes on with the next turn, if one waits and none goes on.
+    pub(crate) fn advance(&self) {
+        let turn = {
+            let mut state = self.lock();
+            if state.running || state.busy {
+                return;
+            }
+            let Some(front) = state.queue.front() else { return };
+            if state.session.is_none() || front.command().is_some() {
+                self.work.notify_one();
+                return;
+            }
+            state.busy = true;
+            state.stopped = false;
+            state.queue.pop()
+        };
+        if let Some(turn) = turn {
+            self.start(turn, None);
+        }
+    }
+
+    /// The next turn, if it needs more than a prompt to an open session.
+    pub(crate) fn begin_work(&self) -> Option<Waiting> {
+        let mut state = self.lock();
+        if state.running || state.busy {
+            return None;
+        }
+        let front = state.queue.front()?;
+        if state.session.is_some() && front.command().is_none() {
+            return None;
+        }
+        state.busy = true;
+        state.stopped = false;
+        state.queue.pop()
+    }
+
+    /// A turn that is no run is over, unless it became one.
+    pub(crate) async fn end_work(&self) -> Result<(), Gone> {
+        {
+            let mut state = self.lock();
+            if !state.busy {
+                return Ok(());
+            }
+            state.busy = false;
+            state.answering = None;
+        }
+        self.advance();
+        if self.is_idle() {
+            self.say_state("idle").await?;
+        }
+        self.settled.notify_one();
+        Ok(())
+    }
+
+    /// Starts a run with a message, or with other blocks instead of its own.
+    pub(crate) fn start(&self, turn: Waiting, instead: Option<Vec<ContentBlock>>) {
+        let Some(handle) = self.handle() else { return };
+        self.begin(&turn);
+        let Waiting { content, uuid, should_query, .. } = turn;
+        let content = instead.unwrap_or(content);
+        let mut state = self.lock();
+        let given = if should_query { handle.prompt(Prompt::new(content)) } else { handle.note(content) };
+        state.busy = false;
+        state.running = given.is_ok();
+        state.answering = uuid;
+        if std::mem::take(&mut state.stopped) {
+            // The host stopped it before it was a run.
+            let _ = handle.interrupt();
+        }
+    }
+
+    /// Tells that a turn begins which is no run.
+    pub(crate) async fn begin_local(&self, turn: &Waiting) -> Result<(), Gone> {
+        self.say_state("running").await?;
+        self.begin(turn);
+        Ok(())
+    }
+
+    /// What is written when a turn begins. Nothing waits here: these lines
+    /// follow from a message that was taken, one at a time.
+    pub(crate) fn begin(&self, turn: &Waiting) {
+        let mut bytes = self.lifecycle(turn.uuid.as_deref(), Lifecycle::Started);
+        if self.options.replay_user_messages {
+            let (session_id, own) = (self.lock().session_id.clone(), self.uuid());
+            let frame = Replay {
+                kind: "user",
+                message: &turn.message,
+                parent_tool_use_id: None,
+                session_id: &session_id,
+                uuid: turn.uuid.as_deref().unwrap_or(&own),
+                is_replay: true,
+            };
+            line::push(&mut bytes, &frame);
+        }
+        self.frames(|mapper, _| mapper.answers(turn.uuid.clone()));
+        if !bytes.is_empty() {
+            self.outbox.send_now(bytes);
+        }
+    }
+
+    /// Writes what a command of the server itself said, and its result.
+    pub(crate) async fn local_result(&self, command: Builtin, text: &str, turn: &Waiting) -> Result<(), Gone> {
+        let (session_id, spent) = {
+            let mut state = self.lock();
+            state.last_is_error = false;
+            (state.session_id.clone(), state.spent.clone())
+        };
+        let result = LocalResult { command: command.name(), text, cost: spent.cost, models: &spent.models };
+        self.outbox.send(self.frames(|mapper, out| mapper.local(&session_id, &result, out))).await?;
+        self.say_lifecycle(turn.uuid.as_deref(), Lifecycle::Completed).await
+    }
+
+    fn lifecycle(&self, uuid: Option<&str>, state: Lifecycle) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        if let Some(command_uuid) = uuid {
+            let session_id = self.lock().session_id.clone();
+            let (kind, uuid) = ("command_lifecycle", self.uuid());
+            line::push(&mut bytes, &CommandLifecycle { kind, command_uuid, state, uuid, session_id: &session_id });
+        }
+        bytes
+    }
+
+    /// Tells what became of a message, if it has an id.
+    pub(crate) async fn say_lifecycle(&self, uuid: Option<&str>, state: Lifecycle) -> Result<(), Gone> {
+        self.outbox.send(self.lifecycle(uuid, state)).await
+    }
+
+    /// Tells that the conversation goes on in another session.
+    pub(crate) async fn say_reset(&self, user_message_uuid: Option<&str>) -> Result<(), Gone> {
+        let session_id = self.lock().session_id.clone();
+        let frame = Reset {
+            kind: "conversation_reset",
+            new_conversation_id: &session_id,
+            trigger: "clear",
+            user_message_uuid,
+            uuid: self.uuid(),
+            session_id: &session_id,
+        };
+        let mut bytes = Vec::new();
+        line::push(&mut bytes, &frame);
+        self.outbox.send(bytes).await
+    }
+
+    /// The commands of the session, or those that it will have.
+    pub(crate) fn commands(&self) -> Commands {
+        self.lock().commands.clone()
+    }
+
+    /// Tells the commands, if they are not those from `before`.
+    pub(crate) async fn say_commands(&self, before: &Commands) -> Result<(), Gone> {
+        let (commands, session_id) = {
+            let state = self.lock();
+            (state.commands.list(), state.session_id.clone())
+        };
+        if commands == before.list() {
+            return Ok(());
+        }
+        let (kind, subtype) = ("system", "commands_changed");
+        let frame = CommandsChanged { kind, subtype, commands: &commands, uuid: self.uuid(), session_id: &session_id };
+        let mut bytes = Vec::new();
+        line::push(&mut bytes, &frame);
+        self.outbox.send(bytes).await
+    }
+
+    /// Whether nothing runs and nothing waits.
+    pub(crate) fn is_idle(&self) -> bool {
+        let state = self.lock();
+        !state.running && !state.busy && state.queue.is_empty()
+    }
+}
+
+impl Core {
+    /// What a command of the server itself says.
+    pub(crate) fn local_output(&self, command: Builtin) -> String {
+        match command {
+            Builtin::Clear => String::new(),
+            Builtin::Compact => "Nothing was compacted: this version cannot summarize a conversation yet. /clear \
+                                 begins a new one."
+                .to_owned(),
+            Builtin::Context => self.context().text(),
+            Builtin::Cost => self.lock().spent.text(),
+        }
+    }
+}
