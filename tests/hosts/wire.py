@@ -1,7 +1,7 @@
 """A local server that speaks the Messages API and plays what the prompt says.
 
-The last user text that begins with `script:` holds a JSON list, one item a model
-message. An item is a list of blocks:
+The last user text with `script:` in it holds, from there on, a JSON list, one item
+a model message. An item is a list of blocks:
   {"text": ..}, {"thinking": ..}, {"tool": name, "input": {..}}: what the model says;
   {"say": what}: a text with what was in the request, see `say`;
   {"usage": {..}}: the tokens that the message is said to have used;
@@ -38,9 +38,9 @@ def script(messages):
         if messages[at]["role"] != "user":
             continue
         for text in reversed(texts(messages[at])):
-            if text.startswith(PREFIX):
+            if PREFIX in text:
                 played = sum(m["role"] == "assistant" for m in messages[at:])
-                return json.loads(text[len(PREFIX):]), played
+                return json.loads(text.partition(PREFIX)[2]), played
     return [], 0
 
 
@@ -73,7 +73,8 @@ def say(what, request):
     if what == "results":
         return "\n".join(text for m in messages[-2:] for text in results(m))
     if what == "texts":
-        return "\n".join(t for m in messages if m["role"] == "user" for t in texts(m) if not t.startswith(PREFIX))
+        said = [t.partition(PREFIX)[0] for m in messages if m["role"] == "user" for t in texts(m)]
+        return "\n".join(filter(None, said))
     if what == "tools":
         return ",".join(tool["name"] for tool in request.get("tools", []))
     if what == "system":
