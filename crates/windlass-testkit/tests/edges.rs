@@ -34,6 +34,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-anthropic", &["windlass-http", "windlass-model", "windlass-types"]),
     ("windlass-tools", &["windlass-tool", "windlass-types"]),
     ("windlass-store", &["windlass-session", "windlass-types"]),
+    ("windlass-project", &["windlass-permission", "windlass-types"]),
     (
         "windlass",
         &[
@@ -42,6 +43,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "windlass-hook",
             "windlass-model",
             "windlass-permission",
+            "windlass-project",
             "windlass-runtime",
             "windlass-session",
             "windlass-store",

@@ -39,13 +39,15 @@ mod home;
 mod options;
 mod permissions;
 mod query;
+mod resume;
 mod session;
 mod toolkit;
 
 pub use error::Error;
 pub use home::Home;
-pub use options::{Options, Resume};
+pub use options::Options;
 pub use permissions::Permissions;
+pub use resume::Resume;
 pub use query::{Query, Run, query};
 pub use session::{PromptInput, SessionBuilder, session};
 pub use toolkit::{Toolkit, coding_tools};
@@ -54,7 +56,7 @@ pub use toolkit::{Toolkit, coding_tools};
 pub use windlass_anthropic::Anthropic;
 pub use windlass_context::SystemPrompt;
 pub use windlass_hook::{
-    Hook, HookError, Interest, PostToolUse, PostToolUseAction, PostToolUseFailure, PreToolUse, PreToolUseAction,
+    Hook, HookError, Interest, PermissionRequestAction, PermissionRequestEvent, PostToolUse, PostToolUseAction, PostToolUseFailure, PreToolUse, PreToolUseAction,
     PromptAction, SessionEnd, SessionStart, SessionStartAction, Stop, StopAction, UserPromptSubmit,
 };
 pub use windlass_model::{ModelError, ModelProvider, Recorder, Replayer, Script, ScriptedModel};
@@ -86,6 +88,7 @@ pub mod crates {
     pub use windlass_hook as hook;
     pub use windlass_model as model;
     pub use windlass_permission as permission;
+    pub use windlass_project as project;
     pub use windlass_runtime as runtime;
     pub use windlass_session as session;
     pub use windlass_store as store;

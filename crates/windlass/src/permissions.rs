@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_permission::{CanUseTool, can_use_tool_fn};
 use windlass_types::{Behavior, PermissionAnswer, PermissionMode, PermissionRequest, RuleSource};
@@ -15,8 +16,18 @@ use windlass_types::{Behavior, PermissionAnswer, PermissionMode, PermissionReque
 pub struct Permissions {
     pub(crate) mode: PermissionMode,
     pub(crate) bypass_allowed: bool,
-    pub(crate) rules: Vec<(RuleSource, Behavior, Vec<String>)>,
+    pub(crate) rules: Vec<Rules>,
     pub(crate) can_use_tool: Option<Arc<dyn CanUseTool>>,
+}
+
+/// Rules of one source and behaviour.
+#[derive(Debug, Clone)]
+pub(crate) struct Rules {
+    pub(crate) source: RuleSource,
+    pub(crate) behavior: Behavior,
+    pub(crate) rules: Vec<String>,
+    /// Where patterns with a leading `/` start; the working directory if nobody says.
+    pub(crate) anchor: Option<PathBuf>,
 }
 
 impl Permissions {
@@ -70,15 +81,32 @@ impl Permissions {
         self.with_rules(RuleSource::CliArg, Behavior::Ask, rules)
     }
 
-    /// Adds rules of any source.
+    /// Adds rules of any source. Their patterns with a leading `/` start at the working directory.
     pub fn with_rules<R: Into<String>>(
         mut self,
         source: RuleSource,
         behavior: Behavior,
         rules: impl IntoIterator<Item = R>,
     ) -> Self {
-        self.rules.push((source, behavior, rules.into_iter().map(Into::into).collect()));
+        let rules = rules.into_iter().map(Into::into).collect();
+        self.rules.push(Rules { source, behavior, rules, anchor: None });
         self
+    }
+
+    /// Adds rules of any source whose patterns with a leading `/` start at `anchor`, such as the directory of
+    /// the settings file that holds them. Rules that an answer adds to that source later start there, too.
+    pub fn with_rules_at<R: Into<String>>(
+        self,
+        anchor: impl Into<PathBuf>,
+        source: RuleSource,
+        behavior: Behavior,
+        rules: impl IntoIterator<Item = R>,
+    ) -> Self {
+        let mut permissions = self.with_rules(source, behavior, rules);
+        if let Some(added) = permissions.rules.last_mut() {
+            added.anchor = Some(anchor.into());
+        }
+        permissions
     }
 }
 

@@ -1,7 +1,7 @@
 //! Opening sessions.
 
-use crate::options::session_id;
-use crate::{Error, Options, Resume};
+use crate::resume::{Chosen, choose};
+use crate::{Error, Options};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -84,7 +84,7 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
     let cwd = working_directory(&options)?;
     let ids = SystemIds::default();
     let store = store(&options);
-    let (id, must_exist) = which_session(&options, &cwd, store.as_deref(), &ids).await?;
+    let Chosen { id, must_exist, fork_of, point } = choose(&options, &cwd, store.as_deref(), &ids).await?;
     let mut policy = policy(&options, &cwd)?;
     let project = ProjectKey::of(&cwd);
     let artifacts = artifacts(&options, &project, &id);
@@ -120,8 +120,9 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
         let branch = windlass_store::git_branch(&cwd);
         let header = LogHeader::new(cwd.to_string_lossy(), env!("CARGO_PKG_VERSION"), options.entrypoint.clone())
             .with_git_branch(branch);
-        let persistence = Persistence::new(store, key, owner, header);
-        config = config.with_persistence(if must_exist { persistence.existing() } else { persistence });
+        let mut persistence = Persistence::new(store, key, owner, header);
+        (persistence.must_exist, persistence.fork_of, persistence.point) = (must_exist, fork_of, point);
+        config = config.with_persistence(persistence);
     }
     Ok(Session::open(config).await?)
 }
@@ -153,8 +154,9 @@ fn policy(options: &Options, cwd: &Path) -> Result<Policy, Error> {
     }
     let mut policy = Policy::new(config);
     policy.set_mode(permissions.mode)?;
-    for (source, behavior, rules) in &permissions.rules {
-        for warning in policy.add_rules(*source, *behavior, rules, cwd)? {
+    for set in &permissions.rules {
+        let anchor = set.anchor.as_deref().unwrap_or(cwd);
+        for warning in policy.add_rules(set.source, set.behavior, &set.rules, anchor)? {
             tracing::warn!(%warning, "a permission rule has no effect");
         }
     }
@@ -188,26 +190,6 @@ fn store(options: &Options) -> Option<Arc<dyn SessionStore>> {
     }
     let home = options.home.as_ref()?;
     Some(Arc::new(JsonlStore::with_imports(home.root(), home.also_read().to_vec())))
-}
-
-async fn which_session(
-    options: &Options,
-    cwd: &Path,
-    store: Option<&dyn SessionStore>,
-    ids: &dyn Ids,
-) -> Result<(SessionId, bool), Error> {
-    match (&options.resume, store) {
-        (Resume::New, _) => Ok((SessionId::from_bits(ids.bits()), false)),
-        (Resume::NewWithId(id), _) => Ok((session_id(id)?, false)),
-        (_, None) => Err(Error::NoStore),
-        (Resume::Session(id), Some(_)) => Ok((session_id(id)?, true)),
-        (Resume::Latest, Some(store)) => {
-            let sessions = store.list(&ProjectKey::of(cwd)).await?;
-            let latest = sessions.into_iter().next();
-            let latest = latest.ok_or_else(|| Error::NothingToContinue { cwd: cwd.to_path_buf() })?;
-            Ok((latest.session_id, true))
-        }
-    }
 }
 
 /// Where large outputs are kept: beside the session's log.

@@ -1,0 +1,65 @@
+//! Small files, read once, with a limit.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Why a file was not read.
+#[derive(Debug)]
+pub(crate) enum ReadError {
+    /// It holds more than the limit.
+    TooBig,
+    Io(io::Error),
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// The text of a regular file, without a byte-order mark; `None` if nothing has that name. A link that leads
+/// nowhere is an error: whoever made it wanted the file to be read.
+pub(crate) fn read_text(path: &Path, limit: u64) -> Result<Option<String>, ReadError> {
+    let file = match open(path) {
+        Ok(file) => file,
+        Err(error) if is_missing(&error) => {
+            return match path.symlink_metadata() {
+                Ok(_) => Err(error.into()),
+                Err(_) => Ok(None),
+            };
+        }
+        Err(error) => return Err(error.into()),
+    };
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file").into());
+    }
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
+        return Err(ReadError::TooBig);
+    }
+    let text = String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))?;
+    Ok(Some(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    }))
+}
+
+/// Whether the error says that nothing has the name, also because a parent is a file.
+fn is_missing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Opens without waiting for the other end of a pipe.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
+    }
+    options.open(path)
+}

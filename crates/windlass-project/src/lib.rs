@@ -1,0 +1,44 @@
+//! What is read from disk for a project: settings in layers, trust, and custom commands.
+//!
+//! Reading and deciding are apart. [`load`] reads the files that [`Places`] names; [`resolve`] is pure and says
+//! what counts, with the origin of each value. Whatever cannot be read or understood and might forbid something
+//! is an error that names the file: a rule that denies is never lost quietly.
+//!
+//! ```
+//! use std::path::PathBuf;
+//! use windlass_project::{Layer, Origin, Settings, SettingsFile, Standing, resolve};
+//! use windlass_types::Behavior;
+//!
+//! let repository = r#"{"permissions":{"allow":["Bash"],"deny":["Read(.env)"]}}"#;
+//! let file = SettingsFile::new(
+//!     Layer::Project,
+//!     Origin::File(PathBuf::from("/w/.claude/settings.json")),
+//!     "/w",
+//!     Settings::parse(repository)?,
+//! )
+//! .with_standing(Standing::untrusted());
+//! let resolved = resolve(&[file])?;
+//!
+//! // Nobody trusts /w yet: what it forbids counts, what it allows does not.
+//! let counts: Vec<_> = resolved.rules.iter().map(|set| (set.behavior, set.rules.clone())).collect();
+//! assert_eq!(counts, [(Behavior::Deny, vec!["Read(.env)".to_owned()])]);
+//! assert!(resolved.notes[0].to_string().contains("Bash"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod error;
+mod file;
+mod load;
+mod places;
+mod resolve;
+mod settings;
+mod sources;
+mod trust;
+
+pub use error::{Note, Origin, SettingsError};
+pub use load::{Loaded, SettingsRequest, load};
+pub use places::Places;
+pub use resolve::{Resolved, RuleSet, Setting, SettingsFile, resolve};
+pub use settings::{PermissionSettings, SandboxSettings, Settings};
+pub use sources::{Layer, SettingSources};
+pub use trust::{Approved, Standing, Trust, TrustRecord};

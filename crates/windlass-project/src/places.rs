@@ -1,0 +1,139 @@
+//! Where settings, commands and records of trust are.
+
+use std::path::{Path, PathBuf};
+
+/// The folders of a project or home that hold settings and commands, the stronger one first.
+pub(crate) const FOLDERS: [&str; 2] = [".windlass", ".claude"];
+
+/// Most directories from the root of a project to where a session starts.
+const DEEPEST: usize = 64;
+
+/// The name of our record of trust in the user's home.
+const RECORD: &str = "windlass-trust.json";
+
+/// Where settings, commands and records of trust are. All paths are absolute.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Places {
+    /// The files of the administrator, the strongest first.
+    pub managed: Vec<PathBuf>,
+    /// The user's directories, which hold `settings.json` and `commands`, the strongest first. What is written
+    /// for the user goes to the first.
+    pub user: Vec<PathBuf>,
+    /// The directories of the project, from its root to where the session starts, which is the last.
+    pub project: Vec<PathBuf>,
+    /// The home of the user, where `~/` in paths starts.
+    pub user_home: Option<PathBuf>,
+    /// Our own records of trust; approvals are written to the first.
+    pub records: Vec<PathBuf>,
+    /// Files of the other layout that record trust.
+    pub claude_json: Vec<PathBuf>,
+}
+
+impl Places {
+    /// A session that starts in `cwd`, an absolute path with links followed. It belongs to the repository around
+    /// it, if that has the same owner; no user and no administrator are there.
+    #[must_use]
+    pub fn new(cwd: impl Into<PathBuf>) -> Self {
+        Self { project: chain(cwd.into()), ..Self::default() }
+    }
+
+    /// The places of this system: `/etc/windlass/managed-settings.json` and its like, the user's home under
+    /// `home`, and what `lookup` (environment variables) names.
+    ///
+    /// `CLAUDE_CONFIG_DIR` stands for `~/.claude`. `~/.windlass` is read also when sessions are kept elsewhere,
+    /// unless a variable names the place.
+    #[must_use]
+    pub fn of_system(cwd: impl Into<PathBuf>, home: Option<&Path>, lookup: impl Fn(&str) -> Option<String>) -> Self {
+        let set = |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let user_home = set("HOME").or_else(|| set("USERPROFILE"));
+        let config = set("CLAUDE_CONFIG_DIR");
+        let moved = config.is_some() || set("WINDLASS_HOME").is_some();
+        let own = user_home.as_ref().filter(|_| !moved).map(|home| home.join(".windlass"));
+        let claude = config.clone().or_else(|| user_home.as_ref().map(|home| home.join(".claude")));
+        let mut user: Vec<PathBuf> = Vec::new();
+        for directory in [home.map(Path::to_path_buf), own, claude].into_iter().flatten() {
+            if !user.contains(&directory) {
+                user.push(directory);
+            }
+        }
+        let mut places = Self::new(cwd);
+        places.records = user.iter().map(|directory| directory.join(RECORD)).collect();
+        places.user = user;
+        places.claude_json =
+            config.or_else(|| user_home.clone()).map(|directory| directory.join(".claude.json")).into_iter().collect();
+        places.user_home = user_home;
+        places.managed = managed();
+        places
+    }
+
+    /// Where the session starts.
+    #[must_use]
+    pub fn start(&self) -> &Path {
+        self.project.last().map_or(Path::new("/"), PathBuf::as_path)
+    }
+
+    /// The user's settings files, the strongest first.
+    pub(crate) fn user_files(&self) -> impl Iterator<Item = (&Path, PathBuf)> {
+        self.user.iter().map(|directory| (directory.as_path(), directory.join("settings.json")))
+    }
+
+    /// The settings files of this name in the project, the strongest first, each with its directory. Files that
+    /// are the user's own (the session starts in the home) are left out.
+    pub(crate) fn project_files(&self, name: &str) -> Vec<(&Path, PathBuf)> {
+        let own: Vec<PathBuf> = self.user_files().map(|(_, file)| file).collect();
+        let mut files = Vec::new();
+        for directory in self.project.iter().rev() {
+            for folder in FOLDERS {
+                let file = directory.join(folder).join(name);
+                if !own.contains(&file) {
+                    files.push((directory.as_path(), file));
+                }
+            }
+        }
+        files
+    }
+}
+
+/// The directories from the root of the repository around `cwd` to `cwd` itself. What belongs to somebody else
+/// is not part of it: a repository in a directory that others can write to must not take in what lies below.
+fn chain(cwd: PathBuf) -> Vec<PathBuf> {
+    let owner = owner(&cwd);
+    let mut chain = Vec::new();
+    for directory in cwd.ancestors().take(DEEPEST) {
+        if self::owner(directory) != owner {
+            break;
+        }
+        chain.push(directory.to_path_buf());
+        if directory.join(".git").symlink_metadata().is_ok() {
+            chain.reverse();
+            return chain;
+        }
+    }
+    vec![cwd]
+}
+
+#[cfg(unix)]
+fn owner(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    path.metadata().ok().map(|metadata| metadata.uid())
+}
+
+#[cfg(not(unix))]
+fn owner(_: &Path) -> Option<u32> {
+    Some(0)
+}
+
+fn managed() -> Vec<PathBuf> {
+    let directories: &[&str] = if cfg!(target_os = "macos") {
+        &["/Library/Application Support/Windlass", "/Library/Application Support/ClaudeCode"]
+    } else if cfg!(windows) {
+        &[r"C:\ProgramData\Windlass", r"C:\Program Files\ClaudeCode"]
+    } else {
+        &["/etc/windlass", "/etc/claude-code"]
+    };
+    directories.iter().map(|directory| Path::new(directory).join("managed-settings.json")).collect()
+}
+
+#[cfg(test)]
+mod tests;

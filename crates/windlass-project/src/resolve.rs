@@ -1,0 +1,356 @@
+//! What counts of several settings files.
+
+use crate::error::{Note, Origin, SettingsError};
+use crate::settings::{SandboxSettings, Settings};
+use crate::sources::Layer;
+use crate::trust::Standing;
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use windlass_permission::{Policy, PolicyConfig};
+use windlass_types::{Behavior, PermissionMode, RuleSource};
+
+/// Most names that a note lists.
+const MOST_NAMES: usize = 8;
+
+/// One settings file with what is known about it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SettingsFile {
+    /// Its layer.
+    pub layer: Layer,
+    /// Where it is.
+    pub origin: Origin,
+    /// The directory where its patterns with a leading `/` and its relative paths start.
+    pub anchor: PathBuf,
+    /// The root of the project that it belongs to; the anchor by default.
+    pub root: PathBuf,
+    /// How far it counts; in full by default.
+    pub standing: Standing,
+    /// What it says.
+    pub settings: Settings,
+}
+
+impl SettingsFile {
+    /// A file that counts in full.
+    pub fn new(layer: Layer, origin: Origin, anchor: impl Into<PathBuf>, settings: Settings) -> Self {
+        let anchor = anchor.into();
+        Self { layer, origin, root: anchor.clone(), anchor, standing: Standing::trusted(), settings }
+    }
+
+    /// Names the root of its project.
+    #[must_use]
+    pub fn with_root(mut self, root: impl Into<PathBuf>) -> Self {
+        self.root = root.into();
+        self
+    }
+
+    /// Says how far it counts.
+    #[must_use]
+    pub fn with_standing(mut self, standing: Standing) -> Self {
+        self.standing = standing;
+        self
+    }
+}
+
+/// A value with where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Setting<T> {
+    /// The value.
+    pub value: T,
+    /// Its layer.
+    pub layer: Layer,
+    /// Its file.
+    pub origin: Origin,
+}
+
+/// Rules of one file and behaviour.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RuleSet {
+    /// Under which name they are reported.
+    pub source: RuleSource,
+    /// What they say.
+    pub behavior: Behavior,
+    /// The rules; each can be used.
+    pub rules: Vec<String>,
+    /// Where their patterns with a leading `/` start.
+    pub anchor: PathBuf,
+    /// Where they come from.
+    pub origin: Origin,
+}
+
+/// What counts of all layers, each value with its origin.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Resolved {
+    /// All rules, those of the strongest layer first. They join; order has no meaning for a verdict.
+    pub rules: Vec<RuleSet>,
+    /// The mode that sessions begin in.
+    pub default_mode: Option<Setting<PermissionMode>>,
+    /// The model.
+    pub model: Option<Setting<String>>,
+    /// The models that take over, the first one first.
+    pub fallback_model: Option<Setting<Vec<String>>>,
+    /// More directories of the workspace; absolute.
+    pub additional_directories: Vec<Setting<PathBuf>>,
+    /// Variables for the programs that tools run.
+    pub env: BTreeMap<String, Setting<String>>,
+    /// Variables for the model provider: none that a project's shared file sets, so that no repository chooses
+    /// who gets the user's key.
+    pub provider_env: BTreeMap<String, Setting<String>>,
+    /// Who forbids the mode bypassPermissions, if anybody does. Any layer can.
+    pub bypass_disabled: Option<Origin>,
+    /// Who wants commands to run in a sandbox.
+    pub sandbox_enabled: Option<Origin>,
+    /// Who wants nothing to run without a sandbox, if one is wanted.
+    pub sandbox_required: Option<Origin>,
+    /// What has no effect, or less than its writer may think.
+    pub notes: Vec<Note>,
+}
+
+/// Decides what counts. Pure: the same files give the same answer, in whatever order they come within the rule
+/// that earlier files of a layer are stronger.
+///
+/// Rules and directories join; of everything else the strongest layer counts. Whatever a file forbids counts, also
+/// when nobody trusts it: deny and ask rules, modes no wider than the default, a disabled bypassPermissions, a
+/// sandbox. What a file of the project widens counts when [`Standing`] says so, and what a shared file of a project
+/// says about the model provider, a wider mode or directories outside never does.
+///
+/// # Errors
+/// A deny or ask rule cannot be used, or a mode given on the command line is not known. An allow rule that cannot be
+/// used allows nothing, and is named in a note.
+pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
+    let mut resolved = Resolved::default();
+    let mut sandbox = SandboxSettings::default();
+    for layer in Layer::STRONGEST_FIRST {
+        for file in files.iter().filter(|file| file.layer == layer) {
+            let mut reading = Reading { file, resolved: &mut resolved };
+            reading.rules()?;
+            reading.mode()?;
+            reading.directories();
+            reading.models();
+            reading.environment();
+            reading.sandbox(&mut sandbox);
+            reading.without_effect();
+        }
+    }
+    if sandbox.enabled != Some(true) || sandbox.fail_if_unavailable != Some(true) {
+        resolved.sandbox_required = None;
+    }
+    if sandbox.enabled != Some(true) {
+        resolved.sandbox_enabled = None;
+    }
+    Ok(resolved)
+}
+
+/// One file on its way into the result.
+struct Reading<'a> {
+    file: &'a SettingsFile,
+    resolved: &'a mut Resolved,
+}
+
+impl Reading<'_> {
+    fn note(&mut self, text: impl Into<String>) {
+        self.resolved.notes.push(Note::new(&self.file.origin, text));
+    }
+
+    fn setting<T>(&self, value: T) -> Setting<T> {
+        Setting { value, layer: self.file.layer, origin: self.file.origin.clone() }
+    }
+
+    fn rules(&mut self) -> Result<(), SettingsError> {
+        let file = self.file;
+        let permissions = &file.settings.permissions;
+        self.rule_set(Behavior::Deny, &permissions.deny)?;
+        self.rule_set(Behavior::Ask, &permissions.ask)?;
+        let approved = &file.standing.approved.allow;
+        let (allow, ignored): (Vec<String>, Vec<String>) =
+            permissions.allow.iter().cloned().partition(|rule| file.standing.trusted || approved.contains(rule));
+        if !ignored.is_empty() {
+            self.note(format!("allow rules do not count without trust in the project: {}", names(&ignored)));
+        }
+        self.rule_set(Behavior::Allow, &allow)
+    }
+
+    /// Adds the rules that can be used.
+    fn rule_set(&mut self, behavior: Behavior, rules: &[String]) -> Result<(), SettingsError> {
+        let file = self.file;
+        let source = file.layer.rule_source();
+        let mut usable = Vec::with_capacity(rules.len());
+        let mut policy = Policy::new(PolicyConfig::new(&file.anchor));
+        for rule in rules {
+            let checked = policy.add_rules(source, behavior, std::slice::from_ref(rule), &file.anchor);
+            let warnings = checked.map_err(|problem| SettingsError::Rule { origin: file.origin.clone(), problem })?;
+            for warning in &warnings {
+                self.note(warning.to_string());
+            }
+            if !warnings.iter().any(|warning| warning.ignored) {
+                usable.push(rule.clone());
+            }
+        }
+        if !usable.is_empty() {
+            let (anchor, origin) = (file.anchor.clone(), file.origin.clone());
+            self.resolved.rules.push(RuleSet { source, behavior, rules: usable, anchor, origin });
+        }
+        Ok(())
+    }
+
+    fn mode(&mut self) -> Result<(), SettingsError> {
+        let file = self.file;
+        if file.settings.permissions.bypass_disabled && self.resolved.bypass_disabled.is_none() {
+            self.resolved.bypass_disabled = Some(file.origin.clone());
+        }
+        let Some(text) = &file.settings.permissions.default_mode else { return Ok(()) };
+        let mode = match text.parse::<PermissionMode>() {
+            Ok(mode) => mode,
+            Err(problem) if file.layer == Layer::Flags => {
+                return Err(SettingsError::Malformed { origin: file.origin.clone(), problem });
+            }
+            Err(problem) => {
+                self.note(format!("{problem}; the mode is `default`"));
+                PermissionMode::Default
+            }
+        };
+        let wider = matches!(mode, PermissionMode::AcceptEdits | PermissionMode::BypassPermissions);
+        if wider && file.layer.lies_in_project() && file.standing.approved.mode != Some(mode) {
+            if file.layer == Layer::Project {
+                self.note(format!("a project's shared file cannot set the mode {mode}"));
+                return Ok(());
+            }
+            if !file.standing.trusted {
+                self.note(format!("the mode {mode} does not count without trust in the project"));
+                return Ok(());
+            }
+        }
+        if self.resolved.default_mode.is_none() {
+            self.resolved.default_mode = Some(self.setting(mode));
+        }
+        Ok(())
+    }
+
+    fn directories(&mut self) {
+        let file = self.file;
+        let (mut ignored, mut outside) = (Vec::new(), Vec::new());
+        for written in &file.settings.permissions.additional_directories {
+            let directory = normalized(&file.anchor.join(written));
+            let approved = file.standing.approved.directories.contains(&directory);
+            if !approved && file.layer == Layer::Project && !directory.starts_with(&file.root) {
+                outside.push(written.display().to_string());
+            } else if !approved && !file.standing.trusted {
+                ignored.push(written.display().to_string());
+            } else if !self.resolved.additional_directories.iter().any(|known| known.value == directory) {
+                let setting = self.setting(directory);
+                self.resolved.additional_directories.push(setting);
+            }
+        }
+        if !outside.is_empty() {
+            self.note(format!("a project's shared file cannot add directories outside of it: {}", names(&outside)));
+        }
+        if !ignored.is_empty() {
+            self.note(format!("directories do not count without trust in the project: {}", names(&ignored)));
+        }
+    }
+
+    fn models(&mut self) {
+        let file = self.file;
+        let settings = &file.settings;
+        if !file.standing.trusted {
+            let said = [("model", settings.model.is_some()), ("fallbackModel", !settings.fallback_model.is_empty())];
+            for (key, _) in said.into_iter().filter(|(_, said)| *said) {
+                self.note(format!("`{key}` does not count without trust in the project"));
+            }
+            return;
+        }
+        if let Some(model) = settings.model.as_ref().filter(|_| self.resolved.model.is_none()) {
+            self.resolved.model = Some(self.setting(model.clone()));
+        }
+        if !settings.fallback_model.is_empty() && self.resolved.fallback_model.is_none() {
+            self.resolved.fallback_model = Some(self.setting(settings.fallback_model.clone()));
+        }
+    }
+
+    fn environment(&mut self) {
+        let file = self.file;
+        let env = &file.settings.env;
+        if env.is_empty() {
+            return;
+        }
+        let all: Vec<String> = env.keys().cloned().collect();
+        if !file.standing.trusted {
+            self.note(format!("`env` does not count without trust in the project: {}", names(&all)));
+            return;
+        }
+        for (name, value) in env {
+            let setting = self.setting(value.clone());
+            self.resolved.env.entry(name.clone()).or_insert_with(|| setting.clone());
+            if file.layer != Layer::Project {
+                self.resolved.provider_env.entry(name.clone()).or_insert(setting);
+            }
+        }
+        let of_provider: Vec<String> = all.into_iter().filter(|name| concerns_provider(name)).collect();
+        if file.layer == Layer::Project && !of_provider.is_empty() {
+            self.note(format!("a project's shared file cannot set up the model provider: {}", names(&of_provider)));
+        }
+    }
+
+    /// A sandbox can be asked for by anyone; only files outside the project can say that none is needed.
+    fn sandbox(&mut self, sandbox: &mut SandboxSettings) {
+        let file = self.file;
+        let counts = |said: Option<bool>| said.filter(|said| *said || !file.layer.lies_in_project());
+        if sandbox.enabled.is_none() {
+            sandbox.enabled = counts(file.settings.sandbox.enabled);
+            self.resolved.sandbox_enabled = sandbox.enabled.map(|_| file.origin.clone());
+        }
+        if sandbox.fail_if_unavailable.is_none() {
+            sandbox.fail_if_unavailable = counts(file.settings.sandbox.fail_if_unavailable);
+            self.resolved.sandbox_required = sandbox.fail_if_unavailable.map(|_| file.origin.clone());
+        }
+    }
+
+    fn without_effect(&mut self) {
+        let keys = &self.file.settings.without_effect;
+        if !keys.is_empty() {
+            self.note(format!("without effect in this version: {}", names(keys)));
+        }
+    }
+}
+
+/// Whether a variable says where the model is or who pays for it.
+fn concerns_provider(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    name.starts_with("ANTHROPIC_") || name.starts_with("CLAUDE_CODE_USE_") || name.ends_with("_PROXY")
+}
+
+/// A list that stays short whatever is in it.
+fn names(all: &[String]) -> String {
+    let mut text = String::new();
+    for (at, name) in all.iter().take(MOST_NAMES).enumerate() {
+        if at > 0 {
+            text.push_str(", ");
+        }
+        text.extend(name.chars().take(200).map(|c| if c.is_control() { '\u{fffd}' } else { c }));
+    }
+    match all.len().saturating_sub(MOST_NAMES) {
+        0 => text,
+        more => format!("{text} and {more} more"),
+    }
+}
+
+/// A path without `.` and `..`.
+pub(crate) fn normalized(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests;

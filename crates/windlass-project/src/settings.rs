@@ -1,0 +1,181 @@
+//! One settings file, typed.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use windlass_types::{JsonError, JsonText};
+
+/// Keys that only change how an interactive program looks.
+const LOOKS: &[&str] = &[
+    "$schema",
+    "awaySummaryEnabled",
+    "companyAnnouncements",
+    "editorMode",
+    "feedbackSurveyRate",
+    "footerLinksRegexes",
+    "prUrlTemplate",
+    "prefersReducedMotion",
+    "showThinkingSummaries",
+    "showTurnDuration",
+    "spinnerTipsEnabled",
+    "spinnerTipsOverride",
+    "spinnerVerbs",
+    "statusLine",
+    "terminalProgressBarEnabled",
+    "theme",
+    "tui",
+    "verbose",
+    "viewMode",
+    "voice",
+    "voiceEnabled",
+];
+
+/// The settings of one file that this version honours.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Rules, mode and directories.
+    pub permissions: PermissionSettings,
+    /// Variables for the programs that tools run and for the model provider.
+    pub env: BTreeMap<String, String>,
+    /// The model.
+    pub model: Option<String>,
+    /// The models that take over, the first one first.
+    pub fallback_model: Vec<String>,
+    /// What is wanted of a sandbox.
+    pub sandbox: SandboxSettings,
+    /// Keys that have no effect, such as `hooks` or `permissions.disableAutoMode`, in order.
+    pub without_effect: Vec<String>,
+}
+
+/// The key `permissions`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PermissionSettings {
+    /// Rules of calls that need no question.
+    pub allow: Vec<String>,
+    /// Rules of calls that are asked about.
+    pub ask: Vec<String>,
+    /// Rules of calls that are refused.
+    pub deny: Vec<String>,
+    /// The mode that sessions begin in, as it is written.
+    pub default_mode: Option<String>,
+    /// More directories of the workspace, as they are written.
+    pub additional_directories: Vec<PathBuf>,
+    /// Whether `disableBypassPermissionsMode` is `"disable"`.
+    pub bypass_disabled: bool,
+}
+
+/// The key `sandbox`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SandboxSettings {
+    /// Whether commands should run in a sandbox, if the file says.
+    pub enabled: Option<bool>,
+    /// Whether nothing should run when there is no sandbox, if the file says.
+    pub fail_if_unavailable: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Raw {
+    #[serde(default)]
+    permissions: Option<RawPermissions>,
+    #[serde(default)]
+    env: Option<BTreeMap<String, Scalar>>,
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(default)]
+    fallback_model: Option<OneOrMany>,
+    #[serde(default)]
+    sandbox: Option<RawSandbox>,
+    #[serde(flatten)]
+    other: BTreeMap<String, IgnoredAny>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawPermissions {
+    #[serde(default)]
+    allow: Option<Vec<String>>,
+    #[serde(default)]
+    ask: Option<Vec<String>>,
+    #[serde(default)]
+    deny: Option<Vec<String>>,
+    #[serde(default)]
+    default_mode: Option<String>,
+    #[serde(default)]
+    additional_directories: Option<Vec<PathBuf>>,
+    #[serde(default)]
+    disable_bypass_permissions_mode: Option<String>,
+    #[serde(flatten)]
+    other: BTreeMap<String, IgnoredAny>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawSandbox {
+    #[serde(default)]
+    enabled: Option<bool>,
+    #[serde(default)]
+    fail_if_unavailable: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Scalar {
+    Text(String),
+    Bool(bool),
+    Number(serde_json::Number),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Settings {
+    /// Reads the text of a settings file. Keys that are not known are listed; `null` is as good as absent.
+    ///
+    /// # Errors
+    /// The text is not a JSON object, has a key twice, or a known key has a value of another type.
+    pub fn parse(text: &str) -> Result<Self, JsonError> {
+        let json = JsonText::parse_strict(text)?;
+        let raw: Raw = json.to()?;
+        let permissions = raw.permissions.unwrap_or_default();
+        let mut without_effect: Vec<String> =
+            raw.other.into_keys().filter(|key| !LOOKS.contains(&key.as_str())).collect();
+        without_effect.extend(permissions.other.into_keys().map(|key| format!("permissions.{key}")));
+        let sandbox = raw.sandbox.unwrap_or_default();
+        let text = |value| match value {
+            Scalar::Text(text) => text,
+            Scalar::Bool(value) => value.to_string(),
+            Scalar::Number(number) => number.to_string(),
+        };
+        Ok(Self {
+            permissions: PermissionSettings {
+                allow: permissions.allow.unwrap_or_default(),
+                ask: permissions.ask.unwrap_or_default(),
+                deny: permissions.deny.unwrap_or_default(),
+                default_mode: permissions.default_mode,
+                additional_directories: permissions.additional_directories.unwrap_or_default(),
+                bypass_disabled: permissions.disable_bypass_permissions_mode.as_deref() == Some("disable"),
+            },
+            env: raw.env.unwrap_or_default().into_iter().map(|(name, value)| (name, text(value))).collect(),
+            model: raw.model.filter(|model| !model.is_empty()),
+            fallback_model: match raw.fallback_model {
+                None => Vec::new(),
+                Some(OneOrMany::One(model)) => vec![model],
+                Some(OneOrMany::Many(models)) => models,
+            },
+            sandbox: SandboxSettings { enabled: sandbox.enabled, fail_if_unavailable: sandbox.fail_if_unavailable },
+            without_effect,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

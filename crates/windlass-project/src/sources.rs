@@ -1,0 +1,115 @@
+//! The layers that settings come in.
+
+use std::fmt;
+use std::str::FromStr;
+use windlass_types::RuleSource;
+
+/// A layer of settings. Ordered: a stronger layer is greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Layer {
+    /// The user's files.
+    User,
+    /// The files that a project shares.
+    Project,
+    /// The user's files for one project.
+    Local,
+    /// What the command line or the host gives.
+    Flags,
+    /// What the administrator of the machine says.
+    Managed,
+}
+
+impl Layer {
+    /// The layers, the strongest first.
+    pub const STRONGEST_FIRST: [Self; 5] = [Self::Managed, Self::Flags, Self::Local, Self::Project, Self::User];
+
+    /// Under which name its rules are reported.
+    pub fn rule_source(self) -> RuleSource {
+        match self {
+            Self::Managed => RuleSource::PolicySettings,
+            Self::Flags => RuleSource::FlagSettings,
+            Self::Local => RuleSource::LocalSettings,
+            Self::Project => RuleSource::ProjectSettings,
+            Self::User => RuleSource::UserSettings,
+        }
+    }
+
+    /// Whether its files lie in the project, where others may have put them.
+    pub(crate) fn lies_in_project(self) -> bool {
+        matches!(self, Self::Project | Self::Local)
+    }
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Managed => "managed",
+            Self::Flags => "flags",
+            Self::Local => "local",
+            Self::Project => "project",
+            Self::User => "user",
+        })
+    }
+}
+
+/// Which of the layers user, project and local are read. Managed settings and flags always are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SettingSources {
+    user: bool,
+    project: bool,
+    local: bool,
+    named: bool,
+}
+
+impl Default for SettingSources {
+    /// All three, as nobody named any.
+    fn default() -> Self {
+        Self { user: true, project: true, local: true, named: false }
+    }
+}
+
+impl SettingSources {
+    /// None of them.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { user: false, project: false, local: false, named: true }
+    }
+
+    /// Whether a layer is read.
+    #[must_use]
+    pub fn contains(&self, layer: Layer) -> bool {
+        match layer {
+            Layer::User => self.user,
+            Layer::Project => self.project,
+            Layer::Local => self.local,
+            Layer::Managed | Layer::Flags => true,
+        }
+    }
+
+    /// Whether somebody asked for this layer by name, which counts as trust in it for this run.
+    #[must_use]
+    pub fn names(&self, layer: Layer) -> bool {
+        self.named && self.contains(layer)
+    }
+}
+
+impl FromStr for SettingSources {
+    type Err = String;
+
+    /// The value of `--setting-sources`: names separated by commas; the empty text is none of them.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut sources = Self::none();
+        for name in text.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+            match name {
+                "user" => sources.user = true,
+                "project" => sources.project = true,
+                "local" => sources.local = true,
+                other => {
+                    return Err(format!("there are no settings {other:?}: name some of user, project and local"));
+                }
+            }
+        }
+        Ok(sources)
+    }
+}
