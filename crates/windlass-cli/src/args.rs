@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::settings::SettingsFlags;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use windlass::{Effort, JsonText, PermissionMode};
@@ -83,6 +84,8 @@ pub(crate) struct RunArgs {
 
     #[command(flatten)]
     pub(crate) permissions: PermissionArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
     /// The tools that the model is offered: names separated by commas, `default` for all, "" for none
     #[arg(long, value_name = "NAMES", help_heading = "Tools and permissions")]
     pub(crate) tools: Option<String>,
@@ -95,12 +98,15 @@ pub(crate) struct RunArgs {
     pub(crate) allow_dangerously_skip_permissions: bool,
 
     /// Go on with the last session of this directory
-    #[arg(short, long, conflicts_with_all = ["resume", "session_id"], help_heading = "Session")]
+    #[arg(short, long, conflicts_with = "resume", help_heading = "Session")]
     pub(crate) r#continue: bool,
     /// Go on with a session
-    #[arg(short, long, value_name = "ID", conflicts_with = "session_id", help_heading = "Session")]
+    #[arg(short, long, value_name = "ID", help_heading = "Session")]
     pub(crate) resume: Option<String>,
-    /// The id of the new session, a UUID
+    /// With --resume or --continue: go on in a copy, and leave the session as it is
+    #[arg(long, help_heading = "Session")]
+    pub(crate) fork_session: bool,
+    /// The id of the new session, or of the copy, a UUID
     #[arg(long, value_name = "UUID", help_heading = "Session")]
     pub(crate) session_id: Option<String>,
     /// Write nothing about the session to disk
@@ -143,6 +149,32 @@ pub(crate) struct PermissionArgs {
     /// Make another directory part of the workspace
     #[arg(long, value_name = "DIR", help_heading = "Tools and permissions")]
     pub(crate) add_dir: Vec<PathBuf>,
+}
+
+/// Which settings count.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct SettingsArgs {
+    /// Settings of this run: a file, or JSON text that begins with `{`. They count for more than other files
+    #[arg(long, value_name = "FILE|JSON", help_heading = "Tools and permissions")]
+    pub(crate) settings: Option<String>,
+    /// Which settings files are read: some of user, project and local, separated by commas; "" for none. Naming
+    /// project or local trusts those files [default: all, without trust]
+    #[arg(long, value_name = "NAMES", help_heading = "Tools and permissions")]
+    pub(crate) setting_sources: Option<String>,
+    /// Trust what this project's settings and commands allow, for this run
+    #[arg(long, help_heading = "Tools and permissions")]
+    pub(crate) trust: bool,
+}
+
+impl SettingsArgs {
+    /// The same for whoever reads settings.
+    pub(crate) fn flags(&self) -> SettingsFlags<'_> {
+        SettingsFlags {
+            settings: self.settings.as_deref(),
+            sources: self.setting_sources.as_deref(),
+            trust: self.trust,
+        }
+    }
 }
 
 /// What goes to standard output.
@@ -209,9 +241,8 @@ pub(crate) struct ToolsCallArgs {
     pub(crate) cwd: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) permissions: PermissionArgs,
-    /// Settings to read rules from
-    #[arg(long, value_name = "FILE", hide = true)]
-    pub(crate) settings: Option<String>,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
     /// What is answered to calls that ask
     #[arg(long, value_enum, default_value_t, value_name = "ANSWER")]
     pub(crate) on_ask: OnAsk,

@@ -39,7 +39,7 @@ const PRICED_AS: &str = "sonnet";
 /// Runs the demo and returns the exit code: zero when the bug is fixed and the tests are green.
 pub(crate) async fn demo(args: DemoArgs, terminal: Terminal) -> anyhow::Result<i32> {
     let signals = Signals::listen();
-    let provider = if args.live { Some(anthropic()?.0) } else { None };
+    let provider = if args.live { Some(anthropic(&|name| std::env::var(name).ok())?.0) } else { None };
     let folder = tempfile::Builder::new().prefix("windlass-demo-").tempdir();
     let folder = folder.context("there is no room for a temporary folder")?;
     // Resolved, so that the paths in the script are those the tools report.

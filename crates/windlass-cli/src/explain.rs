@@ -1,6 +1,7 @@
 //! `windlass permissions explain`: a policy tested without a model.
 
 use crate::jsonl;
+use crate::settings::{ProjectSettings, SettingsFlags};
 use serde::{Deserialize, Serialize};
 use std::io::{stdin, stdout};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use windlass::{Behavior, Decision, Home, JsonText, PermissionMode, PermissionUpd
 
 /// The keys of a question, its id included.
 const KEYS: &[&str] =
-    &["id", "tool", "input", "cwd", "mode", "allow", "deny", "ask", "additional_directories", "settings"];
+    &["id", "tool", "input", "cwd", "mode", "allow", "deny", "ask", "additional_directories", "settings", "trust"];
 
 #[derive(Deserialize)]
 struct Question {
@@ -35,6 +36,8 @@ struct Question {
     additional_directories: Option<Vec<PathBuf>>,
     #[serde(default)]
     settings: Option<bool>,
+    #[serde(default)]
+    trust: Option<bool>,
 }
 
 /// A verdict as all debugging commands print it.
@@ -99,24 +102,38 @@ async fn answer(
     tools: &ToolSet,
     workspace: &Arc<dyn Workspace>,
 ) -> Result<(Decision, Vec<String>), String> {
-    if question.settings == Some(true) {
-        return Err("settings files are not read yet: give the rules in the line".to_owned());
-    }
     let process = std::env::current_dir().map_err(|error| format!("the current directory cannot be used: {error}"))?;
     let cwd = resolved(&process, question.cwd.as_deref().unwrap_or(Path::new(".")));
-    let (policy, warnings) = policy(question, &cwd)?;
+    let settings = match question.settings {
+        Some(true) => {
+            let flags = SettingsFlags { trust: question.trust == Some(true), ..SettingsFlags::default() };
+            Some(ProjectSettings::read(&cwd, &flags).map_err(|error| format!("{error:#}"))?)
+        }
+        _ => None,
+    };
+    let (policy, warnings) = policy(question, &cwd, settings.as_ref())?;
     let call = ToolUse::new("toolu_explain", question.tool.as_str(), question.input.clone());
     Ok((judge(tools, workspace, &policy, &call, &cwd).await, warnings))
 }
 
 /// The policy of a line. Its rules are flag rules: their patterns start at its directory.
-fn policy(question: &Question, cwd: &Path) -> Result<(Policy, Vec<String>), String> {
-    let mode = question.mode.as_deref().map_or(Ok(PermissionMode::Default), str::parse)?;
+fn policy(
+    question: &Question,
+    cwd: &Path,
+    settings: Option<&ProjectSettings>,
+) -> Result<(Policy, Vec<String>), String> {
+    let mode = match &question.mode {
+        Some(mode) => mode.parse()?,
+        None => settings.and_then(|settings| settings.mode(false)).unwrap_or(PermissionMode::Default),
+    };
     let mut config = PolicyConfig::new(cwd)
         .with_additional_directories(question.additional_directories.iter().flatten().map(|extra| resolved(cwd, extra)))
         .with_home(std::env::var_os("HOME").map(PathBuf::from))
         .with_mode(mode)
-        .with_bypass_allowed(true);
+        .with_additional_directories(
+            settings.into_iter().flat_map(ProjectSettings::directories).map(|extra| resolved(cwd, extra)),
+        )
+        .with_bypass_allowed(settings.is_none_or(|settings| settings.resolved.bypass_disabled.is_none()));
     if let Some(given) = question.cwd.as_deref().filter(|given| given.is_absolute() && *given != cwd) {
         config = config.with_link(given, cwd);
     }
@@ -124,7 +141,12 @@ fn policy(question: &Question, cwd: &Path) -> Result<(Policy, Vec<String>), Stri
         config = config.with_protected_paths([home.root().to_path_buf()]);
     }
     let mut policy = Policy::new(config);
-    let mut warnings = Vec::new();
+    let mut warnings = settings.map(ProjectSettings::notes).unwrap_or_default();
+    for set in settings.into_iter().flat_map(|settings| &settings.resolved.rules) {
+        policy
+            .add_rules(set.source, set.behavior, &set.rules, &set.anchor)
+            .map_err(|error| format!("{}: {error}", set.origin))?;
+    }
     let rules = [(Behavior::Deny, &question.deny), (Behavior::Ask, &question.ask), (Behavior::Allow, &question.allow)];
     for (behavior, rules) in rules {
         let odd = policy

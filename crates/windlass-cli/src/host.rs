@@ -2,16 +2,16 @@
 //! standard input and output.
 
 mod flags;
-mod settings;
+mod sessions;
 
 use crate::args::Cli;
 use crate::failure::Usage;
 use crate::permissions::rules;
 use crate::provider::Provider;
+use crate::settings::{ProjectSettings, SettingsFlags};
 use crate::terminal::clean;
 use clap::Parser;
 use flags::Flags;
-use settings::Settings;
 use std::future::Future;
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
@@ -20,10 +20,9 @@ use windlass::crates::context::SystemPrompt;
 use windlass::crates::permission::PolicyConfig;
 use windlass::crates::runtime::ModelProfile;
 use windlass::crates::session::ProjectKey;
-use windlass::crates::tools::host_environment;
 use windlass::crates::types::RuleSource;
 use windlass::{
-    Anthropic, Behavior, Home, ModelProvider, PermissionMode, Permissions, Policy, SessionBuilder, Thinking, Toolkit,
+    Anthropic, Behavior, ModelProvider, PermissionMode, Permissions, Policy, SessionBuilder, Thinking, Toolkit,
     coding_tools, session,
 };
 use windlass_protocol::{FrameOptions, HostSetup, OpenFailure, Opened, Served, Server, ServerError, ServerOptions};
@@ -58,7 +57,7 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
 /// What the command line and the environment say.
 struct Host {
     flags: Flags,
-    settings: Settings,
+    settings: ProjectSettings,
     mode: PermissionMode,
     bypass_allowed: bool,
     cwd: PathBuf,
@@ -66,24 +65,23 @@ struct Host {
 
 impl Host {
     fn new(flags: Flags) -> anyhow::Result<Self> {
-        for unsupported in ["fork-session", "resume-session-at", "resume-drops-turn"] {
-            if flags.has(unsupported) {
-                // Going on in the original instead would write where the host did not want it.
-                return Err(Usage(format!("--{unsupported} is not supported by this version")).into());
-            }
-        }
-        let settings = Settings::read(flags.text("settings"))?;
+        let cwd = std::env::current_dir()?.canonicalize()?;
+        let said = SettingsFlags {
+            settings: flags.text("settings"),
+            sources: flags.value("setting-sources"),
+            trust: flags.has("trust"),
+        };
+        let settings = ProjectSettings::read(&cwd, &said)?;
         let skip = flags.has("dangerously-skip-permissions");
         let asked = flags.text("permission-mode").map(str::parse::<PermissionMode>).transpose().map_err(Usage)?;
+        let disabled = settings.resolved.bypass_disabled.is_some();
+        let launched = asked == Some(PermissionMode::BypassPermissions);
+        let bypass_allowed = !disabled && (skip || launched || flags.has("allow-dangerously-skip-permissions"));
         let mode = match (skip, asked) {
             (true, _) => PermissionMode::BypassPermissions,
             (false, Some(mode)) => mode,
-            (false, None) => settings.mode()?.unwrap_or_default(),
+            (false, None) => settings.mode(bypass_allowed).unwrap_or_default(),
         };
-        let disabled = settings.permissions.disable_bypass_permissions_mode.as_deref() == Some("disable");
-        let launched = asked == Some(PermissionMode::BypassPermissions);
-        let bypass_allowed = !disabled && (skip || launched || flags.has("allow-dangerously-skip-permissions"));
-        let cwd = std::env::current_dir()?.canonicalize()?;
         Ok(Self { flags, settings, mode, bypass_allowed, cwd })
     }
 
@@ -131,7 +129,7 @@ impl Host {
     }
 
     fn options(&self) -> ServerOptions {
-        let set = |name: &&&str| std::env::var_os(**name).is_some_and(|value| !value.is_empty());
+        let set = |name: &&&str| self.settings.provider_variable(name).is_some_and(|value| !value.is_empty());
         let source = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"];
         let mut options = ServerOptions::default();
         options.frames = FrameOptions::default()
@@ -161,14 +159,14 @@ impl Host {
 
     async fn session(&self, setup: HostSetup) -> anyhow::Result<Opened> {
         let provider = self.provider(&setup)?;
-        let home = if self.flags.has("no-session-persistence") { None } else { Some(Home::from_env()?) };
-        let default = self.flags.text("model").or(self.settings.model.as_deref()).unwrap_or("default").to_owned();
+        let home = sessions::home(&self.flags)?;
+        let default = self.flags.text("model").or(self.settings.model()).unwrap_or("default").to_owned();
         let builder = self.builder(&setup, Arc::clone(&provider), &default)?;
         let builder = match &home {
             Some(home) => builder.persist(home.clone()),
             None => builder,
         };
-        let session = builder.open().await?;
+        let session = builder.open().await.map_err(|error| sessions::failure(error, &self.flags))?;
         for notice in &session.notices {
             note_to_stderr(notice);
         }
@@ -189,13 +187,14 @@ impl Host {
     }
 
     fn provider(&self, setup: &HostSetup) -> anyhow::Result<Arc<dyn ModelProvider>> {
+        let lookup =
+            |name: &str| setup.environment.get(name).cloned().or_else(|| self.settings.provider_variable(name));
         if !setup.environment.is_empty() {
-            let lookup = |name: &str| setup.environment.get(name).cloned().or_else(|| std::env::var(name).ok());
             return Ok(Arc::new(Anthropic::from_lookup(lookup)?));
         }
         let mut args = Cli::try_parse_from(["windlass"])?.run;
         args.replay = self.flags.text("replay").map(PathBuf::from);
-        Ok(Provider::choose(&args)?.model)
+        Ok(Provider::choose(&args, &lookup)?.model)
     }
 
     fn builder(
@@ -221,18 +220,17 @@ impl Host {
             })
             .include_partial_messages(flags.has("include-partial-messages"))
             .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| "sdk-cli".to_owned()));
-        let extra = self.settings.env.iter().chain(&setup.environment);
-        let extra: Vec<_> = extra.map(|(name, value)| (name.into(), value.into())).collect();
-        if !extra.is_empty() {
-            builder = builder.env(host_environment(std::env::vars_os()).into_iter().chain(extra));
+        if let Some(environment) = self.settings.environment(&setup.environment) {
+            builder = builder.env(environment);
         }
         for directory in flags.values("add-dir") {
             builder = builder.add_dir(directory);
         }
-        for directory in &self.settings.permissions.additional_directories {
+        for directory in self.settings.directories() {
             builder = builder.add_dir(directory);
         }
-        if let Some(model) = flags.text("fallback-model").and_then(|models| models.split(',').next()) {
+        let fallback = flags.text("fallback-model").and_then(|models| models.split(',').next());
+        if let Some(model) = fallback.or(self.settings.fallback_model()) {
             builder = builder.fallback_model(model.trim());
         }
         for beta in flags.values("betas").iter().flat_map(|betas| betas.split(',')).filter(|beta| !beta.is_empty()) {
@@ -252,15 +250,7 @@ impl Host {
         if let Some(schema) = given.or(setup.initialize.as_ref().and_then(|said| said.json_schema.clone())) {
             builder = builder.output_schema(schema);
         }
-        Ok(if let Some(id) = flags.text("resume") {
-            builder.resume(id)
-        } else if flags.has("continue") {
-            builder.continue_latest()
-        } else if let Some(id) = flags.text("session-id") {
-            builder.session_id(id)
-        } else {
-            builder
-        })
+        Ok(sessions::choose(builder, flags))
     }
 
     /// The system prompt, and what goes behind it. What `initialize` says counts for more.
@@ -298,14 +288,11 @@ impl Host {
             let values: Vec<String> = self.flags.values(flag).into_iter().map(str::to_owned).collect();
             rules(&values)
         };
-        let settings = &self.settings.permissions;
-        let mut permissions = Permissions::new()
+        let permissions = Permissions::new()
             .mode(setup.permission_mode.unwrap_or(self.mode))
             .allow(usable(list("allowedTools")))
-            .deny(list("disallowedTools"))
-            .with_rules(RuleSource::FlagSettings, Behavior::Allow, usable(settings.allow.clone()))
-            .with_rules(RuleSource::FlagSettings, Behavior::Ask, settings.ask.clone())
-            .with_rules(RuleSource::FlagSettings, Behavior::Deny, settings.deny.clone());
+            .deny(list("disallowedTools"));
+        let mut permissions = self.settings.add_rules(permissions);
         if self.bypass_allowed {
             permissions = permissions.allow_bypass();
         }

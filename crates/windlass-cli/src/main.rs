@@ -15,6 +15,7 @@ mod provider;
 mod run;
 mod schema;
 mod sessions;
+mod settings;
 mod signals;
 mod terminal;
 mod tools;

@@ -22,14 +22,14 @@ pub(crate) struct Provider {
 }
 
 impl Provider {
-    /// The provider that the command line and the environment name.
-    pub(crate) fn choose(args: &RunArgs) -> anyhow::Result<Self> {
+    /// The provider that the command line and the environment, as `lookup` knows it, name.
+    pub(crate) fn choose(args: &RunArgs, lookup: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<Self> {
         let (model, key_source): (Arc<dyn ModelProvider>, _) = if let Some(path) = &args.replay {
             (Arc::new(replay(path)?), "none")
         } else if let Some(path) = std::env::var_os(SCRIPT) {
             (Arc::new(scripted(Path::new(&path))?), "none")
         } else {
-            anthropic()?
+            anthropic(lookup)?
         };
         let Some(path) = &args.record else { return Ok(Self { model, key_source, cassette: None }) };
         let file = File::create(path).with_context(|| format!("the cassette {} cannot be written", path.display()))?;
@@ -48,17 +48,19 @@ impl Provider {
     }
 }
 
-/// The Anthropic API, set up from the environment.
-pub(crate) fn anthropic() -> anyhow::Result<(Arc<dyn ModelProvider>, &'static str)> {
-    let provider = Anthropic::from_env().map_err(|error| {
+/// The Anthropic API, set up from environment variables.
+pub(crate) fn anthropic(
+    lookup: &dyn Fn(&str) -> Option<String>,
+) -> anyhow::Result<(Arc<dyn ModelProvider>, &'static str)> {
+    let provider = Anthropic::from_lookup(lookup).map_err(|error| {
         let text = of_start(error.into());
-        if std::env::var_os("ANTHROPIC_API_KEY").is_none() {
+        if lookup("ANTHROPIC_API_KEY").is_none() {
             anyhow::anyhow!("{text}; `windlass demo` shows an agent at work without a key")
         } else {
             text
         }
     })?;
-    let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let set = |name: &str| lookup(name).is_some_and(|value| !value.is_empty());
     let source = if set("ANTHROPIC_AUTH_TOKEN") { "ANTHROPIC_AUTH_TOKEN" } else { "ANTHROPIC_API_KEY" };
     Ok((Arc::new(provider), source))
 }

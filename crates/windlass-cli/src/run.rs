@@ -7,6 +7,7 @@ use crate::output::{Output, OutputOptions};
 use crate::permissions::permissions;
 use crate::prompt;
 use crate::provider::Provider;
+use crate::settings::ProjectSettings;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, clean};
 use std::future::poll_fn;
@@ -22,7 +23,11 @@ use windlass::{
 /// Runs a prompt and returns the exit code.
 pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32> {
     let signals = Signals::listen();
-    let provider = Provider::choose(&args)?;
+    let cwd = std::env::current_dir()
+        .and_then(|cwd| cwd.canonicalize())
+        .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): change to another one"))?;
+    let settings = ProjectSettings::read(&cwd, &args.settings.flags())?;
+    let provider = Provider::choose(&args, &|name| settings.provider_variable(name))?;
     let prompt = prompt::read(&args, terminal.stdin)?;
     let mut output = Output::new(OutputOptions {
         format: args.output_format,
@@ -33,7 +38,9 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
         terminal,
     });
     let asker = terminal.can_ask().then(AskAtTerminal::new);
-    let query = configure(query(prompt), &args, &provider, &mut output, asker.as_ref())?;
+    let query =
+        query(prompt).provider(std::sync::Arc::clone(&provider.model)).tools(tools(args.tools.as_deref(), cwd)?);
+    let query = configure(query, &args, &settings, &mut output, asker.as_ref())?;
     let mut run = query.stream();
     match run.handle().await {
         Ok(handle) => signals.watch(handle),
@@ -126,37 +133,43 @@ async fn ready_event(run: &mut Run) -> Option<Result<Option<Event>, Error>> {
 fn configure(
     mut query: Query,
     args: &RunArgs,
-    provider: &Provider,
+    settings: &ProjectSettings,
     output: &mut Output,
     asker: Option<&AskAtTerminal>,
 ) -> anyhow::Result<Query> {
-    let cwd = std::env::current_dir()
-        .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): change to another one"))?;
     let skip = args.dangerously_skip_permissions;
-    let (mut permissions, notes) = permissions(&args.permissions, skip || args.allow_dangerously_skip_permissions)?;
-    for note in notes {
+    let bypass_allowed = skip || args.allow_dangerously_skip_permissions;
+    if let Some(origin) = settings.resolved.bypass_disabled.as_ref().filter(|_| bypass_allowed) {
+        return Err(Usage(format!("{origin} forbids the mode bypassPermissions")).into());
+    }
+    let (mut permissions, notes) = permissions(&args.permissions, bypass_allowed)?;
+    for note in notes.into_iter().chain(settings.notes()) {
         output.note(&note)?;
     }
+    permissions = settings.add_rules(permissions);
     if skip {
         permissions = permissions.mode(PermissionMode::BypassPermissions);
         warn_of_bypass()?;
+    } else if let Some(mode) = settings.mode(bypass_allowed).filter(|_| args.permissions.permission_mode.is_none()) {
+        permissions = permissions.mode(mode);
     }
     if let Some(asker) = asker {
         permissions = permissions.asking(asker.clone());
     }
     query = query
-        .provider(std::sync::Arc::clone(&provider.model))
-        .tools(tools(args.tools.as_deref(), cwd)?)
         .permissions(permissions)
         .include_partial_messages(args.include_partial_messages && args.output_format == OutputFormat::StreamJson)
         .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| "cli".to_owned()));
-    for directory in &args.permissions.add_dir {
+    for directory in args.permissions.add_dir.iter().map(PathBuf::as_path).chain(settings.directories()) {
         query = query.add_dir(directory);
     }
-    if let Some(model) = &args.model {
+    if let Some(environment) = settings.environment([]) {
+        query = query.env(environment);
+    }
+    if let Some(model) = args.model.as_deref().or(settings.model()) {
         query = query.model(model);
     }
-    if let Some(model) = &args.fallback_model {
+    if let Some(model) = args.fallback_model.as_deref().or(settings.fallback_model()) {
         query = query.fallback_model(model);
     }
     if let Some(turns) = args.max_turns {
@@ -189,6 +202,7 @@ fn configure(
     if args.r#continue {
         query = query.continue_latest();
     }
+    query = query.fork_session(args.fork_session);
     Ok(query)
 }
 

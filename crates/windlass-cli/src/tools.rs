@@ -5,12 +5,14 @@ use crate::explain::Verdict;
 use crate::failure::{Usage, of_start};
 use crate::jsonl::{self, Line};
 use crate::permissions::permissions;
+use crate::settings::{ProjectSettings, SettingsFlags};
 use crate::terminal::{Terminal, clean};
 use anyhow::Context;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::{Write, stdin, stdout};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use windlass::crates::model::ScriptedTurn;
 use windlass::crates::runtime::Prompt;
@@ -58,9 +60,6 @@ struct Answer<'a> {
 /// Runs calls in one session, in order, and returns the exit code: 1 when a
 /// line could not be used or, for a call from the arguments, when it failed.
 pub(crate) async fn call(args: ToolsCallArgs) -> anyhow::Result<i32> {
-    if args.settings.is_some() {
-        return Err(Usage("settings files are not read yet: give rules with --allowedTools".to_owned()).into());
-    }
     let mut bench = Bench::open(&args).await?;
     let mut out = stdout().lock();
     let single = match (&args.name, &args.input) {
@@ -121,6 +120,22 @@ async fn answer(bench: &mut Bench, line: &Line<Call>, out: &mut impl Write) -> a
     Ok(finished.result.is_error)
 }
 
+/// The settings of a bench: files count when a flag asks for some, so that calls are judged by the flags alone otherwise.
+fn bench_settings(args: &ToolsCallArgs, cwd: &Path) -> anyhow::Result<Option<ProjectSettings>> {
+    let flags = args.settings.flags();
+    if flags.settings.is_none() && flags.sources.is_none() && !flags.trust {
+        return Ok(None);
+    }
+    let cwd = cwd.canonicalize().with_context(|| format!("the directory {} cannot be used", cwd.display()))?;
+    // `--settings` alone means those.
+    let sources = flags.sources.or((!flags.trust).then_some(""));
+    let settings = ProjectSettings::read(&cwd, &SettingsFlags { sources, ..flags })?;
+    for note in settings.notes() {
+        writeln!(std::io::stderr(), "windlass: {}", clean(&note))?;
+    }
+    Ok(Some(settings))
+}
+
 /// One session whose model makes the calls that it is told to.
 struct Bench {
     session: Session,
@@ -130,7 +145,20 @@ struct Bench {
 
 impl Bench {
     async fn open(args: &ToolsCallArgs) -> anyhow::Result<Self> {
+        let cwd = match &args.cwd {
+            Some(cwd) => cwd.clone(),
+            None => std::env::current_dir()
+                .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): give --cwd"))?,
+        };
+        let settings = bench_settings(args, &cwd)?;
         let (mut permissions, _) = permissions(&args.permissions, true)?;
+        if let Some(settings) = &settings {
+            let mode = settings.mode(true).filter(|_| args.permissions.permission_mode.is_none());
+            permissions = settings.add_rules(match mode {
+                Some(mode) => permissions.mode(mode),
+                None => permissions,
+            });
+        }
         let allow = args.on_ask == OnAsk::Allow;
         permissions = permissions.asking(windlass::can_use_tool_fn(move |_| async move {
             if allow {
@@ -148,11 +176,6 @@ impl Bench {
                 None => ScriptedTurn::new().text("Done."),
             });
         let verdicts = Arc::new(Verdicts::default());
-        let cwd = match &args.cwd {
-            Some(cwd) => cwd.clone(),
-            None => std::env::current_dir()
-                .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): give --cwd"))?,
-        };
         let mut builder = session()
             .provider(model.with_delta_chars(0).without_recording())
             .tools(coding_tools(cwd))
@@ -161,6 +184,12 @@ impl Bench {
             .entrypoint("cli");
         for directory in &args.permissions.add_dir {
             builder = builder.add_dir(directory);
+        }
+        for directory in settings.iter().flat_map(ProjectSettings::directories) {
+            builder = builder.add_dir(directory);
+        }
+        if let Some(environment) = settings.as_ref().and_then(|settings| settings.environment([])) {
+            builder = builder.env(environment);
         }
         let session = builder.open().await.map_err(of_start)?;
         Ok(Self { session, next, verdicts })

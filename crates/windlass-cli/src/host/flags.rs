@@ -26,6 +26,7 @@ const SWITCHES: &[&str] = &[
     "replay-user-messages",
     "session-mirror",
     "strict-mcp-config",
+    "trust",
     "verbose",
 ];
 

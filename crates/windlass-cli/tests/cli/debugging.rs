@@ -52,7 +52,7 @@ fn explain_goes_on_after_lines_that_cannot_be_used() {
     let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
     assert_eq!(json!(ids), json!(["a", "b", null, "c", "d", "e", "f", "g"]));
     let errors: Vec<bool> = answers.iter().map(|answer| answer.get("error").is_some()).collect();
-    assert_eq!(errors, [false, true, true, true, true, true, false, false]);
+    assert_eq!(errors, [false, true, true, true, true, false, false, false]);
     assert_eq!((&answers[0]["behavior"], &answers[0]["protected"]), (&json!("deny"), &json!(true)));
     assert_eq!(answers[6]["behavior"], "allow");
     assert!(answers[6]["warnings"][0].as_str().unwrap().contains("denny"));

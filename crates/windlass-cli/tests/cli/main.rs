@@ -12,4 +12,5 @@ mod errors;
 mod formats;
 mod place;
 mod sessions;
+mod settings;
 mod signals;

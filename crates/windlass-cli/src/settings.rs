@@ -1,0 +1,134 @@
+//! Settings files and flags, as far as they concern a run.
+
+use crate::failure::Usage;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use windlass::crates::project::{
+    Layer, Loaded, Places, Resolved, SettingSources, SettingsError, SettingsRequest, load,
+};
+use windlass::crates::tools::host_environment;
+use windlass::crates::types::RuleSource;
+use windlass::{Behavior, Home, PermissionMode, Permissions};
+
+/// Variables that hold keys. Programs that tools run never see them.
+const KEYS: &[&str] =
+    &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN"];
+
+/// What settings say about a run.
+#[derive(Debug)]
+pub(crate) struct ProjectSettings {
+    pub(crate) places: Places,
+    pub(crate) resolved: Resolved,
+    /// Whether the project is trusted, as far as anybody had to know.
+    pub(crate) trusted: bool,
+}
+
+/// What the command line says about settings.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct SettingsFlags<'a> {
+    pub(crate) settings: Option<&'a str>,
+    /// The value of `--setting-sources`, which may be empty.
+    pub(crate) sources: Option<&'a str>,
+    pub(crate) trust: bool,
+}
+
+impl ProjectSettings {
+    /// Reads the settings of a session that starts in `cwd`, a path with links followed.
+    pub(crate) fn read(cwd: &Path, flags: &SettingsFlags<'_>) -> anyhow::Result<Self> {
+        let sources = flags.sources.map(str::parse::<SettingSources>).transpose();
+        let sources = sources.map_err(|problem| Usage(format!("--setting-sources: {problem}")))?.unwrap_or_default();
+        let home = Home::from_env().ok();
+        let places = Places::of_system(cwd, home.as_ref().map(Home::root), |name| std::env::var(name).ok());
+        let request =
+            SettingsRequest::new().sources(sources).flags(flags.settings.map(str::to_owned)).trust(flags.trust);
+        let loaded = load(&places, &request).map_err(refused)?;
+        let resolved = loaded.resolve().map_err(refused)?;
+        if let Some(origin) = &resolved.sandbox_required {
+            // Running without the protection that was asked for would be a lie.
+            return Err(Usage(format!("{origin} asks for a sandbox, which this version does not have")).into());
+        }
+        let Loaded { trusted, .. } = loaded;
+        Ok(Self { places, resolved, trusted })
+    }
+
+    /// What has no effect, in words.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = self.resolved.notes.iter().map(ToString::to_string).collect();
+        if let Some(origin) = &self.resolved.sandbox_enabled {
+            notes.push(format!("{origin}: there is no sandbox in this version, so commands run without one"));
+        }
+        for missing in self.resolved.additional_directories.iter().filter(|found| !counts(found.layer, &found.value)) {
+            let shown = missing.value.display();
+            notes.push(format!("{}: the directory {shown} is not there and is left out", missing.origin));
+        }
+        notes
+    }
+
+    /// Adds the rules to permissions.
+    pub(crate) fn add_rules(&self, mut permissions: Permissions) -> Permissions {
+        for set in &self.resolved.rules {
+            permissions = permissions.with_rules_at(&set.anchor, set.source, set.behavior, set.rules.clone());
+        }
+        // Rules that answers add mean the same now and when they are read again from the file they went to.
+        let nearest = [
+            (RuleSource::LocalSettings, Some(self.places.start())),
+            (RuleSource::ProjectSettings, Some(self.places.start())),
+            (RuleSource::UserSettings, self.places.user.first().map(PathBuf::as_path)),
+        ];
+        for (source, anchor) in nearest {
+            if let Some(anchor) = anchor {
+                permissions = permissions.with_rules_at(anchor, source, Behavior::Allow, Vec::<String>::new());
+            }
+        }
+        permissions
+    }
+
+    /// The mode that the settings begin in. bypassPermissions counts only when the command line lets it.
+    pub(crate) fn mode(&self, bypass_allowed: bool) -> Option<PermissionMode> {
+        let said = self.resolved.default_mode.as_ref()?;
+        let off = said.value == PermissionMode::BypassPermissions && !bypass_allowed && said.layer != Layer::Flags;
+        Some(if off { PermissionMode::Default } else { said.value })
+    }
+
+    /// More directories of the workspace: those that are there.
+    pub(crate) fn directories(&self) -> impl Iterator<Item = &Path> {
+        let all = self.resolved.additional_directories.iter();
+        all.filter(|found| counts(found.layer, &found.value)).map(|found| found.value.as_path())
+    }
+
+    pub(crate) fn model(&self) -> Option<&str> {
+        self.resolved.model.as_ref().map(|model| model.value.as_str())
+    }
+
+    pub(crate) fn fallback_model(&self) -> Option<&str> {
+        self.resolved.fallback_model.as_ref()?.value.first().map(String::as_str)
+    }
+
+    /// A variable for the model provider.
+    pub(crate) fn provider_variable(&self, name: &str) -> Option<String> {
+        let said = self.resolved.provider_env.get(name).map(|found| found.value.clone());
+        said.or_else(|| std::env::var(name).ok())
+    }
+
+    /// The environment of the programs that tools run, if it is another one than usual. `more` counts for more.
+    pub(crate) fn environment<'a>(
+        &'a self,
+        more: impl IntoIterator<Item = (&'a String, &'a String)>,
+    ) -> Option<Vec<(OsString, OsString)>> {
+        let said = self.resolved.env.iter().map(|(name, found)| (name, &found.value));
+        let extra = said.chain(more).filter(|(name, _)| !KEYS.contains(&name.as_str()));
+        let extra: Vec<(OsString, OsString)> = extra.map(|(name, value)| (name.into(), value.into())).collect();
+        let environment = || host_environment(std::env::vars_os()).into_iter().chain(extra.iter().cloned()).collect();
+        (!extra.is_empty()).then(environment)
+    }
+}
+
+/// Whether a directory is used. What the command line names must be there; that shows when the session opens.
+fn counts(layer: Layer, directory: &Path) -> bool {
+    layer == Layer::Flags || directory.is_dir()
+}
+
+/// Settings that cannot be used: a wrong command line, or a file that somebody must mend.
+fn refused(error: SettingsError) -> anyhow::Error {
+    anyhow::Error::from(Usage(error.to_string()))
+}

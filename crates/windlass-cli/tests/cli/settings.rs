@@ -1,0 +1,210 @@
+//! Settings files on real directories: what counts, what does not, and who says so.
+
+use crate::place::{Place, Ran, call, text, write};
+use serde_json::{Value, json};
+
+/// A place whose model runs one command and then reports what came of it.
+fn place(command: &str) -> Place {
+    Place::with_turns(&[call("Bash", &json!({ "command": command })), text("Finished.")])
+}
+
+/// The ways a session is driven from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Print,
+    Host,
+}
+
+const WAYS: [Way; 2] = [Way::Print, Way::Host];
+
+/// Runs one prompt, and whether its call was carried out.
+fn run(place: &Place, way: Way, args: &[&str]) -> (bool, Ran) {
+    let ran = match way {
+        Way::Print => place.run(&[&["-p", "Go.", "--output-format", "stream-json"], args].concat()),
+        Way::Host => {
+            let flags = ["--output-format", "stream-json", "--verbose", "--input-format", "stream-json"];
+            let prompt = json!({"type": "user", "message": {"role": "user", "content": "Go."}});
+            place.run_with(&[&flags[..], args].concat(), &format!("{prompt}\n"))
+        }
+    };
+    let denied = |line: &Value| line["type"] == "result" && line["permission_denials"] == json!([]);
+    (ran.stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).any(|line: Value| denied(&line)), ran)
+}
+
+fn settings(place: &Place, file: &str, settings: &Value) {
+    write(&place.path(file), &settings.to_string());
+}
+
+fn allow(rules: &[&str]) -> Value {
+    json!({ "permissions": { "allow": rules } })
+}
+
+#[test]
+fn the_user_counts_and_an_untrusted_project_does_not() {
+    for way in WAYS {
+        for (file, args, ran, note) in [
+            ("home/.windlass/settings.json", &[][..], true, ""),
+            ("home/.claude/settings.json", &[], true, ""),
+            ("home/.claude/settings.json", &["--setting-sources", "project,local"], false, ""),
+            ("work/.claude/settings.json", &[], false, "without trust"),
+            ("work/.windlass/settings.json", &[], false, "without trust"),
+            ("work/.claude/settings.local.json", &[], false, "without trust"),
+            ("work/.claude/settings.json", &["--trust"], true, ""),
+            ("work/.claude/settings.local.json", &["--trust"], true, ""),
+            ("work/.claude/settings.json", &["--setting-sources", "project"], true, ""),
+            ("work/.claude/settings.json", &["--setting-sources=user,local"], false, ""),
+            ("work/.claude/settings.json", &["--setting-sources="], false, ""),
+            ("work/.windlass/settings.local.json", &["--setting-sources", "local"], true, ""),
+            ("file.json", &["--settings", "../file.json"], true, ""),
+            ("file.json", &["--settings", "../file.json", "--setting-sources="], true, ""),
+        ] {
+            let place = place("touch made");
+            settings(&place, file, &allow(&["Bash(touch *)"]));
+            let (allowed, output) = run(&place, way, args);
+            assert_eq!(allowed, ran, "{way:?} {file} {args:?} {output:#?}");
+            assert_eq!(place.work().join("made").exists(), ran);
+            assert_eq!(output.stderr.contains("without trust"), !note.is_empty(), "{way:?} {file} {output:#?}");
+            if !note.is_empty() {
+                assert!(output.stderr.contains("Bash(touch *)") && output.stderr.contains("settings"), "{output:#?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn records_of_trust_count() {
+    for way in WAYS {
+        for record in [".claude.json", ".windlass/windlass-trust.json"] {
+            let place = place("touch made");
+            settings(&place, "work/.claude/settings.json", &allow(&["Bash(touch *)"]));
+            let cwd = place.work().canonicalize().unwrap();
+            let known = json!({"projects": {cwd.to_str().unwrap(): {"hasTrustDialogAccepted": true, "trusted": true}}});
+            settings(&place, &format!("home/{record}"), &known);
+            assert!(run(&place, way, &[]).0, "{way:?} {record}");
+            // A record that is broken grants nothing, and nothing else breaks.
+            write(&place.home().join(record), "{");
+            let (allowed, ran) = run(&place, way, &[]);
+            assert!(!allowed && ran.stderr.contains("record of trust"), "{ran:#?}");
+        }
+    }
+}
+
+#[test]
+fn a_deny_of_any_file_counts() {
+    let files = [
+        "home/.windlass/settings.json",
+        "home/.claude/settings.json",
+        "work/.claude/settings.json",
+        "work/.windlass/settings.json",
+        "work/.claude/settings.local.json",
+        "work/.windlass/settings.local.json",
+    ];
+    for way in WAYS {
+        for file in files {
+            let place = place("touch made");
+            settings(&place, file, &json!({"permissions": {"deny": ["Bash(touch *)"]}}));
+            let (allowed, ran) = run(&place, way, &["--allowedTools", "Bash"]);
+            assert!(!allowed && !place.work().join("made").exists(), "{way:?} {file} {ran:#?}");
+        }
+    }
+}
+
+#[test]
+fn the_repository_around_the_start_counts() {
+    for (git, counts) in [(true, true), (false, false)] {
+        let place = place("touch made");
+        let sub = place.work().join("a/b");
+        std::fs::create_dir_all(&sub).unwrap();
+        if git {
+            std::fs::create_dir(place.work().join(".git")).unwrap();
+        }
+        settings(&place, "work/.claude/settings.json", &json!({"permissions": {"deny": ["Bash(touch *)"]}}));
+        let mut command = place.command(&["-p", "Go.", "--allowedTools", "Bash"]);
+        let ran = command.current_dir(&sub).output().unwrap();
+        assert_eq!(sub.join("made").exists(), !counts, "{ran:?}");
+    }
+}
+
+#[test]
+fn a_broken_file_stops_everything_and_is_named() {
+    let broken = ["{", "[]", r#"{"permissions":{"deny":"Bash"}}"#, r#"{"permissions":{"deny":["Bash("]}}"#];
+    for way in WAYS {
+        for file in ["home/.claude/settings.json", "work/.claude/settings.json", "work/.windlass/settings.local.json"] {
+            for text in broken {
+                let place = place("touch made");
+                write(&place.path(file), text);
+                let (allowed, ran) = run(&place, way, &["--allowedTools", "Bash"]);
+                let name = file.rsplit_once('/').unwrap().1;
+                assert!(!allowed && !place.work().join("made").exists(), "{ran:#?}");
+                assert!(ran.code == 2 && ran.stderr.contains(name), "{way:?} {file} {text} {ran:#?}");
+                // What is not read cannot hurt.
+                assert!(run(&place, way, &["--allowedTools", "Bash", "--setting-sources", ""]).0);
+            }
+        }
+        let (_, ran) = run(&place("true"), way, &["--setting-sources", "users"]);
+        assert!(ran.code == 2 && ran.stderr.contains("users"), "{ran:#?}");
+    }
+}
+
+#[test]
+fn variables_reach_programs_and_keys_do_not() {
+    let said = json!({"env": {"GREETING": "hello", "ANTHROPIC_API_KEY": "secret"}});
+    for way in WAYS {
+        for (file, args, seen) in [
+            ("home/.claude/settings.json", &[][..], true),
+            ("work/.claude/settings.json", &[], false),
+            ("work/.claude/settings.json", &["--trust"], true),
+            ("x.json", &["--settings", "../x.json"], true),
+        ] {
+            let place = place("echo $GREETING/$ANTHROPIC_API_KEY/ > made");
+            settings(&place, file, &said);
+            let (_, ran) = run(&place, way, &[&["--allowedTools", "Bash,Edit(**)"], args].concat());
+            let made = std::fs::read_to_string(place.work().join("made")).unwrap_or_default();
+            assert_eq!(made, if seen { "hello//\n" } else { "//\n" }, "{way:?} {file} {ran:#?}");
+        }
+    }
+}
+
+#[test]
+fn patterns_start_where_their_file_says() {
+    for (file, base) in [
+        ("work/.claude/settings.json", "work"),
+        ("work/.windlass/settings.local.json", "work"),
+        ("home/.claude/settings.json", "home/.claude"),
+        ("home/.windlass/settings.json", "home/.windlass"),
+    ] {
+        let place = Place::new();
+        settings(&place, file, &json!({"permissions": {"deny": ["Read(/secret)"]}}));
+        for (directory, denied) in [("work", base == "work"), (base, true), ("home", false)] {
+            let secret = place.path(directory).canonicalize().unwrap().join("secret");
+            let question = json!({"tool": "Read", "input": {"file_path": secret}, "settings": true});
+            let verdict = &place.run_with(&["permissions", "explain"], &question.to_string()).lines()[0];
+            assert_eq!(verdict["behavior"] == "deny", denied, "{file} {directory} {verdict}");
+        }
+    }
+}
+
+#[test]
+fn explain_tells_what_a_session_would_do() {
+    let place = Place::new();
+    settings(&place, "work/.claude/settings.json", &allow(&["Bash(make *)"]));
+    settings(
+        &place,
+        "home/.claude/settings.json",
+        &json!({"permissions": {"defaultMode": "dontAsk", "ask": ["Bash(ls *)"]}}),
+    );
+    let ask = |more: &Value| {
+        let mut question = json!({"tool": "Bash", "input": {"command": "make all"}});
+        question.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        place.run_with(&["permissions", "explain"], &question.to_string()).lines()[0].clone()
+    };
+    assert_eq!(ask(&json!({}))["behavior"], "ask");
+    let untrusted = ask(&json!({"settings": true}));
+    assert_eq!(untrusted["behavior"], "deny", "{untrusted}");
+    assert!(untrusted["warnings"][0].as_str().unwrap().contains("Bash(make *)"));
+    let trusted = ask(&json!({"settings": true, "trust": true}));
+    assert_eq!((&trusted["behavior"], &trusted["rule"]["source"]), (&json!("allow"), &json!("projectSettings")));
+    assert_eq!(ask(&json!({"settings": true, "mode": "default"}))["behavior"], "ask");
+    write(&place.work().join(".claude/settings.json"), "{");
+    assert!(ask(&json!({"settings": true}))["error"].as_str().unwrap().contains("settings.json"));
+}
