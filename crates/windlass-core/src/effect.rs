@@ -56,8 +56,15 @@ pub enum Effect {
         /// The current directory.
         cwd: PathBuf,
     },
-    /// Ask the host. Answered by [`Input::Answered`].
-    Ask(Box<PermissionRequest>),
+    /// Ask the PermissionRequest hooks and the host, at the same time. Answered
+    /// by [`Input::Answered`]: a deny of either at once, an allow when all hooks
+    /// have answered. [`Input::AskedHooks`] may come before it.
+    Ask {
+        /// The question.
+        request: Box<PermissionRequest>,
+        /// The current directory.
+        cwd: PathBuf,
+    },
     /// Keep the files that a call is about to change. Answered by [`Input::Snapshotted`].
     Snapshot {
         /// The call.
@@ -127,7 +134,9 @@ pub enum Input {
     Prepared(EffectId, Result<Box<Prepared>, Unprepared>),
     /// Hooks answered.
     Hooked(EffectId, Box<HookOutcome>),
-    /// The host answered.
+    /// PermissionRequest hooks ran for a question that is not answered yet.
+    AskedHooks(EffectId, Box<HookOutcome>),
+    /// A question is answered.
     Answered(EffectId, PermissionAnswer),
     /// Files were kept, or could not be.
     Snapshotted(EffectId, Result<(), String>),

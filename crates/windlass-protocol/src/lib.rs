@@ -44,6 +44,7 @@
 //! than [`MAX_LINE`] bytes; what does not fit is left out and says so.
 
 mod channel;
+pub mod client;
 mod frame;
 mod input;
 mod line;

@@ -1,0 +1,373 @@
+//! The client side of the host protocol: a Rust host whose runtime lives in
+//! another process.
+//!
+//! [`Client::spawn`] starts a program, such as `windlass`, and
+//! [`Client::connect`] talks over any pair of byte streams. The callbacks of
+//! [`ClientOptions`] are those of the runtime in process: a
+//! [`CanUseTool`](windlass_permission::CanUseTool), a [`Hook`](windlass_hook::Hook) or a set of tools works in both places.
+//!
+//! ```no_run
+//! use windlass_permission::can_use_tool_fn;
+//! use windlass_protocol::client::{Client, ClientOptions, Message, Program};
+//! use windlass_types::PermissionAnswer;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let program = Program::new("windlass").cwd("/path/to/project").allowed_tools(["Bash(cargo test *)"]);
+//! let options = ClientOptions::new().can_use_tool(can_use_tool_fn(|request| async move {
+//!     println!("{}?", request.title);
+//!     PermissionAnswer::deny("Not today.")
+//! }));
+//! let mut client = Client::spawn(program, options).await?;
+//! client.prompt("Fix the failing test").await?;
+//! while let Some(message) = client.next().await? {
+//!     match message {
+//!         Message::Assistant(said) => println!("{}", said.text()),
+//!         Message::Result(result) => {
+//!             println!("{} turns, ${:.4}", result.num_turns, result.total_cost_usd);
+//!             break;
+//!         }
+//!         _ => {}
+//!     }
+//! }
+//! client.close().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Bounds
+//! 16 MiB of messages wait to be read; then the other side is made to wait. A
+//! host that does not read them still answers questions, and its orders are
+//! answered, until twice as much waits. At most 256 questions, or one line's
+//! bytes of them, are answered at the same time; further ones are refused. A
+//! line may be 64 MiB long.
+
+mod answers;
+mod error;
+mod handle;
+mod hooks;
+mod inbox;
+mod message;
+mod options;
+mod permission;
+mod process;
+mod program;
+mod reader;
+mod status;
+mod tools;
+
+pub use error::ClientError;
+pub use handle::ClientHandle;
+pub use message::{
+    AssistantMessage, Init, Message, OtherMessage, ResultMessage, StreamEvent, SystemMessage, UserMessage,
+};
+pub use options::ClientOptions;
+pub use program::Program;
+pub use status::{ContextUsage, McpServer};
+pub use windlass_runtime::Prompt;
+
+use crate::channel::outbox::Outbox;
+use crate::channel::task::AbortOnDrop;
+use answers::{Answers, Callbacks};
+use futures_util::Stream;
+use handle::Shared;
+use inbox::{Inbox, Outlet};
+use process::Process;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::process::ExitStatus;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::time::timeout;
+use windlass_types::{EntryId, JsonText};
+
+/// How long a stream without a process may take to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long is waited for the rest of the output of a process that has ended:
+/// others may hold it open.
+const LAST_LINES: Duration = Duration::from_secs(2);
+
+/// A session in another process, or at the other end of a pair of streams.
+///
+/// Dropping it kills the process with its group; [`Client::close`] lets it end
+/// in peace.
+pub struct Client {
+    handle: ClientHandle,
+    outlet: Outlet,
+    process: Option<Process>,
+    initialized: JsonText,
+    /// Whether the end was told.
+    over: bool,
+    _tasks: [AbortOnDrop<()>; 2],
+}
+
+impl fmt::Debug for Client {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Client").field("process", &self.process).field("over", &self.over).finish_non_exhaustive()
+    }
+}
+
+/// What a client says of itself first.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Initialize {
+    hooks: Option<BTreeMap<&'static str, [hooks::Matcher; 1]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_prompt: Option<[String; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    append_system_prompt: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    json_schema: Option<JsonText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agents: Option<JsonText>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sdk_mcp_servers: Vec<String>,
+}
+
+impl Client {
+    /// Starts a program and waits until it is ready.
+    ///
+    /// Dropping the future kills the program.
+    ///
+    /// # Errors
+    /// The program is not there, cannot be run, ends at once, or does not speak
+    /// the protocol.
+    pub async fn spawn(program: Program, options: ClientOptions) -> Result<Self, ClientError> {
+        let (process, stdin, stdout) = Process::start(&program, flags(&options))?;
+        Self::open(stdout, stdin, Some(process), options).await
+    }
+
+    /// Talks to the other side over a pair of streams, such as the halves of a
+    /// socket, and waits until it is ready.
+    ///
+    /// A [`Server`](crate::Server) at the other end asks about tool calls if its
+    /// [`permission_prompts`](crate::ServerOptions::permission_prompts) are on.
+    ///
+    /// # Errors
+    /// The other side goes away, does not answer in time, or does not speak the protocol.
+    pub async fn connect<R, W>(reader: R, writer: W, options: ClientOptions) -> Result<Self, ClientError>
+    where
+        R: AsyncRead + Unpin + Send + 'static,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        Self::open(reader, writer, None, options).await
+    }
+
+    async fn open<R, W>(
+        reader: R,
+        mut writer: W,
+        process: Option<Process>,
+        options: ClientOptions,
+    ) -> Result<Self, ClientError>
+    where
+        R: AsyncRead + Unpin + Send + 'static,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        let (outbox, lane) = Outbox::new();
+        let shared = Arc::new(Shared::new(&options, outbox.clone()));
+        let (inbox, outlet) = Inbox::new(options.max_waiting, &shared.switches);
+        let callbacks = Arc::new(Callbacks::new(&options));
+        let answers = Answers::new(Arc::clone(&callbacks), outbox, options.max_line);
+        let written = tokio::spawn(async move {
+            // If it fails, reading tells why.
+            let _ = lane.carry(&mut writer).await;
+            let _ = writer.shutdown().await;
+        });
+        let read = tokio::spawn(reader::read(reader, Arc::clone(&shared), answers, inbox));
+        let mut client = Self {
+            handle: ClientHandle(shared),
+            outlet,
+            process,
+            initialized: JsonText::empty_object(),
+            over: false,
+            _tasks: [AbortOnDrop(read), AbortOnDrop(written)],
+        };
+        client.initialize(&callbacks, options).await?;
+        Ok(client)
+    }
+
+    async fn initialize(&mut self, callbacks: &Callbacks, options: ClientOptions) -> Result<(), ClientError> {
+        #[derive(Deserialize)]
+        struct Answer {
+            #[serde(default)]
+            hook_on_failure_supported: bool,
+        }
+        let order = Initialize {
+            hooks: callbacks.hooks.registration(),
+            system_prompt: options.system_prompt.map(|text| [text]),
+            append_system_prompt: options.append_system_prompt,
+            json_schema: options.json_schema,
+            agents: options.agents,
+            sdk_mcp_servers: callbacks.tools.names(),
+        };
+        let answered = self.handle.order_within("initialize", &order, options.initialize_timeout).await;
+        self.initialized = match answered {
+            Ok(answer) => answer,
+            Err(ClientError::Closed) => return Err(self.ended().await.err().unwrap_or(ClientError::Closed)),
+            Err(error) => return Err(error),
+        };
+        if callbacks.hooks.has_gate() && !self.initialized.to::<Answer>()?.hook_on_failure_supported {
+            return Err(ClientError::Unsupported("hooks that close a gate when they fail".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// What the other side said of itself: its commands, models and more, as it came.
+    pub fn initialized(&self) -> &JsonText {
+        &self.initialized
+    }
+
+    /// The id of the process, while it runs.
+    pub fn process_id(&self) -> Option<u32> {
+        self.process.as_ref().and_then(Process::id)
+    }
+
+    /// Gives orders, also from other tasks.
+    pub fn handle(&self) -> &ClientHandle {
+        &self.handle
+    }
+
+    /// Gives a prompt. See [`ClientHandle::prompt`].
+    ///
+    /// # Errors
+    /// As [`ClientHandle::prompt`].
+    pub async fn prompt(&self, prompt: impl Into<Prompt>) -> Result<EntryId, ClientError> {
+        self.handle.prompt(prompt).await
+    }
+
+    /// Stops the turn that goes on. See [`ClientHandle::interrupt`].
+    ///
+    /// # Errors
+    /// As [`ClientHandle::interrupt`].
+    pub async fn interrupt(&self) -> Result<(), ClientError> {
+        self.handle.interrupt().await
+    }
+
+    /// The next message, or nothing once the other side has ended in peace: when
+    /// no turn was going on, and with an exit code that says so.
+    ///
+    /// Cancel safe.
+    ///
+    /// # Errors
+    /// The other side is gone, or does not speak the protocol. After that there
+    /// is nothing more.
+    pub async fn next(&mut self) -> Result<Option<Message>, ClientError> {
+        if self.over {
+            return Ok(None);
+        }
+        let line = match &mut self.process {
+            None => self.outlet.next().await,
+            Some(process) => tokio::select! {
+                biased;
+                line = self.outlet.next() => line,
+                _ = process.wait() => timeout(LAST_LINES, self.outlet.next()).await.unwrap_or(None),
+            },
+        };
+        if let Some(line) = line {
+            return Ok(Some(Message::read(line)));
+        }
+        let ended = self.ended().await;
+        self.over = true;
+        ended.map(|()| None)
+    }
+
+    /// Reads up to the end of the turn and leaves all other messages out.
+    ///
+    /// Cancel safe, but what was left out is gone.
+    ///
+    /// # Errors
+    /// As [`Client::next`], and [`ClientError::Closed`] if there is no result any more.
+    pub async fn result(&mut self) -> Result<ResultMessage, ClientError> {
+        while let Some(message) = self.next().await? {
+            if let Message::Result(result) = message {
+                return Ok(result);
+            }
+        }
+        Err(ClientError::Closed)
+    }
+
+    /// The messages as a stream, which ends with the first error.
+    pub fn messages(&mut self) -> impl Stream<Item = Result<Message, ClientError>> + Send + '_ {
+        futures_util::stream::unfold(self, |client| async {
+            let message = client.next().await.transpose()?;
+            Some((message, client))
+        })
+    }
+
+    /// Ends the session: the other side is told that nothing follows, and what
+    /// it still writes is left out. A turn that goes on is finished, but nobody
+    /// answers its questions; interrupt it first if it should not be.
+    ///
+    /// A process may take 5 s, then it is told to terminate; 5 s later it is killed.
+    /// Dropping the future kills it at once.
+    ///
+    /// # Errors
+    /// The process did not end in peace, or had to be ended.
+    pub async fn close(mut self) -> Result<(), ClientError> {
+        self.handle.0.switches.discard.send_replace(true);
+        self.handle.0.outbox.finish();
+        let rest = async { while self.outlet.next().await.is_some() {} };
+        match &mut self.process {
+            None => {
+                if timeout(PATIENCE, rest).await.is_err() {
+                    return Err(ClientError::TimedOut { order: "close".to_owned(), limit: PATIENCE });
+                }
+            }
+            Some(process) => {
+                process.end().await.map_err(ClientError::Io)?;
+                // Whether its last result was an error is known at the end of its output.
+                let _ = timeout(LAST_LINES, rest).await;
+            }
+        }
+        self.handle.0.in_turn.store(false, Ordering::Relaxed);
+        self.ended().await
+    }
+
+    /// How the other side ended, or will have in a moment. Cancel safe.
+    async fn ended(&mut self) -> Result<(), ClientError> {
+        let shared = &self.handle.0;
+        if let Some(error) = shared.take_end() {
+            return Err(error);
+        }
+        let in_turn = shared.in_turn.load(Ordering::Relaxed);
+        let Some(process) = &mut self.process else {
+            return if in_turn { Err(ClientError::Closed) } else { Ok(()) };
+        };
+        shared.outbox.finish();
+        let status = process.end().await.map_err(ClientError::Io)?;
+        let failed_turn = status.code() == Some(1) && shared.last_is_error.load(Ordering::Relaxed);
+        if !in_turn && (status.success() || failed_turn) {
+            return Ok(());
+        }
+        Err(exited(status, process.last_words().await))
+    }
+}
+
+fn exited(status: ExitStatus, stderr: String) -> ClientError {
+    ClientError::Exited { status, stderr }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // Handles that are left must not wait for anything.
+        self.handle.0.requests.close();
+    }
+}
+
+/// The arguments that make a program speak the protocol.
+fn flags(options: &ClientOptions) -> Vec<OsString> {
+    let protocol = ["--output-format", "stream-json", "--verbose", "--input-format", "stream-json"];
+    let mut flags: Vec<OsString> = protocol.map(OsString::from).to_vec();
+    if options.can_use_tool.is_some() {
+        flags.extend(["--permission-prompt-tool", "stdio"].map(OsString::from));
+    }
+    if let Some(schema) = &options.json_schema {
+        flags.push(format!("--json-schema={schema}").into());
+    }
+    flags
+}

@@ -1,0 +1,167 @@
+//! Questions of the other side, answered by callbacks of the host.
+
+use super::hooks::HookCallbacks;
+use super::options::ClientOptions;
+use super::permission;
+use super::tools::ToolServers;
+use crate::channel::frames::Response;
+use crate::channel::outbox::Outbox;
+use crate::line;
+use futures_util::FutureExt;
+use serde_json::json;
+use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::task::AbortHandle;
+use windlass_permission::CanUseTool;
+use windlass_types::{JsonError, JsonText};
+
+/// Most questions that are answered at the same time; further ones are refused.
+const MAX_RUNNING: usize = 256;
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) error: String,
+    pub(super) code: Option<&'static str>,
+}
+
+impl Failure {
+    pub(super) fn new(error: impl Into<String>) -> Self {
+        Self { error: error.into(), code: None }
+    }
+}
+
+impl From<JsonError> for Failure {
+    fn from(error: JsonError) -> Self {
+        Self::new(error.to_string())
+    }
+}
+
+/// Who answers.
+pub(super) struct Callbacks {
+    can_use_tool: Option<Arc<dyn CanUseTool>>,
+    pub(super) hooks: HookCallbacks,
+    pub(super) tools: ToolServers,
+}
+
+impl Callbacks {
+    pub(super) fn new(options: &ClientOptions) -> Self {
+        Self {
+            can_use_tool: options.can_use_tool.clone(),
+            hooks: HookCallbacks::new(options.hooks.clone(), options.hook_timeout),
+            tools: ToolServers::new(options.tools.clone(), Arc::clone(&options.ids)),
+        }
+    }
+
+    async fn answer(&self, id: &str, subtype: &str, body: &JsonText) -> Result<JsonText, Failure> {
+        match (subtype, &self.can_use_tool) {
+            ("can_use_tool", Some(answer)) => permission::answer(&**answer, id, body).await,
+            ("can_use_tool", None) => Err(Failure::new("nobody answers questions about tool calls")),
+            ("hook_callback", _) => self.hooks.answer(body).await,
+            ("mcp_message", _) => self.tools.answer(body).await,
+            ("elicitation", _) => Ok(JsonText::of(&json!({ "action": "decline" }))?),
+            ("request_user_dialog", _) => Ok(JsonText::of(&json!({ "behavior": "cancelled" }))?),
+            _ => Err(Failure {
+                error: format!("Unsupported control request subtype: {subtype}"),
+                code: Some("unsupported_request"),
+            }),
+        }
+    }
+}
+
+/// The questions that are being answered. Dropping this drops the callbacks.
+pub(super) struct Answers {
+    callbacks: Arc<Callbacks>,
+    running: Arc<Mutex<Running>>,
+    outbox: Outbox,
+    max_line: usize,
+}
+
+#[derive(Default)]
+struct Running {
+    tasks: HashMap<String, (AbortHandle, usize)>,
+    bytes: usize,
+}
+
+impl Running {
+    fn remove(&mut self, id: &str) -> Option<AbortHandle> {
+        let (task, size) = self.tasks.remove(id)?;
+        self.bytes = self.bytes.saturating_sub(size);
+        Some(task)
+    }
+}
+
+fn lock(running: &Mutex<Running>) -> MutexGuard<'_, Running> {
+    running.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Answers {
+    pub(super) fn new(callbacks: Arc<Callbacks>, outbox: Outbox, max_line: usize) -> Self {
+        Self { callbacks, running: Arc::default(), outbox, max_line }
+    }
+
+    /// Lets a question be answered, or refuses it if too many are.
+    ///
+    /// It waits only for a side that asks without reading the answers.
+    pub(super) async fn take(&self, id: String, subtype: String, body: JsonText) {
+        let size = body.as_str().len();
+        if !self.start(&id, subtype, body, size) {
+            let mut bytes = Vec::new();
+            line::push(&mut bytes, &Response::error(&id, "too many requests wait for an answer", Some("overloaded")));
+            // It fails only when nobody waits for it.
+            let _ = self.outbox.send(bytes).await;
+        }
+    }
+
+    fn start(&self, id: &str, subtype: String, body: JsonText, size: usize) -> bool {
+        let mut running = lock(&self.running);
+        if running.tasks.contains_key(id) {
+            tracing::warn!(id, "a question came twice; the second one is left alone");
+            return true;
+        }
+        let full = running.tasks.len() >= MAX_RUNNING || running.bytes.saturating_add(size) > self.max_line;
+        if full && !running.tasks.is_empty() {
+            return false;
+        }
+        let (callbacks, outbox, max_line) = (Arc::clone(&self.callbacks), self.outbox.clone(), self.max_line);
+        let (table, owned) = (Arc::clone(&self.running), id.to_owned());
+        let task = tokio::spawn(async move {
+            let said = AssertUnwindSafe(callbacks.answer(&owned, &subtype, &body)).catch_unwind().await;
+            let said = said.unwrap_or_else(|_| Err(Failure::new("the callback panicked")));
+            // It fails only when nobody waits for it.
+            let _ = outbox.send(written(&owned, &said, max_line)).await;
+            lock(&table).remove(&owned);
+        });
+        running.tasks.insert(id.to_owned(), (task.abort_handle(), size));
+        running.bytes = running.bytes.saturating_add(size);
+        true
+    }
+
+    /// Drops the callback of a question that was taken back.
+    pub(super) fn cancel(&self, id: &str) {
+        if let Some(task) = lock(&self.running).remove(id) {
+            task.abort();
+        }
+    }
+}
+
+fn written(id: &str, said: &Result<JsonText, Failure>, max_line: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let response = match said {
+        Ok(json) => Response::success(id, Some(json)),
+        Err(failure) => Response::error(id, &failure.error, failure.code),
+    };
+    if !line::push_within(&mut bytes, &response, max_line) {
+        line::push(&mut bytes, &Response::error(id, "the answer is too long", None));
+    }
+    bytes
+}
+
+impl Drop for Answers {
+    fn drop(&mut self) {
+        for (_, (task, _)) in lock(&self.running).tasks.drain() {
+            task.abort();
+        }
+    }
+}

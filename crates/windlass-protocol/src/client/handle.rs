@@ -1,0 +1,223 @@
+//! Orders to the other side.
+
+use super::error::ClientError;
+use super::inbox::Switches;
+use super::options::ClientOptions;
+use super::status::{ContextUsage, McpServer};
+use crate::channel::outbox::Outbox;
+use crate::channel::requests::Requests;
+use crate::line;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use windlass_runtime::Prompt;
+use windlass_tool::Ids;
+use windlass_types::{ContentBlock, EntryId, JsonText, PermissionMode};
+
+/// What the parts of a client share.
+pub(super) struct Shared {
+    pub(super) outbox: Outbox,
+    pub(super) requests: Requests,
+    pub(super) switches: Switches,
+    pub(super) max_line: usize,
+    order_timeout: Duration,
+    ids: Arc<dyn Ids>,
+    /// Whether a prompt was given since the last result.
+    pub(super) in_turn: AtomicBool,
+    pub(super) last_is_error: AtomicBool,
+    /// Why reading ended before the stream did.
+    end: Mutex<Option<ClientError>>,
+}
+
+impl Shared {
+    pub(super) fn new(options: &ClientOptions, outbox: Outbox) -> Self {
+        let requests = Requests::new(outbox.clone(), Arc::clone(&options.ids)).with_max_line(options.max_line);
+        Self {
+            outbox,
+            requests,
+            switches: Switches::default(),
+            max_line: options.max_line,
+            order_timeout: options.order_timeout,
+            ids: Arc::clone(&options.ids),
+            in_turn: AtomicBool::new(false),
+            last_is_error: AtomicBool::new(false),
+            end: Mutex::default(),
+        }
+    }
+
+    pub(super) fn end_with(&self, error: ClientError) {
+        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+    }
+
+    pub(super) fn take_end(&self) -> Option<ClientError> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Gives prompts and orders to the other side. Cheap to clone; it works from any
+/// task, also from within callbacks, for as long as its client is there.
+#[derive(Clone)]
+pub struct ClientHandle(pub(super) Arc<Shared>);
+
+impl fmt::Debug for ClientHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClientHandle").finish_non_exhaustive()
+    }
+}
+
+#[derive(Serialize)]
+struct UserLine<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    session_id: &'static str,
+    uuid: &'a EntryId,
+    message: UserContent<'a>,
+    parent_tool_use_id: Option<&'static str>,
+    #[serde(rename = "shouldQuery", skip_serializing_if = "Option::is_none")]
+    should_query: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct UserContent<'a> {
+    role: &'static str,
+    content: &'a [ContentBlock],
+}
+
+#[derive(Serialize)]
+struct Order<'a, B> {
+    subtype: &'a str,
+    #[serde(flatten)]
+    body: &'a B,
+}
+
+impl ClientHandle {
+    /// Gives a prompt. It waits behind those before it, and each gets exactly one
+    /// [`Message::Result`](crate::client::Message::Result). Returns its id.
+    ///
+    /// Waits for a side that does not read. Cancel safe: it is given or it is not.
+    ///
+    /// # Errors
+    /// The other side can no longer be reached, or the prompt is too long for a line.
+    pub async fn prompt(&self, prompt: impl Into<Prompt>) -> Result<EntryId, ClientError> {
+        let prompt = prompt.into();
+        let uuid = EntryId::from_bits(self.0.ids.bits());
+        let message = UserContent { role: "user", content: &prompt.content };
+        let should_query = (!prompt.query).then_some(false);
+        let line =
+            UserLine { kind: "user", session_id: "", uuid: &uuid, message, parent_tool_use_id: None, should_query };
+        let mut bytes = Vec::new();
+        if !line::push_within(&mut bytes, &line, self.0.max_line) {
+            return Err(ClientError::RequestTooLong { limit: self.0.max_line });
+        }
+        let slot = self.0.outbox.reserve(bytes.len()).await.map_err(|_| ClientError::Closed)?;
+        self.0.in_turn.store(true, Ordering::Relaxed);
+        slot.send(bytes);
+        Ok(uuid)
+    }
+
+    /// Takes back a prompt that waits. Returns whether it did.
+    ///
+    /// # Errors
+    /// As [`ClientHandle::control`].
+    pub async fn cancel_prompt(&self, id: &EntryId) -> Result<bool, ClientError> {
+        #[derive(Deserialize)]
+        struct Cancelled {
+            cancelled: bool,
+        }
+        let answer = self.order("cancel_async_message", &json!({ "message_uuid": id })).await?;
+        Ok(read::<Cancelled>(&answer)?.cancelled)
+    }
+
+    /// Stops the turn that goes on, if one does. Its result still comes.
+    ///
+    /// # Errors
+    /// As [`ClientHandle::control`].
+    pub async fn interrupt(&self) -> Result<(), ClientError> {
+        self.order("interrupt", &json!({})).await.map(drop)
+    }
+
+    /// Goes on with another model; the default one for nothing.
+    ///
+    /// # Errors
+    /// As [`ClientHandle::control`].
+    pub async fn set_model(&self, name: Option<&str>) -> Result<(), ClientError> {
+        self.order("set_model", &json!({ "model": name })).await.map(drop)
+    }
+
+    /// Changes how much may happen without a question.
+    ///
+    /// # Errors
+    /// As [`ClientHandle::control`]; refused if the program was not started for such a mode.
+    pub async fn set_permission_mode(&self, mode: PermissionMode) -> Result<(), ClientError> {
+        self.order("set_permission_mode", &json!({ "mode": mode })).await.map(drop)
+    }
+
+    /// Sets most tokens that the model may reason with: 0 is not at all, nothing is the default.
+    ///
+    /// # Errors
+    /// As [`ClientHandle::control`].
+    pub async fn set_thinking(&self, max_tokens: Option<u32>) -> Result<(), ClientError> {
+        self.order("set_max_thinking_tokens", &json!({ "max_thinking_tokens": max_tokens })).await.map(drop)
+    }
+
+    /// The MCP servers of the session.
+    ///
+    /// # Errors
+    /// As [`ClientHandle::control`].
+    pub async fn mcp_status(&self) -> Result<Vec<McpServer>, ClientError> {
+        #[derive(Deserialize)]
+        struct Servers {
+            #[serde(rename = "mcpServers", default)]
+            servers: Vec<JsonText>,
+        }
+        let servers: Servers = read(&self.order("mcp_status", &json!({})).await?)?;
+        servers.servers.into_iter().map(|raw| Ok(McpServer::read(raw)?)).collect()
+    }
+
+    /// What the conversation takes up.
+    ///
+    /// # Errors
+    /// As [`ClientHandle::control`].
+    pub async fn context_usage(&self) -> Result<ContextUsage, ClientError> {
+        Ok(ContextUsage::read(self.order("get_context_usage", &json!({})).await?)?)
+    }
+
+    /// Gives any order of the protocol: `body` is an object with its fields but
+    /// the `subtype`. Returns what was answered, as it came; an empty object if
+    /// the answer says only that it worked.
+    ///
+    /// Cancel safe: an order that nobody waits for is taken back.
+    ///
+    /// # Errors
+    /// It was refused or not answered in time, it is not an object, or the other
+    /// side can no longer be reached.
+    pub async fn control(&self, subtype: &str, body: &impl Serialize) -> Result<JsonText, ClientError> {
+        let body = JsonText::of(body)?;
+        let fields = body.to::<std::collections::BTreeMap<String, JsonText>>()?;
+        self.order(subtype, &fields).await
+    }
+
+    async fn order(&self, subtype: &str, body: &impl Serialize) -> Result<JsonText, ClientError> {
+        self.order_within(subtype, body, self.0.order_timeout).await
+    }
+
+    pub(super) async fn order_within(
+        &self,
+        subtype: &str,
+        body: &impl Serialize,
+        limit: Duration,
+    ) -> Result<JsonText, ClientError> {
+        let _waits = self.0.switches.order();
+        let answer = self.0.requests.ask(&Order { subtype, body }, Some(limit)).await;
+        let answer = answer.map_err(|error| ClientError::of_order(subtype, error, self.0.max_line))?;
+        Ok(answer.unwrap_or_else(JsonText::empty_object))
+    }
+}
+
+fn read<T: DeserializeOwned>(answer: &JsonText) -> Result<T, ClientError> {
+    Ok(answer.to()?)
+}

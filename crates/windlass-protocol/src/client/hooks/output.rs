@@ -1,0 +1,72 @@
+//! What hooks said, as the protocol writes it.
+
+use serde::Serialize;
+use windlass_types::{Behavior, HookEventName, HookOutcome, HookVerdict, JsonText, ToolResultContent};
+
+/// The output of a callback.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Output {
+    #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
+    go_on: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop_reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hook_specific_output: Option<Specific>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Specific {
+    hook_event_name: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision: Option<Behavior>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_decision_reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_input: Option<JsonText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_tool_output: Option<ToolResultContent>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_context: Option<String>,
+}
+
+impl Output {
+    pub(super) fn new(event: HookEventName, outcome: HookOutcome) -> Self {
+        let (decision, reason) = match outcome.block {
+            Some(HookVerdict { reason, .. }) => (Some("block"), Some(reason)),
+            None => (None, None),
+        };
+        let (permission_decision, permission_decision_reason) = match outcome.verdict {
+            Some(HookVerdict { behavior, reason, .. }) => (Some(behavior), Some(reason)),
+            None => (None, None),
+        };
+        let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| texts.join("\n"));
+        let specific = Specific {
+            hook_event_name: event.as_str(),
+            permission_decision,
+            permission_decision_reason,
+            updated_input: outcome.updated_input,
+            updated_tool_output: outcome.updated_output,
+            additional_context: joined(outcome.additional_context),
+        };
+        let says_something = specific.permission_decision.is_some()
+            || specific.updated_input.is_some()
+            || specific.updated_tool_output.is_some()
+            || specific.additional_context.is_some();
+        Self {
+            go_on: outcome.stop.is_some().then_some(false),
+            stop_reason: outcome.stop,
+            system_message: joined(outcome.system_messages),
+            decision,
+            reason,
+            hook_specific_output: says_something.then_some(specific),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+use super::*;
+use async_trait::async_trait;
+use windlass_hook::{HookError, PostToolUse, PostToolUseAction, PreToolUse, PreToolUseAction};
+
+struct Guard(&'static str, Vec<Interest>);
+
+#[async_trait]
+impl Hook for Guard {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn interests(&self) -> Vec<Interest> {
+        self.1.clone()
+    }
+
+    async fn pre_tool_use(&self, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+        match event.tool_input.as_str() {
+            r#"{"x": 1e2}"# => {
+                Ok(PreToolUseAction::Rewrite { input: JsonText::parse(r#"{"x": 123456789012345678901234567890}"#)? })
+            }
+            "{}" => Err("it is broken".into()),
+            _ => Ok(PreToolUseAction::deny("no")),
+        }
+    }
+
+    async fn post_tool_use(&self, _: &PostToolUse) -> Result<PostToolUseAction, HookError> {
+        Ok(PostToolUseAction::AddContext("more".into()))
+    }
+}
+
+fn hooks(interests: Vec<Vec<Interest>>) -> HookCallbacks {
+    let hooks = interests.into_iter().map(|interests| Arc::new(Guard("guard", interests)) as Arc<dyn Hook>);
+    HookCallbacks::new(hooks.collect(), Duration::from_secs(7))
+}
+
+#[test]
+fn one_callback_stands_for_all_hooks_of_an_event() {
+    use HookEventName::{PreToolUse, Stop};
+    let text = |interests| {
+        let registration = hooks(interests).registration();
+        serde_json::to_string(&registration).unwrap()
+    };
+    for (interests, expected) in [
+        (vec![], "null"),
+        (
+            vec![vec![Interest::tools(PreToolUse, ["Bash"])], vec![Interest::tools(PreToolUse, ["Write"])]],
+            r#"{"PreToolUse":[{"matcher":"Bash|Write","hookCallbackIds":["PreToolUse"],"timeout":7.0,"onFailure":"block"}]}"#,
+        ),
+        (
+            vec![vec![Interest::tools(PreToolUse, ["Bash"]), Interest::all(PreToolUse)]],
+            r#"{"PreToolUse":[{"matcher":null,"hookCallbackIds":["PreToolUse"],"timeout":7.0,"onFailure":"block"}]}"#,
+        ),
+        (
+            vec![vec![Interest::tools(PreToolUse, ["a.b"])]],
+            r#"{"PreToolUse":[{"matcher":null,"hookCallbackIds":["PreToolUse"],"timeout":7.0,"onFailure":"block"}]}"#,
+        ),
+        (vec![vec![Interest::all(Stop)]], r#"{"Stop":[{"matcher":null,"hookCallbackIds":["Stop"],"timeout":7.0}]}"#),
+    ] {
+        assert_eq!(text(interests), expected);
+    }
+}
+
+#[tokio::test]
+async fn what_hooks_say_is_written_exactly() {
+    let hooks = hooks(vec![vec![
+        Interest::tools(HookEventName::PreToolUse, ["act"]),
+        Interest::all(HookEventName::PostToolUse),
+    ]]);
+    for (input, expected) in [
+        (
+            r#""PreToolUse","tool_name":"act","tool_input":{"x": 1e2},"tool_use_id":"t""#,
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","updatedInput":{"x": 123456789012345678901234567890}}}"#,
+        ),
+        (
+            r#""PreToolUse","tool_name":"act","tool_input":{"y":1}"#,
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#,
+        ),
+        (
+            r#""PreToolUse","tool_name":"act","tool_input":{}"#,
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"the hook \"guard\" failed: it is broken"}}"#,
+        ),
+        (r#""PreToolUse","tool_name":"other","tool_input":{}"#, "{}"),
+        (
+            r#""PostToolUse","tool_name":"act","tool_input":{}"#,
+            r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"more"}}"#,
+        ),
+    ] {
+        let body = format!(r#"{{"subtype":"hook_callback","input":{{"hook_event_name":{input}}}}}"#);
+        let said = hooks.answer(&JsonText::parse(body).unwrap()).await.unwrap();
+        assert_eq!(said.as_str(), expected);
+    }
+    for bad in [r#"{}"#, r#"{"input":{"hook_event_name":"Hologram"}}"#, r#"{"input":{"hook_event_name":"PreToolUse"}}"#]
+    {
+        assert!(hooks.answer(&JsonText::parse(bad).unwrap()).await.is_err(), "{bad}");
+    }
+}

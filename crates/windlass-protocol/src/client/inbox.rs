@@ -1,0 +1,139 @@
+//! Messages that wait for whoever reads them.
+
+use std::sync::Arc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use windlass_types::JsonText;
+
+/// A queue of lines, bounded in bytes. This is the end that fills it.
+///
+/// When it is full, whoever fills it waits, and so does the other side in the
+/// end. There is one exception: while an order waits for its answer, the queue
+/// may grow to twice its bound, since the answer stands behind the messages.
+#[derive(Debug)]
+pub(super) struct Inbox {
+    lines: mpsc::UnboundedSender<Waiting>,
+    room: Arc<Semaphore>,
+    reserve: Arc<Semaphore>,
+    bound: u32,
+    orders: watch::Receiver<usize>,
+    discard: watch::Receiver<bool>,
+}
+
+/// A line, with the room that it takes up.
+#[derive(Debug)]
+struct Waiting {
+    line: JsonText,
+    _room: OwnedSemaphorePermit,
+}
+
+/// The end that empties it.
+#[derive(Debug)]
+pub(super) struct Outlet(mpsc::UnboundedReceiver<Waiting>);
+
+/// What tells an inbox how to behave.
+#[derive(Debug, Clone)]
+pub(super) struct Switches {
+    /// How many orders wait for their answers.
+    pub(super) orders: watch::Sender<usize>,
+    /// Whether nobody reads messages any more.
+    pub(super) discard: watch::Sender<bool>,
+}
+
+impl Default for Switches {
+    fn default() -> Self {
+        Self { orders: watch::Sender::new(0), discard: watch::Sender::new(false) }
+    }
+}
+
+impl Switches {
+    /// Counts an order for as long as the answer lives.
+    pub(super) fn order(&self) -> Order<'_> {
+        self.orders.send_modify(|orders| *orders += 1);
+        Order(&self.orders)
+    }
+}
+
+pub(super) struct Order<'a>(&'a watch::Sender<usize>);
+
+impl Drop for Order<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|orders| *orders = orders.saturating_sub(1));
+    }
+}
+
+impl Inbox {
+    pub(super) fn new(bound: usize, switches: &Switches) -> (Self, Outlet) {
+        let (lines, receiver) = mpsc::unbounded_channel();
+        // What a semaphore can count is enough.
+        let bound = u32::try_from(bound).unwrap_or(u32::MAX).clamp(1, u32::MAX >> 3);
+        let inbox = Self {
+            lines,
+            room: Arc::new(Semaphore::new(bound as usize)),
+            reserve: Arc::new(Semaphore::new(bound as usize)),
+            bound,
+            orders: switches.orders.subscribe(),
+            discard: switches.discard.subscribe(),
+        };
+        (inbox, Outlet(receiver))
+    }
+
+    /// Puts a line into the queue when there is room for it. When nobody reads
+    /// any more, it is dropped.
+    pub(super) async fn put(&mut self, line: JsonText) {
+        // What is longer than the queue may have all of it.
+        let len = u32::try_from(line.as_str().len()).unwrap_or(u32::MAX).min(self.bound);
+        let (room, reserve) = (Arc::clone(&self.room), Arc::clone(&self.reserve));
+        let for_an_order = async {
+            // It fails only when no order can be given any more.
+            if self.orders.wait_for(|orders| *orders > 0).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+            reserve.acquire_many_owned(len).await
+        };
+        let room = tokio::select! {
+            biased;
+            _ = self.discard.wait_for(|discard| *discard) => return,
+            room = room.acquire_many_owned(len) => room,
+            room = for_an_order => room,
+        };
+        if let Ok(room) = room {
+            // It fails only when nobody reads any more.
+            let _ = self.lines.send(Waiting { line, _room: room });
+        }
+    }
+}
+
+impl Outlet {
+    /// The next line, or nothing when there will be none. Cancel safe.
+    pub(super) async fn next(&mut self) -> Option<JsonText> {
+        self.0.recv().await.map(|waiting| waiting.line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+
+    fn line(bytes: usize) -> JsonText {
+        JsonText::of(&"x".repeat(bytes - 2)).unwrap()
+    }
+
+    #[tokio::test]
+    async fn it_is_bounded_and_orders_widen_it_once() {
+        let switches = Switches::default();
+        let (mut inbox, mut outlet) = Inbox::new(100, &switches);
+        assert!(inbox.put(line(60)).now_or_never().is_some());
+        assert!(inbox.put(line(60)).now_or_never().is_none());
+        {
+            let _order = switches.order();
+            assert!(inbox.put(line(60)).now_or_never().is_some());
+            assert!(inbox.put(line(60)).now_or_never().is_none());
+        }
+        assert_eq!(outlet.next().await.unwrap().as_str().len(), 60);
+        assert!(inbox.put(line(99)).now_or_never().is_some());
+        assert!(inbox.put(line(1_000)).now_or_never().is_none());
+        switches.discard.send_replace(true);
+        assert!(inbox.put(line(1_000)).now_or_never().is_some());
+    }
+}

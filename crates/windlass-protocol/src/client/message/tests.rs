@@ -1,0 +1,60 @@
+use super::*;
+
+fn read(line: &str) -> Message {
+    let message = Message::read(JsonText::parse(line).unwrap());
+    assert_eq!(message.raw().as_str(), line);
+    message
+}
+
+#[test]
+fn known_messages_are_typed_and_kept_as_they_came() {
+    let Message::System(system) = read(
+        r#"{"type":"system","subtype":"init","session_id":"s","cwd":"/w","tools":["Read"],"permissionMode":"plan","x":1.50}"#,
+    ) else {
+        panic!("not a system message")
+    };
+    let init = system.init().unwrap();
+    assert_eq!((init.cwd.as_str(), init.permission_mode.as_str(), init.tools.len()), ("/w", "plan", 1));
+
+    let Message::Assistant(said) = read(
+        r#"{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"hi"},{"type":"hologram"}]},"error":"rate_limit"}"#,
+    ) else {
+        panic!("not an assistant message")
+    };
+    assert_eq!((said.text().as_str(), said.content.len(), said.error.as_deref()), ("hi", 2, Some("rate_limit")));
+
+    let Message::User(user) = read(r#"{"type":"user","message":{"content":"x"},"tool_use_result":{"n":1e400}}"#) else {
+        panic!("not a user message")
+    };
+    assert_eq!(user.tool_use_result.unwrap().as_str(), r#"{"n":1e400}"#);
+
+    let Message::StreamEvent(event) =
+        read(r#"{"type":"stream_event","event":{"delta":{"type":"text_delta","text":"He"}}}"#)
+    else {
+        panic!("not a stream event")
+    };
+    assert_eq!(event.text().as_deref(), Some("He"));
+
+    let Message::Result(result) = read(
+        r#"{"type":"result","subtype":"success","is_error":false,"result":"ok","total_cost_usd":null,"usage":{"input_tokens":3,"new":{}}}"#,
+    ) else {
+        panic!("not a result")
+    };
+    assert_eq!((result.result.as_deref(), result.usage.input_tokens), (Some("ok"), 3));
+}
+
+#[test]
+fn what_is_not_known_or_lacks_something_is_kept() {
+    for (line, kind) in [
+        (r#"{"type":"hologram","x":[1]}"#, "hologram"),
+        (r#"{"type":"result"}"#, "result"),
+        (r#"{"type":"system"}"#, "system"),
+        (r#"{"type":"assistant","message":{"content":7}}"#, "assistant"),
+        (r#"{"type":"user"}"#, "user"),
+        (r#"{"x":1}"#, ""),
+        (r#"{"type":7}"#, ""),
+    ] {
+        let Message::Other(other) = read(line) else { panic!("{line}") };
+        assert_eq!(other.kind, kind, "{line}");
+    }
+}

@@ -1,0 +1,165 @@
+//! What a host brings along: its callbacks, its tools and its limits.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use windlass_hook::Hook;
+use windlass_permission::CanUseTool;
+use windlass_runtime::SystemIds;
+use windlass_tool::{Ids, ToolSet};
+use windlass_types::JsonText;
+
+/// What a host brings along, over whatever way it reaches the runtime.
+///
+/// Callbacks run on tasks of their own, beside [`Client::next`](crate::client::Client::next): a host
+/// that does not read its messages still answers. They may give orders through
+/// a [`ClientHandle`](crate::client::ClientHandle), and are dropped when the other side no longer waits.
+#[derive(Clone)]
+#[must_use = "options do nothing until a client is made with them"]
+pub struct ClientOptions {
+    pub(super) can_use_tool: Option<Arc<dyn CanUseTool>>,
+    pub(super) hooks: Vec<Arc<dyn Hook>>,
+    pub(super) tools: BTreeMap<String, ToolSet>,
+    pub(super) system_prompt: Option<String>,
+    pub(super) append_system_prompt: Option<String>,
+    pub(super) json_schema: Option<JsonText>,
+    pub(super) agents: Option<JsonText>,
+    pub(super) max_line: usize,
+    pub(super) max_waiting: usize,
+    pub(super) order_timeout: Duration,
+    pub(super) initialize_timeout: Duration,
+    pub(super) hook_timeout: Duration,
+    pub(super) ids: Arc<dyn Ids>,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self {
+            can_use_tool: None,
+            hooks: Vec::new(),
+            tools: BTreeMap::new(),
+            system_prompt: None,
+            append_system_prompt: None,
+            json_schema: None,
+            agents: None,
+            max_line: 64 * 1024 * 1024,
+            max_waiting: 16 * 1024 * 1024,
+            order_timeout: Duration::from_secs(60),
+            initialize_timeout: Duration::from_secs(60),
+            hook_timeout: Duration::from_secs(60),
+            ids: Arc::new(SystemIds::default()),
+        }
+    }
+}
+
+impl fmt::Debug for ClientOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hooks: Vec<&str> = self.hooks.iter().map(|hook| hook.name()).collect();
+        f.debug_struct("ClientOptions")
+            .field("can_use_tool", &self.can_use_tool.is_some())
+            .field("hooks", &hooks)
+            .field("tools", &self.tools.keys().collect::<Vec<_>>())
+            .field("max_line", &self.max_line)
+            .field("max_waiting", &self.max_waiting)
+            .finish_non_exhaustive()
+    }
+}
+
+impl ClientOptions {
+    /// No callbacks, no tools, and the default limits.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Answers questions about tool calls: the same type that answers them in
+    /// process. Without it, what would ask is denied.
+    ///
+    /// The [`digest`](windlass_types::PermissionRequest::digest) of a request names the question, not
+    /// the exact call, which does not travel.
+    pub fn can_use_tool(mut self, answer: impl CanUseTool) -> Self {
+        self.can_use_tool = Some(Arc::new(answer));
+        self
+    }
+
+    /// Adds a hook: the same type that runs in process, merged in the same way.
+    /// One that fails on a gate closes it. SessionStart and SessionEnd are asked
+    /// only if the other side asks about them.
+    pub fn hook(mut self, hook: impl Hook) -> Self {
+        self.hooks.push(Arc::new(hook));
+        self
+    }
+
+    /// Serves tools of this process to the agent, as an MCP server of this name:
+    /// the model knows them as `mcp__<server>__<tool>`.
+    ///
+    /// Their [`ToolCx`](windlass_tool::ToolCx) has no workspace and no programs,
+    /// which are at the other end.
+    pub fn tools(mut self, server: impl Into<String>, tools: ToolSet) -> Self {
+        self.tools.insert(server.into(), tools);
+        self
+    }
+
+    /// A system prompt instead of the built-in one; none at all if empty.
+    pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
+        self.system_prompt = Some(text.into());
+        self
+    }
+
+    /// What goes behind the system prompt.
+    pub fn append_system_prompt(mut self, text: impl Into<String>) -> Self {
+        self.append_system_prompt = Some(text.into());
+        self
+    }
+
+    /// The JSON Schema that answers must fit; they come as
+    /// [`structured_output`](crate::client::ResultMessage::structured_output).
+    pub fn json_schema(mut self, schema: JsonText) -> Self {
+        self.json_schema = Some(schema);
+        self
+    }
+
+    /// Definitions of subagents: an object with one for each name.
+    pub fn agents(mut self, definitions: JsonText) -> Self {
+        self.agents = Some(definitions);
+        self
+    }
+
+    /// Most bytes of a line, in both directions. Default: 64 MiB.
+    pub fn max_line(mut self, bytes: usize) -> Self {
+        self.max_line = bytes;
+        self
+    }
+
+    /// Most bytes of messages that wait to be read. When there are more, the
+    /// other side is made to wait; only while an order waits for its answer may
+    /// there be twice as many. Default: 16 MiB.
+    pub fn max_waiting(mut self, bytes: usize) -> Self {
+        self.max_waiting = bytes;
+        self
+    }
+
+    /// How long an order may wait for its answer. Default: 60 s.
+    pub fn order_timeout(mut self, limit: Duration) -> Self {
+        self.order_timeout = limit;
+        self
+    }
+
+    /// How long the other side may take to be ready. Default: 60 s.
+    pub fn initialize_timeout(mut self, limit: Duration) -> Self {
+        self.initialize_timeout = limit;
+        self
+    }
+
+    /// How long all hooks of one occasion may take; after that a gate is closed. Default: 60 s.
+    pub fn hook_timeout(mut self, limit: Duration) -> Self {
+        self.hook_timeout = limit;
+        self
+    }
+
+    /// Chance, for ids. Default: the operating system's.
+    pub fn ids(mut self, ids: Arc<dyn Ids>) -> Self {
+        self.ids = ids;
+        self
+    }
+}

@@ -1,0 +1,104 @@
+//! Questions about tool calls.
+
+use super::answers::Failure;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use windlass_permission::CanUseTool;
+use windlass_types::{
+    AgentPath, Behavior, CallDigest, Decision, DecisionReason, JsonText, MatchedRule, PermissionAnswer,
+    PermissionRequest, PermissionUpdate, RuleSource, ToolUse, ToolUseId,
+};
+
+#[derive(Deserialize)]
+struct Question {
+    tool_name: String,
+    input: JsonText,
+    #[serde(default)]
+    tool_use_id: String,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    permission_suggestions: Option<Vec<JsonText>>,
+    #[serde(default)]
+    blocked_path: Option<PathBuf>,
+    #[serde(default)]
+    decision_reason: Option<String>,
+    #[serde(default)]
+    decision_reason_type: Option<String>,
+    #[serde(default)]
+    matched_ask_rule: Option<AskRule>,
+    #[serde(default)]
+    agent_id: Option<String>,
+    #[serde(default)]
+    suppress_always_allow_rule: bool,
+}
+
+#[derive(Deserialize)]
+struct AskRule {
+    #[serde(default)]
+    source: Option<JsonText>,
+    #[serde(default)]
+    rule_content: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "behavior", rename_all = "lowercase", rename_all_fields = "camelCase")]
+enum Said<'a> {
+    Allow {
+        updated_input: &'a JsonText,
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        updated_permissions: &'a [PermissionUpdate],
+    },
+    Deny {
+        message: &'a str,
+        interrupt: bool,
+    },
+}
+
+/// Puts a question to the host's callback.
+pub(super) async fn answer(callback: &dyn CanUseTool, id: &str, body: &JsonText) -> Result<JsonText, Failure> {
+    let question: Question = body.to()?;
+    let input = question.input.clone();
+    let answer = callback.can_use_tool(question.into_request(id)).await;
+    let said = match &answer {
+        PermissionAnswer::Allow { updated_input, updates } => {
+            Said::Allow { updated_input: updated_input.as_ref().unwrap_or(&input), updated_permissions: updates }
+        }
+        PermissionAnswer::Deny { message, interrupt } => Said::Deny { message, interrupt: *interrupt },
+        // A later kind of answer that this version cannot write.
+        _ => Said::Deny { message: "The host's answer cannot be passed on.", interrupt: false },
+    };
+    Ok(JsonText::of(&said)?)
+}
+
+impl Question {
+    fn into_request(self, id: &str) -> PermissionRequest {
+        let reason = match self.decision_reason_type.as_deref() {
+            Some("hook") => DecisionReason::Hook,
+            Some("rule") => DecisionReason::Rule,
+            Some("safetyCheck") => DecisionReason::Protected,
+            Some("workingDir") => DecisionReason::WorkingDirectory,
+            Some("mode") => DecisionReason::Mode,
+            _ => DecisionReason::Default,
+        };
+        let mut decision = Decision::new(Behavior::Ask, reason, self.decision_reason.unwrap_or_default());
+        decision.protected |= self.suppress_always_allow_rule;
+        decision.blocked_path = self.blocked_path;
+        // A suggestion that is not known here cannot be answered with.
+        let suggestions = self.permission_suggestions.unwrap_or_default();
+        decision.suggestions = suggestions.iter().filter_map(|suggestion| suggestion.to().ok()).collect();
+        decision.rule = self.matched_ask_rule.map(|rule| {
+            let source = rule.source.and_then(|source| source.to().ok()).unwrap_or(RuleSource::Session);
+            MatchedRule::new(rule.rule_content.unwrap_or_default(), Behavior::Ask, source)
+        });
+        let title = self.title.or(self.description).unwrap_or_else(|| self.tool_name.clone());
+        let call = ToolUse::new(self.tool_use_id, self.tool_name, self.input);
+        let mut request = PermissionRequest::new(call, title, decision, CallDigest::new(id));
+        if let Some(agent) = self.agent_id {
+            request.agent = AgentPath::default().child(ToolUseId::from(agent));
+        }
+        request
+    }
+}

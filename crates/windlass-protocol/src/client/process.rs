@@ -1,0 +1,217 @@
+//! The process at the other end.
+
+use super::error::ClientError;
+use super::program::{Program, StderrSink};
+use crate::channel::task::AbortOnDrop;
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::{self, ErrorKind};
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+
+/// How long it may take to end by itself, and again after it was asked to.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long standard error is read after the end: others may hold it open.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
+/// How much of standard error is kept, and of one line.
+const KEPT: usize = 8 * 1024;
+
+/// A process, which is killed with its group when this is dropped.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+    /// The group, which has the number of its leader.
+    group: Option<u32>,
+    /// Known once it has ended.
+    status: Option<ExitStatus>,
+    stderr: Arc<Mutex<VecDeque<u8>>>,
+    stderr_task: AbortOnDrop<()>,
+}
+
+impl Process {
+    /// Starts a program with arguments that go before its own.
+    pub(super) fn start(
+        program: &Program,
+        args: impl IntoIterator<Item = OsString>,
+    ) -> Result<(Self, ChildStdin, ChildStdout), ClientError> {
+        let mut child = command(program, args).spawn().map_err(|error| refused(program, error))?;
+        let missing = || refused(program, io::Error::other("a pipe is missing"));
+        let (stdin, stdout) = (child.stdin.take().ok_or_else(missing)?, child.stdout.take().ok_or_else(missing)?);
+        let pipe = child.stderr.take().ok_or_else(missing)?;
+        let stderr = Arc::new(Mutex::default());
+        let task = tokio::spawn(listen(pipe, Arc::clone(&stderr), program.stderr.clone()));
+        let group = child.id();
+        Ok((Self { child, group, status: None, stderr, stderr_task: AbortOnDrop(task) }, stdin, stdout))
+    }
+
+    pub(super) fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Waits until it has ended. Cancel safe.
+    pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
+        if let Some(status) = self.status {
+            return Ok(status);
+        }
+        let status = self.child.wait().await?;
+        // What it left in its group has nobody to work for.
+        self.kill_group();
+        self.group = None;
+        self.status = Some(status);
+        Ok(status)
+    }
+
+    /// Waits for its end, and sees to it if that takes too long.
+    pub(super) async fn end(&mut self) -> io::Result<ExitStatus> {
+        if let Ok(status) = timeout(PATIENCE, self.wait()).await {
+            return status;
+        }
+        self.terminate();
+        if let Ok(status) = timeout(PATIENCE, self.wait()).await {
+            return status;
+        }
+        self.kill();
+        self.wait().await
+    }
+
+    /// The last of what it wrote to standard error.
+    pub(super) async fn last_words(&mut self) -> String {
+        if !self.stderr_task.0.is_finished() {
+            // It ends with its handle if it goes on.
+            let _ = timeout(LAST_WORDS, &mut self.stderr_task.0).await;
+        }
+        let kept: Vec<u8> = self.stderr.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();
+        String::from_utf8_lossy(&kept).into_owned()
+    }
+
+    #[cfg(unix)]
+    fn terminate(&self) {
+        self.signal(rustix::process::Signal::TERM);
+    }
+
+    #[cfg(not(unix))]
+    fn terminate(&mut self) {
+        self.kill();
+    }
+
+    fn kill(&mut self) {
+        self.kill_group();
+        // It has ended already if this fails.
+        let _ = self.child.start_kill();
+    }
+
+    #[cfg(unix)]
+    fn kill_group(&self) {
+        self.signal(rustix::process::Signal::KILL);
+    }
+
+    #[cfg(not(unix))]
+    fn kill_group(&self) {}
+
+    #[cfg(unix)]
+    fn signal(&self, signal: rustix::process::Signal) {
+        let group = self.group.and_then(|group| i32::try_from(group).ok()).and_then(rustix::process::Pid::from_raw);
+        if let Some(group) = group {
+            // It fails only when nothing is left.
+            let _ = rustix::process::kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if self.status.is_none() {
+            self.kill();
+        }
+    }
+}
+
+fn command(program: &Program, args: impl IntoIterator<Item = OsString>) -> Command {
+    let mut command = Command::new(&program.program);
+    command.args(args).args(&program.flags);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
+    if program.clear {
+        command.env_clear();
+    }
+    command.env("CLAUDE_CODE_ENTRYPOINT", "sdk-rs").env_remove("CLAUDECODE");
+    if let Some(cwd) = &program.cwd {
+        command.current_dir(cwd).env("PWD", cwd);
+    }
+    for (name, value) in &program.env {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+}
+
+/// Says what kept a program from being started.
+fn refused(program: &Program, source: io::Error) -> ClientError {
+    let path = program.program.clone();
+    if let Some(directory) = program.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
+        return ClientError::NoDirectory { directory: directory.clone() };
+    }
+    match source.kind() {
+        ErrorKind::NotFound => ClientError::NotFound { program: path },
+        // A file of no format that the system can run has no kind of its own on all platforms.
+        ErrorKind::PermissionDenied => ClientError::NotExecutable { program: path, source },
+        _ if path.is_file() => ClientError::NotExecutable { program: path, source },
+        _ => ClientError::Spawn { program: path, source },
+    }
+}
+
+/// Reads standard error to its end, keeps the last of it and passes it on line by line.
+async fn listen(mut pipe: ChildStderr, kept: Arc<Mutex<VecDeque<u8>>>, sink: Option<StderrSink>) {
+    let mut line = Line { bytes: Vec::new(), sink };
+    while let Some(bytes) = read(&mut pipe).await {
+        line.take(&bytes);
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(bytes);
+        let old = kept.len().saturating_sub(KEPT);
+        kept.drain(..old);
+    }
+    line.tell();
+}
+
+async fn read(pipe: &mut (impl AsyncRead + Unpin)) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(KEPT);
+    let read = pipe.take(KEPT as u64).read_buf(&mut bytes).await.ok()?;
+    (read > 0).then_some(bytes)
+}
+
+/// The line of standard error that is not at its end yet.
+struct Line {
+    bytes: Vec<u8>,
+    sink: Option<StderrSink>,
+}
+
+impl Line {
+    fn take(&mut self, bytes: &[u8]) {
+        if self.sink.is_none() {
+            return;
+        }
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let room = KEPT.saturating_sub(self.bytes.len());
+            self.bytes.extend(part.iter().take(room));
+            if part.ends_with(b"\n") {
+                self.tell();
+            }
+        }
+    }
+
+    fn tell(&mut self) {
+        let bytes = std::mem::take(&mut self.bytes);
+        if let Some(sink) = self.sink.as_ref().filter(|_| !bytes.is_empty()) {
+            sink(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']));
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Reads what the other side sends.
+
+use super::answers::Answers;
+use super::error::ClientError;
+use super::handle::Shared;
+use super::inbox::Inbox;
+use crate::input::{Control, LineError, LineReader};
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tokio::io::AsyncRead;
+use windlass_types::{JsonError, JsonText};
+
+/// What must be known of a line at once.
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(rename = "type", borrow, default)]
+    kind: Option<Cow<'a, str>>,
+    #[serde(default)]
+    is_error: Option<bool>,
+}
+
+/// Reads to the end of the stream, or until what comes is no message.
+///
+/// Control traffic is dealt with at once; messages wait to be read, and when too
+/// many do, this waits as well.
+pub(super) async fn read(input: impl AsyncRead + Unpin, shared: Arc<Shared>, answers: Answers, mut inbox: Inbox) {
+    if let Err(error) = read_lines(input, &shared, &answers, &mut inbox).await {
+        shared.end_with(error);
+    }
+    // From here on nobody answers.
+    shared.requests.close();
+}
+
+async fn read_lines(
+    input: impl AsyncRead + Unpin,
+    shared: &Shared,
+    answers: &Answers,
+    inbox: &mut Inbox,
+) -> Result<(), ClientError> {
+    let mut lines = LineReader::new(input, shared.max_line);
+    loop {
+        let line = match lines.next().await {
+            Ok(Some(line)) => line.to_vec(),
+            Ok(None) => return Ok(()),
+            Err(LineError::TooLong { limit }) => return Err(ClientError::TooLong { limit }),
+            Err(LineError::Io(error)) => return Err(ClientError::Io(error)),
+        };
+        if line.trim_ascii_start().first() != Some(&b'{') {
+            if !line.trim_ascii().is_empty() {
+                tracing::warn!(line = %start_of(&line), "a line that is no message is left alone");
+            }
+            continue;
+        }
+        match take(&line, shared, answers, inbox).await {
+            Ok(()) => {}
+            // Whoever wrote it died over it; how is said elsewhere.
+            Err(_) if lines.is_broken_off() => return Ok(()),
+            Err(error) => {
+                return Err(ClientError::Malformed { problem: error.to_string(), start: start_of(&line) });
+            }
+        }
+    }
+}
+
+async fn take(line: &[u8], shared: &Shared, answers: &Answers, inbox: &mut Inbox) -> Result<(), JsonError> {
+    let head: Head<'_> = serde_json::from_slice(line)?;
+    let kind = head.kind.unwrap_or_default();
+    match Control::parse(&kind, line)? {
+        Some(Control::Response { id, answer }) => shared.requests.answer(&id, answer),
+        Some(Control::Request { id, subtype, body }) => answers.take(id, subtype, body).await,
+        Some(Control::Cancel { id }) => answers.cancel(&id),
+        None if kind == "keep_alive" => {}
+        None => {
+            if kind == "result" {
+                shared.in_turn.store(false, Ordering::Relaxed);
+                shared.last_is_error.store(head.is_error == Some(true), Ordering::Relaxed);
+            }
+            inbox.put(serde_json::from_slice::<JsonText>(line)?).await;
+        }
+    }
+    Ok(())
+}
+
+fn start_of(line: &[u8]) -> String {
+    let start = line.get(..line.len().min(320)).unwrap_or_default();
+    String::from_utf8_lossy(start).chars().take(80).collect()
+}

@@ -1,0 +1,102 @@
+//! Tools and what they return, as MCP writes them.
+
+use serde::Serialize;
+use std::sync::Arc;
+use windlass_tool::ToolOutput;
+use windlass_types::{ContentBlock, DocumentSource, ImageSource, JsonText, ToolResultContent, ToolSpec};
+
+/// The answer to `tools/list`.
+#[derive(Serialize)]
+pub(super) struct Listed {
+    tools: Vec<Tool>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tool {
+    name: String,
+    description: String,
+    input_schema: JsonText,
+}
+
+impl Listed {
+    pub(super) fn new(specs: &[Arc<ToolSpec>]) -> Self {
+        let tool = |spec: &Arc<ToolSpec>| Tool {
+            name: spec.name.clone(),
+            description: spec.description.clone(),
+            input_schema: spec.input_schema.clone(),
+        };
+        Self { tools: specs.iter().map(tool).collect() }
+    }
+}
+
+/// The answer to `tools/call`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CallResult {
+    content: Vec<Block>,
+    is_error: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_content: Option<JsonText>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
+enum Block {
+    Text { text: String },
+    Image { data: String, mime_type: String },
+    ResourceLink { uri: String, name: String },
+    Resource { resource: Resource },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Resource {
+    uri: String,
+    mime_type: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blob: Option<String>,
+}
+
+impl CallResult {
+    pub(super) fn new(output: ToolOutput) -> Self {
+        let content = match output.content {
+            ToolResultContent::Text(text) => vec![Block::Text { text }],
+            ToolResultContent::Blocks(blocks) => blocks.into_iter().map(block).collect(),
+        };
+        // MCP knows structured content as an object only.
+        let structured_content = output.structured.filter(JsonText::is_object);
+        Self { content, is_error: output.is_error, structured_content }
+    }
+}
+
+fn block(block: ContentBlock) -> Block {
+    match block {
+        ContentBlock::Text { text } => Block::Text { text },
+        ContentBlock::Image { source: ImageSource::Base64 { media_type, data } } => {
+            Block::Image { data, mime_type: media_type }
+        }
+        ContentBlock::Image { source: ImageSource::Url { url } } => {
+            Block::ResourceLink { uri: url, name: "image".to_owned() }
+        }
+        ContentBlock::Document { source, title } => document(source, title.unwrap_or_else(|| "document".to_owned())),
+        // What MCP has no block for is told as what it is.
+        other => Block::Text { text: serde_json::to_string(&other).unwrap_or_default() },
+    }
+}
+
+fn document(source: DocumentSource, name: String) -> Block {
+    let uri = format!("tool:{name}");
+    match source {
+        DocumentSource::Base64 { media_type, data } => {
+            Block::Resource { resource: Resource { uri, mime_type: media_type, text: None, blob: Some(data) } }
+        }
+        DocumentSource::Text { media_type, data } => {
+            Block::Resource { resource: Resource { uri, mime_type: media_type, text: Some(data), blob: None } }
+        }
+        DocumentSource::Url { url } => Block::ResourceLink { uri: url, name },
+        _ => Block::Text { text: name },
+    }
+}
