@@ -38,7 +38,7 @@ pub(crate) struct Init<'a> {
     pub(crate) model: &'a str,
     #[serde(rename = "permissionMode")]
     pub(crate) permission_mode: &'a str,
-    pub(crate) slash_commands: [(); 0],
+    pub(crate) slash_commands: &'a [String],
     #[serde(rename = "apiKeySource")]
     pub(crate) api_key_source: &'a str,
     pub(crate) claude_code_version: &'static str,
@@ -46,6 +46,8 @@ pub(crate) struct Init<'a> {
     pub(crate) agents: [(); 0],
     pub(crate) skills: [(); 0],
     pub(crate) plugins: [(); 0],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(crate) capabilities: &'static [&'static str],
     pub(crate) uuid: Uuid,
 }
 

@@ -61,6 +61,9 @@ pub struct FrameMapper {
     stream: StreamState,
     /// The host's id of the message that is being answered.
     user_message: Option<String>,
+    slash_commands: Vec<String>,
+    /// What the side that reads the host's orders can do.
+    capabilities: &'static [&'static str],
 }
 
 impl fmt::Debug for FrameMapper {
@@ -79,7 +82,14 @@ struct Envelope<'a> {
 impl FrameMapper {
     /// A mapper; `ids` gives random bits, 128 for each frame.
     pub fn new(options: FrameOptions, ids: impl FnMut() -> u128 + Send + 'static) -> Self {
-        Self { options, ids: Box::new(ids), stream: StreamState::default(), user_message: None }
+        Self {
+            options,
+            ids: Box::new(ids),
+            stream: StreamState::default(),
+            user_message: None,
+            slash_commands: Vec::new(),
+            capabilities: &[],
+        }
     }
 
     /// Appends the frames of an event, each with its line end.
@@ -172,13 +182,14 @@ impl FrameMapper {
             mcp_servers: [],
             model: &started.model,
             permission_mode: started.permission_mode.as_str(),
-            slash_commands: [],
+            slash_commands: &self.slash_commands,
             api_key_source: &self.options.api_key_source,
             claude_code_version: HOST_VERSION,
             output_style: "default",
             agents: [],
             skills: [],
             plugins: [],
+            capabilities: self.capabilities,
             uuid,
         };
         line::push(out, &frame);

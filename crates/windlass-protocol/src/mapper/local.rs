@@ -7,9 +7,6 @@ use crate::outcome::Ending;
 use std::collections::BTreeMap;
 use windlass_types::{ModelUsage, NanoUsd, Outcome, RunResult};
 
-/// Most bytes of the output of a command.
-const MAX_OUTPUT: usize = 100_000;
-
 /// What a command said.
 #[derive(Debug)]
 pub(crate) struct LocalResult<'a> {
@@ -24,6 +21,12 @@ pub(crate) struct LocalResult<'a> {
 }
 
 impl FrameMapper {
+    /// Says what `system/init` lists beside the session: slash commands and what orders can do.
+    pub(crate) fn offers(&mut self, slash_commands: Vec<String>, capabilities: &'static [&'static str]) {
+        self.slash_commands = slash_commands;
+        self.capabilities = capabilities;
+    }
+
     /// Says which message of the host the next result answers.
     pub(crate) fn answers(&mut self, uuid: Option<String>) {
         self.user_message = uuid;
@@ -32,7 +35,7 @@ impl FrameMapper {
     /// Appends what a command said, and its result.
     pub(crate) fn local(&mut self, session_id: &str, local: &LocalResult<'_>, out: &mut Vec<u8>) {
         let at = Envelope { session_id, parent: None };
-        let text = local.text.get(..local.text.floor_char_boundary(MAX_OUTPUT)).unwrap_or_default();
+        let text = local.text;
         if !text.is_empty() {
             let content = format!("<local-command-stdout>{text}</local-command-stdout>");
             let frame = LocalOutput {

@@ -1,6 +1,7 @@
 //! What the parts of a server share.
 
 use super::commands::Commands;
+use super::control::CAPABILITIES;
 use super::extras::Extras;
 use super::frames::{Lifecycle, Response, State as StateFrame};
 use super::hooks::HostHooks;
@@ -143,6 +144,8 @@ impl Core {
         if let Some((commands, expand)) = &extras.commands {
             state.commands.set_custom(commands.clone(), Arc::clone(expand));
         }
+        let names = state.commands.list().into_iter().map(|command| command.name).collect();
+        self.frames(|mapper, _| mapper.offers(names, &CAPABILITIES));
         state.session = Some(Live { handle: session.handle, models, interests: self.hooks.interests(), extras });
         (session.events, session.notices, state.generation)
     }

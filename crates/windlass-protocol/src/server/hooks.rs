@@ -16,14 +16,15 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use windlass_hook::{Hook, HookContext, Interest};
-use windlass_types::{Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText};
+use windlass_types::{Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, PermissionAnswer};
 
 /// How long a hook may take when it does not say.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The events that hooks of the host are asked about.
-const EVENTS: [HookEventName; 5] = [
+const EVENTS: [HookEventName; 6] = [
     HookEventName::PreToolUse,
+    HookEventName::PermissionRequest,
     HookEventName::PostToolUse,
     HookEventName::PostToolUseFailure,
     HookEventName::UserPromptSubmit,
@@ -33,6 +34,7 @@ const EVENTS: [HookEventName; 5] = [
 fn summary(event: HookEventName) -> &'static str {
     match event {
         HookEventName::PreToolUse => "Before a tool runs",
+        HookEventName::PermissionRequest => "Before the user is asked about a call",
         HookEventName::PostToolUse => "After a tool ran",
         HookEventName::PostToolUseFailure => "After a tool failed",
         HookEventName::UserPromptSubmit => "Before a prompt enters the conversation",
@@ -290,6 +292,9 @@ fn failed(event: HookEventName, registered: &Registered, callback: &str, error: 
         HookEventName::PreToolUse if registered.blocks || unguarded => {
             outcome.verdict = Some(HookVerdict::new(Behavior::Deny, callback, reason()));
         }
+        HookEventName::PermissionRequest if registered.blocks || unguarded => {
+            outcome.answer = Some(PermissionAnswer::deny(reason()));
+        }
         HookEventName::UserPromptSubmit if registered.blocks => {
             outcome.block = Some(HookVerdict::new(Behavior::Deny, callback, reason()));
         }
@@ -302,6 +307,7 @@ fn failed(event: HookEventName, registered: &Registered, callback: &str, error: 
 fn tool_use_id(call: &HookCall) -> Option<&str> {
     match call {
         HookCall::PreToolUse { tool_use_id, .. }
+        | HookCall::PermissionRequest { tool_use_id, .. }
         | HookCall::PostToolUse { tool_use_id, .. }
         | HookCall::PostToolUseFailure { tool_use_id, .. } => Some(tool_use_id.as_str()),
         _ => None,
@@ -329,6 +335,11 @@ fn merge(all: &mut HookOutcome, one: HookOutcome) {
     {
         all.verdict = Some(verdict);
     }
+    let is_deny = |answer: &PermissionAnswer| matches!(answer, PermissionAnswer::Deny { .. });
+    all.answer = match (all.answer.take(), one.answer) {
+        (Some(before), Some(answer)) if is_deny(&answer) && !is_deny(&before) => Some(answer),
+        (before, answer) => before.or(answer),
+    };
     all.block = all.block.take().or(one.block);
     all.updated_input = all.updated_input.take().or(one.updated_input);
     all.updated_output = all.updated_output.take().or(one.updated_output);

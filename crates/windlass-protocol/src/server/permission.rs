@@ -135,7 +135,9 @@ struct Said {
     interrupt: Option<bool>,
 }
 
-fn read(request: &PermissionRequest, answer: Option<&JsonText>) -> PermissionAnswer {
+/// Reads what was answered to a question about a call with this input. What is
+/// not understood is a deny.
+pub(crate) fn read(input: &JsonText, answer: Option<&JsonText>) -> PermissionAnswer {
     let misread = |why: &str| PermissionAnswer::deny(format!("The host's answer was not understood ({why})."));
     let said: Said = match answer.filter(|answer| answer.is_object()).map(JsonText::to) {
         Some(Ok(said)) => said,
@@ -144,7 +146,7 @@ fn read(request: &PermissionRequest, answer: Option<&JsonText>) -> PermissionAns
     };
     match said.behavior.as_str() {
         "allow" => {
-            let updated_input = said.updated_input.filter(|input| !same_json(input, &request.input));
+            let updated_input = said.updated_input.filter(|updated| !same_json(updated, input));
             if updated_input.as_ref().is_some_and(|input| !input.is_object()) {
                 return misread("`updatedInput` is not an object");
             }

@@ -170,10 +170,13 @@ impl Core {
         self.lock().commands.clone()
     }
 
-    /// Tells the commands, if they are not those from `before`.
+    /// Tells the commands, if a host was told of others before.
     pub(crate) async fn say_commands(&self, before: &Commands) -> Result<(), Gone> {
         let (commands, session_id) = {
             let state = self.lock();
+            if state.initialize.is_none() {
+                return Ok(());
+            }
             (state.commands.list(), state.session_id.clone())
         };
         if commands == before.list() {

@@ -58,18 +58,19 @@ where
             command = asked(&turn);
         }
         match command {
-            Asked::Text => Ok(core.start(turn, None)),
-            Asked::Prompt(blocks) => Ok(core.start(turn, Some(blocks))),
+            Asked::Text => core.start(turn, None),
+            Asked::Prompt(blocks) => core.start(turn, Some(blocks)),
             Asked::Builtin(Builtin::Clear) => {
                 core.begin_local(&turn).await?;
-                self.clear(&turn).await
+                self.clear(&turn).await?;
             }
             Asked::Builtin(builtin) => {
                 core.begin_local(&turn).await?;
                 let text = core.local_output(builtin);
-                Ok(core.local_result(builtin, &text, &turn).await?)
+                core.local_result(builtin, &text, &turn).await?;
             }
         }
+        Ok(())
     }
 
     /// Opens a session and lets it take the place of the one before.

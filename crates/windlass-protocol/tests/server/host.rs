@@ -23,6 +23,7 @@ pub(crate) struct Host {
 pub(crate) fn options() -> ServerOptions {
     let mut options = ServerOptions::default();
     options.permission_prompts = true;
+    options.commands = vec![crate::world::greet()];
     options
 }
 

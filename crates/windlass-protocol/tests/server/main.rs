@@ -9,5 +9,8 @@
 
 mod behaved;
 mod broken;
+mod commands;
+mod control;
 mod host;
+mod messages;
 mod world;

@@ -4,18 +4,19 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::sync::Notify;
 use windlass_hook::{Hook, Hooks};
 use windlass_model::{Script, ScriptedModel, ScriptedTurn};
 use windlass_permission::{CanUseTool, Policy, PolicyConfig};
-use windlass_protocol::{HostSetup, OpenFailure, Opened};
+use windlass_protocol::{ContextPart, HostSetup, OpenFailure, Opened, SlashCommand};
 use windlass_runtime::{MachineConfig, ModelProfile, Ports, Session, SessionConfig};
 use windlass_tool::{
     Cancel, DynTool, EntryKind, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome, ResolvedPath,
     ToolCx, ToolSet, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions, tool_fn,
 };
-use windlass_types::{ModelInfo, SessionId};
+use windlass_types::{JsonText, ModelInfo, SessionId};
 
 type In = BTreeMap<String, Value>;
 
@@ -24,6 +25,16 @@ type In = BTreeMap<String, Value>;
 pub(crate) struct Seen {
     /// How often `act` ran.
     pub(crate) acted: Arc<AtomicUsize>,
+    /// How many sessions were opened.
+    pub(crate) opened: Arc<AtomicUsize>,
+    /// Waits before a session is open, if it is there.
+    pub(crate) door: Arc<Mutex<Option<Arc<Notify>>>>,
+    /// Whether no session can be opened.
+    pub(crate) refuses: Arc<AtomicBool>,
+    /// The variables that came while a session was open.
+    pub(crate) variables: Arc<Mutex<BTreeMap<String, String>>>,
+    /// The titles that the session was given.
+    pub(crate) titles: Arc<Mutex<Vec<String>>>,
     /// Whether the session's ports still live.
     alive: Arc<()>,
 }
@@ -53,8 +64,20 @@ pub(crate) fn script(turns: impl IntoIterator<Item = ScriptedTurn>) -> ScriptedM
     ScriptedModel::new(turns.into_iter().fold(Script::new(), Script::then))
 }
 
+/// The command that sessions bring here.
+pub(crate) fn greet() -> SlashCommand {
+    SlashCommand::new("greet", "Greets somebody").with_argument_hint("<name>").with_aliases(["hello"])
+}
+
 /// Opens a session as a host wants it.
 pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> Result<Opened, OpenFailure> {
+    let door = seen.door.lock().unwrap().take();
+    if let Some(door) = door {
+        door.notified().await;
+    }
+    if seen.refuses.load(Ordering::SeqCst) {
+        return Err("no session can be opened".into());
+    }
     let (acted, alive) = (Arc::clone(&seen.acted), Arc::clone(&seen.alive));
     let act = tool_fn("act", "Has an effect.", move |_: In, _: ToolCx| {
         let _ = &alive;
@@ -76,13 +99,29 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
     policy.set_mode(setup.permission_mode.unwrap_or_default())?;
     let profile = |name: &str| ModelProfile::new(name, ModelInfo::new(1_000, 100));
     let model_name = setup.model.clone().flatten().unwrap_or_else(|| "m".to_owned());
-    let mut machine = MachineConfig::new(SessionId::from("s"), 7, profile(&model_name), policy, "/w".into());
+    // Each session has an id of its own: s, s2, s3.
+    let opened = seen.opened.fetch_add(1, Ordering::SeqCst);
+    assert!(setup.fresh || opened == 0, "only a cleared session is opened again");
+    let id = if opened == 0 { "s".to_owned() } else { format!("s{}", opened + 1) };
+    let mut machine = MachineConfig::new(SessionId::from(id), 7, profile(&model_name), policy, "/w".into());
     machine.tools = tools.specs();
     let mut ports = Ports::new(Arc::new(model), tools, Arc::new(NoFiles), Arc::new(NoPrograms));
     ports.hooks = Hooks::new([Arc::new(setup.hooks) as Arc<dyn Hook>]);
     ports.can_use_tool = setup.permissions.map(|host| Arc::new(host) as Arc<dyn CanUseTool>);
     let session = Session::open(SessionConfig::new(machine, ports)).await?;
-    Ok(Opened::new(session, move |name| profile(name.unwrap_or("m"))).with_transcript("/t.jsonl"))
+    let (variables, titles) = (Arc::clone(&seen.variables), Arc::clone(&seen.titles));
+    Ok(Opened::new(session, move |name| profile(name.unwrap_or("m")))
+        .with_transcript("/t.jsonl")
+        .with_commands(vec![greet()], |name, arguments| {
+            Some(vec![windlass_types::ContentBlock::text(format!("{name}: {arguments}"))])
+        })
+        .with_environment(move |new| variables.lock().unwrap().extend(new.clone()))
+        .with_rename(move |title| {
+            titles.lock().unwrap().push(title);
+            std::future::ready(Ok(()))
+        })
+        .with_context([ContextPart::new("system_prompt", "System prompt", 10)])
+        .with_settings(JsonText::parse(r#"{"effective":{},"sources":[]}"#)?))
 }
 
 #[derive(Debug)]

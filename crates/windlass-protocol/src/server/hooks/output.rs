@@ -3,6 +3,8 @@
 use serde::Deserialize;
 use windlass_types::{Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, ToolResultContent};
 
+use crate::server::permission;
+
 /// Most characters of a text of a hook.
 const MAX_TEXT: usize = 10_000;
 
@@ -42,6 +44,9 @@ struct Specific {
     permission_decision_reason: Option<String>,
     #[serde(default)]
     updated_input: Option<JsonText>,
+    /// The answer of a PermissionRequest hook.
+    #[serde(default)]
+    decision: Option<JsonText>,
     #[serde(default)]
     additional_context: Option<String>,
     #[serde(default)]
@@ -127,6 +132,12 @@ fn apply(specific: Specific, hook: &str, call: &HookCall, outcome: &mut HookOutc
                 outcome.updated_input = Some(input);
             }
             outcome.additional_context.extend(context);
+        }
+        HookEventName::PermissionRequest => {
+            if let HookCall::PermissionRequest { tool_input, .. } = call {
+                let decision = specific.decision.filter(|decision| decision.as_str() != "null");
+                outcome.answer = decision.map(|decision| permission::read(tool_input, Some(&decision)));
+            }
         }
         HookEventName::PostToolUse => {
             let output = specific.updated_tool_output.or(specific.updated_mcp_tool_output);

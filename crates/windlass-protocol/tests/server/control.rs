@@ -1,0 +1,135 @@
+//! Orders and questions of hosts about the session.
+
+use crate::host::{Host, options};
+use crate::world::{says, script};
+use serde_json::{Value, json};
+
+async fn ask(host: &mut Host, subtype: &str, request: Value) -> Value {
+    host.order("q", request, subtype).await;
+    host.until("control_response", "").await.0["response"].clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_have_true_answers() {
+    let mut options = options();
+    options.models = vec![("opus".to_owned(), "For hard work".to_owned())];
+    options.frames.api_key_source = "ANTHROPIC_API_KEY".to_owned();
+    let mut host = Host::start(script([says("one")]), options);
+    let answer = ask(&mut host, "initialize", json!({})).await["response"].clone();
+    let model = json!({ "value": "opus", "displayName": "opus", "description": "For hard work" });
+    assert_eq!((&answer["models"][0], &answer["account"]), (&model, &json!({ "apiKeySource": "ANTHROPIC_API_KEY" })));
+    assert_eq!(ask(&mut host, "list_models", json!({})).await["response"], json!({ "models": [model] }));
+    host.say("go").await;
+    host.result().await;
+    let usage = ask(&mut host, "get_usage", json!({})).await["response"].clone();
+    let used = &usage["session"]["model_usage"]["m"];
+    assert!(used["outputTokens"].as_u64().unwrap() > 0 && used["contextWindow"] == 1_000, "{usage}");
+    let context = ask(&mut host, "get_context_usage", json!({ "detail": "summary" })).await["response"].clone();
+    let rows: Vec<_> = context["categories"].as_array().unwrap().iter().collect();
+    let ids: Vec<_> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["system_prompt", "messages", "free_space"]);
+    let sum: u64 = rows.iter().map(|row| row["tokens"].as_u64().unwrap()).sum();
+    assert_eq!((sum, &context["maxTokens"]), (1_000, &json!(1_000)));
+    let text = ask(&mut host, "get_session_cost", json!({})).await["response"]["text"].clone();
+    assert!(text.as_str().unwrap().starts_with("Total cost: $"), "{text}");
+    assert_eq!(ask(&mut host, "get_binary_version", json!({})).await["response"]["version"], "2.1.328");
+    assert_eq!(ask(&mut host, "get_settings", json!({})).await["response"], json!({ "effective": {}, "sources": [] }));
+    assert_eq!(ask(&mut host, "set_has_subscribers", json!({ "has_subscribers": false })).await["response"], json!({}));
+    // This session does not say what its rules are.
+    assert_eq!(ask(&mut host, "list_permission_rules", json!({})).await["error_code"], "unsupported_request");
+    host.hang_up();
+    host.end().await.0.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn hooks_are_listed() {
+    let mut host = Host::start(script([]), options());
+    let hooks = json!({ "PreToolUse": [{ "matcher": "Bash|Edit", "hookCallbackIds": ["a", "b"], "timeout": 5 }] });
+    ask(&mut host, "initialize", json!({ "hooks": hooks })).await;
+    let listing = ask(&mut host, "get_hooks_listing", json!({})).await["response"].clone();
+    assert_eq!((&listing["events"][0]["name"], &listing["events"][0]["hookCount"]), (&json!("PreToolUse"), &json!(2)));
+    assert_eq!(listing["events"].as_array().unwrap().len(), 1);
+    let row = &listing["hooks"][1];
+    assert_eq!(
+        (&row["matcher"], &row["displayText"], &row["timeout"]),
+        (&json!("Bash|Edit"), &json!("b"), &json!(5.0))
+    );
+    host.hang_up();
+    host.end().await.0.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_is_renamed_when_it_is_open() {
+    let mut host = Host::start(script([says("one")]), options());
+    assert!(
+        ask(&mut host, "rename_session", json!({ "title": "x" })).await["error"].as_str().unwrap().contains("not open")
+    );
+    host.say("go").await;
+    host.result().await;
+    for (request, error) in [
+        (json!({}), "`title`"),
+        (json!({ "title": " " }), "`title`"),
+        (json!({ "title": 7 }), "`title`"),
+        (json!({ "title": "x", "session_id": "other" }), "other"),
+    ] {
+        let answer = ask(&mut host, "rename_session", request).await;
+        assert!(answer["error"].as_str().unwrap().contains(error), "{answer}");
+    }
+    let answer = ask(&mut host, "rename_session", json!({ "title": " A name ", "session_id": "s" })).await;
+    assert_eq!(answer["response"], json!({}));
+    assert_eq!(*host.seen.titles.lock().unwrap(), ["A name"]);
+    host.hang_up();
+    host.end().await.0.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn variables_reach_a_session_that_is_open() {
+    let mut host = Host::start(script([says("one"), says("two")]), options());
+    let variables = |value: &str| json!({ "type": "update_environment_variables", "variables": { "TOKEN": value } });
+    host.send(variables("early")).await;
+    host.say("go").await;
+    host.result().await;
+    assert!(host.seen.variables.lock().unwrap().is_empty(), "what came early is part of the setup");
+    host.send(variables("late")).await;
+    host.say("go").await;
+    host.result().await;
+    assert_eq!(host.seen.variables.lock().unwrap()["TOKEN"], "late");
+    host.hang_up();
+    host.end().await.0.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_can_end_the_session_and_keep_its_streams() {
+    let mut host = Host::start(script([says("one")]), options());
+    host.say("go").await;
+    assert_eq!(ask(&mut host, "end_session", json!({})).await["subtype"], "success");
+    let (served, lines) = host.end().await;
+    assert!(!served.unwrap().is_error);
+    assert!(lines.iter().filter(|line| line["type"] == "result").count() <= 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_ordered_is_refused_with_a_code() {
+    let mut host = Host::start(script([]), options());
+    for subtype in [
+        "background_tasks",
+        "get_task_output",
+        "update_settings",
+        "file_suggestions",
+        "read_file",
+        "seed_read_state",
+        "set_color",
+        "register_repo_root",
+        "reload_plugins",
+        "reload_skills",
+        "reload_output_styles",
+        "side_question",
+        "from_the_future",
+    ] {
+        let answer = ask(&mut host, subtype, json!({})).await;
+        assert_eq!(answer["error"], format!("Unsupported control request subtype: {subtype}"));
+        assert_eq!(answer["error_code"], "unsupported_request", "{subtype}");
+    }
+    host.hang_up();
+    host.end().await.0.unwrap();
+}
