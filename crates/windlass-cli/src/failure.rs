@@ -42,13 +42,15 @@ pub(crate) fn of_start(error: Error) -> anyhow::Error {
         }
         Error::Rule(rule) => return Usage(rule.to_string()).into(),
         Error::BadSessionId { .. } => return Usage(error.to_string()).into(),
+        Error::NothingToBranchFrom => "--fork-session goes with --resume or --continue",
+        Error::IdOfResumed => "--session-id goes with --resume or --continue only if --fork-session is there as well",
         Error::Mode(_) => "the mode bypassPermissions needs --dangerously-skip-permissions",
         Error::NoHome => "there is no place for sessions: set WINDLASS_HOME or HOME, or use --no-session-persistence",
         Error::EmptyPrompt => "the prompt is empty: give it as `windlass -p PROMPT`, or on standard input",
         _ => return anyhow::anyhow!("{error}"),
     };
     match error {
-        Error::Mode(_) | Error::EmptyPrompt => Usage(text.to_owned()).into(),
+        Error::Mode(_) | Error::EmptyPrompt | Error::NothingToBranchFrom | Error::IdOfResumed => Usage(text.to_owned()).into(),
         _ => anyhow::anyhow!("{text}"),
     }
 }

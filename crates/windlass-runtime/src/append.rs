@@ -25,19 +25,29 @@ pub(crate) enum Log {
     Nowhere,
 }
 
+/// Where a log goes on.
+#[derive(Debug, Default)]
+pub(crate) struct Begin {
+    /// Its position.
+    pub(crate) seq: u64,
+    /// What goes before the first entries. Without any, it is not written either.
+    pub(crate) first: Vec<Entry>,
+}
+
 /// Appends entries until the sender is dropped or the store refuses, then gives
 /// the lease back. What waits is written together, with one sync.
 pub(crate) async fn write_log(
     store: Arc<dyn SessionStore>,
     lease: Lease,
-    mut seq: u64,
+    Begin { mut seq, mut first }: Begin,
     mut waiting: mpsc::UnboundedReceiver<Appending>,
     inputs: mpsc::UnboundedSender<Input>,
 ) {
-    while let Some(first) = waiting.recv().await {
-        let mut effects = vec![first.effect];
-        let mut entries = first.entries;
-        let mut durable = first.durable;
+    while let Some(next) = waiting.recv().await {
+        let mut effects = vec![next.effect];
+        let mut entries = std::mem::take(&mut first);
+        entries.extend(next.entries);
+        let mut durable = next.durable;
         while let Ok(next) = waiting.try_recv() {
             effects.push(next.effect);
             entries.extend(next.entries);
@@ -100,7 +110,7 @@ mod tests {
         }
         drop(log);
         let (inputs, mut answers) = mpsc::unbounded_channel();
-        write_log(Arc::new(store.clone()), lease, 0, waiting, inputs).await;
+        write_log(Arc::new(store.clone()), lease, Begin::default(), waiting, inputs).await;
         for _ in grades {
             assert!(matches!(answers.recv().await, Some(Input::Appended(_, Ok(())))));
         }

@@ -1,6 +1,6 @@
 //! What can go wrong around a run.
 
-use windlass_session::StoreError;
+use windlass_session::{ForkError, StoreError};
 
 /// A session that could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -18,6 +18,21 @@ pub enum OpenError {
         /// The id.
         session_id: String,
     },
+    /// The session cannot go on at the given point, or cannot be copied.
+    #[error("{source}")]
+    Fork {
+        /// Why.
+        source: ForkError,
+    },
+}
+
+impl From<ForkError> for OpenError {
+    fn from(error: ForkError) -> Self {
+        match error {
+            ForkError::Store(source) => Self::Store { source },
+            source => Self::Fork { source },
+        }
+    }
 }
 
 /// A session that ended without being closed. It is the last item of an event stream.

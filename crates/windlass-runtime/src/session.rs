@@ -1,6 +1,6 @@
 //! Opening a session.
 
-use crate::append::{Log, write_log};
+use crate::append::{Begin, Log, write_log};
 use crate::driver::{Driver, DriverParts};
 use crate::events::{EventQueue, EventStream};
 use crate::handle::SessionHandle;
@@ -8,8 +8,11 @@ use crate::{OpenError, Ports, SessionError};
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use windlass_core::{Machine, MachineConfig};
-use windlass_session::{LogHeader, Owner, SessionKey, SessionStore, StoreErrorKind, repair};
-use windlass_types::Entry;
+use windlass_session::{
+    ForkError, ForkRequest, LogHeader, Owner, ResumePoint, SessionKey, SessionStore, StoreErrorKind, fork_session,
+    repair,
+};
+use windlass_types::{Entry, EntryId};
 
 /// How a session is kept.
 #[derive(Debug, Clone)]
@@ -25,18 +28,39 @@ pub struct Persistence {
     pub header: LogHeader,
     /// Whether the session must exist already.
     pub must_exist: bool,
+    /// The session that this one is to be a copy of. It must exist, and this one must not.
+    pub fork_of: Option<SessionKey>,
+    /// Where the conversation goes on, if not at its end.
+    pub point: Option<ResumePoint>,
 }
 
 impl Persistence {
     /// Keeps a session in a store; it may be new.
     pub fn new(store: Arc<dyn SessionStore>, key: SessionKey, owner: Owner, header: LogHeader) -> Self {
-        Self { store, key, owner, header, must_exist: false }
+        Self { store, key, owner, header, must_exist: false, fork_of: None, point: None }
     }
 
     /// The session must exist already.
     #[must_use]
     pub fn existing(mut self) -> Self {
         self.must_exist = true;
+        self
+    }
+
+    /// The session is to be a copy of another one, which is not changed. The
+    /// copy is written before the session opens.
+    #[must_use]
+    pub fn fork_of(mut self, source: SessionKey) -> Self {
+        self.fork_of = Some(source);
+        self
+    }
+
+    /// The conversation goes on behind an earlier entry. What follows that one
+    /// stays in the log and is no longer part of the conversation, from the first
+    /// new entry on; a copy does not get it.
+    #[must_use]
+    pub fn at(mut self, point: ResumePoint) -> Self {
+        self.point = Some(point);
         self
     }
 }
@@ -86,7 +110,8 @@ impl Session {
     /// gets a result that says what is known of it, and the repair is written.
     ///
     /// # Errors
-    /// The store refused, the session is in use, or it does not exist.
+    /// The store refused, the session is in use, it does not exist, or it cannot
+    /// go on at the point that was given. Then nothing was written.
     pub async fn open(config: SessionConfig) -> Result<Self, OpenError> {
         let SessionConfig { mut machine, ports, persistence } = config;
         machine.can_ask = machine.can_ask || ports.can_use_tool.is_some();
@@ -103,7 +128,7 @@ impl Session {
         let queue = Arc::new(EventQueue::default());
         let opened = match persistence {
             None => Opened { entries: Vec::new(), log: Log::Nowhere, writer: None, notices: Vec::new() },
-            Some(persistence) => open_log(persistence, results.clone()).await?,
+            Some(persistence) => open_log(persistence, &ports, results.clone()).await?,
         };
         let handle = SessionHandle::new(machine.session_id.clone(), orders_in, ended);
         let machine = Machine::new(machine, &opened.entries);
@@ -160,41 +185,67 @@ struct Opened {
 
 /// Takes the lease of a session, loads its log, repairs it, and starts its writer.
 async fn open_log(
-    persistence: Persistence,
+    mut persistence: Persistence,
+    ports: &Ports,
     results: mpsc::UnboundedSender<windlass_core::Input>,
 ) -> Result<Opened, OpenError> {
-    let Persistence { store, key, owner, header, must_exist } = persistence;
+    if let Some(source) = persistence.fork_of.take() {
+        copy(&persistence, &source, ports).await?;
+        (persistence.must_exist, persistence.point) = (true, None);
+    }
+    let Persistence { store, key, owner, header, must_exist, point, .. } = persistence;
+    let cwd = header.cwd.clone();
     let lease = store.open(&key, &owner, header).await.map_err(|source| OpenError::Store { source })?;
+    let must_exist = must_exist || point.is_some();
     let loaded = match store.load(&key).await {
         Ok(loaded) => Some(loaded),
         Err(error) if error.kind == StoreErrorKind::NotFound && !must_exist => None,
-        Err(error) if error.kind == StoreErrorKind::NotFound => {
-            return Err(OpenError::NotFound { session_id: key.session.to_string() });
-        }
+        Err(error) if error.kind == StoreErrorKind::NotFound => return Err(not_found(&key)),
         Err(source) => return Err(OpenError::Store { source }),
     };
-    let mut seq = lease.seq();
+    let mut begin = Begin { seq: lease.seq(), first: Vec::new() };
     let mut entries = Vec::new();
     let mut notices = Vec::new();
     if let Some(loaded) = loaded {
         notices = notices_of(&loaded.report);
         let (repaired, report) = repair(loaded.entries);
-        seq = loaded.seq;
+        begin.seq = loaded.seq;
+        entries = repaired;
+        if let Some(point) = point {
+            let truncated = point.truncate(entries)?;
+            begin.first = truncated.restated(&cwd, ports.clock.now(), || EntryId::from_bits(ports.ids.bits()));
+            entries = truncated.into_entries();
+            entries.extend(begin.first.iter().cloned());
+        }
         if !report.synthetic.is_empty() {
             notices.push(format!(
                 "{} tool calls of this session never ended; their outcome is unknown, and they were not run again.",
                 report.synthetic.len()
             ));
-            seq = store
-                .append(&lease, seq, report.synthetic, windlass_session::Durability::Durable)
+            begin.seq = store
+                .append(&lease, begin.seq, report.synthetic, windlass_session::Durability::Durable)
                 .await
                 .map_err(|source| OpenError::Store { source })?;
         }
-        entries = repaired;
     }
     let (log, waiting) = mpsc::unbounded_channel();
-    let writer = tokio::spawn(write_log(store, lease, seq, waiting, results));
+    let writer = tokio::spawn(write_log(store, lease, begin, waiting, results));
     Ok(Opened { entries, log: Log::Store(log), writer: Some(writer), notices })
+}
+
+/// Makes the session a copy of another one.
+async fn copy(persistence: &Persistence, source: &SessionKey, ports: &Ports) -> Result<(), OpenError> {
+    let request = ForkRequest::new(persistence.owner.clone(), persistence.header.clone(), ports.clock.now())
+        .at(persistence.point.clone());
+    let new_id = || EntryId::from_bits(ports.ids.bits());
+    match fork_session(&*persistence.store, source, &persistence.key, request, new_id).await {
+        Err(ForkError::Store(error)) if error.kind == StoreErrorKind::NotFound => Err(not_found(source)),
+        copied => Ok(copied?),
+    }
+}
+
+fn not_found(key: &SessionKey) -> OpenError {
+    OpenError::NotFound { session_id: key.session.to_string() }
 }
 
 fn notices_of(report: &windlass_session::LoadReport) -> Vec<String> {

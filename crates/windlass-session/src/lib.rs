@@ -10,12 +10,19 @@
 //! - [`Transcript`] is the conversation as a request carries it: a fold over the
 //!   entries that cannot be invalid.
 //!
-//! To resume: open, load, repair, append what the repair made, fold.
+//! To resume: open, load, repair, append what the repair made, fold. To go back to
+//! an earlier point, [`truncate`] before the fold; to leave the session as it is and
+//! go on in a copy, [`fork_session`].
 //!
 //! This crate reads no files, knows no clock and needs no async runtime.
 
+mod annotation;
+mod branch;
 mod check;
 mod codec;
+mod copy;
+mod foreign;
+mod fork;
 mod key;
 mod load;
 mod memory;
@@ -25,8 +32,12 @@ mod summary;
 mod transcript;
 mod valid;
 
+pub use annotation::{Annotation, BadAnnotation};
+pub use branch::{DropsMore, Truncated, UnknownEntry, truncate};
 pub use check::{CheckReport, check_log, export_messages};
 pub use codec::LogEncoder;
+pub use copy::{ForkError, ForkRequest, ResumePoint, fork_session};
+pub use fork::{Fork, Origin, fork};
 pub use key::{ProjectKey, SessionKey, slug};
 pub use load::{Log, read_log};
 pub use memory::MemoryStore;

@@ -1,6 +1,6 @@
 //! The port: where sessions are kept.
 
-use crate::{ProjectKey, SessionKey};
+use crate::{Annotation, Origin, ProjectKey, SessionKey};
 use async_trait::async_trait;
 use std::any::Any;
 use std::fmt;
@@ -63,6 +63,50 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// [`StoreErrorKind::InUse`] when somebody holds its lease.
     async fn delete(&self, key: &SessionKey) -> Result<(), StoreError>;
 
+    /// Makes a session of these entries, durable, whole or not at all.
+    ///
+    /// The default opens the session, appends, and removes it again where that
+    /// fails; a store that can do better should.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::Exists`] when the session is there already;
+    /// [`StoreErrorKind::InUse`] when somebody holds its lease.
+    async fn create(
+        &self,
+        key: &SessionKey,
+        owner: &Owner,
+        header: LogHeader,
+        entries: Vec<Entry>,
+    ) -> Result<(), StoreError> {
+        let lease = self.open(key, owner, header).await?;
+        if lease.seq() > 0 {
+            return Err(StoreError::exists(key));
+        }
+        let appended = self.append(&lease, 0, entries, Durability::Durable).await;
+        let closed = self.close(lease).await;
+        let result = appended.and(closed);
+        if result.is_err() {
+            // What is there is not whole, and the first error says more than a second one.
+            let _ = self.delete(key).await;
+        }
+        result
+    }
+
+    /// Notes something on a session, for lists: its title or tag.
+    ///
+    /// The default opens the session for it, so a session in use is refused; a
+    /// store may do without the lease.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::NotFound`] when there is no such session.
+    async fn annotate(&self, key: &SessionKey, owner: &Owner, annotation: &Annotation) -> Result<(), StoreError> {
+        let lease = self.open(key, owner, LogHeader::default()).await?;
+        let loaded = self.load(key).await?;
+        let entry = annotation.to_entry(&key.session);
+        let appended = self.append(&lease, loaded.seq, vec![entry], Durability::Durable).await;
+        self.close(lease).await.and(appended.map(drop))
+    }
+
     /// Waits until everything appended is durable, and gives the lease back.
     ///
     /// Dropping the lease gives it back too; what was appended is still
@@ -119,18 +163,28 @@ pub struct LogHeader {
     pub version: String,
     /// How the program was started (`cli`, `sdk-rust` …).
     pub entrypoint: String,
+    /// Where the lines come from, if they are copies.
+    pub origin: Option<Arc<Origin>>,
 }
 
 impl LogHeader {
     /// A header without a branch.
     pub fn new(cwd: impl Into<String>, version: impl Into<String>, entrypoint: impl Into<String>) -> Self {
-        Self { cwd: cwd.into(), git_branch: None, version: version.into(), entrypoint: entrypoint.into() }
+        let (cwd, version, entrypoint) = (cwd.into(), version.into(), entrypoint.into());
+        Self { cwd, git_branch: None, version, entrypoint, origin: None }
     }
 
     /// Names the branch that is checked out.
     #[must_use]
     pub fn with_git_branch(mut self, branch: Option<String>) -> Self {
         self.git_branch = branch;
+        self
+    }
+
+    /// Says where the lines come from.
+    #[must_use]
+    pub fn with_origin(mut self, origin: Origin) -> Self {
+        self.origin = Some(Arc::new(origin));
         self
     }
 }
@@ -286,6 +340,8 @@ pub enum StoreErrorKind {
     Conflict,
     /// There is no such session.
     NotFound,
+    /// There is such a session already.
+    Exists,
     /// The lease is not of this store, or was given back.
     LeaseLost,
     /// The key names no possible session.
@@ -341,6 +397,14 @@ impl StoreError {
                 "there is no session {} in project {}: list the sessions to see which exist",
                 key.session, key.project
             ),
+        )
+    }
+
+    /// For implementers of stores: there is such a session already.
+    pub fn exists(key: &SessionKey) -> Self {
+        Self::new(
+            StoreErrorKind::Exists,
+            format!("there is a session {} already: choose another id, or resume it", key.session),
         )
     }
 

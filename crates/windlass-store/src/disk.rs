@@ -2,7 +2,7 @@
 
 use crate::owner::holder;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use windlass_session::{SessionKey, StoreError, StoreErrorKind};
 
@@ -53,20 +53,57 @@ pub(crate) fn open_log(path: &Path, create: bool) -> io::Result<File> {
 
 /// Copies a log to a new place, where it appears whole or not at all.
 pub(crate) fn copy_whole(from: &Path, to: &Path) -> Result<(), StoreError> {
+    let mut source = File::open(from).map_err(|e| error(from, "read", &e))?;
+    place_whole(to, |copy| io::copy(&mut source, copy).map(drop))?.map_err(|e| error(to, "create", &e))
+}
+
+/// Makes a log of these lines that was not there, durable.
+pub(crate) fn create_whole(path: &Path, key: &SessionKey, lines: &[u8]) -> Result<(), StoreError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut new_names = vec![folder];
+    if create_dirs(folder)? {
+        new_names.extend(folder.ancestors().skip(1).take(2));
+    }
+    place_whole(path, |file| file.write_all(lines))?.map_err(|e| match e.kind() {
+        ErrorKind::AlreadyExists => StoreError::exists(key),
+        _ => error(path, "create", &e),
+    })?;
+    new_names.iter().try_for_each(|folder| sync_dir(folder).map_err(|e| error(folder, "sync", &e)))
+}
+
+/// Appends a line of its own to a log, whoever else writes it, and returns where
+/// it ends. Nothing when there is no log, or an empty one.
+pub(crate) fn append_line(path: &Path, line: &str) -> Result<Option<u64>, StoreError> {
+    let mut file = match open_log(path, false) {
+        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(|e| error(path, "open", &e))?,
+    };
+    let failed = |e: io::Error| error(path, "write", &e);
+    if file.metadata().map_err(failed)?.len() == 0 {
+        return Ok(None);
+    }
+    let start = if is_torn(&mut file).map_err(failed)? { "\n" } else { "" };
+    // In one write, which other writers do not part.
+    file.write_all(format!("{start}{line}\n").as_bytes()).map_err(failed)?;
+    file.sync_data().map_err(failed)?;
+    file.stream_position().map(Some).map_err(failed)
+}
+
+/// Writes a file elsewhere and links it to its place. The inner error is that of
+/// the link.
+fn place_whole(to: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<io::Result<()>, StoreError> {
     let partial = to.with_extension(format!("partial-{}", std::process::id()));
     let copied = (|| {
-        let mut source = File::open(from).map_err(|e| error(from, "read", &e))?;
         let failed = |e: io::Error| error(&partial, "write", &e);
         let mut copy = open_log(&partial, true).map_err(failed)?;
         copy.set_len(0).map_err(failed)?;
-        io::copy(&mut source, &mut copy).map_err(failed)?;
+        write(&mut copy).map_err(failed)?;
         copy.sync_data().map_err(failed)?;
         // A link never replaces what somebody else put there meanwhile.
-        match fs::hard_link(&partial, to) {
+        Ok(match fs::hard_link(&partial, to) {
             Err(e) if e.kind() != ErrorKind::AlreadyExists && !to.exists() => fs::rename(&partial, to),
             linked => linked,
-        }
-        .map_err(|e| error(to, "create", &e))
+        })
     })();
     // After a rename, or a failure before there was one, it is not there.
     let _ = fs::remove_file(&partial);

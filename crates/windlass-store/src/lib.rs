@@ -7,11 +7,13 @@
 mod disk;
 mod git;
 mod locate;
+mod observe;
 mod owner;
 mod session;
 mod store;
 
 pub use git::git_branch;
+pub use observe::LogObserver;
 pub use store::JsonlStore;
 
 use std::fs::File;

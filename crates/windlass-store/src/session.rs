@@ -1,8 +1,9 @@
 //! One open session: entries in, lines on disk.
 
+use crate::LogObserver;
 use crate::disk;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
@@ -58,6 +59,7 @@ pub(crate) struct Log {
     is_clean: bool,
     /// The directories whose new names are not durable yet.
     new_names: Vec<PathBuf>,
+    observer: Option<Arc<dyn LogObserver>>,
 }
 
 impl OpenSession {
@@ -259,7 +261,16 @@ impl Drop for Job {
 impl Log {
     /// A log at this path.
     pub(crate) fn new(path: PathBuf, file: Option<File>, import: Option<PathBuf>) -> Self {
-        Self { path, file, import, is_clean: false, new_names: Vec::new() }
+        Self { path, file, import, is_clean: false, new_names: Vec::new(), observer: None }
+    }
+
+    /// Tells somebody how far it is durable, beginning with what it holds now.
+    pub(crate) fn observed(mut self, observer: Option<Arc<dyn LogObserver>>, len: u64) -> Self {
+        if let (Some(observer), Some(_)) = (&observer, &self.file) {
+            observer.opened(&self.path, len);
+        }
+        self.observer = observer;
+        self
     }
 
     /// Leaves an empty log behind, for the time in which this one is written.
@@ -288,6 +299,9 @@ impl Log {
             for directory in self.new_names.drain(..) {
                 disk::sync_dir(&directory).map_err(|error| disk::error(&directory, "sync", &error))?;
             }
+            if let Some(observer) = &self.observer {
+                observer.written(&self.path, file.stream_position().map_err(|error| failed("read", error))?);
+            }
         }
         Ok(())
     }
@@ -308,6 +322,9 @@ impl Log {
         let length = file.metadata().map_err(|error| disk::error(&self.path, "read", &error))?.len();
         if length > 0 && self.import.is_none() {
             return Err(StoreError::conflict(key, 0, length));
+        }
+        if let Some(observer) = &self.observer {
+            observer.opened(&self.path, length);
         }
         self.import = None;
         self.file = Some(file);

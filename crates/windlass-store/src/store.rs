@@ -1,5 +1,6 @@
 //! The store.
 
+use crate::LogObserver;
 use crate::disk;
 use crate::locate::{self, Roots};
 use crate::session::{Log, OpenSession};
@@ -11,8 +12,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use windlass_session::{
-    Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, ProjectKey, SessionKey, SessionStore, SessionSummary,
-    StoreError, read_log,
+    Annotation, Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, ProjectKey, SessionKey, SessionStore,
+    SessionSummary, StoreError, read_log,
 };
 use windlass_types::{Entry, SessionId};
 
@@ -34,6 +35,7 @@ struct Inner {
     roots: Roots,
     open: Mutex<HashMap<SessionKey, Weak<OpenSession>>>,
     epoch: AtomicU64,
+    observer: Option<Arc<dyn LogObserver>>,
 }
 
 /// Gives the session back when it is dropped.
@@ -58,7 +60,15 @@ impl JsonlStore {
     /// read: a session from there that goes on is copied first.
     pub fn with_imports(home: impl Into<PathBuf>, imports: Vec<PathBuf>) -> Self {
         let roots = Roots { home: home.into(), imports };
-        Self { inner: Arc::new(Inner { roots, open: Mutex::default(), epoch: AtomicU64::new(0) }) }
+        Self { inner: Arc::new(Inner { roots, open: Mutex::default(), epoch: AtomicU64::new(0), observer: None }) }
+    }
+
+    /// A store of the same homes that tells somebody how far each log is durable.
+    #[must_use]
+    pub fn observed(&self, observer: Arc<dyn LogObserver>) -> Self {
+        let roots = self.inner.roots.clone();
+        let (open, epoch) = (Mutex::default(), AtomicU64::new(0));
+        Self { inner: Arc::new(Inner { roots, open, epoch, observer: Some(observer) }) }
     }
 
     /// The file in which a session is or would be written.
@@ -116,6 +126,7 @@ impl SessionStore for JsonlStore {
         self.wait_for_release(key).await?;
         let (roots, wanted) = (self.inner.roots.clone(), key.clone());
         let (log, seq) = blocking(move || open_log(&roots, &wanted)).await?;
+        let log = log.observed(self.inner.observer.clone(), seq);
         let encoder = LogEncoder::new(key.session.clone(), header);
         let session = Arc::new(OpenSession::new(key.clone(), owner.clone(), log, encoder, seq));
         {
@@ -173,6 +184,60 @@ impl SessionStore for JsonlStore {
         self.wait_for_release(key).await?;
         let (path, key) = (self.log_path(key), key.clone());
         blocking(move || delete(&path, &key)).await
+    }
+
+    async fn create(
+        &self,
+        key: &SessionKey,
+        _owner: &Owner,
+        header: LogHeader,
+        entries: Vec<Entry>,
+    ) -> Result<(), StoreError> {
+        locate::check(key)?;
+        self.wait_for_release(key).await?;
+        let (roots, observer, key) = (self.inner.roots.clone(), self.inner.observer.clone(), key.clone());
+        blocking(move || {
+            if roots.find(&key)?.is_some() {
+                return Err(StoreError::exists(&key));
+            }
+            let path = roots.log_path(&key);
+            let mut encoder = LogEncoder::new(key.session.clone(), header);
+            let mut lines = Vec::new();
+            entries.iter().for_each(|entry| encoder.entry(entry, &mut lines));
+            encoder.checksum(&mut lines);
+            disk::create_whole(&path, &key, &lines)?;
+            if let Some(observer) = observer {
+                observer.opened(&path, 0);
+                observer.written(&path, lines.len() as u64);
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Needs no lease: the line goes behind whatever is there, in one write.
+    async fn annotate(&self, key: &SessionKey, _owner: &Owner, annotation: &Annotation) -> Result<(), StoreError> {
+        locate::check(key)?;
+        if let Some(session) = self.open_session(key) {
+            // Its error is for whoever appended.
+            let _ = session.flush(false).await;
+        }
+        let line = annotation.to_line(&key.session);
+        let (roots, observer, key) = (self.inner.roots.clone(), self.inner.observer.clone(), key.clone());
+        blocking(move || {
+            let path = roots.log_path(&key);
+            let from = roots.find(&key)?.ok_or_else(|| StoreError::not_found(&key))?;
+            if from != path {
+                disk::create_dirs(path.parent().unwrap_or(Path::new(".")))?;
+                disk::copy_whole(&from, &path)?;
+            }
+            let end = disk::append_line(&path, &line)?.ok_or_else(|| StoreError::not_found(&key))?;
+            if let Some(observer) = observer {
+                observer.written(&path, end);
+            }
+            Ok(())
+        })
+        .await
     }
 
     async fn close(&self, lease: Lease) -> Result<(), StoreError> {

@@ -77,6 +77,8 @@ pub struct UserEntry {
     pub content: Vec<ContentBlock>,
     /// Whether the runtime wrote it (reminders, continuations), not the user.
     pub is_meta: bool,
+    /// Whether it stands for a part of the conversation that was compacted.
+    pub is_summary: bool,
     /// The run that it starts or belongs to.
     pub run: Option<RunId>,
     /// The permission mode at that time.
@@ -86,7 +88,7 @@ pub struct UserEntry {
 impl UserEntry {
     /// Content of the user.
     pub fn new(content: Vec<ContentBlock>) -> Self {
-        Self { content, is_meta: false, run: None, permission_mode: None }
+        Self { content, is_meta: false, is_summary: false, run: None, permission_mode: None }
     }
 }
 

@@ -61,6 +61,18 @@ pub enum Error {
         /// The directory.
         cwd: PathBuf,
     },
+    /// A new session was to be a copy, or to begin at an earlier point, of none.
+    #[error("only a session that is resumed can be forked or resumed at a message: call `.resume(id)` or `.continue_latest()`")]
+    NothingToBranchFrom,
+    /// A session was to be resumed under another id.
+    #[error("a session that is resumed keeps its id: with another one, call `.fork_session(true)` as well")]
+    IdOfResumed,
+    /// What a resume at a message may drop is not clear.
+    #[error("Resume rejected by --resume-drops-turn: {reason}")]
+    TurnGuard {
+        /// Why not.
+        reason: String,
+    },
     /// A session id that is not one.
     #[error("{id:?} is not a session id: it must be a UUID such as 12345678-1234-4234-8234-123456789abc")]
     BadSessionId {

@@ -1,6 +1,7 @@
 //! What a query and a session can be told.
 
-use crate::{Home, Permissions, Toolkit};
+use crate::resume::Branch;
+use crate::{Home, Permissions, Resume, Toolkit};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,22 +11,7 @@ use windlass_model::ModelProvider;
 use windlass_runtime::{Limits, UnpricedModels};
 use windlass_session::SessionStore;
 use windlass_tool::{DynTool, Process, Workspace};
-use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, PermissionMode, SessionId, Thinking};
-
-/// Which session to go on with.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Resume {
-    /// A new one.
-    #[default]
-    New,
-    /// A new one with this id.
-    NewWithId(String),
-    /// The one with this id.
-    Session(String),
-    /// The last one of the working directory.
-    Latest,
-}
+use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, PermissionMode, Thinking};
 
 /// What a query and a session can be told. Made through their builders.
 #[derive(Clone)]
@@ -51,6 +37,7 @@ pub struct Options {
     pub(crate) home: Option<Home>,
     pub(crate) store: Option<Arc<dyn SessionStore>>,
     pub(crate) resume: Resume,
+    pub(crate) branch: Branch,
     pub(crate) raw_frames: bool,
     pub(crate) output_schema: Option<JsonText>,
     pub(crate) entrypoint: String,
@@ -81,6 +68,7 @@ impl Default for Options {
             home: None,
             store: None,
             resume: Resume::New,
+            branch: Branch::default(),
             raw_frames: false,
             output_schema: None,
             entrypoint: "sdk-rust".to_owned(),
@@ -262,9 +250,10 @@ macro_rules! option_methods {
                 self
             }
 
-            /// The id of the new session, a UUID. Default: random.
+            /// The id of the new session, a UUID. Default: random. A session that goes on keeps its id, unless
+            /// it goes on in a copy.
             pub fn session_id(mut self, id: impl Into<String>) -> Self {
-                self.options.resume = Resume::NewWithId(id.into());
+                self.options.branch.session_id = Some(id.into());
                 self
             }
 
@@ -277,6 +266,28 @@ macro_rules! option_methods {
             /// Goes on with the last session of the working directory.
             pub fn continue_latest(mut self) -> Self {
                 self.options.resume = Resume::Latest;
+                self
+            }
+
+            /// Goes on in a copy of the session: a session of its own, with fresh ids, that is written before the
+            /// first run. The other one is not changed, and may be in use. Default: goes on in the session itself.
+            pub fn fork_session(mut self, on: bool) -> Self {
+                self.options.branch.fork = on;
+                self
+            }
+
+            /// Goes on behind the entry with this id (a prompt, a message of the model or a block of it, a result)
+            /// instead of at the end. A message is kept with the results of its calls. What follows stays in the
+            /// log but is no longer part of the conversation; a copy does not get it.
+            pub fn resume_at(mut self, id: impl Into<String>) -> Self {
+                self.options.branch.at = Some(id.into());
+                self
+            }
+
+            /// Refuses [`resume_at`](Self::resume_at) if it would drop anything but the turn of this prompt, such
+            /// as a message that came in meanwhile. Default: whatever follows is dropped.
+            pub fn resume_drops_turn(mut self, prompt: impl Into<String>) -> Self {
+                self.options.branch.drops_turn = Some(prompt.into());
                 self
             }
 
@@ -324,9 +335,3 @@ macro_rules! option_methods {
 
 option_methods!(crate::Query);
 option_methods!(crate::SessionBuilder);
-
-/// The id of a session, checked.
-pub(crate) fn session_id(text: &str) -> Result<SessionId, crate::Error> {
-    let id = SessionId::from(text.to_ascii_lowercase());
-    if id.is_uuid() { Ok(id) } else { Err(crate::Error::BadSessionId { id: text.to_owned() }) }
-}

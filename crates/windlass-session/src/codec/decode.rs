@@ -250,6 +250,7 @@ fn user(fields: &Fields<'_>, warnings: &mut Vec<String>) -> Result<Body, String>
     let user = (!rest.is_empty() || results.is_empty()).then(|| {
         let mut user = UserEntry::new(rest);
         user.is_meta = read(fields.is_meta) == Some(true);
+        user.is_summary = read(fields.is_compact_summary) == Some(true);
         user.run = read::<String>(fields.prompt_id).map(RunId::from);
         user.permission_mode = read(fields.permission_mode);
         user

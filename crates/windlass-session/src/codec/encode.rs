@@ -5,6 +5,7 @@ use super::line::{
 };
 use super::{COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, TODOS};
 use crate::LogHeader;
+use crate::fork::ForkedFrom;
 use crate::repair::derived_id;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -71,6 +72,7 @@ impl LogEncoder {
             kind,
             message,
             is_meta: false,
+            is_compact_summary: false,
             uuid: uuid.as_str(),
             timestamp: entry.timestamp,
             permission_mode: None,
@@ -85,6 +87,9 @@ impl LogEncoder {
             session_id: self.session.as_str(),
             version: &self.header.version,
             git_branch: self.header.git_branch.as_deref(),
+            forked_from: self.header.origin.as_ref().and_then(|origin| {
+                Some(ForkedFrom { session_id: origin.session.as_str(), message_uuid: origin.of(uuid)?.as_str() })
+            }),
         }
     }
 
@@ -95,6 +100,7 @@ impl LogEncoder {
         };
         let mut line = self.line(entry, "user", &entry.id, UserMessage { role: "user", content });
         line.is_meta = user.is_meta;
+        line.is_compact_summary = user.is_summary;
         line.permission_mode = user.permission_mode.map(|mode| mode.as_str());
         line.prompt_id = user.run.as_ref().map(|run| run.as_str());
         push_chain_line(out, line, |line| &line.message.content);

@@ -1,5 +1,6 @@
 //! The shape of the lines.
 
+use crate::fork::ForkedFrom;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,6 +17,8 @@ pub(super) struct ChainLine<'a, M> {
     pub message: M,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_meta: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_compact_summary: bool,
     pub uuid: &'a str,
     pub timestamp: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,6 +40,8 @@ pub(super) struct ChainLine<'a, M> {
     pub version: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub git_branch: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<ForkedFrom<'a>>,
 }
 
 /// Exact texts of parts that have line breaks between their tokens. A record is

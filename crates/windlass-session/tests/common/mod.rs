@@ -49,6 +49,11 @@ impl Writer {
         Self { entries: Vec::new(), last: None, count: 0 }
     }
 
+    /// Goes on behind an entry, with ids that begin at `count`.
+    pub fn after(last: EntryId, count: u64) -> Self {
+        Self { entries: Vec::new(), last: Some(last), count }
+    }
+
     fn id(&mut self) -> EntryId {
         self.count += 1;
         // An odd multiplier spreads the counter over all digits.

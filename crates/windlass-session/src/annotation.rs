@@ -1,0 +1,126 @@
+//! What people note on a session.
+
+#[cfg(test)]
+mod tests;
+
+use serde::Serialize;
+use unicode_normalization::UnicodeNormalization;
+use windlass_types::{Entry, EntryKind, JsonText, SessionId, Timestamp};
+
+/// How often a tag is cleaned at most, until cleaning changes nothing.
+const PASSES: usize = 10;
+
+/// Characters that are not seen or that change the direction of others.
+const HIDDEN: [(char, char); 22] = [
+    ('\u{ad}', '\u{ad}'),
+    ('\u{600}', '\u{605}'),
+    ('\u{61c}', '\u{61c}'),
+    ('\u{6dd}', '\u{6dd}'),
+    ('\u{70f}', '\u{70f}'),
+    ('\u{890}', '\u{891}'),
+    ('\u{8e2}', '\u{8e2}'),
+    ('\u{180e}', '\u{180e}'),
+    ('\u{200b}', '\u{200f}'),
+    ('\u{202a}', '\u{202e}'),
+    ('\u{2060}', '\u{206f}'),
+    ('\u{e000}', '\u{f8ff}'),
+    ('\u{fdd0}', '\u{fdef}'),
+    ('\u{feff}', '\u{feff}'),
+    ('\u{fff9}', '\u{fffb}'),
+    ('\u{fffe}', '\u{ffff}'),
+    ('\u{110bd}', '\u{110bd}'),
+    ('\u{110cd}', '\u{110cd}'),
+    ('\u{13430}', '\u{1343f}'),
+    ('\u{1bca0}', '\u{1bca3}'),
+    ('\u{1d173}', '\u{1d17a}'),
+    ('\u{e0000}', '\u{10ffff}'),
+];
+
+/// What people note on a session. The last of each kind counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Annotation {
+    /// Its title.
+    #[non_exhaustive]
+    Title {
+        /// Not blank.
+        title: String,
+    },
+    /// Its tag; empty means none.
+    #[non_exhaustive]
+    Tag {
+        /// Without hidden characters.
+        tag: String,
+    },
+}
+
+/// A title or tag without anything that can be seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the {what} is empty: give it at least one visible character")]
+#[non_exhaustive]
+pub struct BadAnnotation {
+    /// What it was to be.
+    pub what: &'static str,
+}
+
+impl Annotation {
+    /// A title. White space at its ends does not count.
+    ///
+    /// # Errors
+    /// Nothing is left of it.
+    pub fn title(title: &str) -> Result<Self, BadAnnotation> {
+        match title.trim() {
+            "" => Err(BadAnnotation { what: "title" }),
+            title => Ok(Self::Title { title: title.to_owned() }),
+        }
+    }
+
+    /// A tag: normalised (NFKC), without control, format and private characters,
+    /// so that tags that look the same are the same.
+    ///
+    /// # Errors
+    /// Nothing is left of it.
+    pub fn tag(tag: &str) -> Result<Self, BadAnnotation> {
+        let mut tag = tag.to_owned();
+        for _ in 0..PASSES {
+            let cleaned: String = tag.nfkc().filter(|character| !is_hidden(*character)).collect();
+            if std::mem::replace(&mut tag, cleaned) == tag {
+                break;
+            }
+        }
+        match tag.trim() {
+            "" => Err(BadAnnotation { what: "tag" }),
+            tag => Ok(Self::Tag { tag: tag.to_owned() }),
+        }
+    }
+
+    /// Takes the tag away.
+    pub fn no_tag() -> Self {
+        Self::Tag { tag: String::new() }
+    }
+
+    /// The line of the log, without a line break.
+    pub fn to_line(&self, session: &SessionId) -> String {
+        #[derive(Serialize)]
+        #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+        enum Line<'a> {
+            CustomTitle { custom_title: &'a str, session_id: &'a SessionId },
+            Tag { tag: &'a str, session_id: &'a SessionId },
+        }
+        let line = match self {
+            Self::Title { title } => Line::CustomTitle { custom_title: title, session_id: session },
+            Self::Tag { tag } => Line::Tag { tag, session_id: session },
+        };
+        serde_json::to_string(&line).unwrap_or_default()
+    }
+
+    /// The same as an entry. Such lines have neither an id nor a time.
+    pub fn to_entry(&self, session: &SessionId) -> Entry {
+        let json = JsonText::parse(self.to_line(session)).unwrap_or_else(|_| JsonText::empty_object());
+        Entry::new("".into(), None, Timestamp::default(), EntryKind::Foreign(json))
+    }
+}
+
+fn is_hidden(character: char) -> bool {
+    character.is_control() || HIDDEN.iter().any(|(first, last)| (*first..=*last).contains(&character))
+}

@@ -1,0 +1,164 @@
+//! Copies of conversations that go their own way.
+
+#[cfg(test)]
+mod tests;
+
+use crate::foreign::{Kind, Object, kind_of};
+use serde::Serialize;
+use std::collections::HashMap;
+use windlass_types::{Entry, EntryId, EntryKind, JsonText, SessionId, Timestamp};
+
+/// Fields of other programs that say something of the session they are in.
+const OF_THE_SOURCE: [&str; 4] = ["teamName", "agentName", "slug", "sourceToolAssistantUUID"];
+
+/// Where the lines of a fork come from. Each says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Origin {
+    /// The session that was copied.
+    pub session: SessionId,
+    ids: HashMap<EntryId, EntryId>,
+}
+
+impl Origin {
+    /// The line that this line is a copy of, if it is one.
+    pub fn of(&self, id: &EntryId) -> Option<&EntryId> {
+        self.ids.get(id)
+    }
+}
+
+/// A copy of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Fork {
+    /// Its entries.
+    pub entries: Vec<Entry>,
+    /// Where they come from.
+    pub origin: Origin,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ForkedFrom<'a> {
+    pub(crate) session_id: &'a str,
+    pub(crate) message_uuid: &'a str,
+}
+
+/// Copies a conversation into another session: the same messages under fresh
+/// ids, each linked to the one before it, and results to their calls, so that a
+/// copy has none of the damage of its source.
+///
+/// The mode, the directory, the model and the todos come along. What belongs to
+/// the source stays there: costs, decisions, intents, progress, titles, tags and
+/// file history. The last line gets the time `now`.
+///
+/// The entries must be repaired ([`crate::repair`]).
+pub fn fork(
+    entries: Vec<Entry>,
+    source: &SessionId,
+    target: &SessionId,
+    now: Timestamp,
+    new_id: impl FnMut() -> EntryId,
+) -> Fork {
+    let origin = Origin { session: source.clone(), ids: HashMap::new() };
+    let mut copy = Copy { source, target, new_id, map: HashMap::new(), last: None, origin };
+    let mut copied: Vec<Entry> = entries.into_iter().filter_map(|entry| copy.entry(entry)).collect();
+    if let Some(last) = copied.iter_mut().rfind(|entry| entry.is_conversation()) {
+        last.timestamp = now.max(last.timestamp);
+    }
+    Fork { entries: copied, origin: copy.origin }
+}
+
+struct Copy<'a, F> {
+    source: &'a SessionId,
+    target: &'a SessionId,
+    new_id: F,
+    /// The new id of each line.
+    map: HashMap<EntryId, EntryId>,
+    last: Option<EntryId>,
+    origin: Origin,
+}
+
+impl<F: FnMut() -> EntryId> Copy<'_, F> {
+    fn id(&mut self, old: &EntryId) -> EntryId {
+        let new = (self.new_id)();
+        self.map.insert(old.clone(), new.clone());
+        self.origin.ids.insert(new.clone(), old.clone());
+        new
+    }
+
+    fn mapped(&self, old: Option<&EntryId>) -> Option<EntryId> {
+        self.map.get(old?).cloned()
+    }
+
+    fn entry(&mut self, mut entry: Entry) -> Option<Entry> {
+        match &mut entry.kind {
+            EntryKind::Foreign(json) => return self.foreign(&entry.id, entry.timestamp, json),
+            EntryKind::Mode(_) | EntryKind::Model(_) | EntryKind::Cwd(_) | EntryKind::Todos(_) => {
+                entry.parent = self.mapped(entry.parent.as_ref());
+                entry.id = (self.new_id)();
+                return Some(entry);
+            }
+            EntryKind::User(_) => {
+                entry.parent = self.last.clone();
+                entry.id = self.id(&entry.id);
+            }
+            EntryKind::ToolResult(result) => {
+                result.assistant = self.mapped(Some(&result.assistant)).or_else(|| self.last.clone())?;
+                entry.parent = Some(result.assistant.clone());
+                entry.id = self.id(&entry.id);
+            }
+            EntryKind::Assistant(message) => {
+                entry.parent = self.last.clone();
+                for (at, id) in message.block_ids.iter_mut().enumerate() {
+                    let is_last = at + 1 == message.content.len();
+                    *id = self.id(if is_last { &entry.id } else { id });
+                }
+                let last = message.block_ids.last().filter(|_| message.block_ids.len() == message.content.len());
+                entry.id = last.cloned().unwrap_or_else(|| self.id(&entry.id));
+            }
+            _ => return None,
+        }
+        self.last = Some(entry.id.clone());
+        Some(entry)
+    }
+
+    fn foreign(&mut self, old: &EntryId, time: Timestamp, json: &JsonText) -> Option<Entry> {
+        let kind = kind_of(json);
+        let mut object = Object::read(json)?;
+        match kind {
+            Kind::Beside | Kind::Progress => return None,
+            Kind::Replacement => {
+                let is_of_source =
+                    Object::read(json)?.get::<String>("sessionId").is_some_and(|of| of == self.source.as_str());
+                if !is_of_source {
+                    return None;
+                }
+                let new = (self.new_id)();
+                object.set("uuid", &new);
+                object.set("sessionId", self.target);
+                return Some(Entry::new(new, None, time, EntryKind::Foreign(object.to_json()?)));
+            }
+            Kind::Output | Kind::Queued | Kind::Chained => {}
+        }
+        // A boundary begins anew.
+        let is_boundary = object.get::<String>("subtype").is_some_and(|kind| kind == "compact_boundary");
+        let logical = Object::read(json)?.get::<String>("logicalParentUuid").map(EntryId::from);
+        let parent = self.last.clone().filter(|_| !is_boundary);
+        let new = self.id(old);
+        object.set("uuid", &new);
+        object.set("parentUuid", &parent);
+        if logical.is_some() {
+            object.set("logicalParentUuid", &self.mapped(logical.as_ref()));
+        }
+        object.set("sessionId", self.target);
+        object.set("isSidechain", &false);
+        object.set("forkedFrom", &ForkedFrom { session_id: self.source.as_str(), message_uuid: old.as_str() });
+        for field in OF_THE_SOURCE {
+            object.remove(field);
+        }
+        let entry = Entry::new(new.clone(), parent, time, EntryKind::Foreign(object.to_json()?));
+        self.last = Some(new);
+        Some(entry)
+    }
+}
