@@ -75,9 +75,25 @@ impl Machine {
             }
             _ if !self.batch.committed => {}
             Behavior::Deny => self.deny(at, decision),
-            Behavior::Ask if self.config.can_ask => self.ask_host(at, decision),
+            Behavior::Ask if self.can_be_asked(at) => self.ask_host(at, decision),
             Behavior::Ask => self.deny(at, nobody_to_ask(decision)),
         }
+    }
+
+    /// Whether anybody is there to answer a question about a call.
+    fn can_be_asked(&self, at: usize) -> bool {
+        let tool = self.batch.calls.get(at).map(|call| call.original.name.as_str());
+        self.config.can_ask || self.config.listens(HookEventName::PermissionRequest, tool)
+    }
+
+    /// Hooks were asked the question that the host was asked. What they said of
+    /// it is part of the answer.
+    pub(crate) fn asked_hooks(&mut self, effect: EffectId, outcome: &HookOutcome) {
+        let Some(call) = self.batch.waiting_for(effect).and_then(|at| self.batch.calls.get(at)) else { return };
+        let id = call.original.id.clone();
+        self.hooks_ran(HookEventName::PermissionRequest, Some(id), outcome);
+        self.add_context(outcome.additional_context.clone());
+        self.stop_after_batch(outcome.stop.clone());
     }
 
     /// Whether any hook wants to hear of a tool.
@@ -133,7 +149,8 @@ impl Machine {
         let Some(facts) = &call.facts else { return };
         let request = PermissionRequest::new(call.current(), call.title.clone(), decision, facts.digest.clone());
         self.event(EventKind::PermissionRequested(request.clone()), None);
-        let effect = self.effect(Effect::Ask(Box::new(request)));
+        let cwd = self.state.cwd().to_path_buf();
+        let effect = self.effect(Effect::Ask { request: Box::new(request), cwd });
         if let Some(call) = self.batch.calls.get_mut(at) {
             call.asked = true;
             call.stage = Stage::Asking(effect);

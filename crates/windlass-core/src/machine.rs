@@ -180,6 +180,7 @@ impl Machine {
             Input::ModelFailed(effect, failure) => self.model_failed(effect, &failure),
             Input::Prepared(effect, result) => self.prepared(effect, result),
             Input::Hooked(effect, outcome) => self.hooked(effect, *outcome),
+            Input::AskedHooks(effect, outcome) => self.asked_hooks(effect, &outcome),
             Input::Answered(effect, answer) => self.answered(effect, answer),
             Input::Snapshotted(effect, result) => self.snapshotted(effect, result),
             Input::Progress(effect, message) => self.progress(effect, message),

@@ -1,6 +1,6 @@
 //! What hooks may answer, one type for each event.
 
-use windlass_types::{JsonText, ToolResultContent};
+use windlass_types::{JsonText, PermissionAnswer, ToolResultContent};
 
 /// What a hook answers before a tool runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -38,6 +38,18 @@ impl PreToolUseAction {
     pub fn ask(reason: impl Into<String>) -> Self {
         Self::Ask { reason: reason.into() }
     }
+}
+
+/// What a hook answers when somebody must say whether a call may run.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum PermissionRequestAction {
+    /// No opinion: the host says.
+    #[default]
+    Continue,
+    /// Answers in the place of the host. A deny counts at once; an allow counts
+    /// when no other hook denies.
+    Answer(PermissionAnswer),
 }
 
 /// What a hook answers after a tool ran or failed.

@@ -1,9 +1,9 @@
 //! The port.
 
-use crate::{HookContext, PostToolUseAction, PreToolUseAction, PromptAction, SessionStartAction, StopAction};
+use crate::{HookContext, PermissionRequestAction, PostToolUseAction, PreToolUseAction, PromptAction, SessionStartAction, StopAction};
 use async_trait::async_trait;
 use std::path::PathBuf;
-use windlass_types::{HookCall, HookEventName, HookOutcome, JsonText, SessionId, ToolUseId};
+use windlass_types::{HookCall, HookEventName, HookOutcome, JsonText, PermissionUpdate, SessionId, ToolUseId};
 
 /// What a hook listens to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +50,24 @@ pub struct PreToolUse {
     pub tool_input: JsonText,
     /// The tool use.
     pub tool_use_id: ToolUseId,
+}
+
+/// Somebody must say whether a call may run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PermissionRequestEvent {
+    /// The session.
+    pub session_id: SessionId,
+    /// The directory that the call starts in.
+    pub cwd: PathBuf,
+    /// The tool's name.
+    pub tool_name: String,
+    /// The input that will run.
+    pub tool_input: JsonText,
+    /// The tool use.
+    pub tool_use_id: ToolUseId,
+    /// Changes of permissions that would make the question unnecessary.
+    pub suggestions: Vec<PermissionUpdate>,
 }
 
 /// After a tool ran.
@@ -157,6 +175,14 @@ pub trait Hook: Send + Sync + 'static {
     async fn pre_tool_use(&self, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
         let _ = event;
         Ok(PreToolUseAction::Continue)
+    }
+
+    /// A call needs an answer: the hook may give it instead of the host, who is
+    /// asked at the same time. Without a host only hooks can allow it. A failure
+    /// denies the call.
+    async fn permission_request(&self, event: &PermissionRequestEvent) -> Result<PermissionRequestAction, HookError> {
+        let _ = event;
+        Ok(PermissionRequestAction::Continue)
     }
 
     /// After a tool ran.

@@ -6,17 +6,17 @@
 //! they say in declared order: deny before ask before allow, the first rewrite
 //! that is given wins over later ones of the same rank.
 //!
-//! PreToolUse and UserPromptSubmit are gates: a hook that fails or panics there
-//! denies the call or blocks the prompt, and is named. Elsewhere a failure is
+//! PreToolUse, PermissionRequest and UserPromptSubmit are gates: a hook that
+//! fails or panics there denies the call or blocks the prompt, and is named. Elsewhere a failure is
 //! reported and changes nothing.
 
 mod action;
 mod hook;
 mod stack;
 
-pub use action::{PostToolUseAction, PreToolUseAction, PromptAction, SessionStartAction, StopAction};
+pub use action::{PermissionRequestAction, PostToolUseAction, PreToolUseAction, PromptAction, SessionStartAction, StopAction};
 pub use hook::{
-    Hook, HookError, Interest, PostToolUse, PostToolUseFailure, PreToolUse, SessionEnd, SessionStart, Stop,
+    Hook, HookError, Interest, PermissionRequestEvent, PostToolUse, PostToolUseFailure, PreToolUse, SessionEnd, SessionStart, Stop,
     UserPromptSubmit,
 };
 pub use stack::{HookContext, Hooks};

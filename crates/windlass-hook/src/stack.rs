@@ -1,8 +1,8 @@
 //! All hooks of a session.
 
-use crate::hook::{PostToolUse, PostToolUseFailure, PreToolUse, SessionEnd, SessionStart, Stop, UserPromptSubmit};
+use crate::hook::{PermissionRequestEvent, PostToolUse, PostToolUseFailure, PreToolUse, SessionEnd, SessionStart, Stop, UserPromptSubmit};
 use crate::{
-    Hook, HookError, Interest, PostToolUseAction, PreToolUseAction, PromptAction, SessionStartAction, StopAction,
+    Hook, HookError, Interest, PermissionRequestAction, PostToolUseAction, PreToolUseAction, PromptAction, SessionStartAction, StopAction,
 };
 use futures_util::FutureExt;
 use futures_util::future::join_all;
@@ -10,7 +10,7 @@ use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
-use windlass_types::{Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, SessionId};
+use windlass_types::{Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, PermissionAnswer, SessionId};
 
 /// The hooks of a session, in declared order. Cheap to clone.
 #[derive(Clone, Default)]
@@ -41,6 +41,7 @@ impl HookContext {
 /// What one hook said, before merging.
 enum Said {
     Pre(PreToolUseAction),
+    Asked(PermissionRequestAction),
     Post(PostToolUseAction),
     Prompt(PromptAction),
     Stop(StopAction),
@@ -104,6 +105,11 @@ async fn ask(hook: &dyn Hook, cx: &HookContext, call: &HookCall) -> Result<Said,
             let event = PreToolUse { session_id, cwd: cx.cwd.clone(), tool_name, tool_input, tool_use_id };
             hook.pre_tool_use(&event).await.map(Said::Pre)
         }
+        HookCall::PermissionRequest { tool_name, tool_input, tool_use_id, permission_suggestions: suggestions } => {
+            let cwd = cx.cwd.clone();
+            let event = PermissionRequestEvent { session_id, cwd, tool_name, tool_input, tool_use_id, suggestions };
+            hook.permission_request(&event).await.map(Said::Asked)
+        }
         HookCall::PostToolUse { tool_name, tool_input, tool_use_id, tool_response, duration_ms } => {
             let event = PostToolUse { session_id, tool_name, tool_input, tool_use_id, tool_response, duration_ms };
             hook.post_tool_use(&event).await.map(Said::Post)
@@ -137,6 +143,14 @@ fn lower(verdict: &mut Option<HookVerdict>, behavior: Behavior, hook: &str, reas
     }
 }
 
+/// A deny counts before an allow, the first of equals before the others.
+fn answered(answer: &mut Option<PermissionAnswer>, said: PermissionAnswer) {
+    let is_deny = |answer: &PermissionAnswer| matches!(answer, PermissionAnswer::Deny { .. });
+    if answer.as_ref().is_none_or(|before| is_deny(&said) && !is_deny(before)) {
+        *answer = Some(said);
+    }
+}
+
 fn block(outcome: &mut HookOutcome, hook: &str, reason: String) {
     if outcome.block.is_none() {
         outcome.block = Some(HookVerdict::new(Behavior::Deny, hook, reason));
@@ -151,6 +165,7 @@ fn merge(outcome: &mut HookOutcome, hook: &str, said: Said) {
         Said::Pre(PreToolUseAction::Rewrite { input }) => {
             outcome.updated_input.get_or_insert(input);
         }
+        Said::Asked(PermissionRequestAction::Answer(answer)) => answered(&mut outcome.answer, answer),
         Said::Post(PostToolUseAction::AddContext(text))
         | Said::Prompt(PromptAction::AddContext(text))
         | Said::Start(SessionStartAction::AddContext(text)) => outcome.additional_context.push(text),
@@ -164,6 +179,7 @@ fn merge(outcome: &mut HookOutcome, hook: &str, said: Said) {
             outcome.stop.get_or_insert(reason);
         }
         Said::Pre(PreToolUseAction::Continue)
+        | Said::Asked(PermissionRequestAction::Continue)
         | Said::Post(PostToolUseAction::Continue)
         | Said::Prompt(PromptAction::Continue)
         | Said::Stop(StopAction::Continue)
@@ -176,6 +192,9 @@ fn merge(outcome: &mut HookOutcome, hook: &str, said: Said) {
 fn merge_whole(outcome: &mut HookOutcome, said: HookOutcome) {
     if let Some(HookVerdict { behavior, hook, reason, .. }) = said.verdict {
         lower(&mut outcome.verdict, behavior, &hook, reason);
+    }
+    if let Some(answer) = said.answer {
+        answered(&mut outcome.answer, answer);
     }
     outcome.block = outcome.block.take().or(said.block);
     outcome.updated_input = outcome.updated_input.take().or(said.updated_input);
@@ -191,6 +210,9 @@ fn fail(outcome: &mut HookOutcome, event: HookEventName, hook: &str, error: &Hoo
     let reason = format!("the hook {hook:?} failed: {error}");
     match event {
         HookEventName::PreToolUse => lower(&mut outcome.verdict, Behavior::Deny, hook, reason.clone()),
+        HookEventName::PermissionRequest => {
+            answered(&mut outcome.answer, PermissionAnswer::Deny { message: reason.clone(), interrupt: false });
+        }
         HookEventName::UserPromptSubmit => block(outcome, hook, reason.clone()),
         _ => {}
     }

@@ -6,6 +6,7 @@ use crate::events::EventQueue;
 use crate::handle::Order;
 use crate::model::ModelCall;
 use crate::ports::Ports;
+use crate::question;
 use crate::prepare::{ReadCall, Surroundings, prepare};
 use crate::tasks::Tasks;
 use crate::tool::{Running, permit, run};
@@ -19,7 +20,7 @@ use windlass_core::{Effect, EffectId, Input, Machine, Output, RunCall, Unprepare
 use windlass_hook::HookContext;
 use windlass_permission::Policy;
 use windlass_tool::{Cancel, Resumed, SessionState, ToolCx, ToolCxParts};
-use windlass_types::{DecisionReason, HookCall, PermissionAnswer, PermissionRequest, ToolOutcome, ToolUse};
+use windlass_types::{DecisionReason, HookCall, PermissionRequest, ToolOutcome, ToolUse};
 
 /// The latest word of a running call. However often it speaks, one is kept.
 type LatestWord = Arc<Mutex<Option<String>>>;
@@ -234,7 +235,7 @@ impl Driver {
             }
             Effect::Prepare { call, cwd } => self.prepare(id, call, cwd),
             Effect::RunHooks { call, cwd } => self.run_hooks(id, call, cwd),
-            Effect::Ask(request) => self.ask(id, *request),
+            Effect::Ask { request, cwd } => self.ask(id, *request, cwd),
             // Checkpoints come with their own store; until then nothing is kept.
             Effect::Snapshot { .. } => answer(&self.results, Input::Snapshotted(id, Ok(()))),
             Effect::Run(call) => self.run(id, &call),
@@ -302,17 +303,13 @@ impl Driver {
         });
     }
 
-    fn ask(&mut self, id: EffectId, request: PermissionRequest) {
+    fn ask(&mut self, id: EffectId, request: PermissionRequest, cwd: std::path::PathBuf) {
+        let (host, hooks) = (self.ports.can_use_tool.clone(), self.ports.hooks.clone());
+        let cx = HookContext::new(self.machine.session_id().clone(), cwd);
         let results = self.results.clone();
-        let Some(host) = self.ports.can_use_tool.clone() else {
-            let nobody = PermissionAnswer::deny("Nobody is there to approve the call, so it was denied.");
-            return answer(&results, Input::Answered(id, nobody));
-        };
         self.tasks.start(id, async move {
-            let asked = AssertUnwindSafe(async move { host.can_use_tool(request).await }).catch_unwind().await;
-            let said = asked.unwrap_or_else(|_| {
-                PermissionAnswer::deny("The host failed while it was asked about the call, so it was denied.")
-            });
+            let tell = |outcome| answer(&results, Input::AskedHooks(id, Box::new(outcome)));
+            let said = question::ask(host, hooks, cx, request, tell).await;
             answer(&results, Input::Answered(id, said));
         });
     }

@@ -30,6 +30,7 @@ mod handle;
 mod model;
 mod ports;
 mod prepare;
+mod question;
 mod session;
 mod tasks;
 mod tool;

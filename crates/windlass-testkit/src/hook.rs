@@ -110,6 +110,12 @@ pub fn occasions(interest: &Interest) -> Vec<HookCall> {
             tool_input,
             tool_use_id: "toolu_1".into(),
         }),
+        E::PermissionRequest => of_tools(&|tool_name, tool_input| HookCall::PermissionRequest {
+            tool_name,
+            tool_input,
+            tool_use_id: "toolu_1".into(),
+            permission_suggestions: Vec::new(),
+        }),
         E::PostToolUse => of_tools(&|tool_name, tool_input| HookCall::PostToolUse {
             tool_name,
             tool_input,

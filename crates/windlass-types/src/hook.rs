@@ -1,6 +1,6 @@
 //! What hooks are asked and what they answer, as data.
 
-use crate::{Behavior, JsonText, ToolResultContent, ToolUseId};
+use crate::{Behavior, JsonText, PermissionAnswer, PermissionUpdate, ToolResultContent, ToolUseId};
 use serde::Serialize;
 use std::fmt;
 
@@ -10,6 +10,8 @@ use std::fmt;
 pub enum HookEventName {
     /// Before a tool runs.
     PreToolUse,
+    /// Before the host is asked about a call.
+    PermissionRequest,
     /// After a tool ran.
     PostToolUse,
     /// After a tool failed.
@@ -29,6 +31,7 @@ impl HookEventName {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::PreToolUse => "PreToolUse",
+            Self::PermissionRequest => "PermissionRequest",
             Self::PostToolUse => "PostToolUse",
             Self::PostToolUseFailure => "PostToolUseFailure",
             Self::UserPromptSubmit => "UserPromptSubmit",
@@ -40,7 +43,7 @@ impl HookEventName {
 
     /// Whether a failure of a hook counts as a deny or block.
     pub fn is_gating(self) -> bool {
-        matches!(self, Self::PreToolUse | Self::UserPromptSubmit)
+        matches!(self, Self::PreToolUse | Self::PermissionRequest | Self::UserPromptSubmit)
     }
 }
 
@@ -63,6 +66,17 @@ pub enum HookCall {
         tool_input: JsonText,
         /// The tool use.
         tool_use_id: ToolUseId,
+    },
+    /// Before the host is asked about a call, and beside it.
+    PermissionRequest {
+        /// The tool's name.
+        tool_name: String,
+        /// Its input.
+        tool_input: JsonText,
+        /// The tool use.
+        tool_use_id: ToolUseId,
+        /// Changes of permissions that would make the question unnecessary.
+        permission_suggestions: Vec<PermissionUpdate>,
     },
     /// After a tool ran.
     PostToolUse {
@@ -121,6 +135,7 @@ impl HookCall {
     pub fn event(&self) -> HookEventName {
         match self {
             Self::PreToolUse { .. } => HookEventName::PreToolUse,
+            Self::PermissionRequest { .. } => HookEventName::PermissionRequest,
             Self::PostToolUse { .. } => HookEventName::PostToolUse,
             Self::PostToolUseFailure { .. } => HookEventName::PostToolUseFailure,
             Self::UserPromptSubmit { .. } => HookEventName::UserPromptSubmit,
@@ -134,6 +149,7 @@ impl HookCall {
     pub fn tool_name(&self) -> Option<&str> {
         match self {
             Self::PreToolUse { tool_name, .. }
+            | Self::PermissionRequest { tool_name, .. }
             | Self::PostToolUse { tool_name, .. }
             | Self::PostToolUseFailure { tool_name, .. } => Some(tool_name),
             _ => None,
@@ -168,6 +184,9 @@ pub struct HookOutcome {
     pub ran: Vec<String>,
     /// PreToolUse: the lowest opinion, deny before ask before allow.
     pub verdict: Option<HookVerdict>,
+    /// PermissionRequest: the answer, a deny before an allow.
+    #[serde(skip)]
+    pub answer: Option<PermissionAnswer>,
     /// UserPromptSubmit, Stop, PostToolUse: blocks, with the reason as feedback.
     pub block: Option<HookVerdict>,
     /// PreToolUse: the input to use instead.

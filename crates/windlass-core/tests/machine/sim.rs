@@ -95,6 +95,7 @@ pub(crate) fn odd_config(choices: &mut Choices) -> MachineConfig {
     let hooks = [
         (HookEventName::PreToolUse, Some("Hooked".to_owned())),
         (HookEventName::PreToolUse, None),
+        (HookEventName::PermissionRequest, None),
         (HookEventName::PostToolUse, None),
         (HookEventName::PostToolUseFailure, None),
         (HookEventName::UserPromptSubmit, None),
@@ -171,7 +172,7 @@ impl Sim {
             }
             Effect::Prepare { call, cwd } => Going::Prepare { call, cwd },
             Effect::RunHooks { call, .. } => Going::Hooks(call),
-            Effect::Ask(request) => Going::Ask(*request),
+            Effect::Ask { request, .. } => Going::Ask(*request),
             Effect::Snapshot { .. } => Going::Snapshot,
             Effect::Run(call) => Going::Run(*call),
             Effect::Append { entries, durable } => {

@@ -100,7 +100,7 @@ impl CanUseTool for HostPermissions {
     async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer {
         let _counted = Counted::new(&self.asking);
         match self.requests.ask(&Question::new(&request), None).await {
-            Ok(answer) => read(&request, answer.as_ref()),
+            Ok(answer) => read(&request.input, answer.as_ref()),
             Err(error) => PermissionAnswer::deny(format!("The host could not be asked about the call: {error}.")),
         }
     }

@@ -11,6 +11,7 @@ mod changes;
 mod host;
 mod limits;
 mod panics;
+mod questions;
 mod stops;
 mod store;
 mod streaming;

@@ -1,7 +1,9 @@
 //! What a hook of the host says.
 
 use serde::Deserialize;
-use windlass_types::{Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, ToolResultContent};
+use windlass_types::{
+    Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, PermissionAnswer, ToolResultContent,
+};
 
 use crate::server::permission;
 
@@ -93,6 +95,9 @@ pub(crate) fn read(hook: &str, call: &HookCall, output: &JsonText) -> Result<Hoo
         }
         (Some(Decision::Approve), HookEventName::PreToolUse) => {
             outcome.verdict = Some(verdict(Behavior::Allow, hook, reason, ""));
+        }
+        (Some(Decision::Block), HookEventName::PermissionRequest) => {
+            outcome.answer = Some(PermissionAnswer::deny(reason.unwrap_or_else(|| "A hook refused this call.".into())));
         }
         (Some(Decision::Block), _) => {
             outcome.block = Some(verdict(Behavior::Deny, hook, reason, "It was blocked by a hook."));

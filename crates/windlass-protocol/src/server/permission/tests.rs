@@ -13,7 +13,7 @@ fn request() -> PermissionRequest {
 }
 
 fn answer(text: &str) -> PermissionAnswer {
-    read(&request(), Some(&JsonText::parse(text).unwrap()))
+    read(&request().input, Some(&JsonText::parse(text).unwrap()))
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn what_is_not_understood_denies() {
     ] {
         assert!(matches!(answer(bad), PermissionAnswer::Deny { interrupt: false, .. }), "{bad}");
     }
-    assert!(matches!(read(&request(), None), PermissionAnswer::Deny { .. }));
+    assert!(matches!(read(&request().input, None), PermissionAnswer::Deny { .. }));
     assert_eq!(
         answer(r#"{"behavior":"deny","message":"no","interrupt":true}"#),
         PermissionAnswer::Deny { message: "no".into(), interrupt: true }

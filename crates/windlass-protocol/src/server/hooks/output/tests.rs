@@ -85,3 +85,29 @@ fn long_texts_are_cut() {
     let text = outcome.additional_context.first().unwrap();
     assert!(text.starts_with(&"é".repeat(MAX_TEXT)) && text.ends_with("left out.]"));
 }
+
+#[test]
+fn answers_to_questions() {
+    let call = HookCall::PermissionRequest {
+        tool_name: "Bash".into(),
+        tool_input: JsonText::parse(r#"{"command":"ls"}"#).unwrap(),
+        tool_use_id: "t".into(),
+        permission_suggestions: Vec::new(),
+    };
+    let answer = |decision: &str| {
+        let output =
+            format!(r#"{{"hookSpecificOutput":{{"hookEventName":"PermissionRequest","decision":{decision}}}}}"#);
+        read("h", &call, &JsonText::parse(output).unwrap()).unwrap().answer
+    };
+    assert_eq!(answer("null"), None);
+    assert_eq!(answer(r#"{"behavior":"allow","updatedInput":{"command": "ls"}}"#), Some(PermissionAnswer::allow()));
+    let changed = answer(r#"{"behavior":"allow","updatedInput":{"command":"ls -l"}}"#);
+    assert!(matches!(changed, Some(PermissionAnswer::Allow { updated_input: Some(_), .. })), "{changed:?}");
+    let denied = PermissionAnswer::Deny { message: "no".into(), interrupt: true };
+    assert_eq!(answer(r#"{"behavior":"deny","message":"no","interrupt":true}"#), Some(denied));
+    for nonsense in ["7", "{}", r#"{"behavior":"perhaps"}"#] {
+        assert!(matches!(answer(nonsense), Some(PermissionAnswer::Deny { .. })), "{nonsense}");
+    }
+    let blocked = read("h", &call, &JsonText::parse(r#"{"decision":"block","reason":"r"}"#).unwrap()).unwrap();
+    assert_eq!(blocked.answer, Some(PermissionAnswer::deny("r")));
+}
