@@ -32,6 +32,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("windlass-http", &[]),
     ("windlass-anthropic", &["windlass-http", "windlass-model", "windlass-types"]),
+    ("windlass-mcp", &["windlass-tool", "windlass-types"]),
     ("windlass-tools", &["windlass-tool", "windlass-types"]),
     ("windlass-store", &["windlass-session", "windlass-types"]),
     ("windlass-project", &["windlass-permission", "windlass-types"]),

@@ -1,0 +1,39 @@
+//! Servers that live in the host.
+
+use async_trait::async_trait;
+use windlass_types::JsonText;
+
+/// A server that is reached by handing it one message at a time.
+///
+/// The host protocol implements it for the in-process servers of its hosts; a
+/// Rust host can implement it for a server of its own.
+#[async_trait]
+pub trait McpChannel: Send + Sync + 'static {
+    /// Hands over one JSON-RPC message. The answer to a request is its
+    /// response; what a notification or a response is answered with does not
+    /// matter.
+    ///
+    /// Dropping the future takes the message back as far as that is possible.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or refused the message as a whole.
+    async fn send(&self, message: JsonText) -> Result<Option<JsonText>, McpChannelError>;
+
+    /// Waits for a message that the server sends by itself; nothing when none
+    /// will come any more. The default is that none ever comes.
+    async fn receive(&self) -> Option<JsonText> {
+        std::future::pending().await
+    }
+}
+
+/// Why a message could not be handed over.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct McpChannelError(String);
+
+impl McpChannelError {
+    /// With the reason, for people.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+}

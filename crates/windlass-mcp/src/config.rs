@@ -1,0 +1,133 @@
+//! How servers are reached.
+
+mod parse;
+
+pub use parse::{McpConfigError, parse_config};
+
+use crate::McpChannel;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How a server is reached, and how it is treated.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct McpServerConfig {
+    /// How it is reached.
+    pub transport: McpTransport,
+    /// How long a call may go on without an answer or a sign of progress.
+    /// Absent: as the set of servers says.
+    pub timeout: Option<Duration>,
+    /// Who configured it, for people. Default: `dynamic`.
+    pub source: String,
+}
+
+/// How a server is reached.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum McpTransport {
+    /// A program that speaks over its standard streams.
+    Stdio {
+        /// The program: a path, or a name that is looked for in the `PATH` of its environment.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Its environment, beside that of the set of servers.
+        env: BTreeMap<String, String>,
+    },
+    /// A streamable HTTP endpoint.
+    Http {
+        /// Its address.
+        url: String,
+        /// Headers of every request. They may hold secrets.
+        headers: BTreeMap<String, String>,
+    },
+    /// An endpoint of the older HTTP transport with server-sent events. Not
+    /// supported yet: such a server fails with a reason.
+    Sse {
+        /// Its address.
+        url: String,
+    },
+    /// A server inside the host. Without a channel it cannot be reached.
+    InProcess(Option<Arc<dyn McpChannel>>),
+}
+
+impl McpServerConfig {
+    fn new(transport: McpTransport) -> Self {
+        Self { transport, timeout: None, source: "dynamic".to_owned() }
+    }
+
+    /// A program that speaks over its standard streams.
+    pub fn stdio(command: impl Into<String>) -> Self {
+        Self::new(McpTransport::Stdio { command: command.into(), args: Vec::new(), env: BTreeMap::new() })
+    }
+
+    /// A streamable HTTP endpoint.
+    pub fn http(url: impl Into<String>) -> Self {
+        Self::new(McpTransport::Http { url: url.into(), headers: BTreeMap::new() })
+    }
+
+    /// A server inside the host.
+    pub fn in_process(channel: Arc<dyn McpChannel>) -> Self {
+        Self { source: "sdk".to_owned(), ..Self::new(McpTransport::InProcess(Some(channel))) }
+    }
+
+    /// Adds an argument of the program. Without effect on other servers.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<String>) -> Self {
+        if let McpTransport::Stdio { args, .. } = &mut self.transport {
+            args.push(arg.into());
+        }
+        self
+    }
+
+    /// Sets a variable of the program's environment. Without effect on other servers.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        if let McpTransport::Stdio { env, .. } = &mut self.transport {
+            env.insert(name.into(), value.into());
+        }
+        self
+    }
+
+    /// Sets a header of every request. Without effect on other servers.
+    #[must_use]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        if let McpTransport::Http { headers, .. } = &mut self.transport {
+            headers.insert(name.into(), value.into());
+        }
+        self
+    }
+
+    /// Sets how long a call may go on without an answer or a sign of progress.
+    #[must_use]
+    pub fn timeout(mut self, limit: Duration) -> Self {
+        self.timeout = Some(limit);
+        self
+    }
+
+    /// Says who configured it.
+    #[must_use]
+    pub fn source(mut self, source: impl Into<String>) -> Self {
+        self.source = source.into();
+        self
+    }
+
+    /// Whether it is a server inside the host.
+    pub fn is_in_process(&self) -> bool {
+        matches!(self.transport, McpTransport::InProcess(_))
+    }
+}
+
+impl fmt::Debug for McpTransport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Arguments, variables and headers may hold secrets.
+        match self {
+            Self::Stdio { command, .. } => f.debug_struct("Stdio").field("command", command).finish_non_exhaustive(),
+            Self::Http { url, .. } => f.debug_struct("Http").field("url", url).finish_non_exhaustive(),
+            Self::Sse { url } => f.debug_struct("Sse").field("url", url).finish(),
+            Self::InProcess(channel) => f.debug_tuple("InProcess").field(&channel.is_some()).finish(),
+        }
+    }
+}

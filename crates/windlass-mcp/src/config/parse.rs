@@ -1,0 +1,117 @@
+//! `{"mcpServers":{…}}`.
+
+use super::{McpServerConfig, McpTransport};
+use crate::expand::expand;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use windlass_types::JsonText;
+
+/// A configuration that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum McpConfigError {
+    /// The text as a whole.
+    #[error("the MCP configuration cannot be read: {0}")]
+    Unreadable(String),
+    /// One server.
+    #[error("the MCP server {name:?} cannot be used: {problem}")]
+    Server {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// Reads servers from `{"mcpServers":{"name":{…}}}`, or from the inner object
+/// alone, sorted by name. Entries are
+/// `{"type"?:"stdio","command","args"?,"env"?,"timeout"?}`,
+/// `{"type":"http","url","headers"?,"timeout"?}` and, for servers inside the
+/// host, `{"type":"sdk"}`. Times are in milliseconds; unknown fields are left
+/// alone. `${VAR}` and `${VAR:-default}` in texts are replaced by what `lookup`
+/// says.
+///
+/// One entry that cannot be used does not keep the others from being used.
+///
+/// # Errors
+/// The text is not such an object.
+#[expect(clippy::type_complexity, reason = "a list of names, each with its outcome")]
+pub fn parse_config(
+    text: &str,
+    lookup: impl Fn(&str) -> Option<String>,
+) -> Result<Vec<(String, Result<McpServerConfig, McpConfigError>)>, McpConfigError> {
+    #[derive(Deserialize)]
+    struct Whole {
+        #[serde(rename = "mcpServers")]
+        servers: BTreeMap<String, JsonText>,
+    }
+    let unreadable = |error: &dyn std::fmt::Display| McpConfigError::Unreadable(error.to_string());
+    let json = JsonText::parse_strict(text).map_err(|error| unreadable(&error))?;
+    let fields: BTreeMap<String, JsonText> = json.to().map_err(|error| unreadable(&error))?;
+    let servers = if fields.contains_key("mcpServers") {
+        json.to::<Whole>().map_err(|error| unreadable(&error))?.servers
+    } else {
+        fields
+    };
+    let parsed = servers.into_iter().map(|(name, entry)| {
+        let config =
+            parse_server(&entry, &lookup).map_err(|problem| McpConfigError::Server { name: name.clone(), problem });
+        (name, config)
+    });
+    Ok(parsed.collect())
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
+    #[serde(default)]
+    command: Option<String>,
+    #[serde(default)]
+    args: Option<Vec<String>>,
+    #[serde(default)]
+    env: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    url: Option<String>,
+    #[serde(default)]
+    headers: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    timeout: Option<f64>,
+}
+
+fn parse_server(entry: &JsonText, lookup: &dyn Fn(&str) -> Option<String>) -> Result<McpServerConfig, String> {
+    let entry: Entry = entry.to().map_err(|error| error.to_string())?;
+    let text = |text: String| expand(&text, lookup).map_err(|name| format!("the variable {name} is not set"));
+    let texts = |texts: BTreeMap<String, String>| {
+        texts.into_iter().map(|(name, value)| Ok((name, text(value)?))).collect::<Result<BTreeMap<_, _>, String>>()
+    };
+    let kind = entry.kind.as_deref().unwrap_or(if entry.url.is_some() { "http" } else { "stdio" });
+    let url = || entry.url.clone().ok_or_else(|| "it has no `url`".to_owned()).and_then(text);
+    let transport = match kind {
+        "stdio" => McpTransport::Stdio {
+            command: text(entry.command.filter(|command| !command.is_empty()).ok_or("it has no `command`")?)?,
+            args: entry.args.unwrap_or_default().into_iter().map(text).collect::<Result<_, _>>()?,
+            env: texts(entry.env.unwrap_or_default())?,
+        },
+        "http" | "streamable-http" | "streamableHttp" => {
+            McpTransport::Http { url: url()?, headers: texts(entry.headers.unwrap_or_default())? }
+        }
+        "sse" => McpTransport::Sse { url: url()? },
+        "sdk" => McpTransport::InProcess(None),
+        other => return Err(format!("its type {other:?} is not supported")),
+    };
+    let mut config = McpServerConfig::new(transport);
+    if config.is_in_process() {
+        config.source = "sdk".to_owned();
+    }
+    config.timeout = entry
+        .timeout
+        .filter(|millis| *millis > 0.0)
+        .map(|millis| Duration::try_from_secs_f64(millis / 1000.0).map_err(|error| format!("`timeout`: {error}")))
+        .transpose()?;
+    Ok(config)
+}
+
+#[cfg(test)]
+mod tests;

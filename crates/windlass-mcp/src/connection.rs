@@ -1,0 +1,414 @@
+//! A connection to a server.
+
+use crate::content::{lenient_output, output};
+use crate::listener::{Heard, Listener};
+use crate::process::{Process, Spec};
+use crate::program::find;
+use crate::tools::{Collector, RemoteTool};
+use crate::transport::{HostTransport, Lines, http_transport};
+use crate::{McpError, McpOptions, McpServerConfig, McpServerInfo, McpTransport};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, CustomRequest, ErrorCode, ListToolsRequest,
+    PaginatedRequestParams, ProtocolVersion, RequestMetaObject, ServerResult,
+};
+use rmcp::service::{
+    ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, QuitReason, RequestHandle, RoleClient,
+    RunningService, RunningServiceCancellationToken, ServiceError, serve_client_with_lifecycle,
+};
+use rmcp::transport::Transport;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::future::Future;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until, timeout};
+use windlass_tool::{Cancel, ToolOutput};
+use windlass_types::JsonText;
+
+/// Most pages of a list.
+const MOST_PAGES: usize = 200;
+/// Longest error text of a server, in characters.
+const LONGEST_ERROR: usize = 2000;
+/// How long the end of a program may take, when somebody waits for it.
+const END: Duration = Duration::from_millis(2500);
+
+/// A connection to a server. Dropping it ends it, and the server if it is a program.
+pub(crate) struct Connection {
+    server: String,
+    peer: Peer<RoleClient>,
+    /// Given when the connection should end.
+    stop: Mutex<Option<RunningServiceCancellationToken>>,
+    process: Option<Process>,
+    pub(crate) heard: Arc<Heard>,
+    pub(crate) info: Option<McpServerInfo>,
+    call_timeout: Duration,
+}
+
+/// The end of a connection: ready when it has ended by itself or by order.
+pub(crate) struct Ended(RunningService<RoleClient, Listener>);
+
+impl Ended {
+    pub(crate) async fn wait(self) {
+        if let Ok(QuitReason::JoinError(error)) | Err(error) = self.0.waiting().await {
+            tracing::warn!(%error, "the connection to an MCP server failed");
+        }
+    }
+}
+
+/// What a call is given beside its arguments.
+pub(crate) struct CallCx<'a> {
+    pub(crate) tool_use_id: Option<&'a str>,
+    pub(crate) cancel: Cancel,
+    pub(crate) progress: &'a (dyn Fn(String) + Send + Sync),
+    /// How long it may go on without a sign, instead of what is configured.
+    pub(crate) timeout: Option<Duration>,
+}
+
+impl Connection {
+    /// Starts or reaches a server and greets it.
+    pub(crate) async fn open(
+        name: &str,
+        config: &McpServerConfig,
+        options: &McpOptions,
+    ) -> Result<(Self, Ended), McpError> {
+        let legacy = ClientLifecycleMode::Initialize;
+        match Self::open_with(name, config, options, legacy).await {
+            // Servers of newer protocol versions alone have no handshake.
+            Err(Greeting::NoHandshake) => {
+                let modern = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::LATEST] };
+                Self::open_with(name, config, options, modern).await.map_err(|failed| failed.into_error(name))
+            }
+            other => other.map_err(|failed| failed.into_error(name)),
+        }
+    }
+
+    async fn open_with(
+        name: &str,
+        config: &McpServerConfig,
+        options: &McpOptions,
+        lifecycle: ClientLifecycleMode,
+    ) -> Result<(Self, Ended), Greeting> {
+        let client = (options.client_name.as_str(), options.client_version.as_str());
+        let (listener, heard) = Listener::new(name, client, options.elicitation.clone());
+        let mut process = None;
+        let greeted = match &config.transport {
+            McpTransport::Stdio { command, args, env } => {
+                let (started, transport) = start(command, args, env, options)?;
+                let greeted = greet(listener, transport, lifecycle).await;
+                if greeted.is_err() {
+                    // How it ended says more than that the connection did.
+                    started.stop();
+                    let _ = timeout(Duration::from_millis(100), started.ended()).await;
+                    let said = started.words().describe();
+                    return Err(match greeted {
+                        Err(Greeting::Failed(error)) if !said.is_empty() => {
+                            Greeting::Failed(format!("{error}; {said}"))
+                        }
+                        Err(other) => other,
+                        Ok(_) => Greeting::Failed(said),
+                    });
+                }
+                process = Some(started);
+                greeted
+            }
+            McpTransport::Http { url, headers } => {
+                let agent = format!("{}/{}", client.0, client.1);
+                let transport = http_transport(url, headers, &agent).map_err(Greeting::Failed)?;
+                greet(listener, transport, lifecycle).await
+            }
+            McpTransport::Sse { .. } => return Err(Greeting::Unsupported("the older HTTP transport (`sse`)")),
+            McpTransport::InProcess(None) => return Err(Greeting::Failed("the host has no such server".to_owned())),
+            McpTransport::InProcess(Some(channel)) => {
+                greet(listener, HostTransport::new(Arc::clone(channel)), lifecycle).await
+            }
+        };
+        let service = greeted?;
+        let peer = service.peer().clone();
+        let info = peer.peer_info().and_then(|info| {
+            let said = info.server_info.as_ref()?;
+            Some(McpServerInfo { name: clipped(&said.name, 200), version: clipped(&said.version, 200) })
+        });
+        let connection = Self {
+            server: name.to_owned(),
+            peer,
+            stop: Mutex::new(Some(service.cancellation_token())),
+            process,
+            heard,
+            info,
+            call_timeout: config.timeout.unwrap_or(options.call_timeout),
+        };
+        Ok((connection, Ended(service)))
+    }
+
+    /// Whether the connection has ended.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.peer.is_transport_closed()
+    }
+
+    /// What a program said last.
+    pub(crate) fn last_words(&self) -> String {
+        self.process.as_ref().map(|process| process.words().describe()).unwrap_or_default()
+    }
+
+    /// Ends the connection, and waits a bounded time until nothing is left of a program.
+    pub(crate) async fn close(&self) {
+        self.stop();
+        if let Some(process) = &self.process {
+            let _ = timeout(END, process.ended()).await;
+        }
+    }
+
+    fn stop(&self) {
+        if let Some(stop) = self.stop.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            stop.cancel();
+        }
+        if let Some(process) = &self.process {
+            process.stop();
+        }
+    }
+
+    /// Waits a moment for the last words of a program that was lost.
+    pub(crate) async fn linger(&self) {
+        if let Some(process) = &self.process {
+            process.stop();
+            let _ = timeout(Duration::from_millis(200), process.ended()).await;
+        }
+    }
+
+    /// The server's tools, sorted by name.
+    pub(crate) async fn list_tools(&self, limit: Duration) -> Result<Vec<RemoteTool>, McpError> {
+        let offers = self.peer.peer_info().is_none_or(|info| info.capabilities.tools.is_some());
+        if !offers {
+            return Ok(Vec::new());
+        }
+        let pages = async {
+            let mut collector = Collector::default();
+            let mut cursor = None;
+            for _ in 0..MOST_PAGES {
+                let mut params = PaginatedRequestParams::default();
+                params.cursor = cursor;
+                let request = ListToolsRequest {
+                    method: Default::default(),
+                    params: Some(params),
+                    extensions: Default::default(),
+                };
+                let page = self.ask(ClientRequest::ListToolsRequest(request)).await?;
+                match collector.take(&self.server, page) {
+                    None => return Err(McpError::BadAnswer { name: self.server.clone() }),
+                    Some(Some(next)) if !collector.is_full() => cursor = Some(next),
+                    Some(_) => break,
+                }
+            }
+            Ok(collector.finish())
+        };
+        let timed_out = || McpError::TimedOut { name: self.server.clone(), limit };
+        timeout(limit, pages).await.unwrap_or_else(|_| Err(timed_out()))
+    }
+
+    /// Calls a tool by its own name.
+    pub(crate) async fn call(&self, tool: &str, arguments: &JsonText, cx: CallCx<'_>) -> Result<ToolOutput, McpError> {
+        let arguments: Map<String, Value> = arguments.to().map_err(|error| McpError::Refused {
+            code: i64::from(ErrorCode::INVALID_PARAMS.0),
+            message: error.to_string(),
+        })?;
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let request = CallToolRequest::new(params);
+        let mut options = PeerRequestOptions::no_options();
+        if let Some(id) = cx.tool_use_id {
+            let mut meta = RequestMetaObject::new();
+            meta.0.insert("claudecode/toolUseId".to_owned(), Value::from(id));
+            options = options.with_meta(meta);
+        }
+        let sent = self.peer.send_request_with_option(ClientRequest::CallToolRequest(request), options).await;
+        let call = OpenCall(Some(sent.map_err(|error| self.failed(error))?));
+        match self.await_answer(call, &cx).await? {
+            ServerResult::CallToolResult(result) => Ok(output(result)),
+            ServerResult::CustomResult(result) => lenient_output(result.0).ok_or_else(|| self.bad_answer()),
+            _ => Err(self.bad_answer()),
+        }
+    }
+
+    async fn await_answer(&self, mut call: OpenCall, cx: &CallCx<'_>) -> Result<ServerResult, McpError> {
+        let limit = cx.timeout.unwrap_or(self.call_timeout);
+        let Some(handle) = &mut call.0 else { return Err(self.bad_answer()) };
+        let (mut progress, _listening) = self.heard.listen(handle.progress_token.clone());
+        let mut deadline = deadline(limit);
+        loop {
+            tokio::select! {
+                biased;
+                () = cx.cancel.cancelled() => return Err(McpError::Stopped),
+                answer = &mut handle.rx => {
+                    // It needs no taking back any more.
+                    call.0 = None;
+                    let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
+                    return answer.map_err(|error| self.failed(error));
+                }
+                Ok(()) = progress.changed() => {
+                    (cx.progress)(progress.borrow_and_update().clone());
+                    deadline = self::deadline(limit);
+                }
+                () = sleep_until(deadline) => {
+                    return Err(McpError::TimedOut { name: self.server.clone(), limit });
+                }
+            }
+        }
+    }
+
+    /// The result of a request of any kind, as it came.
+    pub(crate) async fn request(&self, method: &str, params: Value, limit: Duration) -> Result<JsonText, McpError> {
+        let asked = self.ask(ClientRequest::CustomRequest(CustomRequest::new(method, Some(params))));
+        let timed_out = || McpError::TimedOut { name: self.server.clone(), limit };
+        let result = timeout(limit, asked).await.unwrap_or_else(|_| Err(timed_out()))?;
+        JsonText::of(&result).map_err(|_| self.bad_answer())
+    }
+
+    async fn ask(&self, request: ClientRequest) -> Result<ServerResult, McpError> {
+        let sent = self.peer.send_request_with_option(request, PeerRequestOptions::no_options()).await;
+        let mut call = OpenCall(Some(sent.map_err(|error| self.failed(error))?));
+        let Some(handle) = &mut call.0 else { return Err(self.bad_answer()) };
+        let answer = (&mut handle.rx).await.unwrap_or(Err(ServiceError::TransportClosed));
+        call.0 = None;
+        answer.map_err(|error| self.failed(error))
+    }
+
+    fn bad_answer(&self) -> McpError {
+        McpError::BadAnswer { name: self.server.clone() }
+    }
+
+    fn failed(&self, error: ServiceError) -> McpError {
+        let name = self.server.clone();
+        match error {
+            ServiceError::McpError(error) => {
+                McpError::Refused { code: i64::from(error.code.0), message: clipped(&error.message, LONGEST_ERROR) }
+            }
+            ServiceError::TransportSend(error) => {
+                let reason = clipped(&error.error.to_string(), LONGEST_ERROR);
+                if self.is_closed() {
+                    McpError::Lost { name, detail: format!(": {reason}") }
+                } else {
+                    McpError::NotConnected { name, reason }
+                }
+            }
+            ServiceError::TransportClosed => McpError::Lost { name, detail: String::new() },
+            ServiceError::Cancelled { .. } => McpError::Stopped,
+            _ => McpError::BadAnswer { name },
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn start(
+    command: &str,
+    args: &[String],
+    env: &BTreeMap<String, String>,
+    options: &McpOptions,
+) -> Result<(Process, Lines), Greeting> {
+    let cwd = options.cwd.as_deref().unwrap_or(Path::new("."));
+    let own = env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    let env: Vec<(OsString, OsString)> = options.env.iter().cloned().chain(own).collect();
+    let program = find(command, &env, cwd).map_err(Greeting::Failed)?;
+    let spec = Spec { program, args, env, cwd };
+    let (process, stdin, stdout) =
+        Process::start(spec).map_err(|error| Greeting::Failed(format!("{command:?} cannot be started: {error}")))?;
+    let lines = Lines::new(stdout, stdin, process.words().fault.clone());
+    Ok((process, lines))
+}
+
+/// Why a server was not greeted.
+enum Greeting {
+    /// It does not know the handshake.
+    NoHandshake,
+    NeedsAuth,
+    Unsupported(&'static str),
+    Failed(String),
+}
+
+impl Greeting {
+    fn into_error(self, name: &str) -> McpError {
+        let name = name.to_owned();
+        match self {
+            Self::NeedsAuth => McpError::NeedsAuth { name },
+            Self::Unsupported(transport) => McpError::Unsupported { name, transport },
+            Self::NoHandshake => McpError::NotConnected {
+                name,
+                reason: "it does not speak a protocol version that is known here".to_owned(),
+            },
+            Self::Failed(reason) => McpError::NotConnected { name, reason: clipped(&reason, 3 * LONGEST_ERROR) },
+        }
+    }
+}
+
+fn greet<T: Transport<RoleClient> + 'static>(
+    listener: Listener,
+    transport: T,
+    lifecycle: ClientLifecycleMode,
+) -> impl Future<Output = Result<RunningService<RoleClient, Listener>, Greeting>> {
+    async move {
+        serve_client_with_lifecycle(listener, transport, lifecycle).await.map_err(|error| match error {
+            error if error.is_authorization_required() => Greeting::NeedsAuth,
+            ClientInitializeError::JsonRpcError(error)
+                if matches!(error.code, ErrorCode::METHOD_NOT_FOUND | ErrorCode::UNSUPPORTED_PROTOCOL_VERSION) =>
+            {
+                Greeting::NoHandshake
+            }
+            ClientInitializeError::JsonRpcError(error) => {
+                Greeting::Failed(format!("it refused the greeting: {}", error.message))
+            }
+            ClientInitializeError::ConnectionClosed(_) => Greeting::Failed("it closed the connection".to_owned()),
+            ClientInitializeError::TransportError { error, .. } => Greeting::Failed(chain(&*error.error)),
+            // The texts of the other kinds show whole messages.
+            _ => Greeting::Failed("its answer to the greeting is not understood".to_owned()),
+        })
+    }
+}
+
+/// An error with what caused it.
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        source = cause.source();
+    }
+    text
+}
+
+/// A request that is taken back when nobody waits for its answer any more.
+struct OpenCall(Option<RequestHandle<RoleClient>>);
+
+impl Drop for OpenCall {
+    fn drop(&mut self) {
+        if let Some(handle) = self.0.take()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            runtime.spawn(async move {
+                // A server that does not read must not keep this for ever.
+                let _ = timeout(Duration::from_secs(5), handle.cancel(Some("the call was stopped".to_owned()))).await;
+            });
+        }
+    }
+}
+
+fn deadline(limit: Duration) -> Instant {
+    let now = Instant::now();
+    // Far enough for a limit that no clock can hold.
+    now.checked_add(limit).unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))
+}
+
+fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}

@@ -1,0 +1,103 @@
+//! What can go wrong with servers.
+
+use std::time::Duration;
+
+/// Why something with a server did not work. The texts are for people; those
+/// that come from a server are bounded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum McpError {
+    /// There is no server of this name.
+    #[error("Server not found: {name}")]
+    UnknownServer {
+        /// The name.
+        name: String,
+    },
+    /// There is no tool of this name.
+    #[error("the MCP server {server:?} has no tool {tool:?}")]
+    UnknownTool {
+        /// The server.
+        server: String,
+        /// The tool.
+        tool: String,
+    },
+    /// A server of this name is there already.
+    #[error("there is already an MCP server named {name:?}")]
+    Duplicate {
+        /// The name.
+        name: String,
+    },
+    /// A server name that cannot be part of a tool name.
+    #[error("an MCP server cannot be named {name:?}: it needs 1 to 256 characters, one of them a letter or digit")]
+    InvalidName {
+        /// The name.
+        name: String,
+    },
+    /// More servers than a set holds.
+    #[error("there are already {limit} MCP servers")]
+    TooMany {
+        /// The limit.
+        limit: usize,
+    },
+    /// The server is switched off.
+    #[error("the MCP server {name:?} is switched off")]
+    Disabled {
+        /// The name.
+        name: String,
+    },
+    /// The transport is not supported.
+    #[error("the MCP server {name:?} cannot be used: {transport} is not supported, use streamable HTTP (`http`)")]
+    Unsupported {
+        /// The name.
+        name: String,
+        /// What is not supported.
+        transport: &'static str,
+    },
+    /// The server wants the client to log in.
+    #[error("the MCP server {name:?} needs authentication")]
+    NeedsAuth {
+        /// The name.
+        name: String,
+    },
+    /// The server could not be started or reached, or was lost.
+    #[error("the MCP server {name:?} is not connected: {reason}")]
+    NotConnected {
+        /// The name.
+        name: String,
+        /// Why.
+        reason: String,
+    },
+    /// The connection ended while a call was open.
+    #[error("the MCP server {name:?} was lost before it answered; whether the call had an effect is not known{detail}")]
+    Lost {
+        /// The name.
+        name: String,
+        /// What it said last, if anything, with a leading colon.
+        detail: String,
+    },
+    /// The server did not answer in time.
+    #[error("the MCP server {name:?} did not answer within {} s", limit.as_secs_f64())]
+    TimedOut {
+        /// The name.
+        name: String,
+        /// How long was waited.
+        limit: Duration,
+    },
+    /// The server answered with an error.
+    #[error("MCP error {code}: {message}")]
+    Refused {
+        /// The JSON-RPC error code.
+        code: i64,
+        /// What the server said.
+        message: String,
+    },
+    /// The server's answer does not fit the request.
+    #[error("the MCP server {name:?} gave an answer that is not understood")]
+    BadAnswer {
+        /// The name.
+        name: String,
+    },
+    /// The call was stopped.
+    #[error("the call was stopped")]
+    Stopped,
+}

@@ -1,0 +1,51 @@
+//! Model Context Protocol servers as tools.
+//!
+//! [`McpServers`] is a set of servers that are connected side by side: programs
+//! that speak over their standard streams, streamable HTTP endpoints, and
+//! servers inside the host that are reached through an [`McpChannel`]. Their
+//! tools are named `mcp__server__tool` and are [`DynTool`](windlass_tool::DynTool)s
+//! like any other: what they touch is unknown, so each call is judged and asked
+//! about. Everything that a server sends is untrusted: sizes and counts are
+//! bounded, hints are shown but never believed.
+//!
+//! ```no_run
+//! use windlass_mcp::{McpOptions, McpServerConfig, McpServers};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let servers = McpServers::new(McpOptions::new());
+//! servers.add("files", McpServerConfig::stdio("mcp-files").arg("/srv/data"))?;
+//! servers.settled(std::time::Duration::from_secs(5)).await;
+//! for tool in servers.tools() {
+//!     println!("{}", tool.spec().name);
+//! }
+//! servers.close().await;
+//! # Ok(())
+//! # }
+//! ```
+
+mod channel;
+mod config;
+mod connection;
+mod content;
+mod elicit;
+mod error;
+mod expand;
+mod listener;
+mod name;
+mod options;
+mod process;
+mod program;
+mod server;
+mod servers;
+mod status;
+mod tool;
+mod tools;
+mod transport;
+
+pub use channel::{McpChannel, McpChannelError};
+pub use config::{McpConfigError, McpServerConfig, McpTransport, parse_config};
+pub use elicit::{Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest};
+pub use error::McpError;
+pub use options::McpOptions;
+pub use servers::{McpChanges, McpServers};
+pub use status::{McpServerInfo, McpServerState, McpServerStatus, McpToolHints, McpToolInfo};

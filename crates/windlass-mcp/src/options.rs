@@ -1,0 +1,98 @@
+//! What a set of servers is told.
+
+use crate::Elicitation;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What a set of servers is told.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct McpOptions {
+    pub(crate) client_name: String,
+    pub(crate) client_version: String,
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) call_timeout: Duration,
+    pub(crate) elicitation: Option<Arc<dyn Elicitation>>,
+}
+
+impl Default for McpOptions {
+    fn default() -> Self {
+        Self {
+            client_name: "windlass".to_owned(),
+            client_version: env!("CARGO_PKG_VERSION").to_owned(),
+            cwd: None,
+            env: Vec::new(),
+            connect_timeout: Duration::from_secs(30),
+            call_timeout: Duration::from_secs(60 * 60),
+            elicitation: None,
+        }
+    }
+}
+
+impl McpOptions {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How the client names itself. Default: `windlass` and this crate's version.
+    #[must_use]
+    pub fn with_client(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        self.client_name = name.into();
+        self.client_version = version.into();
+        self
+    }
+
+    /// The directory that programs start in. Default: the process's.
+    #[must_use]
+    pub fn with_cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
+        self.cwd = Some(cwd.into());
+        self
+    }
+
+    /// The environment of programs; they inherit nothing else. Its `PATH` says
+    /// where they are looked for. Default: empty.
+    #[must_use]
+    pub fn with_env<K: Into<OsString>, V: Into<OsString>>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self {
+        self.env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        self
+    }
+
+    /// How long a server may take to start, greet and list its tools. Default: 30 s.
+    #[must_use]
+    pub fn with_connect_timeout(mut self, limit: Duration) -> Self {
+        self.connect_timeout = limit;
+        self
+    }
+
+    /// How long a call may go on without an answer or a sign of progress,
+    /// unless the server's own configuration says otherwise. Default: one hour.
+    #[must_use]
+    pub fn with_call_timeout(mut self, limit: Duration) -> Self {
+        self.call_timeout = limit;
+        self
+    }
+
+    /// Who answers the questions of servers. Default: nobody.
+    #[must_use]
+    pub fn with_elicitation(mut self, elicitation: Arc<dyn Elicitation>) -> Self {
+        self.elicitation = Some(elicitation);
+        self
+    }
+}
+
+impl fmt::Debug for McpOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The environment may hold secrets.
+        f.debug_struct("McpOptions")
+            .field("cwd", &self.cwd)
+            .field("connect_timeout", &self.connect_timeout)
+            .field("call_timeout", &self.call_timeout)
+            .finish_non_exhaustive()
+    }
+}

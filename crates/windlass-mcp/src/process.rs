@@ -1,0 +1,190 @@
+//! A server that is a program.
+
+use crate::transport::{AbortOnDrop, Fault};
+use process_wrap::tokio::{ChildWrapper, CommandWrap};
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::sync::{oneshot, watch};
+use tokio::time::timeout;
+
+/// How long a server may take to end after its input was closed.
+const FAREWELL: Duration = Duration::from_millis(500);
+/// Between SIGTERM and SIGKILL.
+const GRACE: Duration = Duration::from_millis(500);
+/// Kept of what a server wrote last on its standard error.
+const TAIL: usize = 4096;
+
+/// What is started.
+#[derive(Debug)]
+pub(crate) struct Spec<'a> {
+    pub(crate) program: PathBuf,
+    pub(crate) args: &'a [String],
+    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) cwd: &'a Path,
+}
+
+/// A running program with its tree. Dropping it ends the tree; nothing waits for that.
+#[derive(Debug)]
+pub(crate) struct Process {
+    stop: Mutex<Option<oneshot::Sender<()>>>,
+    ended: watch::Receiver<bool>,
+    words: LastWords,
+}
+
+/// What a program said last, for error texts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LastWords {
+    stderr: Arc<Mutex<VecDeque<u8>>>,
+    exit: Arc<Mutex<Option<String>>>,
+    pub(crate) fault: Fault,
+}
+
+impl LastWords {
+    fn note(&self, bytes: &[u8]) {
+        let mut tail = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        tail.extend(bytes.iter().rev().take(TAIL).rev());
+        let over = tail.len().saturating_sub(TAIL);
+        tail.drain(..over);
+    }
+
+    /// How it ended and what it said, as far as that is known.
+    pub(crate) fn describe(&self) -> String {
+        let exit = self.exit.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let stderr = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        let stderr = String::from_utf8_lossy(&stderr.iter().copied().collect::<Vec<_>>()).trim().to_owned();
+        let said = (!stderr.is_empty()).then(|| format!("it wrote: {stderr}"));
+        let parts: Vec<String> = [exit, self.fault.get(), said].into_iter().flatten().collect();
+        parts.join("; ")
+    }
+}
+
+impl Process {
+    /// Starts a program in a session of its own.
+    pub(crate) fn start(spec: Spec<'_>) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
+        let mut command = Command::new(&spec.program);
+        command
+            .args(spec.args)
+            .env_clear()
+            .envs(spec.env)
+            .current_dir(spec.cwd)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut wrapped = CommandWrap::from(command);
+        #[cfg(unix)]
+        wrapped.wrap(process_wrap::tokio::ProcessSession);
+        #[cfg(windows)]
+        wrapped.wrap(process_wrap::tokio::JobObject);
+        let mut child = Tree { child: wrapped.spawn()?, killed: false };
+        let missing = || std::io::Error::other("the program has no standard streams");
+        let stdin = child.child.stdin().take().ok_or_else(missing)?;
+        let stdout = child.child.stdout().take().ok_or_else(missing)?;
+        let stderr = child.child.stderr().take().ok_or_else(missing)?;
+        let words = LastWords::default();
+        let drain = tokio::spawn(drain(stderr, words.clone()));
+        let (stop, stopped) = oneshot::channel();
+        let (end, ended) = watch::channel(false);
+        let exit = words.clone();
+        tokio::spawn(async move {
+            let _drain = AbortOnDrop(drain.abort_handle());
+            attend(child, stopped, &exit).await;
+            // What is in the pipe still tells why it ended.
+            let _ = timeout(Duration::from_millis(50), drain).await;
+            end.send_replace(true);
+        });
+        Ok((Self { stop: Mutex::new(Some(stop)), ended, words }, stdin, stdout))
+    }
+
+    /// What it said last.
+    pub(crate) fn words(&self) -> &LastWords {
+        &self.words
+    }
+
+    /// Tells it to end.
+    pub(crate) fn stop(&self) {
+        // Dropping the sender is the signal.
+        self.stop.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// Waits until nothing of it is left.
+    pub(crate) async fn ended(&self) {
+        // It fails only when the task is gone, and the tree with it.
+        let _ = self.ended.clone().wait_for(|ended| *ended).await;
+    }
+}
+
+/// A child and all it has started. Killed when dropped.
+struct Tree {
+    child: Box<dyn ChildWrapper>,
+    killed: bool,
+}
+
+impl Tree {
+    fn kill(&mut self) {
+        // Not twice: once nothing is left, its number may mean another tree.
+        if !std::mem::replace(&mut self.killed, true) {
+            // It fails when nothing is left.
+            let _ = self.child.start_kill();
+        }
+    }
+}
+
+impl Drop for Tree {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Waits for the end of a program, or brings it about.
+async fn attend(mut tree: Tree, stopped: oneshot::Receiver<()>, words: &LastWords) {
+    let exited = tokio::select! {
+        status = tree.child.wait() => Some(status),
+        // Its input is closed by whoever held it; a well-behaved server ends by itself.
+        _ = stopped => timeout(FAREWELL, tree.child.wait()).await.ok(),
+    };
+    if let Some(status) = exited {
+        let text = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+        *words.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(format!("it ended with {text}"));
+    } else {
+        #[cfg(unix)]
+        {
+            const SIGTERM: i32 = 15;
+            let _ = tree.child.signal(SIGTERM);
+            let _ = timeout(GRACE, tree.child.wait()).await;
+        }
+    }
+    // Also what it leaves behind.
+    tree.kill();
+    let _ = timeout(GRACE, tree.child.wait()).await;
+}
+
+async fn drain(mut stderr: impl AsyncRead + Unpin, words: LastWords) {
+    let mut bytes = vec![0; 8 * 1024];
+    while let Ok(count) = stderr.read(&mut bytes).await {
+        match bytes.get(..count) {
+            Some(read) if count > 0 => words.note(read),
+            _ => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_words_are_bounded_and_readable() {
+        let words = LastWords::default();
+        words.note(&[b'x'; 3 * TAIL]);
+        words.note("…and then it failed\n".as_bytes());
+        let text = words.describe();
+        assert!(text.starts_with("it wrote: x") && text.ends_with("and then it failed"), "{text}");
+        assert!(text.len() < TAIL + 20);
+    }
+}

@@ -1,0 +1,344 @@
+//! One server of a set.
+
+use crate::connection::{CallCx, Connection, Ended};
+use crate::tools::RemoteTool;
+use crate::{McpError, McpOptions, McpServerConfig, McpServerInfo, McpServerState, McpServerStatus};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout};
+use windlass_tool::ToolOutput;
+use windlass_types::JsonText;
+
+/// How long a server that failed is left alone: this long after the first time,
+/// and twice as long after each further one.
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Failures in a row after which the tools of a lost server are offered no more.
+const PATIENCE: u32 = 3;
+/// Between two looks at a list of tools that keeps changing.
+const BETWEEN_LISTS: Duration = Duration::from_millis(250);
+
+/// What the servers of a set share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) options: McpOptions,
+    /// Counts changes.
+    pub(crate) changes: watch::Sender<u64>,
+}
+
+impl Shared {
+    pub(crate) fn changed(&self) {
+        self.changes.send_modify(|count| *count = count.wrapping_add(1));
+    }
+}
+
+/// One server of a set.
+pub(crate) struct Server {
+    pub(crate) name: String,
+    pub(crate) config: McpServerConfig,
+    shared: Arc<Shared>,
+    state: Mutex<State>,
+    /// Held while the server is being connected, so that it is done once.
+    connecting: tokio::sync::Mutex<()>,
+}
+
+struct State {
+    enabled: bool,
+    removed: bool,
+    phase: Phase,
+    info: Option<McpServerInfo>,
+    tools: Arc<[RemoteTool]>,
+    failures: u32,
+    retry_at: Option<Instant>,
+}
+
+enum Phase {
+    Pending,
+    Connected(Arc<Connection>),
+    Failed(McpError),
+}
+
+impl Server {
+    pub(crate) fn new(name: &str, config: McpServerConfig, shared: Arc<Shared>) -> Self {
+        let state = State {
+            enabled: true,
+            removed: false,
+            phase: Phase::Pending,
+            info: None,
+            tools: Arc::new([]),
+            failures: 0,
+            retry_at: None,
+        };
+        let connecting = tokio::sync::Mutex::new(());
+        Self { name: name.to_owned(), config, shared, state: Mutex::new(state), connecting }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn is_pending(&self) -> bool {
+        let state = self.lock();
+        state.enabled && !state.removed && matches!(state.phase, Phase::Pending)
+    }
+
+
+    /// Its tools, if they may be used.
+    pub(crate) fn tools(&self) -> Arc<[RemoteTool]> {
+        let state = self.lock();
+        if state.enabled && !state.removed { Arc::clone(&state.tools) } else { Arc::new([]) }
+    }
+
+    pub(crate) fn status(&self) -> McpServerStatus {
+        let state = self.lock();
+        let (phase, error) = match &state.phase {
+            _ if !state.enabled => (McpServerState::Disabled, None),
+            Phase::Pending => (McpServerState::Pending, None),
+            Phase::Connected(_) => (McpServerState::Connected, None),
+            Phase::Failed(McpError::NeedsAuth { .. }) => (McpServerState::NeedsAuth, None),
+            Phase::Failed(error) => (McpServerState::Failed, Some(error.to_string())),
+        };
+        let tools = if state.enabled { state.tools.iter().map(|tool| tool.info.clone()).collect() } else { Vec::new() };
+        McpServerStatus {
+            name: self.name.clone(),
+            state: phase,
+            server_info: state.info.clone(),
+            error,
+            source: self.config.source.clone(),
+            tools,
+        }
+    }
+
+    /// Connects the server, if it is not connected. The work goes on when the
+    /// future is dropped.
+    pub(crate) async fn connect(self: &Arc<Self>, at_once: bool) -> Result<Arc<Connection>, McpError> {
+        let server = Arc::clone(self);
+        let work = tokio::spawn(async move { server.connect_now(at_once).await });
+        work.await.unwrap_or_else(|error| Err(self.not_connected(error.to_string())))
+    }
+
+    async fn connect_now(self: &Arc<Self>, at_once: bool) -> Result<Arc<Connection>, McpError> {
+        let _one_at_a_time = self.connecting.lock().await;
+        if let Some(connection) = self.usable(at_once)? {
+            return Ok(connection);
+        }
+        let limit = self.shared.options.connect_timeout;
+        let opened = timeout(limit, async {
+            let (connection, ended) = Connection::open(&self.name, &self.config, &self.shared.options).await?;
+            let tools = connection.list_tools(limit).await?;
+            Ok((connection, ended, tools))
+        });
+        let timed_out = || McpError::TimedOut { name: self.name.clone(), limit };
+        let opened = opened.await.unwrap_or_else(|_| Err(timed_out()));
+        let outcome = {
+            let mut state = self.lock();
+            match opened {
+                Ok(_) if state.removed || !state.enabled => Err(McpError::Disabled { name: self.name.clone() }),
+                Ok((connection, ended, tools)) => {
+                    let connection = Arc::new(connection);
+                    state.info.clone_from(&connection.info);
+                    state.tools = tools.into();
+                    state.failures = 0;
+                    state.retry_at = None;
+                    state.phase = Phase::Connected(Arc::clone(&connection));
+                    tokio::spawn(attend(Arc::downgrade(self), Arc::downgrade(&connection), ended));
+                    Ok(connection)
+                }
+                Err(error) => {
+                    state.failed(error.clone());
+                    Err(error)
+                }
+            }
+        };
+        self.shared.changed();
+        outcome
+    }
+
+    /// The connection if there is one; nothing if one may be made.
+    fn usable(&self, at_once: bool) -> Result<Option<Arc<Connection>>, McpError> {
+        let state = self.lock();
+        if state.removed {
+            return Err(McpError::UnknownServer { name: self.name.clone() });
+        }
+        if !state.enabled {
+            return Err(McpError::Disabled { name: self.name.clone() });
+        }
+        match &state.phase {
+            Phase::Connected(connection) if !connection.is_closed() => Ok(Some(Arc::clone(connection))),
+            Phase::Failed(error) if !at_once && state.retry_at.is_some_and(|at| at > Instant::now()) => {
+                Err(error.clone())
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn not_connected(&self, reason: String) -> McpError {
+        McpError::NotConnected { name: self.name.clone(), reason }
+    }
+
+    /// Ends the connection and makes a new one.
+    pub(crate) async fn reconnect(self: &Arc<Self>) -> Result<(), McpError> {
+        {
+            let state = self.lock();
+            if !state.enabled && !state.removed {
+                return Err(McpError::Disabled { name: self.name.clone() });
+            }
+        }
+        self.disconnect(Phase::Pending).await;
+        self.connect(true).await.map(drop)
+    }
+
+    /// Switches the server on or off.
+    pub(crate) async fn set_enabled(self: &Arc<Self>, enabled: bool) -> Result<(), McpError> {
+        let was = std::mem::replace(&mut self.lock().enabled, enabled);
+        if was == enabled {
+            return Ok(());
+        }
+        self.disconnect(Phase::Pending).await;
+        if enabled { self.connect(true).await.map(drop) } else { Ok(()) }
+    }
+
+    /// Ends the connection for good, and waits a bounded time until that is done.
+    pub(crate) async fn remove(&self) {
+        self.lock().removed = true;
+        self.disconnect(Phase::Pending).await;
+    }
+
+    /// Ends the connection for good. Nothing waits for that.
+    pub(crate) fn abandon(&self) {
+        let mut state = self.lock();
+        state.removed = true;
+        state.phase = Phase::Pending;
+    }
+
+    async fn disconnect(&self, phase: Phase) {
+        let connection = match std::mem::replace(&mut self.lock().phase, phase) {
+            Phase::Connected(connection) => Some(connection),
+            _ => None,
+        };
+        self.shared.changed();
+        if let Some(connection) = connection {
+            connection.close().await;
+        }
+    }
+
+    /// Calls a tool by its own name.
+    pub(crate) async fn call(
+        self: &Arc<Self>,
+        tool: &str,
+        arguments: &JsonText,
+        cx: CallCx<'_>,
+    ) -> Result<ToolOutput, McpError> {
+        let connection = tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => return Err(McpError::Stopped),
+            connection = self.connect(false) => connection?,
+        };
+        let outcome = connection.call(tool, arguments, cx).await;
+        match outcome {
+            Err(McpError::Lost { name, detail }) => {
+                connection.linger().await;
+                let said = connection.last_words();
+                let detail = if said.is_empty() { detail } else { format!(": {said}") };
+                Err(McpError::Lost { name, detail })
+            }
+            other => other,
+        }
+    }
+
+    /// The result of a request of any kind.
+    pub(crate) async fn request(
+        self: &Arc<Self>,
+        method: &str,
+        params: serde_json::Value,
+        limit: Duration,
+    ) -> Result<JsonText, McpError> {
+        self.connect(false).await?.request(method, params, limit).await
+    }
+
+    /// Takes note of the end of a connection.
+    async fn lost(&self, connection: &Weak<Connection>) {
+        let last = {
+            let state = self.lock();
+            match &state.phase {
+                Phase::Connected(current) if Weak::ptr_eq(&Arc::downgrade(current), connection) => Arc::clone(current),
+                _ => return,
+            }
+        };
+        last.linger().await;
+        let said = last.last_words();
+        let reason = if said.is_empty() { "the connection ended".to_owned() } else { said };
+        {
+            let mut state = self.lock();
+            match &state.phase {
+                Phase::Connected(current) if Arc::ptr_eq(current, &last) => {}
+                _ => return,
+            }
+            state.failed(self.not_connected(reason));
+        }
+        self.shared.changed();
+    }
+
+    /// Reads the list of tools again.
+    async fn refresh(&self, connection: &Arc<Connection>) {
+        match connection.list_tools(self.shared.options.connect_timeout).await {
+            Ok(tools) => {
+                {
+                    let mut state = self.lock();
+                    match &state.phase {
+                        Phase::Connected(current) if Arc::ptr_eq(current, connection) => {}
+                        _ => return,
+                    }
+                    if *state.tools == *tools {
+                        return;
+                    }
+                    state.tools = tools.into();
+                }
+                self.shared.changed();
+            }
+            Err(error) => {
+                tracing::warn!(server = self.name, %error, "the tools of an MCP server cannot be listed again")
+            }
+        }
+    }
+}
+
+impl State {
+    fn failed(&mut self, error: McpError) {
+        let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(10)).min(LONGEST_PAUSE);
+        self.failures = self.failures.saturating_add(1);
+        self.retry_at = Instant::now().checked_add(pause);
+        if self.failures >= PATIENCE {
+            self.tools = Arc::new([]);
+        }
+        self.phase = Phase::Failed(error);
+    }
+}
+
+/// Attends to a connection until it ends: looks at the tools again when they
+/// change, and says when it is lost.
+async fn attend(server: Weak<Server>, connection: Weak<Connection>, ended: Ended) {
+    let mut ended = Box::pin(ended.wait());
+    loop {
+        let Some(heard) = connection.upgrade().map(|connection| Arc::clone(&connection.heard)) else {
+            return ended.await;
+        };
+        tokio::select! {
+            biased;
+            () = &mut ended => break,
+            () = heard.tools_changed.notified() => {}
+        }
+        if let (Some(server), Some(connection)) = (server.upgrade(), connection.upgrade()) {
+            tokio::select! {
+                biased;
+                () = &mut ended => break,
+                () = server.refresh(&connection) => {}
+            }
+        }
+        sleep(BETWEEN_LISTS).await;
+    }
+    if let Some(server) = server.upgrade() {
+        server.lost(&connection).await;
+    }
+}

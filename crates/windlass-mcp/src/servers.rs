@@ -1,0 +1,253 @@
+//! A set of servers.
+
+use crate::connection::CallCx;
+use crate::name::{is_valid, server_names, tool_names};
+use crate::server::{Server, Shared};
+use crate::tool::McpTool;
+use crate::{McpError, McpOptions, McpServerConfig, McpServerStatus};
+use futures_util::future::join_all;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
+use windlass_tool::{Cancel, DynTool, ToolOutput};
+use windlass_types::JsonText;
+
+/// Most servers of a set.
+const MOST_SERVERS: usize = 100;
+
+/// A set of servers, connected side by side. Cheap to clone; all clones share it.
+///
+/// A server that cannot be reached does not keep the others from working: its
+/// [status](McpServers::status) says why. One that is lost is reached again when
+/// one of its tools is called, with growing pauses. When the last clone is
+/// dropped every connection ends and every program is stopped, without waiting;
+/// [`McpServers::close`] waits.
+///
+/// Everything here must be used inside a tokio runtime.
+#[derive(Clone)]
+pub struct McpServers(Arc<Set>);
+
+struct Set {
+    shared: Arc<Shared>,
+    servers: Mutex<BTreeMap<String, Arc<Server>>>,
+}
+
+impl Drop for Set {
+    fn drop(&mut self) {
+        let servers = self.servers.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for server in servers.values() {
+            server.abandon();
+        }
+    }
+}
+
+impl fmt::Debug for McpServers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.status().iter().map(|status| (&status.name, status.state))).finish()
+    }
+}
+
+impl McpServers {
+    /// An empty set.
+    pub fn new(options: McpOptions) -> Self {
+        let shared = Arc::new(Shared { options, changes: watch::Sender::new(0) });
+        Self(Arc::new(Set { shared, servers: Mutex::default() }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Server>>> {
+        self.0.servers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn get(&self, name: &str) -> Result<Arc<Server>, McpError> {
+        self.lock().get(name).cloned().ok_or_else(|| McpError::UnknownServer { name: name.to_owned() })
+    }
+
+    /// Adds a server and begins to connect it.
+    ///
+    /// # Errors
+    /// There is one of this name already, the name is not usable, or the set is full.
+    pub fn add(&self, name: impl Into<String>, config: McpServerConfig) -> Result<(), McpError> {
+        let name = name.into();
+        if !is_valid(&name) {
+            return Err(McpError::InvalidName { name });
+        }
+        let server = Arc::new(Server::new(&name, config, Arc::clone(&self.0.shared)));
+        {
+            let mut servers = self.lock();
+            if servers.contains_key(&name) {
+                return Err(McpError::Duplicate { name });
+            }
+            if servers.len() >= MOST_SERVERS {
+                return Err(McpError::TooMany { limit: MOST_SERVERS });
+            }
+            servers.insert(name, Arc::clone(&server));
+        }
+        self.0.shared.changed();
+        // Its outcome is in the status.
+        tokio::spawn(async move { server.connect(true).await.map(drop) });
+        Ok(())
+    }
+
+    /// Removes a server and ends its connection, in bounded time. False if there is none of this name.
+    pub async fn remove(&self, name: &str) -> bool {
+        let removed = self.lock().remove(name);
+        match removed {
+            Some(server) => {
+                server.remove().await;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Waits until every server inside the host has answered or failed, and
+    /// until every other one has or `limit` is over, whichever comes first.
+    ///
+    /// Cancel safe.
+    pub async fn settled(&self, limit: Duration) {
+        let mut changes = self.0.shared.changes.subscribe();
+        let deadline = Instant::now().checked_add(limit);
+        let mut is_late = false;
+        loop {
+            changes.mark_unchanged();
+            let waits =
+                self.lock().values().any(|server| server.is_pending() && (!is_late || server.config.is_in_process()));
+            if !waits {
+                return;
+            }
+            match deadline.filter(|_| !is_late) {
+                Some(deadline) => is_late = timeout_at(deadline, changes.changed()).await.is_err(),
+                None => drop(changes.changed().await),
+            }
+        }
+    }
+
+    /// What is known of each server, sorted by name.
+    pub fn status(&self) -> Vec<McpServerStatus> {
+        self.lock().values().map(|server| server.status()).collect()
+    }
+
+    /// Tells of changes: of a server's status or tools.
+    pub fn changes(&self) -> McpChanges {
+        McpChanges { changes: self.0.shared.changes.subscribe(), set: Arc::downgrade(&self.0) }
+    }
+
+    /// The tools of all servers, sorted by name. Their names are unique.
+    pub fn tools(&self) -> Vec<Arc<dyn DynTool>> {
+        let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
+        let names = server_names(servers.iter().map(|server| server.name.as_str()));
+        let mut seen = BTreeSet::new();
+        let mut tools: Vec<(String, Arc<dyn DynTool>)> = Vec::new();
+        for (server, server_name) in servers.iter().zip(names) {
+            let offered = server.tools();
+            let names = tool_names(&server_name, offered.iter().map(|tool| tool.info.name.as_str()));
+            for (tool, name) in offered.iter().zip(names) {
+                if seen.insert(name.clone()) {
+                    tools.push((name.clone(), Arc::new(McpTool::new(name, tool.clone(), Arc::clone(server)))));
+                } else {
+                    tracing::warn!(server = server.name, name, "an MCP tool is left out: its name is taken");
+                }
+            }
+        }
+        tools.sort_by(|a, b| a.0.cmp(&b.0));
+        tools.into_iter().map(|(_, tool)| tool).collect()
+    }
+
+    /// Ends the connection to a server, if there is one, and makes a new one.
+    ///
+    /// # Errors
+    /// There is no such server, it is switched off, or it cannot be reached.
+    pub async fn reconnect(&self, name: &str) -> Result<(), McpError> {
+        self.get(name)?.reconnect().await
+    }
+
+    /// Switches a server on or off. One that is off is not connected and has no tools.
+    ///
+    /// # Errors
+    /// There is no such server, or it cannot be reached.
+    pub async fn set_enabled(&self, name: &str, enabled: bool) -> Result<(), McpError> {
+        self.get(name)?.set_enabled(enabled).await
+    }
+
+    /// Calls a tool by its server's name and its own, outside of any session:
+    /// no permission is asked. `limit` is how long it may go on without a sign,
+    /// instead of what is configured.
+    ///
+    /// Dropping the future stops the call.
+    ///
+    /// # Errors
+    /// There is no such server or tool, or the call failed.
+    pub async fn call(
+        &self,
+        server: &str,
+        tool: &str,
+        arguments: &JsonText,
+        limit: Option<Duration>,
+    ) -> Result<ToolOutput, McpError> {
+        let server = self.get(server)?;
+        server.connect(false).await?;
+        if !server.tools().iter().any(|known| known.info.name == tool) {
+            return Err(McpError::UnknownTool { server: server.name.clone(), tool: tool.to_owned() });
+        }
+        let cx = CallCx { tool_use_id: None, cancel: Cancel::new(), progress: &|_| {}, timeout: limit };
+        server.call(tool, arguments, cx).await
+    }
+
+    /// The server and the own name of a tool, by its whole name.
+    pub fn find(&self, whole_name: &str) -> Option<(String, String)> {
+        let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
+        let names = server_names(servers.iter().map(|server| server.name.as_str()));
+        servers.iter().zip(names).find_map(|(server, server_name)| {
+            let offered = server.tools();
+            let names = tool_names(&server_name, offered.iter().map(|tool| tool.info.name.as_str()));
+            let found = offered.iter().zip(names).find(|(_, name)| name == whole_name);
+            found.map(|(tool, _)| (server.name.clone(), tool.info.name.clone()))
+        })
+    }
+
+    /// Reads a resource of a server: the result as the server gave it.
+    ///
+    /// # Errors
+    /// There is no such server, it cannot be reached, or it has no such resource.
+    pub async fn read_resource(&self, server: &str, uri: &str) -> Result<JsonText, McpError> {
+        let server = self.get(server)?;
+        let limit = self.0.shared.options.connect_timeout;
+        server.request("resources/read", serde_json::json!({ "uri": uri }), limit).await
+    }
+
+    /// Ends all connections, side by side and in bounded time, and waits until
+    /// the programs are gone.
+    pub async fn close(&self) {
+        let servers = std::mem::take(&mut *self.lock());
+        join_all(servers.values().map(|server| server.remove())).await;
+    }
+}
+
+/// Tells of changes in a set of servers. It does not keep the set alive.
+#[derive(Debug, Clone)]
+pub struct McpChanges {
+    changes: watch::Receiver<u64>,
+    set: Weak<Set>,
+}
+
+impl McpChanges {
+    /// Waits for the next change; false when the set is gone. Changes that come
+    /// close together count as one. Cancel safe.
+    pub async fn changed(&mut self) -> bool {
+        self.changes.changed().await.is_ok() && self.set.strong_count() > 0
+    }
+
+    /// The set, if it is still there.
+    pub fn servers(&self) -> Option<McpServers> {
+        self.set.upgrade().map(McpServers)
+    }
+}
+
+impl fmt::Debug for Set {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Set").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,109 @@
+//! What is known of a server.
+
+use serde::Serialize;
+use std::fmt;
+
+/// Where a server stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum McpServerState {
+    /// It has not answered yet.
+    Pending,
+    /// It answers.
+    Connected,
+    /// It could not be started or reached, or was lost.
+    Failed,
+    /// It wants the client to log in.
+    NeedsAuth,
+    /// It is switched off.
+    Disabled,
+}
+
+impl McpServerState {
+    /// Its name on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Connected => "connected",
+            Self::Failed => "failed",
+            Self::NeedsAuth => "needs-auth",
+            Self::Disabled => "disabled",
+        }
+    }
+}
+
+impl fmt::Display for McpServerState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What is known of a server. Written as the host protocol shows it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct McpServerStatus {
+    /// Its name, as it was configured.
+    pub name: String,
+    /// Where it stands.
+    #[serde(rename = "status")]
+    pub state: McpServerState,
+    /// What it says of itself, once it was connected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_info: Option<McpServerInfo>,
+    /// Why it is not connected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Who configured it.
+    pub source: String,
+    /// Its tools, by their own names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<McpToolInfo>,
+}
+
+/// What a server says of itself. Untrusted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct McpServerInfo {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// A tool of a server, as the server describes it. Untrusted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct McpToolInfo {
+    /// Its own name.
+    pub name: String,
+    /// What it does, bounded.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// What the server claims of its effects.
+    #[serde(skip_serializing_if = "McpToolHints::is_empty")]
+    pub annotations: McpToolHints,
+}
+
+/// What a server claims of a tool's effects. Never believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct McpToolHints {
+    /// It changes nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
+    /// It may destroy.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub destructive: bool,
+    /// It reaches beyond the server.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub open_world: bool,
+}
+
+impl McpToolHints {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}

@@ -1,0 +1,82 @@
+//! A tool of a server as a tool of windlass.
+
+use crate::McpError;
+use crate::connection::CallCx;
+use crate::server::Server;
+use crate::tools::RemoteTool;
+use std::sync::Arc;
+use windlass_tool::{Annotations, BoxFuture, DynTool, PreparedCall, ToolCheck, ToolCx, ToolError, ToolOutput};
+use windlass_types::{Access, JsonText, ToolSpec};
+
+/// A tool of a server.
+pub(crate) struct McpTool {
+    name: String,
+    tool: RemoteTool,
+    server: Arc<Server>,
+}
+
+impl McpTool {
+    pub(crate) fn new(name: String, tool: RemoteTool, server: Arc<Server>) -> Self {
+        Self { name, tool, server }
+    }
+}
+
+impl DynTool for McpTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::new(self.name.clone(), self.tool.info.description.clone(), self.tool.schema.clone())
+    }
+
+    fn annotations(&self) -> Annotations {
+        // What the server says of its tools is not believed.
+        Annotations::default()
+    }
+
+    fn is_enabled(&self) -> bool {
+        true
+    }
+
+    fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
+        Ok(Box::new(McpCall { input: input.clone(), tool: self }))
+    }
+}
+
+struct McpCall {
+    tool: Arc<McpTool>,
+    input: JsonText,
+}
+
+impl PreparedCall for McpCall {
+    fn access(&self) -> Access {
+        Access::Unknown
+    }
+
+    fn command(&self) -> Option<&str> {
+        None
+    }
+
+    fn check(&self) -> ToolCheck {
+        ToolCheck::Undecided
+    }
+
+    fn title(&self) -> String {
+        let shown = |text: &str| text.chars().filter(|c| !c.is_control()).collect::<String>();
+        format!("{} ({})", shown(&self.tool.tool.info.name), shown(&self.tool.server.name))
+    }
+
+    fn call(self: Box<Self>, cx: ToolCx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
+        Box::pin(async move {
+            let tell = |text: String| cx.progress(text);
+            let call = CallCx {
+                tool_use_id: Some(cx.tool_use_id().as_str()),
+                cancel: cx.cancel().clone(),
+                progress: &tell,
+                timeout: None,
+            };
+            let called = self.tool.server.call(&self.tool.tool.info.name, &self.input, call).await;
+            called.map_err(|error| match error {
+                McpError::Stopped => ToolError::cancelled(),
+                error => ToolError::rejected(error.to_string()),
+            })
+        })
+    }
+}

@@ -1,0 +1,119 @@
+//! A server inside the host.
+
+use super::intake::{Intake, read};
+use super::{AbortOnDrop, SendError};
+use crate::McpChannel;
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::service::RoleClient;
+use rmcp::transport::Transport;
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{mpsc, oneshot};
+use windlass_types::JsonText;
+
+/// Most messages of the server that wait for the client.
+const MOST_PUSHED: usize = 64;
+
+/// Hands messages to an [`McpChannel`], and takes its answers and what it sends by itself.
+pub(crate) struct HostTransport {
+    channel: Arc<dyn McpChannel>,
+    intake: Intake,
+    open: Open,
+    // Answers are bounded by the requests in flight, so they never wait behind what is pushed.
+    answer: mpsc::UnboundedSender<ServerJsonRpcMessage>,
+    answers: mpsc::UnboundedReceiver<ServerJsonRpcMessage>,
+    pushed: mpsc::Receiver<ServerJsonRpcMessage>,
+    _task: AbortOnDrop,
+}
+
+/// The requests on their way, and how to give each up.
+#[derive(Debug, Clone, Default)]
+struct Open(Arc<Mutex<HashMap<RequestId, oneshot::Sender<()>>>>);
+
+impl Open {
+    fn lock(&self) -> MutexGuard<'_, HashMap<RequestId, oneshot::Sender<()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl HostTransport {
+    /// Begins to listen to the channel. Dropping the transport ends that.
+    pub(crate) fn new(channel: Arc<dyn McpChannel>) -> Self {
+        let (answer, answers) = mpsc::unbounded_channel();
+        let (push, pushed) = mpsc::channel(MOST_PUSHED);
+        let intake = Intake::default();
+        let listener = tokio::spawn(listen(Arc::clone(&channel), push, intake.clone()));
+        let task = AbortOnDrop(listener.abort_handle());
+        Self { channel, intake, open: Open::default(), answer, answers, pushed, _task: task }
+    }
+}
+
+async fn listen(channel: Arc<dyn McpChannel>, push: mpsc::Sender<ServerJsonRpcMessage>, intake: Intake) {
+    while let Some(message) = channel.receive().await {
+        match read(message.as_str().as_bytes()) {
+            Ok(message) if intake.admits(&message) => {
+                if push.send(message).await.is_err() {
+                    return;
+                }
+            }
+            Ok(_) => {}
+            Err(problem) => tracing::debug!(problem, "an in-process MCP server sent something that is no message"),
+        }
+    }
+    // The server can still be asked; it only says nothing by itself any more.
+    push.closed().await;
+}
+
+impl Transport<RoleClient> for HostTransport {
+    type Error = SendError;
+
+    fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = Result<(), SendError>> + Send + 'static {
+        self.intake.answered(&message);
+        if let JsonRpcMessage::Notification(notification) = &message
+            && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+            && let Some(id) = &cancelled.params.request_id
+        {
+            // Nobody waits for the answer any more.
+            self.open.lock().remove(id);
+        }
+        let request = match &message {
+            JsonRpcMessage::Request(request) => Some(request.id.clone()),
+            _ => None,
+        };
+        let (give_up, given_up) = oneshot::channel();
+        if let Some(id) = &request {
+            self.open.lock().insert(id.clone(), give_up);
+        }
+        let (channel, answer, open) = (Arc::clone(&self.channel), self.answer.clone(), self.open.clone());
+        async move {
+            let json = JsonText::of(&message)?;
+            let Some(id) = request else {
+                channel.send(json).await?;
+                return Ok(());
+            };
+            let answered = tokio::select! {
+                answered = channel.send(json) => answered,
+                // The sender is dropped, never used.
+                _ = given_up => return Ok(()),
+            };
+            open.lock().remove(&id);
+            let answered = answered?.ok_or_else(|| SendError::BadAnswer("there is none".to_owned()))?;
+            let message = read(answered.as_str().as_bytes()).map_err(SendError::BadAnswer)?;
+            answer.send(message).map_err(|_| SendError::Closed)
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        tokio::select! {
+            biased;
+            answer = self.answers.recv() => answer,
+            Some(pushed) = self.pushed.recv() => Some(pushed),
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), SendError> {
+        self.open.lock().clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! What is let in of what a server sends.
+
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerNotification};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Most requests of a server that wait for our answer.
+const MOST_REQUESTS: usize = 16;
+
+/// Most values in one message: what a small text can blow up to in memory.
+pub(crate) const MOST_VALUES: usize = 500_000;
+
+/// Lets in what is wanted, and bounds what a server may ask at once.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Intake(Arc<Mutex<HashSet<RequestId>>>);
+
+impl Intake {
+    /// Whether a message goes on to the client.
+    pub(crate) fn admits(&self, message: &ServerJsonRpcMessage) -> bool {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match message {
+            JsonRpcMessage::Request(request) => {
+                let admitted = open.len() < MOST_REQUESTS && open.insert(request.id.clone());
+                if !admitted {
+                    tracing::warn!("a request of an MCP server was dropped: too many wait for an answer");
+                }
+                admitted
+            }
+            JsonRpcMessage::Notification(notification) => match &notification.notification {
+                ServerNotification::CancelledNotification(cancelled) => {
+                    if let Some(id) = &cancelled.params.request_id {
+                        open.remove(id);
+                    }
+                    true
+                }
+                ServerNotification::ProgressNotification(_) | ServerNotification::ToolListChangedNotification(_) => {
+                    true
+                }
+                _ => false,
+            },
+            _ => true,
+        }
+    }
+
+    /// Takes note of an answer of ours.
+    pub(crate) fn answered(&self, message: &ClientJsonRpcMessage) {
+        let id = match message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            _ => None,
+        };
+        if let Some(id) = id {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        }
+    }
+}
+
+/// Reads a message, unless it would take up too much memory.
+pub(crate) fn read(text: &[u8]) -> Result<ServerJsonRpcMessage, String> {
+    if values(text) > MOST_VALUES {
+        return Err(format!("it holds more than {MOST_VALUES} values"));
+    }
+    serde_json::from_slice(text).map_err(|error| error.to_string())
+}
+
+/// About how many values a JSON text holds: what separates and opens them.
+fn values(text: &[u8]) -> usize {
+    let mut count = 0_usize;
+    let mut in_string = false;
+    let mut escaped = false;
+    for byte in text {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b',' | b'[' | b'{' | b':' if !in_string => count = count.saturating_add(1),
+            _ => {}
+        }
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_counted_outside_of_strings() {
+        for (text, count) in
+            [("1", 0), ("[1,2]", 2), (r#"{"a":"[,,{"}"#, 2), (r#"["\",[",","]"#, 2), (r#"{"a\\":[{}]}"#, 4)]
+        {
+            assert_eq!(values(text.as_bytes()), count, "{text}");
+        }
+        let many = format!(r#"{{"jsonrpc":"2.0","method":"x","params":{{"a":[{}1]}}}}"#, "1,".repeat(MOST_VALUES));
+        assert!(read(many.as_bytes()).is_err_and(|error| error.contains("values")));
+    }
+
+    #[test]
+    fn requests_are_bounded_until_they_are_answered_or_taken_back() {
+        let intake = Intake::default();
+        let ping = |id: usize| read(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#).as_bytes()).unwrap();
+        for id in 0..MOST_REQUESTS {
+            assert!(intake.admits(&ping(id)));
+        }
+        assert!(!intake.admits(&ping(100)));
+        let answer = serde_json::from_str(r#"{"jsonrpc":"2.0","id":3,"result":{}}"#).unwrap();
+        intake.answered(&answer);
+        assert!(intake.admits(&ping(100)) && !intake.admits(&ping(101)));
+        let cancelled = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#;
+        assert!(intake.admits(&read(cancelled.as_bytes()).unwrap()));
+        assert!(intake.admits(&ping(101)));
+    }
+}
