@@ -29,11 +29,13 @@
 mod error;
 mod file;
 mod load;
+mod object;
 mod places;
 mod resolve;
 mod settings;
 mod sources;
 mod trust;
+mod update;
 
 pub use error::{Note, Origin, SettingsError};
 pub use load::{Loaded, SettingsRequest, load};
@@ -41,4 +43,5 @@ pub use places::Places;
 pub use resolve::{Resolved, RuleSet, Setting, SettingsFile, resolve};
 pub use settings::{PermissionSettings, SandboxSettings, Settings};
 pub use sources::{Layer, SettingSources};
-pub use trust::{Approved, Standing, Trust, TrustRecord};
+pub use trust::{Approved, ProjectRecord, Standing, Trust, TrustRecord};
+pub use update::{KeepError, KeepUpdates, SettingsUpdates, updated};

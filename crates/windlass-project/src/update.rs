@@ -1,0 +1,333 @@
+//! Answers that are kept: changes of permissions, written to settings files.
+
+use crate::error::Origin;
+use crate::file::{ReadError, read_text};
+use crate::load::MOST;
+use crate::object::{Object, list_text, quoted};
+use crate::places::Places;
+use crate::resolve::normalized;
+use crate::settings::Settings;
+use crate::sources::SettingSources;
+use crate::trust::{Approved, TrustRecord};
+use crate::{Layer, SettingsError};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use windlass_permission::{ParsedRule, Policy, PolicyConfig, UpdateError, parse_rule, rule_text};
+use windlass_types::{Behavior, JsonError, PermissionMode, PermissionUpdate, RuleValue, UpdateDestination};
+
+/// Why a change was not kept. It may still hold for the session.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum KeepError {
+    /// The change itself cannot be used.
+    #[error(transparent)]
+    Update(#[from] UpdateError),
+    /// A file must not widen what can happen this far.
+    #[error("the mode bypassPermissions is never written to a settings file")]
+    Bypass,
+    /// The file that would hold it cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The file leads somewhere else.
+    #[error("{} is a link or no regular file, so nothing is written there", .0.display())]
+    Link(PathBuf),
+    /// The file cannot be written.
+    #[error("{} cannot be written: {problem}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        problem: io::Error,
+    },
+}
+
+/// Keeps changes of permissions beyond a session.
+pub trait KeepUpdates: Send + Sync {
+    /// Keeps a change, and returns the file that holds it now; none if its destination is no file, or a file that
+    /// is not read in this session. May block for as long as the disk takes.
+    ///
+    /// # Errors
+    /// It was not kept; nothing was changed.
+    fn keep(&self, update: &PermissionUpdate) -> Result<Option<PathBuf>, KeepError>;
+}
+
+/// Keeps changes in the settings files of [`Places`].
+#[derive(Debug, Clone)]
+pub struct SettingsUpdates {
+    places: Places,
+    sources: SettingSources,
+    folder: &'static str,
+}
+
+impl SettingsUpdates {
+    /// Changes go to the files of these places, as far as they are read. A project's new files are made in
+    /// `.windlass`.
+    #[must_use]
+    pub fn new(places: Places, sources: SettingSources) -> Self {
+        Self { places, sources, folder: ".windlass" }
+    }
+
+    /// New files of a project are made in `.claude`, for hosts that look there.
+    #[must_use]
+    pub fn in_claude_folder(mut self) -> Self {
+        self.folder = ".claude";
+        self
+    }
+
+    /// The file that holds what is kept for a destination, and the directory where its patterns with a leading
+    /// `/` start: the file that is there, `.windlass` first, or a new one.
+    #[must_use]
+    pub fn target(&self, destination: UpdateDestination) -> Option<(PathBuf, PathBuf)> {
+        let (layer, name) = match destination {
+            UpdateDestination::UserSettings => (Layer::User, "settings.json"),
+            UpdateDestination::ProjectSettings => (Layer::Project, "settings.json"),
+            UpdateDestination::LocalSettings => (Layer::Local, "settings.local.json"),
+            _ => return None,
+        };
+        if !self.sources.contains(layer) {
+            return None;
+        }
+        let is_there = |file: &PathBuf| file.symlink_metadata().is_ok();
+        if layer == Layer::User {
+            let existing = self.places.user_files().find(|(_, file)| is_there(file));
+            let (directory, file) = existing.or_else(|| self.places.user_files().next())?;
+            return Some((file, directory.to_path_buf()));
+        }
+        let start = self.places.start();
+        let of_start = self.places.project_files(name).into_iter().filter(|(directory, _)| *directory == start);
+        let file = of_start.map(|(_, file)| file).find(is_there);
+        Some((file.unwrap_or_else(|| start.join(self.folder).join(name)), start.to_path_buf()))
+    }
+
+    fn write(&self, file: &Path, text: &str, is_of_user: bool) -> Result<(), KeepError> {
+        let failed = |problem| KeepError::Write { path: file.to_path_buf(), problem };
+        let linked = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+        let folder = file.parent().unwrap_or(file);
+        // A repository can hold links; what the user keeps elsewhere is the user's own.
+        let target = match is_of_user {
+            true => file.canonicalize().unwrap_or_else(|_| file.to_path_buf()),
+            false => file.to_path_buf(),
+        };
+        if !is_of_user && (linked(file) || linked(folder)) {
+            return Err(KeepError::Link(file.to_path_buf()));
+        }
+        if target.symlink_metadata().is_ok_and(|found| !found.is_file()) {
+            return Err(KeepError::Link(target));
+        }
+        replace(&target, text, is_of_user).map_err(failed)
+    }
+
+    /// Nobody else of us writes while the file is open.
+    fn lock(&self) -> Result<Option<File>, KeepError> {
+        let Some(record) = self.places.records.first() else { return Ok(None) };
+        let path = record.with_extension("lock");
+        let locked = || {
+            std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
+            let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+            file.lock()?;
+            Ok(file)
+        };
+        locked().map(Some).map_err(|problem| KeepError::Write { path: path.clone(), problem })
+    }
+
+    /// Records that the user approved the change, so that it counts in a project that is not trusted.
+    fn approve(&self, update: &PermissionUpdate) -> Result<(), KeepError> {
+        let Some(path) = self.places.records.first() else { return Ok(()) };
+        let origin = Origin::File(path.clone());
+        let unusable = |problem: String| SettingsError::Malformed { origin: origin.clone(), problem };
+        let mut record = match read(path)? {
+            Some(text) => serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?,
+            None => TrustRecord::default(),
+        };
+        let known = record.projects.entry(self.places.start().to_path_buf()).or_default();
+        let before = known.approved.clone();
+        known.approved.apply(update);
+        if known.approved == before {
+            return Ok(());
+        }
+        let text = serde_json::to_string_pretty(&record).map_err(|error| unusable(error.to_string()))?;
+        self.write(path, &format!("{text}\n"), true)
+    }
+}
+
+impl KeepUpdates for SettingsUpdates {
+    fn keep(&self, update: &PermissionUpdate) -> Result<Option<PathBuf>, KeepError> {
+        let Some(destination) = destination(update) else { return Ok(None) };
+        let Some((file, anchor)) = self.target(destination) else { return Ok(None) };
+        if matches!(update, PermissionUpdate::SetMode { mode: PermissionMode::BypassPermissions, .. }) {
+            return Err(KeepError::Bypass);
+        }
+        Policy::new(PolicyConfig::new(anchor)).apply(update)?;
+        let _locked = self.lock()?;
+        let text = read(&file)?;
+        let origin = Origin::File(file.clone());
+        let changed = updated(text.as_deref().unwrap_or_default(), update)
+            .map_err(|problem| SettingsError::Malformed { origin, problem: problem.to_string() })?;
+        let is_of_user = destination == UpdateDestination::UserSettings;
+        if let Some(changed) = changed {
+            self.write(&file, &changed, is_of_user)?;
+        }
+        if !is_of_user {
+            self.approve(update)?;
+        }
+        Ok(Some(file))
+    }
+}
+
+fn destination(update: &PermissionUpdate) -> Option<UpdateDestination> {
+    match update {
+        PermissionUpdate::AddRules { destination, .. }
+        | PermissionUpdate::ReplaceRules { destination, .. }
+        | PermissionUpdate::RemoveRules { destination, .. }
+        | PermissionUpdate::SetMode { destination, .. }
+        | PermissionUpdate::AddDirectories { destination, .. }
+        | PermissionUpdate::RemoveDirectories { destination, .. } => Some(*destination),
+        _ => None,
+    }
+}
+
+fn read(path: &Path) -> Result<Option<String>, SettingsError> {
+    read_text(path, MOST).map_err(|error| match error {
+        ReadError::TooBig => SettingsError::TooBig { path: path.to_path_buf(), limit: MOST },
+        ReadError::Io(problem) => SettingsError::Unreadable { path: path.to_path_buf(), problem },
+    })
+}
+
+/// The text of a settings file after a change, or nothing if that changes nothing. The rest of the file stays as
+/// it is: keys in their order, values as they are written. The empty text stands for a file that is not there.
+///
+/// # Errors
+/// The text is not a settings file.
+pub fn updated(text: &str, update: &PermissionUpdate) -> Result<Option<String>, JsonError> {
+    let mut file = Object::default();
+    if !text.trim().is_empty() {
+        Settings::parse(text)?;
+        file = serde_json::from_str(text)?;
+    }
+    let mut permissions: Object = file.get("permissions")?;
+    let (key, json) = match update {
+        PermissionUpdate::SetMode { mode, .. } => {
+            if permissions.get::<Option<String>>("defaultMode")?.as_deref() == Some(mode.as_str()) {
+                return Ok(None);
+            }
+            ("defaultMode", quoted(mode.as_str()))
+        }
+        _ => {
+            let key = list_key(update);
+            let before: Vec<String> = permissions.get(key)?;
+            let mut list = before.clone();
+            change(&mut list, update);
+            if list == before {
+                return Ok(None);
+            }
+            (key, list_text(&list, 2))
+        }
+    };
+    permissions.set(key, json)?;
+    file.set("permissions", permissions.text(1))?;
+    Ok(Some(format!("{}\n", file.text(0))))
+}
+
+fn list_key(update: &PermissionUpdate) -> &'static str {
+    match update {
+        PermissionUpdate::AddRules { behavior, .. }
+        | PermissionUpdate::ReplaceRules { behavior, .. }
+        | PermissionUpdate::RemoveRules { behavior, .. } => match behavior {
+            Behavior::Allow => "allow",
+            Behavior::Ask => "ask",
+            Behavior::Deny => "deny",
+        },
+        _ => "additionalDirectories",
+    }
+}
+
+fn change(list: &mut Vec<String>, update: &PermissionUpdate) {
+    let texts = |rules: &[RuleValue]| rules.iter().map(rule_text).collect::<Vec<_>>();
+    let shown = |directories: &[PathBuf]| {
+        directories.iter().map(|directory| directory.to_string_lossy().into_owned()).collect::<Vec<_>>()
+    };
+    match update {
+        PermissionUpdate::AddRules { rules, .. } => add(list, texts(rules)),
+        PermissionUpdate::ReplaceRules { rules, .. } => *list = texts(rules),
+        PermissionUpdate::RemoveRules { rules, .. } => list.retain(|text| !names_one_of(text, rules)),
+        PermissionUpdate::AddDirectories { directories, .. } => add(list, shown(directories)),
+        PermissionUpdate::RemoveDirectories { directories, .. } => {
+            list.retain(|text| !directories.iter().any(|gone| Path::new(text) == gone));
+        }
+        _ => {}
+    }
+}
+
+fn add(list: &mut Vec<String>, more: Vec<String>) {
+    for text in more {
+        if !list.contains(&text) {
+            list.push(text);
+        }
+    }
+}
+
+/// Whether a rule is one of these, however it is written.
+fn names_one_of(text: &str, rules: &[RuleValue]) -> bool {
+    let Ok(rule) = parse_rule(text) else { return false };
+    let same =
+        |gone: &RuleValue| parse_rule(&rule_text(gone)).is_ok_and(|gone| ParsedRule::value(&gone) == rule.value());
+    rules.iter().any(same)
+}
+
+impl Approved {
+    /// Follows a change that the user made.
+    pub(crate) fn apply(&mut self, update: &PermissionUpdate) {
+        match update {
+            PermissionUpdate::AddRules { rules, behavior: Behavior::Allow, .. } => {
+                self.allow.extend(rules.iter().map(rule_text));
+            }
+            PermissionUpdate::ReplaceRules { rules, behavior: Behavior::Allow, .. } => {
+                self.allow = rules.iter().map(rule_text).collect();
+            }
+            PermissionUpdate::RemoveRules { rules, behavior: Behavior::Allow, .. } => {
+                self.allow.retain(|text| !names_one_of(text, rules));
+            }
+            PermissionUpdate::SetMode { mode, .. } => {
+                self.mode = (*mode == PermissionMode::AcceptEdits).then_some(*mode);
+            }
+            PermissionUpdate::AddDirectories { directories, .. } => {
+                self.directories.extend(directories.iter().map(|directory| normalized(directory)));
+            }
+            PermissionUpdate::RemoveDirectories { directories, .. } => {
+                self.directories.retain(|known| !directories.iter().any(|gone| normalized(gone) == *known));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Replaces a file whole: whoever reads it sees the old text or the new one, also after a power cut.
+fn replace(path: &Path, text: &str, is_private: bool) -> io::Result<()> {
+    let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
+    std::fs::create_dir_all(folder)?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".windlass-").suffix(".tmp");
+    #[cfg(unix)]
+    if !is_private {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    #[cfg(not(unix))]
+    let _ = is_private;
+    let mut file = builder.tempfile_in(folder)?;
+    if let Ok(old) = path.metadata() {
+        file.as_file().set_permissions(old.permissions())?;
+    }
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    #[cfg(unix)]
+    File::open(folder)?.sync_all()?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
