@@ -2,6 +2,7 @@
 //! standard input and output.
 
 mod flags;
+mod live;
 mod sessions;
 
 use crate::args::Cli;
@@ -12,17 +13,18 @@ use crate::settings::{ProjectSettings, SettingsFlags};
 use crate::terminal::clean;
 use clap::Parser;
 use flags::Flags;
+use live::{Environment, Renewable};
 use std::future::Future;
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use windlass::crates::context::SystemPrompt;
 use windlass::crates::permission::PolicyConfig;
 use windlass::crates::runtime::ModelProfile;
 use windlass::crates::session::ProjectKey;
 use windlass::crates::types::RuleSource;
 use windlass::{
-    Anthropic, Behavior, ModelProvider, PermissionMode, Permissions, Policy, SessionBuilder, Thinking, Toolkit,
+    Behavior, ModelProvider, PermissionMode, Permissions, Policy, SessionBuilder, Thinking, Toolkit,
     coding_tools, session,
 };
 use windlass_protocol::{FrameOptions, HostSetup, OpenFailure, Opened, Served, Server, ServerError, ServerOptions};
@@ -57,7 +59,7 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
 /// What the command line and the environment say.
 struct Host {
     flags: Flags,
-    settings: ProjectSettings,
+    settings: Arc<ProjectSettings>,
     mode: PermissionMode,
     bypass_allowed: bool,
     cwd: PathBuf,
@@ -71,7 +73,7 @@ impl Host {
             sources: flags.value("setting-sources"),
             trust: flags.has("trust"),
         };
-        let settings = ProjectSettings::read(&cwd, &said)?;
+        let settings = Arc::new(ProjectSettings::read(&cwd, &said)?);
         let skip = flags.has("dangerously-skip-permissions");
         let asked = flags.text("permission-mode").map(str::parse::<PermissionMode>).transpose().map_err(Usage)?;
         let disabled = settings.resolved.bypass_disabled.is_some();
@@ -147,6 +149,8 @@ impl Host {
         ]
         .map(|(name, description)| (name.to_owned(), description.to_owned()))
         .to_vec();
+        options.slash_commands = !self.flags.has("disable-slash-commands");
+        options.replay_user_messages = self.flags.has("replay-user-messages");
         options.mcp_servers = self.mcp_servers();
         options.session_id = self.flags.text("resume").or(self.flags.text("session-id")).map(str::to_owned);
         options
@@ -158,10 +162,10 @@ impl Host {
     }
 
     async fn session(&self, setup: HostSetup) -> anyhow::Result<Opened> {
-        let provider = self.provider(&setup)?;
+        let provider = Arc::new(Renewable::new(self.provider(&setup)?));
         let home = sessions::home(&self.flags)?;
         let default = self.flags.text("model").or(self.settings.model()).unwrap_or("default").to_owned();
-        let builder = self.builder(&setup, Arc::clone(&provider), &default)?;
+        let builder = self.builder(&setup, Arc::clone(&provider) as Arc<dyn ModelProvider>, &default)?;
         let builder = match &home {
             Some(home) => builder.persist(home.clone()),
             None => builder,
@@ -175,10 +179,23 @@ impl Host {
             let file = format!("{}.jsonl", session.handle.session_id());
             home.root().join("projects").join(project.as_str()).join(file)
         });
+        let environment = Environment {
+            settings: Arc::clone(&self.settings),
+            provider: Arc::clone(&provider),
+            handle: session.handle.clone(),
+            said: Mutex::new(setup.environment.clone()),
+        };
+        let (tools, (prompt, append)) = (self.tools(), self.system_prompt(&setup)?);
         let opened = Opened::new(session, move |name| {
             let id = provider.resolve_model(name.unwrap_or(&default));
             let info = provider.model_info(&id);
             ModelProfile::new(id, info)
+        })
+        .with_context(move || live::context(prompt.clone(), &append, &tools))
+        .with_environment(move |variables| {
+            if let Err(problem) = environment.take(variables) {
+                note_to_stderr(&problem);
+            }
         });
         Ok(match transcript {
             Some(path) => opened.with_transcript(path),
@@ -189,9 +206,6 @@ impl Host {
     fn provider(&self, setup: &HostSetup) -> anyhow::Result<Arc<dyn ModelProvider>> {
         let lookup =
             |name: &str| setup.environment.get(name).cloned().or_else(|| self.settings.provider_variable(name));
-        if !setup.environment.is_empty() {
-            return Ok(Arc::new(Anthropic::from_lookup(lookup)?));
-        }
         let mut args = Cli::try_parse_from(["windlass"])?.run;
         args.replay = self.flags.text("replay").map(PathBuf::from);
         Ok(Provider::choose(&args, &lookup)?.model)
@@ -250,7 +264,7 @@ impl Host {
         if let Some(schema) = given.or(setup.initialize.as_ref().and_then(|said| said.json_schema.clone())) {
             builder = builder.output_schema(schema);
         }
-        Ok(sessions::choose(builder, flags))
+        Ok(if setup.fresh { builder } else { sessions::choose(builder, flags) })
     }
 
     /// The system prompt, and what goes behind it. What `initialize` says counts for more.

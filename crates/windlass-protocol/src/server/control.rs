@@ -65,7 +65,6 @@ impl Core {
             "list_models" => Ok(Some(json!({ "models": self.models() }))),
             "get_hooks_listing" => Ok(Some(self.hooks.listing())),
             "get_settings" => self.described(subtype, |extras| extras.settings.clone()),
-            "list_permission_rules" => self.described(subtype, |extras| extras.permission_rules.clone()),
             "rename_session" => self.rename(subtype, body).await,
             // Everything is written as it comes, whoever watches.
             "set_has_subscribers" => Ok(Some(json!({}))),

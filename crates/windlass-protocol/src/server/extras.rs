@@ -15,6 +15,9 @@ pub(crate) type Environment = Arc<dyn Fn(&BTreeMap<String, String>) + Send + Syn
 /// Names the session.
 pub(crate) type Rename = Arc<dyn Fn(String) -> BoxFuture<'static, Result<(), OpenFailure>> + Send + Sync>;
 
+/// Says what every request holds beside the conversation.
+pub(crate) type Context = Arc<dyn Fn() -> Vec<ContextPart> + Send + Sync>;
+
 /// A part of every request that the conversation does not change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -40,16 +43,14 @@ pub(crate) struct Extras {
     pub(crate) commands: Option<(Vec<SlashCommand>, Expand)>,
     pub(crate) environment: Option<Environment>,
     pub(crate) rename: Option<Rename>,
-    pub(crate) context: Vec<ContextPart>,
+    pub(crate) context: Option<Context>,
     pub(crate) settings: Option<JsonText>,
-    pub(crate) permission_rules: Option<JsonText>,
 }
 
 impl fmt::Debug for Extras {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Extras")
             .field("commands", &self.commands.as_ref().map(|(commands, _)| commands))
-            .field("context", &self.context)
             .finish_non_exhaustive()
     }
 }
@@ -86,10 +87,10 @@ impl Opened {
         self
     }
 
-    /// Says what every request holds beside the conversation.
+    /// Says what every request holds beside the conversation, when the host asks what fills the context window.
     #[must_use]
-    pub fn with_context(mut self, parts: impl IntoIterator<Item = ContextPart>) -> Self {
-        self.extras.context = parts.into_iter().collect();
+    pub fn with_context(mut self, parts: impl Fn() -> Vec<ContextPart> + Send + Sync + 'static) -> Self {
+        self.extras.context = Some(Arc::new(parts));
         self
     }
 
@@ -97,13 +98,6 @@ impl Opened {
     #[must_use]
     pub fn with_settings(mut self, settings: JsonText) -> Self {
         self.extras.settings = Some(settings);
-        self
-    }
-
-    /// Says what the permission rules are: the answer to `list_permission_rules`, an object.
-    #[must_use]
-    pub fn with_permission_rules(mut self, rules: JsonText) -> Self {
-        self.extras.permission_rules = Some(rules);
         self
     }
 }

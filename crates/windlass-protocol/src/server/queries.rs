@@ -54,11 +54,9 @@ impl Core {
         let live = state.session.as_ref();
         let profile = live.map(|live| (live.models)(state.model.clone().flatten().as_deref()));
         let (model, window) = profile.map_or((String::new(), 0), |model| (model.id, model.info.context_window));
-        let mut parts: Vec<(String, String, u64)> = live
-            .iter()
-            .flat_map(|live| &live.extras.context)
-            .map(|part| (part.id.clone(), part.name.clone(), part.tokens))
-            .collect();
+        let fixed = live.and_then(|live| live.extras.context.as_ref()).map(|parts| parts()).unwrap_or_default();
+        let mut parts: Vec<(String, String, u64)> =
+            fixed.into_iter().map(|part| (part.id, part.name, part.tokens)).collect();
         let fixed: u64 = parts.iter().map(|(.., tokens)| tokens).sum();
         let billed = state.spent.context_tokens();
         // Estimates are high: what was billed is right.

@@ -120,7 +120,7 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
             titles.lock().unwrap().push(title);
             std::future::ready(Ok(()))
         })
-        .with_context([ContextPart::new("system_prompt", "System prompt", 10)])
+        .with_context(|| vec![ContextPart::new("system_prompt", "System prompt", 10)])
         .with_settings(JsonText::parse(r#"{"effective":{},"sources":[]}"#)?))
 }
 

@@ -1,0 +1,104 @@
+//! What a host changes while its session is open.
+
+use crate::settings::ProjectSettings;
+use async_trait::async_trait;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use windlass::crates::context::{SystemPrompt, estimate_text};
+use windlass::crates::model::{ModelError, ModelInfo, ModelStream};
+use windlass::crates::runtime::SessionHandle;
+use windlass::crates::types::ModelRequest;
+use windlass::{Anthropic, ModelProvider, Toolkit};
+use windlass_protocol::ContextPart;
+
+/// Variables that a provider is set up from.
+const OF_PROVIDERS: [&str; 2] = ["ANTHROPIC_", "CLAUDE_CODE_"];
+
+/// A provider that another one can take the place of: later calls go to that one.
+#[derive(Debug)]
+pub(super) struct Renewable {
+    name: String,
+    current: RwLock<Arc<dyn ModelProvider>>,
+}
+
+impl Renewable {
+    pub(super) fn new(provider: Arc<dyn ModelProvider>) -> Self {
+        Self { name: provider.name().to_owned(), current: RwLock::new(provider) }
+    }
+
+    fn current(&self) -> Arc<dyn ModelProvider> {
+        Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn renew(&self, provider: Arc<dyn ModelProvider>) {
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = provider;
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl ModelProvider for Renewable {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn resolve_model(&self, name: &str) -> String {
+        self.current().resolve_model(name)
+    }
+
+    fn model_info(&self, model: &str) -> ModelInfo {
+        self.current().model_info(model)
+    }
+
+    async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
+        self.current().stream(request).await
+    }
+
+    async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
+        self.current().count_tokens(request).await
+    }
+}
+
+/// The environment of an open session, which the host may add to.
+pub(super) struct Environment {
+    pub(super) settings: Arc<ProjectSettings>,
+    pub(super) provider: Arc<Renewable>,
+    pub(super) handle: SessionHandle,
+    /// What the host has said until now.
+    pub(super) said: Mutex<BTreeMap<String, String>>,
+}
+
+impl Environment {
+    /// Hands new variables on to the programs of later calls, and to the
+    /// provider if it is set up from them. What cannot be used is said.
+    pub(super) fn take(&self, variables: &BTreeMap<String, String>) -> Result<(), String> {
+        let said = {
+            let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+            said.extend(variables.clone());
+            said.clone()
+        };
+        if let Some(environment) = self.settings.environment(&said) {
+            // It fails only when the session is closed, and then no program runs any more.
+            let _ = self.handle.set_environment(environment);
+        }
+        let concerns = |name: &String| OF_PROVIDERS.iter().any(|prefix| name.starts_with(prefix));
+        if self.provider.name() == "anthropic" && variables.keys().any(concerns) {
+            let lookup = |name: &str| said.get(name).cloned().or_else(|| self.settings.provider_variable(name));
+            let provider = Anthropic::from_lookup(lookup)
+                .map_err(|error| format!("the new variables cannot be used for the model provider: {error}"))?;
+            self.provider.renew(Arc::new(provider));
+        }
+        Ok(())
+    }
+}
+
+/// What every request holds beside the conversation, in estimated tokens.
+pub(super) fn context(prompt: SystemPrompt, append: &str, tools: &Toolkit) -> Vec<ContextPart> {
+    let sections = prompt.append(append).sections("");
+    let system = sections.iter().map(|section| estimate_text(&section.text)).sum();
+    let tool = |spec: windlass::crates::types::ToolSpec| {
+        estimate_text(&spec.name) + estimate_text(&spec.description) + estimate_text(spec.input_schema.as_str())
+    };
+    let tools = tools.tools().iter().map(|known| tool(known.spec())).sum();
+    vec![ContextPart::new("system_prompt", "System prompt", system), ContextPart::new("system_tools", "Tools", tools)]
+}

@@ -1,0 +1,120 @@
+"""Slash commands, notes and replays through the Python Agent SDK."""
+
+import uuid
+
+import common
+from claude_agent_sdk import UserMessage, query
+from common import client, collect, contains, equal, play, result, say, system, test, text
+
+
+def message(content, **more):
+    return {"type": "user", "message": {"role": "user", "content": content}, "parent_tool_use_id": None, **more}
+
+
+async def one_by_one(*messages):
+    for each in messages:
+        yield each
+
+
+async def turn(one, *messages):
+    """Gives raw messages and reads up to the first result."""
+    await one.query(one_by_one(*messages))
+    return await collect(one.receive_response())
+
+
+@test
+async def local_commands_answer_without_the_model(world):
+    async with client(world) as one:
+        await say(one, play(text("one")))
+        for command, said in [("/cost", "Total cost: $"), ("/context", "System prompt: "), ("/compact", "cannot summarize")]:
+            await one.query(command)
+            messages = await collect(one.receive_response())
+            end = result(messages)
+            equal((end.subtype, end.is_error, end.num_turns), ("success", False, 0))
+            contains(end.result, said)
+            shown = [each.content for each in messages if isinstance(each, UserMessage)]
+            equal(shown, [f"<local-command-stdout>{end.result}</local-command-stdout>"])
+        equal((await say(one, play(text("two")))).result, "two")
+
+
+@test
+async def a_command_may_be_all_there_is(world):
+    messages = await collect(query(prompt="/cost", options=world.options()))
+    contains(result(messages).result, "Total cost: $")
+
+
+@test
+async def clear_begins_a_new_session_and_keeps_the_old_one(world):
+    async with client(world) as one:
+        first = await say(one, play(text("one")))
+        cleared = await say(one, "/clear")
+        equal((cleared.num_turns, cleared.is_error), (0, False))
+        assert cleared.session_id != first.session_id, first
+        await one.query(play(text("two")))
+        messages = await collect(one.receive_response())
+        equal(system(messages, "init")[0].data["session_id"], cleared.session_id)
+        equal((result(messages).result, result(messages).session_id), ("two", cleared.session_id))
+        equal((await say(one, play(text("three")))).session_id, cleared.session_id)
+    # Both can be gone on with.
+    for session_id in (first.session_id, cleared.session_id):
+        messages = await collect(query(prompt=play(text("more")), options=world.options(resume=session_id)))
+        equal((result(messages).result, result(messages).session_id), ("more", session_id))
+
+
+@test
+async def clear_in_a_resumed_session(world):
+    messages = await collect(query(prompt=play(text("one")), options=world.options()))
+    session_id = result(messages).session_id
+    async with client(world, resume=session_id) as one:
+        cleared = await say(one, "/clear")
+        assert cleared.session_id != session_id, session_id
+        equal((await say(one, play(text("two")))).session_id, cleared.session_id)
+
+
+@test
+async def commands_are_listed(world):
+    async with client(world) as one:
+        info = await one.get_server_info()
+        equal([command["name"] for command in info["commands"]], ["clear", "compact", "context", "cost"])
+        await one.query(play(text("one")))
+        messages = await collect(one.receive_response())
+        equal(system(messages, "init")[0].data["slash_commands"], ["clear", "compact", "context", "cost"])
+
+
+@test
+async def commands_can_be_off(world):
+    async with client(world, extra_args={"disable-slash-commands": None}) as one:
+        info = await one.get_server_info()
+        equal(info["commands"], [])
+
+
+@test
+async def a_note_is_read_with_the_next_prompt(world):
+    async with client(world) as one:
+        messages = await turn(one, message("a note", shouldQuery=False))
+        end = result(messages)
+        equal((end.subtype, end.num_turns, end.result), ("success", 0, ""))
+        equal((await say(one, play(text("one")))).result, "one")
+
+
+@test
+async def messages_come_back_when_the_host_wants_it(world):
+    own = str(uuid.uuid4())
+    async with client(world, extra_args={"replay-user-messages": None}) as one:
+        prompt = play(text("one"))
+        messages = await turn(one, message(prompt, uuid=own))
+        replayed = [each for each in messages if isinstance(each, UserMessage)]
+        equal([(each.content, each.uuid) for each in replayed], [(prompt, own)])
+
+
+@test
+async def context_usage_has_its_parts(world):
+    async with client(world) as one:
+        await say(one, play(text("one")))
+        usage = await one.get_context_usage()
+        equal([row["id"] for row in usage["categories"]], ["system_prompt", "system_tools", "messages", "free_space"])
+        equal(sum(row["tokens"] for row in usage["categories"]), usage["maxTokens"])
+
+
+if __name__ == "__main__":
+    common.main()
