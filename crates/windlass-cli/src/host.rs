@@ -27,7 +27,7 @@ use windlass::{
     Behavior, ModelProvider, PermissionMode, Permissions, Policy, SessionBuilder, Thinking, Toolkit,
     coding_tools, session,
 };
-use windlass_protocol::{FrameOptions, HostSetup, OpenFailure, Opened, Served, Server, ServerError, ServerOptions};
+use windlass_protocol::{FrameOptions, HostSetup, Mirror, OpenFailure, Opened, Served, Server, ServerError, ServerOptions};
 
 /// The arguments, if a host wants to drive the session.
 pub(crate) fn wanted(args: impl IntoIterator<Item = String>) -> Option<Flags> {
@@ -63,6 +63,7 @@ struct Host {
     mode: PermissionMode,
     bypass_allowed: bool,
     cwd: PathBuf,
+    mirror: Option<Mirror>,
 }
 
 impl Host {
@@ -84,7 +85,8 @@ impl Host {
             (false, Some(mode)) => mode,
             (false, None) => settings.mode(bypass_allowed).unwrap_or_default(),
         };
-        Ok(Self { flags, settings, mode, bypass_allowed, cwd })
+        let mirror = sessions::mirror(&flags);
+        Ok(Self { flags, settings, mode, bypass_allowed, cwd, mirror })
     }
 
     /// What is accepted but has no effect.
@@ -98,7 +100,6 @@ impl Host {
             "managed-settings",
             "permission-prompts",
             "plugin-dir",
-            "session-mirror",
             "task-budget",
         ] {
             if flags.has(ignored) {
@@ -152,6 +153,7 @@ impl Host {
         options.slash_commands = !self.flags.has("disable-slash-commands");
         options.replay_user_messages = self.flags.has("replay-user-messages");
         options.mcp_servers = self.mcp_servers();
+        options.mirror.clone_from(&self.mirror);
         options.session_id = self.flags.text("resume").or(self.flags.text("session-id")).map(str::to_owned);
         options
     }
@@ -166,10 +168,7 @@ impl Host {
         let home = sessions::home(&self.flags)?;
         let default = self.flags.text("model").or(self.settings.model()).unwrap_or("default").to_owned();
         let builder = self.builder(&setup, Arc::clone(&provider) as Arc<dyn ModelProvider>, &default)?;
-        let builder = match &home {
-            Some(home) => builder.persist(home.clone()),
-            None => builder,
-        };
+        let builder = sessions::keep(builder, home.as_ref(), self.mirror.as_ref());
         let session = builder.open().await.map_err(|error| sessions::failure(error, &self.flags))?;
         for notice in &session.notices {
             note_to_stderr(notice);

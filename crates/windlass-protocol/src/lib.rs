@@ -58,7 +58,7 @@ pub use line::MAX_LINE;
 pub use mapper::{FrameMapper, FrameOptions};
 pub use outcome::is_error;
 pub use server::{
-    ContextPart, HostHooks, HostPermissions, HostSetup, Initialize, OpenFailure, Opened, Served, Server, ServerError,
+    ContextPart, HostHooks, HostPermissions, HostSetup, Initialize, Mirror, OpenFailure, Opened, Served, Server, ServerError,
     ServerOptions, SlashCommand,
 };
 

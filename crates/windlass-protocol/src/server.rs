@@ -6,6 +6,7 @@ mod core;
 mod extras;
 mod frames;
 mod hooks;
+mod mirror;
 mod options;
 mod permission;
 mod pump;
@@ -20,6 +21,7 @@ mod turns;
 pub use commands::SlashCommand;
 pub use extras::ContextPart;
 pub use hooks::HostHooks;
+pub use mirror::Mirror;
 pub use options::ServerOptions;
 pub use permission::HostPermissions;
 pub use setup::{HostSetup, Initialize, Opened};
@@ -146,6 +148,7 @@ where
         let (outbox, lane) = Outbox::new();
         let mut writer = AbortOnDrop(tokio::spawn(lane.carry(output)));
         let core = Arc::new(Core::new(self.options, outbox));
+        let _mirror = core.start_mirror().map(AbortOnDrop);
         let turns = Turns { core: Arc::clone(&core), open: &self.open, pumps: Mutex::default() };
         let reader = Reader { core: &core };
         let served = async {
@@ -168,10 +171,15 @@ where
         let limit = if hurry { LAST_WORDS } else { Duration::MAX };
         let last_words = async {
             let closed = tokio::time::timeout(limit, turns.close()).await.unwrap_or(None);
-            core.outbox.finish();
+            let end = async {
+                // A host that is gone misses nothing.
+                let _ = core.flush_mirror().await;
+                core.outbox.finish();
+                (&mut writer.0).await
+            };
             let written = match written {
                 Some(written) => Some(written),
-                None => tokio::time::timeout(limit, &mut writer.0).await.ok(),
+                None => tokio::time::timeout(limit, end).await.ok(),
             };
             (closed, written)
         };

@@ -1,7 +1,14 @@
 //! The flags that say which session to go on with, from where, and where it is.
 
 use super::flags::Flags;
+use std::path::Path;
+use std::sync::Arc;
+use windlass::crates::store::{JsonlStore, LogObserver};
 use windlass::{Error, Home, SessionBuilder};
+use windlass_protocol::Mirror;
+
+/// Longest line that the TypeScript SDK is sent, which reads lines of any length.
+const LONG: usize = 64 * 1024 * 1024;
 
 /// Where sessions are kept, if they are.
 pub(super) fn home(flags: &Flags) -> Result<Option<Home>, Error> {
@@ -18,6 +25,35 @@ pub(super) fn home(flags: &Flags) -> Result<Option<Home>, Error> {
         name => std::env::var(name).ok(),
     });
     home.map(Some)
+}
+
+/// The lines of the log for the host, if it wants them.
+pub(super) fn mirror(flags: &Flags) -> Option<Mirror> {
+    let reads_long_lines = std::env::var("CLAUDE_CODE_ENTRYPOINT").is_ok_and(|entry| entry == "sdk-ts");
+    flags.has("session-mirror").then(|| if reads_long_lines { Mirror::with_longest_line(LONG) } else { Mirror::new() })
+}
+
+/// Keeps the session where the flags say.
+pub(super) fn keep(builder: SessionBuilder, home: Option<&Home>, mirror: Option<&Mirror>) -> SessionBuilder {
+    let Some(home) = home else { return builder };
+    let builder = builder.persist(home.clone());
+    let Some(mirror) = mirror else { return builder };
+    let store = JsonlStore::with_imports(home.root(), home.also_read().to_vec());
+    builder.store(Arc::new(store.observed(Arc::new(Feed(mirror.clone())))))
+}
+
+/// Tells a mirror what is written.
+#[derive(Debug)]
+struct Feed(Mirror);
+
+impl LogObserver for Feed {
+    fn opened(&self, path: &Path, len: u64) {
+        self.0.opened(path, len);
+    }
+
+    fn written(&self, path: &Path, len: u64) {
+        self.0.written(path, len);
+    }
 }
 
 /// Chooses the session.

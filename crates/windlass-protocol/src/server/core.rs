@@ -17,6 +17,7 @@ use crate::{FrameMapper, line};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
 use windlass_hook::{Hook, Interest};
 use windlass_runtime::{EventStream, SessionHandle};
 use windlass_types::{EntryId, JsonText, PermissionMode, Thinking};
@@ -115,6 +116,18 @@ impl Core {
 
     pub(crate) fn handle(&self) -> Option<SessionHandle> {
         self.lock().session.as_ref().map(|live| live.handle.clone())
+    }
+
+    /// Starts to give the host the lines of the log, if it wants them.
+    pub(crate) fn start_mirror(&self) -> Option<JoinHandle<()>> {
+        let (mirror, ids) = (self.options.mirror.clone()?, Arc::clone(&self.options.ids));
+        Some(tokio::spawn(mirror.run(self.outbox.clone(), move || EntryId::from_bits(ids.bits()).to_string())))
+    }
+
+    /// Gives the host the lines of the log that are durable now, if it wants them.
+    pub(crate) async fn flush_mirror(&self) -> Result<(), Gone> {
+        let Some(mirror) = &self.options.mirror else { return Ok(()) };
+        mirror.flush(&self.outbox, || EntryId::from_bits(self.options.ids.bits()).to_string()).await
     }
 
     /// What the session is to be opened with.

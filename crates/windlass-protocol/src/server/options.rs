@@ -1,6 +1,7 @@
 //! What a server is told beside what the host says.
 
 use super::commands::SlashCommand;
+use super::mirror::Mirror;
 use crate::FrameOptions;
 use std::sync::Arc;
 use windlass_runtime::SystemIds;
@@ -36,6 +37,8 @@ pub struct ServerOptions {
     pub session_id: Option<String>,
     /// Most bytes of a line of the host. Default: 64 MiB.
     pub max_line: usize,
+    /// Gives the host the lines of the session's log, if it wants them. Default: no.
+    pub mirror: Option<Mirror>,
     /// Chance. Default: the operating system's.
     pub ids: Arc<dyn Ids>,
 }
@@ -55,6 +58,7 @@ impl Default for ServerOptions {
             mcp_servers: Vec::new(),
             session_id: None,
             max_line: 64 * 1024 * 1024,
+            mirror: None,
             ids: Arc::new(SystemIds::default()),
         }
     }

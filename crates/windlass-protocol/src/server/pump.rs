@@ -83,6 +83,10 @@ impl Pump<'_> {
         {
             self.write(&begun).await?;
         }
+        if let EventKind::RunFinished(_) = &event.kind {
+            // Whoever sees the result finds the whole run in the mirror.
+            self.core.flush_mirror().await?;
+        }
         self.write(&event).await?;
         if let EventKind::RunFinished(result) = &event.kind {
             self.finished(crate::is_error(&result.outcome)).await?;

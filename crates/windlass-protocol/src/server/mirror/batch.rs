@@ -1,0 +1,114 @@
+//! Lines of a log, in frames.
+
+use crate::line;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+
+/// How many bytes of lines go into a frame, unless one line alone has more.
+const MOST: usize = 256 * 1024;
+
+/// The line that is about the bytes of a log.
+const CHECKSUM: &str = "windlass-checksum";
+
+/// Some lines, ready to be sent.
+#[derive(Debug)]
+pub(super) struct Batch {
+    /// The frame; empty when there is nothing to say.
+    pub(super) frame: Vec<u8>,
+    /// Where the next batch begins.
+    pub(super) end: u64,
+    /// How many lines it should hold and does not.
+    pub(super) lost: usize,
+}
+
+impl Batch {
+    /// Nothing can be read up to here.
+    pub(super) fn unread(end: u64, error: &io::Error) -> Self {
+        tracing::warn!(%error, "the session log cannot be read to be mirrored");
+        Self { frame: Vec::new(), end, lost: 1 }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Frame<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    file_path: &'a str,
+    entries: &'a [Box<RawValue>],
+}
+
+/// Reads the lines of a part of a log, as many as fit in a frame of `longest` bytes.
+pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, longest: usize) -> io::Result<Batch> {
+    file.seek(SeekFrom::Start(part.start))?;
+    let mut lines = BufReader::new(file.take(part.end.saturating_sub(part.start)));
+    let path = path.to_string_lossy();
+    let (mut entries, mut size, mut end, mut lost) = (Vec::new(), 0, part.start, 0);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = (&mut lines).take(longest as u64).read_until(b'\n', &mut line)? as u64;
+        if read == 0 {
+            break;
+        }
+        if line.last() != Some(&b'\n') && end + read < part.end {
+            // No frame holds it.
+            let rest = lines.skip_until(b'\n')? as u64;
+            (end, lost) = (end + read + rest, lost + 1);
+            continue;
+        }
+        if size > 0 && size + line.len() > MOST {
+            break;
+        }
+        end += read;
+        match entry(&line) {
+            Line::Entry(entry) => {
+                size += entry.get().len();
+                entries.push(entry);
+            }
+            Line::Nothing => {}
+            Line::Damaged => lost += 1,
+        }
+        // One that is larger than the rest of a frame may not fit beside others.
+        if size > MOST {
+            break;
+        }
+    }
+    let mut frame = Vec::new();
+    let whole = Frame { kind: "transcript_mirror", file_path: &path, entries: &entries };
+    if !entries.is_empty() && !line::push_within(&mut frame, &whole, longest) {
+        lost += entries.len();
+    }
+    Ok(Batch { frame, end, lost })
+}
+
+enum Line {
+    Entry(Box<RawValue>),
+    /// Blank, or not for others.
+    Nothing,
+    /// It is no entry.
+    Damaged,
+}
+
+fn entry(line: &[u8]) -> Line {
+    #[derive(Deserialize)]
+    struct Typed<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: Cow<'a, str>,
+    }
+    let line = line.trim_ascii();
+    if line.is_empty() {
+        return Line::Nothing;
+    }
+    let Ok(text) = std::str::from_utf8(line) else { return Line::Damaged };
+    match serde_json::from_str::<Typed<'_>>(text) {
+        Ok(Typed { kind }) if kind == CHECKSUM => Line::Nothing,
+        Ok(_) => RawValue::from_string(text.to_owned()).map_or(Line::Damaged, Line::Entry),
+        Err(_) => Line::Damaged,
+    }
+}
