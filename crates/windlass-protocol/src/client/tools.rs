@@ -6,8 +6,10 @@ mod cx;
 use super::answers::Failure;
 use content::{CallResult, Listed};
 use cx::Calls;
+use futures_util::FutureExt;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use windlass_tool::{Ids, ToolError, ToolOutput, ToolSet};
 use windlass_types::JsonText;
@@ -134,7 +136,8 @@ impl ToolServers {
             Ok(prepared) => {
                 // Told when this future is dropped, for what the tool may have started.
                 let (cx, _stop) = self.calls.cx(&call.name, id);
-                prepared.call(cx).await
+                let called = AssertUnwindSafe(async { prepared.call(cx).await }).catch_unwind().await;
+                called.unwrap_or_else(|_| Err(ToolError::from_boxed("it panicked".into())))
             }
             Err(error) => Err(error),
         };
@@ -148,6 +151,3 @@ fn failed(tool: &str, error: &ToolError) -> ToolOutput {
     }
     ToolOutput::text(error.model_text()).failed()
 }
-
-#[cfg(test)]
-mod tests;

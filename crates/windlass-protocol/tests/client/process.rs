@@ -1,0 +1,235 @@
+//! Programs at the other end: small scripts that do one thing wrong each.
+
+use std::fs::{Permissions, read_to_string, write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tempfile::TempDir;
+use windlass_protocol::client::{Client, ClientError, ClientOptions, Program};
+
+/// Answers `initialize`.
+const READY: &str = r#"
+read -r line
+id=$(printf '%s' "$line" | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
+echo '{"type":"control_response","response":{"subtype":"success","request_id":"'"$id"'"}}'
+"#;
+const RESULT: &str = r#"echo '{"type":"result","subtype":"success","is_error":false,"result":"ok"}'"#;
+const FAILED: &str = r#"echo '{"type":"result","subtype":"success","is_error":true,"result":"no"}'"#;
+
+struct Script {
+    folder: TempDir,
+}
+
+impl Script {
+    fn new(text: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let script = Self { folder };
+        // A file that this process has open for writing cannot be run by what other threads start meanwhile.
+        let save = "printf '#!/bin/sh\\n%s\\n' \"$TEXT\" > program && chmod 755 program";
+        let saved = Command::new("sh").args(["-c", save]).env("TEXT", text).current_dir(script.folder.path()).status();
+        assert!(saved.unwrap().success());
+        script
+    }
+
+    /// A script that is ready before it goes on.
+    fn ready(text: &str) -> Self {
+        Self::new(&format!("{READY}{text}"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn program(&self) -> Program {
+        Program::new(self.path("program")).cwd(self.folder.path())
+    }
+
+    async fn spawn(&self) -> Result<Client, ClientError> {
+        Client::spawn(self.program(), ClientOptions::new()).await
+    }
+}
+
+/// Waits until a process is gone; one that only waits to be buried is.
+async fn until_gone(pid: &str) {
+    for _ in 0..1_000 {
+        let state = Command::new("ps").args(["-o", "stat=", "-p", pid.trim()]).output().unwrap();
+        let state = String::from_utf8(state.stdout).unwrap();
+        if state.trim().is_empty() || state.trim().starts_with('Z') {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the process {pid} is still there");
+}
+
+#[tokio::test]
+async fn what_cannot_be_started_says_why() {
+    let spawn = |program: Program| Client::spawn(program, ClientOptions::new());
+    let error = spawn(Program::new("/nowhere/windlass")).await.unwrap_err();
+    assert!(matches!(&error, ClientError::NotFound { program } if program == "/nowhere/windlass"), "{error}");
+    let error = spawn(Program::new("no-such-program-in-the-path")).await.unwrap_err();
+    assert!(matches!(error, ClientError::NotFound { .. }), "{error}");
+
+    let script = Script::new("");
+    let error = spawn(script.program().cwd(script.path("gone"))).await.unwrap_err();
+    assert!(matches!(&error, ClientError::NoDirectory { directory } if *directory == script.path("gone")), "{error}");
+    std::fs::set_permissions(script.path("program"), Permissions::from_mode(0o644)).unwrap();
+    let error = script.spawn().await.unwrap_err();
+    assert!(matches!(error, ClientError::NotExecutable { .. }), "{error}");
+    let script = Script::new("");
+    write(script.path("program"), "\u{1}\u{2}\u{3}").unwrap();
+    let error = script.spawn().await.unwrap_err();
+    assert!(matches!(error, ClientError::NotExecutable { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_program_that_ends_at_once_says_why() {
+    let script = Script::new("echo 'there is no key' >&2; exit 3");
+    let error = script.spawn().await.unwrap_err();
+    assert!(error.to_string().contains("there is no key"), "{error}");
+    let ClientError::Exited { status, stderr } = error else { panic!("{error}") };
+    assert_eq!((status.code(), stderr.as_str()), (Some(3), "there is no key\n"));
+}
+
+#[tokio::test]
+async fn a_program_that_talks_otherwise_is_found_out() {
+    let error = Script::new("echo '{ hello'; sleep 100").spawn().await.unwrap_err();
+    assert!(matches!(error, ClientError::Malformed { .. }), "{error}");
+    let script = Script::new("echo $$ > pid; sleep 100");
+    let options = ClientOptions::new().initialize_timeout(Duration::from_millis(500));
+    let error = Client::spawn(script.program(), options).await.unwrap_err();
+    assert!(matches!(error, ClientError::TimedOut { .. }), "{error}");
+    until_gone(&read_to_string(script.path("pid")).unwrap()).await;
+}
+
+#[tokio::test]
+async fn death_in_a_turn_is_told_with_the_last_words() {
+    for (death, code, signal) in [("kill -9 $$", None, Some(9)), ("exit 2", Some(2), None), ("exit 0", Some(0), None)] {
+        let script = Script::ready(&format!("read -r line; echo dying >&2; printf '{{\"type\":'; {death}"));
+        let mut client = script.spawn().await.unwrap();
+        client.prompt("go").await.unwrap();
+        let error = client.next().await.unwrap_err();
+        let ClientError::Exited { status, stderr } = error else { panic!("{error}") };
+        assert_eq!((status.code(), status.signal(), stderr.as_str()), (code, signal, "dying\n"));
+        assert!(client.next().await.unwrap().is_none());
+    }
+}
+
+#[tokio::test]
+async fn the_exit_code_after_a_failed_turn_is_no_surprise() {
+    for (script, peace) in [
+        (format!("read -r line; {RESULT}; cat > /dev/null"), true),
+        (format!("read -r line; {FAILED}; cat > /dev/null; exit 1"), true),
+        (format!("read -r line; {RESULT}; cat > /dev/null; exit 1"), false),
+        (format!("read -r line; {FAILED}; cat > /dev/null; exit 7"), false),
+    ] {
+        let script = Script::ready(&script);
+        let mut client = script.spawn().await.unwrap();
+        client.prompt("go").await.unwrap();
+        client.result().await.unwrap();
+        let closed = client.close().await;
+        assert_eq!(closed.is_ok(), peace, "{closed:?}");
+        assert!(peace || matches!(closed, Err(ClientError::Exited { .. })), "{closed:?}");
+    }
+}
+
+#[tokio::test]
+async fn output_that_nobody_reads_does_not_delay_the_end() {
+    let script = Script::ready(&format!(
+        "read -r line; i=0; while [ $i -lt 3000 ]; do {RESULT}; i=$((i+1)); done; cat > /dev/null"
+    ));
+    let client = Client::spawn(script.program(), ClientOptions::new().max_waiting(1_000)).await.unwrap();
+    client.prompt("go").await.unwrap();
+    client.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn arguments_environment_and_standard_error_arrive() {
+    let text =
+        format!(r#"for arg in "$@"; do echo "arg $arg" >&2; done; echo "env $A $B $PWD" >&2{READY}cat > /dev/null"#);
+    let script = Script::new(&text);
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&lines);
+    let program = script
+        .program()
+        .env("A", "a")
+        .env("B", "b")
+        .env_remove("B")
+        .model("-m")
+        .allowed_tools(["Bash(ls, *)", "Read"])
+        .max_turns(3)
+        .resume("s")
+        .arg("--new")
+        .on_stderr(move |line| sink.lock().unwrap().push(line.to_owned()));
+    Client::spawn(program, ClientOptions::new()).await.unwrap().close().await.unwrap();
+    let lines = lines.lock().unwrap();
+    let mut expected: Vec<String> = [
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--input-format",
+        "stream-json",
+        "--model=-m",
+        "--allowedTools=Bash(ls, *)",
+        "--allowedTools=Read",
+        "--max-turns=3",
+        "--resume=s",
+        "--new",
+    ]
+    .map(|arg| format!("arg {arg}"))
+    .to_vec();
+    expected.push(format!("env a  {}", script.folder.path().display()));
+    assert_eq!(*lines, expected);
+}
+
+/// Waits for a file that a script writes, and reads it.
+async fn written(script: &Script, name: &str) -> String {
+    for _ in 0..1_000 {
+        match read_to_string(script.path(name)) {
+            Ok(text) if text.ends_with('\n') => return text,
+            _ => tokio::time::sleep(Duration::from_millis(10)).await,
+        }
+    }
+    panic!("{name} was never written");
+}
+
+#[tokio::test]
+async fn dropping_a_client_ends_the_whole_group() {
+    let script = Script::ready("trap '' TERM; sleep 1000 & echo $! > child; echo $$ > parent; wait; sleep 1000");
+    let client = script.spawn().await.unwrap();
+    let (parent, child) = (written(&script, "parent").await, written(&script, "child").await);
+    assert_eq!(client.process_id().unwrap().to_string(), parent.trim());
+    drop(client);
+    until_gone(&parent).await;
+    until_gone(&child).await;
+}
+
+#[tokio::test]
+async fn what_is_left_of_a_group_does_not_hold_the_output_open() {
+    let script = Script::ready("sleep 1000 & echo $! > child; read -r line; exit 4");
+    let mut client = script.spawn().await.unwrap();
+    let child = written(&script, "child").await;
+    client.prompt("go").await.unwrap();
+    let error = client.next().await.unwrap_err();
+    assert!(matches!(&error, ClientError::Exited { status, .. } if status.code() == Some(4)), "{error}");
+    until_gone(&child).await;
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_end_is_ended() {
+    for (trap, signal) in [("", 15), ("trap '' TERM", 9)] {
+        let script = Script::ready(&format!("{trap}\necho $$ > pid; while :; do sleep 0.1; done"));
+        let client = script.spawn().await.unwrap();
+        let pid = written(&script, "pid").await;
+        // From here on time passes whenever nothing else happens.
+        tokio::time::pause();
+        let error = client.close().await.unwrap_err();
+        tokio::time::resume();
+        let ClientError::Exited { status, .. } = error else { panic!("{error}") };
+        assert_eq!(status.signal(), Some(signal));
+        until_gone(&pid).await;
+    }
+}
