@@ -70,23 +70,7 @@ impl HttpClient {
     /// # Errors
     /// When the URL is not an absolute http or https URL.
     pub fn new(base_url: &str, options: HttpOptions) -> Result<Self, HttpError> {
-        let invalid = |what: &str| {
-            HttpError::new(
-                HttpErrorKind::Configuration,
-                format!("the base URL {what}; it should look like https://api.example.com"),
-            )
-        };
-        let base = Url::parse(base_url.trim()).map_err(|error| invalid("is not a URL").with_source(error))?;
-        if !matches!(base.scheme(), "http" | "https") {
-            return Err(invalid("is neither http nor https"));
-        }
-        let Some(name) = base.host_str() else {
-            return Err(invalid("has no host"));
-        };
-        let host = match base.port() {
-            Some(port) => format!("{name}:{port}"),
-            None => name.to_owned(),
-        };
+        let (base, host) = base(base_url)?;
         Ok(Self { inner: Arc::new(Inner { base, host, options, client: OnceLock::new() }) })
     }
 
@@ -127,27 +111,58 @@ impl Inner {
     }
 
     fn build(&self) -> Result<reqwest::Client, HttpError> {
-        let mut builder = reqwest::Client::builder()
-            .user_agent(concat!("windlass/", env!("CARGO_PKG_VERSION")))
-            .redirect(redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .connect_timeout(self.options.connect_timeout)
-            .read_timeout(self.options.idle_timeout)
-            .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
-            .tcp_nodelay(true);
-        if self.base.scheme() == "http" {
-            // Without redirects no request of this client can reach TLS, and
-            // reading the system's roots takes longer than a local request.
-            builder = builder.tls_certs_only([]);
-        }
-        if is_loopback(&self.base) {
-            builder = builder.no_proxy();
-        }
-        builder.build().map_err(|error| {
-            HttpError::new(HttpErrorKind::Configuration, "the HTTP client cannot be set up")
-                .with_source(error.without_url())
-        })
+        set_up(builder(&self.base, &self.options))
     }
+}
+
+/// A base URL, and its host and port for messages.
+pub(crate) fn base(text: &str) -> Result<(Url, String), HttpError> {
+    let invalid = |what: &str| {
+        HttpError::new(
+            HttpErrorKind::Configuration,
+            format!("the base URL {what}; it should look like https://api.example.com"),
+        )
+    };
+    let base = Url::parse(text.trim()).map_err(|error| invalid("is not a URL").with_source(error))?;
+    if !matches!(base.scheme(), "http" | "https") {
+        return Err(invalid("is neither http nor https"));
+    }
+    let Some(name) = base.host_str() else {
+        return Err(invalid("has no host"));
+    };
+    let host = match base.port() {
+        Some(port) => format!("{name}:{port}"),
+        None => name.to_owned(),
+    };
+    Ok((base, host))
+}
+
+/// The set-up that every client of this crate has.
+pub(crate) fn builder(base: &Url, options: &HttpOptions) -> reqwest::ClientBuilder {
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("windlass/", env!("CARGO_PKG_VERSION")))
+        .redirect(redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .connect_timeout(options.connect_timeout)
+        .read_timeout(options.idle_timeout)
+        .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
+        .tcp_nodelay(true);
+    if base.scheme() == "http" {
+        // Without redirects no request of this client can reach TLS, and
+        // reading the system's roots takes longer than a local request.
+        builder = builder.tls_certs_only([]);
+    }
+    if is_loopback(base) {
+        builder = builder.no_proxy();
+    }
+    builder
+}
+
+pub(crate) fn set_up(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, HttpError> {
+    builder.build().map_err(|error| {
+        HttpError::new(HttpErrorKind::Configuration, "the HTTP client cannot be set up")
+            .with_source(error.without_url())
+    })
 }
 
 fn is_loopback(url: &Url) -> bool {

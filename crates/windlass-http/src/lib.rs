@@ -9,6 +9,7 @@
 //! - [`Events`] decodes a response as server-sent events, with bounded memory
 //!   and bounded patience.
 //! - [`HttpError`] and [`Secret`] do not show credentials.
+//! - `proxy` (feature `proxy`): lets programs reach the API without the key.
 //!
 //! # Which decoder
 //!
@@ -23,6 +24,8 @@
 mod client;
 mod error;
 mod events;
+#[cfg(feature = "proxy")]
+pub mod proxy;
 mod response;
 mod secret;
 

@@ -23,6 +23,12 @@ impl Secret {
         self.0.is_empty()
     }
 
+    /// The credential itself.
+    #[cfg(feature = "proxy")]
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+
     /// A header value of `prefix` and the credential, marked as sensitive.
     ///
     /// # Errors

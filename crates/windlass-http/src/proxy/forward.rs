@@ -1,0 +1,240 @@
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::{
+    Method, Request, Response, StatusCode,
+    body::{Body as _, Incoming},
+    header::{self, HeaderMap, HeaderName, HeaderValue},
+    http::request::Parts,
+};
+use reqwest::Url;
+
+use super::{
+    ProxyError, ProxyNoticeKind, ProxyOptions,
+    body::{Answer, Upload, UploadFault},
+    credential::API_KEY,
+    gate::{Gate, Refusal},
+    notice::Notices,
+    redact::Needles,
+};
+use crate::{HttpError, HttpErrorKind, HttpOptions, Secret, client};
+
+/// Between two neighbours only.
+const HOP_BY_HOP: [HeaderName; 9] = [
+    header::CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+    header::TE,
+    header::TRAILER,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+];
+
+/// Of a request: made anew, or not the client's to send.
+const REPLACED: [HeaderName; 7] = [
+    header::HOST,
+    header::CONTENT_LENGTH,
+    header::AUTHORIZATION,
+    API_KEY,
+    header::COOKIE,
+    header::EXPECT,
+    header::ACCEPT_ENCODING,
+];
+
+/// Of an answer: would hand out credentials, or lead the client elsewhere.
+const WITHHELD: [HeaderName; 3] = [header::SET_COOKIE, header::LOCATION, header::ALT_SVC];
+
+/// Lets requests in, sends them upstream, and hands the answers back.
+pub(super) struct Gateway {
+    pub(super) gate: Gate,
+    pub(super) notices: Notices,
+    upstream: Upstream,
+    max_request_bytes: u64,
+    body_timeout: Duration,
+}
+
+/// The one place where the credential is used.
+pub(super) struct Upstream {
+    client: reqwest::Client,
+    base: Url,
+    host: String,
+    credential: HeaderMap,
+    pub(super) needles: Needles,
+}
+
+impl Upstream {
+    pub(super) fn new(options: &ProxyOptions) -> Result<Self, ProxyError> {
+        let (base, host) = client::base(&options.base_url).map_err(ProxyError::Configuration)?;
+        if base.query().is_some() || base.fragment().is_some() {
+            let text = "the base URL has a query or a fragment; it should look like https://api.example.com";
+            return Err(ProxyError::Configuration(HttpError::new(HttpErrorKind::Configuration, text)));
+        }
+        let limits = HttpOptions {
+            connect_timeout: options.connect_timeout,
+            idle_timeout: options.idle_timeout,
+            ..HttpOptions::default()
+        };
+        // Bytes pass as they are.
+        let client = client::set_up(client::builder(&base, &limits).no_gzip()).map_err(ProxyError::Configuration)?;
+        let mut secrets = options.credential.secrets().to_vec();
+        secrets.extend(base.password().map(Secret::new));
+        let needles = Needles::new(&secrets);
+        Ok(Self { client, base, host, credential: options.credential.headers().clone(), needles })
+    }
+
+    /// Where a request goes. The gate has let in its path.
+    fn url(&self, request: &Parts) -> Option<Url> {
+        let base = self.base.as_str().trim_end_matches('/');
+        let target = request.uri.path_and_query()?;
+        let url = Url::parse(&format!("{base}{target}")).ok()?;
+        // Reading the text as a URL may have changed what it means.
+        (url.origin() == self.base.origin() && url.path().ends_with(target.path())).then_some(url)
+    }
+}
+
+impl Gateway {
+    pub(super) fn new(gate: Gate, upstream: Upstream, options: &ProxyOptions) -> Self {
+        Self {
+            gate,
+            notices: Notices::new(options.notice_sink()),
+            upstream,
+            max_request_bytes: options.max_request_bytes,
+            body_timeout: options.body_timeout,
+        }
+    }
+
+    pub(super) async fn answer(&self, request: Request<Incoming>) -> Response<Answer> {
+        let (head, body) = request.into_parts();
+        // Somebody else may have read the length instead of the chunks: nothing may follow on this connection.
+        let last = head.headers.contains_key(header::TRANSFER_ENCODING);
+        let mut response = match self.gate.admit(&head) {
+            Ok(()) => self.forward(&head, body).await,
+            Err(refusal) => self.refuse(refusal),
+        };
+        if last {
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+
+    async fn forward(&self, head: &Parts, body: Incoming) -> Response<Answer> {
+        let Some(url) = self.upstream.url(head) else { return self.refuse(Refusal::Path) };
+        if body.size_hint().lower() > self.max_request_bytes {
+            return self.too_large();
+        }
+        let has_body = !body.is_end_stream();
+        let (upload, state) = Upload::new(body, self.max_request_bytes, self.body_timeout);
+        let mut request = self.upstream.client.request(head.method.clone(), url).headers(self.headers(head));
+        if has_body {
+            request = request.body(reqwest::Body::wrap(upload));
+        } else if head.method != Method::GET && head.method != Method::HEAD {
+            request = request.body(Bytes::new());
+        }
+        match (request.send().await, state.fault()) {
+            (Ok(response), _) => self.relay(response),
+            (Err(_), Some(UploadFault::TooLarge)) => self.too_large(),
+            (Err(_), Some(UploadFault::Silent)) => own(StatusCode::REQUEST_TIMEOUT, "the request came too slowly"),
+            (Err(_), Some(UploadFault::Broken)) => own(StatusCode::BAD_REQUEST, "the request broke off"),
+            (Err(error), None) => self.unreachable(&HttpError::sending(error, &self.upstream.host)),
+        }
+    }
+
+    /// What a request carries upstream.
+    fn headers(&self, head: &Parts) -> HeaderMap {
+        let mut headers = HeaderMap::with_capacity(head.headers.len() + 4);
+        for (name, value) in end_to_end(&head.headers) {
+            if !REPLACED.contains(name) && !self.gate.shown_in(value.as_bytes()) {
+                headers.append(name, value.clone());
+            }
+        }
+        // A compressed answer could not be searched for the credential.
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        for (name, value) in &self.upstream.credential {
+            headers.insert(name, value.clone());
+        }
+        headers
+    }
+
+    /// The answer of the upstream, as the client may see it.
+    fn relay(&self, response: reqwest::Response) -> Response<Answer> {
+        let status = response.status();
+        let leads_elsewhere = status.is_redirection() && status != StatusCode::NOT_MODIFIED;
+        if leads_elsewhere || status.is_informational() {
+            let host = &self.upstream.host;
+            let notice = format!("{host} answered {} and not as an API; check the base URL", status.as_u16());
+            self.notices.tell(ProxyNoticeKind::Upstream, notice);
+            return own(StatusCode::BAD_GATEWAY, "the upstream redirects, which is not followed");
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            let notice = format!("{} did not accept the credential of the proxy (401)", self.upstream.host);
+            self.notices.tell(ProxyNoticeKind::Credential, notice);
+        }
+        let (head, body) = Response::<reqwest::Body>::from(response).into_parts();
+        let mut relayed = Response::new(Answer::relayed(body, self.upstream.needles.filter()));
+        *relayed.status_mut() = status;
+        for (name, value) in end_to_end(&head.headers) {
+            if !WITHHELD.contains(name) && !self.upstream.needles.found_in(value.as_bytes()) {
+                relayed.headers_mut().append(name, value.clone());
+            }
+        }
+        relayed
+    }
+
+    fn refuse(&self, refusal: Refusal) -> Response<Answer> {
+        let (status, message, notice) = match refusal {
+            Refusal::Elsewhere => (StatusCode::FORBIDDEN, "forbidden", "refused a request for another host"),
+            Refusal::Browser => (StatusCode::FORBIDDEN, "forbidden", "refused a request of a web page"),
+            Refusal::Nonce => (StatusCode::UNAUTHORIZED, "invalid x-api-key", "refused a request without the nonce"),
+            Refusal::Method => (StatusCode::METHOD_NOT_ALLOWED, "method not allowed", "refused a method"),
+            Refusal::Path => (StatusCode::NOT_FOUND, "not found", "refused a request outside /v1/"),
+        };
+        self.notices.tell(ProxyNoticeKind::Refused, notice);
+        own(status, message)
+    }
+
+    fn too_large(&self) -> Response<Answer> {
+        self.notices.tell(ProxyNoticeKind::Refused, "refused a request that is too large");
+        own(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large")
+    }
+
+    fn unreachable(&self, error: &HttpError) -> Response<Answer> {
+        self.notices.tell(ProxyNoticeKind::Upstream, error.to_string());
+        match error.kind() {
+            HttpErrorKind::Timeout => own(StatusCode::GATEWAY_TIMEOUT, "the upstream did not answer in time"),
+            _ => own(StatusCode::BAD_GATEWAY, "the upstream cannot be reached"),
+        }
+    }
+}
+
+/// The headers that are meant for more than the next neighbour.
+fn end_to_end(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &HeaderValue)> {
+    let named = headers.get_all(header::CONNECTION);
+    let for_neighbour = move |name: &HeaderName| {
+        named.iter().any(|list| {
+            list.as_bytes()
+                .split(|byte| *byte == b',')
+                .any(|listed| listed.trim_ascii().eq_ignore_ascii_case(name.as_str().as_bytes()))
+        })
+    };
+    headers.iter().filter(move |(name, _)| !HOP_BY_HOP.contains(name) && !for_neighbour(name))
+}
+
+/// An error of ours, in the shape of the API's.
+fn own(status: StatusCode, message: &str) -> Response<Answer> {
+    let kind = match status {
+        StatusCode::UNAUTHORIZED => "authentication_error",
+        StatusCode::FORBIDDEN => "permission_error",
+        StatusCode::NOT_FOUND => "not_found_error",
+        StatusCode::PAYLOAD_TOO_LARGE => "request_too_large",
+        StatusCode::GATEWAY_TIMEOUT => "timeout_error",
+        _ if status.is_server_error() => "api_error",
+        _ => "invalid_request_error",
+    };
+    let body = format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"{message}"}}}}"#);
+    let mut response = Response::new(Answer::Own(Some(body.into())));
+    *response.status_mut() = status;
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}

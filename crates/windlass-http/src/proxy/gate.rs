@@ -1,0 +1,120 @@
+//! Who is let in, and to what.
+
+use std::net::SocketAddr;
+
+use hyper::{
+    Method, Uri,
+    header::{AUTHORIZATION, HOST, HeaderMap, HeaderValue, ORIGIN},
+    http::request::Parts,
+};
+use memchr::memmem;
+
+use super::{credential::API_KEY, nonce::Nonce};
+
+/// Everything that is forwarded is below this.
+const ROOT: &str = "/v1/";
+
+/// TRACE would show the credential, OPTIONS and CONNECT are not of this API.
+const METHODS: [Method; 6] = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE];
+
+/// Why a request is not let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// It is for another host, or for a proxy of another kind.
+    Elsewhere,
+    /// A page in a browser made it.
+    Browser,
+    /// It does not show the nonce, or something besides.
+    Nonce,
+    Method,
+    Path,
+}
+
+pub(super) struct Gate {
+    hosts: [String; 2],
+    nonce: Nonce,
+}
+
+impl Gate {
+    pub(super) fn new(address: SocketAddr, nonce: Nonce) -> Self {
+        Self { hosts: [address.to_string(), format!("localhost:{}", address.port())], nonce }
+    }
+
+    pub(super) fn admit(&self, request: &Parts) -> Result<(), Refusal> {
+        // A name that resolves to a loopback address must not reach us, nor a request for another server.
+        if request.uri.authority().is_some() || !self.is_addressed(&request.headers) {
+            return Err(Refusal::Elsewhere);
+        }
+        if request.headers.contains_key(ORIGIN) {
+            return Err(Refusal::Browser);
+        }
+        if !self.shows_nonce(&request.headers) {
+            return Err(Refusal::Nonce);
+        }
+        if !METHODS.contains(&request.method) {
+            return Err(Refusal::Method);
+        }
+        if !self.may_forward(&request.uri) {
+            return Err(Refusal::Path);
+        }
+        Ok(())
+    }
+
+    /// Whether a text shows the nonce.
+    pub(super) fn shown_in(&self, text: &[u8]) -> bool {
+        memmem::find(text, self.nonce.text().as_bytes()).is_some()
+    }
+
+    fn is_addressed(&self, headers: &HeaderMap) -> bool {
+        let mut named = headers.get_all(HOST).iter();
+        let host = named.next().map(HeaderValue::as_bytes).unwrap_or_default();
+        named.next().is_none() && self.hosts.iter().any(|known| host.eq_ignore_ascii_case(known.as_bytes()))
+    }
+
+    /// Each credential that is shown is the nonce, and there is one.
+    fn shows_nonce(&self, headers: &HeaderMap) -> bool {
+        let keys = headers.get_all(API_KEY).iter().map(|key| Some(key.as_bytes()));
+        let tokens = headers.get_all(AUTHORIZATION).iter().map(|token| bearer(token.as_bytes()));
+        let mut shown = 0;
+        let right = keys.chain(tokens).all(|credential| {
+            shown += 1;
+            credential.is_some_and(|credential| self.nonce.is(credential))
+        });
+        right && shown > 0
+    }
+
+    fn may_forward(&self, uri: &Uri) -> bool {
+        let below = uri.path().strip_prefix(ROOT);
+        let plain = below.is_some_and(|below| below.split('/').all(is_plain));
+        plain && uri.query().is_none_or(|query| !self.shown_in(query.as_bytes()))
+    }
+}
+
+fn bearer(value: &[u8]) -> Option<&[u8]> {
+    let (scheme, token) = value.split_at_checked("bearer ".len())?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
+}
+
+/// A segment of a path that means the same to everybody who reads it.
+fn is_plain(segment: &str) -> bool {
+    let mut bytes = segment.bytes();
+    while let Some(byte) = bytes.next() {
+        let fine = match byte {
+            b'%' => {
+                let digits =
+                    [bytes.next(), bytes.next()].map(|digit| digit.and_then(|digit| (digit as char).to_digit(16)));
+                let [Some(high), Some(low)] = digits else { return false };
+                let code = high * 16 + low;
+                code > 0x20 && code != 0x7f && !b"./\\%".iter().any(|special| u32::from(*special) == code)
+            }
+            _ => byte.is_ascii_alphanumeric() || b"-._~:@!$&'()*+,;=".contains(&byte),
+        };
+        if !fine {
+            return false;
+        }
+    }
+    !matches!(segment, "" | "." | "..")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+use hyper::Request;
+
+use super::*;
+
+fn gate() -> (Gate, String) {
+    let nonce = Nonce::fresh().unwrap();
+    let text = nonce.text().to_owned();
+    (Gate::new(SocketAddr::from(([127, 0, 0, 1], 4000)), nonce), text)
+}
+
+fn parts(method: &str, uri: &str, headers: &[(&str, &str)]) -> Parts {
+    let mut request = Request::builder().method(method).uri(uri);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.body(()).unwrap().into_parts().0
+}
+
+#[test]
+fn lets_in_who_shows_the_nonce() {
+    let (gate, nonce) = gate();
+    let bearer = format!("Bearer {nonce}");
+    let almost = nonce.replace(nonce.chars().last().unwrap(), "g");
+    let host = ("host", "127.0.0.1:4000");
+    for (headers, expected) in [
+        (&[host, ("x-api-key", &*nonce)][..], Ok(())),
+        (&[host, ("authorization", &bearer)], Ok(())),
+        (&[host, ("authorization", &bearer.replace("Bearer", "bearer"))], Ok(())),
+        (&[host, ("x-api-key", &nonce), ("authorization", &bearer)], Ok(())),
+        (&[("host", "LocalHost:4000"), ("x-api-key", &nonce)], Ok(())),
+        (&[host], Err(Refusal::Nonce)),
+        (&[host, ("x-api-key", "")], Err(Refusal::Nonce)),
+        (&[host, ("x-api-key", &almost)], Err(Refusal::Nonce)),
+        (&[host, ("x-api-key", &nonce[1..])], Err(Refusal::Nonce)),
+        (&[host, ("x-api-key", &bearer)], Err(Refusal::Nonce)),
+        (&[host, ("authorization", &nonce)], Err(Refusal::Nonce)),
+        (&[host, ("authorization", &format!("Basic {nonce}"))], Err(Refusal::Nonce)),
+        (&[host, ("x-api-key", &nonce), ("x-api-key", "sk-ant-other")], Err(Refusal::Nonce)),
+        (&[host, ("x-api-key", &nonce), ("authorization", "Bearer other")], Err(Refusal::Nonce)),
+        (&[("x-api-key", &nonce)], Err(Refusal::Elsewhere)),
+        (&[host, host, ("x-api-key", &nonce)], Err(Refusal::Elsewhere)),
+        (&[("host", "127.0.0.1"), ("x-api-key", &nonce)], Err(Refusal::Elsewhere)),
+        (&[("host", "127.0.0.1:4001"), ("x-api-key", &nonce)], Err(Refusal::Elsewhere)),
+        (&[("host", "evil.example:4000"), ("x-api-key", &nonce)], Err(Refusal::Elsewhere)),
+        (&[("host", "127.0.0.1:4000.evil.example"), ("x-api-key", &nonce)], Err(Refusal::Elsewhere)),
+        (&[host, ("x-api-key", &nonce), ("origin", "http://127.0.0.1:4000")], Err(Refusal::Browser)),
+        (&[host, ("x-api-key", &nonce), ("origin", "null")], Err(Refusal::Browser)),
+    ] {
+        assert_eq!(gate.admit(&parts("POST", "/v1/messages", headers)), expected, "{headers:?}");
+    }
+}
+
+#[test]
+fn forwards_plain_paths_of_the_api_only() {
+    let (gate, nonce) = gate();
+    let headers = [("host", "127.0.0.1:4000"), ("x-api-key", &*nonce)];
+    let judge = |method: &str, uri: &str| gate.admit(&parts(method, uri, &headers));
+    for path in [
+        "/v1/messages",
+        "/v1/messages?beta=true",
+        "/v1/messages/count_tokens",
+        "/v1/messages/batches/msgbatch_01/results",
+        "/v1/models/claude%3Aopus?limit=20&after_id=a%2Fb",
+        "/v1/files/file_1/content",
+        "/v1/x..y/.z",
+    ] {
+        assert_eq!(judge("GET", path), Ok(()), "{path}");
+    }
+    for path in [
+        "/",
+        "/v1",
+        "/v1/",
+        "/v1//messages",
+        "/v1/messages/",
+        "/v2/messages",
+        "/V1/messages",
+        "/v1messages",
+        "//v1/messages",
+        "/v1/../admin",
+        "/v1/./messages",
+        "/v1/%2e%2e/admin",
+        "/v1/%2E./admin",
+        "/v1/..%2fadmin",
+        "/v1/a%5cb",
+        "/v1/a%00",
+        "/v1/a%0d%0ab",
+        "/v1/a%252e",
+        "/v1/a%",
+        "/v1/a%zz",
+        "/api/event_logging",
+    ] {
+        assert_eq!(judge("GET", path), Err(Refusal::Path), "{path}");
+    }
+    assert_eq!(judge("GET", &format!("/v1/messages?key={nonce}")), Err(Refusal::Path));
+    assert_eq!(judge("GET", "http://127.0.0.1:4000/v1/messages"), Err(Refusal::Elsewhere));
+    assert_eq!(judge("CONNECT", "api.anthropic.com:443"), Err(Refusal::Elsewhere));
+    for method in ["TRACE", "OPTIONS", "PROPFIND"] {
+        assert_eq!(judge(method, "/v1/messages"), Err(Refusal::Method), "{method}");
+    }
+}

@@ -1,0 +1,92 @@
+use std::{
+    fmt,
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+
+use tokio::time::Instant;
+
+use super::options::NoticeSink;
+
+/// Trouble of one kind is told at most once in this time.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// Something that the owner of a proxy may want to know. Holds no credential and
+/// no text of a client.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ProxyNotice {
+    /// What it is about.
+    pub kind: ProxyNoticeKind,
+    /// The trouble in a sentence.
+    pub message: String,
+    /// How many more of this kind came since the last notice and were not told.
+    pub suppressed: u64,
+}
+
+/// What a notice is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProxyNoticeKind {
+    /// A request was not let in.
+    Refused,
+    /// The upstream did not accept the credential.
+    Credential,
+    /// The upstream could not be reached, broke off or redirected.
+    Upstream,
+    /// A connection could not be accepted.
+    Accept,
+}
+
+impl fmt::Display for ProxyNotice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.message)?;
+        match self.suppressed {
+            0 => Ok(()),
+            more => write!(formatter, " (and {more} more of this kind)"),
+        }
+    }
+}
+
+/// Tells of trouble, seldom enough that nobody can fill a log with it.
+pub(super) struct Notices {
+    sink: Option<NoticeSink>,
+    told: Mutex<Vec<Told>>,
+}
+
+struct Told {
+    kind: ProxyNoticeKind,
+    at: Instant,
+    suppressed: u64,
+}
+
+impl Notices {
+    pub(super) fn new(sink: Option<NoticeSink>) -> Self {
+        Self { sink, told: Mutex::new(Vec::new()) }
+    }
+
+    pub(super) fn tell(&self, kind: ProxyNoticeKind, message: impl Into<String>) {
+        let Some(suppressed) = self.due(kind) else { return };
+        let notice = ProxyNotice { kind, message: message.into(), suppressed };
+        tracing::warn!(target: "windlass_http::proxy", "{notice}");
+        if let Some(sink) = &self.sink {
+            sink(&notice);
+        }
+    }
+
+    /// How many were not told since the last one, or nothing if this is too soon.
+    fn due(&self, kind: ProxyNoticeKind) -> Option<u64> {
+        let now = Instant::now();
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(last) = told.iter_mut().find(|told| told.kind == kind) else {
+            told.push(Told { kind, at: now, suppressed: 0 });
+            return Some(0);
+        };
+        if now.duration_since(last.at) < QUIET {
+            last.suppressed += 1;
+            return None;
+        }
+        last.at = now;
+        Some(std::mem::take(&mut last.suppressed))
+    }
+}
