@@ -21,7 +21,16 @@ impl From<io::Error> for ReadError {
 /// The text of a regular file, without a byte-order mark; `None` if nothing has that name. A link that leads
 /// nowhere is an error: whoever made it wanted the file to be read.
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<Option<String>, ReadError> {
-    let file = match open(path) {
+    read(path, limit, true)
+}
+
+/// The same without following a link that has the name itself.
+pub(crate) fn read_text_itself(path: &Path, limit: u64) -> Result<Option<String>, ReadError> {
+    read(path, limit, false)
+}
+
+fn read(path: &Path, limit: u64, follow: bool) -> Result<Option<String>, ReadError> {
+    let file = match open(path, follow) {
         Ok(file) => file,
         Err(error) if is_missing(&error) => {
             return match path.symlink_metadata() {
@@ -52,14 +61,19 @@ fn is_missing(error: &io::Error) -> bool {
 }
 
 /// Opens without waiting for the other end of a pipe.
-fn open(path: &Path) -> io::Result<File> {
+fn open(path: &Path, follow: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        let mut flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        flags.set(rustix::fs::OFlags::NOFOLLOW, !follow);
         options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
+    }
+    #[cfg(not(unix))]
+    if !follow && path.symlink_metadata()?.is_symlink() {
+        return Err(io::Error::other("it is a link"));
     }
     options.open(path)
 }

@@ -26,8 +26,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod commands;
 mod error;
 mod file;
+mod front_matter;
 mod load;
 mod object;
 mod places;
@@ -37,6 +39,7 @@ mod sources;
 mod trust;
 mod update;
 
+pub use commands::{Command, CommandSource, Commands, PromptTooLong, load_commands};
 pub use error::{Note, Origin, SettingsError};
 pub use load::{Loaded, SettingsRequest, load};
 pub use places::Places;

@@ -1,0 +1,123 @@
+//! The head of a Markdown file: `key: value` lines between two lines of `---`.
+//!
+//! This is the flat part of YAML that people write there: text, also in quotes or as a block (`|`, `>`), and lists
+//! (`[a, b]`, `a, b`, or one `- a` a line). What is nested deeper is skipped.
+
+use std::collections::BTreeMap;
+
+/// Splits a text into its head and its body. A text without a closed head is all body.
+pub(crate) fn split(text: &str) -> (FrontMatter, &str) {
+    let Some(rest) = text.strip_prefix("---").and_then(after_line_end) else {
+        return (FrontMatter::default(), text);
+    };
+    let mut at = 0_usize;
+    for line in rest.split_inclusive('\n') {
+        let end = at.saturating_add(line.len());
+        if line.trim_end() == "---" {
+            let head = rest.get(..at).unwrap_or_default();
+            return (FrontMatter::parse(head), rest.get(end..).unwrap_or_default());
+        }
+        at = end;
+    }
+    (FrontMatter::default(), text)
+}
+
+/// What follows a line that has only blanks left.
+fn after_line_end(rest: &str) -> Option<&str> {
+    let (line, rest) = rest.split_once('\n')?;
+    line.trim().is_empty().then_some(rest)
+}
+
+/// The keys of a head.
+#[derive(Debug, Default)]
+pub(crate) struct FrontMatter(BTreeMap<String, Field>);
+
+#[derive(Debug, Default)]
+struct Field {
+    /// What stands behind the colon, as it is written.
+    inline: String,
+    /// The indented lines and list items below, without their indentation.
+    below: Vec<String>,
+}
+
+impl FrontMatter {
+    fn parse(head: &str) -> Self {
+        let mut fields: BTreeMap<String, Field> = BTreeMap::new();
+        let mut current: Option<String> = None;
+        for line in head.lines() {
+            let is_below = line.starts_with([' ', '\t']) || line.starts_with("- ") || line.trim() == "-";
+            if is_below || line.trim().is_empty() {
+                if let Some(field) = current.as_ref().and_then(|key| fields.get_mut(key)) {
+                    field.below.push(line.trim().to_owned());
+                }
+            } else if !line.starts_with('#')
+                && let Some((key, value)) = line.split_once(':')
+            {
+                let key = key.trim().to_owned();
+                // The first one counts: whoever reads the head from the top sees it first.
+                current = (!fields.contains_key(&key)).then(|| key.clone());
+                fields.entry(key).or_insert_with(|| Field { inline: value.trim().to_owned(), below: Vec::new() });
+            }
+        }
+        Self(fields)
+    }
+
+    /// A text; nothing for a key that is absent or empty.
+    pub(crate) fn text(&self, key: &str) -> Option<String> {
+        let field = self.0.get(key)?;
+        let lines = || field.below.iter().map(String::as_str).collect::<Vec<_>>();
+        let text = match field.inline.trim_end_matches(['-', '+']) {
+            "|" => lines().join("\n"),
+            ">" | "" => lines().join(" "),
+            _ => unquoted(&field.inline),
+        };
+        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    }
+
+    /// A list, however it is written. Commas in parentheses separate nothing.
+    pub(crate) fn list(&self, key: &str) -> Vec<String> {
+        let Some(field) = self.0.get(key) else { return Vec::new() };
+        let items = match field.inline.as_str() {
+            "" => field.below.iter().filter_map(|line| line.strip_prefix('-')).map(str::to_owned).collect(),
+            inline => {
+                let inner = inline.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(inline);
+                at_commas(&unquoted(inner))
+            }
+        };
+        items.iter().map(|item| unquoted(item.trim())).filter(|item| !item.is_empty()).collect()
+    }
+}
+
+/// The parts between commas that stand outside of parentheses.
+fn at_commas(text: &str) -> Vec<String> {
+    let (mut parts, mut part, mut depth) = (Vec::new(), String::new(), 0_usize);
+    for c in text.chars() {
+        match c {
+            '(' => depth = depth.saturating_add(1),
+            ')' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                parts.push(std::mem::take(&mut part));
+                continue;
+            }
+            _ => {}
+        }
+        part.push(c);
+    }
+    parts.push(part);
+    parts
+}
+
+/// A text without the quotes around all of it.
+fn unquoted(text: &str) -> String {
+    if let Some(inner) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        return inner.replace("''", "'");
+    }
+    // The strings of JSON are those of YAML, as far as people use them.
+    match serde_json::from_str::<String>(text) {
+        Ok(inner) if text.starts_with('"') => inner,
+        _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
