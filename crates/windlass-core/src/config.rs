@@ -1,11 +1,11 @@
 //! What a machine is made from.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_permission::Policy;
 use windlass_types::{
-    CacheTtl, Effort, HookEventName, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking, ToolSpec,
+    CacheTtl, Effort, EntryId, HookEventName, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking, ToolSpec,
 };
 
 /// A model that a session may call.
@@ -119,6 +119,8 @@ pub struct MachineConfig {
     /// The tool that a run must end with, if it must: its input is the
     /// structured output. It must be one of the tools.
     pub structured_output: Option<String>,
+    /// Ids that the log holds beside its conversation: no entry may repeat one.
+    pub taken_ids: HashSet<EntryId>,
     /// The limits.
     pub limits: Limits,
 }
@@ -145,6 +147,7 @@ impl MachineConfig {
             hooks: BTreeSet::new(),
             can_ask: false,
             structured_output: None,
+            taken_ids: HashSet::new(),
             limits: Limits::default(),
         }
     }

@@ -1,13 +1,15 @@
 //! What goes into a machine and what comes out.
 
 use crate::ModelProfile;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_permission::CallFacts;
 use windlass_types::{
-    ContentBlock, DecisionReason, Effort, Entry, Event, HookCall, HookOutcome, ModelErrorKind, ModelItem, ModelRequest,
-    PermissionAnswer, PermissionMode, PermissionRequest, Thinking, ToolOutcome, ToolSpec, ToolUse, ToolUseId,
+    ContentBlock, DecisionReason, Effort, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, ModelErrorKind,
+    ModelItem, ModelRequest, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Thinking,
+    ToolOutcome, ToolSpec, ToolUse, ToolUseId,
 };
 
 /// The name of one effect; results refer to it. Increases with time.
@@ -69,6 +71,8 @@ pub enum Effect {
     Snapshot {
         /// The call.
         tool_use_id: ToolUseId,
+        /// The entry of the prompt that its run answers.
+        prompt: EntryId,
         /// The files, resolved.
         paths: Vec<PathBuf>,
     },
@@ -122,6 +126,10 @@ pub enum Input {
     SetThinking(Thinking),
     /// Spend so much on an answer from the next request on.
     SetEffort(Option<Effort>),
+    /// Change what is permitted, as answers of the host can. A change that cannot be used is noted.
+    UpdatePermissions(Vec<PermissionUpdate>),
+    /// Ask the hooks on these occasions from now on: the event, and the tool (nothing for all).
+    SetHooks(BTreeSet<(HookEventName, Option<String>)>),
     /// Offer these tools from the next request on.
     SetTools(Arc<[Arc<ToolSpec>]>),
     /// End the session: stop the run, then close.
@@ -159,17 +167,27 @@ pub struct Prompt {
     /// Whether the model is asked. If not, the content joins the conversation,
     /// and the run ends with an empty success.
     pub query: bool,
+    /// The id that its entry in the log gets, if it is a UUID that the log does
+    /// not know yet; else the machine makes one.
+    pub id: Option<EntryId>,
 }
 
 impl Prompt {
     /// A prompt of these blocks.
     pub fn new(content: Vec<ContentBlock>) -> Self {
-        Self { content, query: true }
+        Self { content, query: true, id: None }
     }
 
     /// Something that the model reads with the next prompt, and does not answer now.
     pub fn note(content: Vec<ContentBlock>) -> Self {
-        Self { content, query: false }
+        Self { content, query: false, id: None }
+    }
+
+    /// Names its entry in the log, as hosts do that refer to their prompts later.
+    #[must_use]
+    pub fn with_id(mut self, id: EntryId) -> Self {
+        self.id = Some(id);
+        self
     }
 
     /// A prompt of one text.

@@ -190,7 +190,7 @@ impl Machine {
         if rewritten.is_some() { self.prepare(at) } else { self.judge(at) }
     }
 
-    fn apply_updates(&mut self, updates: &[PermissionUpdate]) {
+    pub(crate) fn apply_updates(&mut self, updates: &[PermissionUpdate]) {
         let mode = self.policy.mode();
         for update in updates {
             match self.policy.apply(update) {

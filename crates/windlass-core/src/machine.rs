@@ -6,7 +6,7 @@ use crate::outbox::Outbox;
 use crate::retry::Retry;
 use crate::run::Run;
 use crate::{Effect, EffectId, Input, MachineConfig, Output, Prompt, State, StoreFailure};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use windlass_permission::Policy;
 use windlass_types::{
     ContentBlock, Entry, EntryId, EntryKind, EventKind, Interrupted, Outcome, PermissionMode, RunFailure,
@@ -77,6 +77,8 @@ pub struct Machine {
     pub(crate) now: Timestamp,
     pub(crate) prompts: VecDeque<Prompt>,
     pub(crate) steered: VecDeque<Vec<ContentBlock>>,
+    /// The ids of all entries: none is given twice.
+    taken: HashSet<EntryId>,
     pub(crate) opened: bool,
     pub(crate) falling_back: bool,
     pub(crate) prefix: Option<crate::calling::Prefix>,
@@ -93,8 +95,11 @@ impl Machine {
     /// The log must have been repaired: every tool use answered.
     pub fn new(config: MachineConfig, log: &[Entry]) -> Self {
         let mut state = State::new(config.cwd.clone());
+        let mut config = config;
+        let mut taken = std::mem::take(&mut config.taken_ids);
         for entry in log {
             state.apply(entry);
+            taken.insert(entry.id.clone());
         }
         let mut policy = config.policy.clone();
         // A file on disk never widens what may happen: of the modes that a log can end with, only plan is
@@ -115,6 +120,7 @@ impl Machine {
             now: Timestamp::default(),
             prompts: VecDeque::new(),
             steered: VecDeque::new(),
+            taken,
             opened: false,
             falling_back: false,
             prefix: None,
@@ -170,6 +176,8 @@ impl Machine {
             Input::SetThinking(thinking) => self.config.thinking = thinking,
             Input::SetEffort(effort) => self.config.effort = effort,
             Input::SetTools(tools) => self.config.tools = tools,
+            Input::UpdatePermissions(updates) => self.apply_updates(&updates),
+            Input::SetHooks(hooks) => self.config.hooks = hooks,
             Input::Close => {
                 self.closing = true;
                 self.prompts.clear();
@@ -255,6 +263,11 @@ impl Machine {
             _ => None,
         };
         let id = id.unwrap_or_else(|| self.fresh_id());
+        self.record_as(id, parent, kind)
+    }
+
+    fn record_as(&mut self, id: EntryId, parent: Option<EntryId>, kind: EntryKind) -> Entry {
+        self.taken.insert(id.clone());
         let entry = Entry::new(id, parent, self.now, kind);
         self.state.apply(&entry);
         entry
@@ -262,12 +275,27 @@ impl Machine {
 
     /// Records text on the user's side and returns it for appending.
     pub(crate) fn record_user(&mut self, content: Vec<ContentBlock>, is_meta: bool) -> Entry {
+        let id = self.fresh_id();
+        self.record_user_as(id, content, is_meta)
+    }
+
+    /// Records the prompt of the run that goes on.
+    pub(crate) fn record_prompt(&mut self, prompt: Prompt) -> Entry {
+        let id = prompt.id.filter(|id| id.is_uuid() && !self.taken.contains(id));
+        let id = id.unwrap_or_else(|| self.fresh_id());
+        if let Some(run) = &mut self.run {
+            run.prompt = Some(id.clone());
+        }
+        self.record_user_as(id, prompt.content, false)
+    }
+
+    fn record_user_as(&mut self, id: EntryId, content: Vec<ContentBlock>, is_meta: bool) -> Entry {
         let mut user = UserEntry::new(content);
         user.is_meta = is_meta;
         user.run = self.run.as_ref().map(|run| run.id.clone());
         user.permission_mode = Some(self.policy.mode());
         let parent = self.state.leaf().cloned();
-        self.record(parent, EntryKind::User(user))
+        self.record_as(id, parent, EntryKind::User(user))
     }
 
     pub(crate) fn append(&mut self, entries: Vec<Entry>, durable: bool) -> EffectId {

@@ -1,12 +1,14 @@
 //! One run.
 
-use windlass_types::{Continuation, JsonText, PermissionDenial, RunId, StopReason, Timestamp, Usage};
+use windlass_types::{Continuation, EntryId, JsonText, PermissionDenial, RunId, StopReason, Timestamp, Usage};
 
 /// What is known of the run that is going on.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) id: RunId,
     pub(crate) started: Timestamp,
+    /// The entry of its prompt.
+    pub(crate) prompt: Option<EntryId>,
     pub(crate) turns: u32,
     pub(crate) api_ms: u64,
     pub(crate) usage: Usage,
@@ -36,6 +38,7 @@ impl Run {
         Self {
             id,
             started,
+            prompt: None,
             turns: 0,
             api_ms: 0,
             usage: Usage::default(),

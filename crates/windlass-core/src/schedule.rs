@@ -6,7 +6,7 @@ use crate::{Effect, EffectId, Machine, RunCall, Unprepared};
 use std::path::PathBuf;
 use windlass_context::runtime_text;
 use windlass_types::{
-    Access, AuditedDecision, Behavior, ContextChange, Continuation, Decision, EntryKind, EventKind, HookCall,
+    Access, AuditedDecision, Behavior, ContextChange, Continuation, Decision, EntryId, EntryKind, EventKind, HookCall,
     HookEventName, HookOutcome, Interrupted, JsonText, Outcome, RunFailureKind, StateChange, StopReason, ToolFinished,
     ToolOutcome, ToolProgress, ToolResult, ToolResultContent, ToolResultEntry, ToolStarted, ToolUseId,
 };
@@ -106,7 +106,8 @@ impl Machine {
             return self.launch(at);
         }
         let tool_use_id = call.original.id.clone();
-        let effect = self.effect(Effect::Snapshot { tool_use_id, paths: writes });
+        let prompt = self.run.as_ref().and_then(|run| run.prompt.clone()).unwrap_or_else(|| EntryId::from(""));
+        let effect = self.effect(Effect::Snapshot { tool_use_id, prompt, paths: writes });
         if let Some(call) = self.batch.calls.get_mut(at) {
             call.stage = Stage::Snapshotting(effect);
         }

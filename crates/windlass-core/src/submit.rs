@@ -56,7 +56,7 @@ impl Machine {
     /// The prompt enters the conversation.
     fn accept(&mut self, prompt: Prompt) {
         let asks = prompt.query;
-        let mut entries = vec![self.record_user(prompt.content, false)];
+        let mut entries = vec![self.record_prompt(prompt)];
         entries.extend(self.take_context());
         self.append(entries, false);
         if !asks {

@@ -5,14 +5,16 @@ use crate::driver::{Driver, DriverParts};
 use crate::events::{EventQueue, EventStream};
 use crate::handle::SessionHandle;
 use crate::{OpenError, Ports, SessionError};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 use windlass_core::{Machine, MachineConfig};
+use windlass_hook::Hooks;
 use windlass_session::{
     ForkError, ForkRequest, LogHeader, Owner, ResumePoint, SessionKey, SessionStore, StoreErrorKind, fork_session,
     repair,
 };
-use windlass_types::{Entry, EntryId};
+use windlass_types::{Entry, EntryId, HookEventName};
 
 /// How a session is kept.
 #[derive(Debug, Clone)]
@@ -115,21 +117,16 @@ impl Session {
     pub async fn open(config: SessionConfig) -> Result<Self, OpenError> {
         let SessionConfig { mut machine, ports, persistence } = config;
         machine.can_ask = machine.can_ask || ports.can_use_tool.is_some();
-        for interest in ports.hooks.interests() {
-            if interest.tools.is_empty() {
-                machine.hooks.insert((interest.event, None));
-            } else {
-                machine.hooks.extend(interest.tools.into_iter().map(|tool| (interest.event, Some(tool))));
-            }
-        }
+        machine.hooks.extend(listened(&ports.hooks));
         let (orders_in, orders) = mpsc::unbounded_channel();
         let (results, inputs) = mpsc::unbounded_channel();
         let (ended_in, ended) = watch::channel(false);
         let queue = Arc::new(EventQueue::default());
         let opened = match persistence {
-            None => Opened { entries: Vec::new(), log: Log::Nowhere, writer: None, notices: Vec::new() },
+            None => Opened::unkept(),
             Some(persistence) => open_log(persistence, &ports, results.clone()).await?,
         };
+        machine.taken_ids.extend(opened.taken_ids);
         let handle = SessionHandle::new(machine.session_id.clone(), orders_in, ended);
         let machine = Machine::new(machine, &opened.entries);
         let driver = Driver::new(DriverParts {
@@ -154,6 +151,19 @@ impl Session {
         let events = EventStream::new(queue, handle.guard());
         Ok(Self { handle, events, notices: opened.notices })
     }
+}
+
+/// What hooks listen to: the event, and the tool (nothing for all).
+pub(crate) fn listened(hooks: &Hooks) -> BTreeSet<(HookEventName, Option<String>)> {
+    let mut occasions = BTreeSet::new();
+    for interest in hooks.interests() {
+        if interest.tools.is_empty() {
+            occasions.insert((interest.event, None));
+        } else {
+            occasions.extend(interest.tools.into_iter().map(|tool| (interest.event, Some(tool))));
+        }
+    }
+    occasions
 }
 
 /// Tells the host that the session has ended, also when its task panicked.
@@ -181,6 +191,15 @@ struct Opened {
     log: Log,
     writer: Option<tokio::task::JoinHandle<()>>,
     notices: Vec<String>,
+    /// Ids in the log that are not among the entries.
+    taken_ids: Vec<EntryId>,
+}
+
+impl Opened {
+    /// A session that is not kept.
+    fn unkept() -> Self {
+        Self { entries: Vec::new(), log: Log::Nowhere, writer: None, notices: Vec::new(), taken_ids: Vec::new() }
+    }
 }
 
 /// Takes the lease of a session, loads its log, repairs it, and starts its writer.
@@ -206,12 +225,15 @@ async fn open_log(
     let mut begin = Begin { seq: lease.seq(), first: Vec::new() };
     let mut entries = Vec::new();
     let mut notices = Vec::new();
+    let mut taken_ids = Vec::new();
     if let Some(loaded) = loaded {
         notices = notices_of(&loaded.report);
+        taken_ids = loaded.report.off_branch_ids;
         let (repaired, report) = repair(loaded.entries);
         begin.seq = loaded.seq;
         entries = repaired;
         if let Some(point) = point {
+            taken_ids.extend(entries.iter().map(|entry| entry.id.clone()));
             let truncated = point.truncate(entries)?;
             begin.first = truncated.restated(&cwd, ports.clock.now(), || EntryId::from_bits(ports.ids.bits()));
             entries = truncated.into_entries();
@@ -230,7 +252,7 @@ async fn open_log(
     }
     let (log, waiting) = mpsc::unbounded_channel();
     let writer = tokio::spawn(write_log(store, lease, begin, waiting, results));
-    Ok(Opened { entries, log: Log::Store(log), writer: Some(writer), notices })
+    Ok(Opened { entries, log: Log::Store(log), writer: Some(writer), notices, taken_ids })
 }
 
 /// Makes the session a copy of another one.

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
-use windlass_types::{Entry, SessionId, Timestamp};
+use windlass_types::{Entry, EntryId, SessionId, Timestamp};
 
 /// Where sessions are kept.
 ///
@@ -261,6 +261,8 @@ pub struct LoadReport {
     pub messages: usize,
     /// Lines that stand on a branch which the conversation left.
     pub off_branch: usize,
+    /// The ids of these lines: no new line may repeat one.
+    pub off_branch_ids: Vec<EntryId>,
     /// Lines, or parts of lines, that could not be used. At most
     /// [`LoadReport::LISTED`] are listed.
     pub skipped: Vec<SkippedLine>,

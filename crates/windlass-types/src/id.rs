@@ -104,6 +104,11 @@ impl EntryId {
     pub fn from_bits(bits: u128) -> Self {
         Self::from(format_uuid_v4(bits))
     }
+
+    /// Whether the id has the form of a UUID.
+    pub fn is_uuid(&self) -> bool {
+        is_uuid(self.as_str())
+    }
 }
 
 impl RunId {
@@ -121,13 +126,17 @@ impl SessionId {
 
     /// Whether the id has the form of a UUID, which the files on disk need.
     pub fn is_uuid(&self) -> bool {
-        let text = self.as_str().as_bytes();
-        text.len() == 36
-            && text.iter().enumerate().all(|(at, byte)| match at {
-                8 | 13 | 18 | 23 => *byte == b'-',
-                _ => byte.is_ascii_hexdigit(),
-            })
+        is_uuid(self.as_str())
     }
+}
+
+fn is_uuid(text: &str) -> bool {
+    let text = text.as_bytes();
+    text.len() == 36
+        && text.iter().enumerate().all(|(at, byte)| match at {
+            8 | 13 | 18 | 23 => *byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
 }
 
 #[cfg(test)]

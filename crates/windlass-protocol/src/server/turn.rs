@@ -83,7 +83,12 @@ impl Core {
         let Waiting { content, uuid, should_query, .. } = turn;
         let content = instead.unwrap_or(content);
         let mut state = self.lock();
-        let given = if should_query { handle.prompt(Prompt::new(content)) } else { handle.note(content) };
+        let prompt = if should_query { Prompt::new(content) } else { Prompt::note(content) };
+        let given = handle.prompt(match &uuid {
+            // The host may refer to it later.
+            Some(uuid) => prompt.with_id(uuid.as_str().into()),
+            None => prompt,
+        });
         state.busy = false;
         state.running = given.is_ok();
         state.answering = uuid;

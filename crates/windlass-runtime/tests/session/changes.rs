@@ -1,11 +1,13 @@
 //! What changes while a session is open.
 
-use crate::world::{Ran, look, model, soon, world};
+use crate::world::{Ran, key, look, model, soon, world};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use windlass_model::ScriptedTurn;
+use windlass_runtime::Prompt;
+use windlass_session::{MemoryStore, SessionStore};
 use windlass_tool::{ToolSet, tool_fn};
-use windlass_types::{Access, ContentBlock, EventKind, ModelRequest, Outcome, Role};
+use windlass_types::{Access, ContentBlock, EntryKind, EventKind, ModelRequest, Outcome, Role};
 
 fn names(request: &ModelRequest) -> Vec<String> {
     request.tools.iter().map(|tool| tool.name.clone()).collect()
@@ -72,4 +74,39 @@ async fn a_note_is_read_with_the_next_prompt_and_not_answered() {
     assert_eq!(messages[0].role, Role::User);
     let texts: Vec<&str> = messages[0].content.iter().filter_map(ContentBlock::as_text).collect();
     assert_eq!(texts, ["the build is red", "why?"]);
+}
+
+const UUID: &str = "0e6f2f0a-1111-4111-8111-0123456789ab";
+
+/// A prompt keeps the id that its host gave it, unless the log has that id already.
+#[tokio::test]
+async fn hosts_may_name_their_prompts() {
+    let store = MemoryStore::new();
+    let script = || model(|_, _| ScriptedTurn::new().text("Hello."));
+    let mut open = world(script(), []).stored(&store).open().await;
+    let prompt = |text: &str, id: &str| Prompt::text(text).with_id(id.into());
+    for (text, id) in [("one", UUID), ("two", UUID), ("three", "no uuid")] {
+        open.handle.prompt(prompt(text, id)).unwrap();
+        soon(open.result()).await;
+    }
+    soon(open.handle.close()).await;
+    // Again after it was loaded.
+    let mut open = world(script(), []).stored(&store).open().await;
+    open.handle.prompt(prompt("four", UUID)).unwrap();
+    soon(open.result()).await;
+    soon(open.handle.close()).await;
+    let log = store.load(&key("s")).await.unwrap();
+    let prompts: Vec<(&str, &str)> = log
+        .entries
+        .iter()
+        .filter_map(|entry| match &entry.kind {
+            EntryKind::User(user) => Some((entry.id.as_str(), user.content.first()?.as_text()?)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(prompts.iter().map(|(_, text)| *text).collect::<Vec<_>>(), ["one", "two", "three", "four"]);
+    assert_eq!(prompts.iter().filter(|(id, _)| *id == UUID).count(), 1);
+    assert_eq!(prompts[0].0, UUID);
+    let ids: std::collections::BTreeSet<&str> = prompts.iter().map(|(id, _)| *id).collect();
+    assert_eq!(ids.len(), 4);
 }

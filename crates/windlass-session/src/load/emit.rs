@@ -48,6 +48,7 @@ pub(super) fn emit(nodes: Vec<Node>, conversation: &Conversation, report: &mut L
                 }
                 _ => {
                     report.off_branch += 1;
+                    report.off_branch_ids.push(node.id);
                     None
                 }
             }
