@@ -159,7 +159,8 @@ pub trait Hook: Send + Sync + 'static {
     /// A name for events, errors and the log.
     fn name(&self) -> &str;
 
-    /// What it listens to. Asked once, when a session opens.
+    /// What it listens to. Asked when a session opens, and again only when the
+    /// session is told that hooks have changed their minds.
     fn interests(&self) -> Vec<Interest>;
 
     /// Answers an occasion as a whole, for hooks that pass it on to another

@@ -1,8 +1,12 @@
 //! All hooks of a session.
 
-use crate::hook::{PermissionRequestEvent, PostToolUse, PostToolUseFailure, PreToolUse, SessionEnd, SessionStart, Stop, UserPromptSubmit};
+use crate::hook::{
+    PermissionRequestEvent, PostToolUse, PostToolUseFailure, PreToolUse, SessionEnd, SessionStart, Stop,
+    UserPromptSubmit,
+};
 use crate::{
-    Hook, HookError, Interest, PermissionRequestAction, PostToolUseAction, PreToolUseAction, PromptAction, SessionStartAction, StopAction,
+    Hook, HookError, Interest, PermissionRequestAction, PostToolUseAction, PreToolUseAction, PromptAction,
+    SessionStartAction, StopAction,
 };
 use futures_util::FutureExt;
 use futures_util::future::join_all;
@@ -64,6 +68,12 @@ impl Hooks {
     /// What the hooks listen to, all together.
     pub fn interests(&self) -> Vec<Interest> {
         self.0.iter().flat_map(|registered| registered.interests.iter().cloned()).collect()
+    }
+
+    /// The same hooks, each asked anew what it listens to.
+    #[must_use]
+    pub fn renewed(&self) -> Self {
+        Self::new(self.0.iter().map(|registered| Arc::clone(&registered.hook)))
     }
 
     /// Asks all hooks that listen to an occasion, in parallel, and merges what

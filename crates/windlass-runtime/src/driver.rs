@@ -6,8 +6,9 @@ use crate::events::EventQueue;
 use crate::handle::Order;
 use crate::model::ModelCall;
 use crate::ports::Ports;
-use crate::question;
 use crate::prepare::{ReadCall, Surroundings, prepare};
+use crate::question;
+use crate::session::listened;
 use crate::tasks::Tasks;
 use crate::tool::{Running, permit, run};
 use futures_util::FutureExt;
@@ -148,6 +149,10 @@ impl Driver {
                 let specs = tools.specs();
                 self.ports.tools = tools;
                 Some(Input::SetTools(specs))
+            }
+            Order::Hooks => {
+                self.ports.hooks = self.ports.hooks.renewed();
+                Some(Input::SetHooks(listened(&self.ports.hooks)))
             }
             Order::Environment(env) => {
                 self.ports.env = env.into();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{mpsc, watch};
 use windlass_core::{Input, ModelProfile, Prompt};
 use windlass_tool::ToolSet;
-use windlass_types::{ContentBlock, Effort, PermissionMode, SessionId, Thinking, ToolUseId};
+use windlass_types::{ContentBlock, Effort, PermissionMode, PermissionUpdate, SessionId, Thinking, ToolUseId};
 
 /// What a session is told.
 #[derive(Debug)]
@@ -16,6 +16,8 @@ pub(crate) enum Order {
     Input(Input),
     /// These tools from the next request on.
     Tools(ToolSet),
+    /// Hooks listen to something else.
+    Hooks,
     /// This environment for programs from the next call on.
     Environment(Vec<(OsString, OsString)>),
 }
@@ -148,6 +150,25 @@ impl SessionHandle {
     /// The session is closed.
     pub fn set_tools(&self, tools: ToolSet) -> Result<(), SessionError> {
         self.order(Order::Tools(tools))
+    }
+
+    /// Asks the hooks anew what they listen to. From then on they are asked on
+    /// those occasions: calls that are being judged already may not count.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn renew_hooks(&self) -> Result<(), SessionError> {
+        self.order(Order::Hooks)
+    }
+
+    /// Changes what is permitted, as an answer to a permission request can:
+    /// calls that have not begun are judged again. A change that cannot be used
+    /// is ignored with a notice.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn update_permissions(&self, updates: Vec<PermissionUpdate>) -> Result<(), SessionError> {
+        self.give(Input::UpdatePermissions(updates))
     }
 
     /// Gives programs this environment, instead of the one before, from the

@@ -169,18 +169,6 @@ impl HostHooks {
             },
         })
     }
-
-    /// Whether a session that listens to `interests` asks every hook that is registered.
-    pub(crate) fn covered_by(&self, interests: &[Interest]) -> bool {
-        self.interests().iter().all(|wanted| {
-            let listens = |tool: Option<&str>| interests.iter().any(|interest| interest.covers(wanted.event, tool));
-            if wanted.tools.is_empty() {
-                interests.iter().any(|interest| interest.event == wanted.event && interest.tools.is_empty())
-            } else {
-                wanted.tools.iter().all(|tool| listens(Some(tool)))
-            }
-        })
-    }
 }
 
 #[async_trait]

@@ -217,16 +217,33 @@ async fn a_hook_that_fails_has_no_opinion_unless_it_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn hooks_can_be_replaced_but_not_added_to_an_open_session() {
-    let mut host = Host::start(script([says("one")]), options());
-    host.order("i", hooks("PreToolUse", &json!({})), "initialize").await;
-    host.next().await;
+async fn hooks_of_an_open_session_can_be_replaced_and_added() {
+    let mut host = Host::start(script([says("one"), acts(), says("two"), acts(), says("three")]), options());
     host.say("go").await;
     host.result().await;
-    for (event, applied) in [("PreToolUse", true), ("PostToolUse", false)] {
+    for (event, answer) in [
+        ("PreToolUse", json!({ "decision": "approve" })),
+        ("PostToolUse", json!({ "hookSpecificOutput": { "hookEventName": "PostToolUse", "additionalContext": "x" } })),
+    ] {
         host.order("i", hooks(event, &json!({})), "initialize").await;
-        assert_eq!(host.next().await.unwrap()["response"]["response"]["hooks_applied"], applied, "{event}");
+        assert_eq!(host.next().await.unwrap()["response"]["response"]["hooks_applied"], true, "{event}");
+        host.say("go").await;
+        let mut asked = Vec::new();
+        loop {
+            let line = host.next().await.unwrap();
+            match (line["type"].as_str().unwrap(), line["request"]["subtype"].as_str()) {
+                ("control_request", Some("hook_callback")) => {
+                    asked.push(line["request"]["input"]["hook_event_name"].clone());
+                    host.answer(&line["request_id"], answer.clone()).await;
+                }
+                ("control_request", _) => host.answer(&line["request_id"], json!({ "behavior": "allow" })).await,
+                ("result", _) => break,
+                _ => {}
+            }
+        }
+        assert_eq!(asked, [json!(event)]);
     }
+    assert_eq!(host.seen.acted(), 2);
     host.order("i", json!({ "hooks": { "Stop": [{ "matcher": "(", "hookCallbackIds": ["x"] }] } }), "initialize").await;
     assert_eq!(host.next().await.unwrap()["response"]["subtype"], "error");
     host.hang_up();

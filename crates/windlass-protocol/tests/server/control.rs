@@ -1,8 +1,9 @@
 //! Orders and questions of hosts about the session.
 
 use crate::host::{Host, options};
-use crate::world::{says, script};
+use crate::world::{acts, says, script};
 use serde_json::{Value, json};
+use windlass_model::ScriptedModel;
 
 async fn ask(host: &mut Host, subtype: &str, request: Value) -> Value {
     host.order("q", request, subtype).await;
@@ -130,6 +131,71 @@ async fn what_cannot_be_ordered_is_refused_with_a_code() {
         assert_eq!(answer["error"], format!("Unsupported control request subtype: {subtype}"));
         assert_eq!(answer["error_code"], "unsupported_request", "{subtype}");
     }
+    host.hang_up();
+    host.end().await.0.unwrap();
+}
+
+/// One turn that calls `act`, allowed by the host if it is asked: whether it was asked, and whether it ran.
+async fn act(host: &mut Host) -> (bool, bool) {
+    let before = host.seen.acted();
+    host.say("go").await;
+    let mut asked = false;
+    loop {
+        let line = host.next().await.unwrap();
+        match line["type"].as_str() {
+            Some("control_request") => {
+                asked = true;
+                host.answer(&line["request_id"], json!({ "behavior": "allow" })).await;
+            }
+            Some("result") => return (asked, host.seen.acted() > before),
+            _ => {}
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn rules_come_and_go_in_an_open_session() {
+    let model = ScriptedModel::from_fn(|request, _| {
+        let answered = request.messages.last().is_some_and(|last| last.content.iter().any(|block| block.as_tool_result().is_some()));
+        if answered { says("done") } else { acts() }
+    });
+    let mut host = Host::start(model, options());
+    // The first ones come before the session is open.
+    for (settings, expected) in [
+        (json!({ "permissions": { "allow": ["act"] } }), (false, true)),
+        (json!({ "permissions": { "deny": ["act"] } }), (false, false)),
+        (json!({ "permissions": { "deny": null } }), (false, true)),
+        (json!({ "permissions": { "allow": [] } }), (true, true)),
+        (json!({ "permissions": { "allow": ["act"], "ask": ["act"] } }), (true, true)),
+        (json!({ "permissions": null, "effortLevel": "low" }), (true, true)),
+    ] {
+        let answer = ask(&mut host, "apply_flag_settings", json!({ "settings": settings })).await;
+        assert_eq!(answer["response"], json!({}), "{settings}");
+        assert_eq!(act(&mut host).await, expected, "{settings}");
+    }
+    // They hold for the next session too.
+    ask(&mut host, "apply_flag_settings", json!({ "settings": { "permissions": { "deny": ["act"] } } })).await;
+    host.say("/clear").await;
+    host.result().await;
+    assert_eq!(act(&mut host).await, (false, false));
+    host.hang_up();
+    host.end().await.0.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn settings_change_the_model_and_the_environment_or_nothing() {
+    let mut host = Host::start(script([says("one"), says("two")]), options());
+    host.say("go").await;
+    host.result().await;
+    let settings = json!({ "model": "other", "env": { "K": "V" } });
+    assert_eq!(ask(&mut host, "apply_flag_settings", json!({ "settings": settings })).await["response"], json!({}));
+    let settings = json!({ "model": "third", "outputStyle": "x" });
+    let answer = ask(&mut host, "apply_flag_settings", json!({ "settings": settings })).await;
+    assert!(answer["error"].as_str().unwrap().contains("`outputStyle` cannot be changed"), "{answer}");
+    assert_eq!(ask(&mut host, "apply_flag_settings", json!({})).await["subtype"], "error");
+    host.say("go").await;
+    assert_eq!(host.until("system", "init").await.0["model"], "other");
+    assert_eq!(host.seen.variables.lock().unwrap()["K"], "V");
     host.hang_up();
     host.end().await.0.unwrap();
 }
