@@ -1,8 +1,10 @@
 //! `--input-format stream-json`: another program drives the session over
 //! standard input and output.
 
+mod commands;
 mod flags;
 mod live;
+mod remember;
 mod sessions;
 
 use crate::args::Cli;
@@ -14,12 +16,14 @@ use crate::terminal::clean;
 use clap::Parser;
 use flags::Flags;
 use live::{Environment, Renewable};
+use remember::Remembering;
 use std::future::Future;
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use windlass::crates::context::SystemPrompt;
 use windlass::crates::permission::PolicyConfig;
+use windlass::crates::project::Commands;
 use windlass::crates::runtime::ModelProfile;
 use windlass::crates::session::ProjectKey;
 use windlass::crates::types::RuleSource;
@@ -60,6 +64,7 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
 struct Host {
     flags: Flags,
     settings: Arc<ProjectSettings>,
+    commands: Arc<Commands>,
     mode: PermissionMode,
     bypass_allowed: bool,
     cwd: PathBuf,
@@ -74,7 +79,8 @@ impl Host {
             sources: flags.value("setting-sources"),
             trust: flags.has("trust"),
         };
-        let settings = Arc::new(ProjectSettings::read(&cwd, &said)?);
+        let settings = Arc::new(ProjectSettings::read(&cwd, &said)?.for_host());
+        let commands = if flags.has("disable-slash-commands") { Commands::default() } else { settings.commands() };
         let skip = flags.has("dangerously-skip-permissions");
         let asked = flags.text("permission-mode").map(str::parse::<PermissionMode>).transpose().map_err(Usage)?;
         let disabled = settings.resolved.bypass_disabled.is_some();
@@ -86,7 +92,7 @@ impl Host {
             (false, None) => settings.mode(bypass_allowed).unwrap_or_default(),
         };
         let mirror = sessions::mirror(&flags);
-        Ok(Self { flags, settings, mode, bypass_allowed, cwd, mirror })
+        Ok(Self { flags, settings, commands: Arc::new(commands), mode, bypass_allowed, cwd, mirror })
     }
 
     /// What is accepted but has no effect.
@@ -114,6 +120,7 @@ impl Host {
             notes.push(format!("MCP servers are not supported by this version: {}", servers.join(", ")));
         }
         notes.extend(self.settings.notes());
+        notes.extend(self.commands.notes.iter().map(ToString::to_string));
         notes
     }
 
@@ -151,6 +158,7 @@ impl Host {
         .map(|(name, description)| (name.to_owned(), description.to_owned()))
         .to_vec();
         options.slash_commands = !self.flags.has("disable-slash-commands");
+        options.commands = commands::listed(&self.commands);
         options.replay_user_messages = self.flags.has("replay-user-messages");
         options.mcp_servers = self.mcp_servers();
         options.mirror.clone_from(&self.mirror);
@@ -190,6 +198,7 @@ impl Host {
             let info = provider.model_info(&id);
             ModelProfile::new(id, info)
         })
+        .with_commands(commands::listed(&self.commands), commands::expand(Arc::clone(&self.commands)))
         .with_context(move || live::context(prompt.clone(), &append, &tools))
         .with_environment(move |variables| {
             if let Err(problem) = environment.take(variables) {
@@ -310,7 +319,10 @@ impl Host {
             permissions = permissions.allow_bypass();
         }
         Ok(match &setup.permissions {
-            Some(host) => permissions.asking(host.clone()),
+            Some(host) => {
+                let files = Arc::new(self.settings.updates.clone());
+                permissions.asking(Remembering::new(host.clone(), files))
+            }
             None => permissions,
         })
     }

@@ -28,7 +28,7 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
         .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): change to another one"))?;
     let settings = ProjectSettings::read(&cwd, &args.settings.flags())?;
     let provider = Provider::choose(&args, &|name| settings.provider_variable(name))?;
-    let prompt = prompt::read(&args, terminal.stdin)?;
+    let prompt = settings.prompt(prompt::read(&args, terminal.stdin)?)?;
     let mut output = Output::new(OutputOptions {
         format: args.output_format,
         verbose: args.verbose,

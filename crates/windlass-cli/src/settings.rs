@@ -2,12 +2,13 @@
 
 use crate::failure::Usage;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use windlass::crates::project::{
-    Layer, Loaded, Places, Resolved, SettingSources, SettingsError, SettingsRequest, load,
+    Commands, Layer, Places, Resolved, SettingSources, SettingsError, SettingsRequest, SettingsUpdates, load,
+    load_commands,
 };
 use windlass::crates::tools::host_environment;
-use windlass::crates::types::RuleSource;
+use windlass::crates::types::{RuleSource, UpdateDestination};
 use windlass::{Behavior, Home, PermissionMode, Permissions};
 
 /// Variables that hold keys. Programs that tools run never see them.
@@ -19,8 +20,11 @@ const KEYS: &[&str] =
 pub(crate) struct ProjectSettings {
     pub(crate) places: Places,
     pub(crate) resolved: Resolved,
+    /// Where changes of permissions are kept.
+    pub(crate) updates: SettingsUpdates,
+    sources: SettingSources,
     /// Whether the project is trusted, as far as anybody had to know.
-    pub(crate) trusted: bool,
+    trusted: bool,
 }
 
 /// What the command line says about settings.
@@ -47,8 +51,29 @@ impl ProjectSettings {
             // Running without the protection that was asked for would be a lie.
             return Err(Usage(format!("{origin} asks for a sandbox, which this version does not have")).into());
         }
-        let Loaded { trusted, .. } = loaded;
-        Ok(Self { places, resolved, trusted })
+        let updates = SettingsUpdates::new(places.clone(), sources);
+        Ok(Self { places, resolved, updates, sources, trusted: loaded.trusted })
+    }
+
+    /// New settings files of the project go where hosts look for them.
+    pub(crate) fn for_host(mut self) -> Self {
+        self.updates = self.updates.in_claude_folder();
+        self
+    }
+
+    /// The custom slash commands.
+    pub(crate) fn commands(&self) -> Commands {
+        load_commands(&self.places, self.sources, self.trusted)
+    }
+
+    /// The prompt that a text stands for: that of the custom command that it names, or the text itself.
+    pub(crate) fn prompt(&self, text: String) -> anyhow::Result<String> {
+        let Some(called) = text.strip_prefix('/') else { return Ok(text) };
+        let (name, arguments) = called.split_once(char::is_whitespace).unwrap_or((called, ""));
+        match self.commands().get(name) {
+            Some(command) => Ok(command.expand(arguments).map_err(|error| Usage(error.to_string()))?),
+            None => Ok(text),
+        }
     }
 
     /// What has no effect, in words.
@@ -70,13 +95,12 @@ impl ProjectSettings {
             permissions = permissions.with_rules_at(&set.anchor, set.source, set.behavior, set.rules.clone());
         }
         // Rules that answers add mean the same now and when they are read again from the file they went to.
-        let nearest = [
-            (RuleSource::LocalSettings, Some(self.places.start())),
-            (RuleSource::ProjectSettings, Some(self.places.start())),
-            (RuleSource::UserSettings, self.places.user.first().map(PathBuf::as_path)),
-        ];
-        for (source, anchor) in nearest {
-            if let Some(anchor) = anchor {
+        for (source, destination) in [
+            (RuleSource::LocalSettings, UpdateDestination::LocalSettings),
+            (RuleSource::ProjectSettings, UpdateDestination::ProjectSettings),
+            (RuleSource::UserSettings, UpdateDestination::UserSettings),
+        ] {
+            if let Some((_, anchor)) = self.updates.target(destination) {
                 permissions = permissions.with_rules_at(anchor, source, Behavior::Allow, Vec::<String>::new());
             }
         }

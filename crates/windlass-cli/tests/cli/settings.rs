@@ -208,3 +208,30 @@ fn explain_tells_what_a_session_would_do() {
     write(&place.work().join(".claude/settings.json"), "{");
     assert!(ask(&json!({"settings": true}))["error"].as_str().unwrap().contains("settings.json"));
 }
+
+#[test]
+fn a_prompt_may_name_a_custom_command() {
+    for way in WAYS {
+        for (prompt, expected) in [
+            ("/fix:build the tests", "Mend the tests, please."),
+            ("/nothing here", "/nothing here"),
+            ("/etc/passwd", "/etc/passwd"),
+        ] {
+            let place = Place::with_turns(&[text("Done.")]);
+            write(
+                &place.work().join(".claude/commands/fix/build.md"),
+                "---\ndescription: x\n---\nMend $ARGUMENTS, please.",
+            );
+            match way {
+                Way::Print => place.run(&["-p", prompt]).with_code(0),
+                Way::Host => {
+                    let flags = ["--output-format", "stream-json", "--verbose", "--input-format", "stream-json"];
+                    let prompt = json!({"type": "user", "message": {"role": "user", "content": prompt}});
+                    place.run_with(&flags, &format!("{prompt}\n")).with_code(0)
+                }
+            };
+            let log = std::fs::read_to_string(&place.logs()[0]).unwrap();
+            assert!(log.contains(&format!("{expected:?}")), "{way:?} {prompt} {log}");
+        }
+    }
+}
