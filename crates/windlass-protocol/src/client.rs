@@ -85,9 +85,6 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 use windlass_types::{EntryId, JsonText};
 
-/// How long a stream without a process may take to end.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// How long is waited for the rest of the output of a process that has ended:
 /// others may hold it open.
 const LAST_LINES: Duration = Duration::from_secs(2);
@@ -101,6 +98,7 @@ pub struct Client {
     outlet: Outlet,
     process: Option<Process>,
     initialized: JsonText,
+    patience: Duration,
     /// Whether the end was told.
     over: bool,
     _tasks: [AbortOnDrop<()>; 2],
@@ -138,7 +136,7 @@ impl Client {
     /// The program is not there, cannot be run, ends at once, or does not speak
     /// the protocol.
     pub async fn spawn(program: Program, options: ClientOptions) -> Result<Self, ClientError> {
-        let (process, stdin, stdout) = Process::start(&program, flags(&options))?;
+        let (process, stdin, stdout) = Process::start(&program, flags(&options), options.patience)?;
         Self::open(stdout, stdin, Some(process), options).await
     }
 
@@ -184,6 +182,7 @@ impl Client {
             outlet,
             process,
             initialized: JsonText::empty_object(),
+            patience: options.patience,
             over: false,
             _tasks: [AbortOnDrop(read), AbortOnDrop(written)],
         };
@@ -303,19 +302,20 @@ impl Client {
     /// it still writes is left out. A turn that goes on is finished, but nobody
     /// answers its questions; interrupt it first if it should not be.
     ///
-    /// A process may take 5 s, then it is told to terminate; 5 s later it is killed.
-    /// Dropping the future kills it at once.
+    /// A process may take 5 s, then it is told to terminate, and 5 s later it is
+    /// killed; see [`ClientOptions::patience`]. Dropping the future kills it at once.
     ///
     /// # Errors
     /// The process did not end in peace, or had to be ended.
     pub async fn close(mut self) -> Result<(), ClientError> {
         self.handle.0.switches.discard.send_replace(true);
         self.handle.0.outbox.finish();
+        let patience = self.patience;
         let rest = async { while self.outlet.next().await.is_some() {} };
         match &mut self.process {
             None => {
-                if timeout(PATIENCE, rest).await.is_err() {
-                    return Err(ClientError::TimedOut { order: "close".to_owned(), limit: PATIENCE });
+                if timeout(patience, rest).await.is_err() {
+                    return Err(ClientError::TimedOut { order: "close".to_owned(), limit: patience });
                 }
             }
             Some(process) => {

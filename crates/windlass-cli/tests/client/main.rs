@@ -6,6 +6,8 @@
     reason = "a test that cannot be set up has failed"
 )]
 
+#[cfg(unix)]
+mod orphans;
 #[allow(dead_code, reason = "the tests of the command use the rest of it")]
 #[path = "../cli/place.rs"]
 mod place;

@@ -186,6 +186,30 @@ impl ClientHandle {
         Ok(ContextUsage::read(self.order("get_context_usage", &json!({})).await?)?)
     }
 
+    /// Connects to an MCP server again.
+    ///
+    /// # Errors
+    /// As [`ClientHandle::control`]; refused if there is no such server.
+    pub async fn reconnect_mcp_server(&self, name: &str) -> Result<(), ClientError> {
+        self.order("mcp_reconnect", &json!({ "serverName": name })).await.map(drop)
+    }
+
+    /// Switches an MCP server on or off.
+    ///
+    /// # Errors
+    /// As [`ClientHandle::control`]; refused if there is no such server.
+    pub async fn toggle_mcp_server(&self, name: &str, enabled: bool) -> Result<(), ClientError> {
+        self.order("mcp_toggle", &json!({ "serverName": name, "enabled": enabled })).await.map(drop)
+    }
+
+    /// Stops a task that runs in the background.
+    ///
+    /// # Errors
+    /// As [`ClientHandle::control`].
+    pub async fn stop_task(&self, id: &str) -> Result<(), ClientError> {
+        self.order("stop_task", &json!({ "task_id": id })).await.map(drop)
+    }
+
     /// Gives any order of the protocol: `body` is an object with its fields but
     /// the `subtype`. Returns what was answered, as it came; an empty object if
     /// the answer says only that it worked.

@@ -30,6 +30,7 @@ pub struct ClientOptions {
     pub(super) order_timeout: Duration,
     pub(super) initialize_timeout: Duration,
     pub(super) hook_timeout: Duration,
+    pub(super) patience: Duration,
     pub(super) ids: Arc<dyn Ids>,
 }
 
@@ -48,6 +49,7 @@ impl Default for ClientOptions {
             order_timeout: Duration::from_secs(60),
             initialize_timeout: Duration::from_secs(60),
             hook_timeout: Duration::from_secs(60),
+            patience: Duration::from_secs(5),
             ids: Arc::new(SystemIds::default()),
         }
     }
@@ -154,6 +156,13 @@ impl ClientOptions {
     /// How long all hooks of one occasion may take; after that a gate is closed. Default: 60 s.
     pub fn hook_timeout(mut self, limit: Duration) -> Self {
         self.hook_timeout = limit;
+        self
+    }
+
+    /// How long a program may take to end by itself, and again after it was told
+    /// to terminate, before it is killed. Default: 5 s.
+    pub fn patience(mut self, limit: Duration) -> Self {
+        self.patience = limit;
         self
     }
 

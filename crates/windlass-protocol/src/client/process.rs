@@ -13,9 +13,6 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
-/// How long it may take to end by itself, and again after it was asked to.
-const PATIENCE: Duration = Duration::from_secs(5);
-
 /// How long standard error is read after the end: others may hold it open.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -27,7 +24,10 @@ const KEPT: usize = 8 * 1024;
 pub(super) struct Process {
     child: Child,
     /// The group, which has the number of its leader.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only Unix has groups"))]
     group: Option<u32>,
+    /// How long it may take to end by itself, and again after it was asked to.
+    patience: Duration,
     /// Known once it has ended.
     status: Option<ExitStatus>,
     stderr: Arc<Mutex<VecDeque<u8>>>,
@@ -39,6 +39,7 @@ impl Process {
     pub(super) fn start(
         program: &Program,
         args: impl IntoIterator<Item = OsString>,
+        patience: Duration,
     ) -> Result<(Self, ChildStdin, ChildStdout), ClientError> {
         let mut child = command(program, args).spawn().map_err(|error| refused(program, error))?;
         let missing = || refused(program, io::Error::other("a pipe is missing"));
@@ -47,7 +48,7 @@ impl Process {
         let stderr = Arc::new(Mutex::default());
         let task = tokio::spawn(listen(pipe, Arc::clone(&stderr), program.stderr.clone()));
         let group = child.id();
-        Ok((Self { child, group, status: None, stderr, stderr_task: AbortOnDrop(task) }, stdin, stdout))
+        Ok((Self { child, group, patience, status: None, stderr, stderr_task: AbortOnDrop(task) }, stdin, stdout))
     }
 
     pub(super) fn id(&self) -> Option<u32> {
@@ -69,11 +70,11 @@ impl Process {
 
     /// Waits for its end, and sees to it if that takes too long.
     pub(super) async fn end(&mut self) -> io::Result<ExitStatus> {
-        if let Ok(status) = timeout(PATIENCE, self.wait()).await {
+        if let Ok(status) = timeout(self.patience, self.wait()).await {
             return status;
         }
         self.terminate();
-        if let Ok(status) = timeout(PATIENCE, self.wait()).await {
+        if let Ok(status) = timeout(self.patience, self.wait()).await {
             return status;
         }
         self.kill();

@@ -222,12 +222,10 @@ async fn what_is_left_of_a_group_does_not_hold_the_output_open() {
 async fn a_program_that_does_not_end_is_ended() {
     for (trap, signal) in [("", 15), ("trap '' TERM", 9)] {
         let script = Script::ready(&format!("{trap}\necho $$ > pid; while :; do sleep 0.1; done"));
-        let client = script.spawn().await.unwrap();
+        let options = ClientOptions::new().patience(Duration::from_millis(300));
+        let client = Client::spawn(script.program(), options).await.unwrap();
         let pid = written(&script, "pid").await;
-        // From here on time passes whenever nothing else happens.
-        tokio::time::pause();
         let error = client.close().await.unwrap_err();
-        tokio::time::resume();
         let ClientError::Exited { status, .. } = error else { panic!("{error}") };
         assert_eq!(status.signal(), Some(signal));
         until_gone(&pid).await;
