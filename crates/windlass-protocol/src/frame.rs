@@ -8,6 +8,15 @@ use windlass_types::{ContentBlock, JsonText, ModelUsage, PermissionDenial, ToolR
 #[derive(Clone, Copy)]
 pub(crate) struct Uuid(pub(crate) u128);
 
+impl Uuid {
+    /// The id of an entry, if it has the form of ours.
+    pub(crate) fn of(id: &EntryId) -> Option<Self> {
+        let digits = id.as_str().bytes().filter(|byte| *byte != b'-');
+        let bits = digits.map(|digit| char::from(digit).to_digit(16)).try_fold(0_u128, |bits, digit| Some(bits << 4 | u128::from(digit?)))?;
+        (id.is_uuid()).then_some(Self(bits))
+    }
+}
+
 impl Serialize for Uuid {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         // RFC 9562, section 5.4: version and variant stand over the random bits.
@@ -34,7 +43,7 @@ pub(crate) struct Init<'a> {
     pub(crate) cwd: &'a str,
     pub(crate) session_id: &'a str,
     pub(crate) tools: &'a [String],
-    pub(crate) mcp_servers: [(); 0],
+    pub(crate) mcp_servers: Vec<InitServer<'a>>,
     pub(crate) model: &'a str,
     #[serde(rename = "permissionMode")]
     pub(crate) permission_mode: &'a str,
@@ -49,6 +58,13 @@ pub(crate) struct Init<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub(crate) capabilities: &'static [&'static str],
     pub(crate) uuid: Uuid,
+}
+
+#[derive(Serialize)]
+pub(crate) struct InitServer<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) status: &'a str,
+    pub(crate) source: &'a str,
 }
 
 #[derive(Serialize)]

@@ -58,8 +58,9 @@ pub use line::MAX_LINE;
 pub use mapper::{FrameMapper, FrameOptions};
 pub use outcome::is_error;
 pub use server::{
-    ContextPart, HostHooks, HostPermissions, HostSetup, Initialize, Mirror, OpenFailure, Opened, Served, Server, ServerError,
-    ServerOptions, SlashCommand,
+    ContextPart, HostElicitation, HostElicitationAnswer, HostHooks, HostMcp, HostMcpError, HostMcpServer,
+    HostPermissions, HostSetup, Initialize, McpControl, McpControlError, McpServersChanged, McpStatus, Mirror,
+    OpenFailure, Opened, Served, Server, ServerError, ServerOptions, SlashCommand,
 };
 
 /// The version of the host protocol's reference whose frames these are:

@@ -5,16 +5,17 @@ mod local;
 pub(crate) use local::LocalResult;
 
 use crate::frame::{
-    Assistant, AssistantMessage, Block, Closing, Denials, DeniedBody, FallbackBody, InformationalBody, Init, Progress,
+    Assistant, AssistantMessage, Block, Closing, Denials, DeniedBody, FallbackBody, InformationalBody, Init, InitServer, Progress,
     ResultBlock, RetryBody, RunResultFrame, StatusBody, StreamEvent, Structured, System, TextBlock, User, UserMessage,
     Uuid, WithdrawnBody,
 };
 use crate::outcome::{Ending, error_class};
 use crate::stream::{Pass, StreamState};
-use crate::{HOST_VERSION, line};
+use crate::{HOST_VERSION, McpControl, line};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use windlass_types::{
     Behavior, Decision, DecisionReason, Event, EventKind, HookOutcome, JsonText, RunResult, RunStarted, StateChange,
     Status, ToolFinished, ToolResultContent, ToolUseId, Usage, WithdrawReason,
@@ -62,6 +63,7 @@ pub struct FrameMapper {
     /// The host's id of the message that is being answered.
     user_message: Option<String>,
     slash_commands: Vec<String>,
+    mcp: Option<Arc<dyn McpControl>>,
     /// What the side that reads the host's orders can do.
     capabilities: &'static [&'static str],
 }
@@ -88,8 +90,14 @@ impl FrameMapper {
             stream: StreamState::default(),
             user_message: None,
             slash_commands: Vec::new(),
+            mcp: None,
             capabilities: &[],
         }
+    }
+
+    /// Says which MCP servers `system/init` lists.
+    pub(crate) fn lists_mcp_servers(&mut self, servers: Option<Arc<dyn McpControl>>) {
+        self.mcp = servers;
     }
 
     /// Appends the frames of an event, each with its line end.
@@ -126,8 +134,8 @@ impl FrameMapper {
         match kind {
             EventKind::RunStarted(started) => self.init(at, started, out),
             EventKind::ModelFrame { frame } => self.model_frame(at, frame, out),
-            EventKind::BlockFinished { message_id, model, block, usage, .. } => {
-                let message = Message { id: message_id.as_str(), model, error: None, usage: *usage };
+            EventKind::BlockFinished { message_id, model, line, block, usage, .. } => {
+                let message = Message { id: message_id.as_str(), model, error: None, usage: *usage, line: Some(line) };
                 self.assistant::<Block<'_>>(at, message, block, out);
             }
             EventKind::MessageWithdrawn { message_id, reason } => {
@@ -173,13 +181,17 @@ impl FrameMapper {
 
     fn init(&mut self, at: Envelope<'_>, started: &RunStarted, out: &mut Vec<u8>) {
         let uuid = self.uuid();
+        let servers = self.mcp.as_ref().map(|servers| servers.status()).unwrap_or_default();
         let frame = Init {
             kind: "system",
             subtype: "init",
             cwd: &started.cwd.to_string_lossy(),
             session_id: at.session_id,
             tools: &started.tools,
-            mcp_servers: [],
+            mcp_servers: servers
+                .iter()
+                .map(|server| InitServer { name: &server.name, status: &server.status, source: &server.source })
+                .collect(),
             model: &started.model,
             permission_mode: started.permission_mode.as_str(),
             slash_commands: &self.slash_commands,
@@ -242,7 +254,7 @@ impl FrameMapper {
             },
             parent_tool_use_id: at.parent,
             session_id: at.session_id,
-            uuid: self.uuid(),
+            uuid: message.line.and_then(Uuid::of).unwrap_or_else(|| self.uuid()),
             error: message.error,
         };
         if !line::push(out, &frame) {

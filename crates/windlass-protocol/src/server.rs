@@ -4,8 +4,10 @@ mod commands;
 mod control;
 mod core;
 mod extras;
+mod flag_settings;
 mod frames;
 mod hooks;
+mod mcp;
 mod mirror;
 mod options;
 mod permission;
@@ -21,6 +23,10 @@ mod turns;
 pub use commands::SlashCommand;
 pub use extras::ContextPart;
 pub use hooks::HostHooks;
+pub use mcp::{
+    HostElicitation, HostElicitationAnswer, HostMcp, HostMcpError, HostMcpServer, McpControl, McpControlError,
+    McpServersChanged, McpStatus,
+};
 pub use mirror::Mirror;
 pub use options::ServerOptions;
 pub use permission::HostPermissions;

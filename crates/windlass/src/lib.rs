@@ -33,9 +33,13 @@
 //!
 //! # Features
 //! - `anthropic` (default): the Anthropic Messages provider, with its HTTP and TLS stack.
+//! - `proxy`: `CredentialProxy`, through which programs reach the API without the key.
+//! - `mcp`: MCP servers as tools.
 
 mod error;
 mod home;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod options;
 mod permissions;
 mod query;
@@ -55,6 +59,12 @@ pub use toolkit::{Toolkit, coding_tools};
 #[cfg(feature = "anthropic")]
 pub use windlass_anthropic::Anthropic;
 pub use windlass_context::SystemPrompt;
+#[cfg(feature = "mcp")]
+pub use windlass_mcp::{McpOptions, McpServerConfig, McpServers};
+#[cfg(feature = "proxy")]
+pub use windlass_http::proxy::{
+    CredentialProxy, ProxyCredential, ProxyError, ProxyNotice, ProxyNoticeKind, ProxyOptions,
+};
 pub use windlass_hook::{
     Hook, HookError, Interest, PermissionRequestAction, PermissionRequestEvent, PostToolUse, PostToolUseAction, PostToolUseFailure, PreToolUse, PreToolUseAction,
     PromptAction, SessionEnd, SessionStart, SessionStartAction, Stop, StopAction, UserPromptSubmit,
@@ -86,6 +96,8 @@ pub mod crates {
     pub use windlass_anthropic as anthropic;
     pub use windlass_context as context;
     pub use windlass_hook as hook;
+    #[cfg(feature = "mcp")]
+    pub use windlass_mcp as mcp;
     pub use windlass_model as model;
     pub use windlass_permission as permission;
     pub use windlass_project as project;

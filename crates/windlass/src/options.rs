@@ -41,6 +41,8 @@ pub struct Options {
     pub(crate) raw_frames: bool,
     pub(crate) output_schema: Option<JsonText>,
     pub(crate) entrypoint: String,
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp: Option<windlass_mcp::McpServers>,
     pub(crate) workspace: Option<Arc<dyn Workspace>>,
     pub(crate) process: Option<Arc<dyn Process>>,
 }
@@ -72,6 +74,8 @@ impl Default for Options {
             raw_frames: false,
             output_schema: None,
             entrypoint: "sdk-rust".to_owned(),
+            #[cfg(feature = "mcp")]
+            mcp: None,
             workspace: None,
             process: None,
         }
@@ -315,6 +319,16 @@ macro_rules! option_methods {
             /// How the program is named in the session log. Default: `sdk-rust`.
             pub fn entrypoint(mut self, name: impl Into<String>) -> Self {
                 self.options.entrypoint = name.into();
+                self
+            }
+
+            /// MCP servers, whose tools the model is offered beside the others. Opening
+            /// the session waits for them for up to five seconds, longer for servers
+            /// inside the host; tools that come or change later are put in place then.
+            /// The session keeps the servers until it ends. Default: none.
+            #[cfg(feature = "mcp")]
+            pub fn mcp_servers(mut self, servers: windlass_mcp::McpServers) -> Self {
+                self.options.mcp = Some(servers);
                 self
             }
 

@@ -1,5 +1,7 @@
 //! Opening sessions.
 
+#[cfg(feature = "mcp")]
+use crate::mcp::Joined;
 use crate::resume::{Chosen, choose};
 use crate::{Error, Options};
 use std::ffi::OsString;
@@ -94,6 +96,14 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
         let _ = policy.add_rules(windlass_types::RuleSource::Session, Behavior::Allow, &[rule], &cwd);
     }
     let tools = tools(&options, &policy)?;
+    #[cfg(feature = "mcp")]
+    let (tools, mcp) = match options.mcp.clone() {
+        Some(servers) => {
+            let joined = Joined::settle(servers, tools, &policy).await;
+            (joined.tools(), Some(joined))
+        }
+        None => (tools, None),
+    };
     let mut machine = MachineConfig::new(id.clone(), ids.bits(), main_model(&options, &*provider), policy, cwd.clone());
     machine.fallback = options.fallback_model.as_deref().map(|name| profile(&*provider, name));
     machine.system = options.system_prompt.sections(&environment(&cwd, &options.additional_directories));
@@ -124,7 +134,12 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
         (persistence.must_exist, persistence.fork_of, persistence.point) = (must_exist, fork_of, point);
         config = config.with_persistence(persistence);
     }
-    Ok(Session::open(config).await?)
+    let session = Session::open(config).await?;
+    #[cfg(feature = "mcp")]
+    if let Some(joined) = mcp {
+        joined.follow(session.handle.clone());
+    }
+    Ok(session)
 }
 
 /// The working directory, absolute, with links resolved.

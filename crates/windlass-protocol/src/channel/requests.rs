@@ -85,6 +85,8 @@ struct Waiting {
     answer: oneshot::Sender<Result<Answer, AskError>>,
     /// Whether the question is on its way, so that it must be taken back.
     sent: bool,
+    /// Whether it belongs to no run, and stays when one is stopped.
+    apart: bool,
 }
 
 impl Requests {
@@ -110,6 +112,24 @@ impl Requests {
         body: &impl Serialize,
         limit: Option<Duration>,
     ) -> Result<Option<JsonText>, AskError> {
+        self.put(body, limit, false).await
+    }
+
+    /// Like [`Requests::ask`], for a question that stays when a run is stopped.
+    pub(crate) async fn ask_apart(
+        &self,
+        body: &impl Serialize,
+        limit: Option<Duration>,
+    ) -> Result<Option<JsonText>, AskError> {
+        self.put(body, limit, true).await
+    }
+
+    async fn put(
+        &self,
+        body: &impl Serialize,
+        limit: Option<Duration>,
+        apart: bool,
+    ) -> Result<Option<JsonText>, AskError> {
         let id = EntryId::from_bits(self.ids.bits()).to_string();
         let mut bytes = Vec::new();
         let request = Request { kind: "control_request", request_id: &id, request: body };
@@ -122,7 +142,7 @@ impl Requests {
             if table.closed {
                 return Err(AskError::Gone);
             }
-            table.waiting.insert(id.clone(), Waiting { answer, sent: false });
+            table.waiting.insert(id.clone(), Waiting { answer, sent: false, apart });
         }
         let question = Question { requests: self, id: &id };
         let wait = async {
@@ -150,10 +170,10 @@ impl Requests {
         }
     }
 
-    /// Takes back all questions: the run is being stopped.
+    /// Takes back all questions of the run: it is being stopped.
     pub(crate) fn withdraw_all(&self) {
-        let waiting = std::mem::take(&mut self.lock().waiting);
-        for (id, waiting) in waiting {
+        let withdrawn: Vec<_> = self.lock().waiting.extract_if(|_, waiting| !waiting.apart).collect();
+        for (id, waiting) in withdrawn {
             if waiting.sent {
                 self.take_back(&id);
             }

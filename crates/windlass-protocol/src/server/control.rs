@@ -3,6 +3,7 @@
 use super::core::Core;
 use super::extras::Extras;
 use super::frames::Lifecycle;
+use super::mcp::Orders;
 use super::outbox::Gone;
 use super::setup::Initialize;
 use crate::HOST_VERSION;
@@ -55,9 +56,12 @@ impl Core {
             "set_permission_mode" => return self.set_permission_mode(id, body).await,
             "set_model" => self.set_model(body),
             "set_max_thinking_tokens" => self.set_thinking(body),
-            "mcp_status" => Ok(Some(json!({ "mcpServers": self.mcp_servers() }))),
-            "mcp_reconnect" | "mcp_toggle" => field::<String>(body, "serverName")
-                .and_then(|name| Err(Refusal::new(format!("Server not found: {}", name.unwrap_or_default())))),
+            "mcp_status" => Ok(Some(self.mcp_status())),
+            // They may wait for the host's own answers, so nothing waits for them.
+            subtype if Orders::concerns(subtype) => match self.mcp.begin(id, subtype, body) {
+                Ok(()) => return Ok(()),
+                Err(refusal) => Err(refusal),
+            },
             "get_context_usage" => Ok(Some(self.context().json())),
             "get_session_cost" => Ok(Some(self.session_cost())),
             "get_usage" => Ok(Some(self.usage())),
@@ -66,6 +70,7 @@ impl Core {
             "get_hooks_listing" => Ok(Some(self.hooks.listing())),
             "get_settings" => self.described(subtype, |extras| extras.settings.clone()),
             "rename_session" => self.rename(subtype, body).await,
+            "apply_flag_settings" => self.apply_flag_settings(body),
             // Everything is written as it comes, whoever watches.
             "set_has_subscribers" => Ok(Some(json!({}))),
             "end_session" => {
@@ -100,9 +105,9 @@ impl Core {
         self.hooks.register(initialize.hooks.clone().unwrap_or_default()).map_err(Refusal::new)?;
         let applied = {
             let mut state = self.lock();
+            self.mcp.announce(&initialize.sdk_mcp_servers);
             state.initialize = Some(initialize);
-            // A session that is open listens to what it was opened with.
-            state.session.as_ref().is_none_or(|live| self.hooks.covered_by(&live.interests))
+            state.session.as_ref().is_none_or(|live| live.handle.renew_hooks().is_ok())
         };
         let mut answer = json!({
             "commands": self.commands().list(),
@@ -209,12 +214,17 @@ impl Core {
 
     fn set_model(&self, body: &JsonText) -> Answer {
         let name = field::<String>(body, "model")?.filter(|name| name != "default");
+        self.use_model(name.clone());
+        Ok(Some(json!({ "model": name })))
+    }
+
+    /// Calls this model from the next request on.
+    pub(crate) fn use_model(&self, name: Option<String>) {
         let mut state = self.lock();
         if let Some(live) = &state.session {
             let _ = live.handle.set_model((live.models)(name.as_deref()));
         }
-        state.model = Some(name.clone());
-        Ok(Some(json!({ "model": name })))
+        state.model = Some(name);
     }
 
     fn set_thinking(&self, body: &JsonText) -> Answer {
@@ -230,13 +240,9 @@ impl Core {
         Ok(None)
     }
 
-    /// The servers that were asked for. None is connected, and the host should see that.
-    fn mcp_servers(&self) -> Vec<Value> {
+    fn mcp_status(&self) -> Value {
         let state = self.lock();
-        let in_process = state.initialize.iter().flat_map(|initialize| &initialize.sdk_mcp_servers);
-        let names: std::collections::BTreeSet<&String> = self.options.mcp_servers.iter().chain(in_process).collect();
-        let error = "MCP servers are not supported by this version";
-        names.into_iter().map(|name| json!({ "name": name, "status": "failed", "error": error })).collect()
+        self.mcp.status(state.initialize.as_ref().map_or(&[], |initialize| initialize.sdk_mcp_servers.as_slice()))
     }
 
     /// What the session said of itself when it was opened.

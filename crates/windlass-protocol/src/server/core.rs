@@ -3,8 +3,10 @@
 use super::commands::Commands;
 use super::control::CAPABILITIES;
 use super::extras::Extras;
+use super::flag_settings::{FlagRules, additions};
 use super::frames::{Lifecycle, Response, State as StateFrame};
 use super::hooks::HostHooks;
+use super::mcp::{HostMcp, Orders};
 use super::options::ServerOptions;
 use super::outbox::{Gone, Outbox};
 use super::permission::HostPermissions;
@@ -18,9 +20,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
-use windlass_hook::{Hook, Interest};
 use windlass_runtime::{EventStream, SessionHandle};
-use windlass_types::{EntryId, JsonText, PermissionMode, Thinking};
+use windlass_types::{Effort, EntryId, JsonText, PermissionMode, Thinking};
 
 pub(crate) struct Core {
     pub(crate) options: ServerOptions,
@@ -29,6 +30,7 @@ pub(crate) struct Core {
     pub(crate) hooks: HostHooks,
     pub(crate) permissions: HostPermissions,
     pub(crate) scene: Arc<Scene>,
+    pub(crate) mcp: Orders,
     mapper: Mutex<FrameMapper>,
     state: Mutex<State>,
     /// Told when a run ends.
@@ -64,14 +66,16 @@ pub(crate) struct State {
     pub(crate) answering: Option<String>,
     pub(crate) last_is_error: bool,
     pub(crate) spent: Spent,
+    /// Rules that the host brought beside those that sessions are opened with.
+    pub(crate) flag_rules: FlagRules,
+    /// The effort that it asked for.
+    pub(crate) effort: Option<Option<Effort>>,
 }
 
 /// The open session.
 pub(crate) struct Live {
     pub(crate) handle: SessionHandle,
     pub(crate) models: Models,
-    /// What it listens to, which is fixed.
-    pub(crate) interests: Vec<Interest>,
     pub(crate) extras: Extras,
 }
 
@@ -81,7 +85,10 @@ impl Core {
         let scene = Arc::new(Scene::default());
         scene.set_permission_mode(options.permission_mode);
         let ids = Arc::clone(&options.ids);
-        let mapper = FrameMapper::new(options.frames.clone(), move || ids.bits());
+        let mut mapper = FrameMapper::new(options.frames.clone(), move || ids.bits());
+        mapper.lists_mcp_servers(options.mcp.clone());
+        let host = HostMcp::new(Arc::clone(&requests));
+        let mcp = Orders::new(options.mcp.clone(), host, options.mcp_servers.clone(), outbox.clone());
         let state = State {
             session_id: options.session_id.clone().unwrap_or_default(),
             commands: Commands::new(options.slash_commands, options.commands.clone()),
@@ -90,6 +97,7 @@ impl Core {
         Self {
             hooks: HostHooks::new(Arc::clone(&requests), Arc::clone(&scene)),
             permissions: HostPermissions::new(Arc::clone(&requests)),
+            mcp,
             mapper: Mutex::new(mapper),
             state: Mutex::new(state),
             settled: Notify::new(),
@@ -133,6 +141,8 @@ impl Core {
     /// What the session is to be opened with.
     pub(crate) fn setup(&self, fresh: bool) -> HostSetup {
         let state = self.lock();
+        // Again, for a host that has sent no `initialize`.
+        self.mcp.announce(state.initialize.as_ref().map_or(&[], |initialize| initialize.sdk_mcp_servers.as_slice()));
         HostSetup {
             initialize: state.initialize.clone(),
             permission_mode: state.permission_mode,
@@ -159,7 +169,15 @@ impl Core {
         }
         let names = state.commands.list().into_iter().map(|command| command.name).collect();
         self.frames(|mapper, _| mapper.offers(names, &CAPABILITIES));
-        state.session = Some(Live { handle: session.handle, models, interests: self.hooks.interests(), extras });
+        // Nothing is asked of it before these. Orders fail only when the session is closed.
+        let updates = additions(&state.flag_rules);
+        if !updates.is_empty() {
+            let _ = session.handle.update_permissions(updates);
+        }
+        if let Some(effort) = state.effort {
+            let _ = session.handle.set_effort(effort);
+        }
+        state.session = Some(Live { handle: session.handle, models, extras });
         (session.events, session.notices, state.generation)
     }
 

@@ -1,6 +1,7 @@
 //! What a server is told beside what the host says.
 
 use super::commands::SlashCommand;
+use super::mcp::McpControl;
 use super::mirror::Mirror;
 use crate::FrameOptions;
 use std::sync::Arc;
@@ -31,7 +32,9 @@ pub struct ServerOptions {
     pub commands: Vec<SlashCommand>,
     /// Whether the host gets each of its messages back when its turn begins. Default: no.
     pub replay_user_messages: bool,
-    /// MCP servers that were configured, none of which is connected.
+    /// The MCP servers. Default: none, and the host's in-process servers are not used.
+    pub mcp: Option<Arc<dyn McpControl>>,
+    /// In-process MCP servers that the host's command line names.
     pub mcp_servers: Vec<String>,
     /// The session that is resumed, for frames before it is open.
     pub session_id: Option<String>,
@@ -55,6 +58,7 @@ impl Default for ServerOptions {
             slash_commands: true,
             commands: Vec::new(),
             replay_user_messages: false,
+            mcp: None,
             mcp_servers: Vec::new(),
             session_id: None,
             max_line: 64 * 1024 * 1024,

@@ -1,0 +1,241 @@
+//! What the host may order of MCP servers.
+
+use super::host::HostMcp;
+use crate::channel::outbox::Outbox;
+use crate::line;
+use crate::server::control::{Refusal, field};
+use crate::server::frames::Response;
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use windlass_types::JsonText;
+
+/// Most orders that are being carried out.
+const MOST_ORDERS: usize = 64;
+
+/// MCP servers, as the host may see and order them.
+#[async_trait]
+pub trait McpControl: fmt::Debug + Send + Sync + 'static {
+    /// Gives the way to the host's in-process servers. Called once, before anything else.
+    fn attach(&self, host: HostMcp);
+
+    /// The host has these in-process servers. May be called again.
+    fn announce(&self, servers: &[String]);
+
+    /// What is known of each server.
+    fn status(&self) -> Vec<McpStatus>;
+
+    /// Ends the connection to a server and makes a new one.
+    ///
+    /// # Errors
+    /// There is no such server, or it cannot be reached.
+    async fn reconnect(&self, server: &str) -> Result<(), McpControlError>;
+
+    /// Switches a server on or off.
+    ///
+    /// # Errors
+    /// There is no such server, or it cannot be reached.
+    async fn toggle(&self, server: &str, enabled: bool) -> Result<(), McpControlError>;
+
+    /// Replaces the servers that the host added by such an order before: an
+    /// object of configurations by name.
+    ///
+    /// # Errors
+    /// The object cannot be read. What is wrong with one server is in the answer.
+    async fn set_servers(&self, servers: JsonText) -> Result<McpServersChanged, McpControlError>;
+
+    /// Calls a tool by its whole name (`mcp__server__tool`), for the host
+    /// itself: an MCP result, an object.
+    ///
+    /// # Errors
+    /// There is no such tool, or the call failed.
+    async fn call(&self, tool: &str, arguments: JsonText, limit: Option<Duration>)
+    -> Result<JsonText, McpControlError>;
+
+    /// Reads a resource: `{"contents":[…]}`.
+    ///
+    /// # Errors
+    /// There is no such server or resource.
+    async fn read_resource(&self, server: &str, uri: &str) -> Result<JsonText, McpControlError>;
+}
+
+/// What is known of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct McpStatus {
+    /// Its name.
+    pub name: String,
+    /// `connected`, `failed`, `needs-auth`, `pending` or `disabled`.
+    pub status: String,
+    /// Who configured it.
+    pub source: String,
+    /// The whole entry of the answer to `mcp_status`, an object.
+    pub entry: JsonText,
+}
+
+impl McpStatus {
+    /// What is known of a server.
+    pub fn new(name: impl Into<String>, status: impl Into<String>, source: impl Into<String>, entry: JsonText) -> Self {
+        Self { name: name.into(), status: status.into(), source: source.into(), entry }
+    }
+}
+
+/// What an order has changed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct McpServersChanged {
+    /// Servers that were added.
+    pub added: Vec<String>,
+    /// Servers that were removed.
+    pub removed: Vec<String>,
+    /// What is wrong with others, by name.
+    pub errors: BTreeMap<String, String>,
+}
+
+/// Why an order was not carried out, for the host.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct McpControlError(String);
+
+impl McpControlError {
+    /// With the reason, for people.
+    pub fn new(reason: impl Into<String>) -> Self {
+        Self(reason.into())
+    }
+
+    /// There is no such server.
+    pub fn unknown_server(name: &str) -> Self {
+        Self(format!("Server not found: {name}"))
+    }
+}
+
+type Outcome = Result<Value, McpControlError>;
+
+/// Carries out the orders that concern MCP servers, beside everything else:
+/// they may wait for the host's own answers.
+pub(crate) struct Orders {
+    control: Option<Arc<dyn McpControl>>,
+    host: HostMcp,
+    /// In-process servers that the host's command line named.
+    named: Vec<String>,
+    outbox: Outbox,
+    places: Arc<Semaphore>,
+}
+
+impl Orders {
+    pub(crate) fn new(control: Option<Arc<dyn McpControl>>, host: HostMcp, named: Vec<String>, outbox: Outbox) -> Self {
+        if let Some(control) = &control {
+            control.attach(host.clone());
+        }
+        Self { control, host, named, outbox, places: Arc::new(Semaphore::new(MOST_ORDERS)) }
+    }
+
+    /// Makes the in-process servers known, with those that `initialize` named.
+    pub(crate) fn announce(&self, initialized: &[String]) {
+        if let Some(control) = &self.control {
+            let all: BTreeSet<&String> = self.named.iter().chain(initialized).collect();
+            control.announce(&all.into_iter().cloned().collect::<Vec<_>>());
+        }
+    }
+
+    /// The answer to `mcp_status`. Servers that nobody has taken up yet are pending.
+    pub(crate) fn status(&self, initialized: &[String]) -> Value {
+        let known = self.control.as_ref().map(|control| control.status()).unwrap_or_default();
+        let names: BTreeSet<&str> = known.iter().map(|status| status.name.as_str()).collect();
+        let in_process: BTreeSet<&str> = self.named.iter().chain(initialized).map(String::as_str).collect();
+        let state = match self.control {
+            Some(_) => json!({ "status": "pending" }),
+            None => json!({ "status": "failed", "error": "MCP servers are not supported here" }),
+        };
+        let waiting = in_process.difference(&names).map(|name| {
+            let mut entry = state.clone();
+            entry["name"] = json!(name);
+            entry["source"] = json!("sdk");
+            entry
+        });
+        let entries = known.iter().map(|status| status.entry.to().unwrap_or_default());
+        json!({ "mcpServers": entries.chain(waiting).collect::<Vec<Value>>() })
+    }
+
+    /// Whether an order is one of these.
+    pub(crate) fn concerns(subtype: &str) -> bool {
+        matches!(
+            subtype,
+            "mcp_reconnect" | "mcp_toggle" | "mcp_set_servers" | "mcp_call" | "mcp_read_resource" | "mcp_message"
+        )
+    }
+
+    /// Begins to carry out an order; its answer is written when it is done.
+    ///
+    /// # Errors
+    /// It cannot be carried out.
+    pub(crate) fn begin(&self, id: &str, subtype: &str, body: &JsonText) -> Result<(), Refusal> {
+        if subtype == "mcp_message" {
+            let server = field::<String>(body, "server_name")?.unwrap_or_default();
+            let message = field::<JsonText>(body, "message")?.ok_or_else(|| Refusal::new("`message` is missing"))?;
+            self.host.deliver(&server, message).map_err(Refusal::new)?;
+            self.answer(id, async { Ok(json!({})) });
+            return Ok(());
+        }
+        let server = field::<String>(body, "serverName")?.unwrap_or_default();
+        let Some(control) = self.control.clone() else {
+            return Err(Refusal::new(format!("Server not found: {server}")));
+        };
+        match subtype {
+            "mcp_reconnect" => self.answer(id, async move {
+                control.reconnect(&server).await?;
+                Ok(json!({}))
+            }),
+            "mcp_toggle" => {
+                let enabled = field(body, "enabled")?.ok_or_else(|| Refusal::new("`enabled` is missing"))?;
+                self.answer(id, async move {
+                    control.toggle(&server, enabled).await?;
+                    Ok(json!({}))
+                });
+            }
+            "mcp_set_servers" => {
+                let servers = field(body, "servers")?.unwrap_or_else(JsonText::empty_object);
+                self.answer(id, async move {
+                    let McpServersChanged { added, removed, errors } = control.set_servers(servers).await?;
+                    Ok(json!({ "added": added, "removed": removed, "errors": errors }))
+                });
+            }
+            "mcp_call" => {
+                let tool = field::<String>(body, "tool")?.unwrap_or_default();
+                let arguments = field(body, "arguments")?.unwrap_or_else(JsonText::empty_object);
+                let limit = field::<u64>(body, "timeout_ms")?.map(Duration::from_millis);
+                self.answer(id, async move { read(&control.call(&tool, arguments, limit).await?) });
+            }
+            _ => {
+                let uri = field::<String>(body, "uri")?.ok_or_else(|| Refusal::new("`uri` is missing"))?;
+                self.answer(id, async move { read(&control.read_resource(&server, &uri).await?) });
+            }
+        }
+        Ok(())
+    }
+
+    fn answer(&self, id: &str, outcome: impl Future<Output = Outcome> + Send + 'static) {
+        let (id, outbox, places) = (id.to_owned(), self.outbox.clone(), Arc::clone(&self.places));
+        tokio::spawn(async move {
+            let outcome = match places.try_acquire_owned() {
+                Ok(_place) => outcome.await,
+                Err(_) => Err(McpControlError::new("too many orders to MCP servers are being carried out")),
+            };
+            let mut bytes = Vec::new();
+            match outcome.and_then(|value| JsonText::of(&value).map_err(|error| McpControlError(error.to_string()))) {
+                Ok(json) => line::push(&mut bytes, &Response::success(&id, Some(&json))),
+                Err(error) => line::push(&mut bytes, &Response::error(&id, &error.to_string(), None)),
+            };
+            // A host that is gone needs no answer.
+            let _ = outbox.send(bytes).await;
+        });
+    }
+}
+
+fn read(json: &JsonText) -> Outcome {
+    json.to().map_err(|error| McpControlError(error.to_string()))
+}

@@ -1,0 +1,186 @@
+//! The in-process servers of the host.
+
+use crate::channel::requests::{AskError, Requests};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::mpsc;
+use windlass_types::JsonText;
+
+/// Most messages of one server that wait to be taken.
+const MOST_WAITING: usize = 64;
+/// Most servers that are listened to.
+const MOST_SERVERS: usize = 256;
+
+/// The host as a way to its in-process MCP servers, and to the person behind
+/// it. Cheap to clone.
+#[derive(Clone)]
+pub struct HostMcp {
+    requests: Arc<Requests>,
+    inboxes: Arc<Mutex<BTreeMap<String, Inbox>>>,
+}
+
+struct Inbox {
+    push: mpsc::Sender<JsonText>,
+    messages: Arc<tokio::sync::Mutex<mpsc::Receiver<JsonText>>>,
+}
+
+impl fmt::Debug for HostMcp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostMcp").field("servers", &self.lock().keys().collect::<Vec<_>>()).finish_non_exhaustive()
+    }
+}
+
+/// Why a message did not reach a server of the host.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct HostMcpError(String);
+
+impl From<AskError> for HostMcpError {
+    fn from(error: AskError) -> Self {
+        Self(error.to_string())
+    }
+}
+
+impl HostMcp {
+    pub(crate) fn new(requests: Arc<Requests>) -> Self {
+        Self { requests, inboxes: Arc::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Inbox>> {
+        self.inboxes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A way to one server of the host. Whether the host has it shows when it is asked.
+    pub fn server(&self, name: impl Into<String>) -> HostMcpServer {
+        let name = name.into();
+        let mut inboxes = self.lock();
+        if inboxes.len() >= MOST_SERVERS && !inboxes.contains_key(&name) {
+            // What it sends by itself is lost; it can still be asked.
+            let (_, messages) = mpsc::channel(1);
+            return HostMcpServer { host: self.clone(), name, messages: Arc::new(tokio::sync::Mutex::new(messages)) };
+        }
+        let inbox = inboxes.entry(name.clone()).or_insert_with(|| {
+            let (push, messages) = mpsc::channel(MOST_WAITING);
+            Inbox { push, messages: Arc::new(tokio::sync::Mutex::new(messages)) }
+        });
+        HostMcpServer { host: self.clone(), name, messages: Arc::clone(&inbox.messages) }
+    }
+
+    /// Takes a message that a server of the host sends by itself.
+    pub(crate) fn deliver(&self, server: &str, message: JsonText) -> Result<(), String> {
+        let inboxes = self.lock();
+        let inbox = inboxes.get(server).ok_or_else(|| format!("Server not found: {server}"))?;
+        inbox.push.try_send(message).map_err(|_| format!("too many messages of {server} wait"))
+    }
+
+    /// Puts a question of an MCP server to the person behind the host. A host
+    /// that cannot be asked declines.
+    ///
+    /// Cancel safe: the question is withdrawn.
+    pub async fn elicit(&self, question: &HostElicitation) -> HostElicitationAnswer {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            subtype: &'static str,
+            #[serde(flatten)]
+            question: &'a HostElicitation,
+        }
+        let declined = HostElicitationAnswer { action: "decline".to_owned(), content: None };
+        match self.requests.ask(&Body { subtype: "elicitation", question }, None).await {
+            Ok(Some(answer)) => answer.to().unwrap_or(declined),
+            Ok(None) | Err(_) => declined,
+        }
+    }
+}
+
+/// A question of an MCP server to a person. Its texts are untrusted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(clippy::exhaustive_structs, reason = "the fields of the request")]
+pub struct HostElicitation {
+    /// The server that asks.
+    pub mcp_server_name: String,
+    /// What it asks.
+    pub message: String,
+    /// `form` or `url`.
+    pub mode: &'static str,
+    /// The page to visit, for `url`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// The server's id of the question, for `url`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elicitation_id: Option<String>,
+    /// The schema of the values that are wanted, for `form`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requested_schema: Option<JsonText>,
+}
+
+/// What a person said to a question of an MCP server.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "the fields of the answer")]
+pub struct HostElicitationAnswer {
+    /// `accept`, `decline` or `cancel`.
+    pub action: String,
+    /// The values, if values were wanted.
+    #[serde(default)]
+    pub content: Option<JsonText>,
+}
+
+/// A way to one in-process server of the host. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct HostMcpServer {
+    host: HostMcp,
+    name: String,
+    messages: Arc<tokio::sync::Mutex<mpsc::Receiver<JsonText>>>,
+}
+
+impl HostMcpServer {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Hands one JSON-RPC message to the server, and returns what the host
+    /// answers with: for a request, its response.
+    ///
+    /// A tool call is withdrawn when the run is stopped. Cancel safe: a message
+    /// that nobody waits for any more is withdrawn.
+    ///
+    /// # Errors
+    /// The host is gone, refused the message, or the run was stopped.
+    pub async fn send(&self, message: JsonText) -> Result<Option<JsonText>, HostMcpError> {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            subtype: &'static str,
+            server_name: &'a str,
+            message: &'a JsonText,
+        }
+        #[derive(Deserialize)]
+        struct Method {
+            #[serde(default)]
+            method: String,
+        }
+        #[derive(Deserialize)]
+        struct Said {
+            #[serde(default)]
+            mcp_response: Option<JsonText>,
+        }
+        let method: Method = message.to().map_err(|error| HostMcpError(error.to_string()))?;
+        let body = Body { subtype: "mcp_message", server_name: &self.name, message: &message };
+        let requests = &self.host.requests;
+        let said = match method.method.as_str() {
+            "tools/call" => requests.ask(&body, None).await?,
+            // Greetings and lists belong to no run.
+            _ => requests.ask_apart(&body, None).await?,
+        };
+        let Some(said) = said else { return Ok(None) };
+        let said: Said = said.to().map_err(|error| HostMcpError(error.to_string()))?;
+        Ok(said.mcp_response)
+    }
+
+    /// Waits for a message that the server sends by itself; nothing when none
+    /// will come any more. Cancel safe. Of several that wait, one gets it.
+    pub async fn receive(&self) -> Option<JsonText> {
+        self.messages.lock().await.recv().await
+    }
+}
