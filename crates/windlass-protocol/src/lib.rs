@@ -5,6 +5,10 @@
 //! orders come in, frames go out, and tool permissions and hooks are put to the
 //! host as control requests. It is given a closure that opens the session.
 //!
+//! [`client`] is the other end: a Rust host that spawns such a process, or talks
+//! to one over any pair of byte streams, with the same callbacks, hooks and tools
+//! as in process.
+//!
 //! [`FrameMapper`] is the output side alone: it writes the lines from the events
 //! of a session. It is pure: no clock, no files, no randomness but what it is given.
 //!

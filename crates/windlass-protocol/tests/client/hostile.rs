@@ -2,6 +2,7 @@
 
 use crate::fake::{Peer, pair, ready, ready_over, refused};
 use futures_util::{FutureExt, StreamExt};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -233,4 +234,45 @@ async fn next_may_be_dropped_at_any_time() {
     }
     drop(writing.await.unwrap());
     assert!(client.next().await.unwrap().is_none());
+}
+
+/// Pieces of lines, most of them good for something.
+fn piece() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        Just(b"\n".to_vec()),
+        Just(br#"{"type":"result","subtype":"success","is_error":true}"#.to_vec()),
+        Just(br#"{"type":"control_request","request_id":"a","request":{"subtype":"can_use_tool","tool_name":"x","input":{}}}"#.to_vec()),
+        Just(br#"{"type":"control_cancel_request","request_id":"a"}"#.to_vec()),
+        Just(br#"{"type":"control_response","response":{"request_id":"a"}}"#.to_vec()),
+        Just(br#"{"type":"assistant","message":{"content":[{"type":"text","text":"x"}]}}"#.to_vec()),
+        proptest::collection::vec(any::<u8>(), 0..20),
+        r#"\{"type":"[a-z_]{0,12}","[a-z_]{1,10}":(null|1|\[\]|\{\}|"x")\}"#.prop_map(String::into_bytes),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Whatever comes, it ends, and it ends once.
+    #[test]
+    fn whatever_comes_is_survived(pieces in proptest::collection::vec(piece(), 0..30)) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        runtime.block_on(async {
+            let (mut client, peer) = ready_over(50, ClientOptions::new().max_line(300).max_waiting(100)).await;
+            let Peer { mut input, mut output } = peer;
+            let listening = tokio::spawn(async move { while let Ok(Some(_)) = input.next_line().await {} });
+            tokio::spawn(async move {
+                for piece in pieces {
+                    if output.write_all(&piece).await.is_err() {
+                        return;
+                    }
+                }
+            });
+            let rest = async { while let Ok(Some(_)) = client.next().await {} };
+            tokio::time::timeout(Duration::from_secs(600), rest).await.expect("it ends");
+            assert!(client.next().await.unwrap().is_none());
+            drop(client);
+            listening.await.unwrap();
+        });
+    }
 }
