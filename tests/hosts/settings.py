@@ -1,0 +1,198 @@
+"""Settings files, trust, kept permission updates and custom commands through the Python Agent SDK."""
+
+import json
+import os
+
+import common
+from claude_agent_sdk import PermissionResultAllow, PermissionUpdate, query
+from claude_agent_sdk.types import PermissionRuleValue
+from common import client, collect, contains, equal, play, raises, result, say, test, text, tool
+
+TOUCH = "Bash(touch *)"
+
+
+def put(world, name, content):
+    """Writes a file below the world's root; anything but text as JSON."""
+    path = os.path.join(world.root, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(content if isinstance(content, str) else json.dumps(content))
+
+
+def get(world, name):
+    with open(os.path.join(world.root, name)) as file:
+        return json.load(file)
+
+
+def rules(**lists):
+    return {"permissions": lists}
+
+
+async def touches(world, **more):
+    """Whether a run may touch a file."""
+    script = play(tool("Bash", command="touch made"), text("ok"))
+    denied = result(await collect(query(prompt=script, options=world.options(**more)))).permission_denials
+    made = "made" in world.files()
+    equal(bool(denied), not made)
+    if made:
+        os.remove(world.path("made"))
+    return made
+
+
+@test
+async def a_project_counts_when_its_source_is_named(world):
+    put(world, "work/.claude/settings.json", rules(allow=[TOUCH]))
+    for sources, allowed in ((None, False), ([], False), (["user", "local"], False), (["user", "project"], True)):
+        equal((sources, await touches(world, setting_sources=sources)), (sources, allowed))
+    contains("".join(world.stderr), "without trust in the project: " + TOUCH)
+    # What it forbids counts in any case, unless it is not read at all.
+    put(world, "work/.claude/settings.json", rules(deny=[TOUCH]))
+    for sources, allowed in ((None, False), (["project"], False), ([], True), (["user"], True)):
+        equal((sources, await touches(world, setting_sources=sources, allowed_tools=["Bash"])), (sources, allowed))
+
+
+@test
+async def a_project_that_the_user_trusts_counts(world):
+    put(world, "work/.claude/settings.json", rules(allow=[TOUCH]))
+    put(world, "home/.claude.json", {"projects": {world.cwd: {"hasTrustDialogAccepted": True}}})
+    assert await touches(world)
+    put(world, "home/.claude.json", {"projects": {world.root: {"hasTrustDialogAccepted": True}}})
+    assert not await touches(world), "trust in the folder around it is none in it"
+
+
+@test
+async def the_user_counts_by_default(world):
+    put(world, "home/settings.json", {**rules(allow=[TOUCH]), "model": "haiku"})
+    assert await touches(world)
+    assert not await touches(world, setting_sources=[])
+    assert not await touches(world, setting_sources=["project", "local"])
+    for sources, part in ((None, "haiku"), ([], "opus")):
+        answer = result(await collect(query(prompt=play([{"say": "model"}]), options=world.options(setting_sources=sources))))
+        contains(answer.result, part)
+
+
+@test
+async def settings_of_the_option(world):
+    inline = json.dumps({**rules(allow=[TOUCH]), "model": "haiku", "env": {"GREETING": "hello"}})
+    path = world.write("mine.json", inline)
+    for given in (inline, path, "mine.json"):
+        for sources in (None, []):
+            assert await touches(world, settings=given, setting_sources=sources), given
+        script = play(tool("Bash", command="echo $GREETING"), [{"say": "results"}, {"say": "model"}])
+        answer = result(await collect(query(prompt=script, options=world.options(settings=given, allowed_tools=["Bash"]))))
+        contains(answer.result, "haiku")
+    put(world, "home/settings.json", rules(deny=[TOUCH]))
+    assert not await touches(world, settings=inline), "a deny of any file counts"
+
+
+@test
+async def variables_for_the_provider_come_from_the_user_alone(world):
+    real = world.env.pop("ANTHROPIC_BASE_URL")
+    address = {"env": {"ANTHROPIC_BASE_URL": real}}
+    nowhere = {"env": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}}
+    put(world, "home/settings.json", address)
+    put(world, "work/.claude/settings.json", nowhere)
+    sources = ["user", "project"]
+    options = world.options(setting_sources=sources)
+    equal(result(await collect(query(prompt=play(text("here")), options=options))).result, "here")
+    contains("".join(world.stderr), "cannot set up the model provider: ANTHROPIC_BASE_URL")
+
+
+@test
+async def an_answer_for_the_local_file_holds_in_the_next_session(world):
+    asked = []
+
+    async def decide(name, given, context):
+        asked.append(given["command"])
+        rule = PermissionRuleValue(tool_name="Bash", rule_content="touch *")
+        update = PermissionUpdate(type="addRules", rules=[rule], behavior="allow", destination="localSettings")
+        return PermissionResultAllow(updated_permissions=[update])
+
+    assert await touches(world, can_use_tool=decide)
+    equal(get(world, "work/.claude/settings.local.json"), rules(allow=[TOUCH]))
+    equal(sorted(os.listdir(os.path.join(world.cwd, ".claude"))), ["settings.local.json"])
+    # Another session, nobody to ask, and nobody trusts the project as a whole.
+    assert await touches(world)
+    equal(asked, ["touch made"])
+    put(world, "work/.claude/settings.local.json", rules(allow=["Bash(touch m*)"]))
+    assert not await touches(world), "a rule that nobody approved"
+    # Sources that are not read are not written.
+    assert await touches(world, can_use_tool=decide, setting_sources=["user"])
+    equal(get(world, "work/.claude/settings.local.json"), rules(allow=["Bash(touch m*)"]))
+
+
+@test
+async def suggestions_may_come_back_as_they_are(world):
+    async def decide(name, given, context):
+        assert context.suggestions, context
+        return PermissionResultAllow(updated_permissions=context.suggestions)
+
+    assert await touches(world, can_use_tool=decide)
+    equal(get(world, "work/.claude/settings.local.json"), rules(allow=["Bash(touch made)"]))
+    assert await touches(world)
+
+
+@test
+async def each_destination_has_its_file(world):
+    put(world, "work/.claude/settings.json", '{\n "hooks": {},\n "permissions": {"deny": ["Bash(rm *)"]}}')
+    destinations = ["projectSettings", "userSettings", "session"]
+
+    async def decide(name, given, context):
+        rules = [PermissionRuleValue(tool_name="Bash", rule_content=f"touch {at}") for at in destinations]
+        updates = [
+            PermissionUpdate(type="addRules", rules=[rule], behavior="allow", destination=at)
+            for at, rule in zip(destinations, rules)
+        ]
+        return PermissionResultAllow(updated_permissions=updates)
+
+    assert await touches(world, can_use_tool=decide)
+    project = get(world, "work/.claude/settings.json")
+    equal(project, {"hooks": {}, **rules(deny=["Bash(rm *)"], allow=["Bash(touch projectSettings)"])})
+    equal(get(world, "home/settings.json"), rules(allow=["Bash(touch userSettings)"]))
+    equal(world.files(), [".claude"])
+
+
+@test
+async def an_answer_to_a_protected_call_is_not_kept(world):
+    async def decide(name, given, context):
+        rule = PermissionRuleValue(tool_name="Write")
+        update = PermissionUpdate(type="addRules", rules=[rule], behavior="allow", destination="localSettings")
+        mode = PermissionUpdate(type="setMode", mode="bypassPermissions", destination="localSettings")
+        return PermissionResultAllow(updated_permissions=[update, mode])
+
+    script = play(tool("Write", file_path=world.path(".envrc"), content="x"), text("ok"))
+    await collect(query(prompt=script, options=world.options(can_use_tool=decide)))
+    equal(world.files(), [".envrc"])
+    contains("".join(world.stderr), "needs an answer every time")
+
+
+@test
+async def a_broken_file_stops_the_session(world):
+    for name, content in (
+        ("work/.claude/settings.json", "{"),
+        ("work/.claude/settings.local.json", rules(deny="Bash")),
+        ("home/settings.json", rules(deny=["Bash("])),
+    ):
+        put(world, name, content)
+        await raises(collect(query(prompt=play(text("ok")), options=world.options())))
+        contains("".join(world.stderr), name)
+        equal(result(await collect(query(prompt=play(text("ok")), options=world.options(setting_sources=[])))).result, "ok")
+        os.remove(os.path.join(world.root, name))
+
+
+@test
+async def custom_commands(world):
+    put(world, "work/.claude/commands/front/say.md", "---\ndescription: Says it\nargument-hint: [what]\n---\nscript:$ARGUMENTS")
+    put(world, "home/commands/mine.md", "Mine")
+    async with client(world) as host:
+        listed = {command["name"]: command for command in (await host.get_server_info())["commands"]}
+        equal(listed["front:say"]["description"], "Says it (project)")
+        equal(listed["front:say"]["argumentHint"], "[what]")
+        contains(listed["mine"]["description"], "(user)")
+        script = json.dumps([[{"text": "said"}]])
+        equal((await say(host, f"/front:say {script}")).result, "said")
+        equal((await say(host, "/unknown x")).result, "done")
+
+
+if __name__ == "__main__":
+    common.main()
