@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::settings::SettingsFlags;
+use crate::proxy::ProxyArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use windlass::{Effort, JsonText, PermissionMode};
@@ -193,6 +194,8 @@ pub(crate) enum OutputFormat {
 pub(crate) enum Command {
     /// Watch an agent find and fix a real bug; needs no key
     Demo(DemoArgs),
+    /// Keep the key here: run a command, or anything, with a local address and a nonce instead
+    Proxy(ProxyArgs),
     /// Test permission rules without a model
     #[command(subcommand)]
     Permissions(PermissionsCommand),

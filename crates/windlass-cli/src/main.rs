@@ -12,6 +12,7 @@ mod output;
 mod permissions;
 mod prompt;
 mod provider;
+mod proxy;
 mod run;
 mod schema;
 mod sessions;
@@ -39,8 +40,10 @@ fn main() {
 
 /// Carries out the command line and returns the exit code.
 fn command() -> anyhow::Result<i32> {
+    // Behind `proxy --` there may be the command line of a host.
+    let proxies = std::env::args_os().nth(1).is_some_and(|word| word == "proxy");
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    if let Some(flags) = host::wanted(words) {
+    if !proxies && let Some(flags) = host::wanted(words) {
         return block_on(host::host(flags));
     }
     let cli = match Cli::try_parse() {
@@ -66,6 +69,7 @@ fn command() -> anyhow::Result<i32> {
         }
         None => block_on(run::run(cli.run, terminal)),
         Some(Command::Demo(args)) => block_on(demo::demo(args, terminal)),
+        Some(Command::Proxy(args)) => proxy::proxy(args),
         Some(Command::Permissions(PermissionsCommand::Explain)) => block_on(explain::explain()),
         Some(Command::Tools(ToolsCommand::List)) => tools::list(terminal),
         Some(Command::Tools(ToolsCommand::Call(args))) => block_on(tools::call(args)),
@@ -73,7 +77,7 @@ fn command() -> anyhow::Result<i32> {
     }
 }
 
-fn block_on(work: impl Future<Output = anyhow::Result<i32>>) -> anyhow::Result<i32> {
+pub(crate) fn block_on(work: impl Future<Output = anyhow::Result<i32>>) -> anyhow::Result<i32> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let code = runtime.block_on(work);
     runtime.shutdown_background();

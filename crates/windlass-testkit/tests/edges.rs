@@ -42,6 +42,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "windlass-anthropic",
             "windlass-context",
             "windlass-hook",
+            "windlass-http",
             "windlass-mcp",
             "windlass-model",
             "windlass-permission",

@@ -11,6 +11,8 @@ mod demo;
 mod errors;
 mod formats;
 mod place;
+#[cfg(unix)]
+mod proxy;
 mod sessions;
 mod settings;
 mod signals;

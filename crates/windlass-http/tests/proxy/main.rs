@@ -12,5 +12,6 @@
 mod bounds;
 mod refusals;
 mod secrets;
+mod speed;
 mod streams;
 mod world;

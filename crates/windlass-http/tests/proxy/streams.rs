@@ -76,7 +76,7 @@ async fn the_upload_begins_before_the_client_has_sent_it_all() {
 #[tokio::test]
 async fn a_client_that_goes_ends_the_request_upstream() {
     let (server, proxy) = world().await;
-    let (gate, after) = (Gate::new(), message().event_ends()[2]);
+    let (gate, after) = (Gate::new(), message().event_ends()[3]);
     // Before the head, and inside the body.
     for (number, reply) in [message().pause_at(0, &gate), message().hang_at(after)].into_iter().enumerate() {
         server.push(reply);
