@@ -13,4 +13,5 @@ mod commands;
 mod control;
 mod host;
 mod messages;
+mod storms;
 mod world;
