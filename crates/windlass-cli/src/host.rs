@@ -4,11 +4,13 @@
 mod commands;
 mod flags;
 mod live;
+mod mcp;
 mod remember;
 mod sessions;
 
 use crate::args::Cli;
 use crate::failure::Usage;
+use crate::mcp::Configured;
 use crate::permissions::rules;
 use crate::provider::Provider;
 use crate::settings::{ProjectSettings, SettingsFlags};
@@ -16,6 +18,7 @@ use crate::terminal::clean;
 use clap::Parser;
 use flags::Flags;
 use live::{Environment, Renewable};
+use mcp::{HostServers, PromptTool};
 use remember::Remembering;
 use std::future::Future;
 use std::io::{Write, stderr};
@@ -25,7 +28,6 @@ use windlass::crates::context::SystemPrompt;
 use windlass::crates::permission::PolicyConfig;
 use windlass::crates::project::Commands;
 use windlass::crates::runtime::ModelProfile;
-use windlass::crates::session::ProjectKey;
 use windlass::crates::types::RuleSource;
 use windlass::{
     Behavior, ModelProvider, PermissionMode, Permissions, Policy, SessionBuilder, Thinking, Toolkit,
@@ -51,6 +53,7 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
     let options = host.options();
     let server = Server::new(|setup| host.open(setup), options);
     let served = server.serve(tokio::io::stdin(), tokio::io::stdout(), terminated()).await;
+    host.mcp.servers.close().await;
     match served {
         Ok(Served { shut_down: true, .. }) => Ok(143),
         Ok(served) => Ok(i32::from(served.is_error)),
@@ -69,6 +72,7 @@ struct Host {
     bypass_allowed: bool,
     cwd: PathBuf,
     mirror: Option<Mirror>,
+    mcp: Arc<HostServers>,
 }
 
 impl Host {
@@ -92,7 +96,8 @@ impl Host {
             (false, None) => settings.mode(bypass_allowed).unwrap_or_default(),
         };
         let mirror = sessions::mirror(&flags);
-        Ok(Self { flags, settings, commands: Arc::new(commands), mode, bypass_allowed, cwd, mirror })
+        let mcp = Arc::new(HostServers::start(Configured::read(flags.values("mcp-config"))?, &cwd));
+        Ok(Self { flags, settings, commands: Arc::new(commands), mode, bypass_allowed, cwd, mirror, mcp })
     }
 
     /// What is accepted but has no effect.
@@ -112,30 +117,9 @@ impl Host {
                 notes.push(format!("--{ignored} has no effect in this version"));
             }
         }
-        if let Some(tool) = flags.text("permission-prompt-tool").filter(|tool| *tool != "stdio") {
-            notes.push(format!("nobody is asked about tool calls: the tool {tool:?} is not there"));
-        }
-        let servers = self.mcp_servers();
-        if !servers.is_empty() {
-            notes.push(format!("MCP servers are not supported by this version: {}", servers.join(", ")));
-        }
         notes.extend(self.settings.notes());
         notes.extend(self.commands.notes.iter().map(ToString::to_string));
         notes
-    }
-
-    fn mcp_servers(&self) -> Vec<String> {
-        let names = |text: &str| {
-            let json = if text.trim_start().starts_with('{') {
-                text.to_owned()
-            } else {
-                std::fs::read_to_string(text).unwrap_or_default()
-            };
-            let config: serde_json::Value = serde_json::from_str(&json).unwrap_or_default();
-            let servers = config.get("mcpServers").and_then(serde_json::Value::as_object);
-            servers.map(|servers| servers.keys().cloned().collect::<Vec<_>>()).unwrap_or_default()
-        };
-        self.flags.values("mcp-config").into_iter().flat_map(names).collect()
     }
 
     fn options(&self) -> ServerOptions {
@@ -160,7 +144,8 @@ impl Host {
         options.slash_commands = !self.flags.has("disable-slash-commands");
         options.commands = commands::listed(&self.commands);
         options.replay_user_messages = self.flags.has("replay-user-messages");
-        options.mcp_servers = self.mcp_servers();
+        options.mcp_servers = self.mcp.named();
+        options.mcp = Some(Arc::clone(&self.mcp) as _);
         options.mirror.clone_from(&self.mirror);
         options.session_id = self.flags.text("resume").or(self.flags.text("session-id")).map(str::to_owned);
         options
@@ -181,10 +166,8 @@ impl Host {
         for notice in &session.notices {
             note_to_stderr(notice);
         }
-        let transcript = home.map(|home| {
-            let project = ProjectKey::of(&self.cwd);
-            let file = format!("{}.jsonl", session.handle.session_id());
-            home.root().join("projects").join(project.as_str()).join(file)
+        let kept = home.map(|home| {
+            sessions::Kept::new(&home, self.mirror.as_ref(), &self.cwd, session.handle.session_id())
         });
         let environment = Environment {
             settings: Arc::clone(&self.settings),
@@ -205,8 +188,8 @@ impl Host {
                 note_to_stderr(&problem);
             }
         });
-        Ok(match transcript {
-            Some(path) => opened.with_transcript(path),
+        Ok(match kept {
+            Some(kept) => opened.with_transcript(kept.path()).with_rename(move |title| kept.rename(&title)),
             None => opened,
         })
     }
@@ -234,6 +217,7 @@ impl Host {
             .tools(self.tools())
             .permissions(self.permissions(setup)?)
             .hook(setup.hooks.clone())
+            .mcp_servers(self.mcp.servers.clone())
             .system_prompt(prompt)
             .append_system_prompt(&append)
             .thinking(match setup.thinking {
@@ -318,10 +302,15 @@ impl Host {
         if self.bypass_allowed {
             permissions = permissions.allow_bypass();
         }
+        let tool = self.flags.text("permission-prompt-tool").filter(|tool| *tool != "stdio");
         Ok(match &setup.permissions {
             Some(host) => {
                 let files = Arc::new(self.settings.updates.clone());
                 permissions.asking(Remembering::new(host.clone(), files))
+            }
+            None if tool.is_some() => {
+                let tool = PromptTool::new(self.mcp.servers.clone(), tool.unwrap_or_default());
+                permissions.asking(Remembering::new(tool, Arc::new(self.settings.updates.clone())))
             }
             None => permissions,
         })

@@ -8,6 +8,7 @@ mod explain;
 mod failure;
 mod host;
 mod jsonl;
+mod mcp;
 mod output;
 mod permissions;
 mod prompt;
