@@ -10,9 +10,9 @@ use crate::{Effect, EffectId, Machine, ModelFailure, ModelProfile, Unprepared};
 use std::sync::Arc;
 use windlass_context::{estimate_request, runtime_text};
 use windlass_types::{
-    AssistantEntry, ContentBlock, Continuation, DecisionReason, Delta, EntryKind, EventKind, Interrupted, MessageId,
-    ModelErrorKind, ModelItem, ModelRequest, Outcome, RetryStatus, RunFailure, RunFailureKind, Status, StopReason,
-    Thinking, Timestamp, Usage, WithdrawReason,
+    AssistantEntry, ContentBlock, Continuation, DecisionReason, Delta, EntryId, EntryKind, EventKind, Interrupted,
+    MessageId, ModelErrorKind, ModelItem, ModelRequest, Outcome, RetryStatus, RunFailure, RunFailureKind, Status,
+    StopReason, Thinking, Timestamp, Usage, WithdrawReason,
 };
 
 /// A model call that is going on.
@@ -25,6 +25,8 @@ pub(crate) struct ModelCall {
     message_id: Option<MessageId>,
     message_model: String,
     start_usage: Usage,
+    /// The ids of the blocks that are complete.
+    block_ids: Vec<EntryId>,
     usage: Usage,
     /// Whether the host saw anything of the message.
     shown: bool,
@@ -107,6 +109,7 @@ impl Machine {
             started: self.now,
             message_id: None,
             start_usage: Usage::default(),
+            block_ids: Vec::new(),
             usage: Usage::default(),
             shown: false,
             retry,
@@ -203,10 +206,13 @@ impl Machine {
             Step::Thinking { index, thinking } => self.delta(index, Delta::Thinking(thinking.to_owned())),
             Step::ToolInput { index, json } => self.delta(index, Delta::ToolInput(json.to_owned())),
             Step::BlockFinished { index, block, malformed } => {
+                let line = self.fresh_id();
+                let Phase::Calling(call) = &mut self.phase else { return };
                 call.shown = true;
+                call.block_ids.push(line.clone());
                 let message_id = call.message_id.clone().unwrap_or_else(|| MessageId::from(""));
                 let (model, usage) = (call.message_model.clone(), call.start_usage);
-                let kind = EventKind::BlockFinished { message_id, model, index, block: block.clone(), usage };
+                let kind = EventKind::BlockFinished { message_id, model, index, line, block: block.clone(), usage };
                 self.event(kind, None);
                 if let ContentBlock::ToolUse(tool_use) = block {
                     let unusable = malformed
@@ -238,7 +244,8 @@ impl Machine {
                 run.output_continuations = 0;
             }
         }
-        let block_ids: Vec<_> = content.iter().map(|_| self.fresh_id()).collect();
+        let mut shown = call.block_ids.iter().cloned();
+        let block_ids: Vec<_> = content.iter().map(|_| shown.next().unwrap_or_else(|| self.fresh_id())).collect();
         if !content.is_empty() {
             self.name_lines(&content, &block_ids, &stop_reason);
             // Gateways have names of their own. What counts later is who can read its reasoning again.
@@ -261,7 +268,7 @@ impl Machine {
     }
 
     /// Tells each call which line of the log holds it, and which may not run because of how the message ended.
-    fn name_lines(&mut self, content: &[ContentBlock], ids: &[windlass_types::EntryId], stop_reason: &StopReason) {
+    fn name_lines(&mut self, content: &[ContentBlock], ids: &[EntryId], stop_reason: &StopReason) {
         let cut = is_cut(stop_reason);
         let last_is_call = matches!(content.last(), Some(ContentBlock::ToolUse(_)));
         let lines = content.iter().zip(ids).filter(|(block, _)| matches!(block, ContentBlock::ToolUse(_)));

@@ -246,13 +246,16 @@ impl Machine {
         let mut entry = ToolResultEntry::new(result.clone(), line.clone());
         entry.structured.clone_from(&outcome.structured);
         entry.synthetic = synthetic.is_some();
-        entries.push(self.record(Some(line), EntryKind::ToolResult(entry)));
+        let entry = self.record(Some(line), EntryKind::ToolResult(entry));
+        let entry_id = entry.id.clone();
+        entries.push(entry);
         let append = self.append(entries, true);
         let mut finished = ToolFinished::new(tool, result);
         finished.structured = outcome.structured;
         finished.diff = outcome.diff;
         finished.duration_ms = outcome.duration_ms;
         finished.denied = denied;
+        finished.entry = Some(entry_id);
         self.event(EventKind::ToolFinished(finished), Some(append));
         self.apply_changes();
     }

@@ -2,7 +2,9 @@
 
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
-use windlass_types::{ContentBlock, JsonText, ModelUsage, PermissionDenial, ToolResult, ToolResultContent, Usage};
+use windlass_types::{
+    ContentBlock, EntryId, JsonText, ModelUsage, PermissionDenial, ToolResult, ToolResultContent, Usage,
+};
 
 /// A UUID v4 made of random bits.
 #[derive(Clone, Copy)]
@@ -12,7 +14,9 @@ impl Uuid {
     /// The id of an entry, if it has the form of ours.
     pub(crate) fn of(id: &EntryId) -> Option<Self> {
         let digits = id.as_str().bytes().filter(|byte| *byte != b'-');
-        let bits = digits.map(|digit| char::from(digit).to_digit(16)).try_fold(0_u128, |bits, digit| Some(bits << 4 | u128::from(digit?)))?;
+        let bits = digits
+            .map(|digit| char::from(digit).to_digit(16))
+            .try_fold(0_u128, |bits, digit| Some(bits << 4 | u128::from(digit?)))?;
         (id.is_uuid()).then_some(Self(bits))
     }
 }

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use windlass_types::{
-    Behavior, Decision, DecisionReason, Event, EventKind, HookOutcome, JsonText, RunResult, RunStarted, StateChange,
+    Behavior, Decision, DecisionReason, EntryId, Event, EventKind, HookOutcome, JsonText, RunResult, RunStarted, StateChange,
     Status, ToolFinished, ToolResultContent, ToolUseId, Usage, WithdrawReason,
 };
 
@@ -265,6 +265,7 @@ impl FrameMapper {
     fn user<C: Serialize>(
         &mut self,
         at: Envelope<'_>,
+        line: Option<&EntryId>,
         block: C,
         structured: Option<Structured<'_>>,
         out: &mut Vec<u8>,
@@ -274,7 +275,7 @@ impl FrameMapper {
             message: UserMessage { role: "user", content: [block] },
             parent_tool_use_id: at.parent,
             session_id: at.session_id,
-            uuid: self.uuid(),
+            uuid: line.and_then(Uuid::of).unwrap_or_else(|| self.uuid()),
             tool_use_result: structured,
         };
         line::push(out, &frame)
@@ -287,13 +288,13 @@ impl FrameMapper {
             Some(structured) => Structured::Json(structured),
             None => Structured::Text(result.content.text()),
         };
-        if self.user(at, ResultBlock::new(result, &result.content), Some(structured), out)
-            || self.user(at, ResultBlock::new(result, &result.content), None, out)
+        if self.user(at, finished.entry.as_ref(), ResultBlock::new(result, &result.content), Some(structured), out)
+            || self.user(at, finished.entry.as_ref(), ResultBlock::new(result, &result.content), None, out)
         {
             return;
         }
         let note = ToolResultContent::from("[This result is too long for one frame. The model read it.]");
-        self.user(at, ResultBlock::new(result, &note), None, out);
+        self.user(at, finished.entry.as_ref(), ResultBlock::new(result, &note), None, out);
     }
 
     fn system(&mut self, at: Envelope<'_>, subtype: &'static str, body: impl Serialize, out: &mut Vec<u8>) {
@@ -365,12 +366,12 @@ impl FrameMapper {
             self.inform(at, notice, None, out);
         }
         if let Some(text) = ending.user_text {
-            self.user(at, TextBlock::new(text), None, out);
+            self.user(at, None, TextBlock::new(text), None, out);
         }
         if let Some((class, text)) = &ending.api_error {
-            let id = windlass_types::EntryId::from_bits((self.ids)());
+            let id = EntryId::from_bits((self.ids)());
             let usage = Usage::default();
-            let message = Message { id: id.as_str(), model: "<synthetic>", error: Some(class), usage };
+            let message = Message { id: id.as_str(), model: "<synthetic>", error: Some(class), usage, line: None };
             self.assistant(at, message, TextBlock::new(text), out);
         }
         self.result(at, result, &ending, out);
@@ -433,6 +434,8 @@ struct Message<'a> {
     model: &'a str,
     error: Option<&'static str>,
     usage: Usage,
+    /// The id of its line in the log.
+    line: Option<&'a EntryId>,
 }
 
 /// The part of the pipeline that decided, as the wire names it.

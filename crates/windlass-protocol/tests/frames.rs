@@ -3,7 +3,7 @@
 
 use windlass_protocol::{FrameMapper, FrameOptions, MAX_LINE, is_error};
 use windlass_types::{
-    Behavior, ContentBlock, Continuation, Decision, DecisionReason, Delta, Event, EventKind, HookEventName,
+    Behavior, ContentBlock, Continuation, Decision, DecisionReason, Delta, EntryId, Event, EventKind, HookEventName,
     HookOutcome, Interrupted, JsonText, MatchedRule, MessageId, ModelErrorKind, NanoUsd, Outcome, PermissionDenial,
     PermissionMode, RetryStatus, RuleSource, RunFailure, RunFailureKind, RunId, RunResult, RunStarted, SessionId,
     StateChange, Status, StopReason, ToolFinished, ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId, Usage,
@@ -67,7 +67,8 @@ fn delta(text: &str) -> EventKind {
 
 fn block(block: ContentBlock) -> EventKind {
     let message_id = MessageId::from("msg_1");
-    EventKind::BlockFinished { message_id, model: "opus-1".into(), index: 0, block, usage: Usage::new(9, 1) }
+    let (line, usage) = (EntryId::from_bits(5), Usage::new(9, 1));
+    EventKind::BlockFinished { message_id, model: "opus-1".into(), index: 0, line, block, usage }
 }
 
 fn call() -> ToolUse {
@@ -114,6 +115,8 @@ fn check(kind: EventKind, expected: &[&str]) {
 }
 
 const ID: &str = r#""uuid":"00000000-0000-4000-8000-000000000001""#;
+/// The id of a line in the log: frames of what is stored have that.
+const LINE_ID: &str = r#""uuid":"00000000-0000-4000-8000-000000000005""#;
 
 #[test]
 fn init() {
@@ -138,7 +141,7 @@ fn blocks_and_results() {
         ),
     ] {
         let expected = format!(
-            r#"{{"type":"assistant","message":{{"id":"msg_1","type":"message","role":"assistant","model":"opus-1","content":[{written}],"stop_reason":null,"stop_sequence":null,{usage}}},"parent_tool_use_id":null,"session_id":"s",{ID}}}"#
+            r#"{{"type":"assistant","message":{{"id":"msg_1","type":"message","role":"assistant","model":"opus-1","content":[{written}],"stop_reason":null,"stop_sequence":null,{usage}}},"parent_tool_use_id":null,"session_id":"s",{LINE_ID}}}"#
         );
         check(block(content), &[&expected]);
     }
@@ -150,6 +153,11 @@ fn blocks_and_results() {
         r#"{{"type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"toolu_1","content":"no such file","is_error":true}}]}},"parent_tool_use_id":null,"session_id":"s",{ID},"tool_use_result":"Error: no such file"}}"#
     );
     check(tool_finished(ToolResult::error("toolu_1", "no such file")), &[&expected]);
+    let mut stored = ToolFinished::new("Read".into(), ToolResult::ok("toolu_1", "x"));
+    stored.entry = Some(EntryId::from_bits(5));
+    let mut out = Vec::new();
+    mapper(false).map(&event(EventKind::ToolFinished(stored)), &mut out);
+    assert!(String::from_utf8(out).unwrap().contains(LINE_ID), "results have the ids of their lines as well");
 }
 
 #[test]

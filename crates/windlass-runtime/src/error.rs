@@ -7,7 +7,7 @@ use windlass_session::{ForkError, StoreError};
 #[non_exhaustive]
 pub enum OpenError {
     /// The session store refused.
-    #[error("the session could not be opened: {source}")]
+    #[error(transparent)]
     Store {
         /// Why.
         source: StoreError,
@@ -19,7 +19,7 @@ pub enum OpenError {
         session_id: String,
     },
     /// The session cannot go on at the given point, or cannot be copied.
-    #[error("{source}")]
+    #[error(transparent)]
     Fork {
         /// Why.
         source: ForkError,

@@ -1,8 +1,9 @@
 //! What hosts see of a run.
 
 use crate::{
-    ContentBlock, Continuation, Decision, HookEventName, HookOutcome, JsonText, MessageId, ModelErrorKind, NanoUsd,
-    PermissionMode, PermissionRequest, RunId, RunResult, SessionId, StopReason, ToolResult, ToolUseId, Usage,
+    CompactTrigger, ContentBlock, Continuation, Decision, EntryId, HookEventName, HookOutcome, JsonText, MessageId,
+    ModelErrorKind, NanoUsd, PermissionMode, PermissionRequest, RunId, RunResult, SessionId, StopReason, ToolResult,
+    ToolUseId, Usage,
 };
 use serde::Serialize;
 use std::fmt;
@@ -101,6 +102,8 @@ pub enum EventKind {
         model: String,
         /// The block's position.
         index: usize,
+        /// The id of the block's line in the log, once the message is stored.
+        line: EntryId,
         /// The block.
         block: ContentBlock,
         /// Usage as known when the message started.
@@ -161,6 +164,8 @@ pub enum EventKind {
         /// Cost of the session so far.
         cost: NanoUsd,
     },
+    /// The conversation was replaced by a summary.
+    Compacted(Compacted),
     /// State of the session changed.
     StateChanged(StateChange),
     /// The run is over.
@@ -280,12 +285,41 @@ pub struct ToolFinished {
     pub duration_ms: u64,
     /// The verdict, when permission or hooks kept it from running.
     pub denied: Option<Decision>,
+    /// Its id in the log.
+    pub entry: Option<EntryId>,
 }
 
 impl ToolFinished {
     /// A call that ran.
     pub fn new(tool: String, result: ToolResult) -> Self {
-        Self { tool, result, structured: None, diff: None, duration_ms: 0, denied: None }
+        Self { tool, result, structured: None, diff: None, duration_ms: 0, denied: None, entry: None }
+    }
+}
+
+/// A conversation that was replaced by a summary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Compacted {
+    /// Why.
+    pub trigger: CompactTrigger,
+    /// How long the conversation was, in tokens.
+    pub pre_tokens: u64,
+    /// How long it is now, in tokens, estimated.
+    pub post_tokens: u64,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// What the model reads from now on instead.
+    pub summary: String,
+    /// The id of the summary in the log.
+    pub entry: EntryId,
+    /// The id of the boundary in the log.
+    pub boundary: EntryId,
+}
+
+impl Compacted {
+    /// A compaction that took no time.
+    pub fn new(trigger: CompactTrigger, summary: String, boundary: EntryId, entry: EntryId) -> Self {
+        Self { trigger, pre_tokens: 0, post_tokens: 0, duration_ms: 0, summary, entry, boundary }
     }
 }
 
@@ -334,6 +368,16 @@ pub enum Status {
         from: String,
         /// The model that takes over.
         to: String,
+    },
+    /// The conversation is being replaced by a summary.
+    Compacting {
+        /// Why.
+        trigger: CompactTrigger,
+    },
+    /// It could not be, and stays as it is.
+    CompactionFailed {
+        /// Why, in words.
+        message: String,
     },
     /// The cached prefix changed since the last call.
     CacheBroken {

@@ -1,11 +1,13 @@
 //! The flags that say which session to go on with, from where, and where it is.
 
 use super::flags::Flags;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use windlass::crates::session::{Annotation, Owner, ProjectKey, SessionKey, SessionStore};
 use windlass::crates::store::{JsonlStore, LogObserver};
+use windlass::crates::types::SessionId;
 use windlass::{Error, Home, SessionBuilder};
-use windlass_protocol::Mirror;
+use windlass_protocol::{Mirror, OpenFailure};
 
 /// Longest line that the TypeScript SDK is sent, which reads lines of any length.
 const LONG: usize = 64 * 1024 * 1024;
@@ -37,9 +39,44 @@ pub(super) fn mirror(flags: &Flags) -> Option<Mirror> {
 pub(super) fn keep(builder: SessionBuilder, home: Option<&Home>, mirror: Option<&Mirror>) -> SessionBuilder {
     let Some(home) = home else { return builder };
     let builder = builder.persist(home.clone());
-    let Some(mirror) = mirror else { return builder };
+    match mirror {
+        Some(_) => builder.store(Arc::new(store(home, mirror))),
+        None => builder,
+    }
+}
+
+fn store(home: &Home, mirror: Option<&Mirror>) -> JsonlStore {
     let store = JsonlStore::with_imports(home.root(), home.also_read().to_vec());
-    builder.store(Arc::new(store.observed(Arc::new(Feed(mirror.clone())))))
+    match mirror {
+        Some(mirror) => store.observed(Arc::new(Feed(mirror.clone()))),
+        None => store,
+    }
+}
+
+/// Where a session is written, and how it can be named.
+pub(super) struct Kept {
+    store: Arc<JsonlStore>,
+    key: SessionKey,
+}
+
+impl Kept {
+    pub(super) fn new(home: &Home, mirror: Option<&Mirror>, cwd: &Path, session: &SessionId) -> Self {
+        let key = SessionKey::new(ProjectKey::of(cwd), session.clone());
+        Self { store: Arc::new(store(home, mirror)), key }
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        self.store.log_path(&self.key)
+    }
+
+    /// Gives the session a title.
+    pub(super) fn rename(&self, title: &str) -> impl Future<Output = Result<(), OpenFailure>> + Send + use<> {
+        let (store, key, title) = (Arc::clone(&self.store), self.key.clone(), title.to_owned());
+        async move {
+            let owner = Owner::new(std::process::id(), "windlass");
+            Ok(store.annotate(&key, &owner, &Annotation::title(&title)?).await?)
+        }
+    }
 }
 
 /// Tells a mirror what is written.
