@@ -175,6 +175,7 @@ where
         core.requests.close();
         let hurry = written.is_some() || !matches!(end, Ok(false));
         let limit = if hurry { LAST_WORDS } else { Duration::MAX };
+        let began = tokio::time::Instant::now();
         let last_words = async {
             let closed = tokio::time::timeout(limit, turns.close()).await.unwrap_or(None);
             let end = async {
@@ -185,7 +186,7 @@ where
             };
             let written = match written {
                 Some(written) => Some(written),
-                None => tokio::time::timeout(limit, end).await.ok(),
+                None => tokio::time::timeout(limit.saturating_sub(began.elapsed()), end).await.ok(),
             };
             (closed, written)
         };

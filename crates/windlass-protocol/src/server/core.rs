@@ -248,6 +248,7 @@ impl Core {
         let frame = StateFrame {
             kind: "system",
             subtype,
+            status: mode.map(|_| ()),
             state,
             sdk_host_only: state.is_some(),
             permission_mode: mode,

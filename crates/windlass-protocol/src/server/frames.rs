@@ -12,6 +12,9 @@ pub(crate) struct State<'a> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     pub(crate) subtype: &'static str,
+    /// `null`, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) status: Option<()>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) state: Option<&'static str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -68,6 +71,17 @@ pub(crate) struct Reset<'a> {
     pub(crate) trigger: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) user_message_uuid: Option<&'a str>,
+    pub(crate) uuid: String,
+    pub(crate) session_id: &'a str,
+}
+
+/// The session has a new title.
+#[derive(Serialize)]
+pub(crate) struct TitleChanged<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) subtype: &'static str,
+    pub(crate) title: &'a str,
     pub(crate) uuid: String,
     pub(crate) session_id: &'a str,
 }
