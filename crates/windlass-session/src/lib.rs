@@ -19,6 +19,7 @@
 mod annotation;
 mod branch;
 mod check;
+mod checkpoint;
 mod codec;
 mod copy;
 mod foreign;
@@ -35,6 +36,10 @@ mod valid;
 pub use annotation::{Annotation, BadAnnotation};
 pub use branch::{DropsMore, Truncated, UnknownEntry, truncate};
 pub use check::{CheckReport, check_log, export_messages};
+pub use checkpoint::{
+    Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints, FileChange, NotRestored,
+    NotRestoredKind, Rewind, RewindOptions, RewoundFile,
+};
 pub use codec::LogEncoder;
 pub use copy::{ForkError, ForkRequest, ResumePoint, fork_session};
 pub use fork::{Fork, Origin, fork};

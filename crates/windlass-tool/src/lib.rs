@@ -18,6 +18,7 @@ mod process;
 mod set;
 mod system;
 mod tool;
+mod tree;
 mod validate;
 mod workspace;
 
@@ -32,6 +33,7 @@ pub use process::{CapturedOutput, OutputProgress, Process, ProcessCommand, Proce
 pub use set::{ToolSet, ToolSetError};
 pub use system::{Clock, Ids};
 pub use tool::{Annotations, InterruptBehavior, Tool, ToolCheck};
+pub use tree::{FileContent, FileTree, WholeFile};
 pub use validate::InputSchema;
 pub use workspace::{
     EntryKind, FileInfo, OpenFile, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,

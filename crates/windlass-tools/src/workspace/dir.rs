@@ -212,6 +212,11 @@ impl Dir {
         Ok(rustix::fs::unlinkat(&self.fd, name, AtFlags::empty())?)
     }
 
+    /// Removes one directory, which must be empty.
+    pub(crate) fn remove_empty(&self, name: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::unlinkat(&self.fd, name, AtFlags::REMOVEDIR)?)
+    }
+
     /// Makes the directory's entries durable, where the system can do that.
     pub(crate) fn sync(&self) -> io::Result<()> {
         match rustix::fs::fsync(&self.fd) {

@@ -131,6 +131,11 @@ impl Dir {
         fs::remove_file(self.path.join(name))
     }
 
+    /// Removes one directory, which must be empty.
+    pub(crate) fn remove_empty(&self, name: &OsStr) -> io::Result<()> {
+        fs::remove_dir(self.path.join(name))
+    }
+
     /// Directories need no sync of their own here.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())

@@ -9,6 +9,7 @@ mod entry;
 mod local;
 mod replace;
 mod resolve;
+mod tree;
 
 pub(crate) use self::blocking::blocking;
 pub use self::local::LocalWorkspace;

@@ -38,6 +38,18 @@ pub(crate) struct Replacement {
 /// On any error the old content stands and no other file is left behind. An
 /// error of the last sync alone comes after the new content is in place.
 pub(crate) fn replace(dir: &Dir, name: &OsStr, content: &[u8], expect: Expect) -> io::Result<Replacement> {
+    replace_with_mode(dir, name, content, expect, None)
+}
+
+/// As [`replace`], and the file has these permission bits, if they are given,
+/// instead of those of the old file.
+pub(crate) fn replace_with_mode(
+    dir: &Dir,
+    name: &OsStr,
+    content: &[u8],
+    expect: Expect,
+    mode: Option<u32>,
+) -> io::Result<Replacement> {
     let old = dir.status(name)?;
     match old {
         Some(_) if expect == Expect::Absent => {
@@ -59,6 +71,9 @@ pub(crate) fn replace(dir: &Dir, name: &OsStr, content: &[u8], expect: Expect) -
         Some(old) => keep(dir, name, old, &temporary.file)?,
         None => Vec::new(),
     };
+    if let Some(mode) = mode {
+        set_mode(&temporary.file, mode)?;
+    }
     temporary.file.sync_all()?;
     temporary.rename(name, expect)?;
     dir.sync()?;
@@ -98,6 +113,19 @@ impl Drop for Temporary<'_> {
             drop(self.dir.remove(&self.name));
         }
     }
+}
+
+#[cfg(unix)]
+fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    // Who may do what comes from the caller; set-id bits only from the file that is replaced.
+    let special = file.metadata()?.permissions().mode() & 0o7000;
+    file.set_permissions(std::fs::Permissions::from_mode(special | (mode & 0o777)))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_: &File, _: u32) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(unix)]

@@ -1,0 +1,94 @@
+//! The port to whole files, for whoever keeps them and puts them back.
+
+use crate::WorkspaceError;
+use async_trait::async_trait;
+use std::fmt::Debug;
+use std::path::Path;
+
+/// Whole files by their real paths: read, put back, removed.
+///
+/// Unlike a [`Workspace`](crate::Workspace) it asks for no permit: it is for
+/// undoing what permitted calls did, not for tools. Paths are absolute and have
+/// no links in them. A link that stands anywhere on the way is an error
+/// ([`WorkspaceErrorKind::Changed`](crate::WorkspaceErrorKind::Changed)) and is
+/// never followed; what is no regular file is neither opened nor replaced.
+#[async_trait]
+pub trait FileTree: Debug + Send + Sync + 'static {
+    /// What stands there, with its content if that is at most `limit` bytes long.
+    ///
+    /// # Errors
+    /// A link, no regular file, or not readable.
+    async fn read_whole(&self, path: &Path, limit: u64) -> Result<WholeFile, WorkspaceError>;
+
+    /// Makes a file have this content and, where the system has modes, this
+    /// mode. It has the old content or the new, never a mix, and nothing is left
+    /// behind on failure. Missing directories are made. What else the file had
+    /// (owner, attributes) is kept as far as possible.
+    ///
+    /// # Errors
+    /// A link, no regular file, not writable, or the disk is full.
+    async fn put_whole(&self, path: &Path, content: &[u8], mode: Option<u32>) -> Result<(), WorkspaceError>;
+
+    /// Removes a file, and of the directories above it at most `parents`, the
+    /// nearest first, as far as they are empty. A missing file is fine.
+    ///
+    /// # Errors
+    /// A link, no regular file, or the system refuses.
+    async fn remove(&self, path: &Path, parents: u32) -> Result<(), WorkspaceError>;
+}
+
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "whoever keeps files must know every case")]
+pub enum WholeFile {
+    /// Nothing.
+    Absent {
+        /// How many directories above it do not exist either.
+        missing_parents: u32,
+    },
+    /// A regular file.
+    File(FileContent),
+    /// A regular file that is longer than the limit.
+    TooLarge {
+        /// Its size in bytes.
+        size: u64,
+    },
+}
+
+/// A regular file with its content.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FileContent {
+    /// Every byte.
+    pub content: Vec<u8>,
+    /// Its mode, where the system has them.
+    pub mode: Option<u32>,
+    /// How many names it has: more than one when there are hard links.
+    pub names: u64,
+}
+
+impl FileContent {
+    /// A file with one name.
+    pub fn new(content: Vec<u8>, mode: Option<u32>) -> Self {
+        Self { content, mode, names: 1 }
+    }
+
+    /// Says how many names it has.
+    #[must_use]
+    pub fn with_names(mut self, names: u64) -> Self {
+        self.names = names;
+        self
+    }
+}
+
+impl Debug for FileContent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FileContent")
+            .field("bytes", &self.content.len())
+            .field("mode", &self.mode)
+            .field("names", &self.names)
+            .finish()
+    }
+}
+
+const _: fn(&dyn FileTree) = |_| {};

@@ -1,0 +1,124 @@
+//! Whole files of this machine, for whoever keeps them and puts them back.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use async_trait::async_trait;
+use windlass_tool::{FileContent, FileTree, WholeFile, WorkspaceError};
+
+use super::dir::{self, Dir, link_error};
+use super::entry::{Entry, Missing};
+use super::local::{LocalWorkspace, named, off_thread};
+use super::replace::{Expect, NotRegular, replace_with_mode};
+
+#[async_trait]
+impl FileTree for LocalWorkspace {
+    async fn read_whole(&self, path: &Path, limit: u64) -> Result<WholeFile, WorkspaceError> {
+        let path = path.to_owned();
+        off_thread(move || read_whole(&path, limit).map_err(|error| named(error, &path))).await
+    }
+
+    async fn put_whole(&self, path: &Path, content: &[u8], mode: Option<u32>) -> Result<(), WorkspaceError> {
+        let (path, content) = (path.to_owned(), content.to_vec());
+        off_thread(move || put_whole(&path, &content, mode).map_err(|error| named(error, &path))).await
+    }
+
+    async fn remove(&self, path: &Path, parents: u32) -> Result<(), WorkspaceError> {
+        let path = path.to_owned();
+        off_thread(move || remove(&path, parents).map_err(|error| named(error, &path))).await
+    }
+}
+
+fn read_whole(path: &Path, limit: u64) -> io::Result<WholeFile> {
+    let file = match dir::open_file(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(WholeFile::Absent { missing_parents: missing_parents(path)? });
+        }
+        Err(error) => return Err(error),
+    };
+    let meta = file.metadata()?;
+    if meta.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !meta.is_file() {
+        return Err(io::Error::other(NotRegular));
+    }
+    if meta.len() > limit {
+        return Ok(WholeFile::TooLarge { size: meta.len() });
+    }
+    let mut content = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default());
+    // It may grow meanwhile.
+    (&file).take(limit.saturating_add(1)).read_to_end(&mut content)?;
+    let size = content.len() as u64;
+    if size > limit {
+        return Ok(WholeFile::TooLarge { size });
+    }
+    let (mode, names) = rights(&file)?;
+    Ok(WholeFile::File(FileContent::new(content, mode).with_names(names)))
+}
+
+/// How many directories above a missing file are missing as well.
+fn missing_parents(path: &Path) -> io::Result<u32> {
+    let mut missing = 0;
+    for parent in path.ancestors().skip(1) {
+        match Dir::open_for_lookup(parent) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => missing += 1,
+            Err(error) => return Err(error),
+            Ok(_) => break,
+        }
+    }
+    Ok(missing)
+}
+
+#[cfg(unix)]
+fn rights(file: &File) -> io::Result<(Option<u32>, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = file.metadata()?;
+    Ok((Some(meta.mode() & 0o7777), meta.nlink()))
+}
+
+#[cfg(not(unix))]
+fn rights(_: &File) -> io::Result<(Option<u32>, u64)> {
+    Ok((None, 1))
+}
+
+fn put_whole(path: &Path, content: &[u8], mode: Option<u32>) -> io::Result<()> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::IsADirectory.into());
+    };
+    let dir = Dir::open(parent, Missing::Create)?;
+    replace_with_mode(&dir, name, content, Expect::Any, mode).map(drop)
+}
+
+fn remove(path: &Path, parents: u32) -> io::Result<()> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::IsADirectory.into());
+    };
+    let dir = match Dir::open(parent, Missing::Refuse) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    match dir.status(name)?.map(|status| status.entry) {
+        None => return Ok(()),
+        Some(Entry::File) => dir.remove(name)?,
+        Some(Entry::Link) => return Err(link_error()),
+        Some(Entry::Directory) => return Err(io::ErrorKind::IsADirectory.into()),
+        Some(Entry::Special) => return Err(io::Error::other(NotRegular)),
+    }
+    dir.sync()?;
+    let take = usize::try_from(parents).unwrap_or(usize::MAX);
+    for emptied in path.ancestors().skip(1).take(take) {
+        let (Some(above), Some(name)) = (emptied.parent(), emptied.file_name()) else { break };
+        // Not being empty is the usual end, and no other is worth a failure: the file is gone.
+        let removed = Dir::open(above, Missing::Refuse).and_then(|above| above.remove_empty(name));
+        if removed.is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(all(test, unix))]
+mod tests;
