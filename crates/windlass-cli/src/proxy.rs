@@ -34,10 +34,12 @@ pub(crate) struct ProxyArgs {
 }
 
 const AFTER_HELP: &str = "\
-The key comes from ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, the address of the API from ANTHROPIC_BASE_URL,
-further headers from ANTHROPIC_CUSTOM_HEADERS.
+Environment:
+  ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN  The key; a token for a gateway
+  ANTHROPIC_BASE_URL                       Another address of the API
+  ANTHROPIC_CUSTOM_HEADERS                 Further headers, `Name: value` on each line
 
-Exit codes: that of the command, 126 and 127 if it cannot be started or found; 1 if the proxy cannot start.
+Exit codes: that of the command; 127 and 126 if it is not found or cannot start; 1 if the proxy cannot start.
 
 Examples:
   windlass proxy -- windlass -p 'Fix the failing test'

@@ -177,9 +177,8 @@ fn a_shell_takes_over_the_variables() {
     let (place, server) = (Place::new(), WireServer::start_on_thread().unwrap());
     server.push(Message::new().text("hello"));
     let windlass = env!("CARGO_BIN_EXE_windlass");
-    let script = format!(
-        "eval \"$({windlass} proxy 2>&1 &)\"; echo $WINDLASS_PROXY_PID; {windlass} -p x; kill $WINDLASS_PROXY_PID"
-    );
+    let script =
+        format!("eval \"$({windlass} proxy &)\"; echo $WINDLASS_PROXY_PID; {windlass} -p x; kill $WINDLASS_PROXY_PID");
     let mut command = Command::new("sh");
     command.args(["-c", &script]).current_dir(place.work()).env_clear();
     command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", place.home()).stdin(Stdio::null());

@@ -27,7 +27,7 @@ impl ProxyCredential {
     /// # Errors
     /// When it is empty or no header can carry it.
     pub fn api_key(key: impl AsRef<str>) -> Result<Self, ProxyError> {
-        Self::none().with(API_KEY, "", Secret::new(key))
+        Self::none().with(API_KEY, "", &Secret::new(key))
     }
 
     /// A token, sent as `authorization: Bearer`.
@@ -35,7 +35,7 @@ impl ProxyCredential {
     /// # Errors
     /// When it is empty or no header can carry it.
     pub fn auth_token(token: impl AsRef<str>) -> Result<Self, ProxyError> {
-        Self::none().with(AUTHORIZATION, "Bearer ", Secret::new(token))
+        Self::none().with(AUTHORIZATION, "Bearer ", &Secret::new(token))
     }
 
     /// Adds a header to every request; it replaces one that the client sends.
@@ -54,7 +54,7 @@ impl ProxyCredential {
             return Err(unusable(given, "has no value"));
         }
         if CONFIDENTIAL.iter().any(|word| name.as_str().contains(word)) {
-            return self.with(name, "", value);
+            return self.with(name, "", &value);
         }
         let Self { mut headers, secrets } = self;
         headers.insert(name, value.header("").map_err(ProxyError::Configuration)?);
@@ -72,10 +72,10 @@ impl ProxyCredential {
             }
         }
         if let Some(token) = lookup("ANTHROPIC_AUTH_TOKEN") {
-            return credential.with(AUTHORIZATION, "Bearer ", Secret::new(token));
+            return credential.with(AUTHORIZATION, "Bearer ", &Secret::new(token));
         }
         if let Some(key) = lookup("ANTHROPIC_API_KEY") {
-            return credential.with(API_KEY, "", Secret::new(key));
+            return credential.with(API_KEY, "", &Secret::new(key));
         }
         if [API_KEY, AUTHORIZATION].iter().any(|name| credential.headers.contains_key(name)) {
             return Ok(credential);
@@ -96,7 +96,7 @@ impl ProxyCredential {
         Self { headers: HeaderMap::new(), secrets: Vec::new() }
     }
 
-    fn with(mut self, name: HeaderName, prefix: &str, secret: Secret) -> Result<Self, ProxyError> {
+    fn with(mut self, name: HeaderName, prefix: &str, secret: &Secret) -> Result<Self, ProxyError> {
         if secret.is_empty() {
             return Err(ProxyError::NoCredential);
         }
