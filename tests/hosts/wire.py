@@ -2,7 +2,7 @@
 
 The last user text with `script:` in it holds, from there on, a JSON list, one item
 a model message. An item is a list of blocks:
-  {"text": ..}, {"thinking": ..}, {"tool": name, "input": {..}}: what the model says;
+  {"text": .., "times": 1 unless given}, {"thinking": ..}, {"tool": name, "input": {..}}: what the model says;
   {"say": what}: a text with what was in the request, see `say`;
   {"usage": {..}}: the tokens that the message is said to have used;
   {"wait": path}: in mid-stream, until there is such a file;
@@ -172,7 +172,7 @@ class Handler(BaseHTTPRequestHandler):
                 deltas = [{"type": "thinking_delta", "thinking": block["thinking"]},
                           {"type": "signature_delta", "signature": "c2ln"}]
             else:
-                text = block["text"] if "text" in block else say(block["say"], request)
+                text = block["text"] * block.get("times", 1) if "text" in block else say(block["say"], request)
                 start = {"type": "text", "text": ""}
                 deltas = [{"type": "text_delta", "text": part} for part in (text[:3], text[3:]) if part]
             self.event("content_block_start", index=index, content_block=start)

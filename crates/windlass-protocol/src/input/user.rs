@@ -1,5 +1,6 @@
 //! Prompts of the host.
 
+use super::Tag;
 use serde::Deserialize;
 use windlass_types::{ContentBlock, JsonError, JsonText};
 
@@ -100,10 +101,21 @@ fn content(message: Option<&JsonText>) -> Result<Vec<ContentBlock>, String> {
             "a user message may hold text, images and documents, but no tool calls, results or thinking".to_owned()
         );
     }
+    // A block that the provider refuses would be refused again in every later call of the session.
+    if blocks.iter().any(lacks_its_source) {
+        return Err("an image or document of the user message has no `source` that can be read".to_owned());
+    }
     if blocks.iter().all(|block| block.as_text().is_some_and(|text| text.trim().is_empty())) {
         return Err("the prompt is empty".to_owned());
     }
     Ok(blocks)
+}
+
+/// Whether a block says that it is an image or a document, but was not understood as one.
+fn lacks_its_source(block: &ContentBlock) -> bool {
+    let ContentBlock::Unknown(json) = block else { return false };
+    serde_json::from_str::<Tag<'_>>(json.as_str())
+        .is_ok_and(|tag| tag.kind.is_some_and(|kind| matches!(&*kind, "image" | "document")))
 }
 
 #[cfg(test)]
@@ -137,6 +149,8 @@ mod tests {
             ("[]", "empty"),
             ("7", "neither"),
             (r#"[{"type":"text"}]"#, "neither"),
+            (r#"[{"type":"image"}]"#, "no `source`"),
+            (r#"[{"type":"document","source":{"type":"base64"}}]"#, "no `source`"),
             (r#"[{"type":"tool_result","tool_use_id":"t","content":"x"}]"#, "no tool calls"),
             (r#"[{"type":"thinking","thinking":"x","signature":"y"}]"#, "no tool calls"),
         ] {
