@@ -86,6 +86,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) permissions: PermissionArgs,
     #[command(flatten)]
+    pub(crate) mcp: McpArgs,
+    #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     /// The tools that the model is offered: names separated by commas, `default` for all, "" for none
     #[arg(long, value_name = "NAMES", help_heading = "Tools and permissions")]
@@ -152,6 +154,17 @@ pub(crate) struct PermissionArgs {
     pub(crate) add_dir: Vec<PathBuf>,
 }
 
+/// MCP servers.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct McpArgs {
+    /// MCP servers whose tools are offered: a file, or JSON text, with `{"mcpServers":{..}}`
+    #[arg(long, value_name = "FILE_OR_JSON", help_heading = "Tools and permissions")]
+    pub(crate) mcp_config: Vec<String>,
+    /// Use no other MCP servers than those of --mcp-config
+    #[arg(long, help_heading = "Tools and permissions")]
+    pub(crate) strict_mcp_config: bool,
+}
+
 /// Which settings count.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct SettingsArgs {
@@ -202,7 +215,7 @@ pub(crate) enum Command {
     /// List tools, or call them without a model
     #[command(subcommand)]
     Tools(ToolsCommand),
-    /// Look at stored sessions
+    /// Look at stored sessions, name, copy and delete them
     #[command(subcommand)]
     Sessions(SessionsCommand),
 }
@@ -290,6 +303,35 @@ pub(crate) enum SessionsCommand {
         #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
         format: ExportFormat,
     },
+    /// Give a session a title
+    Rename {
+        /// The session id
+        #[arg(value_name = "SESSION")]
+        session: String,
+        /// Its title
+        #[arg(value_name = "TITLE")]
+        title: String,
+    },
+    /// Give a session a tag, or take it away
+    Tag {
+        /// The session id
+        #[arg(value_name = "SESSION")]
+        session: String,
+        /// Its tag
+        #[arg(value_name = "TAG", required_unless_present = "clear")]
+        tag: Option<String>,
+        /// Take the tag away
+        #[arg(long, conflicts_with = "tag")]
+        clear: bool,
+    },
+    /// Delete sessions and what belongs to them, for good
+    Delete {
+        /// Session ids
+        #[arg(value_name = "SESSION", required = true)]
+        sessions: Vec<String>,
+    },
+    /// Copy a session into a new one and print its id; the session may be in use and is not changed
+    Fork(crate::sessions::ForkArgs),
 }
 
 /// What a session is exported as.

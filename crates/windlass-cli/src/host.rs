@@ -4,7 +4,7 @@
 mod commands;
 mod flags;
 mod live;
-mod mcp;
+pub(crate) mod mcp;
 mod remember;
 mod sessions;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use windlass::crates::mcp::parse_config;
 use windlass::crates::tools::host_environment;
-use windlass::{McpOptions, McpServerConfig, McpServers};
+use windlass::{McpOptions, McpServerConfig};
 
 /// The servers of the command line, by name; of two with one name the later counts.
 pub(crate) struct Configured {
@@ -47,10 +47,4 @@ pub(crate) fn options(cwd: &Path) -> McpOptions {
         .with_client("windlass", env!("CARGO_PKG_VERSION"))
         .with_cwd(cwd)
         .with_env(host_environment(std::env::vars_os()))
-}
-
-/// Adds servers to a set. Returns what cannot be used.
-pub(crate) fn add(servers: &McpServers, configured: BTreeMap<String, McpServerConfig>) -> Vec<String> {
-    let added = configured.into_iter().map(|(name, config)| servers.add(name, config));
-    added.filter_map(|added| added.err().map(|error| error.to_string())).collect()
 }

@@ -4,10 +4,11 @@ use crate::args::OutputFormat;
 use crate::display::{Display, Paint, Pen, denied_note, retrying};
 use crate::terminal::{Terminal, clean};
 use std::io::{self, Write, stderr, stdout};
+use std::sync::Arc;
 use windlass::crates::runtime::SystemIds;
 use windlass::crates::tool::Ids;
 use windlass::{Event, EventKind, JsonText, RunResult, Status};
-use windlass_protocol::{FrameMapper, FrameOptions};
+use windlass_protocol::{FrameMapper, FrameOptions, McpControl};
 
 /// Frames are written when so many bytes wait, or when nothing else is to do.
 const ENOUGH: usize = 64 * 1024;
@@ -54,6 +55,14 @@ impl Output {
             }
             OutputFormat::Json => Self::Json { mapper: mapper(), all: verbose, lines: Vec::new() },
             OutputFormat::StreamJson => Self::Stream { mapper: mapper(), waiting: Vec::new() },
+        }
+    }
+
+    /// Says which MCP servers there are.
+    pub(crate) fn lists_mcp_servers(&mut self, servers: Arc<dyn McpControl>) {
+        match self {
+            Self::Text { .. } => {}
+            Self::Json { mapper, .. } | Self::Stream { mapper, .. } => mapper.lists_mcp_servers(Some(servers)),
         }
     }
 

@@ -3,6 +3,8 @@
 use crate::args::{OutputFormat, RunArgs};
 use crate::ask::AskAtTerminal;
 use crate::failure::{Usage, of_result, of_start};
+use crate::host::mcp::HostServers;
+use crate::mcp::Configured;
 use crate::output::{Output, OutputOptions};
 use crate::permissions::permissions;
 use crate::prompt;
@@ -12,12 +14,14 @@ use crate::signals::Signals;
 use crate::terminal::{Terminal, clean};
 use std::future::poll_fn;
 use std::io::{Write, stderr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 use windlass::crates::context::SystemPrompt;
 use windlass::{
-    Error, Event, EventKind, Home, Outcome, PermissionMode, Query, Run, RunResult, Toolkit, coding_tools, query,
+    Error, Event, EventKind, Home, McpServers, Outcome, PermissionMode, Query, Run, RunResult, Toolkit, coding_tools,
+    query,
 };
 
 /// Runs a prompt and returns the exit code.
@@ -38,8 +42,11 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
         terminal,
     });
     let asker = terminal.can_ask().then(AskAtTerminal::new);
-    let query =
-        query(prompt).provider(std::sync::Arc::clone(&provider.model)).tools(tools(args.tools.as_deref(), cwd)?);
+    let servers = servers(&args, &cwd, &mut output)?;
+    let mut query = query(prompt).provider(Arc::clone(&provider.model)).tools(tools(args.tools.as_deref(), cwd)?);
+    if let Some(servers) = &servers {
+        query = query.mcp_servers(servers.clone());
+    }
     let query = configure(query, &args, &settings, &mut output, asker.as_ref())?;
     let mut run = query.stream();
     match run.handle().await {
@@ -54,6 +61,9 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
         output.note(&notice)?;
     }
     let watched = watch(&mut run, &mut output, asker.as_ref()).await;
+    if let Some(servers) = &servers {
+        servers.close().await;
+    }
     let result = match watched {
         Ok(result) => result,
         Err(error) => {
@@ -67,6 +77,21 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     output.end(result.as_ref())?;
     provider.finish()?;
     Ok(exit_code(result.as_ref(), &signals))
+}
+
+/// The MCP servers of the command line, which begin to connect.
+fn servers(args: &RunArgs, cwd: &Path, output: &mut Output) -> anyhow::Result<Option<McpServers>> {
+    if args.mcp.mcp_config.is_empty() {
+        return Ok(None);
+    }
+    let configured = Configured::read(args.mcp.mcp_config.iter().map(String::as_str))?;
+    for (_, problem) in &configured.problems {
+        output.note(problem)?;
+    }
+    let servers = HostServers::start(configured, cwd);
+    let set = servers.servers.clone();
+    output.lists_mcp_servers(Arc::new(servers));
+    Ok(Some(set))
 }
 
 /// Shows a run until its end.

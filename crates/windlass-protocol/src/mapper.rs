@@ -1,11 +1,12 @@
 //! From events to frames.
 
+mod hooks;
 mod local;
 
 pub(crate) use local::LocalResult;
 
 use crate::frame::{
-    Assistant, AssistantMessage, Block, Closing, Denials, DeniedBody, FallbackBody, InformationalBody, Init, InitServer, Progress,
+    Answers, Assistant, AssistantMessage, Block, Closing, Denials, DeniedBody, FallbackBody, InformationalBody, Init, InitServer, Progress,
     ResultBlock, RetryBody, RunResultFrame, StatusBody, StreamEvent, Structured, System, TextBlock, User, UserMessage,
     Uuid, WithdrawnBody,
 };
@@ -17,7 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use windlass_types::{
-    Behavior, Decision, DecisionReason, EntryId, Event, EventKind, HookOutcome, JsonText, RunResult, RunStarted, StateChange,
+    Behavior, Decision, DecisionReason, EntryId, Event, EventKind, JsonText, RunResult, RunStarted, StateChange,
     Status, ToolFinished, ToolResultContent, ToolUseId, Usage, WithdrawReason,
 };
 
@@ -27,13 +28,15 @@ use windlass_types::{
 pub struct FrameOptions {
     /// Whether the model's own stream is handed on, and the state of requests. Default: no.
     pub include_partial_messages: bool,
+    /// Whether hooks are told of when they run, other than those of the host. Default: no.
+    pub include_hook_events: bool,
     /// Where the key of the provider came from, such as `ANTHROPIC_API_KEY`. Default: `none`.
     pub api_key_source: String,
 }
 
 impl Default for FrameOptions {
     fn default() -> Self {
-        Self { include_partial_messages: false, api_key_source: "none".to_owned() }
+        Self { include_partial_messages: false, include_hook_events: false, api_key_source: "none".to_owned() }
     }
 }
 
@@ -42,6 +45,13 @@ impl FrameOptions {
     #[must_use]
     pub fn with_partial_messages(mut self, on: bool) -> Self {
         self.include_partial_messages = on;
+        self
+    }
+
+    /// Tells of hooks when they run.
+    #[must_use]
+    pub fn with_hook_events(mut self, on: bool) -> Self {
+        self.include_hook_events = on;
         self
     }
 
@@ -62,6 +72,9 @@ pub struct FrameMapper {
     stream: StreamState,
     /// The host's id of the message that is being answered.
     user_message: Option<String>,
+    /// Whether the first event of the stream, and the first message, have yet to say so.
+    marks_stream: bool,
+    marks_message: bool,
     slash_commands: Vec<String>,
     mcp: Option<Arc<dyn McpControl>>,
     /// What the side that reads the host's orders can do.
@@ -89,14 +102,16 @@ impl FrameMapper {
             ids: Box::new(ids),
             stream: StreamState::default(),
             user_message: None,
+            marks_stream: false,
+            marks_message: false,
             slash_commands: Vec::new(),
             mcp: None,
             capabilities: &[],
         }
     }
 
-    /// Says which MCP servers `system/init` lists.
-    pub(crate) fn lists_mcp_servers(&mut self, servers: Option<Arc<dyn McpControl>>) {
+    /// Says which MCP servers `system/init` lists. None by default.
+    pub fn lists_mcp_servers(&mut self, servers: Option<Arc<dyn McpControl>>) {
         self.mcp = servers;
     }
 
@@ -164,7 +179,9 @@ impl FrameMapper {
             EventKind::PermissionResolved { tool_use_id, tool, decision } => {
                 self.denied(at, tool_use_id, tool, decision, out);
             }
-            EventKind::HookRan { tool_use_id, outcome, .. } => self.hook(at, tool_use_id.as_ref(), outcome, out),
+            EventKind::HookRan { event, tool_use_id, outcome } => {
+                self.hooks(at, *event, tool_use_id.as_ref(), outcome, out);
+            }
             EventKind::Status(status) => self.status(at, status, out),
             EventKind::StateChanged(StateChange::PermissionMode { mode }) => {
                 let body = StatusBody { status: None, permission_mode: Some(mode.as_str()) };
@@ -216,8 +233,18 @@ impl FrameMapper {
     }
 
     fn stream_event(&mut self, at: Envelope<'_>, event: impl Serialize, out: &mut Vec<u8>) {
-        let (uuid, session_id) = (self.uuid(), at.session_id);
-        let frame = StreamEvent { kind: "stream_event", event, parent_tool_use_id: at.parent, uuid, session_id };
+        let uuid = self.uuid();
+        let marks = at.parent.is_none() && std::mem::take(&mut self.marks_stream);
+        let user_message = self.user_message.as_deref().filter(|_| marks);
+        let frame = StreamEvent {
+            kind: "stream_event",
+            event,
+            parent_tool_use_id: at.parent,
+            uuid,
+            session_id: at.session_id,
+            user_message_uuid: user_message,
+            user_message_uuids: user_message.map(|uuid| [uuid]),
+        };
         line::push(out, &frame);
     }
 
@@ -240,6 +267,10 @@ impl FrameMapper {
     }
 
     fn assistant<C: Serialize>(&mut self, at: Envelope<'_>, message: Message<'_>, block: C, out: &mut Vec<u8>) {
+        let answers = match at.parent {
+            None if std::mem::take(&mut self.marks_message) => self.user_message.clone().map(Answers::new),
+            _ => None,
+        };
         let frame = Assistant {
             kind: "assistant",
             message: AssistantMessage {
@@ -256,6 +287,7 @@ impl FrameMapper {
             session_id: at.session_id,
             uuid: message.line.and_then(Uuid::of).unwrap_or_else(|| self.uuid()),
             error: message.error,
+            answers,
         };
         if !line::push(out, &frame) {
             self.inform(at, "A block of the answer is too long for one frame and is left out.", None, out);
@@ -303,8 +335,8 @@ impl FrameMapper {
     }
 
     fn inform(&mut self, at: Envelope<'_>, content: &str, tool: Option<&ToolUseId>, out: &mut Vec<u8>) {
-        let tool_use_id = tool.map(ToolUseId::as_str);
-        self.system(at, "informational", InformationalBody { content, level: "warning", tool_use_id }, out);
+        let body = InformationalBody { tool_use_id: tool.map(ToolUseId::as_str), ..InformationalBody::warning(content) };
+        self.system(at, "informational", body, out);
     }
 
     fn denied(&mut self, at: Envelope<'_>, id: &ToolUseId, tool: &str, decision: &Decision, out: &mut Vec<u8>) {
@@ -314,20 +346,12 @@ impl FrameMapper {
         let body = DeniedBody {
             tool_name: tool,
             tool_use_id: id.as_str(),
+            agent_id: at.parent,
             decision_reason_type: reason_type(decision.reason),
             decision_reason: decision.rule.as_ref().map(|rule| rule.rule.as_str()),
             message: &decision.message,
         };
         self.system(at, "permission_denied", body, out);
-    }
-
-    fn hook(&mut self, at: Envelope<'_>, tool: Option<&ToolUseId>, outcome: &HookOutcome, out: &mut Vec<u8>) {
-        for message in &outcome.system_messages {
-            self.inform(at, message, tool, out);
-        }
-        for (hook, failure) in &outcome.failures {
-            self.inform(at, &format!("The hook {hook} failed: {failure}"), tool, out);
-        }
     }
 
     fn status(&mut self, at: Envelope<'_>, status: &Status, out: &mut Vec<u8>) {
@@ -363,7 +387,8 @@ impl FrameMapper {
     fn finished(&mut self, at: Envelope<'_>, result: &RunResult, out: &mut Vec<u8>) {
         let ending = Ending::of(result);
         if let Some(notice) = &ending.notice {
-            self.inform(at, notice, None, out);
+            let body = InformationalBody { prevent_continuation: true, ..InformationalBody::warning(notice) };
+            self.system(at, "informational", body, out);
         }
         if let Some(text) = ending.user_text {
             self.user(at, None, TextBlock::new(text), None, out);
@@ -378,8 +403,7 @@ impl FrameMapper {
     }
 
     fn result(&mut self, at: Envelope<'_>, result: &RunResult, ending: &Ending, out: &mut Vec<u8>) {
-        let user_message = if ending.is_answer { self.user_message.take() } else { None };
-        let user_message = user_message.as_deref();
+        let answers = if ending.is_answer { self.user_message.take() } else { None };
         let text = match (&ending.api_error, &ending.error, &result.structured_output) {
             (Some((_, text)), ..) => Some(text.as_str()),
             (None, Some(_), _) => None,
@@ -405,8 +429,7 @@ impl FrameMapper {
             structured_output: result.structured_output.as_ref(),
             terminal_reason: ending.terminal_reason,
             local_command: ending.local_command,
-            user_message_uuid: user_message,
-            user_message_uuids: user_message.map(|uuid| [uuid]),
+            answers: answers.map(Answers::new),
             uuid: self.uuid(),
         };
         if line::push(out, &frame) {

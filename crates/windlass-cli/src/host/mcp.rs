@@ -159,7 +159,8 @@ impl McpControl for HostServers {
     async fn set_servers(&self, servers: JsonText) -> Result<McpServersChanged, McpControlError> {
         let unreadable = |error: &dyn std::fmt::Display| McpControlError::new(error.to_string());
         let described: BTreeMap<String, JsonText> = servers.to().map_err(|error| unreadable(&error))?;
-        let wanted = parse_config(servers.as_str(), |name| std::env::var(name).ok()).map_err(|error| unreadable(&error))?;
+        let wanted =
+            parse_config(servers.as_str(), |name| std::env::var(name).ok()).map_err(|error| unreadable(&error))?;
         let mut changed = McpServersChanged::default();
         let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) = std::mem::take(&mut *self.added())
             .into_iter()
@@ -179,7 +180,8 @@ impl McpControl for HostServers {
             };
             match added {
                 Ok(()) => {
-                    self.added().extend(described.get_key_value(&name).map(|(name, entry)| (name.clone(), entry.clone())));
+                    self.added()
+                        .extend(described.get_key_value(&name).map(|(name, entry)| (name.clone(), entry.clone())));
                     changed.added.push(name);
                 }
                 Err(error) => drop(changed.errors.insert(name, error)),
