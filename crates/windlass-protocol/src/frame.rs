@@ -81,6 +81,21 @@ pub(crate) struct Assistant<'a, C> {
     pub(crate) uuid: Uuid,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<&'static str>,
+    #[serde(flatten)]
+    pub(crate) answers: Option<Answers>,
+}
+
+/// The message of the host that a frame is an answer to, by the host's own id.
+#[derive(Serialize)]
+pub(crate) struct Answers {
+    user_message_uuid: String,
+    user_message_uuids: [String; 1],
+}
+
+impl Answers {
+    pub(crate) fn new(uuid: String) -> Self {
+        Self { user_message_uuids: [uuid.clone()], user_message_uuid: uuid }
+    }
 }
 
 #[derive(Serialize)]
@@ -178,6 +193,11 @@ pub(crate) struct StreamEvent<'a, E> {
     pub(crate) parent_tool_use_id: Option<&'a str>,
     pub(crate) uuid: Uuid,
     pub(crate) session_id: &'a str,
+    /// Not flattened: this is written for each few letters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) user_message_uuid: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) user_message_uuids: Option<[&'a str; 1]>,
 }
 
 /// A stream event that we make ourselves to keep the stream balanced.
@@ -228,6 +248,9 @@ pub(crate) struct FallbackBody<'a> {
 pub(crate) struct DeniedBody<'a> {
     pub(crate) tool_name: &'a str,
     pub(crate) tool_use_id: &'a str,
+    /// The tool use that started the agent, if it is not the main one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) agent_id: Option<&'a str>,
     pub(crate) decision_reason_type: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) decision_reason: Option<&'a str>,
@@ -240,6 +263,17 @@ pub(crate) struct InformationalBody<'a> {
     pub(crate) level: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tool_use_id: Option<&'a str>,
+    /// Whether the run stops after it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) prevent_continuation: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tag: Option<&'static str>,
+}
+
+impl<'a> InformationalBody<'a> {
+    pub(crate) fn warning(content: &'a str) -> Self {
+        Self { content, level: "warning", tool_use_id: None, prevent_continuation: false, tag: None }
+    }
 }
 
 #[derive(Serialize)]
@@ -332,10 +366,8 @@ pub(crate) struct RunResultFrame<'a> {
     pub(crate) terminal_reason: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) local_command: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) user_message_uuid: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) user_message_uuids: Option<[&'a str; 1]>,
+    #[serde(flatten)]
+    pub(crate) answers: Option<Answers>,
     pub(crate) uuid: Uuid,
 }
 

@@ -71,7 +71,8 @@ impl Ending {
                 Self::error(turns, "error_max_budget_usd", error, Some("budget_exhausted"))
             }
             Outcome::NoStructuredOutput { attempts } => {
-                let error = format!("Failed to provide a structured output that fits the schema after {attempts} attempts");
+                let error =
+                    format!("Failed to provide a structured output that fits the schema after {attempts} attempts");
                 let reason = Some("structured_output_retry_exhausted");
                 Self::error(turns, "error_max_structured_output_retries", error, reason)
             }

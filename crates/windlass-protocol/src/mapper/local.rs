@@ -29,6 +29,7 @@ impl FrameMapper {
 
     /// Says which message of the host the next result answers.
     pub(crate) fn answers(&mut self, uuid: Option<String>) {
+        (self.marks_stream, self.marks_message) = (uuid.is_some(), uuid.is_some());
         self.user_message = uuid;
     }
 

@@ -271,7 +271,10 @@ impl Core {
         let rename =
             rename.ok_or_else(|| Refusal::new("The session is not open yet: it is opened by the first message."))?;
         let rename = rename.ok_or_else(|| unsupported(subtype))?;
-        rename(title).await.map_err(|error| Refusal::new(format!("The session could not be renamed: {error}")))?;
+        let renamed = rename(title.clone()).await;
+        renamed.map_err(|error| Refusal::new(format!("The session could not be renamed: {error}")))?;
+        // It fails only when nobody reads, and then nobody reads the answer either.
+        let _ = self.say_title(&title).await;
         Ok(Some(json!({})))
     }
 

@@ -2,7 +2,7 @@
 
 use super::commands::{Builtin, Commands};
 use super::core::Core;
-use super::frames::{CommandLifecycle, CommandsChanged, Lifecycle, Replay, Reset};
+use super::frames::{CommandLifecycle, CommandsChanged, Lifecycle, Replay, Reset, TitleChanged};
 use super::outbox::Gone;
 use super::queue::Waiting;
 use crate::input::UserMessage;
@@ -167,6 +167,15 @@ impl Core {
         };
         let mut bytes = Vec::new();
         line::push(&mut bytes, &frame);
+        self.outbox.send(bytes).await
+    }
+
+    /// Tells that the session has a new title.
+    pub(crate) async fn say_title(&self, title: &str) -> Result<(), Gone> {
+        let session_id = self.lock().session_id.clone();
+        let (kind, subtype) = ("system", "session_title_changed");
+        let mut bytes = Vec::new();
+        line::push(&mut bytes, &TitleChanged { kind, subtype, title, uuid: self.uuid(), session_id: &session_id });
         self.outbox.send(bytes).await
     }
 

@@ -76,8 +76,10 @@ async fn a_session_is_renamed_when_it_is_open() {
         let answer = ask(&mut host, "rename_session", request).await;
         assert!(answer["error"].as_str().unwrap().contains(error), "{answer}");
     }
-    let answer = ask(&mut host, "rename_session", json!({ "title": " A name ", "session_id": "s" })).await;
-    assert_eq!(answer["response"], json!({}));
+    host.order("q", json!({ "title": " A name ", "session_id": "s" }), "rename_session").await;
+    let (answer, before) = host.until("control_response", "success").await;
+    assert_eq!(answer["response"]["response"], json!({}));
+    assert_eq!((&before[0]["subtype"], &before[0]["title"]), (&json!("session_title_changed"), &json!("A name")));
     assert_eq!(*host.seen.titles.lock().unwrap(), ["A name"]);
     host.hang_up();
     host.end().await.0.unwrap();

@@ -174,3 +174,29 @@ async fn commands_that_wait_at_the_end_of_the_input_are_carried_out_while_a_tool
         lines.iter().filter(|line| line["type"] == "result").map(|line| &line["session_id"]).collect();
     assert_eq!(results, ["s", "s", "s2", "s2"]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_first_frames_of_an_answer_say_what_they_answer() {
+    let mut options = options();
+    options.frames.include_partial_messages = true;
+    let mut host = Host::start(script([acts(), says("done"), says("more")]), options);
+    host.send(message("a", "1")).await;
+    let (question, mut lines) = host.until("control_request", "can_use_tool").await;
+    host.answer(&question["request_id"], json!({ "behavior": "allow" })).await;
+    let (result, rest) = host.until("result", "").await;
+    lines.extend(rest);
+    lines.push(result);
+    let marked: Vec<_> = lines.iter().filter(|line| line.get("user_message_uuid").is_some()).collect();
+    let kinds: Vec<_> = marked.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["stream_event", "assistant", "result"]);
+    assert_eq!(marked[0]["event"]["type"], "message_start");
+    for line in marked {
+        assert_eq!((&line["user_message_uuid"], &line["user_message_uuids"]), (&json!("a"), &json!(["a"])));
+    }
+    // A message without an id has no marks, also after one that had.
+    host.say("2").await;
+    let (result, lines) = host.until("result", "").await;
+    assert!(lines.iter().chain([&result]).all(|line| line.get("user_message_uuid").is_none()));
+    host.hang_up();
+    host.end().await.0.unwrap();
+}
