@@ -332,6 +332,14 @@ pub struct SessionSummary {
     pub created_at: Option<Timestamp>,
 }
 
+impl SessionSummary {
+    /// The title of a copy of this session.
+    pub fn fork_title(&self) -> String {
+        let title = self.custom_title.as_ref().or(self.first_prompt.as_ref());
+        format!("{} (fork)", title.map_or("Forked session", String::as_str))
+    }
+}
+
 /// What kind of trouble a store is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
