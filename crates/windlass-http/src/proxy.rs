@@ -11,7 +11,8 @@
 //!   redirect, and hands none on.
 //! - Both headers that can carry a key are replaced. No header or query with the nonce goes
 //!   upstream; no answer with the key comes back, also where the upstream echoes
-//!   it. Bodies of requests pass as they are.
+//!   it, but for compressed answers, which are not asked for. Bodies of requests
+//!   pass as they are.
 //! - Bodies are streamed in both directions as their parts come, with
 //!   back-pressure. A client that goes ends its request upstream; an answer that
 //!   is cut is cut for the client, too.

@@ -1,4 +1,6 @@
 use hyper::Request;
+use proptest::prelude::*;
+use reqwest::Url;
 
 use super::*;
 
@@ -96,5 +98,18 @@ fn forwards_plain_paths_of_the_api_only() {
     assert_eq!(judge("CONNECT", "api.anthropic.com:443"), Err(Refusal::Elsewhere));
     for method in ["TRACE", "OPTIONS", "PROPFIND"] {
         assert_eq!(judge(method, "/v1/messages"), Err(Refusal::Method), "{method}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_let_in_means_the_same_upstream(path in "/v1(/([a-z.]{0,3}|%2[ef]|%2[EF]|%5c|\\\\|%|;|@|:|\\.\\.){0,3}){0,4}") {
+        let (gate, _) = gate();
+        let Ok(uri) = path.parse::<Uri>() else { return Ok(()) };
+        if gate.may_forward(&uri) {
+            let url = Url::parse(&format!("https://user:word@api.example/base{path}")).unwrap();
+            prop_assert_eq!(url.path(), format!("/base{path}"));
+            prop_assert_eq!(url.host_str(), Some("api.example"));
+        }
     }
 }
