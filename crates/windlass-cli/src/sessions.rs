@@ -1,4 +1,8 @@
-//! `windlass sessions`: stored sessions, read and never changed.
+//! `windlass sessions`: stored sessions.
+
+mod change;
+
+pub(crate) use change::ForkArgs;
 
 use crate::args::{ExportFormat, SessionsCommand};
 use crate::failure::{Usage, of_start};
@@ -16,6 +20,13 @@ pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> an
     match command {
         SessionsCommand::List { cwd } => list(cwd, terminal).await,
         SessionsCommand::Show { session } => show(&session),
+        SessionsCommand::Rename { session, title } => change::rename(&session, &title).await,
+        SessionsCommand::Tag { session, tag, .. } => change::tag(&session, tag.as_deref()).await,
+        SessionsCommand::Delete { sessions } => change::delete(&sessions).await,
+        SessionsCommand::Fork(args) => {
+            writeln!(stdout(), "{}", change::fork(args).await?)?;
+            Ok(0)
+        }
         SessionsCommand::Check { sessions } => check(&sessions),
         SessionsCommand::Export { session, format: ExportFormat::Messages } => {
             writeln!(stdout(), "{}", export_file(&file(&session)?)?)?;

@@ -71,3 +71,122 @@ fn files_that_cannot_be_used_do_not_stop_the_rest() {
     let ran = place.run(&["sessions", "show", "11111111-1111-4111-8111-111111111111"]).with_code(1);
     assert!(ran.stderr.contains("No conversation found"), "{}", ran.stderr);
 }
+
+/// A place with one session of two prompts, and its id.
+fn two_prompts() -> (Place, String) {
+    let place = Place::with_turns(&[text("one")]);
+    let id = "aaaaaaaa-1111-4111-8111-111111111111";
+    place.run(&["-p", "first", "--session-id", id]).with_code(0);
+    place.run(&["-p", "second", "-r", id]).with_code(0);
+    (place, id.to_owned())
+}
+
+fn prompts(place: &Place, id: &str) -> String {
+    let shown = place.run(&["sessions", "show", id]).with_code(0).stdout;
+    shown.lines().filter_map(|line| line.strip_prefix("> ")).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn names_and_tags_are_shown_in_lists() {
+    let (place, id) = two_prompts();
+    let listed = |key: &str| place.run(&["sessions", "list"]).with_code(0).lines()[0][key].clone();
+    place.run(&["sessions", "rename", &id, "  The title "]).with_code(0);
+    place.run(&["sessions", "tag", &id, "a\u{200b}b"]).with_code(0);
+    assert_eq!((listed("custom_title"), listed("tag")), ("The title".into(), "ab".into()));
+    place.run(&["sessions", "tag", &id, "--clear"]).with_code(0);
+    assert_eq!(listed("tag"), serde_json::Value::Null);
+    let log = std::fs::read_to_string(place.logs().pop().unwrap()).unwrap();
+    assert!(log.ends_with(&format!(
+        "{{\"type\":\"custom-title\",\"customTitle\":\"The title\",\"sessionId\":\"{id}\"}}\n\
+         {{\"type\":\"tag\",\"tag\":\"ab\",\"sessionId\":\"{id}\"}}\n{{\"type\":\"tag\",\"tag\":\"\",\"sessionId\":\"{id}\"}}\n"
+    )));
+    for args in [&["rename", &id, " "][..], &["tag", &id, "\u{200b}"], &["tag", &id], &["rename", "nonsense", "x"]] {
+        place.run(&[&["sessions"], args].concat()).with_code(2);
+    }
+    let ran = place.run(&["sessions", "rename", "bbbbbbbb-1111-4111-8111-111111111111", "x"]).with_code(1);
+    assert!(ran.stderr.contains("No conversation found"), "{}", ran.stderr);
+    assert_eq!(place.logs().len(), 1);
+}
+
+#[test]
+fn a_copy_is_a_session_of_its_own() {
+    let (place, id) = two_prompts();
+    let original = std::fs::read(place.logs().pop().unwrap()).unwrap();
+    let copy = place.run(&["sessions", "fork", &id]).with_code(0).stdout.trim().to_owned();
+    assert_eq!(prompts(&place, &copy), "first second");
+    let answer = String::from_utf8(original.clone()).unwrap();
+    let answer = answer.lines().find(|line| line.contains("\"assistant\"")).unwrap();
+    let answer: serde_json::Value = serde_json::from_str(answer).unwrap();
+    let given = "cccccccc-1111-4111-8111-111111111111";
+    let at = answer["uuid"].as_str().unwrap();
+    let args = ["sessions", "fork", &id, "--at", at, "--title", "Half", "--session-id", given];
+    assert_eq!(place.run(&args).with_code(0).stdout.trim(), given);
+    assert_eq!(prompts(&place, given), "first");
+    let ran = place.run(&args).with_code(1);
+    assert!(ran.stderr.contains("already"), "{}", ran.stderr);
+    let ran = place.run(&["sessions", "fork", &id, "--at", given]).with_code(1);
+    assert!(ran.stderr.contains("No message found"), "{}", ran.stderr);
+    let titles: Vec<_> = place.run(&["sessions", "list"]).lines();
+    let title = |id: &str| titles.iter().find(|one| one["session_id"] == id).unwrap()["custom_title"].clone();
+    assert_eq!((title(&copy), title(given)), ("first (fork)".into(), "Half".into()));
+    place.run(&["-p", "third", "-r", &copy]).with_code(0);
+    assert_eq!(prompts(&place, &copy), "first second third");
+    let logs = place.logs();
+    assert_eq!(logs.len(), 3);
+    assert!(logs.iter().any(|log| std::fs::read(log).unwrap() == original), "the original is as it was");
+}
+
+#[test]
+fn a_run_goes_on_in_a_copy() {
+    let (place, id) = two_prompts();
+    place.run(&["-p", "third", "-r", &id, "--fork-session"]).with_code(0);
+    let given = "dddddddd-1111-4111-8111-111111111111";
+    place.run(&["-p", "fourth", "--continue", "--fork-session", "--session-id", given]).with_code(0);
+    assert_eq!(prompts(&place, &id), "first second");
+    assert_eq!(prompts(&place, given), "first second third fourth");
+    assert_eq!(place.logs().len(), 3);
+    for args in [&["--fork-session"][..], &["-r", &id, "--session-id", given]] {
+        let ran = place.run(&[&["-p", "x"], args].concat()).with_code(2);
+        assert!(ran.stderr.contains("--fork-session"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn deleting_takes_everything_and_says_what_it_could_not() {
+    let (place, id) = two_prompts();
+    let folder = place.logs().pop().unwrap().with_extension("");
+    std::fs::create_dir_all(folder.join("tool-results")).unwrap();
+    let unknown = "bbbbbbbb-1111-4111-8111-111111111111";
+    let ran = place.run(&["sessions", "delete", unknown, &id]).with_code(1);
+    assert!(ran.stderr.contains(unknown) && !ran.stderr.contains(&id), "{}", ran.stderr);
+    assert!(place.logs().is_empty() && !folder.exists());
+}
+
+/// A full disk, or a file that may not grow: there is no half of a copy.
+#[cfg(unix)]
+#[test]
+fn a_copy_without_room_leaves_nothing() {
+    let (place, id) = two_prompts();
+    place.run_with(&["-p", "-r", &id], &"long ".repeat(30_000)).with_code(0);
+    let folder = place.logs().pop().unwrap().parent().unwrap().to_path_buf();
+    let before = std::fs::read(place.logs().pop().unwrap()).unwrap();
+    for args in [&["sessions", "fork", &id][..], &["-p", "x", "-r", &id, "--fork-session"]] {
+        let plain = place.command(&[]);
+        let mut limited = std::process::Command::new("/bin/sh");
+        limited
+            .args(["-c", "trap '' XFSZ; ulimit -f 100; exec \"$0\" \"$@\""])
+            .arg(plain.get_program())
+            .args(args)
+            .current_dir(plain.get_current_dir().unwrap())
+            .env_clear()
+            .envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))))
+            .stdin(std::process::Stdio::null());
+        let output = limited.output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains("too large"), "{stderr}");
+        let left: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, [std::ffi::OsString::from(format!("{id}.jsonl"))], "{args:?}");
+    }
+    assert_eq!(std::fs::read(place.logs().pop().unwrap()).unwrap(), before);
+}
