@@ -140,6 +140,9 @@ fn policy(
     if let Ok(home) = Home::from_env() {
         config = config.with_protected_paths([home.root().to_path_buf()]);
     }
+    if let Some(settings) = settings {
+        config = config.with_protected_paths(settings.places.protected());
+    }
     let mut policy = Policy::new(config);
     let mut warnings = settings.map(ProjectSettings::notes).unwrap_or_default();
     for set in settings.into_iter().flat_map(|settings| &settings.resolved.rules) {

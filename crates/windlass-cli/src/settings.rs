@@ -89,8 +89,9 @@ impl ProjectSettings {
         notes
     }
 
-    /// Adds the rules to permissions.
-    pub(crate) fn add_rules(&self, mut permissions: Permissions) -> Permissions {
+    /// Adds the rules to permissions, and protects what they come from.
+    pub(crate) fn add_rules(&self, permissions: Permissions) -> Permissions {
+        let mut permissions = permissions.protecting(self.places.protected());
         for set in &self.resolved.rules {
             permissions = permissions.with_rules_at(&set.anchor, set.source, set.behavior, set.rules.clone());
         }

@@ -73,6 +73,13 @@ impl Places {
         self.project.last().map_or(Path::new("/"), PathBuf::as_path)
     }
 
+    /// Where what is read of settings and trust lies outside the project: nothing there should change without a
+    /// question. The folders of a project have names that are protected anyway.
+    #[must_use]
+    pub fn protected(&self) -> Vec<PathBuf> {
+        [&self.managed, &self.user, &self.records, &self.claude_json].into_iter().flatten().cloned().collect()
+    }
+
     /// The user's settings files, the strongest first.
     pub(crate) fn user_files(&self) -> impl Iterator<Item = (&Path, PathBuf)> {
         self.user.iter().map(|directory| (directory.as_path(), directory.join("settings.json")))

@@ -113,8 +113,8 @@ pub struct Resolved {
 /// that earlier files of a layer are stronger.
 ///
 /// Rules and directories join; of everything else the strongest layer counts. Whatever a file forbids counts, also
-/// when nobody trusts it: deny and ask rules, modes no wider than the default, a disabled bypassPermissions, a
-/// sandbox. What a file of the project widens counts when [`Standing`] says so, and what a shared file of a project
+/// when nobody trusts it: deny and ask rules, a mode narrower than the one otherwise in force, a disabled
+/// bypassPermissions, a sandbox. What a file of the project widens counts when [`Standing`] says so, and what a shared file of a project
 /// says about the model provider, a wider mode or directories outside never does.
 ///
 /// # Errors
@@ -123,9 +123,10 @@ pub struct Resolved {
 pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
     let mut resolved = Resolved::default();
     let mut sandbox = SandboxSettings::default();
+    let mut narrower = Vec::new();
     for layer in Layer::STRONGEST_FIRST {
         for file in files.iter().filter(|file| file.layer == layer) {
-            let mut reading = Reading { file, resolved: &mut resolved };
+            let mut reading = Reading { file, resolved: &mut resolved, narrower: &mut narrower };
             reading.rules()?;
             reading.mode()?;
             reading.directories();
@@ -135,6 +136,7 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
             reading.without_effect();
         }
     }
+    resolved.narrow_mode(narrower);
     if sandbox.enabled != Some(true) || sandbox.fail_if_unavailable != Some(true) {
         resolved.sandbox_required = None;
     }
@@ -144,10 +146,37 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
     Ok(resolved)
 }
 
+impl Resolved {
+    /// The narrowest of these modes counts, if it allows less than the one that would be in force.
+    fn narrow_mode(&mut self, said: Vec<Setting<PermissionMode>>) {
+        let otherwise = self.default_mode.as_ref().map(|mode| mode.value).unwrap_or_default();
+        for mode in said.iter().filter(|mode| width(mode.value) >= width(otherwise) && mode.value != otherwise) {
+            let who = if mode.layer == Layer::Project { "a project's shared file" } else { "a project nobody trusts" };
+            self.notes.push(Note::new(&mode.origin, format!("{who} cannot widen the mode to {}", mode.value)));
+        }
+        let narrowest = said.into_iter().min_by_key(|mode| (width(mode.value), mode.value != PermissionMode::Plan));
+        if let Some(mode) = narrowest.filter(|mode| width(mode.value) < width(otherwise)) {
+            self.default_mode = Some(mode);
+        }
+    }
+}
+
+/// How much a mode lets happen, in steps. Modes of one step allow different things.
+fn width(mode: PermissionMode) -> u8 {
+    match mode {
+        PermissionMode::Plan | PermissionMode::DontAsk => 0,
+        PermissionMode::Default => 1,
+        PermissionMode::AcceptEdits => 2,
+        _ => 3,
+    }
+}
+
 /// One file on its way into the result.
 struct Reading<'a> {
     file: &'a SettingsFile,
     resolved: &'a mut Resolved,
+    /// Modes of files that may only narrow, the strongest first.
+    narrower: &'a mut Vec<Setting<PermissionMode>>,
 }
 
 impl Reading<'_> {
@@ -212,19 +241,15 @@ impl Reading<'_> {
                 PermissionMode::Default
             }
         };
-        let wider = matches!(mode, PermissionMode::AcceptEdits | PermissionMode::BypassPermissions);
-        if wider && file.layer.lies_in_project() && file.standing.approved.mode != Some(mode) {
-            if file.layer == Layer::Project {
-                self.note(format!("a project's shared file cannot set the mode {mode}"));
-                return Ok(());
+        let approved = file.standing.approved.mode == Some(mode);
+        if approved || file.layer.may_widen_mode(file.standing.trusted) {
+            if self.resolved.default_mode.is_none() {
+                self.resolved.default_mode = Some(self.setting(mode));
             }
-            if !file.standing.trusted {
-                self.note(format!("the mode {mode} does not count without trust in the project"));
-                return Ok(());
-            }
-        }
-        if self.resolved.default_mode.is_none() {
-            self.resolved.default_mode = Some(self.setting(mode));
+        } else if self.resolved.default_mode.is_none() {
+            // Nobody stronger has said; whether it narrows what the weaker ones say shows when they have.
+            let narrower = self.setting(mode);
+            self.narrower.push(narrower);
         }
         Ok(())
     }

@@ -51,24 +51,25 @@ pub use error::Error;
 pub use home::Home;
 pub use options::Options;
 pub use permissions::Permissions;
-pub use resume::Resume;
 pub use query::{Query, Run, query};
+pub use resume::Resume;
 pub use session::{PromptInput, SessionBuilder, session};
 pub use toolkit::{Toolkit, coding_tools};
 
 #[cfg(feature = "anthropic")]
 pub use windlass_anthropic::Anthropic;
 pub use windlass_context::SystemPrompt;
-#[cfg(feature = "mcp")]
-pub use windlass_mcp::{McpOptions, McpServerConfig, McpServers};
+pub use windlass_hook::{
+    Hook, HookError, Interest, PermissionRequestAction, PermissionRequestEvent, PostToolUse, PostToolUseAction,
+    PostToolUseFailure, PreCompact, PreCompactAction, PreToolUse, PreToolUseAction, PromptAction, SessionEnd,
+    SessionStart, SessionStartAction, Stop, StopAction, UserPromptSubmit,
+};
 #[cfg(feature = "proxy")]
 pub use windlass_http::proxy::{
     CredentialProxy, ProxyCredential, ProxyError, ProxyNotice, ProxyNoticeKind, ProxyOptions,
 };
-pub use windlass_hook::{
-    Hook, HookError, Interest, PermissionRequestAction, PermissionRequestEvent, PostToolUse, PostToolUseAction, PostToolUseFailure, PreToolUse, PreToolUseAction,
-    PromptAction, SessionEnd, SessionStart, SessionStartAction, Stop, StopAction, UserPromptSubmit,
-};
+#[cfg(feature = "mcp")]
+pub use windlass_mcp::{McpOptions, McpServerConfig, McpServers};
 pub use windlass_model::{ModelError, ModelProvider, Recorder, Replayer, Script, ScriptedModel};
 pub use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
 pub use windlass_runtime::{EventStream, OpenError, Session, SessionError, SessionHandle, UnpricedModels};
@@ -78,17 +79,23 @@ pub use windlass_tool::{
     schemars, tool_fn, tool_fn_with,
 };
 pub use windlass_types::{
-    Access, AgentPath, Behavior, ContentBlock, Continuation, Decision, DecisionReason, Delta, Effort, Event, EventKind,
-    HookEventName, Interrupted, JsonText, Message, ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionAnswer,
-    PermissionDenial, PermissionMode, PermissionRequest, PermissionUpdate, RetryStatus, RunFailure, RunFailureKind,
-    RunResult, RunStarted, SessionId, StateChange, Status, StopReason, Thinking, ToolFinished, ToolProgress,
-    ToolResult, ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage, WithdrawReason,
+    Access, AgentPath, Behavior, CompactTrigger, Compacted, ContentBlock, Continuation, Decision, DecisionReason,
+    Delta, Effort, Event, EventKind, HookEventName, Interrupted, JsonText, Message, ModelErrorKind, ModelUsage,
+    NanoUsd, Outcome, PermissionAnswer, PermissionDenial, PermissionMode, PermissionRequest, PermissionUpdate,
+    RetryStatus, RunFailure, RunFailureKind, RunResult, RunStarted, SessionId, StateChange, Status, StopReason,
+    Thinking, ToolFinished, ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage,
+    WithdrawReason,
 };
 
 /// Runs the examples of the README as tests.
 #[cfg(all(doctest, feature = "anthropic"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// Runs the example of the page on settings as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/settings.md")]
+struct SettingsPage;
 
 /// Everything below the facade, by crate: for hosts that need more than is re-exported here.
 pub mod crates {

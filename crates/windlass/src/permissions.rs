@@ -18,6 +18,7 @@ pub struct Permissions {
     pub(crate) bypass_allowed: bool,
     pub(crate) rules: Vec<Rules>,
     pub(crate) can_use_tool: Option<Arc<dyn CanUseTool>>,
+    pub(crate) protected: Vec<PathBuf>,
 }
 
 /// Rules of one source and behaviour.
@@ -79,6 +80,13 @@ impl Permissions {
     /// Asks about calls by rule, whatever the mode and the allow rules say.
     pub fn ask_about<R: Into<String>>(self, rules: impl IntoIterator<Item = R>) -> Self {
         self.with_rules(RuleSource::CliArg, Behavior::Ask, rules)
+    }
+
+    /// Protects more paths, and what lies below them: writing there is asked about in every mode. What settings and
+    /// records of trust are read from belongs here, if it has no name that is protected anyway.
+    pub fn protecting(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.protected.extend(paths);
+        self
     }
 
     /// Adds rules of any source. Their patterns with a leading `/` start at the working directory.

@@ -110,6 +110,8 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
     machine.tools = tools.specs();
     machine.thinking = options.thinking;
     machine.effort = options.effort;
+    machine.auto_compact = options.auto_compact;
+    machine.auto_compact_window = options.auto_compact_window;
     machine.max_output_tokens = options.max_output_tokens;
     machine.betas.clone_from(&options.betas);
     machine.cache = options.cache;
@@ -167,6 +169,7 @@ fn policy(options: &Options, cwd: &Path) -> Result<Policy, Error> {
     if let Some(home) = &options.home {
         config.protected_paths.push(home.root().to_path_buf());
     }
+    config.protected_paths.extend(permissions.protected.iter().cloned());
     let mut policy = Policy::new(config);
     policy.set_mode(permissions.mode)?;
     for set in &permissions.rules {

@@ -235,3 +235,25 @@ fn a_prompt_may_name_a_custom_command() {
         }
     }
 }
+
+#[test]
+fn nobody_writes_the_records_of_trust_without_a_question() {
+    for way in WAYS {
+        let place = Place::new();
+        let config = place.path("config");
+        std::fs::create_dir(&config).unwrap();
+        let record = config.canonicalize().unwrap().join("windlass-trust.json");
+        place.script(&[call("Write", &json!({"file_path": record, "content": "{}"})), text("Finished.")]);
+        let flags =
+            ["--output-format", "stream-json", "--verbose", "--no-session-persistence", "--add-dir", "../config"];
+        let flags = [&flags[..], &["--permission-mode", "acceptEdits", "--allowedTools", "Write,Edit(//**)"]].concat();
+        let mut command = match way {
+            Way::Print => place.command(&[&["-p", "Go."], &flags[..]].concat()),
+            Way::Host => place.command(&[&["--input-format", "stream-json"], &flags[..]].concat()),
+        };
+        let child = command.env("CLAUDE_CONFIG_DIR", &config).stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let prompt = json!({"type": "user", "message": {"role": "user", "content": "Go."}});
+        let ran = crate::place::finish(child, &if way == Way::Host { format!("{prompt}\n") } else { String::new() });
+        assert!(!record.exists() && ran.stdout.contains("permission_denials"), "{way:?} {ran:#?}");
+    }
+}

@@ -36,7 +36,7 @@ fn a_project_reaches_up_to_its_repository() {
     let root = root.path().canonicalize().unwrap();
     let deep = root.join("repository/a/b");
     std::fs::create_dir_all(&deep).unwrap();
-    assert_eq!(Places::new(&deep).project, [deep.clone()]);
+    assert_eq!(Places::new(&deep).project, std::slice::from_ref(&deep));
     std::fs::create_dir(root.join("repository/.git")).unwrap();
     let chain = [root.join("repository"), root.join("repository/a"), deep.clone()];
     assert_eq!(Places::new(&deep).project, chain);

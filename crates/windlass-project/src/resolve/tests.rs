@@ -100,13 +100,33 @@ fn a_trusted_shared_file_widens_neither_mode_nor_provider_nor_reach() {
 }
 
 #[test]
-fn narrow_modes_need_no_trust() {
-    for (mode, counts) in
-        [("plan", true), ("dontAsk", true), ("default", true), ("manual", true), ("acceptEdits", false)]
-    {
-        let text = format!(r#"{{"permissions":{{"defaultMode":"{mode}"}}}}"#);
-        let resolved = resolve(&[file(Layer::Project, "f", Standing::untrusted(), &text)]).unwrap();
-        assert_eq!(resolved.default_mode.is_some(), counts, "{mode}");
+fn without_trust_a_mode_can_only_narrow() {
+    for (user, project, expected) in [
+        (None, "plan", Some("plan")),
+        (None, "dontAsk", Some("dontAsk")),
+        (None, "default", None),
+        (None, "acceptEdits", None),
+        (Some("acceptEdits"), "manual", Some("default")),
+        (Some("acceptEdits"), "bypassPermissions", Some("acceptEdits")),
+        (Some("bypassPermissions"), "acceptEdits", Some("acceptEdits")),
+        (Some("dontAsk"), "default", Some("dontAsk")),
+        (Some("dontAsk"), "plan", Some("dontAsk")),
+        (Some("plan"), "dontAsk", Some("plan")),
+    ] {
+        let says = |mode: &str| format!(r#"{{"permissions":{{"defaultMode":"{mode}"}}}}"#);
+        for (layer, standing) in [
+            (Layer::Project, Standing::untrusted()),
+            (Layer::Local, Standing::untrusted()),
+            (Layer::Project, Standing::trusted()),
+        ] {
+            let mut files = vec![file(layer, "f", standing, &says(project))];
+            files.extend(user.map(|mode| file(Layer::User, "u", Standing::trusted(), &says(mode))));
+            let mode = resolve(&files).unwrap().default_mode.map(|mode| mode.value.as_str());
+            assert_eq!(mode, expected, "{user:?} {layer} {project}");
+            // Nobody in the project counts for more than the command line.
+            files.push(file(Layer::Flags, "c", Standing::trusted(), &says("acceptEdits")));
+            assert_eq!(resolve(&files).unwrap().default_mode.unwrap().value, PermissionMode::AcceptEdits);
+        }
     }
     // What is not known is taken for the narrow default, and hides no wider one behind it.
     let odd = file(Layer::Local, "l", Standing::trusted(), r#"{"permissions":{"defaultMode":"auto"}}"#);
