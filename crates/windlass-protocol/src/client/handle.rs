@@ -14,7 +14,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use windlass_runtime::Prompt;
+use windlass_runtime::{Prompt, PromptKind};
 use windlass_tool::Ids;
 use windlass_types::{ContentBlock, EntryId, JsonText, PermissionMode};
 
@@ -103,10 +103,14 @@ impl ClientHandle {
     /// # Errors
     /// The other side can no longer be reached, or the prompt is too long for a line.
     pub async fn prompt(&self, prompt: impl Into<Prompt>) -> Result<EntryId, ClientError> {
-        let prompt = prompt.into();
-        let uuid = EntryId::from_bits(self.0.ids.bits());
+        let mut prompt = prompt.into();
+        if prompt.kind == PromptKind::Compact {
+            let focus: Vec<&str> = prompt.content.iter().filter_map(ContentBlock::as_text).collect();
+            prompt.content = vec![ContentBlock::text(format!("/compact {}", focus.join("\n")))];
+        }
+        let uuid = prompt.id.take().unwrap_or_else(|| EntryId::from_bits(self.0.ids.bits()));
         let message = UserContent { role: "user", content: &prompt.content };
-        let should_query = (!prompt.query).then_some(false);
+        let should_query = (prompt.kind == PromptKind::Note).then_some(false);
         let line =
             UserLine { kind: "user", session_id: "", uuid: &uuid, message, parent_tool_use_id: None, should_query };
         let mut bytes = Vec::new();

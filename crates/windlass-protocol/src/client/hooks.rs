@@ -12,12 +12,14 @@ use std::time::Duration;
 use windlass_hook::{Hook, HookContext, Hooks, Interest};
 use windlass_types::{HookCall, HookEventName, JsonText, SessionId};
 
-const EVENTS: [HookEventName; 7] = [
+const EVENTS: [HookEventName; 9] = [
     HookEventName::PreToolUse,
+    HookEventName::PermissionRequest,
     HookEventName::PostToolUse,
     HookEventName::PostToolUseFailure,
     HookEventName::UserPromptSubmit,
     HookEventName::Stop,
+    HookEventName::PreCompact,
     HookEventName::SessionStart,
     HookEventName::SessionEnd,
 ];
@@ -77,7 +79,7 @@ impl HookCallbacks {
         for (hook, error) in &outcome.failures {
             tracing::warn!(hook, error, "a hook failed");
         }
-        Ok(JsonText::of(&Output::new(call.event(), outcome))?)
+        Ok(JsonText::of(&Output::new(call.event(), outcome)?)?)
     }
 }
 
@@ -115,6 +117,8 @@ struct Input {
     #[serde(default)]
     tool_use_id: String,
     #[serde(default)]
+    permission_suggestions: Vec<JsonText>,
+    #[serde(default)]
     tool_response: Option<JsonText>,
     #[serde(default)]
     duration_ms: u64,
@@ -128,6 +132,10 @@ struct Input {
     stop_hook_active: bool,
     #[serde(default)]
     last_assistant_message: Option<String>,
+    #[serde(default)]
+    trigger: String,
+    #[serde(default)]
+    custom_instructions: Option<String>,
     #[serde(default)]
     source: String,
     #[serde(default)]
@@ -144,6 +152,13 @@ impl Input {
         let duration_ms = self.duration_ms;
         Ok(match event {
             HookEventName::PreToolUse => HookCall::PreToolUse { tool_name, tool_input: tool_input()?, tool_use_id },
+            HookEventName::PermissionRequest => HookCall::PermissionRequest {
+                tool_name,
+                tool_input: tool_input()?,
+                tool_use_id,
+                // One that is not known here cannot be answered with.
+                permission_suggestions: self.permission_suggestions.iter().filter_map(|json| json.to().ok()).collect(),
+            },
             HookEventName::PostToolUse => HookCall::PostToolUse {
                 tool_name,
                 tool_input: tool_input()?,
@@ -167,6 +182,9 @@ impl Input {
                 stop_hook_active: self.stop_hook_active,
                 last_assistant_message: self.last_assistant_message.unwrap_or_default(),
             },
+            HookEventName::PreCompact => {
+                HookCall::PreCompact { trigger: self.trigger, custom_instructions: self.custom_instructions }
+            }
             HookEventName::SessionStart => HookCall::SessionStart { source: self.source },
             HookEventName::SessionEnd => HookCall::SessionEnd { reason: self.reason },
             // A later kind of occasion, which no callback was registered for.

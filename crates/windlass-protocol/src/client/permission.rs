@@ -43,11 +43,13 @@ struct AskRule {
     rule_content: Option<String>,
 }
 
+/// An answer, as the protocol writes it.
 #[derive(Serialize)]
 #[serde(tag = "behavior", rename_all = "lowercase", rename_all_fields = "camelCase")]
-enum Said<'a> {
+pub(super) enum Said<'a> {
     Allow {
-        updated_input: &'a JsonText,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        updated_input: Option<&'a JsonText>,
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         updated_permissions: &'a [PermissionUpdate],
     },
@@ -62,15 +64,21 @@ pub(super) async fn answer(callback: &dyn CanUseTool, id: &str, body: &JsonText)
     let question: Question = body.to()?;
     let input = question.input.clone();
     let answer = callback.can_use_tool(question.into_request(id)).await;
-    let said = match &answer {
-        PermissionAnswer::Allow { updated_input, updates } => {
-            Said::Allow { updated_input: updated_input.as_ref().unwrap_or(&input), updated_permissions: updates }
+    Ok(JsonText::of(&Said::new(&answer, Some(&input)))?)
+}
+
+impl<'a> Said<'a> {
+    /// `input` is what an answer that changes nothing names, for those who want it named.
+    pub(super) fn new(answer: &'a PermissionAnswer, input: Option<&'a JsonText>) -> Self {
+        match answer {
+            PermissionAnswer::Allow { updated_input, updates } => {
+                Self::Allow { updated_input: updated_input.as_ref().or(input), updated_permissions: updates }
+            }
+            PermissionAnswer::Deny { message, interrupt } => Self::Deny { message, interrupt: *interrupt },
+            // A later kind of answer that this version cannot write.
+            _ => Self::Deny { message: "The host's answer cannot be passed on.", interrupt: false },
         }
-        PermissionAnswer::Deny { message, interrupt } => Said::Deny { message, interrupt: *interrupt },
-        // A later kind of answer that this version cannot write.
-        _ => Said::Deny { message: "The host's answer cannot be passed on.", interrupt: false },
-    };
-    Ok(JsonText::of(&said)?)
+    }
 }
 
 impl Question {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use windlass_permission::can_use_tool_fn;
 use windlass_protocol::client::ClientOptions;
-use windlass_types::PermissionAnswer;
+use windlass_types::{JsonText, PermissionAnswer};
 
 /// Counts the callbacks that run.
 #[derive(Clone, Default)]
@@ -172,4 +172,32 @@ async fn a_question_carries_what_it_says() {
     assert!(line.contains(&format!(r#""updatedInput":{input}"#)), "{line}");
     let updates = line.split_once(r#""updatedPermissions":[{"type":"addRules""#);
     assert!(updates.is_some_and(|(_, rest)| !rest.contains("fly")), "{line}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_written_exactly() {
+    let changed = r#"{"n": 1.0000000000000000000001}"#;
+    let allow = |input: Option<&str>| {
+        let updated_input = input.map(|input| JsonText::parse(input).unwrap());
+        PermissionAnswer::Allow { updated_input, updates: Vec::new() }
+    };
+    for (answer, expected) in [
+        (allow(None), r#"{"behavior":"allow","updatedInput":{"what":"it"}}"#.to_owned()),
+        (allow(Some(changed)), format!(r#"{{"behavior":"allow","updatedInput":{changed}}}"#)),
+        (PermissionAnswer::deny("no"), r#"{"behavior":"deny","message":"no","interrupt":false}"#.to_owned()),
+        (
+            PermissionAnswer::Deny { message: "stop".to_owned(), interrupt: true },
+            r#"{"behavior":"deny","message":"stop","interrupt":true}"#.to_owned(),
+        ),
+    ] {
+        let said = answer.clone();
+        let callback = can_use_tool_fn(move |_| {
+            let answer = said.clone();
+            async move { answer }
+        });
+        let (_client, mut peer) = ready(ClientOptions::new().can_use_tool(callback)).await;
+        peer.ask_permission("a").await;
+        let line = peer.input.next_line().await.unwrap().unwrap();
+        assert!(line.contains(&expected), "{line}");
+    }
 }

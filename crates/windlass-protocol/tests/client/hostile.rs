@@ -203,6 +203,17 @@ async fn a_peer_that_does_not_read_makes_prompts_wait_but_not_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_order_does_not_outlive_its_client() {
+    let (client, mut peer) = ready(ClientOptions::new()).await;
+    let orders = client.handle().clone();
+    let order = tokio::spawn(async move { orders.interrupt().await });
+    peer.next().await.unwrap();
+    drop(client);
+    let error = order.await.unwrap().unwrap_err();
+    assert!(matches!(error, ClientError::Closed), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_too_long_is_not_sent() {
     let (client, mut peer) = ready(ClientOptions::new().max_line(1_000)).await;
     let long = "x".repeat(2_000);
@@ -272,7 +283,7 @@ proptest! {
             tokio::time::timeout(Duration::from_secs(600), rest).await.expect("it ends");
             assert!(client.next().await.unwrap().is_none());
             drop(client);
-            listening.await.unwrap();
+            tokio::time::timeout(Duration::from_secs(600), listening).await.expect("it hangs up").unwrap();
         });
     }
 }

@@ -219,6 +219,17 @@ async fn what_is_left_of_a_group_does_not_hold_the_output_open() {
 }
 
 #[tokio::test]
+async fn what_left_the_group_does_not_hold_the_end_up() {
+    let script = Script::ready("set -m; sleep 30 & echo $! > child; read -r line; exit 4");
+    let mut client = script.spawn().await.unwrap();
+    let child = written(&script, "child").await;
+    client.prompt("go").await.unwrap();
+    let error = tokio::time::timeout(Duration::from_secs(15), client.next()).await.expect("an end").unwrap_err();
+    assert!(matches!(&error, ClientError::Exited { status, .. } if status.code() == Some(4)), "{error}");
+    assert!(Command::new("kill").args(["-9", child.trim()]).status().unwrap().success());
+}
+
+#[tokio::test]
 async fn a_program_that_does_not_end_is_ended() {
     for (trap, signal) in [("", 15), ("trap '' TERM", 9)] {
         let script = Script::ready(&format!("{trap}\necho $$ > pid; while :; do sleep 0.1; done"));

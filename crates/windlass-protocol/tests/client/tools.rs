@@ -103,7 +103,8 @@ async fn a_tool_is_told_when_nobody_waits_any_more() {
     let (_client, mut peer) = ready(ClientOptions::new().tools("host", tools)).await;
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "wait" } });
     peer.ask("r", json!({ "subtype": "mcp_message", "server_name": "host", "message": message })).await;
-    running.await.unwrap();
+    let soon = std::time::Duration::from_secs(60);
+    tokio::time::timeout(soon, running).await.expect("it starts").unwrap();
     peer.take_back("r").await;
-    hears.await.unwrap();
+    tokio::time::timeout(soon, hears).await.expect("it is told").unwrap();
 }

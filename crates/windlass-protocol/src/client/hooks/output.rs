@@ -1,7 +1,8 @@
 //! What hooks said, as the protocol writes it.
 
+use crate::client::permission::Said;
 use serde::Serialize;
-use windlass_types::{Behavior, HookEventName, HookOutcome, HookVerdict, JsonText, ToolResultContent};
+use windlass_types::{Behavior, HookEventName, HookOutcome, HookVerdict, JsonError, JsonText, ToolResultContent};
 
 /// The output of a callback.
 #[derive(Serialize)]
@@ -31,6 +32,9 @@ struct Specific {
     permission_decision_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     updated_input: Option<JsonText>,
+    /// The answer to a question about a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<JsonText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     updated_tool_output: Option<ToolResultContent>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,7 +42,8 @@ struct Specific {
 }
 
 impl Output {
-    pub(super) fn new(event: HookEventName, outcome: HookOutcome) -> Self {
+    pub(super) fn new(event: HookEventName, outcome: HookOutcome) -> Result<Self, JsonError> {
+        let answer = outcome.answer.as_ref().map(|answer| JsonText::of(&Said::new(answer, None))).transpose()?;
         let (decision, reason) = match outcome.block {
             Some(HookVerdict { reason, .. }) => (Some("block"), Some(reason)),
             None => (None, None),
@@ -53,20 +58,22 @@ impl Output {
             permission_decision,
             permission_decision_reason,
             updated_input: outcome.updated_input,
+            decision: answer,
             updated_tool_output: outcome.updated_output,
             additional_context: joined(outcome.additional_context),
         };
         let says_something = specific.permission_decision.is_some()
             || specific.updated_input.is_some()
+            || specific.decision.is_some()
             || specific.updated_tool_output.is_some()
             || specific.additional_context.is_some();
-        Self {
+        Ok(Self {
             go_on: outcome.stop.is_some().then_some(false),
             stop_reason: outcome.stop,
             system_message: joined(outcome.system_messages),
             decision,
             reason,
             hook_specific_output: says_something.then_some(specific),
-        }
+        })
     }
 }

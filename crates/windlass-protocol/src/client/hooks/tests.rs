@@ -1,6 +1,10 @@
 use super::*;
 use async_trait::async_trait;
-use windlass_hook::{HookError, PostToolUse, PostToolUseAction, PreToolUse, PreToolUseAction};
+use windlass_hook::{
+    HookError, PermissionRequestAction, PermissionRequestEvent, PostToolUse, PostToolUseAction, PreToolUse,
+    PreToolUseAction,
+};
+use windlass_types::PermissionAnswer;
 
 struct Guard(&'static str, Vec<Interest>);
 
@@ -22,6 +26,12 @@ impl Hook for Guard {
             "{}" => Err("it is broken".into()),
             _ => Ok(PreToolUseAction::deny("no")),
         }
+    }
+
+    async fn permission_request(&self, event: &PermissionRequestEvent) -> Result<PermissionRequestAction, HookError> {
+        assert_eq!(event.suggestions.len(), 1);
+        let answer = PermissionAnswer::Allow { updated_input: None, updates: event.suggestions.clone() };
+        Ok(PermissionRequestAction::Answer(answer))
     }
 
     async fn post_tool_use(&self, _: &PostToolUse) -> Result<PostToolUseAction, HookError> {
@@ -65,6 +75,7 @@ fn one_callback_stands_for_all_hooks_of_an_event() {
 async fn what_hooks_say_is_written_exactly() {
     let hooks = hooks(vec![vec![
         Interest::tools(HookEventName::PreToolUse, ["act"]),
+        Interest::all(HookEventName::PermissionRequest),
         Interest::all(HookEventName::PostToolUse),
     ]]);
     for (input, expected) in [
@@ -81,6 +92,10 @@ async fn what_hooks_say_is_written_exactly() {
             r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"the hook \"guard\" failed: it is broken"}}"#,
         ),
         (r#""PreToolUse","tool_name":"other","tool_input":{}"#, "{}"),
+        (
+            r#""PermissionRequest","tool_name":"act","tool_input":{},"permission_suggestions":[{"type":"fly"},{"type":"setMode","mode":"plan","destination":"session"}]"#,
+            r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow","updatedPermissions":[{"type":"setMode","mode":"plan","destination":"session"}]}}}"#,
+        ),
         (
             r#""PostToolUse","tool_name":"act","tool_input":{}"#,
             r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"more"}}"#,
