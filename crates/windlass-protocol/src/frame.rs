@@ -221,11 +221,15 @@ pub(crate) struct System<'a, B> {
     pub(crate) session_id: &'a str,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(crate) struct StatusBody<'a> {
     pub(crate) status: Option<&'static str>,
     #[serde(rename = "permissionMode", skip_serializing_if = "Option::is_none")]
     pub(crate) permission_mode: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) compact_result: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) compact_error: Option<&'a str>,
 }
 
 #[derive(Serialize)]

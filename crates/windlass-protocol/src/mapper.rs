@@ -1,5 +1,6 @@
 //! From events to frames.
 
+mod compaction;
 mod hooks;
 mod local;
 
@@ -184,9 +185,10 @@ impl FrameMapper {
             }
             EventKind::Status(status) => self.status(at, status, out),
             EventKind::StateChanged(StateChange::PermissionMode { mode }) => {
-                let body = StatusBody { status: None, permission_mode: Some(mode.as_str()) };
+                let body = StatusBody { permission_mode: Some(mode.as_str()), ..StatusBody::default() };
                 self.system(at, "status", body, out);
             }
+            EventKind::Compacted(compacted) => self.compacted(at, compacted, out),
             EventKind::RunFinished(result) => self.finished(at, result, out),
             _ => {}
         }
@@ -357,9 +359,11 @@ impl FrameMapper {
     fn status(&mut self, at: Envelope<'_>, status: &Status, out: &mut Vec<u8>) {
         match status {
             Status::Requesting { .. } if self.options.include_partial_messages => {
-                let body = StatusBody { status: Some("requesting"), permission_mode: None };
+                let body = StatusBody { status: Some("requesting"), ..StatusBody::default() };
                 self.system(at, "status", body, out);
             }
+            Status::Compacting { .. } => self.compacting(at, out),
+            Status::CompactionFailed { message } => self.not_compacted(at, message, out),
             Status::Retrying(retry) => {
                 let body = RetryBody {
                     attempt: retry.attempt,

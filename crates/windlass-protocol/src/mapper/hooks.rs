@@ -102,7 +102,8 @@ mod tests {
     fn hooks_of_others_are_told_of_if_the_host_wants_it() {
         let hook = |name: &str| format!(r#""hook_id":"ID","hook_name":"{name}","hook_event":"Stop""#);
         let audit = format!(r#"hook_started",{}"#, hook("audit"));
-        let ended = format!(r#"hook_response",{},"output":"","stdout":"","stderr":"","outcome":"success""#, hook("audit"));
+        let ended =
+            format!(r#"hook_response",{},"output":"","stdout":"","stderr":"","outcome":"success""#, hook("audit"));
         assert_eq!(frames(true, &["host", "audit"], &[]), [audit, ended]);
         assert!(frames(false, &["host", "audit"], &[]).is_empty());
         assert!(frames(true, &["host"], &[]).is_empty());

@@ -60,7 +60,7 @@ impl SlashCommand {
 pub(crate) enum Builtin {
     /// Goes on with a new, empty session.
     Clear,
-    /// Says that nothing can be compacted yet.
+    /// Replaces the conversation by a summary.
     Compact,
     /// Says what fills the context window.
     Context,
@@ -84,7 +84,8 @@ impl Builtin {
         let command = match self {
             Self::Clear => SlashCommand::new(self.name(), "Go on with a new, empty conversation; the old one is kept")
                 .with_aliases(["reset", "new"]),
-            Self::Compact => SlashCommand::new(self.name(), "Summarize the conversation (not supported yet)"),
+            Self::Compact => SlashCommand::new(self.name(), "Replace the conversation by a summary of it")
+                .with_argument_hint("<what the summary should care for>"),
             Self::Context => SlashCommand::new(self.name(), "Show what fills the context window"),
             Self::Cost => {
                 SlashCommand::new(self.name(), "Show what the session has cost").with_aliases(["usage", "stats"])
@@ -117,6 +118,8 @@ impl fmt::Debug for Commands {
 pub(crate) enum Asked {
     /// Something that the server does itself.
     Builtin(Builtin),
+    /// A summary that cares for this.
+    Compact(String),
     /// A run with this prompt.
     Prompt(Vec<ContentBlock>),
     /// No command: the model reads the text as it is.
@@ -155,7 +158,10 @@ impl Commands {
             Builtin::ALL.into_iter().find(|builtin| called(&builtin.command(), name))
         };
         if let Some(builtin) = own(|command, name| command.name == name) {
-            return Asked::Builtin(builtin);
+            return match builtin {
+                Builtin::Compact => Asked::Compact(arguments.to_owned()),
+                other => Asked::Builtin(other),
+            };
         }
         // A name counts for more than another name of something else.
         let known = self
@@ -190,7 +196,8 @@ mod tests {
             ("clear", Asked::Builtin(Builtin::Clear)),
             ("reset", Asked::Builtin(Builtin::Clear)),
             ("cost please", Asked::Builtin(Builtin::Cost)),
-            ("compact\nfocus on x", Asked::Builtin(Builtin::Compact)),
+            ("compact", Asked::Compact(String::new())),
+            ("compact\nfocus on x ", Asked::Compact("focus on x".to_owned())),
             ("new", prompt("new|")),
             ("review  a b \n", prompt("review|a b")),
             ("review2 a", prompt("review|a")),

@@ -45,6 +45,7 @@ pub(crate) struct Extras {
     pub(crate) rename: Option<Rename>,
     pub(crate) context: Option<Context>,
     pub(crate) settings: Option<JsonText>,
+    pub(crate) only_compacts_when_told: bool,
 }
 
 impl fmt::Debug for Extras {
@@ -91,6 +92,14 @@ impl Opened {
     #[must_use]
     pub fn with_context(mut self, parts: impl Fn() -> Vec<ContextPart> + Send + Sync + 'static) -> Self {
         self.extras.context = Some(Arc::new(parts));
+        self
+    }
+
+    /// Says whether the conversation is replaced by a summary when the context
+    /// window is nearly full, as sessions do by default.
+    #[must_use]
+    pub fn with_auto_compact(mut self, on: bool) -> Self {
+        self.extras.only_compacts_when_told = !on;
         self
     }
 

@@ -22,13 +22,14 @@ use windlass_types::{Behavior, HookCall, HookEventName, HookOutcome, HookVerdict
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The events that hooks of the host are asked about.
-const EVENTS: [HookEventName; 6] = [
+const EVENTS: [HookEventName; 7] = [
     HookEventName::PreToolUse,
     HookEventName::PermissionRequest,
     HookEventName::PostToolUse,
     HookEventName::PostToolUseFailure,
     HookEventName::UserPromptSubmit,
     HookEventName::Stop,
+    HookEventName::PreCompact,
 ];
 
 fn summary(event: HookEventName) -> &'static str {
@@ -39,7 +40,21 @@ fn summary(event: HookEventName) -> &'static str {
         HookEventName::PostToolUseFailure => "After a tool failed",
         HookEventName::UserPromptSubmit => "Before a prompt enters the conversation",
         HookEventName::Stop => "Before a run ends because the model is done",
+        HookEventName::PreCompact => "Before the conversation is replaced by a summary",
         _ => "",
+    }
+}
+
+/// Whether hooks for an event can be about some tools only.
+fn is_about_tools(event: HookEventName) -> bool {
+    !matches!(event, HookEventName::UserPromptSubmit | HookEventName::Stop | HookEventName::PreCompact)
+}
+
+/// What matchers look at: the tool's name, or why the conversation is replaced.
+fn subject(call: &HookCall) -> Option<&str> {
+    match call {
+        HookCall::PreCompact { trigger, .. } => Some(trigger),
+        _ => call.tool_name(),
     }
 }
 
@@ -131,8 +146,8 @@ impl HostHooks {
     pub(crate) fn listing(&self) -> Value {
         let table = self.table();
         let event = |event: HookEventName| {
-            let tools = event != HookEventName::UserPromptSubmit && event != HookEventName::Stop;
-            json!({ "name": event.as_str(), "summary": summary(event), "supportsMatcher": tools })
+            let matches = is_about_tools(event) || event == HookEventName::PreCompact;
+            json!({ "name": event.as_str(), "summary": summary(event), "supportsMatcher": matches })
         };
         let with_hooks = EVENTS.into_iter().filter_map(|name| {
             let hooks = table.iter().filter(|registered| registered.event == name);
@@ -179,9 +194,7 @@ impl Hook for HostHooks {
 
     fn interests(&self) -> Vec<Interest> {
         let interest = |registered: &Registered| match &registered.matcher {
-            Matcher::Names(names)
-                if registered.event != HookEventName::UserPromptSubmit && registered.event != HookEventName::Stop =>
-            {
+            Matcher::Names(names) if is_about_tools(registered.event) => {
                 Interest::tools(registered.event, names.iter().cloned())
             }
             _ => Interest::all(registered.event),
@@ -193,7 +206,7 @@ impl Hook for HostHooks {
         let table = self.table();
         let asked = table
             .iter()
-            .filter(|registered| registered.event == call.event() && registered.matcher.matches(call.tool_name()))
+            .filter(|registered| registered.event == call.event() && registered.matcher.matches(subject(call)))
             .flat_map(|registered| registered.callbacks.iter().map(move |callback| (registered, callback)));
         let said = join_all(asked.map(|(registered, callback)| self.ask(cx, call, registered, callback))).await;
         let mut outcome = HookOutcome::default();

@@ -68,7 +68,8 @@ impl Core {
         let known: u64 = parts.iter().map(|(.., tokens)| tokens).sum();
         parts.push(("messages".to_owned(), "Messages".to_owned(), billed.saturating_sub(known)));
         let usage = (billed > 0).then_some(state.spent.last);
-        Context { model, window, used: billed.max(known), parts, usage }
+        let auto_compact = live.is_none_or(|live| !live.extras.only_compacts_when_told);
+        Context { auto_compact, model, window, used: billed.max(known), parts, usage }
     }
 }
 
@@ -81,6 +82,7 @@ pub(crate) struct Context {
     used: u64,
     /// Ids, names and tokens.
     parts: Vec<(String, String, u64)>,
+    auto_compact: bool,
     /// What the last model call was billed for.
     usage: Option<windlass_types::Usage>,
 }
@@ -117,7 +119,7 @@ impl Context {
             "memoryFiles": [],
             "mcpTools": [],
             "agents": [],
-            "isAutoCompactEnabled": false,
+            "isAutoCompactEnabled": self.auto_compact,
             "apiUsage": usage,
         })
     }

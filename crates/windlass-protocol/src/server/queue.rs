@@ -25,7 +25,8 @@ impl Waiting {
     /// The text that may be a slash command: what its only block says after the slash.
     pub(crate) fn command(&self) -> Option<&str> {
         match self.content.as_slice() {
-            [block] if !self.verbatim => block.as_text()?.trim_start().strip_prefix('/'),
+            // What asks for no answer asks for no command either.
+            [block] if self.should_query && !self.verbatim => block.as_text()?.trim_start().strip_prefix('/'),
             _ => None,
         }
     }
@@ -106,6 +107,7 @@ mod tests {
             (r#"{"message":{"content":"  /cost"}}"#, Some("cost")),
             (r#"{"message":{"content":[{"type":"text","text":"/cost"}]}}"#, Some("cost")),
             (r#"{"message":{"content":[{"type":"text","text":"/cost"},{"type":"text","text":"x"}]}}"#, None),
+            (r#"{"shouldQuery":false,"message":{"content":"/cost"}}"#, None),
             (r#"{"client_composed":true,"message":{"content":"/cost"}}"#, None),
             (r#"{"message":{"content":"and/or"}}"#, None),
         ] {

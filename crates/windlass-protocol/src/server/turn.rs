@@ -9,7 +9,6 @@ use crate::input::UserMessage;
 use crate::line;
 use crate::mapper::LocalResult;
 use windlass_runtime::Prompt;
-use windlass_types::ContentBlock;
 
 impl Core {
     /// Lets a message wait for its turn, or writes why it cannot have one.
@@ -76,14 +75,14 @@ impl Core {
         Ok(())
     }
 
-    /// Starts a run with a message, or with other blocks instead of its own.
-    pub(crate) fn start(&self, turn: Waiting, instead: Option<Vec<ContentBlock>>) {
+    /// Starts a run with a message, or with another prompt in its place.
+    pub(crate) fn start(&self, turn: Waiting, instead: Option<Prompt>) {
         let Some(handle) = self.handle() else { return };
         self.begin(&turn);
         let Waiting { content, uuid, should_query, .. } = turn;
-        let content = instead.unwrap_or(content);
         let mut state = self.lock();
-        let prompt = if should_query { Prompt::new(content) } else { Prompt::note(content) };
+        let own = || if should_query { Prompt::new(content) } else { Prompt::note(content) };
+        let prompt = instead.unwrap_or_else(own);
         let given = handle.prompt(match &uuid {
             // The host may refer to it later.
             Some(uuid) => prompt.with_id(uuid.as_str().into()),
@@ -214,10 +213,8 @@ impl Core {
     /// What a command of the server itself says.
     pub(crate) fn local_output(&self, command: Builtin) -> String {
         match command {
-            Builtin::Clear => String::new(),
-            Builtin::Compact => "Nothing was compacted: this version cannot summarize a conversation yet. /clear \
-                                 begins a new one."
-                .to_owned(),
+            // These are more than an output.
+            Builtin::Clear | Builtin::Compact => String::new(),
             Builtin::Context => self.context().text(),
             Builtin::Cost => self.lock().spent.text(),
         }

@@ -12,6 +12,7 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::task::JoinHandle;
+use windlass_runtime::Prompt;
 
 /// Carries out what a plain prompt in an open session does not need.
 pub(crate) struct Turns<'a, F> {
@@ -59,7 +60,8 @@ where
         }
         match command {
             Asked::Text => core.start(turn, None),
-            Asked::Prompt(blocks) => core.start(turn, Some(blocks)),
+            Asked::Prompt(blocks) => core.start(turn, Some(Prompt::new(blocks))),
+            Asked::Compact(focus) => core.start(turn, Some(Prompt::compact(focus))),
             Asked::Builtin(Builtin::Clear) => {
                 core.begin_local(&turn).await?;
                 self.clear(&turn).await?;

@@ -27,7 +27,6 @@ async fn local_commands_answer_without_the_model() {
         ("/cost", "cost", "Total cost: $"),
         ("/usage now", "cost", "Total cost: $"),
         ("/context", "context", "System prompt: "),
-        ("/compact only the tests", "compact", "cannot summarize"),
     ] {
         host.say(command).await;
         let (result, before) = host.until("result", "").await;
@@ -205,4 +204,38 @@ async fn hosts_are_told_the_commands_that_there_are() {
     assert_eq!(init["slash_commands"], json!(["clear", "compact", "context", "cost", "greet"]));
     host.hang_up();
     host.end().await.0.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn compact_is_a_run_that_replaces_the_conversation() {
+    let model = script([says("one"), says("<summary>It began with one.</summary>"), says("two")]);
+    let mut host = Host::start(model.clone(), options());
+    host.order(
+        "i",
+        json!({ "hooks": { "PreCompact": [{ "matcher": "manual", "hookCallbackIds": ["h"] }] } }),
+        "initialize",
+    )
+    .await;
+    host.say("first").await;
+    host.result().await;
+    host.say("/compact the tests").await;
+    let (asked, _) = host.until("control_request", "hook_callback").await;
+    let input = &asked["request"]["input"];
+    assert_eq!(
+        (&input["hook_event_name"], &input["trigger"], &input["custom_instructions"]),
+        (&json!("PreCompact"), &json!("manual"), &json!("the tests"))
+    );
+    host.answer(&asked["request_id"], json!({})).await;
+    let (result, lines) = host.until("result", "").await;
+    assert_eq!((&result["is_error"], &result["num_turns"]), (&json!(false), &json!(0)), "{result}");
+    let told: Vec<_> = lines.iter().filter_map(|line| line["subtype"].as_str()).collect();
+    assert_eq!(told, ["init", "status", "status", "compact_boundary"], "{lines:#?}");
+    assert!(lines.iter().any(|line| line["isSynthetic"] == true), "{lines:#?}");
+    assert!(user_texts(&model, 1).last().unwrap().contains("the tests"));
+    host.say("second").await;
+    assert_eq!(host.result().await["result"], "two");
+    let read = user_texts(&model, 2).join("\n");
+    assert!(read.contains("It began with one.") && !read.contains("first"), "{read}");
+    host.hang_up();
+    assert!(!host.end().await.0.unwrap().is_error);
 }

@@ -24,13 +24,13 @@ async fn questions_have_true_answers() {
     host.result().await;
     let usage = ask(&mut host, "get_usage", json!({})).await["response"].clone();
     let used = &usage["session"]["model_usage"]["m"];
-    assert!(used["outputTokens"].as_u64().unwrap() > 0 && used["contextWindow"] == 1_000, "{usage}");
+    assert!(used["outputTokens"].as_u64().unwrap() > 0 && used["contextWindow"] == 10_000_000, "{usage}");
     let context = ask(&mut host, "get_context_usage", json!({ "detail": "summary" })).await["response"].clone();
     let rows: Vec<_> = context["categories"].as_array().unwrap().iter().collect();
     let ids: Vec<_> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
     assert_eq!(ids, ["system_prompt", "messages", "free_space"]);
     let sum: u64 = rows.iter().map(|row| row["tokens"].as_u64().unwrap()).sum();
-    assert_eq!((sum, &context["maxTokens"]), (1_000, &json!(1_000)));
+    assert_eq!((sum, &context["maxTokens"]), (10_000_000, &json!(10_000_000)));
     let text = ask(&mut host, "get_session_cost", json!({})).await["response"]["text"].clone();
     assert!(text.as_str().unwrap().starts_with("Total cost: $"), "{text}");
     assert_eq!(ask(&mut host, "get_binary_version", json!({})).await["response"]["version"], "2.1.328");
@@ -158,7 +158,10 @@ async fn act(host: &mut Host) -> (bool, bool) {
 #[tokio::test(start_paused = true)]
 async fn rules_come_and_go_in_an_open_session() {
     let model = ScriptedModel::from_fn(|request, _| {
-        let answered = request.messages.last().is_some_and(|last| last.content.iter().any(|block| block.as_tool_result().is_some()));
+        let answered = request
+            .messages
+            .last()
+            .is_some_and(|last| last.content.iter().any(|block| block.as_tool_result().is_some()));
         if answered { says("done") } else { acts() }
     });
     let mut host = Host::start(model, options());

@@ -24,7 +24,8 @@ enum Deed {
 }
 
 fn deed() -> impl Strategy<Value = Deed> {
-    let text = prop::sample::select(vec!["talk", "act", "wait", "/clear", "/cost", "/context", "/greet x", "/none", ""]);
+    let text =
+        prop::sample::select(vec!["talk", "act", "wait", "/clear", "/cost", "/context", "/greet x", "/none", ""]);
     let place = prop::sample::select(vec!["later", "later", "next", "now"]);
     let order = prop::sample::select(vec![
         ("interrupt", json!({})),
@@ -60,7 +61,8 @@ fn deed() -> impl Strategy<Value = Deed> {
 fn obedient() -> ScriptedModel {
     ScriptedModel::from_fn(|request, at| {
         let last = request.messages.last();
-        let said = last.iter().flat_map(|message| &message.content).find_map(|block| block.as_text()).unwrap_or_default();
+        let said =
+            last.iter().flat_map(|message| &message.content).find_map(|block| block.as_text()).unwrap_or_default();
         match said {
             "act" => ScriptedTurn::new().tool_use_with_id(format!("t{at}"), "act", json!({ "what": "it" })),
             "wait" => ScriptedTurn::new().tool_use_with_id(format!("t{at}"), "wait", json!({})),
@@ -118,8 +120,10 @@ async fn play(deeds: Vec<Deed>) {
             Deed::Say(text, asks, place) => {
                 let message = json!({ "role": "user", "content": text });
                 let id = format!("m{sent}");
-                host.send(json!({ "type": "user", "uuid": id, "priority": place, "shouldQuery": asks, "message": message }))
-                    .await;
+                host.send(
+                    json!({ "type": "user", "uuid": id, "priority": place, "shouldQuery": asks, "message": message }),
+                )
+                .await;
                 sent += 1;
             }
             Deed::Order(subtype, request) => {

@@ -97,7 +97,7 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
         Path::new("/w"),
     )?;
     policy.set_mode(setup.permission_mode.unwrap_or_default())?;
-    let profile = |name: &str| ModelProfile::new(name, ModelInfo::new(1_000, 100));
+    let profile = |name: &str| ModelProfile::new(name, ModelInfo::new(10_000_000, 100));
     let model_name = setup.model.clone().flatten().unwrap_or_else(|| "m".to_owned());
     // Each session has an id of its own: s, s2, s3.
     let opened = seen.opened.fetch_add(1, Ordering::SeqCst);
@@ -105,6 +105,7 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
     let id = if opened == 0 { "s".to_owned() } else { format!("s{}", opened + 1) };
     let mut machine = MachineConfig::new(SessionId::from(id), 7, profile(&model_name), policy, "/w".into());
     machine.tools = tools.specs();
+    machine.raw_frames = true;
     let mut ports = Ports::new(Arc::new(model), tools, Arc::new(NoFiles), Arc::new(NoPrograms));
     ports.hooks = Hooks::new([Arc::new(setup.hooks) as Arc<dyn Hook>]);
     ports.can_use_tool = setup.permissions.map(|host| Arc::new(host) as Arc<dyn CanUseTool>);
