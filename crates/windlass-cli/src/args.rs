@@ -191,6 +191,14 @@ impl SettingsArgs {
     }
 }
 
+/// Trust in a project.
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// Trust it no longer
+    #[arg(long)]
+    pub(crate) remove: bool,
+}
+
 /// What goes to standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum OutputFormat {
@@ -209,6 +217,10 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Keep the key here: run a command, or anything, with a local address and a nonce instead
     Proxy(ProxyArgs),
+    /// Print the settings that are in force here, and where each comes from
+    Settings(SettingsArgs),
+    /// Trust the project here: what its settings allow counts from now on
+    Trust(TrustArgs),
     /// Test permission rules without a model
     #[command(subcommand)]
     Permissions(PermissionsCommand),

@@ -128,6 +128,7 @@ impl Host {
         let mut options = ServerOptions::default();
         options.frames = FrameOptions::default()
             .with_partial_messages(self.flags.has("include-partial-messages"))
+            .with_hook_events(self.flags.has("include-hook-events"))
             .with_api_key_source(*source.iter().find(set).unwrap_or(&"none"));
         options.permission_prompts = self.flags.value("permission-prompt-tool") == Some("stdio");
         options.permission_mode = self.mode;
@@ -182,6 +183,7 @@ impl Host {
             ModelProfile::new(id, info)
         })
         .with_commands(commands::listed(&self.commands), commands::expand(Arc::clone(&self.commands)))
+        .with_settings(windlass::JsonText::of(&self.settings.shown())?)
         .with_context(move || live::context(prompt.clone(), &append, &tools))
         .with_environment(move |variables| {
             if let Err(problem) = environment.take(variables) {

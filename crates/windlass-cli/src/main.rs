@@ -71,6 +71,8 @@ fn command() -> anyhow::Result<i32> {
         None => block_on(run::run(cli.run, terminal)),
         Some(Command::Demo(args)) => block_on(demo::demo(args, terminal)),
         Some(Command::Proxy(args)) => proxy::proxy(args),
+        Some(Command::Settings(args)) => settings::print(&args),
+        Some(Command::Trust(args)) => settings::trust(&args),
         Some(Command::Permissions(PermissionsCommand::Explain)) => block_on(explain::explain()),
         Some(Command::Tools(ToolsCommand::List)) => tools::list(terminal),
         Some(Command::Tools(ToolsCommand::Call(args))) => block_on(tools::call(args)),

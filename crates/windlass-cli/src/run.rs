@@ -9,7 +9,7 @@ use crate::output::{Output, OutputOptions};
 use crate::permissions::permissions;
 use crate::prompt;
 use crate::provider::Provider;
-use crate::settings::ProjectSettings;
+use crate::settings::{ProjectSettings, current_directory};
 use crate::signals::Signals;
 use crate::terminal::{Terminal, clean};
 use std::future::poll_fn;
@@ -27,9 +27,7 @@ use windlass::{
 /// Runs a prompt and returns the exit code.
 pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32> {
     let signals = Signals::listen();
-    let cwd = std::env::current_dir()
-        .and_then(|cwd| cwd.canonicalize())
-        .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): change to another one"))?;
+    let cwd = current_directory()?;
     let settings = ProjectSettings::read(&cwd, &args.settings.flags())?;
     let provider = Provider::choose(&args, &|name| settings.provider_variable(name))?;
     let prompt = settings.prompt(prompt::read(&args, terminal.stdin)?)?;

@@ -1,11 +1,15 @@
 //! Settings files and flags, as far as they concern a run.
 
+mod shown;
+
 use crate::failure::Usage;
+use shown::FileRead;
+pub(crate) use shown::{current_directory, print, trust};
 use std::ffi::OsString;
 use std::path::Path;
 use windlass::crates::project::{
-    Commands, Layer, Places, Resolved, SettingSources, SettingsError, SettingsRequest, SettingsUpdates, load,
-    load_commands,
+    Commands, Layer, Places, Resolved, SettingSources, SettingsError, SettingsFile, SettingsRequest, SettingsUpdates,
+    load, load_commands,
 };
 use windlass::crates::tools::host_environment;
 use windlass::crates::types::{RuleSource, UpdateDestination};
@@ -23,6 +27,7 @@ pub(crate) struct ProjectSettings {
     /// Where changes of permissions are kept.
     pub(crate) updates: SettingsUpdates,
     sources: SettingSources,
+    files: Vec<FileRead>,
     /// Whether the project is trusted, as far as anybody had to know.
     trusted: bool,
 }
@@ -52,7 +57,11 @@ impl ProjectSettings {
             return Err(Usage(format!("{origin} asks for a sandbox, which this version does not have")).into());
         }
         let updates = SettingsUpdates::new(places.clone(), sources);
-        Ok(Self { places, resolved, updates, sources, trusted: loaded.trusted })
+        let trusted = loaded.trusted;
+        let file =
+            |file: SettingsFile| FileRead { layer: file.layer, origin: file.origin, trusted: file.standing.trusted };
+        let files = loaded.files.into_iter().map(file).collect();
+        Ok(Self { places, resolved, updates, sources, files, trusted })
     }
 
     /// New settings files of the project go where hosts look for them.

@@ -8,7 +8,7 @@ use crate::places::Places;
 use crate::resolve::normalized;
 use crate::settings::Settings;
 use crate::sources::SettingSources;
-use crate::trust::{Approved, TrustRecord};
+use crate::trust::{Approved, ProjectRecord, TrustRecord};
 use crate::{Layer, SettingsError};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -135,21 +135,37 @@ impl SettingsUpdates {
 
     /// Records that the user approved the change, so that it counts in a project that is not trusted.
     fn approve(&self, update: &PermissionUpdate) -> Result<(), KeepError> {
-        let Some(path) = self.places.records.first() else { return Ok(()) };
+        self.record(self.places.start(), |known| known.approved.apply(update)).map(drop)
+    }
+
+    /// Records whether the user trusts the project: its root, and so everything in it. Returns the file of the
+    /// record; none when the user has no place for one.
+    ///
+    /// # Errors
+    /// The record cannot be read or written; then nothing was changed.
+    pub fn record_trust(&self, trusts: bool) -> Result<Option<PathBuf>, KeepError> {
+        let _locked = self.lock()?;
+        let root = self.places.project.first().map_or(self.places.start(), PathBuf::as_path);
+        self.record(root, |known| known.trusted = trusts)
+    }
+
+    /// Changes what our record knows of a directory.
+    fn record(&self, directory: &Path, change: impl FnOnce(&mut ProjectRecord)) -> Result<Option<PathBuf>, KeepError> {
+        let Some(path) = self.places.records.first() else { return Ok(None) };
         let origin = Origin::File(path.clone());
         let unusable = |problem: String| SettingsError::Malformed { origin: origin.clone(), problem };
         let mut record = match read(path)? {
             Some(text) => serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?,
             None => TrustRecord::default(),
         };
-        let known = record.projects.entry(self.places.start().to_path_buf()).or_default();
-        let before = known.approved.clone();
-        known.approved.apply(update);
-        if known.approved == before {
-            return Ok(());
+        let known = record.projects.entry(directory.to_path_buf()).or_default();
+        let before = known.clone();
+        change(known);
+        if *known != before {
+            let text = serde_json::to_string_pretty(&record).map_err(|error| unusable(error.to_string()))?;
+            self.write(path, &format!("{text}\n"), true)?;
         }
-        let text = serde_json::to_string_pretty(&record).map_err(|error| unusable(error.to_string()))?;
-        self.write(path, &format!("{text}\n"), true)
+        Ok(Some(path.clone()))
     }
 }
 

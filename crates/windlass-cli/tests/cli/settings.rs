@@ -257,3 +257,39 @@ fn nobody_writes_the_records_of_trust_without_a_question() {
         assert!(!record.exists() && ran.stdout.contains("permission_denials"), "{way:?} {ran:#?}");
     }
 }
+
+#[test]
+fn what_is_in_force_is_shown_with_its_origin() {
+    let place = Place::new();
+    settings(
+        &place,
+        "home/.claude/settings.json",
+        &json!({"model": "haiku", "env": {"A": "b", "ANTHROPIC_API_KEY": "secret"}}),
+    );
+    settings(
+        &place,
+        "work/.claude/settings.json",
+        &json!({"permissions": {"allow": ["Bash"], "deny": ["Read(.env)"]}}),
+    );
+    let shown = |args: &[&str]| {
+        let ran = place.run(&[&["settings"], args].concat()).with_code(0);
+        assert!(!ran.stdout.contains("secret"));
+        serde_json::from_str::<Value>(&ran.stdout).unwrap()
+    };
+    let untrusted = shown(&[]);
+    assert_eq!(untrusted["effective"]["model"], "haiku");
+    assert_eq!(untrusted["effective"]["permissions"]["allow"], json!([]));
+    assert_eq!(untrusted["effective"]["permissions"]["deny"], json!(["Read(.env)"]));
+    let origin = untrusted["provenance"]["permissions"]["deny"]["Read(.env)"].as_str().unwrap();
+    assert!(origin.ends_with("work/.claude/settings.json"), "{origin}");
+    assert_eq!(untrusted["effective"]["env"], json!({"A": "b", "ANTHROPIC_API_KEY": "***"}));
+    assert_eq!(untrusted["sources"].as_array().unwrap().len(), 2);
+    assert!(untrusted["notes"][0].as_str().unwrap().contains("without trust"));
+    assert_eq!(shown(&["--trust"])["effective"]["permissions"]["allow"], json!(["Bash"]));
+    assert_eq!(shown(&["--setting-sources", ""])["sources"], json!([]));
+    // Trust that is recorded counts until it is taken back.
+    place.run(&["trust"]).with_code(0);
+    assert_eq!(shown(&[])["effective"]["permissions"]["allow"], json!(["Bash"]));
+    place.run(&["trust", "--remove"]).with_code(0);
+    assert_eq!(shown(&[]), untrusted);
+}

@@ -150,6 +150,23 @@ fn approval_is_for_what_was_approved() {
 }
 
 #[test]
+fn trust_is_recorded_and_taken_back() {
+    let ground = ground();
+    ground.write("work/.claude/settings.json", r#"{"permissions":{"allow":["Bash(make)"]}}"#);
+    let updates = ground.updates();
+    updates.keep(&add(Behavior::Allow, &["Bash(ls)"], LOCAL)).unwrap();
+    assert_eq!(ground.allowed(), ["Bash(ls)"]);
+    let record = updates.record_trust(true).unwrap();
+    assert_eq!(record, Some(ground.path("home/.windlass/windlass-trust.json")));
+    assert_eq!(ground.allowed(), ["Bash(ls)", "Bash(make)"]);
+    updates.record_trust(false).unwrap();
+    assert_eq!(ground.allowed(), ["Bash(ls)"], "what was approved is not forgotten");
+    ground.write("home/.windlass/windlass-trust.json", "{ broken");
+    assert!(updates.record_trust(true).is_err());
+    assert_eq!(std::fs::read_to_string(ground.path("home/.windlass/windlass-trust.json")).unwrap(), "{ broken");
+}
+
+#[test]
 fn what_must_not_be_written_is_refused_and_changes_nothing() {
     let ground = ground();
     let updates = ground.updates();

@@ -1,0 +1,111 @@
+//! What settings are in force, and where each comes from.
+
+use super::{KEYS, ProjectSettings, SettingsFlags};
+use crate::args::{SettingsArgs, TrustArgs};
+use crate::terminal::clean;
+use anyhow::Context;
+use serde_json::{Map, Value, json};
+use std::io::{Write, stdout};
+use std::path::PathBuf;
+use windlass::Behavior;
+use windlass::crates::project::{Layer, Setting};
+
+impl ProjectSettings {
+    /// All that counts, as `get_settings` and `windlass settings` say it: `effective` in the shape of a settings
+    /// file, `provenance` with the file of each value, `sources` with the files that were read, and notes. Keys
+    /// are masked.
+    pub(crate) fn shown(&self) -> Value {
+        let resolved = &self.resolved;
+        let mut effective = Map::new();
+        let mut provenance = Map::new();
+        let mut add = |key: &str, value: Value, origin: String| {
+            effective.insert(key.to_owned(), value);
+            provenance.insert(key.to_owned(), Value::String(origin));
+        };
+        if let Some(Setting { value, origin, .. }) = &resolved.model {
+            add("model", json!(value), origin.to_string());
+        }
+        if let Some(Setting { value, origin, .. }) = &resolved.fallback_model {
+            add("fallbackModel", json!(value), origin.to_string());
+        }
+        let mut env = Map::new();
+        let mut env_from = Map::new();
+        for (name, found) in &resolved.env {
+            let masked = KEYS.contains(&name.as_str());
+            env.insert(name.clone(), if masked { json!("***") } else { json!(found.value) });
+            env_from.insert(name.clone(), json!(found.origin.to_string()));
+        }
+        let (permissions, permissions_from) = self.shown_permissions();
+        effective.insert("permissions".to_owned(), permissions);
+        provenance.insert("permissions".to_owned(), permissions_from);
+        effective.insert("env".to_owned(), env.into());
+        provenance.insert("env".to_owned(), env_from.into());
+        let sources = self.files.iter().map(|file| {
+            json!({"source": file.layer.rule_source(), "path": file.origin.to_string(), "trusted": file.trusted})
+        });
+        json!({
+            "effective": effective,
+            "provenance": provenance,
+            "sources": sources.collect::<Vec<_>>(),
+            "notes": self.notes(),
+        })
+    }
+
+    fn shown_permissions(&self) -> (Value, Value) {
+        let resolved = &self.resolved;
+        let (mut values, mut origins) = (Map::new(), Map::new());
+        for (behavior, key) in [(Behavior::Allow, "allow"), (Behavior::Ask, "ask"), (Behavior::Deny, "deny")] {
+            let sets = || resolved.rules.iter().filter(move |set| set.behavior == behavior);
+            let rules: Vec<&String> = sets().flat_map(|set| &set.rules).collect();
+            let from =
+                sets().flat_map(|set| set.rules.iter().map(|rule| (rule.clone(), json!(set.origin.to_string()))));
+            values.insert(key.to_owned(), json!(rules));
+            origins.insert(key.to_owned(), from.collect::<Map<_, _>>().into());
+        }
+        if let Some(mode) = &resolved.default_mode {
+            values.insert("defaultMode".to_owned(), json!(mode.value));
+            origins.insert("defaultMode".to_owned(), json!(mode.origin.to_string()));
+        }
+        if let Some(origin) = &resolved.bypass_disabled {
+            values.insert("disableBypassPermissionsMode".to_owned(), json!("disable"));
+            origins.insert("disableBypassPermissionsMode".to_owned(), json!(origin.to_string()));
+        }
+        let directories: Vec<_> = self.directories().collect();
+        values.insert("additionalDirectories".to_owned(), json!(directories));
+        (values.into(), origins.into())
+    }
+}
+
+/// Prints what is in force in the current directory, and returns the exit code.
+pub(crate) fn print(args: &SettingsArgs) -> anyhow::Result<i32> {
+    let settings = ProjectSettings::read(&current_directory()?, &args.flags())?;
+    writeln!(stdout(), "{}", serde_json::to_string_pretty(&settings.shown())?)?;
+    Ok(0)
+}
+
+/// Records trust in the project around the current directory, and returns the exit code.
+pub(crate) fn trust(args: &TrustArgs) -> anyhow::Result<i32> {
+    let flags = SettingsFlags { sources: Some(""), ..SettingsFlags::default() };
+    let settings = ProjectSettings::read(&current_directory()?, &flags)?;
+    let record = settings.updates.record_trust(!args.remove)?;
+    let record = record.context("there is no place for a record: set WINDLASS_HOME or HOME")?;
+    let root = settings.places.project.first().map_or(settings.places.start(), PathBuf::as_path);
+    let said = if args.remove { "no longer trusted" } else { "trusted" };
+    writeln!(stdout(), "{} is {said}, says {}", clean(&root.display().to_string()), record.display())?;
+    Ok(0)
+}
+
+/// The current directory with links followed.
+pub(crate) fn current_directory() -> anyhow::Result<PathBuf> {
+    std::env::current_dir()
+        .and_then(|cwd| cwd.canonicalize())
+        .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): change to another one"))
+}
+
+/// A file that was read.
+#[derive(Debug)]
+pub(crate) struct FileRead {
+    pub(super) layer: Layer,
+    pub(super) origin: windlass::crates::project::Origin,
+    pub(super) trusted: bool,
+}
