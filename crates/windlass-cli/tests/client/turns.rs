@@ -150,7 +150,6 @@ async fn a_hook_denies() {
 }
 
 #[tokio::test]
-#[ignore = "the command does not connect to servers of the host yet"]
 async fn a_tool_of_the_host_is_called() {
     let place = Place::with_turns(&[call("mcp__host__add", &json!({ "a": 1, "b": 2 })), text("Done.")]);
     let add = tool_fn("add", "Adds.", |input: std::collections::BTreeMap<String, i64>, _: ToolCx| async move {
