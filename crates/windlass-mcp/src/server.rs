@@ -83,7 +83,6 @@ impl Server {
         state.enabled && !state.removed && matches!(state.phase, Phase::Pending)
     }
 
-
     /// Its tools, if they may be used.
     pub(crate) fn tools(&self) -> Arc<[RemoteTool]> {
         let state = self.lock();

@@ -41,6 +41,8 @@ impl Drop for Set {
         for server in servers.values() {
             server.abandon();
         }
+        // Who waits for a change hears that there will be none.
+        self.shared.changed();
     }
 }
 

@@ -1,0 +1,175 @@
+//! Programs that do not behave.
+
+use crate::world::{json, marked, names, one, one_with, options, program, status, text, until};
+use std::time::{Duration, Instant};
+use windlass_mcp::{McpError, McpServerState, McpServers};
+
+#[tokio::test]
+async fn a_server_that_cannot_be_greeted_says_why() {
+    let quick = || options().with_connect_timeout(Duration::from_secs(2));
+    for (behaviour, problem) in [
+        ("dies at once", "cannot find the frobnicator"),
+        ("silent", "did not answer within 2 s"),
+        ("no list", "did not answer within 2 s"),
+        ("bad greeting", "not understood"),
+        ("refuses", "not today"),
+    ] {
+        let servers = one_with(behaviour, quick()).await;
+        let known = status(&servers);
+        assert_eq!(known.state, McpServerState::Failed, "{behaviour}");
+        assert!(known.error.as_ref().is_some_and(|error| error.contains(problem)), "{behaviour}: {known:?}");
+        assert!(servers.tools().is_empty());
+        servers.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_dies_in_a_call_is_started_again_for_the_next() {
+    let servers = one("dies in a call").await;
+    let lost = servers.call("s", "go", &json("{}"), None).await.unwrap_err();
+    assert!(matches!(&lost, McpError::Lost { detail, .. } if detail.contains("segmentation fault")), "{lost}");
+    let known = until(&servers, McpServerState::Failed).await;
+    assert!(known.error.is_some_and(|error| error.contains("exit status: 11")));
+    assert_eq!(names(&servers.tools()), ["mcp__s__go"], "its tools stay: the next call starts it again");
+    // Left alone for a moment first.
+    assert!(matches!(servers.call("s", "go", &json("{}"), None).await, Err(McpError::NotConnected { .. })));
+    tokio::time::sleep(Duration::from_millis(1100)).await;
+    assert!(matches!(servers.call("s", "go", &json("{}"), None).await, Err(McpError::Lost { .. })));
+    servers.close().await;
+}
+
+#[tokio::test]
+async fn noise_does_no_harm() {
+    for behaviour in ["flood", "pings", "stderr", "nonsense"] {
+        let servers = one(behaviour).await;
+        assert_eq!(status(&servers).state, McpServerState::Connected, "{behaviour}");
+        let said = servers.call("s", "go", &json("{}"), None).await;
+        assert!(said.is_ok(), "{behaviour}: {said:?}");
+        let began = Instant::now();
+        servers.close().await;
+        assert!(began.elapsed() < Duration::from_secs(4), "{behaviour}: {:?}", began.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn answers_that_are_wrong_fail_the_call_alone() {
+    let servers = one("wrong answer").await;
+    assert!(matches!(servers.call("s", "go", &json("{}"), None).await, Err(McpError::BadAnswer { .. })));
+    assert_eq!(status(&servers).state, McpServerState::Connected);
+    servers.close().await;
+
+    let servers = one("long line").await;
+    let lost = servers.call("s", "go", &json("{}"), None).await.unwrap_err();
+    assert!(matches!(&lost, McpError::Lost { detail, .. } if detail.contains("line of more than")), "{lost}");
+    servers.close().await;
+}
+
+#[tokio::test]
+async fn lists_are_bounded_and_names_kept_apart() {
+    let servers = one("endless list").await;
+    assert_eq!(servers.tools().len(), 1000);
+    servers.close().await;
+    let servers = one("empty pages").await;
+    assert_eq!((status(&servers).state, servers.tools().len()), (McpServerState::Connected, 0));
+    servers.close().await;
+    let servers = one("odd tools").await;
+    assert_eq!(names(&servers.tools()), ["mcp__s__good"]);
+    servers.close().await;
+    let servers = one("clash").await;
+    let names = names(&servers.tools());
+    assert_eq!((names.len(), names[0].as_str()), (3, "mcp__s__a_b"));
+    assert!(names[1..].iter().all(|name| name.starts_with("mcp__s__a_b_") && name.len() == 18), "{names:?}");
+    for name in &names {
+        let (server, tool) = servers.find(name).unwrap();
+        assert!(servers.call(&server, &tool, &json("{}"), None).await.is_ok());
+    }
+    servers.close().await;
+}
+
+#[tokio::test]
+async fn a_call_that_is_not_answered_is_taken_back() {
+    let servers = one("no answer").await;
+    let mut changes = servers.changes();
+    let limit = Some(Duration::from_millis(100));
+    assert!(matches!(servers.call("s", "go", &json("{}"), limit).await, Err(McpError::TimedOut { .. })));
+    assert_eq!(status(&servers).state, McpServerState::Connected);
+    drop(changes.servers());
+    // The server is still of use.
+    servers.reconnect("s").await.unwrap();
+    assert!(changes.changed().await);
+    servers.close().await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn fifty_connections_leave_no_process() {
+    let mark = format!("{}-fifty", std::process::id());
+    let quick = || options().with_connect_timeout(Duration::from_millis(400));
+    for round in 0..50 {
+        let (behaviour, options) = match round % 5 {
+            0 => ("real", options()),
+            1 => ("grandchild", options()),
+            2 => ("silent", quick()),
+            3 => ("dies at once", options()),
+            _ => ("plain", options()),
+        };
+        let servers = McpServers::new(options);
+        servers.add("s", program(behaviour).env("MARK", &mark).env("PATH", "/usr/bin:/bin")).unwrap();
+        match round % 3 {
+            // Dropped in the middle of the greeting.
+            0 => tokio::time::sleep(Duration::from_millis(20)).await,
+            _ => servers.settled(Duration::from_secs(20)).await,
+        }
+        if round % 2 == 0 {
+            servers.close().await;
+        }
+    }
+    let end = Instant::now() + Duration::from_secs(10);
+    while marked(&mark) > 0 {
+        assert!(Instant::now() < end, "{} processes are left", marked(&mark));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn closing_is_bounded_and_takes_the_tree_along() {
+    let mark = format!("{}-stubborn", std::process::id());
+    let servers = McpServers::new(options());
+    for name in ["a", "b", "c"] {
+        servers.add(name, program("stubborn").env("MARK", &mark).env("PATH", "/usr/bin:/bin")).unwrap();
+    }
+    servers.settled(Duration::from_secs(20)).await;
+    assert!(marked(&mark) >= 6);
+    let began = Instant::now();
+    servers.close().await;
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    assert_eq!(marked(&mark), 0);
+}
+
+#[tokio::test]
+async fn a_runtime_that_ends_takes_its_servers_along() {
+    let mark = format!("{}-runtime", std::process::id());
+    let marked_program = program("grandchild").env("MARK", &mark).env("PATH", "/usr/bin:/bin");
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let servers = McpServers::new(options());
+            servers.add("s", marked_program).unwrap();
+            servers.settled(Duration::from_secs(20)).await;
+            assert!(text(&servers.call("s", "go", &json("{}"), None).await.unwrap()).contains("calls"));
+            std::mem::forget(servers);
+        });
+        runtime.shutdown_background();
+    })
+    .join()
+    .unwrap();
+    #[cfg(target_os = "linux")]
+    {
+        let end = Instant::now() + Duration::from_secs(10);
+        while marked(&mark) > 0 {
+            assert!(Instant::now() < end, "{} processes are left", marked(&mark));
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}

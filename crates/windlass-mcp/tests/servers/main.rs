@@ -1,0 +1,11 @@
+//! Servers that behave, and servers that do not.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
+
+mod child;
+mod hostile;
+mod http;
+mod inside;
+mod real;
+mod stdio;
+mod world;
