@@ -1,68 +1,29 @@
 //! From events to frames.
 
 mod compaction;
+mod end;
 mod hooks;
 mod local;
+mod options;
+mod status;
 
 pub(crate) use local::LocalResult;
+pub use options::FrameOptions;
+pub(crate) use status::reason_type;
 
 use crate::frame::{
-    Answers, Assistant, AssistantMessage, Block, Closing, Denials, DeniedBody, FallbackBody, InformationalBody, Init, InitServer, Progress,
-    ResultBlock, RetryBody, RunResultFrame, StatusBody, StreamEvent, Structured, System, TextBlock, User, UserMessage,
-    Uuid, WithdrawnBody,
+    Answers, Assistant, AssistantMessage, Block, Closing, InformationalBody, Init, InitServer, Progress, ResultBlock,
+    StatusBody, StreamEvent, Structured, System, User, UserMessage, Uuid, WithdrawnBody,
 };
-use crate::outcome::{Ending, error_class};
 use crate::stream::{Pass, StreamState};
 use crate::{HOST_VERSION, McpControl, line};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use windlass_types::{
-    Behavior, Decision, DecisionReason, EntryId, Event, EventKind, JsonText, RunResult, RunStarted, StateChange,
-    Status, ToolFinished, ToolResultContent, ToolUseId, Usage, WithdrawReason,
+    EntryId, Event, EventKind, JsonText, RunStarted, StateChange, ToolFinished, ToolResultContent, ToolUseId, Usage,
+    WithdrawReason,
 };
-
-/// What a host wants to see.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FrameOptions {
-    /// Whether the model's own stream is handed on, and the state of requests. Default: no.
-    pub include_partial_messages: bool,
-    /// Whether hooks are told of when they run, other than those of the host. Default: no.
-    pub include_hook_events: bool,
-    /// Where the key of the provider came from, such as `ANTHROPIC_API_KEY`. Default: `none`.
-    pub api_key_source: String,
-}
-
-impl Default for FrameOptions {
-    fn default() -> Self {
-        Self { include_partial_messages: false, include_hook_events: false, api_key_source: "none".to_owned() }
-    }
-}
-
-impl FrameOptions {
-    /// Hands on the model's own stream.
-    #[must_use]
-    pub fn with_partial_messages(mut self, on: bool) -> Self {
-        self.include_partial_messages = on;
-        self
-    }
-
-    /// Tells of hooks when they run.
-    #[must_use]
-    pub fn with_hook_events(mut self, on: bool) -> Self {
-        self.include_hook_events = on;
-        self
-    }
-
-    /// Says where the key came from.
-    #[must_use]
-    pub fn with_api_key_source(mut self, source: impl Into<String>) -> Self {
-        self.api_key_source = source.into();
-        self
-    }
-}
 
 /// Writes the events of one session as frames, one JSON object a line.
 ///
@@ -130,20 +91,6 @@ impl FrameMapper {
         if finished {
             self.release(at, out);
         }
-    }
-
-    /// Appends the result of a run that could not start, such as one that was
-    /// to resume a session which is not there.
-    pub fn refused(&mut self, session_id: &str, error: &str, out: &mut Vec<u8>) {
-        let ending = Ending {
-            subtype: "error_during_execution",
-            is_error: true,
-            is_answer: false,
-            error: Some(error.to_owned()),
-            ..Ending::default()
-        };
-        let result = RunResult::new(windlass_types::Outcome::Success, session_id.into());
-        self.result(Envelope { session_id, parent: None }, &result, &ending, out);
     }
 
     fn frames(&mut self, at: Envelope<'_>, kind: &EventKind, out: &mut Vec<u8>) {
@@ -337,120 +284,9 @@ impl FrameMapper {
     }
 
     fn inform(&mut self, at: Envelope<'_>, content: &str, tool: Option<&ToolUseId>, out: &mut Vec<u8>) {
-        let body = InformationalBody { tool_use_id: tool.map(ToolUseId::as_str), ..InformationalBody::warning(content) };
+        let body =
+            InformationalBody { tool_use_id: tool.map(ToolUseId::as_str), ..InformationalBody::warning(content) };
         self.system(at, "informational", body, out);
-    }
-
-    fn denied(&mut self, at: Envelope<'_>, id: &ToolUseId, tool: &str, decision: &Decision, out: &mut Vec<u8>) {
-        if decision.behavior != Behavior::Deny || decision.reason == DecisionReason::Host {
-            return;
-        }
-        let body = DeniedBody {
-            tool_name: tool,
-            tool_use_id: id.as_str(),
-            agent_id: at.parent,
-            decision_reason_type: reason_type(decision.reason),
-            decision_reason: decision.rule.as_ref().map(|rule| rule.rule.as_str()),
-            message: &decision.message,
-        };
-        self.system(at, "permission_denied", body, out);
-    }
-
-    fn status(&mut self, at: Envelope<'_>, status: &Status, out: &mut Vec<u8>) {
-        match status {
-            Status::Requesting { .. } if self.options.include_partial_messages => {
-                let body = StatusBody { status: Some("requesting"), ..StatusBody::default() };
-                self.system(at, "status", body, out);
-            }
-            Status::Compacting { .. } => self.compacting(at, out),
-            Status::CompactionFailed { message } => self.not_compacted(at, message, out),
-            Status::Retrying(retry) => {
-                let body = RetryBody {
-                    attempt: retry.attempt,
-                    max_retries: retry.max_retries,
-                    retry_delay_ms: retry.delay_ms,
-                    error_status: retry.http_status,
-                    error: error_class(retry.error),
-                    message: &retry.message,
-                };
-                self.system(at, "api_retry", body, out);
-            }
-            Status::FallingBack { from, to } => {
-                let body = FallbackBody { original_model: from, fallback_model: to };
-                self.system(at, "model_fallback", body, out);
-            }
-            Status::PriceUnknown { model } => {
-                let text = format!("The price of {model} is not known, so the budget does not hold for it.");
-                self.inform(at, &text, None, out);
-            }
-            Status::Notice { message } => self.inform(at, message, None, out),
-            _ => {}
-        }
-    }
-
-    fn finished(&mut self, at: Envelope<'_>, result: &RunResult, out: &mut Vec<u8>) {
-        let ending = Ending::of(result);
-        if let Some(notice) = &ending.notice {
-            let body = InformationalBody { prevent_continuation: true, ..InformationalBody::warning(notice) };
-            self.system(at, "informational", body, out);
-        }
-        if let Some(text) = ending.user_text {
-            self.user(at, None, TextBlock::new(text), None, out);
-        }
-        if let Some((class, text)) = &ending.api_error {
-            let id = EntryId::from_bits((self.ids)());
-            let usage = Usage::default();
-            let message = Message { id: id.as_str(), model: "<synthetic>", error: Some(class), usage, line: None };
-            self.assistant(at, message, TextBlock::new(text), out);
-        }
-        self.result(at, result, &ending, out);
-    }
-
-    fn result(&mut self, at: Envelope<'_>, result: &RunResult, ending: &Ending, out: &mut Vec<u8>) {
-        let answers = if ending.is_answer { self.user_message.take() } else { None };
-        let text = match (&ending.api_error, &ending.error, &result.structured_output) {
-            (Some((_, text)), ..) => Some(text.as_str()),
-            (None, Some(_), _) => None,
-            (None, None, Some(json)) => Some(json.as_str()),
-            (None, None, None) => Some(result.text.as_str()),
-        };
-        let mut frame = RunResultFrame {
-            kind: "result",
-            subtype: ending.subtype,
-            is_error: ending.is_error,
-            duration_ms: result.duration_ms,
-            duration_api_ms: result.duration_api_ms,
-            num_turns: ending.num_turns,
-            result: text,
-            errors: ending.error.as_deref().map(|error| [error]),
-            stop_reason: result.stop_reason.as_ref().map(|reason| reason.as_str()),
-            api_error_status: ending.api_error_status,
-            session_id: at.session_id,
-            total_cost_usd: result.cost.usd(),
-            usage: result.usage.into(),
-            model_usage: &result.model_usage,
-            permission_denials: Denials { calls: &result.permission_denials, with_input: true },
-            structured_output: result.structured_output.as_ref(),
-            terminal_reason: ending.terminal_reason,
-            local_command: ending.local_command,
-            answers: answers.map(Answers::new),
-            uuid: self.uuid(),
-        };
-        if line::push(out, &frame) {
-            return;
-        }
-        frame.permission_denials.with_input = false;
-        if line::push(out, &frame) {
-            return;
-        }
-        // A host must always get its result, whatever else is lost.
-        let none = BTreeMap::new();
-        frame.permission_denials.calls = &[];
-        frame.structured_output = None;
-        frame.model_usage = &none;
-        frame.result = text.map(|_| "[The result is too long for one frame; the last assistant frames hold it.]");
-        frame.errors = frame.errors.map(|_| ["The run failed; the message is too long for one frame."]);
-        line::push(out, &frame);
     }
 }
 
@@ -463,16 +299,4 @@ struct Message<'a> {
     usage: Usage,
     /// The id of its line in the log.
     line: Option<&'a EntryId>,
-}
-
-/// The part of the pipeline that decided, as the wire names it.
-pub(crate) fn reason_type(reason: DecisionReason) -> &'static str {
-    match reason {
-        DecisionReason::Hook => "hook",
-        DecisionReason::Rule => "rule",
-        DecisionReason::Catastrophic | DecisionReason::Protected => "safetyCheck",
-        DecisionReason::WorkingDirectory => "workingDir",
-        DecisionReason::Mode => "mode",
-        _ => "other",
-    }
 }

@@ -208,6 +208,7 @@ impl Core {
             state.last_is_error = true;
             state.session_id.clone()
         };
+        self.flush_mirror().await?;
         self.outbox.send(self.frames(|mapper, out| mapper.refused(&id, error, out))).await?;
         self.say_lifecycle(uuid, Lifecycle::Completed).await
     }

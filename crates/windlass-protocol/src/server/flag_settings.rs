@@ -153,7 +153,8 @@ mod tests {
 
     #[test]
     fn null_takes_rules_away() {
-        for settings in [json!({ "permissions": null }), json!({ "permissions": { "allow": null, "ask": [], "deny": null } })]
+        for settings in
+            [json!({ "permissions": null }), json!({ "permissions": { "allow": null, "ask": [], "deny": null } })]
         {
             let Value::Object(settings) = settings else { panic!("not an object") };
             let changes = Changes::read(settings).unwrap();

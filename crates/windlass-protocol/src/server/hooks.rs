@@ -1,5 +1,6 @@
 //! Hooks that the host runs.
 
+mod listing;
 mod matcher;
 mod output;
 
@@ -10,7 +11,6 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use matcher::Matcher;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -31,19 +31,6 @@ const EVENTS: [HookEventName; 7] = [
     HookEventName::Stop,
     HookEventName::PreCompact,
 ];
-
-fn summary(event: HookEventName) -> &'static str {
-    match event {
-        HookEventName::PreToolUse => "Before a tool runs",
-        HookEventName::PermissionRequest => "Before the user is asked about a call",
-        HookEventName::PostToolUse => "After a tool ran",
-        HookEventName::PostToolUseFailure => "After a tool failed",
-        HookEventName::UserPromptSubmit => "Before a prompt enters the conversation",
-        HookEventName::Stop => "Before a run ends because the model is done",
-        HookEventName::PreCompact => "Before the conversation is replaced by a summary",
-        _ => "",
-    }
-}
 
 /// Whether hooks for an event can be about some tools only.
 fn is_about_tools(event: HookEventName) -> bool {
@@ -140,49 +127,6 @@ impl HostHooks {
         }
         *self.0.table.write().unwrap_or_else(PoisonError::into_inner) = table;
         Ok(())
-    }
-
-    /// What is registered: the answer to `get_hooks_listing`.
-    pub(crate) fn listing(&self) -> Value {
-        let table = self.table();
-        let event = |event: HookEventName| {
-            let matches = is_about_tools(event) || event == HookEventName::PreCompact;
-            json!({ "name": event.as_str(), "summary": summary(event), "supportsMatcher": matches })
-        };
-        let with_hooks = EVENTS.into_iter().filter_map(|name| {
-            let hooks = table.iter().filter(|registered| registered.event == name);
-            let count: usize = hooks.map(|registered| registered.callbacks.len()).sum();
-            let mut listed = event(name);
-            listed.as_object_mut()?.insert("hookCount".to_owned(), count.into());
-            (count > 0).then_some(listed)
-        });
-        let rows = table.iter().flat_map(|registered| {
-            registered.callbacks.iter().map(move |callback| {
-                json!({
-                    "event": registered.event.as_str(),
-                    "matcher": registered.text,
-                    "source": "sdk",
-                    "sourceLabel": "The host",
-                    "type": "callback",
-                    "displayText": callback,
-                    "commandText": callback,
-                    "contentLabel": "Callback",
-                    "timeout": registered.timeout.as_secs_f64(),
-                })
-            })
-        });
-        json!({
-            "events": with_hooks.collect::<Vec<_>>(),
-            "hooks": rows.collect::<Vec<_>>(),
-            "eventCatalog": EVENTS.map(event),
-            "policy": {
-                "disabledByPolicy": false,
-                "managedOnly": false,
-                "pluginOnly": false,
-                "allDisabled": false,
-                "policyHookCount": 0,
-            },
-        })
     }
 }
 

@@ -134,6 +134,7 @@ impl Core {
             (state.session_id.clone(), state.spent.clone())
         };
         let result = LocalResult { command: command.name(), text, cost: spent.cost, models: &spent.models };
+        self.flush_mirror().await?;
         self.outbox.send(self.frames(|mapper, out| mapper.local(&session_id, &result, out))).await?;
         self.say_lifecycle(turn.uuid.as_deref(), Lifecycle::Completed).await
     }

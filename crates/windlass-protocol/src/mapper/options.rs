@@ -1,0 +1,42 @@
+//! How frames are written.
+
+/// What a host wants to see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FrameOptions {
+    /// Whether the model's own stream is handed on, and the state of requests. Default: no.
+    pub include_partial_messages: bool,
+    /// Whether hooks are told of when they run, other than those of the host. Default: no.
+    pub include_hook_events: bool,
+    /// Where the key of the provider came from, such as `ANTHROPIC_API_KEY`. Default: `none`.
+    pub api_key_source: String,
+}
+
+impl Default for FrameOptions {
+    fn default() -> Self {
+        Self { include_partial_messages: false, include_hook_events: false, api_key_source: "none".to_owned() }
+    }
+}
+
+impl FrameOptions {
+    /// Hands on the model's own stream.
+    #[must_use]
+    pub fn with_partial_messages(mut self, on: bool) -> Self {
+        self.include_partial_messages = on;
+        self
+    }
+
+    /// Tells of hooks when they run.
+    #[must_use]
+    pub fn with_hook_events(mut self, on: bool) -> Self {
+        self.include_hook_events = on;
+        self
+    }
+
+    /// Says where the key came from.
+    #[must_use]
+    pub fn with_api_key_source(mut self, source: impl Into<String>) -> Self {
+        self.api_key_source = source.into();
+        self
+    }
+}

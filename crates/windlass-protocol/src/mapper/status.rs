@@ -1,0 +1,74 @@
+//! Frames of the state of the loop, and of calls that were denied.
+
+use super::{Envelope, FrameMapper};
+use crate::frame::{DeniedBody, FallbackBody, RetryBody, StatusBody};
+use crate::outcome::error_class;
+use windlass_types::{Behavior, Decision, DecisionReason, Status, ToolUseId};
+
+impl FrameMapper {
+    pub(super) fn denied(
+        &mut self,
+        at: Envelope<'_>,
+        id: &ToolUseId,
+        tool: &str,
+        decision: &Decision,
+        out: &mut Vec<u8>,
+    ) {
+        if decision.behavior != Behavior::Deny || decision.reason == DecisionReason::Host {
+            return;
+        }
+        let body = DeniedBody {
+            tool_name: tool,
+            tool_use_id: id.as_str(),
+            agent_id: at.parent,
+            decision_reason_type: reason_type(decision.reason),
+            decision_reason: decision.rule.as_ref().map(|rule| rule.rule.as_str()),
+            message: &decision.message,
+        };
+        self.system(at, "permission_denied", body, out);
+    }
+
+    pub(super) fn status(&mut self, at: Envelope<'_>, status: &Status, out: &mut Vec<u8>) {
+        match status {
+            Status::Requesting { .. } if self.options.include_partial_messages => {
+                let body = StatusBody { status: Some("requesting"), ..StatusBody::default() };
+                self.system(at, "status", body, out);
+            }
+            Status::Compacting { .. } => self.compacting(at, out),
+            Status::CompactionFailed { message } => self.not_compacted(at, message, out),
+            Status::Retrying(retry) => {
+                let body = RetryBody {
+                    attempt: retry.attempt,
+                    max_retries: retry.max_retries,
+                    retry_delay_ms: retry.delay_ms,
+                    error_status: retry.http_status,
+                    error: error_class(retry.error),
+                    message: &retry.message,
+                };
+                self.system(at, "api_retry", body, out);
+            }
+            Status::FallingBack { from, to } => {
+                let body = FallbackBody { original_model: from, fallback_model: to };
+                self.system(at, "model_fallback", body, out);
+            }
+            Status::PriceUnknown { model } => {
+                let text = format!("The price of {model} is not known, so the budget does not hold for it.");
+                self.inform(at, &text, None, out);
+            }
+            Status::Notice { message } => self.inform(at, message, None, out),
+            _ => {}
+        }
+    }
+}
+
+/// The part of the pipeline that decided, as the wire names it.
+pub(crate) fn reason_type(reason: DecisionReason) -> &'static str {
+    match reason {
+        DecisionReason::Hook => "hook",
+        DecisionReason::Rule => "rule",
+        DecisionReason::Catastrophic | DecisionReason::Protected => "safetyCheck",
+        DecisionReason::WorkingDirectory => "workingDir",
+        DecisionReason::Mode => "mode",
+        _ => "other",
+    }
+}
