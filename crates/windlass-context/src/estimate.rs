@@ -20,7 +20,12 @@ pub fn estimate_text(text: &str) -> u64 {
 
 /// Tokens of a message, estimated high.
 pub fn estimate_message(message: &Message) -> u64 {
-    FRAME_TOKENS + message.content.iter().map(estimate_block).sum::<u64>()
+    FRAME_TOKENS + estimate_blocks(&message.content)
+}
+
+/// Tokens of content, estimated high.
+pub fn estimate_blocks(blocks: &[ContentBlock]) -> u64 {
+    blocks.iter().map(estimate_block).sum()
 }
 
 fn estimate_block(block: &ContentBlock) -> u64 {

@@ -1,10 +1,14 @@
 //! What goes into the context window: token estimates, reminders, and the
 //! texts that the runtime itself writes. Pure.
 
+mod compaction;
 mod estimate;
 mod prompt;
 mod reminder;
 
-pub use estimate::{estimate_message, estimate_request, estimate_text};
+pub use compaction::{
+    Ledger, compaction_prompt, from_message, named_files, older_half, summary_of, summary_text, with_last_word,
+};
+pub use estimate::{estimate_blocks, estimate_message, estimate_request, estimate_text};
 pub use prompt::{SystemPrompt, coding_agent_sections};
 pub use reminder::{reminder, runtime_text};

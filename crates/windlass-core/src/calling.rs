@@ -3,6 +3,7 @@
 use crate::assemble::{AssembledMessage, MessageAssembler, Step};
 use crate::batch::{Batch, Call};
 use crate::budget::{Reservation, reserve};
+use crate::compaction::Then;
 use crate::machine::{Phase, duration_ms};
 use crate::retry::{Next, Retry, advice};
 use crate::state::is_same_model;
@@ -10,9 +11,9 @@ use crate::{Effect, EffectId, Machine, ModelFailure, ModelProfile, Unprepared};
 use std::sync::Arc;
 use windlass_context::{estimate_request, runtime_text};
 use windlass_types::{
-    AssistantEntry, ContentBlock, Continuation, DecisionReason, Delta, EntryId, EntryKind, EventKind, Interrupted,
-    MessageId, ModelErrorKind, ModelItem, ModelRequest, Outcome, RetryStatus, RunFailure, RunFailureKind, Status,
-    StopReason, Thinking, Timestamp, Usage, WithdrawReason,
+    AssistantEntry, CompactTrigger, ContentBlock, Continuation, DecisionReason, Delta, EntryId, EntryKind, EventKind,
+    Interrupted, MessageId, ModelErrorKind, ModelItem, ModelRequest, Outcome, RetryStatus, RunFailure, RunFailureKind,
+    Status, StopReason, Thinking, Timestamp, Usage, WithdrawReason,
 };
 
 /// A model call that is going on.
@@ -67,6 +68,9 @@ impl Machine {
 
     /// Begins a turn, unless a limit forbids it.
     pub(crate) fn call_model(&mut self, continuation: Continuation) {
+        if self.is_nearly_full() {
+            return self.compact(CompactTrigger::Auto, None, Then::Turn(continuation));
+        }
         let Some(run) = &mut self.run else { return };
         run.continuation = continuation;
         if let Some(limit) = self.config.limits.max_turns
@@ -79,7 +83,7 @@ impl Machine {
     }
 
     /// Sends the request of this turn, for the first time or again.
-    fn request(&mut self, continuation: Continuation, retry: Retry) {
+    pub(crate) fn request(&mut self, continuation: Continuation, retry: Retry) {
         let model = self.current_model().clone();
         let mut request = self.build_request(&model);
         let spent = self.state.cost();
@@ -116,7 +120,7 @@ impl Machine {
         }));
     }
 
-    fn build_request(&self, model: &ModelProfile) -> ModelRequest {
+    pub(crate) fn build_request(&self, model: &ModelProfile) -> ModelRequest {
         let messages = self.state.messages_for(&model.id);
         let wanted = self.config.max_output_tokens.unwrap_or(model.info.default_output_tokens);
         let mut request =
@@ -150,13 +154,17 @@ impl Machine {
             Prefix { model: request.model.clone(), system: request.system.clone(), tools: Arc::clone(&request.tools) };
         let broken = self.prefix.as_ref().and_then(|before| prefix.broken_since(before));
         self.prefix = Some(prefix);
-        if let Some(cause) = broken {
+        let replaced = std::mem::take(&mut self.history_replaced);
+        if let Some(cause) = broken.or(replaced.then_some("history")) {
             self.event(EventKind::Status(Status::CacheBroken { cause: cause.to_owned() }), None);
         }
     }
 
     /// An item of the stream.
     pub(crate) fn model_item(&mut self, effect: EffectId, item: &ModelItem) {
+        if matches!(&self.phase, Phase::Compacting(compaction) if compaction.effect == effect) {
+            return self.summary_item(item);
+        }
         // Taken out so that the step, which borrows from it, can act on the machine.
         let Phase::Calling(call) = &mut self.phase else { return };
         if call.effect != effect {
@@ -235,6 +243,9 @@ impl Machine {
     fn message_complete(&mut self, message: AssembledMessage) {
         let Phase::Calling(call) = std::mem::replace(&mut self.phase, Phase::Tools) else { return };
         self.settle_usage(&call, message.usage);
+        if let Some(run) = &mut self.run {
+            run.pace.unanswered = false;
+        }
         let AssembledMessage { id, model, content, malformed: _, stop_reason, usage } = message;
         let text: Vec<&str> = content.iter().filter_map(ContentBlock::as_text).collect();
         if let Some(run) = &mut self.run {
@@ -317,17 +328,21 @@ impl Machine {
         self.call_model(Continuation::MaxOutput);
     }
 
-    /// Books what a call used, complete or not: providers bill both.
     fn settle_usage(&mut self, call: &ModelCall, usage: Usage) {
-        let cost = call.model.info.cost(&usage);
-        self.state.charge(&call.model, usage, cost);
-        let took = duration_ms(self.now, call.started);
+        self.book(&call.model, call.started, usage);
+    }
+
+    /// Books what a call used, complete or not: providers bill both.
+    pub(crate) fn book(&mut self, model: &ModelProfile, started: Timestamp, usage: Usage) {
+        let cost = model.info.cost(&usage);
+        self.state.charge(model, usage, cost);
+        let took = duration_ms(self.now, started);
         if let Some(run) = &mut self.run {
             run.usage += usage;
             run.api_ms += took;
         }
         if usage != Usage::default() {
-            let kind = EventKind::UsageUpdated { model: call.model.id.clone(), usage, cost: self.state.cost() };
+            let kind = EventKind::UsageUpdated { model: model.id.clone(), usage, cost: self.state.cost() };
             self.event(kind, None);
         }
     }
@@ -347,7 +362,16 @@ impl Machine {
 
     /// The call failed, or its stream ended early.
     pub(crate) fn model_failed(&mut self, effect: EffectId, failure: &ModelFailure) {
-        let Phase::Calling(call) = std::mem::replace(&mut self.phase, Phase::Idle) else { return };
+        if matches!(self.phase, Phase::Compacting(_)) {
+            return self.summary_failed(effect, failure);
+        }
+        let call = match std::mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::Calling(call) => call,
+            other => {
+                self.phase = other;
+                return;
+            }
+        };
         if call.effect != effect {
             self.phase = Phase::Calling(call);
             return;
@@ -373,6 +397,10 @@ impl Machine {
                 self.event(EventKind::Status(Status::FallingBack { from, to }), None);
                 self.request(Continuation::Fallback, retry);
             }
+            // Once: what was compacted and is still too long stays so.
+            Next::TooLong if self.config.auto_compact && self.run.as_ref().is_some_and(|run| !run.pace.unanswered) => {
+                self.compact(CompactTrigger::Overflow, None, Then::Request);
+            }
             Next::TooLong => self.give_up(RunFailureKind::PromptTooLong, failure),
             Next::GiveUp => self.give_up(RunFailureKind::Model(failure.kind), failure),
         }
@@ -391,6 +419,10 @@ impl Machine {
     pub(crate) fn woke(&mut self, effect: EffectId) {
         match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::BackingOff(waiting, retry) if waiting == effect => self.request(Continuation::Retry, retry),
+            Phase::Compacting(compaction) if compaction.effect == effect => {
+                self.phase = Phase::Compacting(compaction);
+                self.ask_again_for_summary();
+            }
             other => self.phase = other,
         }
     }
@@ -416,7 +448,7 @@ fn is_cut(stop_reason: &StopReason) -> bool {
 }
 
 /// Lowers the output limit, and the thinking budget with it: it must stay below.
-fn limit_output(request: &mut ModelRequest, max_output_tokens: u32) {
+pub(crate) fn limit_output(request: &mut ModelRequest, max_output_tokens: u32) {
     /// The least budget that the Messages API accepts.
     const LEAST_THINKING: u32 = 1_024;
     request.max_output_tokens = max_output_tokens;

@@ -119,6 +119,11 @@ pub struct MachineConfig {
     /// The tool that a run must end with, if it must: its input is the
     /// structured output. It must be one of the tools.
     pub structured_output: Option<String>,
+    /// Whether the conversation is compacted by itself before it fills the model's context
+    /// window. Default: yes.
+    pub auto_compact: bool,
+    /// The size of the window to go by, in tokens, if it is smaller than the model's.
+    pub auto_compact_window: Option<u64>,
     /// Ids that the log holds beside its conversation: no entry may repeat one.
     pub taken_ids: HashSet<EntryId>,
     /// The limits.
@@ -147,6 +152,8 @@ impl MachineConfig {
             hooks: BTreeSet::new(),
             can_ask: false,
             structured_output: None,
+            auto_compact: true,
+            auto_compact_window: None,
             taken_ids: HashSet::new(),
             limits: Limits::default(),
         }

@@ -158,15 +158,27 @@ pub enum Input {
     Woke(EffectId),
 }
 
+/// What a prompt is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum PromptKind {
+    /// The model answers it.
+    #[default]
+    Query,
+    /// It joins the conversation, and the run ends with an empty success.
+    Note,
+    /// The conversation is replaced by a summary that cares for it.
+    Compact,
+}
+
 /// A prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Prompt {
     /// Its blocks; must not be empty.
     pub content: Vec<ContentBlock>,
-    /// Whether the model is asked. If not, the content joins the conversation,
-    /// and the run ends with an empty success.
-    pub query: bool,
+    /// What it is for.
+    pub kind: PromptKind,
     /// The id that its entry in the log gets, if it is a UUID that the log does
     /// not know yet; else the machine makes one.
     pub id: Option<EntryId>,
@@ -175,12 +187,18 @@ pub struct Prompt {
 impl Prompt {
     /// A prompt of these blocks.
     pub fn new(content: Vec<ContentBlock>) -> Self {
-        Self { content, query: true, id: None }
+        Self { content, kind: PromptKind::Query, id: None }
     }
 
     /// Something that the model reads with the next prompt, and does not answer now.
     pub fn note(content: Vec<ContentBlock>) -> Self {
-        Self { content, query: false, id: None }
+        Self { content, kind: PromptKind::Note, id: None }
+    }
+
+    /// Replaces the conversation by a summary of it. The text, if there is one,
+    /// says what the summary should care for.
+    pub fn compact(focus: impl Into<String>) -> Self {
+        Self { content: vec![ContentBlock::text(focus)], kind: PromptKind::Compact, id: None }
     }
 
     /// Names its entry in the log, as hosts do that refer to their prompts later.

@@ -15,6 +15,7 @@ mod assemble;
 mod batch;
 mod budget;
 mod calling;
+mod compaction;
 mod config;
 mod effect;
 mod gate;
@@ -31,6 +32,8 @@ pub use assemble::{
     AssembleError, AssembledMessage, MAX_MESSAGE_BLOCKS, MAX_MESSAGE_BYTES, MalformedInput, MessageAssembler, Step,
 };
 pub use config::{Limits, MachineConfig, ModelProfile, UnpricedModels};
-pub use effect::{Effect, EffectId, Input, ModelFailure, Output, Prepared, Prompt, RunCall, StoreFailure, Unprepared};
+pub use effect::{
+    Effect, EffectId, Input, ModelFailure, Output, Prepared, Prompt, PromptKind, RunCall, StoreFailure, Unprepared,
+};
 pub use machine::Machine;
 pub use state::State;

@@ -2,15 +2,16 @@
 
 use crate::batch::Batch;
 use crate::calling::ModelCall;
+use crate::compaction::{Compaction, Then};
 use crate::outbox::Outbox;
 use crate::retry::Retry;
 use crate::run::Run;
-use crate::{Effect, EffectId, Input, MachineConfig, Output, Prompt, State, StoreFailure};
+use crate::{Effect, EffectId, Input, MachineConfig, Output, Prompt, PromptKind, State, StoreFailure};
 use std::collections::{HashSet, VecDeque};
 use windlass_permission::Policy;
 use windlass_types::{
-    ContentBlock, Entry, EntryId, EntryKind, EventKind, Interrupted, Outcome, PermissionMode, RunFailure,
-    RunFailureKind, RunId, RunRecord, RunResult, SessionId, StateChange, Status, Timestamp, UserEntry,
+    CompactTrigger, ContentBlock, Entry, EntryId, EntryKind, EventKind, Interrupted, Outcome, PermissionMode,
+    RunFailure, RunFailureKind, RunId, RunRecord, RunResult, SessionId, StateChange, Status, Timestamp, UserEntry,
 };
 
 /// Where the run is. Each phase names the effect that it waits for.
@@ -24,7 +25,7 @@ use windlass_types::{
 ///    ├─────────┤ results, steered,           │ ▲                   │
 ///    │         │ stop hook, max output       │ └───────────────────┘
 ///    │         │                     message │   retry, fallback
-///    │         │                     complete▼
+///    │         │                     complete▼      (Compacting stands before a call)
 ///    │         ├───────────────────────── Tools
 ///    │         │                             │ no calls
 ///    └─────────┴──────────────────────── Stopping
@@ -41,6 +42,8 @@ pub(crate) enum Phase {
     Calling(Box<ModelCall>),
     /// A failed call waits for its repeat.
     BackingOff(EffectId, Retry),
+    /// The conversation is being replaced by a summary.
+    Compacting(Box<Compaction>),
     /// The message is complete; its calls are judged, run and answered.
     Tools,
     /// The model is done; Stop hooks are asked.
@@ -83,6 +86,8 @@ pub struct Machine {
     pub(crate) falling_back: bool,
     pub(crate) prefix: Option<crate::calling::Prefix>,
     pub(crate) warned_unpriced: bool,
+    /// Whether the conversation was compacted since the last request.
+    pub(crate) history_replaced: bool,
     closing: bool,
     final_append: Option<EffectId>,
     resumed: bool,
@@ -125,6 +130,7 @@ impl Machine {
             falling_back: false,
             prefix: None,
             warned_unpriced: false,
+            history_replaced: false,
             closing: false,
             final_append: None,
             next_effect: 0,
@@ -313,6 +319,11 @@ impl Machine {
         self.batch = Batch::default();
         self.event(EventKind::RunStarted(self.run_started(self.resumed)), None);
         self.resumed = true;
+        if prompt.kind == PromptKind::Compact {
+            let focus: Vec<&str> = prompt.content.iter().filter_map(ContentBlock::as_text).collect();
+            let focus = Some(focus.join("\n")).filter(|focus| !focus.trim().is_empty());
+            return self.compact(CompactTrigger::Manual, focus, Then::Finish);
+        }
         self.open_or_submit(prompt);
     }
 
@@ -374,6 +385,7 @@ impl Machine {
                 self.finish(Outcome::Interrupted { during: Interrupted::Starting });
             }
             Phase::Calling(call) => self.interrupt_call(&call),
+            Phase::Compacting(compaction) => self.interrupt_compaction(*compaction),
             Phase::BackingOff(effect, _) => {
                 self.effect(Effect::Cancel(effect));
                 self.interrupted_streaming();
@@ -469,6 +481,7 @@ impl Machine {
             | Phase::Stopping(effect)
             | Phase::Closing(effect) => Some(*effect),
             Phase::Calling(call) => Some(call.effect),
+            Phase::Compacting(compaction) => Some(compaction.effect),
             Phase::Idle | Phase::Tools | Phase::Closed => None,
         };
         if let Some(effect) = effect {

@@ -1,5 +1,6 @@
 //! One run.
 
+use crate::compaction::Pace;
 use windlass_types::{Continuation, EntryId, JsonText, PermissionDenial, RunId, StopReason, Timestamp, Usage};
 
 /// What is known of the run that is going on.
@@ -25,6 +26,7 @@ pub(crate) struct Run {
     /// A call in this batch gave an output: `Some(true)` if it fits.
     pub(crate) offered: Option<bool>,
     pub(crate) structured_failures: u32,
+    pub(crate) pace: Pace,
     /// The user stopped it; open calls are being settled.
     pub(crate) interrupted: bool,
     /// A hook ends it after this batch.
@@ -52,6 +54,7 @@ impl Run {
             structured: None,
             offered: None,
             structured_failures: 0,
+            pace: Pace::default(),
             interrupted: false,
             stopped_by: None,
             context: Vec::new(),

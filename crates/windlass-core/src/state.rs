@@ -3,6 +3,7 @@
 use crate::ModelProfile;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use windlass_context::estimate_blocks;
 use windlass_session::Transcript;
 use windlass_types::{
     ContentBlock, Entry, EntryId, EntryKind, JsonText, Message, ModelUsage, NanoUsd, PermissionMode, Role,
@@ -24,6 +25,12 @@ pub struct State {
     signed_by: HashMap<String, String>,
     /// The models that signed anything.
     signers: Vec<String>,
+    /// What the user said last.
+    last_prompt: Vec<ContentBlock>,
+    /// What the conversation takes up: counted by the provider up to its last
+    /// answer, and estimated since.
+    context_tokens: u64,
+    at_boundary: bool,
 }
 
 impl State {
@@ -38,6 +45,9 @@ impl State {
             model_usage: BTreeMap::new(),
             signed_by: HashMap::new(),
             signers: Vec::new(),
+            last_prompt: Vec::new(),
+            context_tokens: 0,
+            at_boundary: false,
         }
     }
 
@@ -46,8 +56,11 @@ impl State {
         if entry.is_conversation() {
             self.leaf = Some(entry.id.clone());
         }
+        self.measure(entry);
         match &entry.kind {
             EntryKind::Assistant(message) => self.note_signatures(&message.content, &message.model),
+            EntryKind::User(user) if !user.is_meta && !user.is_summary => self.last_prompt.clone_from(&user.content),
+            EntryKind::Compacted(_) => self.leaf = Some(entry.id.clone()),
             EntryKind::Mode(mode) => self.mode = Some(*mode),
             EntryKind::Cwd(cwd) => self.cwd = PathBuf::from(cwd),
             EntryKind::Todos(todos) => self.todos = Some(todos.clone()),
@@ -57,6 +70,40 @@ impl State {
             }
             _ => {}
         }
+    }
+
+    fn measure(&mut self, entry: &Entry) {
+        let at_boundary = std::mem::replace(&mut self.at_boundary, matches!(entry.kind, EntryKind::Compacted(_)));
+        match &entry.kind {
+            EntryKind::Assistant(message) => {
+                let usage = message.usage;
+                let counted = usage.total_input().saturating_add(usage.output_tokens);
+                self.context_tokens = if counted > 0 {
+                    counted
+                } else {
+                    self.context_tokens.saturating_add(estimate_blocks(&message.content))
+                };
+            }
+            EntryKind::User(user) => {
+                let before = if user.is_summary && at_boundary { 0 } else { self.context_tokens };
+                self.context_tokens = before.saturating_add(estimate_blocks(&user.content));
+            }
+            EntryKind::ToolResult(result) => {
+                let block = ContentBlock::ToolResult(result.result.clone());
+                self.context_tokens = self.context_tokens.saturating_add(estimate_blocks(&[block]));
+            }
+            _ => {}
+        }
+    }
+
+    /// What the conversation takes up, in tokens.
+    pub fn context_tokens(&self) -> u64 {
+        self.context_tokens
+    }
+
+    /// What the user said last.
+    pub(crate) fn last_prompt(&self) -> &[ContentBlock] {
+        &self.last_prompt
     }
 
     fn note_signatures(&mut self, content: &[ContentBlock], model: &str) {

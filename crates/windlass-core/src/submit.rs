@@ -2,7 +2,7 @@
 //! hooks around a run and a session.
 
 use crate::machine::Phase;
-use crate::{Effect, EffectId, Machine, Prompt};
+use crate::{Effect, EffectId, Machine, Prompt, PromptKind};
 use windlass_context::{reminder, runtime_text};
 use windlass_types::{
     ContentBlock, Continuation, EventKind, HookCall, HookEventName, HookOutcome, ModelErrorKind, Outcome,
@@ -55,7 +55,7 @@ impl Machine {
 
     /// The prompt enters the conversation.
     fn accept(&mut self, prompt: Prompt) {
-        let asks = prompt.query;
+        let asks = prompt.kind == PromptKind::Query;
         let mut entries = vec![self.record_prompt(prompt)];
         entries.extend(self.take_context());
         self.append(entries, false);
@@ -93,6 +93,9 @@ impl Machine {
                 self.open_or_submit(prompt);
             }
             Phase::Submitting(waiting, prompt) if waiting == effect => self.submitted(prompt, outcome),
+            Phase::Compacting(compaction) if compaction.effect == effect => {
+                self.compact_hooks_answered(*compaction, &outcome);
+            }
             Phase::Stopping(waiting) if waiting == effect => self.stop_hooks_answered(outcome),
             Phase::Closing(waiting) if waiting == effect => self.closed(),
             other => self.phase = other,

@@ -99,6 +99,20 @@ pub enum StopAction {
     },
 }
 
+/// What a hook answers before a conversation is replaced by a summary.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum PreCompactAction {
+    /// It may be replaced.
+    #[default]
+    Continue,
+    /// It stays as it is.
+    Block {
+        /// Why.
+        reason: String,
+    },
+}
+
 /// What a hook answers when a session is opened.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]

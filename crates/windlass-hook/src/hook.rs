@@ -1,6 +1,9 @@
 //! The port.
 
-use crate::{HookContext, PermissionRequestAction, PostToolUseAction, PreToolUseAction, PromptAction, SessionStartAction, StopAction};
+use crate::{
+    HookContext, PermissionRequestAction, PostToolUseAction, PreCompactAction, PreToolUseAction, PromptAction,
+    SessionStartAction, StopAction,
+};
 use async_trait::async_trait;
 use std::path::PathBuf;
 use windlass_types::{HookCall, HookEventName, HookOutcome, JsonText, PermissionUpdate, SessionId, ToolUseId};
@@ -130,6 +133,18 @@ pub struct Stop {
     pub last_assistant_message: String,
 }
 
+/// A conversation is about to be replaced by a summary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PreCompact {
+    /// The session.
+    pub session_id: SessionId,
+    /// `manual` or `auto`.
+    pub trigger: String,
+    /// What the user wants the summary to care for.
+    pub custom_instructions: Option<String>,
+}
+
 /// A session was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -208,6 +223,12 @@ pub trait Hook: Send + Sync + 'static {
     async fn stop(&self, event: &Stop) -> Result<StopAction, HookError> {
         let _ = event;
         Ok(StopAction::Continue)
+    }
+
+    /// A conversation is about to be replaced by a summary.
+    async fn pre_compact(&self, event: &PreCompact) -> Result<PreCompactAction, HookError> {
+        let _ = event;
+        Ok(PreCompactAction::Continue)
     }
 
     /// A session was opened.

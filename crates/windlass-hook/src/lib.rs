@@ -14,9 +14,12 @@ mod action;
 mod hook;
 mod stack;
 
-pub use action::{PermissionRequestAction, PostToolUseAction, PreToolUseAction, PromptAction, SessionStartAction, StopAction};
+pub use action::{
+    PermissionRequestAction, PostToolUseAction, PreCompactAction, PreToolUseAction, PromptAction, SessionStartAction,
+    StopAction,
+};
 pub use hook::{
-    Hook, HookError, Interest, PermissionRequestEvent, PostToolUse, PostToolUseFailure, PreToolUse, SessionEnd, SessionStart, Stop,
-    UserPromptSubmit,
+    Hook, HookError, Interest, PermissionRequestEvent, PostToolUse, PostToolUseFailure, PreCompact, PreToolUse,
+    SessionEnd, SessionStart, Stop, UserPromptSubmit,
 };
 pub use stack::{HookContext, Hooks};

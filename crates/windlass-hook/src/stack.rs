@@ -1,12 +1,12 @@
 //! All hooks of a session.
 
 use crate::hook::{
-    PermissionRequestEvent, PostToolUse, PostToolUseFailure, PreToolUse, SessionEnd, SessionStart, Stop,
+    PermissionRequestEvent, PostToolUse, PostToolUseFailure, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop,
     UserPromptSubmit,
 };
 use crate::{
-    Hook, HookError, Interest, PermissionRequestAction, PostToolUseAction, PreToolUseAction, PromptAction,
-    SessionStartAction, StopAction,
+    Hook, HookError, Interest, PermissionRequestAction, PostToolUseAction, PreCompactAction, PreToolUseAction,
+    PromptAction, SessionStartAction, StopAction,
 };
 use futures_util::FutureExt;
 use futures_util::future::join_all;
@@ -49,6 +49,7 @@ enum Said {
     Post(PostToolUseAction),
     Prompt(PromptAction),
     Stop(StopAction),
+    Compact(PreCompactAction),
     Start(SessionStartAction),
     End,
     Whole(Box<HookOutcome>),
@@ -135,6 +136,9 @@ async fn ask(hook: &dyn Hook, cx: &HookContext, call: &HookCall) -> Result<Said,
         HookCall::Stop { stop_hook_active, last_assistant_message } => {
             hook.stop(&Stop { session_id, stop_hook_active, last_assistant_message }).await.map(Said::Stop)
         }
+        HookCall::PreCompact { trigger, custom_instructions } => {
+            hook.pre_compact(&PreCompact { session_id, trigger, custom_instructions }).await.map(Said::Compact)
+        }
         HookCall::SessionStart { source } => {
             hook.session_start(&SessionStart { session_id, source }).await.map(Said::Start)
         }
@@ -184,6 +188,7 @@ fn merge(outcome: &mut HookOutcome, hook: &str, said: Said) {
         }
         Said::Post(PostToolUseAction::Feedback(reason))
         | Said::Prompt(PromptAction::Block { reason })
+        | Said::Compact(PreCompactAction::Block { reason })
         | Said::Stop(StopAction::KeepGoing { feedback: reason }) => block(outcome, hook, reason),
         Said::Post(PostToolUseAction::StopRun(reason)) => {
             outcome.stop.get_or_insert(reason);
@@ -193,6 +198,7 @@ fn merge(outcome: &mut HookOutcome, hook: &str, said: Said) {
         | Said::Post(PostToolUseAction::Continue)
         | Said::Prompt(PromptAction::Continue)
         | Said::Stop(StopAction::Continue)
+        | Said::Compact(PreCompactAction::Continue)
         | Said::Start(SessionStartAction::Continue)
         | Said::End => {}
         Said::Whole(said) => merge_whole(outcome, *said),

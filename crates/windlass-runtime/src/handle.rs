@@ -83,6 +83,16 @@ impl SessionHandle {
         self.give(Input::Prompt(Prompt::note(content)))
     }
 
+    /// Replaces the conversation by a summary of it that the model writes, with care for what
+    /// `focus` says. It waits its turn like a prompt, and has a run of its own. The old
+    /// conversation stays in the log.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn compact(&self, focus: Option<&str>) -> Result<(), SessionError> {
+        self.give(Input::Prompt(Prompt::compact(focus.unwrap_or_default())))
+    }
+
     /// Says something to the run that is going on. The model reads it at the
     /// next safe point: after the tools of this turn, or before the run would end.
     /// Without a run it is a prompt.

@@ -42,4 +42,4 @@ pub use ports::{Ports, SystemClock, SystemIds};
 pub use prepare::judge;
 pub use session::{Persistence, Session, SessionConfig};
 
-pub use windlass_core::{Limits, MachineConfig, ModelProfile, Prompt, UnpricedModels};
+pub use windlass_core::{Limits, MachineConfig, ModelProfile, Prompt, PromptKind, UnpricedModels};

@@ -38,6 +38,8 @@ pub struct Transcript {
     sealed: Vec<SharedMessage>,
     tail: Option<Tail>,
     open: Option<OpenCalls>,
+    /// Whether a summary that comes next stands for everything before it.
+    at_boundary: bool,
 }
 
 /// The last message, which may still grow.
@@ -104,7 +106,13 @@ impl Transcript {
 
     /// Adds what an entry says. Entries beside the conversation change nothing.
     pub fn apply(&mut self, entry: &Entry) {
+        let at_boundary = std::mem::replace(&mut self.at_boundary, matches!(entry.kind, EntryKind::Compacted(_)));
         match &entry.kind {
+            EntryKind::User(user) if user.is_summary && at_boundary => {
+                // Without its summary a boundary means nothing.
+                *self = Self::new();
+                self.push_user(user.content.clone());
+            }
             EntryKind::User(user) => self.push_user(user.content.clone()),
             EntryKind::Assistant(assistant) => self.push_assistant(assistant.content.clone()),
             EntryKind::ToolResult(result) => {

@@ -135,6 +135,12 @@ pub fn occasions(interest: &Interest) -> Vec<HookCall> {
         E::Stop => [false, true]
             .map(|stop_hook_active| HookCall::Stop { stop_hook_active, last_assistant_message: "Done.".to_owned() })
             .into(),
+        E::PreCompact => {
+            let custom_instructions = [None, Some("the API".to_owned())];
+            custom_instructions
+                .map(|custom_instructions| HookCall::PreCompact { trigger: "manual".to_owned(), custom_instructions })
+                .into()
+        }
         E::SessionStart => {
             ["startup", "resume"].map(|source| HookCall::SessionStart { source: source.to_owned() }).into()
         }

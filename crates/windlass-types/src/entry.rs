@@ -65,6 +65,8 @@ pub enum EntryKind {
     Todos(JsonText),
     /// A run ended.
     RunFinished(RunRecord),
+    /// What was said before is replaced by the summary that follows.
+    Compacted(CompactRecord),
     /// A line of another program or a newer version, kept as it is.
     Foreign(JsonText),
 }
@@ -142,6 +144,52 @@ impl ToolResultEntry {
     /// A result of the call in the given assistant line.
     pub fn new(result: ToolResult, assistant: EntryId) -> Self {
         Self { result, structured: None, assistant, synthetic: false }
+    }
+}
+
+/// Why a conversation was compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum CompactTrigger {
+    /// The user asked for it.
+    Manual,
+    /// It filled most of the model's context window.
+    Auto,
+    /// It was too long for the model.
+    Overflow,
+}
+
+impl CompactTrigger {
+    /// As hooks, logs and the wire name it: `manual` or `auto`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Manual => "manual",
+            Self::Auto | Self::Overflow => "auto",
+        }
+    }
+}
+
+/// What is stored where a conversation was compacted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompactRecord {
+    /// Why.
+    pub trigger: CompactTrigger,
+    /// How long the conversation was, in tokens.
+    pub pre_tokens: u64,
+    /// How long the summary is, in tokens, estimated.
+    pub post_tokens: u64,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// The last entry of the conversation before.
+    pub before: Option<EntryId>,
+}
+
+impl CompactRecord {
+    /// A compaction that took no time.
+    pub fn new(trigger: CompactTrigger, pre_tokens: u64, post_tokens: u64, before: Option<EntryId>) -> Self {
+        Self { trigger, pre_tokens, post_tokens, duration_ms: 0, before }
     }
 }
 

@@ -20,6 +20,8 @@ pub enum HookEventName {
     UserPromptSubmit,
     /// Before a run ends because the model is done.
     Stop,
+    /// Before a conversation is replaced by a summary.
+    PreCompact,
     /// A session was opened.
     SessionStart,
     /// A session is closed.
@@ -36,6 +38,7 @@ impl HookEventName {
             Self::PostToolUseFailure => "PostToolUseFailure",
             Self::UserPromptSubmit => "UserPromptSubmit",
             Self::Stop => "Stop",
+            Self::PreCompact => "PreCompact",
             Self::SessionStart => "SessionStart",
             Self::SessionEnd => "SessionEnd",
         }
@@ -118,6 +121,13 @@ pub enum HookCall {
         /// The model's last text.
         last_assistant_message: String,
     },
+    /// Before a conversation is replaced by a summary.
+    PreCompact {
+        /// `manual` or `auto`.
+        trigger: String,
+        /// What the user wants the summary to care for.
+        custom_instructions: Option<String>,
+    },
     /// A session was opened.
     SessionStart {
         /// `startup` or `resume`.
@@ -140,6 +150,7 @@ impl HookCall {
             Self::PostToolUseFailure { .. } => HookEventName::PostToolUseFailure,
             Self::UserPromptSubmit { .. } => HookEventName::UserPromptSubmit,
             Self::Stop { .. } => HookEventName::Stop,
+            Self::PreCompact { .. } => HookEventName::PreCompact,
             Self::SessionStart { .. } => HookEventName::SessionStart,
             Self::SessionEnd { .. } => HookEventName::SessionEnd,
         }
@@ -187,7 +198,7 @@ pub struct HookOutcome {
     /// PermissionRequest: the answer, a deny before an allow.
     #[serde(skip)]
     pub answer: Option<PermissionAnswer>,
-    /// UserPromptSubmit, Stop, PostToolUse: blocks, with the reason as feedback.
+    /// UserPromptSubmit, Stop, PostToolUse, PreCompact: blocks, with the reason as feedback.
     pub block: Option<HookVerdict>,
     /// PreToolUse: the input to use instead.
     pub updated_input: Option<JsonText>,

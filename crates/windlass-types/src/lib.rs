@@ -27,10 +27,12 @@ mod tool;
 mod usage;
 
 pub use content::{ContentBlock, DocumentSource, ImageSource, ToolResult, ToolResultContent, ToolUse};
-pub use entry::{AssistantEntry, Entry, EntryKind, RunRecord, ToolResultEntry, UserEntry};
+pub use entry::{
+    AssistantEntry, CompactRecord, CompactTrigger, Entry, EntryKind, RunRecord, ToolResultEntry, UserEntry,
+};
 pub use event::{
-    AgentPath, Delta, Event, EventKind, RetryStatus, RunStarted, StateChange, Status, ToolFinished, ToolProgress,
-    ToolStarted, WithdrawReason,
+    AgentPath, Compacted, Delta, Event, EventKind, RetryStatus, RunStarted, StateChange, Status, ToolFinished,
+    ToolProgress, ToolStarted, WithdrawReason,
 };
 pub use hook::{HookCall, HookEventName, HookOutcome, HookVerdict};
 pub use id::{EntryId, MessageId, RunId, SessionId, ToolUseId};

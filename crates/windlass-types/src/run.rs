@@ -26,6 +26,8 @@ pub enum Continuation {
     PauseTurn,
     /// A message of the user arrived during the run.
     Steered,
+    /// The conversation was compacted.
+    Compacted,
     /// The structured output is missing and was asked for.
     StructuredOutput,
 }
@@ -56,6 +58,8 @@ pub enum RunFailureKind {
     RepeatedToolFailure,
     /// The answer kept running into the output limit.
     OutputLimit,
+    /// The conversation could not be compacted, as the user asked.
+    Compaction,
     /// The session store refused an entry.
     Store,
     /// The runtime broke its own rules.

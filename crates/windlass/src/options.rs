@@ -40,6 +40,8 @@ pub struct Options {
     pub(crate) branch: Branch,
     pub(crate) raw_frames: bool,
     pub(crate) output_schema: Option<JsonText>,
+    pub(crate) auto_compact: bool,
+    pub(crate) auto_compact_window: Option<u64>,
     pub(crate) entrypoint: String,
     #[cfg(feature = "mcp")]
     pub(crate) mcp: Option<windlass_mcp::McpServers>,
@@ -73,6 +75,8 @@ impl Default for Options {
             branch: Branch::default(),
             raw_frames: false,
             output_schema: None,
+            auto_compact: true,
+            auto_compact_window: None,
             entrypoint: "sdk-rust".to_owned(),
             #[cfg(feature = "mcp")]
             mcp: None,
@@ -298,6 +302,19 @@ macro_rules! option_methods {
             /// Hands on every frame of the model's stream as the provider sent it. Default: off.
             pub fn include_partial_messages(mut self, on: bool) -> Self {
                 self.options.raw_frames = on;
+                self
+            }
+
+            /// Compacts the conversation by itself before it fills the model's context window, and once when
+            /// it was too long for the model. Default: yes.
+            pub fn auto_compact(mut self, on: bool) -> Self {
+                self.options.auto_compact = on;
+                self
+            }
+
+            /// Compacts as if the model's context window were no larger than this, in tokens.
+            pub fn auto_compact_window(mut self, tokens: u64) -> Self {
+                self.options.auto_compact_window = Some(tokens);
                 self
             }
 

@@ -112,6 +112,8 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
     machine.effort = options.effort;
     machine.auto_compact = options.auto_compact;
     machine.auto_compact_window = options.auto_compact_window;
+    machine.auto_compact = options.auto_compact;
+    machine.auto_compact_window = options.auto_compact_window;
     machine.max_output_tokens = options.max_output_tokens;
     machine.betas.clone_from(&options.betas);
     machine.cache = options.cache;

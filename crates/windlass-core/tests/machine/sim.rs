@@ -100,11 +100,13 @@ pub(crate) fn odd_config(choices: &mut Choices) -> MachineConfig {
         (HookEventName::PostToolUseFailure, None),
         (HookEventName::UserPromptSubmit, None),
         (HookEventName::Stop, None),
+        (HookEventName::PreCompact, None),
         (HookEventName::SessionStart, None),
         (HookEventName::SessionEnd, None),
     ];
     config.hooks = hooks.into_iter().filter(|_| choices.pick(3) == 1).collect();
     config.structured_output = (choices.pick(4) == 1).then(|| "Net".to_owned());
+    config.auto_compact_window = [None, Some(2_000), Some(100)][choices.pick(3)];
     let mut limits = Limits::default();
     limits.max_turns = (choices.pick(4) == 1).then_some(3);
     limits.max_budget = (choices.pick(3) == 1).then(|| NanoUsd::new(60_000_000 + 10_000_000 * choices.pick(20) as u64));
@@ -276,7 +278,7 @@ impl Sim {
 
     fn user(&mut self) {
         let calls: Vec<_> = self.requests.iter().flat_map(|_| self.checks.last_calls()).collect();
-        let input = match self.choices.pick(14) {
+        let input = match self.choices.pick(16) {
             0 | 1 => Input::Interrupt,
             2 => Input::Steer(vec![ContentBlock::text("and this")]),
             3 => Input::Steer(vec![ContentBlock::text(" ")]),
@@ -285,6 +287,8 @@ impl Sim {
             7 => Input::SetModel(Box::new(model(["m", "n", "f"][self.choices.pick(3)]))),
             8 if self.choices.once_in(3) => Input::Close,
             9 => Input::Prompt(Prompt::text("")),
+            10 => Input::Prompt(Prompt::compact("the files")),
+            11 => Input::Prompt(Prompt::note(vec![ContentBlock::text("by the way")])),
             _ => Input::Prompt(Prompt::text("more")),
         };
         self.checks.user(&input);

@@ -87,13 +87,13 @@ async fn hosts_may_name_their_prompts() {
     let prompt = |text: &str, id: &str| Prompt::text(text).with_id(id.into());
     for (text, id) in [("one", UUID), ("two", UUID), ("three", "no uuid")] {
         open.handle.prompt(prompt(text, id)).unwrap();
-        soon(open.result()).await;
+        assert_eq!(soon(open.result()).await.outcome, Outcome::Success);
     }
     soon(open.handle.close()).await;
     // Again after it was loaded.
     let mut open = world(script(), []).stored(&store).open().await;
     open.handle.prompt(prompt("four", UUID)).unwrap();
-    soon(open.result()).await;
+    assert_eq!(soon(open.result()).await.outcome, Outcome::Success);
     soon(open.handle.close()).await;
     let log = store.load(&key("s")).await.unwrap();
     let prompts: Vec<(&str, &str)> = log

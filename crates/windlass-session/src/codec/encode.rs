@@ -1,7 +1,8 @@
 //! Entries to lines.
 
 use super::line::{
-    AssistantMessage, BesideLine, ChainLine, Content, CostBody, Exact, IntentBody, ResultBlock, UserMessage, WireRun,
+    AssistantMessage, BesideLine, BoundaryLine, ChainLine, CompactMetadata, Content, CostBody, Exact, IntentBody,
+    ResultBlock, UserMessage, WireRun,
 };
 use super::{COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, TODOS};
 use crate::LogHeader;
@@ -11,8 +12,8 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use windlass_types::{
-    AssistantEntry, AuditedDecision, ContentBlock, Entry, EntryId, EntryKind, JsonText, RunRecord, SessionId,
-    ToolResultEntry, UserEntry,
+    AssistantEntry, AuditedDecision, CompactRecord, ContentBlock, Entry, EntryId, EntryKind, JsonText, RunRecord,
+    SessionId, ToolResultEntry, UserEntry,
 };
 
 /// Writes the entries of one session as lines of its log.
@@ -40,6 +41,7 @@ impl LogEncoder {
             EntryKind::Assistant(assistant) => self.assistant(entry, assistant, out),
             EntryKind::ToolResult(result) => self.result(entry, result, out),
             EntryKind::Foreign(json) => push_line(out, json),
+            EntryKind::Compacted(record) => self.boundary(entry, record, out),
             _ => self.beside(entry, out),
         }
         for line in out.get(from..).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
@@ -142,6 +144,35 @@ impl LogEncoder {
         line.source_tool_assistant_uuid = Some(result.assistant.as_str());
         line.windlass_synthetic = result.synthetic;
         push_chain_line(out, line, |line| &line.message.content);
+    }
+
+    fn boundary(&self, entry: &Entry, record: &CompactRecord, out: &mut Vec<u8>) {
+        push_line(
+            out,
+            &BoundaryLine {
+                parent_uuid: None,
+                logical_parent_uuid: record.before.as_ref().map(EntryId::as_str),
+                is_sidechain: false,
+                kind: "system",
+                subtype: "compact_boundary",
+                content: "The conversation was compacted",
+                level: "info",
+                compact_metadata: CompactMetadata {
+                    trigger: record.trigger.as_str(),
+                    pre_tokens: record.pre_tokens,
+                    post_tokens: record.post_tokens,
+                    duration_ms: record.duration_ms,
+                },
+                uuid: entry.id.as_str(),
+                timestamp: entry.timestamp,
+                user_type: "external",
+                entrypoint: &self.header.entrypoint,
+                cwd: &self.header.cwd,
+                session_id: self.session.as_str(),
+                version: &self.header.version,
+                git_branch: self.header.git_branch.as_deref(),
+            },
+        );
     }
 
     fn beside(&self, entry: &Entry, out: &mut Vec<u8>) {

@@ -44,6 +44,39 @@ pub(super) struct ChainLine<'a, M> {
     pub forked_from: Option<ForkedFrom<'a>>,
 }
 
+/// Where a conversation was compacted.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct BoundaryLine<'a> {
+    pub parent_uuid: Option<&'a str>,
+    pub logical_parent_uuid: Option<&'a str>,
+    pub is_sidechain: bool,
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    pub subtype: &'static str,
+    pub content: &'static str,
+    pub level: &'static str,
+    pub compact_metadata: CompactMetadata,
+    pub uuid: &'a str,
+    pub timestamp: Timestamp,
+    pub user_type: &'static str,
+    pub entrypoint: &'a str,
+    pub cwd: &'a str,
+    pub session_id: &'a str,
+    pub version: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub git_branch: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct CompactMetadata {
+    pub trigger: &'static str,
+    pub pre_tokens: u64,
+    pub post_tokens: u64,
+    pub duration_ms: u64,
+}
+
 /// Exact texts of parts that have line breaks between their tokens. A record is
 /// one line, so in place the breaks are spaces.
 #[derive(Serialize, Deserialize, Default)]

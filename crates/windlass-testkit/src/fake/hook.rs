@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use windlass_hook::{
-    Hook, HookContext, HookError, Interest, PostToolUse, PostToolUseAction, PostToolUseFailure, PreToolUse,
-    PreToolUseAction, PromptAction, SessionEnd, SessionStart, SessionStartAction, Stop, StopAction, UserPromptSubmit,
+    Hook, HookContext, HookError, Interest, PermissionRequestAction, PermissionRequestEvent, PostToolUse,
+    PostToolUseAction, PostToolUseFailure, PreCompact, PreCompactAction, PreToolUse, PreToolUseAction, PromptAction,
+    SessionEnd, SessionStart, SessionStartAction, Stop, StopAction, UserPromptSubmit,
 };
 use windlass_types::{HookCall, HookEventName, HookOutcome};
 
@@ -19,6 +20,8 @@ use crate::Gate;
 pub enum Occasion {
     /// Before a tool ran.
     PreToolUse(PreToolUse),
+    /// Before the host was asked about a call.
+    PermissionRequest(PermissionRequestEvent),
     /// After a tool ran.
     PostToolUse(PostToolUse),
     /// After a tool failed.
@@ -27,6 +30,8 @@ pub enum Occasion {
     UserPromptSubmit(UserPromptSubmit),
     /// When the model was done.
     Stop(Stop),
+    /// Before a conversation was compacted.
+    PreCompact(PreCompact),
     /// When a session was opened.
     SessionStart(SessionStart),
     /// When a session was closed.
@@ -38,10 +43,12 @@ impl Occasion {
     pub fn event(&self) -> HookEventName {
         match self {
             Self::PreToolUse(_) => HookEventName::PreToolUse,
+            Self::PermissionRequest(_) => HookEventName::PermissionRequest,
             Self::PostToolUse(_) => HookEventName::PostToolUse,
             Self::PostToolUseFailure(_) => HookEventName::PostToolUseFailure,
             Self::UserPromptSubmit(_) => HookEventName::UserPromptSubmit,
             Self::Stop(_) => HookEventName::Stop,
+            Self::PreCompact(_) => HookEventName::PreCompact,
             Self::SessionStart(_) => HookEventName::SessionStart,
             Self::SessionEnd(_) => HookEventName::SessionEnd,
         }
@@ -86,10 +93,12 @@ pub struct RecordingHook {
 #[derive(Clone, Default)]
 struct Answers {
     pre_tool_use: Option<Answer<PreToolUse, PreToolUseAction>>,
+    permission_request: Option<Answer<PermissionRequestEvent, PermissionRequestAction>>,
     post_tool_use: Option<Answer<PostToolUse, PostToolUseAction>>,
     post_tool_use_failure: Option<Answer<PostToolUseFailure, PostToolUseAction>>,
     user_prompt_submit: Option<Answer<UserPromptSubmit, PromptAction>>,
     stop: Option<Answer<Stop, StopAction>>,
+    pre_compact: Option<Answer<PreCompact, PreCompactAction>>,
     session_start: Option<Answer<SessionStart, SessionStartAction>>,
     session_end: Option<Answer<SessionEnd, ()>>,
 }
@@ -122,10 +131,12 @@ impl RecordingHook {
         use HookEventName as E;
         let all = [
             E::PreToolUse,
+            E::PermissionRequest,
             E::PostToolUse,
             E::PostToolUseFailure,
             E::UserPromptSubmit,
             E::Stop,
+            E::PreCompact,
             E::SessionStart,
             E::SessionEnd,
         ];
@@ -142,10 +153,12 @@ impl RecordingHook {
 
     answering! {
         on_pre_tool_use, pre_tool_use: PreToolUse => PreToolUseAction, "before a tool runs";
+        on_permission_request, permission_request: PermissionRequestEvent => PermissionRequestAction, "before the host is asked about a call";
         on_post_tool_use, post_tool_use: PostToolUse => PostToolUseAction, "after a tool ran";
         on_post_tool_use_failure, post_tool_use_failure: PostToolUseFailure => PostToolUseAction, "after a tool failed";
         on_user_prompt_submit, user_prompt_submit: UserPromptSubmit => PromptAction, "before a prompt enters the conversation";
         on_stop, stop: Stop => StopAction, "when the model is done";
+        on_pre_compact, pre_compact: PreCompact => PreCompactAction, "before a conversation is compacted";
         on_session_start, session_start: SessionStart => SessionStartAction, "when a session was opened";
         on_session_end, session_end: SessionEnd => (), "when a session is closed";
     }
@@ -204,6 +217,11 @@ impl Hook for RecordingHook {
         self.said(Occasion::PreToolUse(event.clone()), event, self.answers.pre_tool_use.as_ref()).await
     }
 
+    async fn permission_request(&self, event: &PermissionRequestEvent) -> Result<PermissionRequestAction, HookError> {
+        let occasion = Occasion::PermissionRequest(event.clone());
+        self.said(occasion, event, self.answers.permission_request.as_ref()).await
+    }
+
     async fn post_tool_use(&self, event: &PostToolUse) -> Result<PostToolUseAction, HookError> {
         self.said(Occasion::PostToolUse(event.clone()), event, self.answers.post_tool_use.as_ref()).await
     }
@@ -219,6 +237,10 @@ impl Hook for RecordingHook {
 
     async fn stop(&self, event: &Stop) -> Result<StopAction, HookError> {
         self.said(Occasion::Stop(event.clone()), event, self.answers.stop.as_ref()).await
+    }
+
+    async fn pre_compact(&self, event: &PreCompact) -> Result<PreCompactAction, HookError> {
+        self.said(Occasion::PreCompact(event.clone()), event, self.answers.pre_compact.as_ref()).await
     }
 
     async fn session_start(&self, event: &SessionStart) -> Result<SessionStartAction, HookError> {

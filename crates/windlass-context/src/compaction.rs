@@ -1,0 +1,203 @@
+//! Compaction: what the model is asked for, and what its summary becomes.
+
+use std::fmt::Write;
+use windlass_types::{ContentBlock, JsonText, Message, Role, SharedMessage};
+
+/// Most files that a summary names.
+const MAX_FILES: usize = 30;
+
+/// Stands for the beginning of a conversation that is too long even to be summarised.
+const LEFT_OUT: &str = "[The beginning of this conversation is left out: it is too long.]";
+
+/// What asks the model for a summary. `focus` is what the user wants it to care for.
+pub fn compaction_prompt(focus: Option<&str>) -> String {
+    let mut text = "This conversation is about to be replaced by a summary that you write now. Whoever goes on, \
+                    which will be you, knows nothing but the summary: what is not in it is lost. Do not call any \
+                    tool, and do not go on with the work.\n\n\
+                    Write it between <summary> and </summary>, with these parts:\n\
+                    1. Goal: what the user wants, in the user's own words where they matter, with every condition \
+                    and preference that still holds.\n\
+                    2. Decisions: what was decided, and why.\n\
+                    3. Files: each file that was changed or that matters, with what is in it or was changed. Quote \
+                    code that will be needed exactly.\n\
+                    4. Results: what commands and tests showed, with the texts of errors that are still open.\n\
+                    5. Dead ends: what was tried and did not work, and what the user refused.\n\
+                    6. State: what is done, what is half done, and the next step."
+        .to_owned();
+    if let Some(focus) = focus.map(str::trim).filter(|focus| !focus.is_empty()) {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n\nThe user asks you to care especially for this: {focus}");
+    }
+    text
+}
+
+/// The summary in an answer: what stands between the tags, else all of it.
+pub fn summary_of(answer: &str) -> Option<&str> {
+    let inner = answer.split_once("<summary>").map_or(answer, |(_, rest)| rest);
+    let inner = inner.rsplit_once("</summary>").map_or(inner, |(summary, _)| summary);
+    Some(inner.trim()).filter(|summary| !summary.is_empty())
+}
+
+/// What is known beside the conversation and must survive it, as data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Ledger<'a> {
+    /// The current directory.
+    pub cwd: &'a str,
+    /// The todo list, as JSON.
+    pub todos: Option<&'a JsonText>,
+    /// The files that calls named, latest first.
+    pub files: &'a [String],
+    /// Whether a run goes on, whose prompt follows word for word.
+    pub goes_on: bool,
+}
+
+impl<'a> Ledger<'a> {
+    /// A ledger of nothing but the current directory.
+    pub const fn new(cwd: &'a str) -> Self {
+        Self { cwd, todos: None, files: &[], goes_on: false }
+    }
+}
+
+/// What the model reads instead of the conversation.
+pub fn summary_text(summary: &str, ledger: &Ledger<'_>) -> String {
+    let mut text = format!("The conversation so far was replaced by this summary of it.\n\n{summary}");
+    // Writing to a string cannot fail.
+    let _ = write!(text, "\n\nCurrent directory: {}", ledger.cwd);
+    if let Some(todos) = ledger.todos {
+        let _ = write!(text, "\nTodo list: {}", todos.as_str());
+    }
+    if !ledger.files.is_empty() {
+        let files = ledger.files.join("\n- ");
+        let _ =
+            write!(text, "\nFiles that were read or changed last; read them again before you rely on them:\n- {files}");
+    }
+    if ledger.goes_on {
+        text.push_str(
+            "\n\nThe work is not finished. The user's last message follows, word for word. Go on from the state that \
+             the summary gives; do not start over, and do not repeat what is done.",
+        );
+    }
+    text
+}
+
+/// The files that calls of a conversation named, latest first, each once.
+pub fn named_files(messages: &[SharedMessage]) -> Vec<String> {
+    let mut files: Vec<String> = Vec::new();
+    let calls = messages.iter().rev().flat_map(|message| message.content.iter().rev());
+    for call in calls.filter_map(ContentBlock::as_tool_use) {
+        let Ok(fields) = call.input.to::<std::collections::BTreeMap<String, JsonText>>() else { continue };
+        let path = ["file_path", "notebook_path"].iter().find_map(|name| fields.get(*name)?.to::<String>().ok());
+        if let Some(path) = path.filter(|path| !files.contains(path)) {
+            files.push(path);
+            if files.len() == MAX_FILES {
+                break;
+            }
+        }
+    }
+    files
+}
+
+/// The messages with a text of the user at the end.
+pub fn with_last_word(mut messages: Vec<SharedMessage>, text: &str) -> Vec<SharedMessage> {
+    let word = ContentBlock::text(text);
+    match messages.pop() {
+        Some(last) if last.role == Role::User => {
+            let content = last.content.iter().cloned().chain([word]).collect();
+            messages.push(Message::user(content).into());
+        }
+        last => {
+            messages.extend(last);
+            messages.push(Message::user(vec![word]).into());
+        }
+    }
+    messages
+}
+
+/// How many messages to leave out so that about half of what is left after
+/// `skip` of them remains; nothing, if no less can be sent. What remains begins
+/// with a message of the model, so calls and their results stay together.
+pub fn older_half(messages: &[SharedMessage], skip: usize) -> Option<usize> {
+    let middle = (skip + messages.len().saturating_sub(skip) / 2).max(skip + 1);
+    let mut later = messages.iter().enumerate().skip(middle);
+    later.find(|(_, message)| message.role == Role::Assistant).map(|(at, _)| at)
+}
+
+/// The messages from one of the model on, behind a note that what was before is left out.
+pub fn from_message(messages: &[SharedMessage], at: usize) -> Vec<SharedMessage> {
+    let kept = messages.iter().skip(at).cloned();
+    [Message::user_text(LEFT_OUT).into()].into_iter().chain(kept).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windlass_types::{ToolResult, ToolUse};
+
+    fn user(text: &str) -> SharedMessage {
+        Message::user_text(text).into()
+    }
+
+    fn call(id: &str, path: &str) -> SharedMessage {
+        let input = JsonText::of(&std::collections::BTreeMap::from([("file_path", path)])).unwrap();
+        Message::assistant(vec![ContentBlock::ToolUse(ToolUse::new(id, "Read", input))]).into()
+    }
+
+    fn answer(id: &str) -> SharedMessage {
+        Message::user(vec![ContentBlock::ToolResult(ToolResult::ok(id, "ok"))]).into()
+    }
+
+    #[test]
+    fn a_summary_is_found_with_and_without_its_tags() {
+        for (text, summary) in [
+            ("<summary>\nA\n</summary>", Some("A")),
+            ("Let me see.\n<summary>A</summary> Done.", Some("A")),
+            ("A", Some("A")),
+            ("<summary>A", Some("A")),
+            ("<summary>a </summary> b</summary>", Some("a </summary> b")),
+            ("<summary> </summary>", None),
+            (" \n", None),
+        ] {
+            assert_eq!(summary_of(text), summary, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_last_word_is_the_users() {
+        let texts = |messages: &[SharedMessage]| -> Vec<usize> { messages.iter().map(|m| m.content.len()).collect() };
+        assert_eq!(texts(&with_last_word(vec![user("a")], "b")), [2]);
+        assert_eq!(texts(&with_last_word(vec![user("a"), call("1", "x")], "b")), [1, 1, 1]);
+        assert_eq!(texts(&with_last_word(Vec::new(), "b")), [1]);
+    }
+
+    #[test]
+    fn halves_keep_calls_and_results_together() {
+        let mut messages = vec![user("go")];
+        for id in 0..8 {
+            messages.extend([call(&id.to_string(), "f"), answer(&id.to_string())]);
+        }
+        let (mut skip, mut rounds) = (0, 0);
+        while let Some(at) = older_half(&messages, skip) {
+            assert!(at > skip);
+            let kept = from_message(&messages, at);
+            assert_eq!((kept[0].role, kept[1].role), (Role::User, Role::Assistant));
+            assert_eq!(kept.len(), messages.len() - at + 1);
+            (skip, rounds) = (at, rounds + 1);
+        }
+        assert!((3..=4).contains(&rounds), "{rounds}");
+        assert_eq!((older_half(&[user("go")], 0), older_half(&[], 0)), (None, None));
+    }
+
+    #[test]
+    fn files_are_named_latest_first_and_once() {
+        let messages =
+            [user("go"), call("1", "a"), answer("1"), call("2", "b"), answer("2"), call("3", "a"), answer("3")];
+        assert_eq!(named_files(&messages), ["a", "b"]);
+        let files = ["a".to_owned()];
+        let mut ledger = Ledger::new("/w");
+        ledger.files = &files;
+        ledger.goes_on = true;
+        let text = summary_text("S", &ledger);
+        assert!(text.contains("S\n\nCurrent directory: /w") && text.contains("- a") && text.contains("word for word"));
+    }
+}

@@ -1,0 +1,347 @@
+//! Compaction: the conversation is replaced by a summary that the model writes.
+//!
+//! It happens when the user asks for it, before a turn when most of the context
+//! window is used, and when the model refuses a request as too long. The model
+//! is asked over the whole conversation, with the same tools and system prompt,
+//! so that the provider's cache serves it. The old entries stay in the log.
+
+use crate::assemble::{AssembledMessage, MessageAssembler, Step};
+use crate::budget::{Reservation, reserve};
+use crate::calling::limit_output;
+use crate::machine::{Phase, duration_ms};
+use crate::retry::{Next, Retry};
+use crate::{Effect, EffectId, Machine, ModelFailure, ModelProfile};
+use std::sync::Arc;
+use windlass_context::{
+    Ledger, compaction_prompt, estimate_request, from_message, named_files, older_half, summary_of, summary_text,
+    with_last_word,
+};
+use windlass_types::{
+    CompactRecord, CompactTrigger, Compacted, ContentBlock, Continuation, EntryKind, EventKind, HookCall,
+    HookEventName, HookOutcome, Interrupted, ModelErrorKind, ModelItem, Outcome, RetryStatus, RunFailure,
+    RunFailureKind, Status, StopReason, Timestamp, Usage, UserEntry,
+};
+
+/// Most output tokens of a summary.
+const SUMMARY_TOKENS: u32 = 20_000;
+/// How often a summary is asked for that does not come.
+const ATTEMPTS: u32 = 2;
+/// What is kept free of a large window for the turn that fills it.
+const RESERVE_TOKENS: u64 = 33_000;
+/// Compactions in a row with no more than one turn between them.
+const CLOSE_TOGETHER: u32 = 3;
+
+/// A compaction that is going on.
+#[derive(Debug)]
+pub(crate) struct Compaction {
+    /// What it waits for: hooks, the model, or the time to ask it again.
+    pub(crate) effect: EffectId,
+    call: Option<Call>,
+    trigger: CompactTrigger,
+    focus: Option<String>,
+    then: Then,
+    started: Timestamp,
+    /// Messages at the beginning that even the summary must do without.
+    skip: usize,
+    attempts: u32,
+    retry: Retry,
+}
+
+/// The call that writes the summary.
+#[derive(Debug)]
+struct Call {
+    model: ModelProfile,
+    assembler: MessageAssembler,
+    started: Timestamp,
+    usage: Usage,
+}
+
+/// What comes after a compaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// The run ends.
+    Finish,
+    /// The turn before which it happened.
+    Turn(Continuation),
+    /// The request that was too long.
+    Request,
+}
+
+/// How close compactions of a run come.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Pace {
+    /// Whether the model has said nothing since the last one.
+    pub(crate) unanswered: bool,
+    /// The turn of the last one, and how many came close together.
+    last: Option<u32>,
+    close: u32,
+}
+
+impl Pace {
+    /// Counts one. Returns whether the run gets nowhere.
+    fn spins(&mut self, turn: u32) -> bool {
+        let is_close = self.last.is_some_and(|last| turn.saturating_sub(last) <= 1);
+        self.close = if is_close { self.close + 1 } else { 1 };
+        (self.last, self.unanswered) = (Some(turn), true);
+        self.close > CLOSE_TOGETHER
+    }
+}
+
+impl Machine {
+    /// Whether the conversation should be compacted before the next turn.
+    pub(crate) fn is_nearly_full(&self) -> bool {
+        let unanswered = self.run.as_ref().is_none_or(|run| run.pace.unanswered);
+        if !self.config.auto_compact || unanswered {
+            return false;
+        }
+        let window = self.current_model().info.context_window;
+        let window = self.config.auto_compact_window.map_or(window, |own| own.min(window));
+        let limit = window.saturating_sub(RESERVE_TOKENS.min(window / 4));
+        window > 0 && self.state.context_tokens() > limit
+    }
+
+    /// Begins a compaction.
+    pub(crate) fn compact(&mut self, trigger: CompactTrigger, focus: Option<String>, then: Then) {
+        if self.state.transcript().len() < 2 {
+            return self.not_compacted(then, "There is nothing to compact yet.");
+        }
+        self.event(EventKind::Status(Status::Compacting { trigger }), None);
+        let hooked = self.config.listens(HookEventName::PreCompact, None);
+        let mut compaction = Compaction {
+            effect: EffectId(0),
+            call: None,
+            trigger,
+            focus,
+            then,
+            started: self.now,
+            skip: 0,
+            attempts: 0,
+            retry: Retry::default(),
+        };
+        if hooked {
+            let trigger = trigger.as_str().to_owned();
+            let custom_instructions = compaction.focus.clone();
+            compaction.effect = self.run_hooks(HookCall::PreCompact { trigger, custom_instructions });
+            self.phase = Phase::Compacting(Box::new(compaction));
+        } else {
+            self.request_summary(compaction);
+        }
+    }
+
+    pub(crate) fn compact_hooks_answered(&mut self, compaction: Compaction, outcome: &HookOutcome) {
+        self.hooks_ran(HookEventName::PreCompact, None, outcome);
+        match &outcome.block {
+            Some(block) => self.compaction_failed(compaction.then, &block.reason),
+            None => self.request_summary(compaction),
+        }
+    }
+
+    fn request_summary(&mut self, mut compaction: Compaction) {
+        let model = self.current_model().clone();
+        let mut request = self.build_request(&model);
+        let messages = match compaction.skip {
+            0 => request.messages,
+            skip => from_message(&request.messages, skip),
+        };
+        request.messages = with_last_word(messages, &compaction_prompt(compaction.focus.as_deref()));
+        request.raw_frames = false;
+        let wanted = request.max_output_tokens.min(SUMMARY_TOKENS);
+        let granted = reserve(&self.config.limits, self.state.cost(), &model, || estimate_request(&request), wanted);
+        match granted {
+            Reservation::Granted { max_output_tokens } => limit_output(&mut request, max_output_tokens),
+            Reservation::Unpriced => limit_output(&mut request, wanted),
+            Reservation::Exhausted => {
+                let limit = self.config.limits.max_budget.unwrap_or_default();
+                return self.finish(Outcome::MaxBudget { limit });
+            }
+        }
+        compaction.effect = self.effect(Effect::CallModel(Arc::new(request)));
+        compaction.call =
+            Some(Call { model, assembler: MessageAssembler::new(), started: self.now, usage: Usage::default() });
+        self.phase = Phase::Compacting(Box::new(compaction));
+    }
+
+    /// An item of the stream that writes the summary. The host sees none of it.
+    pub(crate) fn summary_item(&mut self, item: &ModelItem) {
+        let Phase::Compacting(compaction) = &mut self.phase else { return };
+        let effect = compaction.effect;
+        let Some(call) = &mut compaction.call else { return };
+        let failed = match call.assembler.handle(&item.event) {
+            Ok(Step::Complete(message)) => return self.summary_complete(&message),
+            Ok(Step::Started { usage, .. } | Step::Usage { usage, .. }) => {
+                call.usage = usage;
+                return;
+            }
+            Ok(_) => return,
+            Err(error) => format!("The provider's stream cannot be followed: {error}."),
+        };
+        self.effect(Effect::Cancel(effect));
+        self.summary_failed(effect, &ModelFailure::new(ModelErrorKind::Protocol, failed));
+    }
+
+    fn take_compaction(&mut self) -> Option<Compaction> {
+        match std::mem::replace(&mut self.phase, Phase::Idle) {
+            Phase::Compacting(compaction) => Some(*compaction),
+            other => {
+                self.phase = other;
+                None
+            }
+        }
+    }
+
+    fn summary_complete(&mut self, message: &AssembledMessage) {
+        let Some(mut compaction) = self.take_compaction() else { return };
+        if let Some(call) = compaction.call.take() {
+            self.book(&call.model, call.started, message.usage);
+        }
+        let text: Vec<&str> = message.content.iter().filter_map(ContentBlock::as_text).collect();
+        let text = text.concat();
+        let whole = !matches!(
+            message.stop_reason,
+            StopReason::Refusal | StopReason::MaxTokens | StopReason::ContextWindowExceeded
+        );
+        match summary_of(&text) {
+            Some(summary) if whole => self.summarised(&compaction, summary),
+            _ => {
+                compaction.attempts += 1;
+                if compaction.attempts < ATTEMPTS {
+                    self.request_summary(compaction);
+                } else {
+                    self.compaction_failed(compaction.then, "The model wrote no summary.");
+                }
+            }
+        }
+    }
+
+    /// The summary takes the place of the conversation.
+    fn summarised(&mut self, compaction: &Compaction, summary: &str) {
+        let Compaction { trigger, then, started, .. } = *compaction;
+        let pre_tokens = self.state.context_tokens();
+        let files = named_files(&self.state.transcript().messages());
+        let cwd = self.state.cwd().to_string_lossy().into_owned();
+        let mut ledger = Ledger::new(&cwd);
+        ledger.todos = self.state.todos();
+        ledger.files = &files;
+        ledger.goes_on = then != Then::Finish;
+        let text = summary_text(summary, &ledger);
+        let mut content = vec![ContentBlock::text(text.clone())];
+        if then != Then::Finish {
+            content.extend(self.state.last_prompt().iter().cloned());
+        }
+        let post_tokens = windlass_context::estimate_text(&text);
+        let mut record = CompactRecord::new(trigger, pre_tokens, post_tokens, self.state.leaf().cloned());
+        record.duration_ms = duration_ms(self.now, started);
+        let mut told = Compacted::new(trigger, text, "".into(), "".into());
+        (told.pre_tokens, told.post_tokens, told.duration_ms) = (pre_tokens, post_tokens, record.duration_ms);
+        let boundary = self.record(None, EntryKind::Compacted(record));
+        let mut user = UserEntry::new(content);
+        user.is_summary = true;
+        user.run = self.run.as_ref().map(|run| run.id.clone());
+        let entry = self.record(Some(boundary.id.clone()), EntryKind::User(user));
+        (told.boundary, told.entry) = (boundary.id.clone(), entry.id.clone());
+        let append = self.append(vec![boundary, entry], true);
+        self.event(EventKind::Compacted(told), Some(append));
+        self.history_replaced = true;
+        let spins = self.run.as_mut().is_some_and(|run| run.pace.spins(run.turns));
+        match then {
+            Then::Finish => self.finish(Outcome::Success),
+            _ if spins => self.fail(
+                RunFailureKind::PromptTooLong,
+                "The conversation fills the model's context window again and again, right after it was compacted. \
+                 Ask for less at once, or use a model with a larger window.",
+            ),
+            Then::Turn(continuation) => self.call_model(continuation),
+            Then::Request => self.request(Continuation::Compacted, Retry::default()),
+        }
+    }
+
+    /// The call that writes the summary failed, or its stream ended early.
+    pub(crate) fn summary_failed(&mut self, effect: EffectId, failure: &ModelFailure) {
+        let Some(mut compaction) = self.take_compaction() else { return };
+        if compaction.effect != effect {
+            self.phase = Phase::Compacting(Box::new(compaction));
+            return;
+        }
+        if let Some(call) = compaction.call.take() {
+            self.book(&call.model, call.started, call.usage);
+        }
+        let max_retries = self.config.limits.max_retries;
+        let has_fallback = self.config.fallback.is_some() && !self.falling_back;
+        match compaction.retry.after(failure, max_retries, has_fallback) {
+            Next::Wait(wait) => {
+                let delay_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                let mut status = RetryStatus::new(compaction.retry.attempts, max_retries, delay_ms, failure.kind);
+                status.http_status = failure.status;
+                status.message.clone_from(&failure.message);
+                self.event(EventKind::Status(Status::Retrying(status)), None);
+                compaction.effect = self.effect(Effect::Sleep(wait));
+                self.phase = Phase::Compacting(Box::new(compaction));
+            }
+            Next::Fallback => {
+                let from = self.current_model().id.clone();
+                self.falling_back = true;
+                let to = self.current_model().id.clone();
+                self.event(EventKind::Status(Status::FallingBack { from, to }), None);
+                self.request_summary(compaction);
+            }
+            Next::TooLong => {
+                let messages = self.state.transcript().messages();
+                match older_half(&messages, compaction.skip) {
+                    Some(skip) => {
+                        compaction.skip = skip;
+                        self.request_summary(compaction);
+                    }
+                    None => self.compaction_failed(compaction.then, &failure.message),
+                }
+            }
+            Next::GiveUp => self.compaction_failed(compaction.then, &failure.message),
+        }
+    }
+
+    /// The wait before the summary is asked for again is over.
+    pub(crate) fn ask_again_for_summary(&mut self) {
+        if let Some(compaction) = self.take_compaction() {
+            self.request_summary(compaction);
+        }
+    }
+
+    fn compaction_failed(&mut self, then: Then, why: &str) {
+        self.event(EventKind::Status(Status::CompactionFailed { message: why.to_owned() }), None);
+        self.not_compacted(then, why);
+    }
+
+    /// The conversation stays as it is.
+    fn not_compacted(&mut self, then: Then, why: &str) {
+        match then {
+            Then::Finish => self.fail(RunFailureKind::Compaction, why),
+            Then::Turn(continuation) => {
+                // It may still fit; asked again for each turn it would not be cheaper.
+                if let Some(run) = &mut self.run {
+                    run.pace.unanswered = true;
+                }
+                self.call_model(continuation);
+            }
+            Then::Request => {
+                let message = format!(
+                    "The conversation is too long for the model, and it cannot be compacted: {why} Begin a new \
+                     session, or send less."
+                );
+                self.finish(Outcome::Failed(RunFailure::new(RunFailureKind::PromptTooLong, message)));
+            }
+        }
+    }
+
+    /// The user stopped the run meanwhile.
+    pub(crate) fn interrupt_compaction(&mut self, compaction: Compaction) {
+        self.effect(Effect::Cancel(compaction.effect));
+        if let Some(call) = compaction.call {
+            self.book(&call.model, call.started, call.usage);
+        }
+        let message = "It was stopped.".to_owned();
+        self.event(EventKind::Status(Status::CompactionFailed { message }), None);
+        match compaction.then {
+            Then::Finish => self.finish(Outcome::Interrupted { during: Interrupted::Streaming }),
+            _ => self.interrupted_streaming(),
+        }
+    }
+}
