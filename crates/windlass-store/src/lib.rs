@@ -3,7 +3,11 @@
 //! [`JsonlStore`] keeps each session as one append-only file,
 //! `projects/<slug>/<session>.jsonl` under its home, in lines that other tools
 //! read. One process writes a session at a time: the file itself is locked.
+//!
+//! [`FileCheckpoints`] keeps the files of one session as they were before its
+//! tools changed them, beside its log.
 
+mod checkpoint;
 mod disk;
 mod git;
 mod locate;
@@ -12,6 +16,7 @@ mod owner;
 mod session;
 mod store;
 
+pub use checkpoint::{CheckpointLimits, FileCheckpoints, MemoryCheckpoints};
 pub use git::git_branch;
 pub use observe::LogObserver;
 pub use store::JsonlStore;

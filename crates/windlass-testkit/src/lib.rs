@@ -6,7 +6,7 @@
 //! | a tool of yours | [`ToolBench`] calls it in three lines; the kit [`tool`] checks what every tool promises |
 //! | a hook, a permission callback | the kits [`hook`] and [`can_use_tool`] |
 //! | files, programs, a clock of yours | the kits [`workspace`], [`process`], [`system`] |
-//! | a session store, a model provider | the kits [`store`], [`provider`] |
+//! | a session store, file checkpoints, a model provider | the kits [`store`], [`checkpoints`], [`provider`] |
 //! | a host against files, programs, time, people | [`fake`]: [`MemoryWorkspace`](fake::MemoryWorkspace), [`ScriptedProcess`](fake::ScriptedProcess), [`ManualClock`](fake::ManualClock), [`SequentialIds`](fake::SequentialIds), [`ScriptedHost`](fake::ScriptedHost), [`RecordingHook`](fake::RecordingHook) |
 //! | what happens when something breaks | [`fault`]: [`FaultyWorkspace`](fault::FaultyWorkspace), [`FaultyStore`](fault::FaultyStore) |
 //! | a client of the Messages API, over a real socket | [`wire`]: [`WireServer`](wire::WireServer) |
@@ -75,6 +75,7 @@
 
 mod bench;
 pub mod can_use_tool;
+pub mod checkpoints;
 pub mod fake;
 pub mod fault;
 mod gate;

@@ -34,7 +34,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-anthropic", &["windlass-http", "windlass-model", "windlass-types"]),
     ("windlass-mcp", &["windlass-tool", "windlass-types"]),
     ("windlass-tools", &["windlass-tool", "windlass-types"]),
-    ("windlass-store", &["windlass-session", "windlass-types"]),
+    ("windlass-store", &["windlass-session", "windlass-tool", "windlass-types"]),
     ("windlass-project", &["windlass-permission", "windlass-types"]),
     (
         "windlass",

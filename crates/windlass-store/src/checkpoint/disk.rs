@@ -1,0 +1,258 @@
+//! Contents and the index as files.
+
+use super::history::History;
+use super::record::Record;
+use super::shelf::{AppendError, Shelf};
+use crate::disk::{create_dirs, sync_dir};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use windlass_session::{CheckpointError, CheckpointErrorKind};
+
+/// Longest line of the index: several times the longest path.
+const LONGEST_LINE: u64 = 64 * 1024;
+
+/// An index that is longer is written anew when it is opened, with at most so many files.
+const LONG_INDEX: u64 = 16 * 1024 * 1024;
+const MOST_FILES: usize = 40_000;
+
+/// Contents and the index as files of a directory.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    directory: PathBuf,
+    /// Open and locked from the first use on.
+    index: Mutex<Option<Index>>,
+    /// How many temporary files were made.
+    made: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Index {
+    file: File,
+    /// Where its last whole line ends.
+    length: u64,
+}
+
+impl Disk {
+    pub(crate) fn new(directory: PathBuf) -> Self {
+        Self { directory, index: Mutex::default(), made: AtomicU64::new(0) }
+    }
+
+    fn index_path(&self) -> PathBuf {
+        self.directory.join("index.jsonl")
+    }
+
+    fn objects(&self) -> PathBuf {
+        self.directory.join("objects")
+    }
+
+    fn object(&self, hash: &blake3::Hash) -> PathBuf {
+        self.objects().join(&*hash.to_hex())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Index>> {
+        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open_index(&self, create: bool) -> Result<Option<File>, CheckpointError> {
+        let path = self.index_path();
+        let mut options = private();
+        options.append(true).read(true).create(create);
+        let file = match options.open(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound && !create => return Ok(None),
+            opened => opened.map_err(|error| failed(&path, "open", &error))?,
+        };
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                return Err(CheckpointError::new(
+                    CheckpointErrorKind::InUse,
+                    format!("the file checkpoints in {} are in use by another process", self.directory.display()),
+                ));
+            }
+            // Some file systems know no locks. Refusing them would help nobody.
+            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {}
+            Err(TryLockError::Error(error)) => return Err(failed(&path, "lock", &error)),
+        }
+        Ok(Some(file))
+    }
+
+    /// Writes the index anew, shorter, and opens it in the place of the old one.
+    fn shorten(&self, history: &History) -> io::Result<(File, u64, History)> {
+        let mut lines = Vec::new();
+        let mut shorter = History::default();
+        for record in history.records(MOST_FILES) {
+            record.write(&mut lines);
+            shorter.apply(record);
+        }
+        let temporary = self.directory.join("index.partial");
+        let mut file = private().append(true).read(true).create(true).open(&temporary)?;
+        file.set_len(0)?;
+        file.write_all(&lines)?;
+        file.sync_data()?;
+        // Whoever opens the new one finds it locked.
+        file.try_lock().or_else(|error| match error {
+            TryLockError::Error(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
+            TryLockError::Error(error) => Err(error),
+            TryLockError::WouldBlock => Err(ErrorKind::WouldBlock.into()),
+        })?;
+        fs::rename(&temporary, self.index_path())?;
+        sync_dir(&self.directory)?;
+        Ok((file, lines.len() as u64, shorter))
+    }
+
+    /// Removes contents that no line needs: left behind by a crash, or dropped.
+    fn sweep(&self, history: &History) {
+        let Ok(entries) = fs::read_dir(self.objects()) else { return };
+        for entry in entries.filter_map(Result::ok) {
+            let name = entry.file_name();
+            let hash = name.to_str().and_then(|name| blake3::Hash::from_hex(name).ok());
+            if hash.is_none_or(|hash| !history.has_object(&hash)) {
+                // Left for the next time.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    fn place(&self, hash: &blake3::Hash, content: &[u8]) -> io::Result<()> {
+        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let temporary = self.objects().join(format!("partial-{}-{number}", std::process::id()));
+        let placed = (|| {
+            let mut file = private().write(true).create_new(true).open(&temporary)?;
+            file.write_all(content)?;
+            file.sync_data()?;
+            fs::rename(&temporary, self.object(hash))?;
+            sync_dir(&self.objects())
+        })();
+        if placed.is_err() {
+            // The first error is the one to report.
+            let _ = fs::remove_file(&temporary);
+        }
+        placed
+    }
+}
+
+impl Shelf for Disk {
+    fn open(&self, create: bool) -> Result<Option<History>, CheckpointError> {
+        let is_new = !self.index_path().exists();
+        if create && is_new {
+            let objects = self.objects();
+            create_dirs(&objects).map_err(|error| CheckpointError::new(kind_of(error.kind), error.message))?;
+        }
+        let Some(mut file) = self.open_index(create)? else { return Ok(None) };
+        let unreadable = |error: io::Error| failed(&self.index_path(), "read", &error);
+        let (mut history, mut length) = read(&file).map_err(unreadable)?;
+        // Cut off what a crash left of a line, so that the next one is not joined to it.
+        if file.metadata().map_err(unreadable)?.len() > length {
+            file.set_len(length).map_err(|error| failed(&self.index_path(), "write", &error))?;
+        }
+        if length > LONG_INDEX {
+            match self.shorten(&history) {
+                Ok(shorter) => (file, length, history) = shorter,
+                Err(error) => tracing::warn!(%error, "the index of file checkpoints could not be shortened"),
+            }
+        }
+        if is_new {
+            let names = [self.directory.as_path(), self.directory.parent().unwrap_or(Path::new("."))];
+            for name in names {
+                sync_dir(name).map_err(|error| failed(name, "sync", &error))?;
+            }
+        } else if !history.is_damaged() {
+            // Behind damage, somebody may still want what no line names any more.
+            self.sweep(&history);
+        }
+        *self.lock() = Some(Index { file, length });
+        Ok(Some(history))
+    }
+
+    fn put(&self, hash: &blake3::Hash, content: &[u8]) -> Result<(), CheckpointError> {
+        self.place(hash, content).map_err(|error| failed(&self.object(hash), "write", &error))
+    }
+
+    fn get(&self, hash: &blake3::Hash) -> io::Result<Vec<u8>> {
+        fs::read(self.object(hash))
+    }
+
+    fn remove(&self, hashes: &[blake3::Hash]) {
+        for hash in hashes {
+            // The next sweep tries again.
+            let _ = fs::remove_file(self.object(hash));
+        }
+    }
+
+    fn append(&self, lines: &[u8], sync: bool) -> Result<(), AppendError> {
+        let path = self.index_path();
+        let mut index = self.lock();
+        let Some(Index { file, length }) = index.as_mut() else {
+            let error = failed(&path, "write", &ErrorKind::NotFound.into());
+            return Err(AppendError { error, again: false });
+        };
+        if let Err(error) = file.write_all(lines) {
+            // What went out of it must not be joined to the next line.
+            let again = file.set_len(*length).is_ok();
+            return Err(AppendError { error: failed(&path, "write", &error), again });
+        }
+        *length += lines.len() as u64;
+        if sync {
+            // What a failed sync has written is not known, and a second one would not tell.
+            file.sync_data().map_err(|error| AppendError { error: failed(&path, "sync", &error), again: false })?;
+        }
+        Ok(())
+    }
+}
+
+/// Reads the index up to the end of its last whole line.
+fn read(mut file: &File) -> io::Result<(History, u64)> {
+    let mut history = History::default();
+    let mut length = 0;
+    // Read lines after the last whole one may be torn: only what comes behind them shows that they are not.
+    let (mut at, mut doubtful) = (0, false);
+    file.seek(SeekFrom::Start(0))?;
+    let mut reader = BufReader::new(file);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = (&mut reader).take(LONGEST_LINE).read_until(b'\n', &mut line)? as u64;
+        if read == 0 {
+            return Ok((history, length));
+        }
+        at += read;
+        match line.strip_suffix(b"\n").and_then(Record::read) {
+            Some(record) => {
+                if std::mem::take(&mut doubtful) {
+                    history.damaged();
+                }
+                history.apply(record);
+                length = at;
+            }
+            None => doubtful = true,
+        }
+    }
+}
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+fn kind_of(kind: windlass_session::StoreErrorKind) -> CheckpointErrorKind {
+    match kind {
+        windlass_session::StoreErrorKind::Full => CheckpointErrorKind::Full,
+        _ => CheckpointErrorKind::Io,
+    }
+}
+
+fn failed(path: &Path, verb: &str, error: &io::Error) -> CheckpointError {
+    let path = path.display();
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => CheckpointError::new(
+            CheckpointErrorKind::Full,
+            format!("no room to {verb} {path} ({error}): free some space, or switch file checkpoints off"),
+        ),
+        _ => CheckpointError::new(CheckpointErrorKind::Io, format!("cannot {verb} {path}: {error}")),
+    }
+}

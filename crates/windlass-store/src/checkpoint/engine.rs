@@ -1,0 +1,363 @@
+//! What all checkpoints do, wherever they are.
+
+use super::CheckpointLimits;
+use super::history::{History, Unusable};
+use super::record::{Kind, Record, State};
+use super::shelf::Shelf;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Mutex as TurnMutex, RwLock};
+use windlass_session::{Checkpoint, CheckpointError, CheckpointErrorKind};
+use windlass_tool::{Clock, FileTree, Ids, WholeFile, WorkspaceError, WorkspaceErrorKind};
+use windlass_types::{EntryId, ToolUseId};
+
+/// Files up to this size are read as they come, larger ones one at a time.
+const SMALL: u64 = 1024 * 1024;
+
+/// Checkpoints over a shelf.
+#[derive(Debug)]
+pub(crate) struct Engine<S> {
+    pub(crate) core: Arc<Core<S>>,
+    pub(crate) tree: Arc<dyn FileTree>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+    pub(crate) limits: CheckpointLimits,
+    /// Shared by those that add contents; whoever removes some, or rewinds, is alone.
+    pub(crate) turn: RwLock<()>,
+    /// One large file is in memory at a time.
+    large: TurnMutex<()>,
+}
+
+/// What is read and written on threads that may block.
+#[derive(Debug)]
+pub(crate) struct Core<S> {
+    pub(crate) shelf: S,
+    state: Mutex<Known>,
+    /// Held while the index is read or written.
+    writer: Mutex<Writer>,
+}
+
+/// What is known, and what of it is still to be written.
+#[derive(Debug, Default)]
+struct Known {
+    history: Option<History>,
+    pending: Vec<u8>,
+    /// How many records there are in all.
+    recorded: u64,
+    /// The last of them that must be durable before a call runs.
+    kept: u64,
+}
+
+#[derive(Debug, Default)]
+struct Writer {
+    written: u64,
+    durable: u64,
+    /// The error after which nothing can be written any more.
+    failed: Option<CheckpointError>,
+}
+
+impl<S: Shelf> Core<S> {
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks something up in the history. The index must have been read.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&History) -> T) -> Option<T> {
+        self.known().history.as_ref().map(look)
+    }
+
+    /// Changes the history without a record.
+    pub(crate) fn with<T>(&self, change: impl FnOnce(&mut History) -> T) -> Option<T> {
+        self.known().history.as_mut().map(change)
+    }
+
+    /// Takes a record in, to be written later. Returns its number.
+    pub(crate) fn record(&self, record: Record) -> u64 {
+        let mut known = self.known();
+        let Known { history, pending, recorded, kept } = &mut *known;
+        *recorded += 1;
+        if matches!(record, Record::Kept { .. }) {
+            *kept = *recorded;
+        }
+        record.write(pending);
+        if let Some(history) = history {
+            history.apply(record);
+        }
+        *recorded
+    }
+
+    /// Reads the index, once. Says whether there is one now.
+    fn load(&self, create: bool) -> Result<bool, CheckpointError> {
+        let _reading = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.known().history.is_some() {
+            return Ok(true);
+        }
+        let history = self.shelf.open(create)?;
+        let is_there = history.is_some();
+        self.known().history = history;
+        Ok(is_there)
+    }
+
+    /// Writes everything up to a record, in one go with what others wait for.
+    pub(crate) fn write(&self, up_to: u64, sync: bool) -> Result<(), CheckpointError> {
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = &writer.failed {
+            return Err(error.clone());
+        }
+        if writer.durable >= up_to || (!sync && writer.written >= up_to) {
+            return Ok(());
+        }
+        let (lines, recorded) = {
+            let mut known = self.known();
+            (std::mem::take(&mut known.pending), known.recorded)
+        };
+        match self.shelf.append(&lines, sync) {
+            Ok(()) => {
+                writer.written = recorded;
+                if sync {
+                    writer.durable = recorded;
+                }
+                Ok(())
+            }
+            Err(failure) => {
+                if failure.again {
+                    let mut known = self.known();
+                    let later = std::mem::replace(&mut known.pending, lines);
+                    known.pending.extend(later);
+                } else {
+                    writer.failed = Some(failure.error.clone());
+                }
+                Err(failure.error)
+            }
+        }
+    }
+}
+
+impl<S: Shelf> Engine<S> {
+    pub(crate) fn new(
+        shelf: S,
+        tree: Arc<dyn FileTree>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn Ids>,
+        limits: CheckpointLimits,
+    ) -> Self {
+        let core = Arc::new(Core { shelf, state: Mutex::default(), writer: Mutex::default() });
+        Self { core, tree, clock, ids, limits, turn: RwLock::new(()), large: TurnMutex::new(()) }
+    }
+
+    /// Works on a thread that may block.
+    pub(crate) async fn off_thread<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Core<S>) -> Result<T, CheckpointError> + Send + 'static,
+    ) -> Result<T, CheckpointError> {
+        let core = Arc::clone(&self.core);
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return work(&core) };
+        runtime.spawn_blocking(move || work(&core)).await.unwrap_or_else(|error| {
+            Err(CheckpointError::new(CheckpointErrorKind::Io, format!("keeping files was stopped: {error}")))
+        })
+    }
+
+    /// Makes sure that the index has been read. Says whether there is one.
+    pub(crate) async fn loaded(&self, create: bool) -> Result<bool, CheckpointError> {
+        if self.core.look(|_| ()).is_some() {
+            return Ok(true);
+        }
+        self.off_thread(move |core| core.load(create)).await
+    }
+
+    pub(crate) async fn write(&self, up_to: u64, sync: bool) -> Result<(), CheckpointError> {
+        self.off_thread(move |core| core.write(up_to, sync)).await
+    }
+
+    /// Takes in the beginning of a checkpoint.
+    pub(crate) fn record_begin(&self, id: &EntryId, kind: Kind) -> u64 {
+        self.core.record(Record::Begin { id: id.clone(), kind, at: self.clock.now() })
+    }
+
+    pub(crate) fn fresh_id(&self) -> EntryId {
+        EntryId::from_bits(self.ids.bits())
+    }
+
+    pub(crate) async fn begin(&self, prompt: &EntryId) -> Result<(), CheckpointError> {
+        self.loaded(true).await?;
+        if self.core.look(|history| history.has(prompt)) == Some(true) {
+            return Ok(());
+        }
+        let number = self.record_begin(prompt, Kind::Prompt);
+        self.write(number, false).await
+    }
+
+    pub(crate) async fn keep(
+        &self,
+        prompt: &EntryId,
+        tool_use: &ToolUseId,
+        paths: &[PathBuf],
+    ) -> Result<(), CheckpointError> {
+        self.loaded(true).await?;
+        if self.core.look(|history| history.has(prompt)) == Some(false) {
+            self.record_begin(prompt, Kind::Prompt);
+        }
+        for path in paths {
+            if self.core.look(|history| history.is_kept(path)) == Some(true) {
+                continue;
+            }
+            let _one_at_a_time;
+            let mut found = self.tree.read_whole(path, SMALL.min(self.limits.file_bytes)).await;
+            if matches!(found, Ok(WholeFile::TooLarge { .. })) {
+                _one_at_a_time = self.large.lock().await;
+                found = self.tree.read_whole(path, self.limits.file_bytes).await;
+            }
+            let state = self.place(path, found).await?;
+            let (id, tool, path) = (prompt.clone(), Some(tool_use.clone()), path.clone());
+            self.core.record(Record::Kept { id, tool, path, state });
+        }
+        // Also what an earlier attempt could not write.
+        let kept = self.core.known().kept;
+        self.write(kept, true).await
+    }
+
+    /// Stores what was found at a path.
+    async fn place(&self, path: &Path, found: Result<WholeFile, WorkspaceError>) -> Result<State, CheckpointError> {
+        let unkept = |why: String| Ok(State::Unkept { why });
+        match found {
+            Ok(WholeFile::File(file)) => {
+                let state = state_of(&file.content, file.mode);
+                if self.store(&state, file.content, None).await? {
+                    Ok(state)
+                } else {
+                    unkept("there was no room to keep it".to_owned())
+                }
+            }
+            Ok(WholeFile::Absent { missing_parents }) => Ok(State::Absent { parents: missing_parents }),
+            Ok(WholeFile::TooLarge { size }) => {
+                unkept(format!("it was too large to be kept ({size} bytes; the limit is {})", self.limits.file_bytes))
+            }
+            Err(error) => match link_or_like(error.kind) {
+                Some(why) => unkept(format!("it was not kept: {why}")),
+                None if error.kind == WorkspaceErrorKind::AccessDenied => {
+                    unkept("it was not kept: it could not be read".to_owned())
+                }
+                None => Err(CheckpointError::new(
+                    CheckpointErrorKind::Io,
+                    format!("{} could not be read: {error}", path.display()),
+                )),
+            },
+        }
+    }
+
+    /// Stores a content, if there is room: what the oldest checkpoints kept makes some.
+    async fn store(&self, state: &State, content: Vec<u8>, needed: Option<&EntryId>) -> Result<bool, CheckpointError> {
+        let State::File { hash, size, .. } = *state else { return Ok(true) };
+        loop {
+            {
+                let _shared = self.turn.read().await;
+                if self.has_room(&hash, size) {
+                    self.put(hash, content).await?;
+                    return Ok(true);
+                }
+            }
+            let _alone = self.turn.write().await;
+            if !self.make_room(size, needed).await? {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// As [`Self::store`], for whoever is alone.
+    pub(crate) async fn store_alone(
+        &self,
+        state: &State,
+        content: Vec<u8>,
+        needed: &EntryId,
+    ) -> Result<bool, CheckpointError> {
+        let State::File { hash, size, .. } = *state else { return Ok(true) };
+        if !self.has_room(&hash, size) && !self.make_room(size, Some(needed)).await? {
+            return Ok(false);
+        }
+        self.put(hash, content).await?;
+        Ok(true)
+    }
+
+    fn has_room(&self, hash: &blake3::Hash, size: u64) -> bool {
+        let limit = self.limits.total_bytes;
+        self.core.look(|history| history.has_object(hash) || history.fits(size, limit)) == Some(true)
+    }
+
+    async fn make_room(&self, size: u64, needed: Option<&EntryId>) -> Result<bool, CheckpointError> {
+        let limit = self.limits.total_bytes;
+        let Some(Some(room)) = self.core.with(|history| history.make_room(size, limit, needed)) else {
+            return Ok(false);
+        };
+        if let Some(through) = room.through {
+            tracing::warn!(%through, "the oldest file checkpoints were dropped to make room");
+            self.core.record(Record::Dropped { through });
+        }
+        self.off_thread(move |core| {
+            core.shelf.remove(&room.removed);
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn put(&self, hash: blake3::Hash, content: Vec<u8>) -> Result<(), CheckpointError> {
+        if self.core.look(|history| history.has_object(&hash)) == Some(true) {
+            return Ok(());
+        }
+        self.off_thread(move |core| core.shelf.put(&hash, &content)).await
+    }
+
+    pub(crate) async fn changed(&self, paths: &[PathBuf]) -> Result<(), CheckpointError> {
+        self.loaded(true).await?;
+        let mut last = 0;
+        for path in paths {
+            let found = self.tree.read_whole(path, SMALL.min(self.limits.file_bytes)).await;
+            let state = found.ok().as_ref().and_then(seen);
+            let state = state.unwrap_or_else(|| State::Unkept { why: "it was not read again".to_owned() });
+            last = self.core.record(Record::Left { path: path.clone(), state });
+        }
+        self.write(last, false).await
+    }
+
+    pub(crate) async fn list(&self) -> Result<Vec<Checkpoint>, CheckpointError> {
+        self.loaded(false).await?;
+        Ok(self.core.look(History::list).unwrap_or_default())
+    }
+
+    /// The states that files had at a checkpoint.
+    pub(crate) async fn targets(&self, to: &EntryId) -> Result<Vec<(PathBuf, State)>, CheckpointError> {
+        self.loaded(false).await?;
+        match self.core.look(|history| history.targets(to)) {
+            None | Some(Err(Unusable::Unknown)) => Err(CheckpointError::unknown(to)),
+            Some(Err(Unusable::Damaged)) => Err(CheckpointError::new(
+                CheckpointErrorKind::Damaged,
+                format!("the index of file checkpoints is damaged behind message {to}: rewind to a later one"),
+            )),
+            Some(Ok(targets)) => Ok(targets.into_iter().collect()),
+        }
+    }
+}
+
+/// What a file is known by.
+pub(crate) fn state_of(content: &[u8], mode: Option<u32>) -> State {
+    State::File { hash: blake3::hash(content), size: content.len() as u64, mode: mode.map(|mode| mode & 0o777) }
+}
+
+/// What something that was read is known by, unless it is too large.
+pub(crate) fn seen(found: &WholeFile) -> Option<State> {
+    match found {
+        WholeFile::Absent { missing_parents } => Some(State::Absent { parents: *missing_parents }),
+        WholeFile::File(file) => Some(state_of(&file.content, file.mode)),
+        WholeFile::TooLarge { .. } => None,
+    }
+}
+
+/// What stands in the place of a regular file that is reached without links.
+pub(crate) fn link_or_like(kind: WorkspaceErrorKind) -> Option<&'static str> {
+    match kind {
+        WorkspaceErrorKind::Changed | WorkspaceErrorKind::LinkCycle => Some("a link stands on the way"),
+        WorkspaceErrorKind::IsDirectory => Some("a directory stands there"),
+        WorkspaceErrorKind::NotDirectory => Some("a part of the path is no directory"),
+        WorkspaceErrorKind::NotRegular => Some("no regular file stands there"),
+        _ => None,
+    }
+}

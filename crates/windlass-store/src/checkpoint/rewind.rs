@@ -1,0 +1,194 @@
+//! Giving files back the state that they had.
+
+use super::engine::{Engine, link_or_like, seen};
+use super::lines;
+use super::record::{Kind, Record, State};
+use super::shelf::Shelf;
+use std::path::{Path, PathBuf};
+use windlass_session::{CheckpointError, FileChange, NotRestored, NotRestoredKind, Rewind, RewindOptions, RewoundFile};
+use windlass_tool::{WholeFile, WorkspaceError};
+use windlass_types::EntryId;
+
+/// What is to be done to one file.
+struct Step {
+    file: RewoundFile,
+    /// What it is now.
+    now: State,
+    /// What it shall be.
+    then: State,
+    /// What it holds now; kept and then forgotten.
+    content: Vec<u8>,
+}
+
+/// What is found out about one file.
+enum Found {
+    /// It is as it was.
+    Same,
+    Left(RewoundFile),
+    Step(Step),
+}
+
+fn left(path: &Path, kind: NotRestoredKind, reason: impl Into<String>) -> Found {
+    Found::Left(RewoundFile::left(path, NotRestored::new(kind, reason)))
+}
+
+fn refused(error: &WorkspaceError) -> NotRestored {
+    match link_or_like(error.kind) {
+        Some(why) => NotRestored::new(NotRestoredKind::Link, why),
+        None => NotRestored::new(NotRestoredKind::Io, error.to_string()),
+    }
+}
+
+impl<S: Shelf> Engine<S> {
+    pub(crate) async fn changes(&self, to: &EntryId, options: &RewindOptions) -> Result<Rewind, CheckpointError> {
+        let _shared = self.turn.read().await;
+        let mut files = Vec::new();
+        for (path, then) in self.targets(to).await? {
+            match self.find_out(&path, then, options).await? {
+                Found::Same => {}
+                Found::Left(file) | Found::Step(Step { file, .. }) => files.push(file),
+            }
+        }
+        Ok(Rewind::new(files, None))
+    }
+
+    pub(crate) async fn rewind(&self, to: &EntryId, options: &RewindOptions) -> Result<Rewind, CheckpointError> {
+        let _alone = self.turn.write().await;
+        let (mut files, mut steps) = (Vec::new(), Vec::new());
+        for (path, then) in self.targets(to).await? {
+            match self.find_out(&path, then, options).await? {
+                Found::Same => {}
+                Found::Left(file) => files.push(file),
+                Found::Step(mut step) => {
+                    // Nothing is changed before all of it is kept.
+                    if self.store_alone(&step.now, std::mem::take(&mut step.content), to).await? {
+                        steps.push(step);
+                    } else {
+                        let why = NotRestored::new(NotRestoredKind::CannotKeep, "there is no room to keep it first");
+                        step.file.problem = Some(why);
+                        files.push(step.file);
+                    }
+                }
+            }
+        }
+        if steps.is_empty() {
+            return Ok(Rewind::new(files, None));
+        }
+        let undo = self.keep_all(&steps).await?;
+        let mut last = 0;
+        for mut step in steps {
+            step.file.problem = self.carry_out(&step).await.err();
+            if step.file.problem.is_none() {
+                let (path, state) = (step.file.path.clone(), step.then);
+                last = self.core.record(Record::Left { path, state });
+            }
+            files.push(step.file);
+        }
+        if let Err(error) = self.write(last, false).await {
+            // The files are as they shall be; only later changes to them may go unnoticed.
+            tracing::warn!(%error, "what a rewind did could not be noted");
+        }
+        files.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(Rewind::new(files, Some(undo)))
+    }
+
+    /// Keeps what files are now, as a checkpoint of its own.
+    async fn keep_all(&self, steps: &[Step]) -> Result<EntryId, CheckpointError> {
+        let undo = self.fresh_id();
+        let mut last = self.record_begin(&undo, Kind::Rewind);
+        for Step { file, now, .. } in steps {
+            let (path, state) = (file.path.clone(), now.clone());
+            last = self.core.record(Record::Kept { id: undo.clone(), tool: None, path, state });
+        }
+        self.write(last, true).await?;
+        Ok(undo)
+    }
+
+    /// Compares a file with what it was.
+    async fn find_out(&self, path: &Path, then: State, options: &RewindOptions) -> Result<Found, CheckpointError> {
+        use NotRestoredKind::{CannotKeep, Conflict, Link, NotKept, Outside};
+        if !options.directories.iter().any(|directory| path.starts_with(directory)) {
+            return Ok(left(path, Outside, "it is not in the workspace"));
+        }
+        if let State::Unkept { why } = then {
+            return Ok(left(path, NotKept, why));
+        }
+        let found = match self.tree.read_whole(path, self.limits.file_bytes).await {
+            Ok(found) => found,
+            Err(error) => return Ok(Found::Left(RewoundFile::left(path, refused(&error)))),
+        };
+        let Some(now) = seen(&found) else {
+            return Ok(left(path, CannotKeep, "it has become too large to be kept first"));
+        };
+        if now.is_same(&then) {
+            return Ok(Found::Same);
+        }
+        let content = match found {
+            WholeFile::File(file) if file.names > 1 => {
+                return Ok(left(path, Link, "it has several names (hard links)"));
+            }
+            WholeFile::File(file) => file.content,
+            WholeFile::Absent { .. } | WholeFile::TooLarge { .. } => Vec::new(),
+        };
+        let change = match (&now, &then) {
+            (State::Absent { .. }, _) => FileChange::Created,
+            (_, State::Absent { .. }) => FileChange::Deleted,
+            _ => FileChange::Modified,
+        };
+        let mut file = RewoundFile::new(path, change);
+        file.conflict =
+            self.core.look(|history| history.left(path).is_some_and(|left| !left.is_same(&now))) == Some(true);
+        if file.conflict && options.leave_conflicts {
+            file.problem = Some(NotRestored::new(Conflict, "somebody else has changed it since"));
+            return Ok(Found::Left(file));
+        }
+        let (content, counted) = self.compare(content, then.clone()).await?;
+        match counted {
+            Some((insertions, deletions)) => {
+                (file.insertions, file.deletions) = (insertions, deletions);
+                Ok(Found::Step(Step { file, now, then, content }))
+            }
+            None => Ok(left(path, NotKept, "its earlier content is missing or damaged")),
+        }
+    }
+
+    /// Counts the lines in which a content differs from what it shall be, if that can be read.
+    async fn compare(&self, now: Vec<u8>, then: State) -> Result<(Vec<u8>, Option<(u64, u64)>), CheckpointError> {
+        self.off_thread(move |core| {
+            let counted = content(&core.shelf, &then).map(|then| lines::count(&now, &then));
+            Ok((now, counted))
+        })
+        .await
+    }
+
+    /// Makes a file what it shall be, if it still is what was kept.
+    async fn carry_out(&self, step: &Step) -> Result<(), NotRestored> {
+        let path: PathBuf = step.file.path.clone();
+        let found = self.tree.read_whole(&path, self.limits.file_bytes).await.map_err(|error| refused(&error))?;
+        if !seen(&found).is_some_and(|now| now.is_same(&step.now)) {
+            return Err(NotRestored::new(NotRestoredKind::Conflict, "somebody else changed it at the same time"));
+        }
+        drop(found);
+        let done = match &step.then {
+            State::Absent { parents } => self.tree.remove(&path, *parents).await,
+            State::File { mode, .. } => {
+                let wanted = step.then.clone();
+                let content = self.off_thread(move |core| Ok(content(&core.shelf, &wanted))).await.ok().flatten();
+                let missing =
+                    || NotRestored::new(NotRestoredKind::NotKept, "its earlier content is missing or damaged");
+                self.tree.put_whole(&path, &content.ok_or_else(missing)?, *mode).await
+            }
+            State::Unkept { why } => return Err(NotRestored::new(NotRestoredKind::NotKept, why.clone())),
+        };
+        done.map_err(|error| refused(&error))
+    }
+}
+
+/// The content of a file that was kept, if it is what it was. Nothing is the content of no file.
+fn content(shelf: &impl Shelf, state: &State) -> Option<Vec<u8>> {
+    match state {
+        State::Absent { .. } => Some(Vec::new()),
+        State::File { hash, .. } => shelf.get(hash).ok().filter(|content| blake3::hash(content) == *hash),
+        State::Unkept { .. } => None,
+    }
+}

@@ -1,0 +1,31 @@
+//! Where contents and the index are.
+
+use super::history::History;
+use std::fmt::Debug;
+use windlass_session::CheckpointError;
+
+/// Where contents and the index are. Everything here may block.
+pub(crate) trait Shelf: Debug + Send + Sync + 'static {
+    /// Reads the index. Nothing if there is none and none is to be made.
+    fn open(&self, create: bool) -> Result<Option<History>, CheckpointError>;
+
+    /// Stores a content durably.
+    fn put(&self, hash: &blake3::Hash, content: &[u8]) -> Result<(), CheckpointError>;
+
+    /// Reads a content, whatever became of it.
+    fn get(&self, hash: &blake3::Hash) -> std::io::Result<Vec<u8>>;
+
+    /// Forgets contents. What cannot be removed is left.
+    fn remove(&self, hashes: &[blake3::Hash]);
+
+    /// Appends lines to the index, all or none, and makes what is there durable.
+    fn append(&self, lines: &[u8], sync: bool) -> Result<(), AppendError>;
+}
+
+/// Lines that are not in the index.
+#[derive(Debug)]
+pub(crate) struct AppendError {
+    pub(crate) error: CheckpointError,
+    /// Whether the same lines may be tried again.
+    pub(crate) again: bool,
+}
