@@ -49,7 +49,7 @@ pub use memory::MemoryStore;
 pub use repair::{RepairReport, repair};
 pub use store::{
     Durability, Lease, LoadReport, Loaded, LogHeader, Owner, SessionStore, SessionSummary, SkippedLine, StoreError,
-    StoreErrorKind,
+    StoreErrorKind, annotate_by_append, create_by_append,
 };
 pub use summary::{SUMMARY_BYTES, summarize};
 pub use transcript::{BEGINNING_LOST, DID_NOT_RUN, OUTCOME_UNKNOWN, Transcript};

@@ -78,18 +78,7 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
         header: LogHeader,
         entries: Vec<Entry>,
     ) -> Result<(), StoreError> {
-        let lease = self.open(key, owner, header).await?;
-        if lease.seq() > 0 {
-            return Err(StoreError::exists(key));
-        }
-        let appended = self.append(&lease, 0, entries, Durability::Durable).await;
-        let closed = self.close(lease).await;
-        let result = appended.and(closed);
-        if result.is_err() {
-            // What is there is not whole, and the first error says more than a second one.
-            let _ = self.delete(key).await;
-        }
-        result
+        create_by_append(self, key, owner, header, entries).await
     }
 
     /// Notes something on a session, for lists: its title or tag.
@@ -100,11 +89,7 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// [`StoreErrorKind::NotFound`] when there is no such session.
     async fn annotate(&self, key: &SessionKey, owner: &Owner, annotation: &Annotation) -> Result<(), StoreError> {
-        let lease = self.open(key, owner, LogHeader::default()).await?;
-        let loaded = self.load(key).await?;
-        let entry = annotation.to_entry(&key.session);
-        let appended = self.append(&lease, loaded.seq, vec![entry], Durability::Durable).await;
-        self.close(lease).await.and(appended.map(drop))
+        annotate_by_append(self, key, owner, annotation).await
     }
 
     /// Waits until everything appended is durable, and gives the lease back.
@@ -116,6 +101,48 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// The first error that the lease met, if any. The lease is given back all
     /// the same.
     async fn close(&self, lease: Lease) -> Result<(), StoreError>;
+}
+
+/// What [`SessionStore::create`] does by default: opens, appends, closes, and
+/// deletes what it wrote where that fails.
+///
+/// # Errors
+/// As those of the method.
+pub async fn create_by_append<S: SessionStore + ?Sized>(
+    store: &S,
+    key: &SessionKey,
+    owner: &Owner,
+    header: LogHeader,
+    entries: Vec<Entry>,
+) -> Result<(), StoreError> {
+    let lease = store.open(key, owner, header).await?;
+    if lease.seq() > 0 {
+        return Err(StoreError::exists(key));
+    }
+    let appended = store.append(&lease, 0, entries, Durability::Durable).await;
+    let result = appended.and(store.close(lease).await);
+    if result.is_err() {
+        // What is there is not whole, and the first error says more than a second one.
+        let _ = store.delete(key).await;
+    }
+    result
+}
+
+/// What [`SessionStore::annotate`] does by default: opens, appends, closes.
+///
+/// # Errors
+/// As those of the method.
+pub async fn annotate_by_append<S: SessionStore + ?Sized>(
+    store: &S,
+    key: &SessionKey,
+    owner: &Owner,
+    annotation: &Annotation,
+) -> Result<(), StoreError> {
+    let lease = store.open(key, owner, LogHeader::default()).await?;
+    let loaded = store.load(key).await?;
+    let entry = annotation.to_entry(&key.session);
+    let appended = store.append(&lease, loaded.seq, vec![entry], Durability::Durable).await;
+    store.close(lease).await.and(appended.map(drop))
 }
 
 /// When an append returns.

@@ -24,7 +24,7 @@ use std::fmt::Debug;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
-use windlass_session::{Durability, Lease, Owner, SessionKey, SessionStore, StoreError, StoreErrorKind};
+use windlass_session::{Annotation, Durability, Lease, Owner, SessionKey, SessionStore, StoreError, StoreErrorKind};
 use windlass_types::{ContentBlock, Entry, EntryId, EntryKind, Timestamp, UserEntry};
 
 /// Runs every rule of this module, one after the other.
@@ -48,6 +48,8 @@ pub async fn all(store: &dyn SessionStore) -> Result<(), Violation> {
     of("lists show the last changed first", lists_show_the_last_changed_first(store).await)?;
     of("deleting is idempotent", deleting_is_idempotent(store).await)?;
     of("an open session is not deleted", an_open_session_is_not_deleted(store).await)?;
+    of("a created session is whole and new", a_created_session_is_whole_and_new(store).await)?;
+    of("annotations are listed", annotations_are_listed(store).await)?;
     Ok(())
 }
 
@@ -405,4 +407,47 @@ pub async fn an_open_session_is_not_deleted(store: &dyn SessionStore) -> Result<
     store.close(lease).await.or_broken("close")?;
     same("the entries loaded", &loaded(store, &key).await?, &[prompt(1, None)])?;
     Ok(())
+}
+
+/// A created session holds its entries and can be gone on with; one that is
+/// there, or in use, is not created again and stays as it is.
+///
+/// # Errors
+/// The store breaks this rule.
+pub async fn a_created_session_is_whole_and_new(store: &dyn SessionStore) -> Result<(), Violation> {
+    let key = key("create", 1);
+    let entries = vec![prompt(1, None), prompt(2, Some(&prompt(1, None).id))];
+    store.create(&key, &owner(), header(), entries.clone()).await.or_broken("create")?;
+    same("the entries loaded", &loaded(store, &key).await?, &entries)?;
+    let again = store.create(&key, &owner(), header(), vec![prompt(3, None)]).await;
+    refused(again, StoreErrorKind::Exists, "it is there already")?;
+    same("the entries loaded", &loaded(store, &key).await?, &entries)?;
+    let lease = open(store, &key).await?;
+    let again = store.create(&key, &owner(), header(), vec![prompt(3, None)]).await;
+    ensure(again.is_err(), || "a session in use was created again".to_owned())?;
+    store.close(lease).await.or_broken("close")
+}
+
+/// Titles and tags show in lists, the last of each; a session that is not there
+/// gets none and does not come into being.
+///
+/// # Errors
+/// The store breaks this rule.
+pub async fn annotations_are_listed(store: &dyn SessionStore) -> Result<(), Violation> {
+    let key = key("annotate", 1);
+    let title = |text: &str| Annotation::title(text).map_err(|error| Violation::new(error.to_string()));
+    let tag = Annotation::tag("tag").map_err(|error| Violation::new(error.to_string()))?;
+    refused(store.annotate(&key, &owner(), &tag).await, StoreErrorKind::NotFound, "it is not there")?;
+    refused(store.load(&key).await, StoreErrorKind::NotFound, "a note makes no session")?;
+    let entries = vec![prompt(1, None)];
+    store.create(&key, &owner(), header(), entries).await.or_broken("create")?;
+    for annotation in [title("one")?, tag, title("two")?] {
+        store.annotate(&key, &owner(), &annotation).await.or_broken("annotate")?;
+    }
+    let listed = store.list(&key.project).await.or_broken("list")?;
+    let found: Vec<_> = listed.iter().map(|one| (one.custom_title.as_deref(), one.tag.as_deref())).collect();
+    same("the title and tag listed", &found, &vec![(Some("two"), Some("tag"))])?;
+    store.annotate(&key, &owner(), &Annotation::no_tag()).await.or_broken("annotate")?;
+    let listed = store.list(&key.project).await.or_broken("list")?;
+    same("the tag listed", &listed.iter().map(|one| one.tag.clone()).collect::<Vec<_>>(), &vec![None])
 }

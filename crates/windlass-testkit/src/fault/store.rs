@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use windlass_session::{
-    Durability, Lease, Loaded, LogHeader, Owner, ProjectKey, SessionKey, SessionStore, SessionSummary, StoreError,
-    StoreErrorKind,
+    Annotation, Durability, Lease, Loaded, LogHeader, Owner, ProjectKey, SessionKey, SessionStore, SessionSummary,
+    StoreError, StoreErrorKind, annotate_by_append, create_by_append,
 };
 use windlass_types::Entry;
 
@@ -295,6 +295,21 @@ impl<S: SessionStore> SessionStore for FaultyStore<S> {
         self.0.inner.delete(key).await?;
         self.lock().sessions.remove(key);
         late.map_or(Ok(()), Err)
+    }
+
+    /// By the same steps as the default, each of which may fail.
+    async fn create(
+        &self,
+        key: &SessionKey,
+        owner: &Owner,
+        header: LogHeader,
+        entries: Vec<Entry>,
+    ) -> Result<(), StoreError> {
+        create_by_append(self, key, owner, header, entries).await
+    }
+
+    async fn annotate(&self, key: &SessionKey, owner: &Owner, annotation: &Annotation) -> Result<(), StoreError> {
+        annotate_by_append(self, key, owner, annotation).await
     }
 
     async fn close(&self, lease: Lease) -> Result<(), StoreError> {
