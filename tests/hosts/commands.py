@@ -26,7 +26,7 @@ async def turn(one, *messages):
 async def local_commands_answer_without_the_model(world):
     async with client(world) as one:
         await say(one, play(text("one")))
-        for command, said in [("/cost", "Total cost: $"), ("/context", "System prompt: "), ("/compact", "cannot summarize")]:
+        for command, said in [("/cost", "Total cost: $"), ("/context", "System prompt: ")]:
             await one.query(command)
             messages = await collect(one.receive_response())
             end = result(messages)
@@ -35,6 +35,21 @@ async def local_commands_answer_without_the_model(world):
             shown = [each.content for each in messages if isinstance(each, UserMessage)]
             equal(shown, [f"<local-command-stdout>{end.result}</local-command-stdout>"])
         equal((await say(one, play(text("two")))).result, "two")
+
+
+@test
+async def compact_replaces_the_conversation_by_a_summary(world):
+    async with client(world) as one:
+        await say(one, "FIRST " + play(text("one"), text("<summary>It began with one.</summary>")))
+        await one.query("/compact")
+        messages = await collect(one.receive_response())
+        equal((result(messages).is_error, result(messages).num_turns), (False, 0))
+        equal(system(messages, "compact_boundary")[0].data["compact_metadata"]["trigger"], "manual")
+        contains([each.content for each in messages if isinstance(each, UserMessage)][0], "It began with one.")
+        said = (await say(one, "SECOND " + play([{"say": "texts"}]))).result
+        contains(said, "It began with one.")
+        contains(said, "SECOND")
+        assert "FIRST" not in said, said
 
 
 @test
