@@ -43,6 +43,7 @@
 //! line may be 64 MiB long.
 
 mod answers;
+mod connect;
 mod error;
 mod handle;
 mod hooks;
@@ -66,22 +67,14 @@ pub use program::Program;
 pub use status::{ContextUsage, McpServer};
 pub use windlass_runtime::Prompt;
 
-use crate::channel::outbox::Outbox;
 use crate::channel::task::AbortOnDrop;
-use answers::{Answers, Callbacks};
 use futures_util::Stream;
-use handle::Shared;
-use inbox::{Inbox, Outlet};
+use inbox::Outlet;
 use process::Process;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fmt;
 use std::process::ExitStatus;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::time::timeout;
 use windlass_types::{EntryId, JsonText};
 
@@ -110,112 +103,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// What a client says of itself first.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Initialize {
-    hooks: Option<BTreeMap<&'static str, [hooks::Matcher; 1]>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    system_prompt: Option<[String; 1]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    append_system_prompt: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    json_schema: Option<JsonText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agents: Option<JsonText>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    sdk_mcp_servers: Vec<String>,
-}
-
 impl Client {
-    /// Starts a program and waits until it is ready.
-    ///
-    /// Dropping the future kills the program.
-    ///
-    /// # Errors
-    /// The program is not there, cannot be run, ends at once, or does not speak
-    /// the protocol.
-    pub async fn spawn(program: Program, options: ClientOptions) -> Result<Self, ClientError> {
-        let (process, stdin, stdout) = Process::start(&program, flags(&options), options.patience)?;
-        Self::open(stdout, stdin, Some(process), options).await
-    }
-
-    /// Talks to the other side over a pair of streams, such as the halves of a
-    /// socket, and waits until it is ready.
-    ///
-    /// A [`Server`](crate::Server) at the other end asks about tool calls if its
-    /// [`permission_prompts`](crate::ServerOptions::permission_prompts) are on.
-    ///
-    /// # Errors
-    /// The other side goes away, does not answer in time, or does not speak the protocol.
-    pub async fn connect<R, W>(reader: R, writer: W, options: ClientOptions) -> Result<Self, ClientError>
-    where
-        R: AsyncRead + Unpin + Send + 'static,
-        W: AsyncWrite + Unpin + Send + 'static,
-    {
-        Self::open(reader, writer, None, options).await
-    }
-
-    async fn open<R, W>(
-        reader: R,
-        mut writer: W,
-        process: Option<Process>,
-        options: ClientOptions,
-    ) -> Result<Self, ClientError>
-    where
-        R: AsyncRead + Unpin + Send + 'static,
-        W: AsyncWrite + Unpin + Send + 'static,
-    {
-        let (outbox, lane) = Outbox::new();
-        let shared = Arc::new(Shared::new(&options, outbox.clone()));
-        let (inbox, outlet) = Inbox::new(options.max_waiting, &shared.switches);
-        let callbacks = Arc::new(Callbacks::new(&options));
-        let answers = Answers::new(Arc::clone(&callbacks), outbox, options.max_line);
-        let written = tokio::spawn(async move {
-            // If it fails, reading tells why.
-            let _ = lane.carry(&mut writer).await;
-            let _ = writer.shutdown().await;
-        });
-        let read = tokio::spawn(reader::read(reader, Arc::clone(&shared), answers, inbox));
-        let mut client = Self {
-            handle: ClientHandle(shared),
-            outlet,
-            process,
-            initialized: JsonText::empty_object(),
-            patience: options.patience,
-            over: false,
-            _tasks: [AbortOnDrop(read), AbortOnDrop(written)],
-        };
-        client.initialize(&callbacks, options).await?;
-        Ok(client)
-    }
-
-    async fn initialize(&mut self, callbacks: &Callbacks, options: ClientOptions) -> Result<(), ClientError> {
-        #[derive(Deserialize)]
-        struct Answer {
-            #[serde(default)]
-            hook_on_failure_supported: bool,
-        }
-        let order = Initialize {
-            hooks: callbacks.hooks.registration(),
-            system_prompt: options.system_prompt.map(|text| [text]),
-            append_system_prompt: options.append_system_prompt,
-            json_schema: options.json_schema,
-            agents: options.agents,
-            sdk_mcp_servers: callbacks.tools.names(),
-        };
-        let answered = self.handle.order_within("initialize", &order, options.initialize_timeout).await;
-        self.initialized = match answered {
-            Ok(answer) => answer,
-            Err(ClientError::Closed) => return Err(self.ended().await.err().unwrap_or(ClientError::Closed)),
-            Err(error) => return Err(error),
-        };
-        if callbacks.hooks.has_gate() && !self.initialized.to::<Answer>()?.hook_on_failure_supported {
-            return Err(ClientError::Unsupported("hooks that close a gate when they fail".to_owned()));
-        }
-        Ok(())
-    }
-
     /// What the other side said of itself: its commands, models and more, as it came.
     pub fn initialized(&self) -> &JsonText {
         &self.initialized
@@ -357,17 +245,4 @@ impl Drop for Client {
         // Handles that are left must not wait for anything.
         self.handle.0.requests.close();
     }
-}
-
-/// The arguments that make a program speak the protocol.
-fn flags(options: &ClientOptions) -> Vec<OsString> {
-    let protocol = ["--output-format", "stream-json", "--verbose", "--input-format", "stream-json"];
-    let mut flags: Vec<OsString> = protocol.map(OsString::from).to_vec();
-    if options.can_use_tool.is_some() {
-        flags.extend(["--permission-prompt-tool", "stdio"].map(OsString::from));
-    }
-    if let Some(schema) = &options.json_schema {
-        flags.push(format!("--json-schema={schema}").into());
-    }
-    flags
 }

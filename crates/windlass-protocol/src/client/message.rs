@@ -1,5 +1,7 @@
 //! What comes from the other side, typed as far as it is known.
 
+mod read;
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use windlass_types::{ContentBlock, JsonError, JsonText, Usage};
@@ -151,79 +153,7 @@ pub struct OtherMessage {
     pub raw: JsonText,
 }
 
-#[derive(Deserialize)]
-struct Fields {
-    #[serde(rename = "type", default)]
-    kind: Option<String>,
-    #[serde(default)]
-    subtype: Option<String>,
-    #[serde(default)]
-    session_id: Option<String>,
-    #[serde(default)]
-    parent_tool_use_id: Option<String>,
-    #[serde(default)]
-    message: Option<JsonText>,
-    #[serde(default)]
-    event: Option<JsonText>,
-    #[serde(default)]
-    tool_use_result: Option<JsonText>,
-    #[serde(default)]
-    error: Option<JsonText>,
-}
-
-#[derive(Deserialize)]
-struct Inner {
-    content: JsonText,
-    #[serde(default)]
-    model: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct ResultFields {
-    subtype: String,
-    is_error: bool,
-    #[serde(default)]
-    result: Option<String>,
-    #[serde(default)]
-    errors: Vec<String>,
-    #[serde(default)]
-    num_turns: u32,
-    #[serde(default)]
-    duration_ms: u64,
-    #[serde(default)]
-    total_cost_usd: Option<f64>,
-    #[serde(default)]
-    usage: Option<JsonText>,
-    #[serde(default)]
-    stop_reason: Option<String>,
-    #[serde(default)]
-    terminal_reason: Option<String>,
-    #[serde(default)]
-    structured_output: Option<JsonText>,
-    #[serde(default)]
-    permission_denials: Vec<JsonText>,
-    #[serde(default)]
-    session_id: String,
-}
-
 impl Message {
-    /// Reads a message. What lacks the fields of its type is another message, not an error.
-    pub(super) fn read(raw: JsonText) -> Self {
-        let Ok(fields) = raw.to::<Fields>() else {
-            return Self::Other(OtherMessage { kind: String::new(), raw });
-        };
-        let kind = fields.kind.clone().unwrap_or_default();
-        let known = match kind.as_str() {
-            "system" => fields.system(&raw),
-            "assistant" => fields.assistant(&raw),
-            "user" => fields.user(&raw),
-            "stream_event" => fields.stream_event(&raw),
-            "result" => result(&raw),
-            _ => None,
-        };
-        known.unwrap_or(Self::Other(OtherMessage { kind, raw }))
-    }
-
     /// The message as it came.
     pub fn raw(&self) -> &JsonText {
         match self {
@@ -243,72 +173,6 @@ impl Message {
     pub fn to<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
         self.raw().to()
     }
-}
-
-impl Fields {
-    fn system(self, raw: &JsonText) -> Option<Message> {
-        let session_id = self.session_id.unwrap_or_default();
-        Some(Message::System(SystemMessage { subtype: self.subtype?, session_id, raw: raw.clone() }))
-    }
-
-    fn assistant(self, raw: &JsonText) -> Option<Message> {
-        let inner: Inner = self.message?.to().ok()?;
-        Some(Message::Assistant(AssistantMessage {
-            content: blocks(&inner.content)?,
-            model: inner.model.unwrap_or_default(),
-            parent_tool_use_id: self.parent_tool_use_id,
-            error: self.error.and_then(|error| error.to().ok()),
-            session_id: self.session_id.unwrap_or_default(),
-            raw: raw.clone(),
-        }))
-    }
-
-    fn user(self, raw: &JsonText) -> Option<Message> {
-        let inner: Inner = self.message?.to().ok()?;
-        Some(Message::User(UserMessage {
-            content: blocks(&inner.content)?,
-            parent_tool_use_id: self.parent_tool_use_id,
-            tool_use_result: self.tool_use_result,
-            session_id: self.session_id.unwrap_or_default(),
-            raw: raw.clone(),
-        }))
-    }
-
-    fn stream_event(self, raw: &JsonText) -> Option<Message> {
-        Some(Message::StreamEvent(StreamEvent {
-            event: self.event?,
-            parent_tool_use_id: self.parent_tool_use_id,
-            session_id: self.session_id.unwrap_or_default(),
-            raw: raw.clone(),
-        }))
-    }
-}
-
-fn blocks(content: &JsonText) -> Option<Vec<ContentBlock>> {
-    if let Ok(text) = content.to::<String>() {
-        return Some(vec![ContentBlock::text(text)]);
-    }
-    content.to().ok()
-}
-
-fn result(raw: &JsonText) -> Option<Message> {
-    let fields: ResultFields = raw.to().ok()?;
-    Some(Message::Result(ResultMessage {
-        subtype: fields.subtype,
-        is_error: fields.is_error,
-        result: fields.result,
-        errors: fields.errors,
-        num_turns: fields.num_turns,
-        duration_ms: fields.duration_ms,
-        total_cost_usd: fields.total_cost_usd.unwrap_or_default(),
-        usage: fields.usage.and_then(|usage| usage.to().ok()).unwrap_or_default(),
-        stop_reason: fields.stop_reason,
-        terminal_reason: fields.terminal_reason,
-        structured_output: fields.structured_output,
-        permission_denials: fields.permission_denials,
-        session_id: fields.session_id,
-        raw: raw.clone(),
-    }))
 }
 
 impl SystemMessage {

@@ -100,3 +100,35 @@ fn document(source: DocumentSource, name: String) -> Block {
         _ => Block::Text { text: name },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_those_of_mcp() {
+        let image = r#"{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AA=="}}"#;
+        let linked = r#"{"type":"image","source":{"type":"url","url":"https://x/y.png"}}"#;
+        let document =
+            r#"{"type":"document","title":"t","source":{"type":"text","media_type":"text/plain","data":"d"}}"#;
+        let pdf = r#"{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"AA=="}}"#;
+        for (block, expected) in [
+            (r#"{"type":"text","text":"x"}"#, r#"{"type":"text","text":"x"}"#),
+            (image, r#"{"type":"image","data":"AA==","mimeType":"image/png"}"#),
+            (linked, r#"{"type":"resource_link","uri":"https://x/y.png","name":"image"}"#),
+            (document, r#"{"type":"resource","resource":{"uri":"tool:t","mimeType":"text/plain","text":"d"}}"#),
+            (
+                pdf,
+                r#"{"type":"resource","resource":{"uri":"tool:document","mimeType":"application/pdf","blob":"AA=="}}"#,
+            ),
+            (r#"{"type":"hologram"}"#, r#"{"type":"text","text":"{\"type\":\"hologram\"}"}"#),
+        ] {
+            let output = ToolOutput::blocks(vec![serde_json::from_str(block).unwrap()]);
+            let written = serde_json::to_string(&CallResult::new(output)).unwrap();
+            assert_eq!(written, format!(r#"{{"content":[{expected}],"isError":false}}"#));
+        }
+        let output = ToolOutput::text("x").with_structured(&[1]).unwrap();
+        let written = serde_json::to_string(&CallResult::new(output)).unwrap();
+        assert_eq!(written, r#"{"content":[{"type":"text","text":"x"}],"isError":false}"#);
+    }
+}

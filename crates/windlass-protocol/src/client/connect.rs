@@ -1,0 +1,139 @@
+//! The beginning of a client.
+
+use super::answers::{Answers, Callbacks};
+use super::error::ClientError;
+use super::handle::{ClientHandle, Shared};
+use super::hooks::Matcher;
+use super::inbox::Inbox;
+use super::options::ClientOptions;
+use super::process::Process;
+use super::program::Program;
+use super::{Client, reader};
+use crate::channel::outbox::Outbox;
+use crate::channel::task::AbortOnDrop;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::sync::Arc;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use windlass_types::JsonText;
+
+/// What a client says of itself first.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Initialize {
+    hooks: Option<BTreeMap<&'static str, [Matcher; 1]>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system_prompt: Option<[String; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    append_system_prompt: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    json_schema: Option<JsonText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agents: Option<JsonText>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sdk_mcp_servers: Vec<String>,
+}
+
+impl Client {
+    /// Starts a program and waits until it is ready.
+    ///
+    /// Dropping the future kills the program.
+    ///
+    /// # Errors
+    /// The program is not there, cannot be run, ends at once, or does not speak
+    /// the protocol.
+    pub async fn spawn(program: Program, options: ClientOptions) -> Result<Self, ClientError> {
+        let (process, stdin, stdout) = Process::start(&program, flags(&options), options.patience)?;
+        Self::open(stdout, stdin, Some(process), options).await
+    }
+
+    /// Talks to the other side over a pair of streams, such as the halves of a
+    /// socket, and waits until it is ready.
+    ///
+    /// A [`Server`](crate::Server) at the other end asks about tool calls if its
+    /// [`permission_prompts`](crate::ServerOptions::permission_prompts) are on.
+    ///
+    /// # Errors
+    /// The other side goes away, does not answer in time, or does not speak the protocol.
+    pub async fn connect<R, W>(reader: R, writer: W, options: ClientOptions) -> Result<Self, ClientError>
+    where
+        R: AsyncRead + Unpin + Send + 'static,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        Self::open(reader, writer, None, options).await
+    }
+
+    async fn open<R, W>(
+        reader: R,
+        mut writer: W,
+        process: Option<Process>,
+        options: ClientOptions,
+    ) -> Result<Self, ClientError>
+    where
+        R: AsyncRead + Unpin + Send + 'static,
+        W: AsyncWrite + Unpin + Send + 'static,
+    {
+        let (outbox, lane) = Outbox::new();
+        let shared = Arc::new(Shared::new(&options, outbox.clone()));
+        let (inbox, outlet) = Inbox::new(options.max_waiting, &shared.switches);
+        let callbacks = Arc::new(Callbacks::new(&options));
+        let answers = Answers::new(Arc::clone(&callbacks), outbox, options.max_line);
+        let written = tokio::spawn(async move {
+            // If it fails, reading tells why.
+            let _ = lane.carry(&mut writer).await;
+            let _ = writer.shutdown().await;
+        });
+        let read = tokio::spawn(reader::read(reader, Arc::clone(&shared), answers, inbox));
+        let mut client = Self {
+            handle: ClientHandle(shared),
+            outlet,
+            process,
+            initialized: JsonText::empty_object(),
+            patience: options.patience,
+            over: false,
+            _tasks: [AbortOnDrop(read), AbortOnDrop(written)],
+        };
+        client.initialize(&callbacks, options).await?;
+        Ok(client)
+    }
+
+    async fn initialize(&mut self, callbacks: &Callbacks, options: ClientOptions) -> Result<(), ClientError> {
+        #[derive(Deserialize)]
+        struct Answer {
+            #[serde(default)]
+            hook_on_failure_supported: bool,
+        }
+        let order = Initialize {
+            hooks: callbacks.hooks.registration(),
+            system_prompt: options.system_prompt.map(|text| [text]),
+            append_system_prompt: options.append_system_prompt,
+            json_schema: options.json_schema,
+            agents: options.agents,
+            sdk_mcp_servers: callbacks.tools.names(),
+        };
+        let answered = self.handle.order_within("initialize", &order, options.initialize_timeout).await;
+        self.initialized = match answered {
+            Ok(answer) => answer,
+            Err(ClientError::Closed) => return Err(self.ended().await.err().unwrap_or(ClientError::Closed)),
+            Err(error) => return Err(error),
+        };
+        if callbacks.hooks.has_gate() && !self.initialized.to::<Answer>()?.hook_on_failure_supported {
+            return Err(ClientError::Unsupported("hooks that close a gate when they fail".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// The arguments that make a program speak the protocol.
+fn flags(options: &ClientOptions) -> Vec<OsString> {
+    let protocol = ["--output-format", "stream-json", "--verbose", "--input-format", "stream-json"];
+    let mut flags: Vec<OsString> = protocol.map(OsString::from).to_vec();
+    if options.can_use_tool.is_some() {
+        flags.extend(["--permission-prompt-tool", "stdio"].map(OsString::from));
+    }
+    if let Some(schema) = &options.json_schema {
+        flags.push(format!("--json-schema={schema}").into());
+    }
+    flags
+}
