@@ -253,7 +253,7 @@ pub(crate) enum ToolsCommand {
     /// Print the tools, one JSON object a line
     List,
     /// Run calls through the whole permission gate: one from the arguments, or JSON Lines from standard input
-    Call(ToolsCallArgs),
+    Call(Box<ToolsCallArgs>),
 }
 
 #[derive(Debug, Args)]

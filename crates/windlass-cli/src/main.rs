@@ -75,7 +75,7 @@ fn command() -> anyhow::Result<i32> {
         Some(Command::Trust(args)) => settings::trust(&args),
         Some(Command::Permissions(PermissionsCommand::Explain)) => block_on(explain::explain()),
         Some(Command::Tools(ToolsCommand::List)) => tools::list(terminal),
-        Some(Command::Tools(ToolsCommand::Call(args))) => block_on(tools::call(args)),
+        Some(Command::Tools(ToolsCommand::Call(args))) => block_on(tools::call(*args)),
         Some(Command::Sessions(command)) => block_on(sessions::sessions(command, terminal)),
     }
 }

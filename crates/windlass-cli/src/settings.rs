@@ -50,8 +50,8 @@ impl ProjectSettings {
         let places = Places::of_system(cwd, home.as_ref().map(Home::root), |name| std::env::var(name).ok());
         let request =
             SettingsRequest::new().sources(sources).flags(flags.settings.map(str::to_owned)).trust(flags.trust);
-        let loaded = load(&places, &request).map_err(refused)?;
-        let resolved = loaded.resolve().map_err(refused)?;
+        let loaded = load(&places, &request).map_err(|error| refused(&error))?;
+        let resolved = loaded.resolve().map_err(|error| refused(&error))?;
         if let Some(origin) = &resolved.sandbox_required {
             // Running without the protection that was asked for would be a lie.
             return Err(Usage(format!("{origin} asks for a sandbox, which this version does not have")).into());
@@ -163,6 +163,6 @@ fn counts(layer: Layer, directory: &Path) -> bool {
 }
 
 /// Settings that cannot be used: a wrong command line, or a file that somebody must mend.
-fn refused(error: SettingsError) -> anyhow::Error {
+fn refused(error: &SettingsError) -> anyhow::Error {
     anyhow::Error::from(Usage(error.to_string()))
 }

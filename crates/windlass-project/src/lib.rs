@@ -27,24 +27,29 @@
 //! ```
 
 mod commands;
+mod edit;
 mod error;
+mod expand;
 mod file;
 mod front_matter;
 mod load;
 mod object;
 mod places;
 mod resolve;
+mod resolved;
 mod settings;
 mod sources;
 mod trust;
 mod update;
 
 pub use commands::{Command, CommandSource, Commands, PromptTooLong, load_commands};
+pub use edit::updated;
 pub use error::{Note, Origin, SettingsError};
 pub use load::{Loaded, SettingsRequest, load};
 pub use places::Places;
-pub use resolve::{Resolved, RuleSet, Setting, SettingsFile, resolve};
+pub use resolve::resolve;
+pub use resolved::{Resolved, RuleSet, Setting, SettingsFile};
 pub use settings::{PermissionSettings, SandboxSettings, Settings};
 pub use sources::{Layer, SettingSources};
 pub use trust::{Approved, ProjectRecord, Standing, Trust, TrustRecord};
-pub use update::{KeepError, KeepUpdates, SettingsUpdates, updated};
+pub use update::{KeepError, KeepUpdates, SettingsUpdates, destination};

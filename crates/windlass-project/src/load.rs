@@ -3,7 +3,8 @@
 use crate::error::{Note, Origin, SettingsError};
 use crate::file::{ReadError, read_text};
 use crate::places::Places;
-use crate::resolve::{Resolved, SettingsFile, normalized, resolve};
+use crate::resolve::{normalized, resolve};
+use crate::resolved::{Resolved, SettingsFile};
 use crate::settings::Settings;
 use crate::sources::{Layer, SettingSources};
 use crate::trust::{Standing, Trust};

@@ -1,113 +1,15 @@
 //! What counts of several settings files.
 
-use crate::error::{Note, Origin, SettingsError};
-use crate::settings::{SandboxSettings, Settings};
+use crate::error::{Note, SettingsError};
+use crate::resolved::{Resolved, RuleSet, Setting, SettingsFile};
+use crate::settings::SandboxSettings;
 use crate::sources::Layer;
-use crate::trust::Standing;
-use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use windlass_permission::{Policy, PolicyConfig};
-use windlass_types::{Behavior, PermissionMode, RuleSource};
+use windlass_types::{Behavior, PermissionMode};
 
 /// Most names that a note lists.
 const MOST_NAMES: usize = 8;
-
-/// One settings file with what is known about it.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct SettingsFile {
-    /// Its layer.
-    pub layer: Layer,
-    /// Where it is.
-    pub origin: Origin,
-    /// The directory where its patterns with a leading `/` and its relative paths start.
-    pub anchor: PathBuf,
-    /// The root of the project that it belongs to; the anchor by default.
-    pub root: PathBuf,
-    /// How far it counts; in full by default.
-    pub standing: Standing,
-    /// What it says.
-    pub settings: Settings,
-}
-
-impl SettingsFile {
-    /// A file that counts in full.
-    pub fn new(layer: Layer, origin: Origin, anchor: impl Into<PathBuf>, settings: Settings) -> Self {
-        let anchor = anchor.into();
-        Self { layer, origin, root: anchor.clone(), anchor, standing: Standing::trusted(), settings }
-    }
-
-    /// Names the root of its project.
-    #[must_use]
-    pub fn with_root(mut self, root: impl Into<PathBuf>) -> Self {
-        self.root = root.into();
-        self
-    }
-
-    /// Says how far it counts.
-    #[must_use]
-    pub fn with_standing(mut self, standing: Standing) -> Self {
-        self.standing = standing;
-        self
-    }
-}
-
-/// A value with where it comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Setting<T> {
-    /// The value.
-    pub value: T,
-    /// Its layer.
-    pub layer: Layer,
-    /// Its file.
-    pub origin: Origin,
-}
-
-/// Rules of one file and behaviour.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RuleSet {
-    /// Under which name they are reported.
-    pub source: RuleSource,
-    /// What they say.
-    pub behavior: Behavior,
-    /// The rules; each can be used.
-    pub rules: Vec<String>,
-    /// Where their patterns with a leading `/` start.
-    pub anchor: PathBuf,
-    /// Where they come from.
-    pub origin: Origin,
-}
-
-/// What counts of all layers, each value with its origin.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct Resolved {
-    /// All rules, those of the strongest layer first. They join; order has no meaning for a verdict.
-    pub rules: Vec<RuleSet>,
-    /// The mode that sessions begin in.
-    pub default_mode: Option<Setting<PermissionMode>>,
-    /// The model.
-    pub model: Option<Setting<String>>,
-    /// The models that take over, the first one first.
-    pub fallback_model: Option<Setting<Vec<String>>>,
-    /// More directories of the workspace; absolute.
-    pub additional_directories: Vec<Setting<PathBuf>>,
-    /// Variables for the programs that tools run.
-    pub env: BTreeMap<String, Setting<String>>,
-    /// Variables for the model provider: none that a project's shared file sets, so that no repository chooses
-    /// who gets the user's key.
-    pub provider_env: BTreeMap<String, Setting<String>>,
-    /// Who forbids the mode bypassPermissions, if anybody does. Any layer can.
-    pub bypass_disabled: Option<Origin>,
-    /// Who wants commands to run in a sandbox.
-    pub sandbox_enabled: Option<Origin>,
-    /// Who wants nothing to run without a sandbox, if one is wanted.
-    pub sandbox_required: Option<Origin>,
-    /// What has no effect, or less than its writer may think.
-    pub notes: Vec<Note>,
-}
 
 /// Decides what counts. Pure: the same files give the same answer, in whatever order they come within the rule
 /// that earlier files of a layer are stronger.

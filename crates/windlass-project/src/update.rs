@@ -1,12 +1,11 @@
 //! Answers that are kept: changes of permissions, written to settings files.
 
+use crate::edit::{names_one_of, updated};
 use crate::error::Origin;
 use crate::file::{ReadError, read_text};
 use crate::load::MOST;
-use crate::object::{Object, list_text, quoted};
 use crate::places::Places;
 use crate::resolve::normalized;
-use crate::settings::Settings;
 use crate::sources::SettingSources;
 use crate::trust::{Approved, ProjectRecord, TrustRecord};
 use crate::{Layer, SettingsError};
@@ -14,8 +13,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
-use windlass_permission::{ParsedRule, Policy, PolicyConfig, UpdateError, parse_rule, rule_text};
-use windlass_types::{Behavior, JsonError, PermissionMode, PermissionUpdate, RuleValue, UpdateDestination};
+use windlass_permission::{Policy, PolicyConfig, UpdateError, rule_text};
+use windlass_types::{Behavior, PermissionMode, PermissionUpdate, UpdateDestination};
 
 /// Why a change was not kept. It may still hold for the session.
 #[derive(Debug, Error)]
@@ -193,7 +192,9 @@ impl KeepUpdates for SettingsUpdates {
     }
 }
 
-fn destination(update: &PermissionUpdate) -> Option<UpdateDestination> {
+/// Where a change is to be kept, if its kind is known.
+#[must_use]
+pub fn destination(update: &PermissionUpdate) -> Option<UpdateDestination> {
     match update {
         PermissionUpdate::AddRules { destination, .. }
         | PermissionUpdate::ReplaceRules { destination, .. }
@@ -210,87 +211,6 @@ fn read(path: &Path) -> Result<Option<String>, SettingsError> {
         ReadError::TooBig => SettingsError::TooBig { path: path.to_path_buf(), limit: MOST },
         ReadError::Io(problem) => SettingsError::Unreadable { path: path.to_path_buf(), problem },
     })
-}
-
-/// The text of a settings file after a change, or nothing if that changes nothing. The rest of the file stays as
-/// it is: keys in their order, values as they are written. The empty text stands for a file that is not there.
-///
-/// # Errors
-/// The text is not a settings file.
-pub fn updated(text: &str, update: &PermissionUpdate) -> Result<Option<String>, JsonError> {
-    let mut file = Object::default();
-    if !text.trim().is_empty() {
-        Settings::parse(text)?;
-        file = serde_json::from_str(text)?;
-    }
-    let mut permissions: Object = file.get("permissions")?;
-    let (key, json) = match update {
-        PermissionUpdate::SetMode { mode, .. } => {
-            if permissions.get::<Option<String>>("defaultMode")?.as_deref() == Some(mode.as_str()) {
-                return Ok(None);
-            }
-            ("defaultMode", quoted(mode.as_str()))
-        }
-        _ => {
-            let key = list_key(update);
-            let before: Vec<String> = permissions.get(key)?;
-            let mut list = before.clone();
-            change(&mut list, update);
-            if list == before {
-                return Ok(None);
-            }
-            (key, list_text(&list, 2))
-        }
-    };
-    permissions.set(key, json)?;
-    file.set("permissions", permissions.text(1))?;
-    Ok(Some(format!("{}\n", file.text(0))))
-}
-
-fn list_key(update: &PermissionUpdate) -> &'static str {
-    match update {
-        PermissionUpdate::AddRules { behavior, .. }
-        | PermissionUpdate::ReplaceRules { behavior, .. }
-        | PermissionUpdate::RemoveRules { behavior, .. } => match behavior {
-            Behavior::Allow => "allow",
-            Behavior::Ask => "ask",
-            Behavior::Deny => "deny",
-        },
-        _ => "additionalDirectories",
-    }
-}
-
-fn change(list: &mut Vec<String>, update: &PermissionUpdate) {
-    let texts = |rules: &[RuleValue]| rules.iter().map(rule_text).collect::<Vec<_>>();
-    let shown = |directories: &[PathBuf]| {
-        directories.iter().map(|directory| directory.to_string_lossy().into_owned()).collect::<Vec<_>>()
-    };
-    match update {
-        PermissionUpdate::AddRules { rules, .. } => add(list, texts(rules)),
-        PermissionUpdate::ReplaceRules { rules, .. } => *list = texts(rules),
-        PermissionUpdate::RemoveRules { rules, .. } => list.retain(|text| !names_one_of(text, rules)),
-        PermissionUpdate::AddDirectories { directories, .. } => add(list, shown(directories)),
-        PermissionUpdate::RemoveDirectories { directories, .. } => {
-            list.retain(|text| !directories.iter().any(|gone| Path::new(text) == gone));
-        }
-        _ => {}
-    }
-}
-
-fn add(list: &mut Vec<String>, more: Vec<String>) {
-    for text in more {
-        if !list.contains(&text) {
-            list.push(text);
-        }
-    }
-}
-
-/// Whether a rule is one of these, however it is written.
-fn names_one_of(text: &str, rules: &[RuleValue]) -> bool {
-    let Ok(rule) = parse_rule(text) else { return false };
-    let same =
-        |gone: &RuleValue| parse_rule(&rule_text(gone)).is_ok_and(|gone| ParsedRule::value(&gone) == rule.value());
-    rules.iter().any(same)
 }
 
 impl Approved {

@@ -3,7 +3,7 @@
 use super::note_to_stderr;
 use async_trait::async_trait;
 use std::sync::Arc;
-use windlass::crates::project::KeepUpdates;
+use windlass::crates::project::{KeepUpdates, destination};
 use windlass::crates::types::UpdateDestination;
 use windlass::{CanUseTool, PermissionAnswer, PermissionRequest, PermissionUpdate};
 
@@ -51,17 +51,7 @@ impl<C: CanUseTool> CanUseTool for Remembering<C> {
 
 /// Whether a change is meant for a file.
 fn lasts(update: &PermissionUpdate) -> bool {
-    use PermissionUpdate as Update;
-    let destination = match update {
-        Update::AddRules { destination, .. }
-        | Update::ReplaceRules { destination, .. }
-        | Update::RemoveRules { destination, .. }
-        | Update::SetMode { destination, .. }
-        | Update::AddDirectories { destination, .. }
-        | Update::RemoveDirectories { destination, .. } => destination,
-        _ => return false,
-    };
-    !matches!(destination, UpdateDestination::Session | UpdateDestination::CliArg)
+    !matches!(destination(update), None | Some(UpdateDestination::Session | UpdateDestination::CliArg))
 }
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
 use super::*;
-use crate::trust::Approved;
+use crate::Settings;
+use crate::error::Origin;
+use crate::trust::{Approved, Standing};
+use windlass_types::RuleSource;
 
 fn file(layer: Layer, name: &str, standing: Standing, text: &str) -> SettingsFile {
     let origin = Origin::File(PathBuf::from(name));

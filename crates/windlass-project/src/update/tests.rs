@@ -1,5 +1,7 @@
 use super::*;
 use crate::{SettingsRequest, load};
+use windlass_permission::parse_rule;
+use windlass_types::RuleValue;
 
 fn add(behavior: Behavior, rules: &[&str], destination: UpdateDestination) -> PermissionUpdate {
     let rules = rules.iter().map(|rule| parse_rule(rule).unwrap().value()).collect();
