@@ -145,6 +145,13 @@ await main({
     await end();
   },
 
+  async servers_that_come_with_initialize(world) {
+    const more = { mcpServers: { files: program() }, mcpServersDelivery: "initialize", allowedTools: ["mcp__files"] };
+    const { told, messages } = await call(world, tool("mcp__files__env", {}), more);
+    assert.deepEqual(states(system(messages, "init")[0].mcp_servers), { files: "connected" });
+    assert.equal(JSON.parse(told).ANTHROPIC_API_KEY, undefined);
+  },
+
   async servers_that_the_host_adds(world) {
     const options = world.options({ mcpServers: { files: program() }, allowedTools: ["mcp__calc", "mcp__more"] });
     const { stream, say, end } = session(options);

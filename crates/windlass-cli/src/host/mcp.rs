@@ -28,8 +28,8 @@ pub(crate) struct HostServers {
     host: Arc<OnceLock<HostMcp>>,
     /// In-process servers that the command line named, with their settings.
     named: BTreeMap<String, McpServerConfig>,
-    /// Entries of the command line that cannot be used, with the reason.
-    unusable: Vec<(String, String)>,
+    /// Configurations that cannot be used, with the reason.
+    unusable: Mutex<Vec<(String, String)>>,
     /// Servers that the host added while the session was open, as it described them.
     added: Mutex<BTreeMap<String, JsonText>>,
 }
@@ -49,7 +49,7 @@ impl HostServers {
                 unusable.push((name, error.to_string()));
             }
         }
-        Self { servers, host, named, unusable, added: Mutex::default() }
+        Self { servers, host, named, unusable: Mutex::new(unusable), added: Mutex::default() }
     }
 
     /// The in-process servers that the command line named.
@@ -59,6 +59,10 @@ impl HostServers {
 
     fn added(&self) -> MutexGuard<'_, BTreeMap<String, JsonText>> {
         self.added.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn unusable(&self) -> MutexGuard<'_, Vec<(String, String)>> {
+        self.unusable.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a server inside the host, if it is not there yet.
@@ -136,6 +140,25 @@ impl McpControl for HostServers {
         }
     }
 
+    fn configure(&self, servers: &JsonText) -> bool {
+        let Ok(read) = parse_config(servers.as_str(), |name| std::env::var(name).ok()) else { return false };
+        for (name, config) in read {
+            let added = config.map_err(|error| error.to_string()).and_then(|config| {
+                match self.servers.add(name.clone(), config) {
+                    // A second `initialize` says it again.
+                    Ok(()) | Err(McpError::Duplicate { .. }) => Ok(()),
+                    Err(error) => Err(error.to_string()),
+                }
+            });
+            if let Err(error) = added {
+                let mut unusable = self.unusable();
+                unusable.retain(|(known, _)| *known != name);
+                unusable.push((name, error));
+            }
+        }
+        true
+    }
+
     fn status(&self) -> Vec<McpStatus> {
         let known = self.servers.status().into_iter().map(|status| {
             let mut entry = serde_json::to_value(&status).unwrap_or_default();
@@ -145,7 +168,7 @@ impl McpControl for HostServers {
             let entry = JsonText::of(&entry).unwrap_or_else(|_| JsonText::empty_object());
             McpStatus::new(status.name, status.state.as_str(), status.source, entry)
         });
-        known.chain(self.unusable.iter().map(|(name, error)| unusable(name, error))).collect()
+        known.chain(self.unusable().iter().map(|(name, error)| unusable(name, error))).collect()
     }
 
     async fn reconnect(&self, server: &str) -> Result<(), McpControlError> {

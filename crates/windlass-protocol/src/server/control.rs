@@ -103,9 +103,10 @@ impl Core {
             .map_err(|error| Refusal::new(format!("initialize cannot be read: {error}")))?;
         let with_hooks = initialize.hooks.is_some();
         self.hooks.register(initialize.hooks.clone().unwrap_or_default()).map_err(Refusal::new)?;
+        self.mcp.announce(&initialize.sdk_mcp_servers);
+        let servers = field::<JsonText>(body, "mcpServers")?.map(|servers| self.mcp.configure(&servers));
         let applied = {
             let mut state = self.lock();
-            self.mcp.announce(&initialize.sdk_mcp_servers);
             state.initialize = Some(initialize);
             state.session.as_ref().is_none_or(|live| live.handle.renew_hooks().is_ok())
         };
@@ -124,6 +125,9 @@ impl Core {
         });
         if let (true, Some(fields)) = (with_hooks, answer.as_object_mut()) {
             fields.insert("hooks_applied".to_owned(), Value::Bool(applied));
+        }
+        if let (Some(taken), Some(fields)) = (servers, answer.as_object_mut()) {
+            fields.insert("mcp_servers_applied".to_owned(), Value::Bool(taken));
         }
         Ok(Some(answer))
     }
@@ -240,9 +244,14 @@ impl Core {
         Ok(None)
     }
 
-    fn mcp_status(&self) -> Value {
+    /// The in-process MCP servers that `initialize` named.
+    pub(crate) fn in_process_servers(&self) -> Vec<String> {
         let state = self.lock();
-        self.mcp.status(state.initialize.as_ref().map_or(&[], |initialize| initialize.sdk_mcp_servers.as_slice()))
+        state.initialize.as_ref().map(|initialize| initialize.sdk_mcp_servers.clone()).unwrap_or_default()
+    }
+
+    fn mcp_status(&self) -> Value {
+        self.mcp.status(&self.in_process_servers())
     }
 
     /// What the session said of itself when it was opened.

@@ -140,9 +140,9 @@ impl Core {
 
     /// What the session is to be opened with.
     pub(crate) fn setup(&self, fresh: bool) -> HostSetup {
-        let state = self.lock();
         // Again, for a host that has sent no `initialize`.
-        self.mcp.announce(state.initialize.as_ref().map_or(&[], |initialize| initialize.sdk_mcp_servers.as_slice()));
+        self.mcp.announce(&self.in_process_servers());
+        let state = self.lock();
         HostSetup {
             initialize: state.initialize.clone(),
             permission_mode: state.permission_mode,

@@ -12,6 +12,7 @@ mod broken;
 mod commands;
 mod control;
 mod host;
+mod mcp;
 mod messages;
 mod storms;
 mod world;

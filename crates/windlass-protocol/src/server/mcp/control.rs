@@ -26,6 +26,14 @@ pub trait McpControl: fmt::Debug + Send + Sync + 'static {
     /// The host has these in-process servers. May be called again.
     fn announce(&self, servers: &[String]);
 
+    /// The host gives these servers with `initialize` instead of on its command
+    /// line: an object of configurations by name. Whether they were taken,
+    /// which does not mean that each can be reached. Default: they are not.
+    fn configure(&self, servers: &JsonText) -> bool {
+        let _ = servers;
+        false
+    }
+
     /// What is known of each server.
     fn status(&self) -> Vec<McpStatus>;
 
@@ -140,6 +148,11 @@ impl Orders {
             let all: BTreeSet<&String> = self.named.iter().chain(initialized).collect();
             control.announce(&all.into_iter().cloned().collect::<Vec<_>>());
         }
+    }
+
+    /// Takes the servers that the host gives with `initialize`.
+    pub(crate) fn configure(&self, servers: &JsonText) -> bool {
+        self.control.as_ref().is_some_and(|control| control.configure(servers))
     }
 
     /// The answer to `mcp_status`. Servers that nobody has taken up yet are pending.
