@@ -124,6 +124,6 @@ impl Pump<'_> {
         if running {
             self.core.refuse(&error.to_string(), answered.as_deref()).await?;
         }
-        Ok(())
+        self.core.refuse_waiting(&error.to_string()).await
     }
 }

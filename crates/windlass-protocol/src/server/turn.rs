@@ -21,6 +21,17 @@ impl Core {
         }
     }
 
+    /// Writes the results of all messages that wait for a session which cannot go on.
+    pub(crate) async fn refuse_waiting(&self, error: &str) -> Result<(), Gone> {
+        loop {
+            let next = self.lock().queue.pop();
+            match next {
+                Some(waiting) => self.refuse(error, waiting.uuid.as_deref()).await?,
+                None => return Ok(()),
+            }
+        }
+    }
+
     /// Goes on with the next turn, if one waits and none goes on.
     pub(crate) fn advance(&self) {
         let turn = {

@@ -49,6 +49,7 @@ where
             if let Err(error) = self.open_session(fresh).await {
                 core.begin(&turn);
                 core.refuse(&error.to_string(), turn.uuid.as_deref()).await?;
+                core.refuse_waiting(&error.to_string()).await?;
                 return Err(Stop::Error(ServerError::Open(error)));
             }
             core.say_commands(&known).await?;

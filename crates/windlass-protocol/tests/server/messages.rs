@@ -200,3 +200,26 @@ async fn the_first_frames_of_an_answer_say_what_they_answer() {
     host.hang_up();
     host.end().await.0.unwrap();
 }
+
+#[tokio::test(start_paused = true)]
+async fn all_messages_that_wait_for_a_session_which_cannot_open_have_a_result() {
+    let mut host = Host::start(script([]), options());
+    let door = Arc::new(Notify::new());
+    *host.seen.door.lock().unwrap() = Some(Arc::clone(&door));
+    host.seen.refuses.store(true, std::sync::atomic::Ordering::SeqCst);
+    for id in ["a", "b", "c"] {
+        host.send(message(id, id)).await;
+    }
+    // Answered, so all of them are in.
+    host.order("r", json!({}), "mcp_status").await;
+    let (_, mut lines) = host.until("control_response", "success").await;
+    door.notify_one();
+    let (served, rest) = host.end().await;
+    assert!(matches!(served, Err(windlass_protocol::ServerError::Open(_))));
+    lines.extend(rest);
+    let results: Vec<_> = lines.iter().filter(|line| line["type"] == "result").collect();
+    assert_eq!(results.len(), 3);
+    assert!(results.iter().all(|line| line["is_error"] == true), "{results:#?}");
+    let completed = lives(&lines).into_iter().filter(|life| life.ends_with("completed")).count();
+    assert_eq!(completed, 3);
+}

@@ -160,7 +160,7 @@ async fn play(deeds: Vec<Deed>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 80, ..ProptestConfig::default() })]
 
     #[test]
     fn every_message_has_its_result_whatever_a_host_does(deeds in prop::collection::vec(deed(), 0..25)) {
