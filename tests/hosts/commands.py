@@ -1,10 +1,13 @@
 """Slash commands, notes and replays through the Python Agent SDK."""
 
+import json
+import threading
 import uuid
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import common
 from claude_agent_sdk import UserMessage, query
-from common import client, collect, contains, equal, play, result, say, system, test, text
+from common import client, collect, contains, equal, play, result, say, system, test, text, tool
 
 
 def message(content, **more):
@@ -120,6 +123,46 @@ async def messages_come_back_when_the_host_wants_it(world):
         messages = await turn(one, message(prompt, uuid=own))
         replayed = [each for each in messages if isinstance(each, UserMessage)]
         equal([(each.content, each.uuid) for each in replayed], [(prompt, own)])
+
+
+@test
+async def variables_reach_programs_and_the_provider(world):
+    keys = []
+
+    class Refusing(BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def do_POST(self):
+            keys.append(self.headers["x-api-key"])
+            said = {"type": "invalid_request_error", "message": "refused here"}
+            body = json.dumps({"type": "error", "error": said}).encode()
+            self.send_response(400)
+            self.send_header("content-length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    def variables(**more):
+        return {"type": "update_environment_variables", "variables": more}
+
+    async with client(world, allowed_tools=["Bash"]) as one:
+        for color in ("", "red", "blue"):
+            # The first one comes when no session is open.
+            prompt = message(play(tool("Bash", command="echo color=$COLOR"), [{"say": "results"}]))
+            end = result(await turn(one, *([variables(COLOR=color)] if color else []), prompt))
+            contains(end.result, f"color={color}")
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Refusing)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        renewed = variables(ANTHROPIC_BASE_URL=url, ANTHROPIC_API_KEY="renewed")
+        end = result(await turn(one, renewed, message("go")))
+        contains(end.result, "refused here")
+        equal(keys, ["renewed"])
+        # Programs never see keys.
+        back = variables(ANTHROPIC_BASE_URL=world.url)
+        prompt = message(play(tool("Bash", command="echo key=$ANTHROPIC_API_KEY."), [{"say": "results"}]))
+        contains(result(await turn(one, back, prompt)).result, "key=.")
+        server.shutdown()
 
 
 @test
