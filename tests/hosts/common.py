@@ -146,17 +146,17 @@ async def until(holds, seconds=20, what="it"):
         await asyncio.sleep(0.01)
 
 
-def processes(part):
-    """The processes that were started with such a command."""
+def processes(command, folder):
+    """The processes in a folder that were started with a command."""
     found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
+    for pid in within(folder):
         try:
             with open(f"/proc/{pid}/cmdline") as file:
                 words = file.read().replace("\0", " ").strip()
         except OSError:
             continue
-        if words == part:
-            found.append(int(pid))
+        if words == command:
+            found.append(pid)
     return found
 
 

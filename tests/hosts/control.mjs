@@ -130,7 +130,7 @@ await main({
     const { stream, say, end } = session(world.options());
     assert.ok((await stream.supportedModels()).some((model) => model.value === "opus"));
     assert.deepEqual(await stream.mcpServerStatus(), []);
-    assert.deepEqual(await stream.accountInfo(), {});
+    assert.equal((await stream.accountInfo()).apiKeySource, "ANTHROPIC_API_KEY");
     await say(play(text("ok")));
     assert.ok((await stream.getContextUsage()).totalTokens > 0);
     await assert.rejects(stream.reconnectMcpServer("nope"), /nope/);

@@ -28,7 +28,7 @@ async def interrupt_a_long_command(world):
         equal(len(blocks(messages, ToolResultBlock)), 1)
         equal((await say(one, play([{"text": "after"}]))).result, "after")
         equal(world.files(), ["begun"])
-        assert not processes("sleep 60"), processes("sleep 60")
+        assert not processes("sleep 60", world.root), processes("sleep 60", world.root)
 
 
 @test
@@ -113,7 +113,7 @@ async def an_urgent_message_stops_the_run(world):
                 if len(ends) == 2:
                     break
         equal(ends, [("error_during_execution", None), ("success", "two")])
-        assert not processes("sleep 59")
+        assert not processes("sleep 59", world.root)
 
 
 @test
@@ -184,7 +184,7 @@ async def a_client_that_leaves_in_mid_run(world):
         await until(lambda: world.files() == ["begun"])
     # The SDK ends the program by a signal, after it has waited a while for it.
     await until(lambda: not within(world.root), 10, "the end of the program")
-    assert not processes("sleep 58")
+    assert not processes("sleep 58", world.root)
 
 
 @test
@@ -205,7 +205,7 @@ asyncio.run(main())
     host.wait()
     # Standard input was closed with the prompt, so only the next sign of life shows that nobody reads.
     await until(lambda: not within(world.root), 15, "the end of the program")
-    assert not processes("sleep 61")
+    assert not processes("sleep 61", world.root)
 
 
 if __name__ == "__main__":

@@ -134,7 +134,7 @@ async def bash(world):
     contains(json.dumps(structured[0]), "out")
     contains(str(found[0].content), "err")
     contains(str(found[1].content), "3")
-    assert not common.processes("sleep 60")
+    assert not common.processes("sleep 60", world.root)
 
 
 @test
