@@ -70,8 +70,3 @@ pub use server::{
 /// The version of the host protocol's reference whose frames these are:
 /// `claude_code_version` in `system/init`.
 pub const HOST_VERSION: &str = "2.1.328";
-
-/// Compiles the Rust examples of the page on hosts.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/hosts.md")]
-struct Hosts;
