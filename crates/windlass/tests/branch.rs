@@ -1,6 +1,6 @@
 //! Sessions that go on in a copy, or at an earlier point.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
 
 use std::path::{Path, PathBuf};
 use windlass::crates::session::ForkError;
@@ -81,6 +81,9 @@ fn prompts(log: &Path) -> Vec<String> {
         .collect()
 }
 
+/// A query and the error that it must end in.
+type Refused = (Query, fn(&Error) -> bool);
+
 /// Runs a query that must succeed.
 async fn run(query: Query) {
     assert_eq!(query.await.unwrap().outcome, Outcome::Success);
@@ -158,8 +161,8 @@ async fn what_stood_beside_a_dropped_turn_is_taken_back_but_not_its_cost() {
     let dropped = world.with("two", ScriptedModel::new(script)).resume(ID).await.unwrap();
     let last = |kind: &str| {
         let log = std::fs::read_to_string(world.log(ID)).unwrap();
-        let lines = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-        lines.filter(|line| line["type"] == kind).next_back().unwrap()
+        let mut lines = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+        lines.rfind(|line| line["type"] == kind).unwrap()
     };
     assert_ne!(last("windlass-todos")["todos"], serde_json::json!([]));
     let kept = world.ask("three").resume(ID).resume_at(&point).await.unwrap();
@@ -197,7 +200,7 @@ async fn what_makes_no_sense_is_refused_and_writes_nothing() {
     world.three().await;
     let before = std::fs::read(world.log(ID)).unwrap();
     let point = world.uuid(1);
-    let refused: [(Query, fn(&Error) -> bool); 8] = [
+    let refused: [Refused; 8] = [
         (world.ask("x").resume(ID).resume_at(COPY), |error| matches!(error, Error::Open(OpenError::Fork { .. }))),
         (world.ask("x").resume(ID).resume_at(COPY).fork_session(true), |error| {
             matches!(error, Error::Open(OpenError::Fork { source: ForkError::UnknownEntry(_) }))
