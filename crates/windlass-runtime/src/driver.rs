@@ -2,6 +2,7 @@
 
 use crate::SessionError;
 use crate::append::{Appending, Log};
+use crate::checkpoints::{FileOrder, Keeper, RewindError, rewound};
 use crate::events::EventQueue;
 use crate::handle::Order;
 use crate::model::ModelCall;
@@ -14,14 +15,18 @@ use crate::tool::{Running, permit, run};
 use futures_util::FutureExt;
 use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 use windlass_core::{Effect, EffectId, Input, Machine, Output, RunCall, Unprepared};
 use windlass_hook::HookContext;
 use windlass_permission::Policy;
 use windlass_tool::{Cancel, Resumed, SessionState, ToolCx, ToolCxParts};
-use windlass_types::{DecisionReason, HookCall, PermissionRequest, ToolOutcome, ToolUse};
+use windlass_types::{
+    Access, DecisionReason, EntryId, HookCall, PermissionRequest, ToolOutcome, ToolUse, ToolUseId,
+};
 
 /// The latest word of a running call. However often it speaks, one is kept.
 type LatestWord = Arc<Mutex<Option<String>>>;
@@ -41,6 +46,9 @@ pub(crate) struct Driver {
     log: Log,
     model: Option<ModelCall>,
     tasks: Tasks,
+    keeper: Option<Keeper>,
+    /// Orders wait for it.
+    rewinding: Option<JoinHandle<()>>,
     /// Effects that begin when the host has read some events.
     held: VecDeque<(EffectId, Effect)>,
     /// Calls that were read, by the effect that read them.
@@ -82,6 +90,8 @@ impl Driver {
         }
         Self {
             machine,
+            keeper: ports.checkpoints.clone().map(Keeper::new),
+            rewinding: None,
             ports,
             orders,
             inputs,
@@ -115,6 +125,10 @@ impl Driver {
                 self.take(input);
             }
         }
+        // Whoever opens the session again must not find its checkpoints in use.
+        if let Some(keeper) = &self.keeper {
+            keeper.ready().await;
+        }
     }
 
     /// Waits for whatever comes first. Results come before orders, so that an
@@ -126,7 +140,8 @@ impl Driver {
         tokio::select! {
             biased;
             input = self.inputs.recv() => input,
-            order = self.orders.recv(), if self.listening => {
+            () = rewound(&mut self.rewinding) => None,
+            order = self.orders.recv(), if self.listening && self.rewinding.is_none() => {
                 self.listening = order.is_some();
                 self.obey(order.unwrap_or(Order::Input(Input::Close)))
             }
@@ -154,10 +169,27 @@ impl Driver {
                 self.ports.hooks = self.ports.hooks.renewed();
                 Some(Input::SetHooks(listened(&self.ports.hooks)))
             }
+            Order::Files(order) => {
+                self.files(order);
+                None
+            }
             Order::Environment(env) => {
                 self.ports.env = env.into();
                 None
             }
+        }
+    }
+
+    /// Lists or rewinds what was kept of files.
+    fn files(&mut self, order: FileOrder) {
+        let Some(keeper) = self.keeper.clone() else { return order.refuse(RewindError::Off) };
+        let is_rewind = order.is_rewind();
+        if is_rewind && !self.machine.is_idle() {
+            return order.refuse(RewindError::Running);
+        }
+        let work = tokio::spawn(keeper.obey(order, self.machine.policy().directories().to_vec()));
+        if is_rewind {
+            self.rewinding = Some(work);
         }
     }
 
@@ -241,14 +273,28 @@ impl Driver {
             Effect::Prepare { call, cwd } => self.prepare(id, call, cwd),
             Effect::RunHooks { call, cwd } => self.run_hooks(id, call, cwd),
             Effect::Ask { request, cwd } => self.ask(id, *request, cwd),
-            // Checkpoints come with their own store; until then nothing is kept.
-            Effect::Snapshot { .. } => answer(&self.results, Input::Snapshotted(id, Ok(()))),
+            Effect::Snapshot { tool_use_id, prompt, paths } => self.keep(id, tool_use_id, prompt, paths),
             Effect::Run(call) => self.run(id, &call),
             Effect::Append { .. } | Effect::Cancel(_) | Effect::Sleep(_) => self.carry_out(id, effect),
         }
     }
 
-    fn append(&self, effect: EffectId, entries: Vec<windlass_types::Entry>, durable: bool) {
+    /// Keeps the files that a call is about to change.
+    fn keep(&mut self, id: EffectId, call: ToolUseId, prompt: EntryId, paths: Vec<PathBuf>) {
+        let Some(keeper) = self.keeper.clone() else {
+            return answer(&self.results, Input::Snapshotted(id, Ok(())));
+        };
+        let results = self.results.clone();
+        self.tasks.start(id, async move {
+            let kept = keeper.keep(prompt, call, paths).await;
+            answer(&results, Input::Snapshotted(id, kept));
+        });
+    }
+
+    fn append(&mut self, effect: EffectId, entries: Vec<windlass_types::Entry>, durable: bool) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.heard(&entries);
+        }
         match &self.log {
             Log::Nowhere => answer(&self.results, Input::Appended(effect, Ok(()))),
             Log::Store(log) => {
@@ -272,7 +318,7 @@ impl Driver {
         self.prepared.remove(&effect);
     }
 
-    fn prepare(&mut self, id: EffectId, call: ToolUse, cwd: std::path::PathBuf) {
+    fn prepare(&mut self, id: EffectId, call: ToolUse, cwd: PathBuf) {
         let at = Surroundings {
             tools: self.ports.tools.clone(),
             workspace: Arc::clone(&self.ports.workspace),
@@ -293,7 +339,7 @@ impl Driver {
         });
     }
 
-    fn run_hooks(&mut self, id: EffectId, call: HookCall, cwd: std::path::PathBuf) {
+    fn run_hooks(&mut self, id: EffectId, call: HookCall, cwd: PathBuf) {
         let (hooks, results) = (self.ports.hooks.clone(), self.results.clone());
         let cx = HookContext::new(self.machine.session_id().clone(), cwd);
         self.tasks.start(id, async move {
@@ -308,7 +354,7 @@ impl Driver {
         });
     }
 
-    fn ask(&mut self, id: EffectId, request: PermissionRequest, cwd: std::path::PathBuf) {
+    fn ask(&mut self, id: EffectId, request: PermissionRequest, cwd: PathBuf) {
         let (host, hooks) = (self.ports.can_use_tool.clone(), self.ports.hooks.clone());
         let cx = HookContext::new(self.machine.session_id().clone(), cwd);
         let results = self.results.clone();
@@ -340,7 +386,7 @@ impl Driver {
         };
         let policy = self.policy();
         let cancel = Cancel::new();
-        let directories: Arc<[std::path::PathBuf]> = policy.directories().into();
+        let directories: Arc<[PathBuf]> = policy.directories().into();
         let (ids, results) = (Arc::clone(&self.ports.ids), self.results.clone());
         let word = LatestWord::default();
         self.progress.insert(id, Arc::clone(&word));
@@ -368,8 +414,14 @@ impl Driver {
             }),
         });
         let running = Running { tool, call, cx, cancel: cancel.clone(), ids };
+        let keeper = self.keeper.clone().filter(|_| matches!(run_call.facts.access, Access::Writes(_)));
+        let written = run_call.facts.paths.iter().filter(|path| path.write).map(|path| path.resolved.clone());
+        let noted = keeper.map(|keeper| keeper.changed(run_call.call.id.clone(), written.collect()));
         self.tasks.start_stoppable(id, cancel, async move {
             let outcome = run(running).await;
+            if let Some(noted) = noted {
+                noted.await;
+            }
             answer(&results, Input::Ran(id, Box::new(outcome)));
         });
     }

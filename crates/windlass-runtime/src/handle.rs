@@ -1,6 +1,7 @@
 //! Orders to a session.
 
 use crate::SessionError;
+use crate::checkpoints::FileOrder;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,8 @@ pub(crate) enum Order {
     Hooks,
     /// This environment for programs from the next call on.
     Environment(Vec<(OsString, OsString)>),
+    /// Something about the files that were kept.
+    Files(FileOrder),
 }
 
 /// Orders to a session. Cheap to clone; outlives the event stream.
@@ -53,7 +56,7 @@ impl SessionHandle {
         self.order(Order::Input(input))
     }
 
-    fn order(&self, order: Order) -> Result<(), SessionError> {
+    pub(crate) fn order(&self, order: Order) -> Result<(), SessionError> {
         if self.closing.load(Ordering::Acquire) {
             return Err(SessionError::Closed);
         }

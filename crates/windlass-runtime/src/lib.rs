@@ -22,6 +22,7 @@
 
 mod append;
 mod artifact;
+mod checkpoints;
 mod driver;
 mod error;
 mod events;
@@ -35,6 +36,7 @@ mod session;
 mod tasks;
 mod tool;
 
+pub use checkpoints::RewindError;
 pub use error::{OpenError, SessionError};
 pub use events::EventStream;
 pub use handle::SessionHandle;

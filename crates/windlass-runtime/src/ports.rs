@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use windlass_hook::Hooks;
 use windlass_model::ModelProvider;
 use windlass_permission::CanUseTool;
+use windlass_session::Checkpoints;
 use windlass_tool::{Clock, Ids, Process, ToolSet, Workspace};
 use windlass_types::Timestamp;
 
@@ -35,6 +36,8 @@ pub struct Ports {
     pub env: Arc<[(OsString, OsString)]>,
     /// Where large outputs are kept.
     pub artifacts: Option<PathBuf>,
+    /// Where files are kept before calls change them, so that they can be rewound; nothing means that they cannot.
+    pub checkpoints: Option<Arc<dyn Checkpoints>>,
 }
 
 impl Ports {
@@ -57,6 +60,7 @@ impl Ports {
             ids: Arc::new(SystemIds),
             env: Arc::from([]),
             artifacts: None,
+            checkpoints: None,
         }
     }
 }

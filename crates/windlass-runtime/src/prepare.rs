@@ -116,7 +116,7 @@ impl Said {
         let access = match call.name.as_str() {
             "NotebookEdit" => path("notebook_path").map_or(Access::Unknown, Access::writes),
             "WebFetch" | "WebSearch" => Access::Network,
-            "Skill" | "AskUserQuestion" | "ExitPlanMode" => Access::NOTHING,
+            "Skill" | "AskUserQuestion" | "EnterPlanMode" | "ExitPlanMode" => Access::NOTHING,
             _ => Access::Unknown,
         };
         Self {

@@ -55,6 +55,12 @@ pub enum Error {
     /// A session was to be resumed, but there is no place where it could be.
     #[error("a session can only be resumed from a store: call `.persist(Home::from_env()?)`")]
     NoStore,
+    /// Files cannot be kept as it was asked for.
+    #[error("file checkpoints cannot be kept: {problem}")]
+    Checkpoints {
+        /// What is missing, and what to do.
+        problem: &'static str,
+    },
     /// There is no session to continue in this directory.
     #[error("No conversation found to continue in {}", cwd.display())]
     NothingToContinue {
@@ -62,7 +68,9 @@ pub enum Error {
         cwd: PathBuf,
     },
     /// A new session was to be a copy, or to begin at an earlier point, of none.
-    #[error("only a session that is resumed can be forked or resumed at a message: call `.resume(id)` or `.continue_latest()`")]
+    #[error(
+        "only a session that is resumed can be forked or resumed at a message: call `.resume(id)` or `.continue_latest()`"
+    )]
     NothingToBranchFrom,
     /// A session was to be resumed under another id.
     #[error("a session that is resumed keeps its id: with another one, call `.fork_session(true)` as well")]

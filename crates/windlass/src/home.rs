@@ -2,6 +2,8 @@
 
 use crate::Error;
 use std::path::{Path, PathBuf};
+use windlass_session::ProjectKey;
+use windlass_types::SessionId;
 
 /// The directory under which sessions, artifacts and settings are kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +49,11 @@ impl Home {
             .ok_or(Error::NoHome)?;
         let also_read = claude.into_iter().filter(|claude| *claude != root).collect();
         Ok(Self { root, also_read })
+    }
+
+    /// Where what belongs to a session is kept beside its log.
+    pub(crate) fn session_directory(&self, project: &ProjectKey, id: &SessionId) -> PathBuf {
+        self.root.join("projects").join(project.as_str()).join(id.as_str())
     }
 
     /// The directory.

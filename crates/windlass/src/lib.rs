@@ -29,13 +29,14 @@
 //!   only read inside its workspace.
 //! - [`Hook`]: your code at fixed points of a run.
 //! - [`Home`]: where sessions are kept, so that they survive a crash and can be
-//!   resumed. Without it nothing is written.
+//!   resumed. Without it nothing is written. With `.file_checkpoints(true)` files can be rewound to any prompt.
 //!
 //! # Features
 //! - `anthropic` (default): the Anthropic Messages provider, with its HTTP and TLS stack.
 //! - `proxy`: `CredentialProxy`, through which programs reach the API without the key.
 //! - `mcp`: MCP servers as tools.
 
+mod checkpoints;
 mod error;
 mod home;
 #[cfg(feature = "mcp")]
@@ -72,15 +73,18 @@ pub use windlass_http::proxy::{
 pub use windlass_mcp::{McpOptions, McpServerConfig, McpServers};
 pub use windlass_model::{ModelError, ModelProvider, Recorder, Replayer, Script, ScriptedModel};
 pub use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
-pub use windlass_runtime::{EventStream, OpenError, Session, SessionError, SessionHandle, UnpricedModels};
-pub use windlass_session::{SessionStore, SessionSummary};
+pub use windlass_runtime::{EventStream, OpenError, RewindError, Session, SessionError, SessionHandle, UnpricedModels};
+pub use windlass_session::{
+    Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints, FileChange, NotRestored,
+    NotRestoredKind, Rewind, RewindOptions, RewoundFile, SessionStore, SessionSummary,
+};
 pub use windlass_tool::{
     Annotations, Cancel, DynTool, IntoToolOutput, Permit, Tool, ToolCheck, ToolCx, ToolError, ToolOutput, ToolSet,
     schemars, tool_fn, tool_fn_with,
 };
 pub use windlass_types::{
     Access, AgentPath, Behavior, CompactTrigger, Compacted, ContentBlock, Continuation, Decision, DecisionReason,
-    Delta, Effort, Event, EventKind, HookEventName, Interrupted, JsonText, Message, ModelErrorKind, ModelUsage,
+    Delta, Effort, EntryId, Event, EventKind, HookEventName, Interrupted, JsonText, Message, ModelErrorKind, ModelUsage,
     NanoUsd, Outcome, PermissionAnswer, PermissionDenial, PermissionMode, PermissionRequest, PermissionUpdate,
     RetryStatus, RunFailure, RunFailureKind, RunResult, RunStarted, SessionId, StateChange, Status, StopReason,
     Thinking, ToolFinished, ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage,

@@ -9,7 +9,7 @@ use windlass_context::SystemPrompt;
 use windlass_hook::Hook;
 use windlass_model::ModelProvider;
 use windlass_runtime::{Limits, UnpricedModels};
-use windlass_session::SessionStore;
+use windlass_session::{Checkpoints, SessionStore};
 use windlass_tool::{DynTool, Process, Workspace};
 use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, PermissionMode, Thinking};
 
@@ -47,6 +47,8 @@ pub struct Options {
     pub(crate) mcp: Option<windlass_mcp::McpServers>,
     pub(crate) workspace: Option<Arc<dyn Workspace>>,
     pub(crate) process: Option<Arc<dyn Process>>,
+    pub(crate) file_checkpoints: bool,
+    pub(crate) checkpoint_store: Option<Arc<dyn Checkpoints>>,
 }
 
 impl Default for Options {
@@ -82,6 +84,8 @@ impl Default for Options {
             mcp: None,
             workspace: None,
             process: None,
+            file_checkpoints: false,
+            checkpoint_store: None,
         }
     }
 }
@@ -346,6 +350,21 @@ macro_rules! option_methods {
             #[cfg(feature = "mcp")]
             pub fn mcp_servers(mut self, servers: windlass_mcp::McpServers) -> Self {
                 self.options.mcp = Some(servers);
+                self
+            }
+
+            /// Keeps files as they are before Write, Edit and the like change them, beside the session:
+            /// [`SessionHandle::rewind_files`](crate::SessionHandle::rewind_files) puts them back. What programs
+            /// do (Bash, MCP servers) is not tracked. Needs [`persist`](Self::persist). A call whose
+            /// files cannot be kept because the disk is full does not run. Default: off.
+            pub fn file_checkpoints(mut self, on: bool) -> Self {
+                self.options.file_checkpoints = on;
+                self
+            }
+
+            /// Keeps files in a place of your own, see [`file_checkpoints`](Self::file_checkpoints).
+            pub fn checkpoint_store(mut self, checkpoints: Arc<dyn Checkpoints>) -> Self {
+                self.options.checkpoint_store = Some(checkpoints);
                 self
             }
 

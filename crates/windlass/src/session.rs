@@ -2,6 +2,7 @@
 
 #[cfg(feature = "mcp")]
 use crate::mcp::Joined;
+use crate::checkpoints::checkpoints;
 use crate::resume::{Chosen, choose};
 use crate::{Error, Options};
 use std::ffi::OsString;
@@ -112,8 +113,6 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
     machine.effort = options.effort;
     machine.auto_compact = options.auto_compact;
     machine.auto_compact_window = options.auto_compact_window;
-    machine.auto_compact = options.auto_compact;
-    machine.auto_compact_window = options.auto_compact_window;
     machine.max_output_tokens = options.max_output_tokens;
     machine.betas.clone_from(&options.betas);
     machine.cache = options.cache;
@@ -126,6 +125,7 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
     ports.hooks = Hooks::new(options.hooks.iter().cloned());
     ports.can_use_tool.clone_from(&options.permissions.can_use_tool);
     ports.env = program_environment(&options).into();
+    ports.checkpoints = checkpoints(&options, &project, &id)?;
     ports.artifacts = artifacts;
     let mut config = SessionConfig::new(machine, ports);
     if let Some(store) = store {
@@ -184,7 +184,8 @@ fn policy(options: &Options, cwd: &Path) -> Result<Policy, Error> {
 }
 
 /// The tools that the model is offered: those that no rule denies as a whole,
-/// and the one that takes its structured output.
+/// without those that are a question where nobody can be asked, and the one that
+/// takes its structured output.
 fn tools(options: &Options, policy: &Policy) -> Result<ToolSet, Error> {
     let offered = options.toolkit.tools.iter().filter(|tool| !policy.is_hidden(&tool.spec().name)).cloned();
     let mut offered: Vec<Arc<dyn DynTool>> = offered.collect();
@@ -215,7 +216,7 @@ fn store(options: &Options) -> Option<Arc<dyn SessionStore>> {
 /// Where large outputs are kept: beside the session's log.
 fn artifacts(options: &Options, project: &ProjectKey, id: &SessionId) -> Option<PathBuf> {
     let home = options.home.as_ref()?;
-    Some(home.root().join("projects").join(project.as_str()).join(id.as_str()).join("tool-results"))
+    Some(home.session_directory(project, id).join("tool-results"))
 }
 
 /// What the model is told of where it works. The same for the whole session.

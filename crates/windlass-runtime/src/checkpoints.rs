@@ -1,0 +1,228 @@
+//! Files as they were: kept before calls change them, and put back when the host says so.
+
+use crate::handle::{Order, SessionHandle};
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use windlass_session::{Checkpoint, CheckpointError, Checkpoints, Rewind, RewindOptions};
+use windlass_types::{Entry, EntryId, EntryKind, ToolUseId};
+
+/// Why files were not rewound. Nothing was changed then.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RewindError {
+    /// The session keeps no checkpoints.
+    #[error("File checkpointing is not enabled, so no files can be rewound.")]
+    Off,
+    /// A run is going on, whose tools may be changing files.
+    #[error("files cannot be rewound while a run is going on: wait for its result, or interrupt it")]
+    Running,
+    /// The session is closed.
+    #[error("the session is closed")]
+    Closed,
+    /// The checkpoints refused.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+}
+
+/// What a host wants of checkpoints, and where it waits.
+#[derive(Debug)]
+pub(crate) enum FileOrder {
+    List(oneshot::Sender<Result<Vec<Checkpoint>, RewindError>>),
+    Rewind { to: EntryId, how: How, leave_conflicts: bool, answer: oneshot::Sender<Result<Rewind, RewindError>> },
+}
+
+/// Whether to rewind, or only to say what that would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    Say,
+    Do,
+}
+
+impl SessionHandle {
+    /// The points to which files can be rewound, the oldest first: one for each
+    /// prompt since checkpoints are kept, and one for each rewind.
+    ///
+    /// # Errors
+    /// No checkpoints are kept, they cannot be read, or the session is closed.
+    pub fn checkpoints(&self) -> impl Future<Output = Result<Vec<Checkpoint>, RewindError>> + Send + 'static {
+        let (answer, waiting) = oneshot::channel();
+        self.wait(FileOrder::List(answer), waiting)
+    }
+
+    /// What [`rewind_files`](Self::rewind_files) would do. May be asked while a run is going on.
+    ///
+    /// # Errors
+    /// No checkpoints are kept, there is no such checkpoint, or the session is closed.
+    pub fn file_changes(&self, to: &EntryId) -> impl Future<Output = Result<Rewind, RewindError>> + Send + 'static {
+        let (answer, waiting) = oneshot::channel();
+        let order = FileOrder::Rewind { to: to.clone(), how: How::Say, leave_conflicts: false, answer };
+        self.wait(order, waiting)
+    }
+
+    /// Gives the files of the workspace that tools have changed since a prompt the
+    /// state that they had before it. Only what tools like Write and Edit changed
+    /// can be put back, not what programs did (Bash, MCP servers).
+    ///
+    /// What the files hold now is kept first: [`Rewind::undo`] is the checkpoint
+    /// that takes the rewind back. The conversation stays as it is. Files that
+    /// somebody else changed meanwhile are rewound too and named; see
+    /// [`rewind_own_files`](Self::rewind_own_files).
+    ///
+    /// The order is given at once, before the future is polled; dropping the
+    /// future loses only the outcome. Prompts that are given meanwhile wait.
+    ///
+    /// # Errors
+    /// A run is going on, no checkpoints are kept, there is no such checkpoint,
+    /// or the session is closed. No file was changed then. What goes wrong with one file is
+    /// said in the outcome.
+    pub fn rewind_files(&self, to: &EntryId) -> impl Future<Output = Result<Rewind, RewindError>> + Send + 'static {
+        let (answer, waiting) = oneshot::channel();
+        let order = FileOrder::Rewind { to: to.clone(), how: How::Do, leave_conflicts: false, answer };
+        self.wait(order, waiting)
+    }
+
+    /// As [`rewind_files`](Self::rewind_files), and leaves files alone that
+    /// somebody else has changed since the tools did.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn rewind_own_files(
+        &self,
+        to: &EntryId,
+    ) -> impl Future<Output = Result<Rewind, RewindError>> + Send + 'static {
+        let (answer, waiting) = oneshot::channel();
+        let order = FileOrder::Rewind { to: to.clone(), how: How::Do, leave_conflicts: true, answer };
+        self.wait(order, waiting)
+    }
+
+    fn wait<T: Send + 'static>(
+        &self,
+        order: FileOrder,
+        waiting: oneshot::Receiver<Result<T, RewindError>>,
+    ) -> impl Future<Output = Result<T, RewindError>> + Send + 'static {
+        let given = self.order(Order::Files(order));
+        async move {
+            given.map_err(|_| RewindError::Closed)?;
+            waiting.await.unwrap_or(Err(RewindError::Closed))
+        }
+    }
+}
+
+/// Keeps the files of one session.
+#[derive(Debug, Clone)]
+pub(crate) struct Keeper {
+    checkpoints: Arc<dyn Checkpoints>,
+    /// Ends when the checkpoint of every prompt until now has begun.
+    begun: Option<Shared<BoxFuture<'static, ()>>>,
+}
+
+impl Keeper {
+    pub(crate) fn new(checkpoints: Arc<dyn Checkpoints>) -> Self {
+        Self { checkpoints, begun: None }
+    }
+
+    /// Begins the checkpoints of the prompts among these entries, one after the
+    /// other. Nobody waits for that but those that need it.
+    pub(crate) fn heard(&mut self, entries: &[Entry]) {
+        for entry in entries {
+            let EntryKind::User(user) = &entry.kind else { continue };
+            if user.is_meta || user.is_summary {
+                continue;
+            }
+            let (before, checkpoints, id) = (self.begun.take(), Arc::clone(&self.checkpoints), entry.id.clone());
+            let begun = async move {
+                if let Some(before) = before {
+                    before.await;
+                }
+                match AssertUnwindSafe(checkpoints.begin(&id)).catch_unwind().await {
+                    Ok(Ok(())) => {}
+                    Ok(Err(error)) => tracing::warn!(%error, "the file checkpoint of a prompt could not begin"),
+                    Err(_) => tracing::warn!("the file checkpoint of a prompt panicked"),
+                }
+            };
+            let begun = begun.boxed().shared();
+            tokio::spawn(begun.clone());
+            self.begun = Some(begun);
+        }
+    }
+
+    /// Keeps the files that a call is about to change.
+    pub(crate) async fn keep(self, prompt: EntryId, call: ToolUseId, paths: Vec<PathBuf>) -> Result<(), String> {
+        self.ready().await;
+        let kept = AssertUnwindSafe(self.checkpoints.keep(&prompt, &call, &paths)).catch_unwind().await;
+        kept.map_err(|_| "keeping them panicked".to_owned())?.map_err(|error| error.to_string())
+    }
+
+    /// Notes what a call has left of the files that it was to change.
+    pub(crate) async fn changed(self, call: ToolUseId, paths: Vec<PathBuf>) {
+        if paths.is_empty() {
+            return;
+        }
+        match AssertUnwindSafe(self.checkpoints.changed(&call, &paths)).catch_unwind().await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "what a call has changed could not be noted"),
+            Err(_) => tracing::warn!("noting what a call has changed panicked"),
+        }
+    }
+
+    /// Carries out what a host wants.
+    pub(crate) async fn obey(self, order: FileOrder, directories: Vec<PathBuf>) {
+        self.ready().await;
+        let panicked = |_| RewindError::Closed;
+        match order {
+            FileOrder::List(answer) => {
+                let listed = AssertUnwindSafe(self.checkpoints.list()).catch_unwind().await;
+                // Whoever no longer waits needs no answer.
+                let _ = answer.send(listed.map_err(panicked).and_then(|listed| Ok(listed?)));
+            }
+            FileOrder::Rewind { to, how, leave_conflicts, answer } => {
+                let mut options = RewindOptions::within(directories);
+                options.leave_conflicts = leave_conflicts;
+                let work = match how {
+                    How::Say => self.checkpoints.changes(&to, &options),
+                    How::Do => self.checkpoints.rewind(&to, &options),
+                };
+                let done = AssertUnwindSafe(work).catch_unwind().await;
+                let _ = answer.send(done.map_err(panicked).and_then(|done| Ok(done?)));
+            }
+        }
+    }
+
+    /// Waits until the checkpoint of every prompt until now has begun.
+    pub(crate) async fn ready(&self) {
+        if let Some(begun) = self.begun.clone() {
+            begun.await;
+        }
+    }
+}
+
+impl FileOrder {
+    pub(crate) fn refuse(self, error: RewindError) {
+        match self {
+            Self::List(answer) => drop(answer.send(Err(error))),
+            Self::Rewind { answer, .. } => drop(answer.send(Err(error))),
+        }
+    }
+
+    pub(crate) fn is_rewind(&self) -> bool {
+        matches!(self, Self::Rewind { how: How::Do, .. })
+    }
+}
+
+/// Waits for a rewind that goes on; for ever if there is none.
+pub(crate) async fn rewound(rewinding: &mut Option<JoinHandle<()>>) {
+    match rewinding {
+        Some(work) => {
+            // Whoever waits for its outcome has heard of it.
+            let _ = work.await;
+            *rewinding = None;
+        }
+        None => std::future::pending().await,
+    }
+}
