@@ -122,6 +122,22 @@ async def an_answer_for_the_local_file_holds_in_the_next_session(world):
 
 
 @test
+async def a_kept_answer_holds_after_clear(world):
+    asked = []
+
+    async def decide(name, given, context):
+        asked.append(given["command"])
+        return PermissionResultAllow(updated_permissions=context.suggestions)
+
+    script = play(tool("Bash", command="touch made"), text("ok"))
+    async with client(world, can_use_tool=decide) as host:
+        await say(host, script)
+        await say(host, "/clear")
+        equal((await say(host, script)).permission_denials, [])
+    equal(asked, ["touch made"])
+
+
+@test
 async def suggestions_may_come_back_as_they_are(world):
     async def decide(name, given, context):
         assert context.suggestions, context

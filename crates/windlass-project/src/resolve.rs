@@ -208,7 +208,13 @@ impl Reading<'_> {
             self.note(format!("`env` does not count without trust in the project: {}", names(&all)));
             return;
         }
-        for (name, value) in env {
+        let (usable, unusable): (Vec<_>, Vec<_>) =
+            env.iter().partition(|(name, _)| !name.is_empty() && !name.contains('='));
+        if !unusable.is_empty() {
+            let unusable: Vec<String> = unusable.into_iter().map(|(name, _)| format!("{name:?}")).collect();
+            self.note(format!("no variable can have such a name: {}", names(&unusable)));
+        }
+        for (name, value) in usable {
             let setting = self.setting(value.clone());
             self.resolved.env.entry(name.clone()).or_insert_with(|| setting.clone());
             if file.layer != Layer::Project {

@@ -198,3 +198,11 @@ fn notes_stay_short() {
     assert_eq!(resolved.notes.len(), 1);
     assert!(resolved.notes[0].text.ends_with("and 992 more"));
 }
+
+#[test]
+fn a_variable_needs_a_name() {
+    let text = r#"{"env":{"":"x","A=B":"y","C":"z"}}"#;
+    let resolved = resolve(&[file(Layer::User, "f", Standing::trusted(), text)]).unwrap();
+    assert_eq!(resolved.env.keys().collect::<Vec<_>>(), ["C"]);
+    assert_eq!(resolved.notes.len(), 1);
+}
