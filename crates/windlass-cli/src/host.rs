@@ -78,12 +78,7 @@ struct Host {
 impl Host {
     fn new(flags: Flags) -> anyhow::Result<Self> {
         let cwd = std::env::current_dir()?.canonicalize()?;
-        let said = SettingsFlags {
-            settings: flags.text("settings"),
-            sources: flags.value("setting-sources"),
-            trust: flags.has("trust"),
-        };
-        let settings = Arc::new(ProjectSettings::read(&cwd, &said)?.for_host());
+        let settings = Arc::new(settings(&flags, &cwd)?);
         let commands = if flags.has("disable-slash-commands") { Commands::default() } else { settings.commands() };
         let skip = flags.has("dangerously-skip-permissions");
         let asked = flags.text("permission-mode").map(str::parse::<PermissionMode>).transpose().map_err(Usage)?;
@@ -300,7 +295,12 @@ impl Host {
             .mode(setup.permission_mode.unwrap_or(self.mode))
             .allow(usable(list("allowedTools")))
             .deny(list("disallowedTools"));
-        let mut permissions = self.settings.add_rules(permissions);
+        let mut permissions = if setup.fresh {
+            // Answers may have been kept since the first session.
+            settings(&self.flags, &self.cwd)?.add_rules(permissions)
+        } else {
+            self.settings.add_rules(permissions)
+        };
         if self.bypass_allowed {
             permissions = permissions.allow_bypass();
         }
@@ -317,6 +317,16 @@ impl Host {
             None => permissions,
         })
     }
+}
+
+/// The settings that hold now.
+fn settings(flags: &Flags, cwd: &Path) -> anyhow::Result<ProjectSettings> {
+    let said = SettingsFlags {
+        settings: flags.text("settings"),
+        sources: flags.value("setting-sources"),
+        trust: flags.has("trust"),
+    };
+    Ok(ProjectSettings::read(cwd, &said)?.for_host())
 }
 
 /// The allow rules that can be used. One that cannot allows nothing, which is
