@@ -292,6 +292,28 @@ async def a_fork_of_a_session_in_use(world):
 
 
 @test
+async def a_fork_of_a_compacted_session(world):
+    store = InMemorySessionStore()
+    async with client(world, session_store=store) as talk:
+        source = (await say(talk, "one " + play(text("a")))).session_id
+        await say(talk, "two " + play(text("b")))
+        await talk.query("/compact")
+        await collect(talk.receive_response())
+        # A command leaves its lines before its result as well.
+        equal(await stored(store, world, source), entries_of(world, log(world, source)))
+        await say(talk, "three " + play(text("c")))
+    plain = await heard(world, resume=source)
+    fork = await heard(world, resume=source, fork_session=True)
+    equal(fork.result, plain.result)
+    kinds = [line.get("subtype", line["type"]) for line in lines(log(world, fork.session_id)) if "uuid" in line]
+    equal(kinds[0], "compact_boundary")
+    [messages, copied] = [in_home(get_session_messages, world, one) for one in (source, fork.session_id)]
+    equal([message.message for message in copied[:3]], [message.message for message in messages[:3]])
+    moved = await heard(world, resume=source, session_store=store, **elsewhere(world))
+    contains(moved.result, "three")
+
+
+@test
 async def nothing_is_kept(world):
     end = await ask(world, play(text("x")), extra_args={"no-session-persistence": None})
     equal(end.result, "x")

@@ -117,6 +117,12 @@ impl<F: FnMut() -> EntryId> Copy<'_, F> {
                 let last = message.block_ids.last().filter(|_| message.block_ids.len() == message.content.len());
                 entry.id = last.cloned().unwrap_or_else(|| self.id(&entry.id));
             }
+            EntryKind::Compacted(record) => {
+                // A boundary begins anew.
+                record.before = self.mapped(record.before.as_ref());
+                entry.parent = None;
+                entry.id = self.id(&entry.id);
+            }
             _ => return None,
         }
         self.last = Some(entry.id.clone());

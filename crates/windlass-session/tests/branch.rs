@@ -1,6 +1,6 @@
 //! Invariants of copies and of going back, over generated sessions.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
+#![expect(clippy::unwrap_used, reason = "test code")]
 
 mod common;
 

@@ -89,10 +89,13 @@ impl LogEncoder {
             session_id: self.session.as_str(),
             version: &self.header.version,
             git_branch: self.header.git_branch.as_deref(),
-            forked_from: self.header.origin.as_ref().and_then(|origin| {
-                Some(ForkedFrom { session_id: origin.session.as_str(), message_uuid: origin.of(uuid)?.as_str() })
-            }),
+            forked_from: self.forked_from(uuid),
         }
+    }
+
+    fn forked_from(&self, uuid: &EntryId) -> Option<ForkedFrom<'_>> {
+        let origin = self.header.origin.as_ref()?;
+        Some(ForkedFrom { session_id: origin.session.as_str(), message_uuid: origin.of(uuid)?.as_str() })
     }
 
     fn user(&self, entry: &Entry, user: &UserEntry, out: &mut Vec<u8>) {
@@ -171,6 +174,7 @@ impl LogEncoder {
                 session_id: self.session.as_str(),
                 version: &self.header.version,
                 git_branch: self.header.git_branch.as_deref(),
+                forked_from: self.forked_from(&entry.id),
             },
         );
     }

@@ -66,6 +66,8 @@ pub(super) struct BoundaryLine<'a> {
     pub version: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub git_branch: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<ForkedFrom<'a>>,
 }
 
 #[derive(Serialize)]
