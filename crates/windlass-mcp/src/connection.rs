@@ -19,7 +19,6 @@ use rmcp::transport::Transport;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::future::Future;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -345,28 +344,26 @@ impl Greeting {
     }
 }
 
-fn greet<T: Transport<RoleClient> + 'static>(
+async fn greet<T: Transport<RoleClient> + 'static>(
     listener: Listener,
     transport: T,
     lifecycle: ClientLifecycleMode,
-) -> impl Future<Output = Result<RunningService<RoleClient, Listener>, Greeting>> {
-    async move {
-        serve_client_with_lifecycle(listener, transport, lifecycle).await.map_err(|error| match error {
-            error if error.is_authorization_required() => Greeting::NeedsAuth,
-            ClientInitializeError::JsonRpcError(error)
-                if matches!(error.code, ErrorCode::METHOD_NOT_FOUND | ErrorCode::UNSUPPORTED_PROTOCOL_VERSION) =>
-            {
-                Greeting::NoHandshake
-            }
-            ClientInitializeError::JsonRpcError(error) => {
-                Greeting::Failed(format!("it refused the greeting: {}", error.message))
-            }
-            ClientInitializeError::ConnectionClosed(_) => Greeting::Failed("it closed the connection".to_owned()),
-            ClientInitializeError::TransportError { error, .. } => Greeting::Failed(chain(&*error.error)),
-            // The texts of the other kinds show whole messages.
-            _ => Greeting::Failed("its answer to the greeting is not understood".to_owned()),
-        })
-    }
+) -> Result<RunningService<RoleClient, Listener>, Greeting> {
+    serve_client_with_lifecycle(listener, transport, lifecycle).await.map_err(|error| match error {
+        error if error.is_authorization_required() => Greeting::NeedsAuth,
+        ClientInitializeError::JsonRpcError(error)
+            if matches!(error.code, ErrorCode::METHOD_NOT_FOUND | ErrorCode::UNSUPPORTED_PROTOCOL_VERSION) =>
+        {
+            Greeting::NoHandshake
+        }
+        ClientInitializeError::JsonRpcError(error) => {
+            Greeting::Failed(format!("it refused the greeting: {}", error.message))
+        }
+        ClientInitializeError::ConnectionClosed(_) => Greeting::Failed("it closed the connection".to_owned()),
+        ClientInitializeError::TransportError { error, .. } => Greeting::Failed(chain(&*error.error)),
+        // The texts of the other kinds show whole messages.
+        _ => Greeting::Failed("its answer to the greeting is not understood".to_owned()),
+    })
 }
 
 /// An error with what caused it.

@@ -92,10 +92,11 @@ impl Collector {
         self.bytes += schema.as_str().len();
         self.names.insert(name.clone());
         let hints = tool.annotations.unwrap_or_default();
-        let mut annotations = McpToolHints::default();
-        annotations.read_only = hints.read_only_hint.unwrap_or_default();
-        annotations.destructive = hints.destructive_hint.unwrap_or_default();
-        annotations.open_world = hints.open_world_hint.unwrap_or_default();
+        let annotations = McpToolHints {
+            read_only: hints.read_only_hint.unwrap_or_default(),
+            destructive: hints.destructive_hint.unwrap_or_default(),
+            open_world: hints.open_world_hint.unwrap_or_default(),
+        };
         let description = description(tool.description.as_deref().unwrap_or_default());
         Ok(RemoteTool { info: McpToolInfo { name, description, annotations }, schema })
     }
@@ -136,27 +137,27 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn collect(tools: Value) -> Vec<RemoteTool> {
+    fn collect(tools: &Value) -> Vec<RemoteTool> {
         let page = serde_json::from_value(json!({ "tools": tools })).unwrap();
         let mut collector = Collector::default();
         assert_eq!(collector.take("s", page), Some(None));
         collector.finish()
     }
 
-    fn tool(name: &str, schema: Value) -> Value {
+    fn tool(name: &str, schema: &Value) -> Value {
         json!({ "name": name, "inputSchema": schema })
     }
 
     #[test]
     fn tools_that_cannot_be_used_leave_the_others() {
-        let tools = collect(json!([
-            tool("b", json!({})),
-            tool("", json!({})),
-            tool("a", json!({ "type": "object", "properties": {} })),
-            tool("a", json!({ "type": "object" })),
-            tool("array", json!({ "type": "array" })),
+        let tools = collect(&json!([
+            tool("b", &json!({})),
+            tool("", &json!({})),
+            tool("a", &json!({ "type": "object", "properties": {} })),
+            tool("a", &json!({ "type": "object" })),
+            tool("array", &json!({ "type": "array" })),
             { "name": "no schema" },
-            tool("big", json!({ "description": "x".repeat(LONGEST_SCHEMA) })),
+            tool("big", &json!({ "description": "x".repeat(LONGEST_SCHEMA) })),
             7,
         ]));
         let names: Vec<&str> = tools.iter().map(|tool| tool.info.name.as_str()).collect();
@@ -167,21 +168,21 @@ mod tests {
 
     #[test]
     fn what_a_server_says_is_bounded() {
-        let many: Vec<Value> = (0..MOST_TOOLS + 5).map(|n| tool(&format!("t{n}"), json!({}))).collect();
-        assert_eq!(collect(json!(many)).len(), MOST_TOOLS);
+        let many: Vec<Value> = (0..MOST_TOOLS + 5).map(|n| tool(&format!("t{n}"), &json!({}))).collect();
+        assert_eq!(collect(&json!(many)).len(), MOST_TOOLS);
         let large: Vec<Value> =
-            (0..100).map(|n| tool(&format!("t{n}"), json!({ "description": "x".repeat(60 * 1024) }))).collect();
-        assert_eq!(collect(json!(large)).len(), LONGEST_SCHEMAS / (60 * 1024 + 35));
+            (0..100).map(|n| tool(&format!("t{n}"), &json!({ "description": "x".repeat(60 * 1024) }))).collect();
+        assert_eq!(collect(&json!(large)).len(), LONGEST_SCHEMAS / (60 * 1024 + 35));
         for (text, kept) in [("é".repeat(2048), 2048), ("é".repeat(2049), 2049), ("é".repeat(9000), 2049)] {
             let tool = json!({ "name": "a", "description": text, "inputSchema": {} });
-            assert_eq!(collect(json!([tool]))[0].info.description.chars().count(), kept);
+            assert_eq!(collect(&json!([tool]))[0].info.description.chars().count(), kept);
         }
     }
 
     #[test]
     fn hints_are_shown() {
         let tool = json!({ "name": "a", "inputSchema": {}, "annotations": { "readOnlyHint": true } });
-        let tools = collect(json!([tool]));
+        let tools = collect(&json!([tool]));
         assert!(tools[0].info.annotations.read_only && !tools[0].info.annotations.destructive);
     }
 }

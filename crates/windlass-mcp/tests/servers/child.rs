@@ -1,5 +1,7 @@
 //! Servers as programs: this test binary, started again.
 
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it speaks over its standard streams")]
+
 use rmcp::ServiceExt;
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
@@ -30,7 +32,7 @@ fn say(message: &Value) {
     let _ = writeln!(out, "{message}").and_then(|()| out.flush());
 }
 
-fn answer(id: &Value, result: Value) {
+fn answer(id: &Value, result: &Value) {
     say(&json!({ "jsonrpc": "2.0", "id": id, "result": result }));
 }
 
@@ -62,7 +64,9 @@ fn odd(behaviour: &str) {
         }
         "pings" => {
             std::thread::spawn(|| {
-                (0_u64..).for_each(|id| say(&json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })))
+                for id in 0_u64.. {
+                    say(&json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }));
+                }
             });
         }
         _ => {}
@@ -72,27 +76,27 @@ fn odd(behaviour: &str) {
         let Ok(message) = serde_json::from_str::<Value>(&line.unwrap()) else { continue };
         let (id, method) = (message["id"].clone(), message["method"].as_str().unwrap_or_default());
         match (behaviour, method) {
-            ("bad greeting", "initialize") => answer(&id, json!({ "hello": 1 })),
+            ("bad greeting", "initialize") => answer(&id, &json!({ "hello": 1 })),
             ("refuses", "initialize") => {
                 say(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32603, "message": "not today" } }));
             }
             (_, "initialize") => {
                 let info = json!({ "name": behaviour, "version": "9" });
                 let offers = json!({ "tools": { "listChanged": true } });
-                answer(&id, json!({ "protocolVersion": "2025-06-18", "capabilities": offers, "serverInfo": info }));
+                answer(&id, &json!({ "protocolVersion": "2025-06-18", "capabilities": offers, "serverInfo": info }));
             }
             ("no list", "tools/list") => {}
             ("endless list", "tools/list") => {
                 let page: Vec<Value> = (0..20).map(|n| tool(&format!("t{n}-{calls}"))).collect();
                 calls += 1;
-                answer(&id, json!({ "tools": page, "nextCursor": calls.to_string() }));
+                answer(&id, &json!({ "tools": page, "nextCursor": calls.to_string() }));
             }
-            ("empty pages", "tools/list") => answer(&id, json!({ "tools": [], "nextCursor": "again" })),
+            ("empty pages", "tools/list") => answer(&id, &json!({ "tools": [], "nextCursor": "again" })),
             ("clash", "tools/list") => {
-                answer(&id, json!({ "tools": [tool("a.b"), tool("a_b"), tool("a b"), tool("a_b")] }))
+                answer(&id, &json!({ "tools": [tool("a.b"), tool("a_b"), tool("a b"), tool("a_b")] }))
             }
-            ("odd tools", "tools/list") => answer(&id, json!({ "tools": [7, { "name": "x" }, tool("good")] })),
-            (_, "tools/list") => answer(&id, json!({ "tools": [tool("go")] })),
+            ("odd tools", "tools/list") => answer(&id, &json!({ "tools": [7, { "name": "x" }, tool("good")] })),
+            (_, "tools/list") => answer(&id, &json!({ "tools": [tool("go")] })),
             ("dies in a call", "tools/call") => {
                 eprintln!("segmentation fault, sort of");
                 std::process::exit(11);
@@ -100,16 +104,16 @@ fn odd(behaviour: &str) {
             ("no answer", "tools/call") => {}
             ("nonsense", "tools/call") => {
                 println!("thinking…\n{{\"jsonrpc\"\n[1,2]\n");
-                answer(&id, json!({ "content": [{ "type": "text", "text": "done" }] }));
+                answer(&id, &json!({ "content": [{ "type": "text", "text": "done" }] }));
             }
-            ("wrong answer", "tools/call") => answer(&id, json!({ "tools": 1 })),
+            ("wrong answer", "tools/call") => answer(&id, &json!({ "tools": 1 })),
             ("long line", "tools/call") => {
-                answer(&id, json!({ "content": [{ "type": "text", "text": "x".repeat(17 << 20) }] }))
+                answer(&id, &json!({ "content": [{ "type": "text", "text": "x".repeat(17 << 20) }] }))
             }
             (_, "tools/call") => {
                 calls += 1;
                 let text = json!({ "calls": calls, "meta": message["params"]["_meta"], "arguments": message["params"]["arguments"] });
-                answer(&id, json!({ "content": [{ "type": "text", "text": text.to_string() }] }));
+                answer(&id, &json!({ "content": [{ "type": "text", "text": text.to_string() }] }));
             }
             ("no answer", "notifications/cancelled") => {
                 // Told by what the list of tools is from now on.

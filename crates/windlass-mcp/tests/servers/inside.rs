@@ -28,8 +28,8 @@ impl Host {
         Arc::new(Self { push, pushed, heard, told: Notify::new(), tools: Mutex::new(vec!["one"]) })
     }
 
-    fn push(&self, message: Value) {
-        self.push.send(JsonText::of(&message).unwrap()).unwrap();
+    fn push(&self, message: &Value) {
+        self.push.send(JsonText::of(message).unwrap()).unwrap();
     }
 
     fn heard(&self, method: &str) -> Vec<Value> {
@@ -106,7 +106,7 @@ async fn a_changed_list_is_read_again() {
     assert_eq!(names(&servers.tools()), ["mcp__in__one"]);
     host.tools.lock().unwrap().push("two");
     for _ in 0..100 {
-        host.push(json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
+        host.push(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
     }
     tokio::time::timeout(LONG, changes.changed()).await.unwrap();
     assert_eq!(names(&servers.tools()), ["mcp__in__one", "mcp__in__two"]);
@@ -171,7 +171,7 @@ async fn answered(host: &Host) -> Value {
 async fn questions_are_put_to_a_person_or_declined() {
     let (host, person) = (Host::new(), Arc::new(Person(Mutex::default())));
     let _servers = one_with(&host, options().with_elicitation(Arc::clone(&person) as _)).await;
-    host.push(question());
+    host.push(&question());
     assert_eq!(answered(&host).await["result"], json!({ "action": "accept", "content": { "name": "Ada" } }));
     let asked = person.0.lock().unwrap().remove(0);
     assert_eq!((asked.server.as_str(), asked.message.as_str()), ("in", "Who are you?"));
@@ -180,7 +180,7 @@ async fn questions_are_put_to_a_person_or_declined() {
 
     let host = Host::new();
     let _servers = one(&host).await;
-    host.push(question());
+    host.push(&question());
     assert_eq!(answered(&host).await["result"]["action"], "decline");
     assert!(host.heard("initialize")[0]["params"]["capabilities"]["elicitation"].is_null());
 }
