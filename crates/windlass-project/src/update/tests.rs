@@ -1,5 +1,5 @@
 use super::*;
-use crate::{SettingsRequest, load};
+use crate::{Settings, SettingsRequest, load};
 use windlass_permission::parse_rule;
 use windlass_types::RuleValue;
 
@@ -246,4 +246,52 @@ fn many_writers_lose_nothing() {
         }
     });
     assert_eq!(ground.allowed().len(), 40);
+}
+
+mod any_file {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::{Value, json};
+
+    fn texts() -> impl Strategy<Value = Vec<String>> {
+        prop::collection::vec("Bash\\([a-z() *\\\\]{1,6}\\)", 0..3)
+    }
+
+    fn settings() -> impl Strategy<Value = Value> {
+        (texts(), texts(), texts(), any::<Option<bool>>(), "\\PC{0,8}").prop_map(|(allow, ask, deny, flag, odd)| {
+            json!({"permissions": {"allow": allow, "ask": ask, "deny": deny, "x": flag}, "other": [odd, 1.5e3], "env": {"A": odd}})
+        })
+    }
+
+    fn update() -> impl Strategy<Value = PermissionUpdate> {
+        let rule = "[a-z()*\\\\ ]{1,6}".prop_map(|content| RuleValue::new("Bash", content));
+        let behavior = prop::sample::select(vec![Behavior::Allow, Behavior::Ask]);
+        (prop::collection::vec(rule, 0..3), behavior, 0..5_u8).prop_map(|(rules, behavior, kind)| {
+            let destination = LOCAL;
+            match kind {
+                0 => PermissionUpdate::AddRules { rules, behavior, destination },
+                1 => PermissionUpdate::ReplaceRules { rules, behavior, destination },
+                2 => PermissionUpdate::RemoveRules { rules, behavior, destination },
+                3 => PermissionUpdate::AddDirectories { directories: vec!["/a\"b".into()], destination },
+                _ => PermissionUpdate::SetMode { mode: PermissionMode::Plan, destination },
+            }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn keeps_what_a_change_does_not_name(settings in settings(), update in update(), pretty in any::<bool>()) {
+            let text = if pretty { serde_json::to_string_pretty(&settings).unwrap() } else { settings.to_string() };
+            let Some(changed) = updated(&text, &update).unwrap() else { return Ok(()) };
+            Settings::parse(&changed).unwrap();
+            let after: Value = serde_json::from_str(&changed).unwrap();
+            for key in ["other", "env"] {
+                prop_assert_eq!(&after[key], &settings[key]);
+            }
+            for key in ["deny", "x"] {
+                prop_assert_eq!(&after["permissions"][key], &settings["permissions"][key]);
+            }
+            prop_assert_eq!(updated(&changed, &update).unwrap(), None, "the same again changes nothing");
+        }
+    }
 }
