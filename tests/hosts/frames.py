@@ -226,5 +226,30 @@ async def the_program_writes_what_is_accepted(world):
     equal(len(await played(world, LIVE)), len(expected))
 
 
+@test
+async def questions_come_after_what_they_are_about(world):
+    """A host that is asked about a call has seen the call."""
+    host = Host(world, *ASKING)
+    host.send(control("initialize", id="i", hooks={"PreToolUse": [{"matcher": None, "hookCallbackIds": ["pre"]}]}))
+    for _ in range(5):
+        host.send(user(play(*[tool("Bash", command="true > made")] * 8, text("end"))))
+        told, asked = set(), 0
+        while True:
+            frame = host.next(lambda _: True, "frame")
+            if frame["type"] == "assistant":
+                told |= {block["id"] for block in frame["message"]["content"] if block["type"] == "tool_use"}
+            elif frame["type"] == "control_request":
+                request = frame["request"]
+                assert request["tool_use_id"] in told, f"{request['subtype']} came before its call"
+                asked += 1
+                allow = {"behavior": "allow", "updatedInput": request["input"]}
+                host.send(answer(frame, allow if request["subtype"] == "can_use_tool" else {}))
+            elif frame["type"] == "result":
+                break
+        equal(asked, 16)
+    host.close_input()
+    equal(host.exit(), 0)
+
+
 if __name__ == "__main__":
     common.main()

@@ -15,9 +15,11 @@ mod pump;
 mod queries;
 mod queue;
 mod reader;
+mod rewind;
 mod scene;
 mod setup;
 mod spent;
+mod told;
 mod turn;
 mod turns;
 
@@ -100,8 +102,17 @@ pub struct Served {
 /// one session, and writes frames to another byte stream.
 ///
 /// The session is opened by `open` when the first prompt comes, with what the
-/// host has said until then. Input is read all the time, also while a run goes
-/// on; prompts wait for their turn, and each gets exactly one result.
+/// host has said until then. Input is read all the time, also while a session is
+/// opened and while a run goes on; prompts wait for their turn, and each gets
+/// exactly one result. A prompt is never put into the run before it: a host that
+/// wants it read at once sends it with `priority: "now"`, which stops that run.
+///
+/// # Slash commands
+/// A prompt of one text that begins with a slash may be a command. `/clear` opens
+/// a new session and closes the old one, whose log stays; `/compact` is a run that
+/// replaces the conversation by a summary; `/cost` and `/context` are answered here.
+/// Sessions may bring others, see [`Opened::with_commands`]. What is no command is
+/// text. Messages with `client_composed: true` or `shouldQuery: false` are never commands.
 ///
 /// # Bounds
 /// 4 MiB of frames wait for a host that does not read; then the session waits.

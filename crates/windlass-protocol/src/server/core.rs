@@ -12,9 +12,11 @@ use super::outbox::{Gone, Outbox};
 use super::permission::HostPermissions;
 use super::queue::Queue;
 use super::requests::Requests;
+use super::rewind::Rewinds;
 use super::scene::Scene;
 use super::setup::{HostSetup, Initialize, Models, Opened};
 use super::spent::Spent;
+use super::told::Told;
 use crate::{FrameMapper, line};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,7 +32,9 @@ pub(crate) struct Core {
     pub(crate) hooks: HostHooks,
     pub(crate) permissions: HostPermissions,
     pub(crate) scene: Arc<Scene>,
+    pub(crate) told: Arc<Told>,
     pub(crate) mcp: Orders,
+    pub(crate) rewinds: Rewinds,
     mapper: Mutex<FrameMapper>,
     state: Mutex<State>,
     /// Told when a run ends.
@@ -83,6 +87,7 @@ impl Core {
     pub(crate) fn new(options: ServerOptions, outbox: Outbox) -> Self {
         let requests = Arc::new(Requests::new(outbox.clone(), Arc::clone(&options.ids)));
         let scene = Arc::new(Scene::default());
+        let told = Arc::<Told>::default();
         scene.set_permission_mode(options.permission_mode);
         let ids = Arc::clone(&options.ids);
         let mut mapper = FrameMapper::new(options.frames.clone(), move || ids.bits());
@@ -95,9 +100,10 @@ impl Core {
             ..State::default()
         };
         Self {
-            hooks: HostHooks::new(Arc::clone(&requests), Arc::clone(&scene)),
-            permissions: HostPermissions::new(Arc::clone(&requests)),
+            hooks: HostHooks::new(Arc::clone(&requests), Arc::clone(&scene), Arc::clone(&told)),
+            permissions: HostPermissions::new(Arc::clone(&requests), Arc::clone(&told)),
             mcp,
+            rewinds: Rewinds::new(outbox.clone()),
             mapper: Mutex::new(mapper),
             state: Mutex::new(state),
             settled: Notify::new(),
@@ -108,6 +114,7 @@ impl Core {
             outbox,
             requests,
             scene,
+            told,
         }
     }
 

@@ -6,6 +6,7 @@ mod output;
 
 use super::requests::{AskError, Requests};
 use super::scene::Scene;
+use super::told::Told;
 use crate::same::same_json;
 use async_trait::async_trait;
 use futures_util::future::join_all;
@@ -88,6 +89,7 @@ struct Shared {
     table: RwLock<Vec<Registered>>,
     requests: Arc<Requests>,
     scene: Arc<Scene>,
+    told: Arc<Told>,
 }
 
 impl fmt::Debug for HostHooks {
@@ -97,8 +99,8 @@ impl fmt::Debug for HostHooks {
 }
 
 impl HostHooks {
-    pub(crate) fn new(requests: Arc<Requests>, scene: Arc<Scene>) -> Self {
-        Self(Arc::new(Shared { table: RwLock::default(), requests, scene }))
+    pub(crate) fn new(requests: Arc<Requests>, scene: Arc<Scene>, told: Arc<Told>) -> Self {
+        Self(Arc::new(Shared { table: RwLock::default(), requests, scene, told }))
     }
 
     fn table(&self) -> Vec<Registered> {
@@ -147,6 +149,9 @@ impl Hook for HostHooks {
     }
 
     async fn answer(&self, cx: &HookContext, call: &HookCall) -> Option<HookOutcome> {
+        if let HookCall::PreToolUse { tool_use_id, .. } = call {
+            self.0.told.of(tool_use_id).await;
+        }
         let table = self.table();
         let asked = table
             .iter()

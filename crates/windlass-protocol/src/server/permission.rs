@@ -1,6 +1,7 @@
 //! Questions about tool calls, put to the host.
 
 use super::requests::Requests;
+use super::told::Told;
 use crate::mapper::reason_type;
 use crate::same::same_json;
 use async_trait::async_trait;
@@ -17,6 +18,7 @@ use windlass_types::{JsonText, PermissionAnswer, PermissionRequest, PermissionUp
 #[derive(Clone)]
 pub struct HostPermissions {
     requests: Arc<Requests>,
+    told: Arc<Told>,
     /// How many questions wait.
     asking: watch::Sender<usize>,
 }
@@ -28,8 +30,8 @@ impl fmt::Debug for HostPermissions {
 }
 
 impl HostPermissions {
-    pub(crate) fn new(requests: Arc<Requests>) -> Self {
-        Self { requests, asking: watch::Sender::new(0) }
+    pub(crate) fn new(requests: Arc<Requests>, told: Arc<Told>) -> Self {
+        Self { requests, told, asking: watch::Sender::new(0) }
     }
 
     /// How many questions wait for the host.
@@ -98,6 +100,7 @@ impl<'a> Question<'a> {
 #[async_trait]
 impl CanUseTool for HostPermissions {
     async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer {
+        self.told.of(&request.tool_use_id).await;
         let _counted = Counted::new(&self.asking);
         match self.requests.ask(&Question::new(&request), None).await {
             Ok(answer) => read(&request.input, answer.as_ref()),

@@ -5,7 +5,7 @@ use super::frames::Lifecycle;
 use super::outbox::Gone;
 use std::sync::Arc;
 use windlass_runtime::{EventStream, SessionError};
-use windlass_types::{Event, EventKind, HookEventName, StateChange};
+use windlass_types::{ContentBlock, Event, EventKind, HookEventName, StateChange};
 
 /// Why events stopped.
 #[derive(Debug)]
@@ -88,7 +88,11 @@ impl Pump<'_> {
             self.core.flush_mirror().await?;
         }
         self.write(&event).await?;
+        if let EventKind::BlockFinished { block: ContentBlock::ToolUse(call), .. } = &event.kind {
+            self.core.told.tell(&call.id);
+        }
         if let EventKind::RunFinished(result) = &event.kind {
+            self.core.told.forget();
             self.finished(crate::is_error(&result.outcome)).await?;
         }
         Ok(())
@@ -106,6 +110,7 @@ impl Pump<'_> {
             state.running = false;
             state.answering.take()
         };
+        self.core.rewinds.run_ended();
         self.core.say_lifecycle(answered.as_deref(), Lifecycle::Completed).await?;
         self.core.advance();
         if self.core.is_idle() {

@@ -4,7 +4,7 @@
 //! the variants are read from the sources, so that a new one fails here until it
 //! is covered. With `WINDLASS_FRAMES` set, the lines are written to that file:
 //! `tests/hosts/frames.py` and `frames.mjs` give them to the SDKs.
-#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
 mod cases;
 mod variants;
