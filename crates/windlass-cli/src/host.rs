@@ -179,6 +179,7 @@ impl Host {
         })
         .with_commands(commands::listed(&self.commands), commands::expand(Arc::clone(&self.commands)))
         .with_settings(windlass::JsonText::of(&self.settings.shown())?)
+        .with_thinking(self.thinking()?)
         .with_context(move || live::context(prompt.clone(), &append, &tools))
         .with_environment(move |variables| {
             if let Err(problem) = environment.take(variables) {
@@ -217,8 +218,8 @@ impl Host {
             .mcp_servers(self.mcp.servers.clone())
             .system_prompt(prompt)
             .append_system_prompt(&append)
-            .thinking(match setup.thinking {
-                Some(thinking) => thinking.unwrap_or_default(),
+            .thinking(match setup.thinking.flatten() {
+                Some(thinking) => thinking,
                 None => self.thinking()?,
             })
             .include_partial_messages(flags.has("include-partial-messages"))

@@ -39,7 +39,9 @@
 //! | `ToolFinished` | `user` with the result, and the structured output as `tool_use_result` |
 //! | `ToolProgress` | `tool_progress` |
 //! | `PermissionResolved` | `system/permission_denied`, unless the host itself denied |
+//! | `HookRan` | `system/informational` for what hooks have to say; with hook events, `hook_started` and `hook_response` for hooks that are not the host's |
 //! | `Status` | `system/status`, `api_retry`, `model_fallback`, `informational` |
+//! | `Compacted` | `system/status`, `system/compact_boundary`, and the summary as `user` |
 //! | `StateChanged` | `system/status` for the permission mode |
 //! | `RunFinished` | what explains the end (`assistant` or `user`), then `result` |
 //!

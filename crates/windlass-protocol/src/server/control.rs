@@ -39,6 +39,12 @@ pub(crate) fn field<T: for<'de> Deserialize<'de>>(body: &JsonText, name: &str) -
     }
 }
 
+/// Whether a field was given, be it null.
+fn has_field(body: &JsonText, name: &str) -> Result<bool, Refusal> {
+    let fields: BTreeMap<String, JsonText> = body.to().map_err(|error| Refusal::new(error.to_string()))?;
+    Ok(fields.contains_key(name))
+}
+
 /// What this side does of what later versions of the protocol added.
 pub(crate) const CAPABILITIES: [&str; 2] = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1"];
 
@@ -232,13 +238,18 @@ impl Core {
     }
 
     fn set_thinking(&self, body: &JsonText) -> Answer {
-        let thinking = field::<u32>(body, "max_thinking_tokens")?.map(|tokens| match tokens {
+        const NAME: &str = "max_thinking_tokens";
+        let thinking = field::<u32>(body, NAME)?.map(|tokens| match tokens {
             0 => Thinking::Off,
             tokens => Thinking::Budget(tokens),
         });
+        if thinking.is_none() && !has_field(body, NAME)? {
+            // Only how it is displayed was to change.
+            return Ok(None);
+        }
         let mut state = self.lock();
         if let Some(live) = &state.session {
-            let _ = live.handle.set_thinking(thinking.unwrap_or_default());
+            let _ = live.handle.set_thinking(thinking.unwrap_or(live.extras.thinking));
         }
         state.thinking = Some(thinking);
         Ok(None)

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use windlass_types::{ContentBlock, JsonText};
+use windlass_types::{ContentBlock, JsonText, Thinking};
 
 /// Takes variables that replace those of the environment.
 pub(crate) type Environment = Arc<dyn Fn(&BTreeMap<String, String>) + Send + Sync>;
@@ -45,6 +45,7 @@ pub(crate) struct Extras {
     pub(crate) rename: Option<Rename>,
     pub(crate) context: Option<Context>,
     pub(crate) settings: Option<JsonText>,
+    pub(crate) thinking: Thinking,
     pub(crate) only_compacts_when_told: bool,
 }
 
@@ -100,6 +101,13 @@ impl Opened {
     #[must_use]
     pub fn with_auto_compact(mut self, on: bool) -> Self {
         self.extras.only_compacts_when_told = !on;
+        self
+    }
+
+    /// Says how the session reasons when the host asks for nothing else. Default: not at all.
+    #[must_use]
+    pub fn with_thinking(mut self, thinking: Thinking) -> Self {
+        self.extras.thinking = thinking;
         self
     }
 

@@ -4,6 +4,7 @@ use crate::host::{Host, options};
 use crate::world::{acts, says, script};
 use serde_json::{Value, json};
 use windlass_model::ScriptedModel;
+use windlass_types::Thinking;
 
 async fn ask(host: &mut Host, subtype: &str, request: Value) -> Value {
     host.order("q", request, subtype).await;
@@ -201,6 +202,30 @@ async fn settings_change_the_model_and_the_environment_or_nothing() {
     host.say("go").await;
     assert_eq!(host.until("system", "init").await.0["model"], "other");
     assert_eq!(host.seen.variables.lock().unwrap()["K"], "V");
+    host.hang_up();
+    host.end().await.0.unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thinking_budget_comes_goes_and_goes_back() {
+    let model = ScriptedModel::from_fn(|_, _| says("ok"));
+    let mut host = Host::start(model.clone(), options());
+    let own = Thinking::Budget(1_500);
+    for (at, (request, expected)) in [
+        (json!({}), own),
+        (json!({ "max_thinking_tokens": 2_000 }), Thinking::Budget(2_000)),
+        (json!({ "thinking_display": "omitted" }), Thinking::Budget(2_000)),
+        (json!({ "max_thinking_tokens": 0 }), Thinking::Off),
+        (json!({ "max_thinking_tokens": null }), own),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!(ask(&mut host, "set_max_thinking_tokens", request.clone()).await["subtype"], "success");
+        host.say("go").await;
+        host.result().await;
+        assert_eq!(model.requests()[at].thinking, expected, "{request}");
+    }
     host.hang_up();
     host.end().await.0.unwrap();
 }

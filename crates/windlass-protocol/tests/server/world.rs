@@ -16,7 +16,7 @@ use windlass_tool::{
     Cancel, DynTool, EntryKind, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome, ResolvedPath,
     ToolCx, ToolSet, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions, tool_fn,
 };
-use windlass_types::{JsonText, ModelInfo, SessionId};
+use windlass_types::{JsonText, ModelInfo, SessionId, Thinking};
 
 type In = BTreeMap<String, Value>;
 
@@ -97,7 +97,11 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
         Path::new("/w"),
     )?;
     policy.set_mode(setup.permission_mode.unwrap_or_default())?;
-    let profile = |name: &str| ModelProfile::new(name, ModelInfo::new(10_000_000, 100));
+    let profile = |name: &str| {
+        let mut info = ModelInfo::new(10_000_000, 10_000);
+        info.thinking_budget = true;
+        ModelProfile::new(name, info)
+    };
     let model_name = setup.model.clone().flatten().unwrap_or_else(|| "m".to_owned());
     // Each session has an id of its own: s, s2, s3.
     let opened = seen.opened.fetch_add(1, Ordering::SeqCst);
@@ -106,6 +110,7 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
     let mut machine = MachineConfig::new(SessionId::from(id), 7, profile(&model_name), policy, "/w".into());
     machine.tools = tools.specs();
     machine.raw_frames = true;
+    machine.thinking = setup.thinking.flatten().unwrap_or(Thinking::Budget(1_500));
     let mut ports = Ports::new(Arc::new(model), tools, Arc::new(NoFiles), Arc::new(NoPrograms));
     ports.hooks = Hooks::new([Arc::new(setup.hooks) as Arc<dyn Hook>]);
     ports.can_use_tool = setup.permissions.map(|host| Arc::new(host) as Arc<dyn CanUseTool>);
@@ -122,6 +127,7 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
             std::future::ready(Ok(()))
         })
         .with_context(|| vec![ContextPart::new("system_prompt", "System prompt", 10)])
+        .with_thinking(Thinking::Budget(1_500))
         .with_settings(JsonText::parse(r#"{"effective":{},"sources":[]}"#)?))
 }
 
