@@ -4,6 +4,8 @@ import asyncio
 import glob
 import json
 import os
+import subprocess
+import time
 
 import common
 from claude_agent_sdk import (
@@ -410,6 +412,41 @@ async def a_store_gets_long_entries_and_hears_of_those_that_are_too_long(world):
     kept = await stored(store, world, end.session_id)
     equal(kept, [entry for entry in entries_of(world, log(world, end.session_id)) if len(json.dumps(entry)) < 1_100_000])
     contains((await ask(world, play(text("on")), resume=end.session_id)).result, "on")
+
+
+@test
+async def a_host_that_does_not_read_the_mirror_costs_neither_memory_nor_the_session(world):
+    world.write("big.txt", ("x" * 99 + "\n") * 1_900)
+    reads = [[{"tool": "Read", "input": {"file_path": world.path("big.txt")}}] * 10 for _ in range(20)]
+    flags = ["--output-format", "stream-json", "--input-format", "stream-json", "--verbose", "--session-mirror"]
+    host = subprocess.Popen(
+        [common.CLI, *flags], cwd=world.cwd, env={**os.environ, **world.env}, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    message = {"type": "user", "message": {"role": "user", "content": play(*reads)}}
+    host.stdin.write(json.dumps(message).encode() + b"\n")
+    host.stdin.flush()
+    projects = os.path.join(world.env["CLAUDE_CONFIG_DIR"], "projects")
+
+    def written():
+        return sum(os.path.getsize(path) for path in glob.glob(os.path.join(projects, "*", "*.jsonl")))
+
+    before, size = -1, 0
+    while before != size:
+        # Until it waits for us.
+        before = size
+        await asyncio.sleep(1)
+        size = written()
+    assert size > 5_000_000, size
+    with open(f"/proc/{host.pid}/status") as file:
+        [resident] = [int(line.split()[1]) for line in file if line.startswith("VmRSS")]
+    # Twice the log in memory would be more: the mirror reads from the file.
+    assert resident < 200_000, resident
+    host.terminate()
+    began = time.monotonic()
+    equal(await asyncio.to_thread(host.wait, 15), 143)
+    assert time.monotonic() - began < 10
+    [path] = glob.glob(os.path.join(projects, "*", "*.jsonl"))
+    contains((await ask(world, play(text("on")), resume=os.path.basename(path)[:-6])).result, "on")
 
 
 @test
