@@ -1,6 +1,7 @@
 //! `--input-format stream-json`: another program drives the session over
 //! standard input and output.
 
+mod checkpoints;
 mod commands;
 mod flags;
 mod live;
@@ -28,6 +29,7 @@ use windlass::crates::context::SystemPrompt;
 use windlass::crates::permission::PolicyConfig;
 use windlass::crates::project::Commands;
 use windlass::crates::runtime::ModelProfile;
+use windlass::crates::tools::AskUserQuestion;
 use windlass::crates::types::RuleSource;
 use windlass::{
     Behavior, ModelProvider, PermissionMode, Permissions, Policy, SessionBuilder, Thinking, Toolkit,
@@ -158,6 +160,7 @@ impl Host {
         let default = self.flags.text("model").or(self.settings.model()).unwrap_or("default").to_owned();
         let builder = self.builder(&setup, Arc::clone(&provider) as Arc<dyn ModelProvider>, &default)?;
         let builder = sessions::keep(builder, home.as_ref(), self.mirror.as_ref());
+        let builder = checkpoints::keep(builder, home.as_ref());
         let session = builder.open().await.map_err(|error| sessions::failure(error, &self.flags))?;
         for notice in &session.notices {
             note_to_stderr(notice);
@@ -278,9 +281,10 @@ impl Host {
         })
     }
 
-    /// The tools of `--tools`; names that are not known here are left alone.
+    /// The tools of `--tools`; names that are not known here are left alone. Those that
+    /// are a question are offered where the host answers.
     fn tools(&self) -> Toolkit {
-        let all = coding_tools(&self.cwd);
+        let all = coding_tools(&self.cwd).with(AskUserQuestion::default());
         match self.flags.value("tools").map(str::trim) {
             None | Some("default") => all,
             Some(names) => all.only(&names.split([',', ' ']).filter(|name| !name.is_empty()).collect::<Vec<_>>()),

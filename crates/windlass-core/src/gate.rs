@@ -203,6 +203,7 @@ impl Machine {
         }
         let now = self.policy.mode();
         if now != mode {
+            self.note_mode(mode, now);
             let entry = self.record(None, EntryKind::Mode(now));
             let append = self.append(vec![entry], true);
             self.event(EventKind::StateChanged(StateChange::PermissionMode { mode: now }), Some(append));

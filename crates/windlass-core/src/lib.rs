@@ -21,6 +21,7 @@ mod effect;
 mod gate;
 mod machine;
 mod outbox;
+mod plan;
 mod retry;
 mod run;
 mod schedule;

@@ -86,6 +86,8 @@ pub struct Machine {
     pub(crate) falling_back: bool,
     pub(crate) prefix: Option<crate::calling::Prefix>,
     pub(crate) warned_unpriced: bool,
+    /// Where an approved plan leads back to.
+    pub(crate) mode_before_plan: PermissionMode,
     /// Whether the conversation was compacted since the last request.
     pub(crate) history_replaced: bool,
     closing: bool,
@@ -130,6 +132,7 @@ impl Machine {
             falling_back: false,
             prefix: None,
             warned_unpriced: false,
+            mode_before_plan: PermissionMode::Default,
             history_replaced: false,
             closing: false,
             final_append: None,
@@ -419,10 +422,12 @@ impl Machine {
         if mode == self.policy.mode() {
             return;
         }
+        let before = self.policy.mode();
         if let Err(error) = self.policy.set_mode(mode) {
             self.event(EventKind::Status(Status::Notice { message: error.to_string() }), None);
             return;
         }
+        self.note_mode(before, mode);
         self.policy_epoch += 1;
         let entry = self.record(None, EntryKind::Mode(mode));
         let append = self.append(vec![entry], true);

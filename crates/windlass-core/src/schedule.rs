@@ -232,6 +232,7 @@ impl Machine {
         // Calls with an effect had their verdict recorded before they ran.
         let unrecorded = if call.read_only && !call.asked && denied.is_none() { call.decision.take() } else { None };
         self.note_output(at, outcome.is_error);
+        self.note_plan(at, outcome.is_error);
         let content = match synthetic {
             Some(text) => ToolResultContent::Text(text.to_owned()),
             None => outcome.content,

@@ -33,7 +33,7 @@ pub(crate) fn searches_trees(name: &str) -> bool {
 
 /// Tools that are themselves a question.
 pub(crate) fn asks_the_user(name: &str) -> bool {
-    matches!(name, "AskUserQuestion" | "ExitPlanMode")
+    matches!(name, "AskUserQuestion" | "EnterPlanMode" | "ExitPlanMode")
 }
 
 /// Tools that only fetch from the network.

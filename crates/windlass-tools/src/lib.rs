@@ -2,7 +2,9 @@
 
 mod bash;
 mod files;
+mod plan;
 mod process;
+mod question;
 pub mod search;
 mod structured_output;
 mod todo;
@@ -14,6 +16,8 @@ pub use bash::{Bash, BashInput};
 pub use files::{
     Edit, EditInput, EditStep, Hunk, MultiEdit, MultiEditInput, Patch, Read, ReadInput, ReadLedger, Write, WriteInput,
 };
+pub use plan::{EnterPlanMode, EnterPlanModeInput, ExitPlanMode, ExitPlanModeInput};
 pub use process::{LocalProcess, host_environment};
+pub use question::{Answer, AskUserQuestion, AskUserQuestionInput, Choice, Question};
 pub use structured_output::{OutputSchemaError, StructuredOutput};
 pub use todo::{Todo, TodoList, TodoPriority, TodoStatus, TodoWrite, TodoWriteInput};

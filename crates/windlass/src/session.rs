@@ -187,8 +187,11 @@ fn policy(options: &Options, cwd: &Path) -> Result<Policy, Error> {
 /// without those that are a question where nobody can be asked, and the one that
 /// takes its structured output.
 fn tools(options: &Options, policy: &Policy) -> Result<ToolSet, Error> {
-    let offered = options.toolkit.tools.iter().filter(|tool| !policy.is_hidden(&tool.spec().name)).cloned();
-    let mut offered: Vec<Arc<dyn DynTool>> = offered.collect();
+    let can_ask = options.permissions.can_use_tool.is_some();
+    let is_offered = |tool: &&Arc<dyn DynTool>| {
+        (can_ask || !tool.annotations().requires_user_interaction) && !policy.is_hidden(&tool.spec().name)
+    };
+    let mut offered: Vec<Arc<dyn DynTool>> = options.toolkit.tools.iter().filter(is_offered).cloned().collect();
     if let Some(schema) = &options.output_schema {
         offered.push(Arc::new(StructuredOutput::new(schema.clone())?));
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_tool::DynTool;
 use windlass_tools::search::{Glob, Grep};
-use windlass_tools::{Bash, Edit, MultiEdit, Read, TodoWrite, Write};
+use windlass_tools::{Bash, Edit, EnterPlanMode, ExitPlanMode, MultiEdit, Read, TodoWrite, Write};
 
 /// Tools together with the directory that they work in.
 #[derive(Clone, Default)]
@@ -16,12 +16,17 @@ pub struct Toolkit {
 }
 
 /// The tools of a coding agent, for a workspace: Read, Write, Edit, MultiEdit,
-/// Glob, Grep, Bash and TodoWrite.
+/// Glob, Grep, Bash and TodoWrite; where somebody can be asked, EnterPlanMode
+/// and ExitPlanMode too.
+///
+/// Hosts that can show questions add [`AskUserQuestion`](crate::crates::tools::AskUserQuestion).
 pub fn coding_tools(workspace: impl Into<PathBuf>) -> Toolkit {
     Toolkit {
         tools: vec![
             Arc::new(Bash::new()),
             Arc::new(Edit::default()),
+            Arc::new(EnterPlanMode::default()),
+            Arc::new(ExitPlanMode::default()),
             Arc::new(Glob::default()),
             Arc::new(Grep::default()),
             Arc::new(MultiEdit::default()),
