@@ -57,7 +57,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "windlass-protocol",
-        &["windlass-hook", "windlass-permission", "windlass-runtime", "windlass-tool", "windlass-types"],
+        &[
+            "windlass-hook",
+            "windlass-permission",
+            "windlass-runtime",
+            "windlass-session",
+            "windlass-tool",
+            "windlass-types",
+        ],
     ),
     ("windlass-cli", &["windlass", "windlass-protocol"]),
     (

@@ -87,7 +87,10 @@ impl Core {
             "cancel_async_message" => self.cancel_message(body).await?,
             // There are no background tasks that could be stopped.
             "stop_task" => Ok(Some(json!({}))),
-            "rewind_files" => Err(Refusal::new("File checkpointing is not enabled, so no files can be rewound.")),
+            "rewind_files" => match self.rewind(id, body) {
+                Ok(()) => return Ok(()),
+                Err(refusal) => Err(refusal),
+            },
             other => Err(unsupported(other)),
         };
         self.reply(id, answer).await

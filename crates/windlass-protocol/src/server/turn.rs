@@ -89,12 +89,12 @@ impl Core {
     /// Starts a run with a message, or with another prompt in its place.
     pub(crate) fn start(&self, turn: Waiting, instead: Option<Prompt>) {
         let Some(handle) = self.handle() else { return };
-        self.begin(&turn);
+        let shown = self.begin(&turn);
         let Waiting { content, uuid, should_query, .. } = turn;
         let mut state = self.lock();
         let own = || if should_query { Prompt::new(content) } else { Prompt::note(content) };
         let prompt = instead.unwrap_or_else(own);
-        let given = handle.prompt(match &uuid {
+        let given = handle.prompt(match uuid.as_ref().or(shown.as_ref()) {
             // The host may refer to it later.
             Some(uuid) => prompt.with_id(uuid.as_str().into()),
             None => prompt,
@@ -117,8 +117,10 @@ impl Core {
 
     /// What is written when a turn begins. Nothing waits here: these lines
     /// follow from a message that was taken, one at a time.
-    pub(crate) fn begin(&self, turn: &Waiting) {
+    /// Returns the id that the message was shown with, if it has none of its own.
+    pub(crate) fn begin(&self, turn: &Waiting) -> Option<String> {
         let mut bytes = self.lifecycle(turn.uuid.as_deref(), Lifecycle::Started);
+        let mut shown = None;
         if self.options.replay_user_messages {
             let (session_id, own) = (self.lock().session_id.clone(), self.uuid());
             let frame = Replay {
@@ -130,11 +132,13 @@ impl Core {
                 is_replay: true,
             };
             line::push(&mut bytes, &frame);
+            shown = turn.uuid.is_none().then_some(own);
         }
         self.frames(|mapper, _| mapper.answers(turn.uuid.clone()));
         if !bytes.is_empty() {
             self.outbox.send_now(bytes);
         }
+        shown
     }
 
     /// Writes what a command of the server itself said, and its result.

@@ -32,11 +32,27 @@ where
     pub(crate) async fn run(&self) -> Result<Infallible, Stop> {
         loop {
             self.core.work.notified().await;
+            self.early_rewinds().await;
             while let Some(turn) = self.core.begin_work() {
                 self.turn(turn).await?;
                 self.core.end_work().await?;
             }
         }
+    }
+
+    /// Opens the session for rewinds that came before anything else.
+    async fn early_rewinds(&self) {
+        if !self.core.has_early_rewinds() {
+            return;
+        }
+        let opened = match self.core.handle() {
+            Some(_) => Ok(()),
+            None => self.open_session(false).await,
+        };
+        let failure = opened.err().map(|error| error.to_string());
+        self.core.begin_early_rewinds(failure.as_deref());
+        // A prompt that came meanwhile found no session.
+        self.core.advance();
     }
 
     async fn turn(&self, turn: Waiting) -> Result<(), Stop> {
