@@ -16,8 +16,9 @@ const MOST_NAMES: usize = 8;
 ///
 /// Rules and directories join; of everything else the strongest layer counts. Whatever a file forbids counts, also
 /// when nobody trusts it: deny and ask rules, a mode narrower than the one otherwise in force, a disabled
-/// bypassPermissions, a sandbox. What a file of the project widens counts when its [`Standing`](crate::Standing) says so, and what a shared file of a project
-/// says about the model provider, a wider mode or directories outside never does.
+/// bypassPermissions, a sandbox. What a file of the project widens counts when its [`Standing`](crate::Standing)
+/// says so, and what a shared file of a project says about the model provider, a wider mode or directories outside
+/// never does.
 ///
 /// # Errors
 /// A deny or ask rule cannot be used, or a mode given on the command line is not known. An allow rule that cannot be
