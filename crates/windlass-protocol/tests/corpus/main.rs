@@ -20,7 +20,10 @@ fn lines() -> Vec<Vec<u8>> {
     let mut ids = 0_u128;
     let mut all = Vec::new();
     for partial in [true, false] {
-        let options = FrameOptions::default().with_partial_messages(partial).with_api_key_source("ANTHROPIC_API_KEY");
+        let options = FrameOptions::default()
+            .with_partial_messages(partial)
+            .with_hook_events(partial)
+            .with_api_key_source("ANTHROPIC_API_KEY");
         // Random bits are not needed: different ones are.
         let first = ids;
         ids += 1 << 32;
@@ -78,7 +81,9 @@ fn the_corpus_holds_every_kind_of_frame() {
         kinds.insert(text(&frame, "subtype").map_or_else(|| kind.clone(), |subtype| format!("{kind}/{subtype}")));
     }
     // What the mapper's sources name; those of the server are checked where a server runs.
-    let written = variants::frames(&["mapper.rs", "outcome.rs"]);
+    let parts = ["compaction", "end", "hooks", "local", "status"].map(|name| format!("mapper/{name}.rs"));
+    let files = parts.iter().map(String::as_str).chain(["mapper.rs", "outcome.rs"]);
+    let written = variants::frames(&files.collect::<Vec<_>>());
     let missing: Vec<_> =
         written.iter().filter(|name| !kinds.iter().any(|kind| kind.split('/').any(|part| part == *name))).collect();
     assert!(missing.is_empty(), "the corpus lacks {missing:?}; it has {kinds:?}");
