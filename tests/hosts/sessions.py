@@ -16,12 +16,17 @@ from claude_agent_sdk import (
     SystemMessage,
     delete_session,
     fork_session,
+    fork_session_via_store,
     get_session_info,
     get_session_messages,
+    get_session_messages_from_store,
+    import_session_to_store,
     list_sessions,
+    list_sessions_from_store,
     project_key_for_directory,
     query,
     rename_session,
+    rename_session_via_store,
     tag_session,
 )
 from common import client, collect, contains, equal, play, result, say, system, test, text, tool, until
@@ -390,6 +395,39 @@ async def a_session_goes_on_from_a_store_alone(world):
     contains(again.result, "more1")
     entries = await stored(store, world, first.session_id)
     equal([entry["uuid"] for entry in entries if "uuid" in entry], ids)
+
+
+@test
+async def a_long_path_has_the_same_key_for_everybody(world):
+    world.cwd = os.path.join(world.cwd, *["d\u00e9 _" * 12] * 6)
+    os.makedirs(world.cwd)
+    store = InMemorySessionStore()
+    first = await ask(world, "one " + play(text("a")), session_store=store)
+    contains((await heard(world, resume=first.session_id, session_store=store, **elsewhere(world))).result, "one")
+    equal([info.session_id for info in in_home(list_sessions, world)], [first.session_id])
+
+
+@test
+async def the_helpers_of_stores_on_our_sessions(world):
+    source = await three_turns(world)
+    store = InMemorySessionStore()
+    before = os.environ.get("CLAUDE_CONFIG_DIR")
+    os.environ["CLAUDE_CONFIG_DIR"] = world.env["CLAUDE_CONFIG_DIR"]
+    try:
+        await import_session_to_store(source, store, directory=world.cwd)
+    finally:
+        os.environ.pop("CLAUDE_CONFIG_DIR") if before is None else os.environ.update(CLAUDE_CONFIG_DIR=before)
+    at = {"directory": world.cwd}
+    await rename_session_via_store(store, source, "A title", **at)
+    [info] = await list_sessions_from_store(store, **at)
+    equal((info.session_id, info.custom_title), (source, "A title"))
+    messages = await get_session_messages_from_store(store, source, **at)
+    equal([message.type for message in messages], ["user", "assistant"] * 3)
+    fork = (await fork_session_via_store(store, source, up_to_message_id=messages[3].uuid, **at)).session_id
+    end = await heard(world, resume=fork, session_store=store, **elsewhere(world))
+    equal(end.session_id, fork)
+    assert "two" in end.result and "three" not in end.result, end
+    contains((await heard(world, resume=source, session_store=store, **elsewhere(world, "more"))).result, "three")
 
 
 @test
