@@ -95,6 +95,22 @@ await main({
     assert.deepEqual(seen, [{ a: 2, b: 1 }]);
   },
 
+  async policies_of_tools(world) {
+    const asked = [];
+    const tools = [{ name: "add", permission_policy: "always_ask" }, { name: "fail", permission_policy: "always_deny" }];
+    const { server, seen } = calc();
+    const canUseTool = async (name, input) => {
+      asked.push(name);
+      return { behavior: "allow", updatedInput: input };
+    };
+    const more = { mcpServers: { calc: { ...server, tools } }, allowedTools: ["mcp__calc"], canUseTool };
+    const calls = [...tool("mcp__calc__add", { a: 1, b: 1 }), ...tool("mcp__calc__fail", {}), ...tool("mcp__calc__draw", {})];
+    const { found } = await call(world, calls, more);
+    assert.deepEqual(asked, ["mcp__calc__add"]);
+    assert.equal(seen.length, 1);
+    assert.deepEqual(found.map((block) => Boolean(block.is_error)).sort(), [false, false, true]);
+  },
+
   async a_changed_list(world) {
     const { server } = calc();
     const options = world.options({ mcpServers: { calc: server }, allowedTools: ["mcp__calc"] });

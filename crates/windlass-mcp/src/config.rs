@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use windlass_types::JsonText;
 
 /// How a server is reached, and how it is treated.
 #[derive(Debug, Clone)]
@@ -16,11 +17,24 @@ use std::time::Duration;
 pub struct McpServerConfig {
     /// How it is reached.
     pub transport: McpTransport,
-    /// How long a call may go on without an answer or a sign of progress.
-    /// Absent: as the set of servers says.
+    /// How long a call may take in all, progress or not. Absent: as long as
+    /// there is progress, see [`McpOptions::with_call_timeout`](crate::McpOptions::with_call_timeout).
     pub timeout: Option<Duration>,
+    /// Tools, by their own names, that need an answer each time or are refused,
+    /// whatever rules and modes say.
+    pub policies: BTreeMap<String, McpToolPolicy>,
     /// Who configured it, for people. Default: `dynamic`.
     pub source: String,
+}
+
+/// What holds for all calls of a tool, whatever rules and modes say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum McpToolPolicy {
+    /// Somebody must answer each call.
+    Ask,
+    /// Every call is refused.
+    Deny,
 }
 
 /// How a server is reached.
@@ -55,7 +69,7 @@ pub enum McpTransport {
 
 impl McpServerConfig {
     fn new(transport: McpTransport) -> Self {
-        Self { transport, timeout: None, source: "dynamic".to_owned() }
+        Self { transport, timeout: None, policies: BTreeMap::new(), source: "dynamic".to_owned() }
     }
 
     /// A program that speaks over its standard streams.
@@ -100,10 +114,26 @@ impl McpServerConfig {
         self
     }
 
-    /// Sets how long a call may go on without an answer or a sign of progress.
+    /// Sets how long a call may take in all.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = Some(limit);
+        self
+    }
+
+    /// Sets what holds for all calls of a tool.
+    #[must_use]
+    pub fn policy(mut self, tool: impl Into<String>, policy: McpToolPolicy) -> Self {
+        self.policies.insert(tool.into(), policy);
+        self
+    }
+
+    /// Applies settings that hosts give beside a server: `{"timeout"?,"tools"?}` as in
+    /// [`parse_config`]. What cannot be read is left alone, but a policy that is
+    /// not known asks.
+    #[must_use]
+    pub fn settings(mut self, settings: &JsonText) -> Self {
+        self.apply(&settings.to().unwrap_or_default());
         self
     }
 

@@ -42,6 +42,9 @@ pub(crate) struct Connection {
     process: Option<Process>,
     pub(crate) heard: Arc<Heard>,
     pub(crate) info: Option<McpServerInfo>,
+    /// How long a call may take in all.
+    call_limit: Option<Duration>,
+    /// How long it may go on without a sign.
     call_timeout: Duration,
 }
 
@@ -61,7 +64,7 @@ pub(crate) struct CallCx<'a> {
     pub(crate) tool_use_id: Option<&'a str>,
     pub(crate) cancel: Cancel,
     pub(crate) progress: &'a (dyn Fn(String) + Send + Sync),
-    /// How long it may go on without a sign, instead of what is configured.
+    /// How long it may take in all, instead of what is configured.
     pub(crate) timeout: Option<Duration>,
 }
 
@@ -136,7 +139,8 @@ impl Connection {
             process,
             heard,
             info,
-            call_timeout: config.timeout.unwrap_or(options.call_timeout),
+            call_limit: config.timeout,
+            call_timeout: options.call_timeout,
         };
         Ok((connection, Ended(service)))
     }
@@ -230,10 +234,12 @@ impl Connection {
     }
 
     async fn await_answer(&self, mut call: OpenCall, cx: &CallCx<'_>) -> Result<ServerResult, McpError> {
-        let limit = cx.timeout.unwrap_or(self.call_timeout);
+        let limit = cx.timeout.or(self.call_limit).unwrap_or(Duration::MAX);
+        let end = deadline(limit);
+        let silence = self.call_timeout;
         let Some(handle) = &mut call.0 else { return Err(self.bad_answer()) };
         let (mut progress, _listening) = self.heard.listen(handle.progress_token.clone());
-        let mut deadline = deadline(limit);
+        let mut patience = deadline(silence);
         loop {
             tokio::select! {
                 biased;
@@ -246,9 +252,10 @@ impl Connection {
                 }
                 Ok(()) = progress.changed() => {
                     (cx.progress)(progress.borrow_and_update().clone());
-                    deadline = self::deadline(limit);
+                    patience = deadline(silence);
                 }
-                () = sleep_until(deadline) => {
+                () = sleep_until(end.min(patience)) => {
+                    let limit = if end <= patience { limit } else { silence };
                     return Err(McpError::TimedOut { name: self.server.clone(), limit });
                 }
             }

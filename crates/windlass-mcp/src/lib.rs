@@ -43,7 +43,7 @@ mod tools;
 mod transport;
 
 pub use channel::{McpChannel, McpChannelError};
-pub use config::{McpConfigError, McpServerConfig, McpTransport, parse_config};
+pub use config::{McpConfigError, McpServerConfig, McpToolPolicy, McpTransport, parse_config};
 pub use elicit::{Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest};
 pub use error::McpError;
 pub use options::McpOptions;

@@ -70,8 +70,7 @@ impl McpOptions {
         self
     }
 
-    /// How long a call may go on without an answer or a sign of progress,
-    /// unless the server's own configuration says otherwise. Default: one hour.
+    /// How long a call may go on without an answer or a sign of progress. Default: one hour.
     #[must_use]
     pub fn with_call_timeout(mut self, limit: Duration) -> Self {
         self.call_timeout = limit;

@@ -175,8 +175,8 @@ impl McpServers {
     }
 
     /// Calls a tool by its server's name and its own, outside of any session:
-    /// no permission is asked. `limit` is how long it may go on without a sign,
-    /// instead of what is configured.
+    /// no permission is asked. `limit` is how long it may take, instead of what
+    /// is configured.
     ///
     /// Dropping the future stops the call.
     ///

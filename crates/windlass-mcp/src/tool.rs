@@ -1,9 +1,9 @@
 //! A tool of a server as a tool of windlass.
 
-use crate::McpError;
 use crate::connection::CallCx;
 use crate::server::Server;
 use crate::tools::RemoteTool;
+use crate::{McpError, McpToolPolicy};
 use std::sync::Arc;
 use windlass_tool::{Annotations, BoxFuture, DynTool, PreparedCall, ToolCheck, ToolCx, ToolError, ToolOutput};
 use windlass_types::{Access, JsonText, ToolSpec};
@@ -55,7 +55,11 @@ impl PreparedCall for McpCall {
     }
 
     fn check(&self) -> ToolCheck {
-        ToolCheck::Undecided
+        match self.tool.server.config.policies.get(&self.tool.tool.info.name) {
+            None => ToolCheck::Undecided,
+            Some(McpToolPolicy::Ask) => ToolCheck::Ask("the server is configured to ask for this tool".to_owned()),
+            Some(McpToolPolicy::Deny) => ToolCheck::Deny("the server is configured to refuse this tool".to_owned()),
+        }
     }
 
     fn title(&self) -> String {

@@ -66,10 +66,18 @@ impl HostServers {
     }
 
     /// Adds a server inside the host, if it is not there yet.
-    fn add_in_process(&self, name: &str, config: Option<&McpServerConfig>) -> Result<(), McpError> {
+    fn add_in_process(
+        &self,
+        name: &str,
+        config: Option<McpServerConfig>,
+        settings: Option<&JsonText>,
+    ) -> Result<(), McpError> {
         let Some(host) = self.host.get() else { return Ok(()) };
         let mut reached = McpServerConfig::in_process(Arc::new(Channel(host.server(name))));
-        reached.timeout = config.or(self.named.get(name)).and_then(|config| config.timeout);
+        if let Some(given) = config.or_else(|| self.named.get(name).cloned()) {
+            (reached.timeout, reached.policies) = (given.timeout, given.policies);
+        }
+        let reached = settings.iter().fold(reached, |reached, settings| reached.settings(settings));
         match self.servers.add(name, reached) {
             Err(McpError::Duplicate { .. }) => Ok(()),
             other => other,
@@ -132,9 +140,9 @@ impl McpControl for HostServers {
         let _ = self.host.set(host);
     }
 
-    fn announce(&self, servers: &[String]) {
-        for name in servers {
-            if let Err(error) = self.add_in_process(name, None) {
+    fn announce(&self, servers: &BTreeMap<String, Option<JsonText>>) {
+        for (name, settings) in servers {
+            if let Err(error) = self.add_in_process(name, None, settings.as_ref()) {
                 super::note_to_stderr(&error.to_string());
             }
         }
@@ -196,7 +204,7 @@ impl McpControl for HostServers {
         for (name, config) in wanted.into_iter().filter(|(name, _)| !kept.contains_key(name)) {
             let added = match config {
                 Ok(config) if config.is_in_process() => {
-                    self.add_in_process(&name, Some(&config)).map_err(|error| error.to_string())
+                    self.add_in_process(&name, Some(config), None).map_err(|error| error.to_string())
                 }
                 Ok(config) => self.servers.add(name.clone(), config).map_err(|error| error.to_string()),
                 Err(error) => Err(error.to_string()),

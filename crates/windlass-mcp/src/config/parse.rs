@@ -1,11 +1,14 @@
 //! `{"mcpServers":{…}}`.
 
-use super::{McpServerConfig, McpTransport};
+use super::{McpServerConfig, McpToolPolicy, McpTransport};
 use crate::expand::expand;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use windlass_types::JsonText;
+
+/// Shorter times are left alone.
+const SHORTEST: Duration = Duration::from_secs(1);
 
 /// A configuration that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,7 +32,8 @@ pub enum McpConfigError {
 /// `{"type"?:"stdio","command","args"?,"env"?,"timeout"?}`,
 /// `{"type":"http","url","headers"?,"timeout"?}` and, for servers inside the
 /// host, `{"type":"sdk"}`. Times are in milliseconds; unknown fields are left
-/// alone. `${VAR}` and `${VAR:-default}` in texts are replaced by what `lookup`
+/// alone. `"tools":[{"name","permission_policy"}]` gives tools a policy: `always_ask` or
+/// `always_deny`; `always_allow` has no effect. Times below a second count as absent. `${VAR}` and `${VAR:-default}` in texts are replaced by what `lookup`
 /// says.
 ///
 /// One entry that cannot be used does not keep the others from being used.
@@ -76,8 +80,35 @@ struct Entry {
     url: Option<String>,
     #[serde(default)]
     headers: Option<BTreeMap<String, String>>,
+    #[serde(flatten)]
+    settings: Settings,
+}
+
+/// What any server can be given.
+#[derive(Default, Deserialize)]
+pub(super) struct Settings {
     #[serde(default)]
     timeout: Option<f64>,
+    #[serde(default)]
+    tools: serde_json::Value,
+}
+
+impl McpServerConfig {
+    pub(super) fn apply(&mut self, settings: &Settings) {
+        // A number that is no time counts as absent, as one that is too small does.
+        let timeout = settings.timeout.and_then(|millis| Duration::try_from_secs_f64(millis / 1000.0).ok());
+        self.timeout = timeout.filter(|timeout| *timeout >= SHORTEST).or(self.timeout);
+        for tool in settings.tools.as_array().into_iter().flatten() {
+            let Some(name) = tool.get("name").and_then(serde_json::Value::as_str) else { continue };
+            let policy = match tool.get("permission_policy").and_then(serde_json::Value::as_str) {
+                Some("always_allow") => continue,
+                Some("always_deny") => McpToolPolicy::Deny,
+                _ if tool.get("permission_policy").is_none() => continue,
+                _ => McpToolPolicy::Ask,
+            };
+            self.policies.insert(name.to_owned(), policy);
+        }
+    }
 }
 
 fn parse_server(entry: &JsonText, lookup: &dyn Fn(&str) -> Option<String>) -> Result<McpServerConfig, String> {
@@ -105,11 +136,7 @@ fn parse_server(entry: &JsonText, lookup: &dyn Fn(&str) -> Option<String>) -> Re
     if config.is_in_process() {
         config.source = "sdk".to_owned();
     }
-    config.timeout = entry
-        .timeout
-        .filter(|millis| *millis > 0.0)
-        .map(|millis| Duration::try_from_secs_f64(millis / 1000.0).map_err(|error| format!("`timeout`: {error}")))
-        .transpose()?;
+    config.apply(&entry.settings);
     Ok(config)
 }
 

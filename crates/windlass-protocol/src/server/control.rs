@@ -112,7 +112,8 @@ impl Core {
             .map_err(|error| Refusal::new(format!("initialize cannot be read: {error}")))?;
         let with_hooks = initialize.hooks.is_some();
         self.hooks.register(initialize.hooks.clone().unwrap_or_default()).map_err(Refusal::new)?;
-        self.mcp.announce(&initialize.sdk_mcp_servers);
+        let settings = field::<BTreeMap<String, JsonText>>(body, "sdkMcpServerConfigs")?.unwrap_or_default();
+        self.mcp.announce(&initialize.sdk_mcp_servers, settings);
         let servers = field::<JsonText>(body, "mcpServers")?.map(|servers| self.mcp.configure(&servers));
         let applied = {
             let mut state = self.lock();

@@ -148,7 +148,7 @@ impl Core {
     /// What the session is to be opened with.
     pub(crate) fn setup(&self, fresh: bool) -> HostSetup {
         // Again, for a host that has sent no `initialize`.
-        self.mcp.announce(&self.in_process_servers());
+        self.mcp.announce(&self.in_process_servers(), BTreeMap::new());
         let state = self.lock();
         HostSetup {
             initialize: state.initialize.clone(),

@@ -4,6 +4,7 @@ use crate::host::{Host, options};
 use crate::world::{says, script};
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use windlass_protocol::{
@@ -38,8 +39,8 @@ impl McpControl for Servers {
         self.host.set(host).unwrap();
     }
 
-    fn announce(&self, servers: &[String]) {
-        self.note(format!("announced {}", servers.join(",")));
+    fn announce(&self, servers: &BTreeMap<String, Option<JsonText>>) {
+        self.note(format!("announced {servers:?}"));
     }
 
     fn status(&self) -> Vec<McpStatus> {
@@ -94,8 +95,16 @@ async fn ask(host: &mut Host, subtype: &str, request: Value) -> Value {
 async fn orders_are_carried_out_beside_the_reading_of_answers() {
     let servers = Arc::new(Servers::default());
     let mut host = Host::start(script([says("one")]), with(&servers));
-    ask(&mut host, "initialize", json!({ "sdkMcpServers": ["calc"] })).await;
-    assert_eq!(servers.told(), ["announced calc,named"]);
+    ask(
+        &mut host,
+        "initialize",
+        json!({
+            "sdkMcpServers": ["calc"],
+            "sdkMcpServerConfigs": { "calc": { "timeout": 5 }, "other": {} },
+        }),
+    )
+    .await;
+    assert_eq!(servers.told(), [r#"announced {"calc": Some({"timeout":5}), "named": None}"#]);
     let status = ask(&mut host, "mcp_status", json!({})).await["response"]["mcpServers"].clone();
     let pending = |name: &str| json!({ "name": name, "status": "pending", "source": "sdk" });
     assert_eq!(

@@ -23,8 +23,9 @@ pub trait McpControl: fmt::Debug + Send + Sync + 'static {
     /// Gives the way to the host's in-process servers. Called once, before anything else.
     fn attach(&self, host: HostMcp);
 
-    /// The host has these in-process servers. May be called again.
-    fn announce(&self, servers: &[String]);
+    /// The host has these in-process servers, some with settings: objects with
+    /// `timeout` and `tools`. May be called again.
+    fn announce(&self, servers: &BTreeMap<String, Option<JsonText>>);
 
     /// The host gives these servers with `initialize` instead of on its command
     /// line: an object of configurations by name. Whether they were taken,
@@ -143,10 +144,10 @@ impl Orders {
     }
 
     /// Makes the in-process servers known, with those that `initialize` named.
-    pub(crate) fn announce(&self, initialized: &[String]) {
+    pub(crate) fn announce(&self, initialized: &[String], mut settings: BTreeMap<String, JsonText>) {
         if let Some(control) = &self.control {
-            let all: BTreeSet<&String> = self.named.iter().chain(initialized).collect();
-            control.announce(&all.into_iter().cloned().collect::<Vec<_>>());
+            let all = self.named.iter().chain(initialized);
+            control.announce(&all.map(|name| (name.clone(), settings.remove(name))).collect());
         }
     }
 
