@@ -306,6 +306,9 @@ pub(crate) enum SessionsCommand {
         #[arg(value_name = "FILE", required = true)]
         sessions: Vec<String>,
     },
+    /// Give files the content that they had before a prompt. Tracked is what Write and Edit change, not what
+    /// programs do. Without a prompt: list those that can be rewound to
+    Rewind(crate::sessions::RewindArgs),
     /// A session in another format
     Export {
         /// A file or a session id

@@ -1,8 +1,10 @@
 //! `windlass sessions`: stored sessions.
 
 mod change;
+mod rewind;
 
 pub(crate) use change::ForkArgs;
+pub(crate) use rewind::RewindArgs;
 
 use crate::args::{ExportFormat, SessionsCommand};
 use crate::failure::{Usage, of_start};
@@ -23,6 +25,7 @@ pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> an
         SessionsCommand::Rename { session, title } => change::rename(&session, &title).await,
         SessionsCommand::Tag { session, tag, .. } => change::tag(&session, tag.as_deref()).await,
         SessionsCommand::Delete { sessions } => change::delete(&sessions).await,
+        SessionsCommand::Rewind(args) => rewind::rewind(args, terminal).await,
         SessionsCommand::Fork(args) => {
             writeln!(stdout(), "{}", change::fork(args).await?)?;
             Ok(0)

@@ -1,0 +1,16 @@
+//! Files that the host can have rewound.
+
+use super::note_to_stderr;
+use windlass::{Home, SessionBuilder};
+
+/// The variable with which the SDKs switch file checkpoints on.
+const SWITCH: &str = "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING";
+
+/// Keeps files before tools change them, if the host wants that.
+pub(super) fn keep(builder: SessionBuilder, home: Option<&Home>) -> SessionBuilder {
+    let wanted = std::env::var(SWITCH).is_ok_and(|value| matches!(value.as_str(), "true" | "1"));
+    if wanted && home.is_none() {
+        note_to_stderr("no files are kept and none can be rewound: that needs session persistence");
+    }
+    builder.file_checkpoints(wanted && home.is_some())
+}

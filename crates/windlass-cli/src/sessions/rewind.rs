@@ -1,0 +1,170 @@
+//! `windlass sessions rewind`: files as they were before a prompt.
+
+use crate::failure::{Usage, of_start};
+use crate::jsonl;
+use crate::terminal::{Terminal, clean};
+use anyhow::anyhow;
+use clap::Args;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::io::{Write, stdout};
+use std::path::{Path, PathBuf};
+use windlass::crates::session::{LogHeader, Owner, SessionKey};
+use windlass::crates::store::{FileCheckpoints, JsonlStore};
+use windlass::crates::types::EntryKind;
+use windlass::{
+    Checkpoint, CheckpointKind, Checkpoints, EntryId, FileChange, Home, Rewind, RewindOptions, RewoundFile, SessionId,
+    SessionStore,
+};
+
+/// What to rewind.
+#[derive(Debug, Args)]
+pub(crate) struct RewindArgs {
+    /// The session id
+    #[arg(value_name = "SESSION")]
+    session: String,
+    /// The id of the prompt, or of an earlier rewind, which is taken back then
+    #[arg(value_name = "PROMPT")]
+    to: Option<String>,
+    /// Say what would change, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Leave files alone that somebody else has changed since
+    #[arg(long)]
+    leave_conflicts: bool,
+    /// Also rewind files in this directory, beside the session's own
+    #[arg(long, value_name = "DIR")]
+    add_dir: Vec<PathBuf>,
+}
+
+/// Carries out the command and returns the exit code: 1 when a file was left as it is.
+pub(crate) async fn rewind(args: RewindArgs, terminal: Terminal) -> anyhow::Result<i32> {
+    let home = Home::from_env().map_err(of_start)?;
+    let store = JsonlStore::with_imports(home.root(), home.also_read().to_vec());
+    let id = SessionId::from(args.session.to_ascii_lowercase());
+    let key = store.find(&id)?.ok_or_else(|| anyhow!("No conversation found with session ID: {}", args.session))?;
+    let checkpoints = home.file_checkpoints(&key.project, &key.session);
+    let Some(to) = args.to else { return list(&store, &key, &checkpoints, terminal).await };
+    // Nobody works in the session while its files change.
+    let owner = Owner::new(std::process::id(), "windlass sessions rewind");
+    let _lease = store.open(&key, &owner, LogHeader::default()).await?;
+    let mut directories = vec![directory_of(&store, &key).await?];
+    for directory in args.add_dir {
+        directories.push(resolved(&directory)?);
+    }
+    let mut options = RewindOptions::within(directories);
+    options.leave_conflicts = args.leave_conflicts;
+    let to = EntryId::from(to);
+    let done = match args.dry_run {
+        true => checkpoints.changes(&to, &options).await?,
+        false => checkpoints.rewind(&to, &options).await?,
+    };
+    show(&done, &key, terminal)?;
+    Ok(i32::from(done.left().next().is_some()))
+}
+
+/// The directory that the session works in.
+async fn directory_of(store: &JsonlStore, key: &SessionKey) -> anyhow::Result<PathBuf> {
+    let sessions = store.list(&key.project).await?;
+    let cwd = sessions.into_iter().find(|one| one.session_id == key.session).and_then(|one| one.cwd);
+    let cwd = cwd.ok_or_else(|| Usage("the session does not say which directory it works in".to_owned()))?;
+    resolved(Path::new(&cwd))
+}
+
+fn resolved(directory: &Path) -> anyhow::Result<PathBuf> {
+    let resolved = directory.canonicalize();
+    resolved.map_err(|error| anyhow!("the directory {} cannot be used: {error}", directory.display()))
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    id: &'a EntryId,
+    kind: &'static str,
+    at: String,
+    files: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<&'a str>,
+}
+
+async fn list(
+    store: &JsonlStore,
+    key: &SessionKey,
+    checkpoints: &FileCheckpoints,
+    terminal: Terminal,
+) -> anyhow::Result<i32> {
+    let loaded = store.load(key).await?;
+    let prompts: HashMap<&EntryId, &str> = loaded
+        .entries
+        .iter()
+        .filter_map(|entry| match &entry.kind {
+            EntryKind::User(user) => Some((&entry.id, user.content.iter().find_map(|block| block.as_text())?)),
+            _ => None,
+        })
+        .collect();
+    let mut out = stdout().lock();
+    for Checkpoint { id, kind, at, files, .. } in &checkpoints.list().await? {
+        let kind = if *kind == CheckpointKind::Rewind { "rewind" } else { "prompt" };
+        let prompt = prompts.get(id).copied();
+        let listed = Listed { id, kind, at: at.to_string(), files: *files, prompt };
+        if terminal.stdout {
+            let text: String = clean(prompt.unwrap_or(kind)).replace('\n', " ").chars().take(60).collect();
+            writeln!(out, "{id}  {}  {files:>3} files  {text}", listed.at)?;
+        } else {
+            jsonl::write(&mut out, &listed)?;
+        }
+    }
+    Ok(0)
+}
+
+#[derive(Serialize)]
+struct Shown<'a> {
+    file: String,
+    change: Option<&'static str>,
+    insertions: u64,
+    deletions: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    conflict: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Undo<'a> {
+    undo: &'a EntryId,
+}
+
+fn show(done: &Rewind, key: &SessionKey, terminal: Terminal) -> anyhow::Result<()> {
+    let mut out = stdout().lock();
+    for RewoundFile { path, change, insertions, deletions, conflict, problem, .. } in &done.files {
+        let file = path.display().to_string();
+        let change = match change {
+            Some(FileChange::Modified) => Some("modified"),
+            Some(FileChange::Created) => Some("created"),
+            Some(FileChange::Deleted) => Some("deleted"),
+            _ => None,
+        };
+        let left = problem.as_ref().map(|problem| problem.reason.as_str());
+        let (insertions, deletions, conflict) = (*insertions, *deletions, *conflict);
+        if !terminal.stdout {
+            jsonl::write(&mut out, &Shown { file, change, insertions, deletions, conflict, left })?;
+            continue;
+        }
+        let file = clean(&file);
+        match left {
+            Some(reason) => writeln!(out, "left as it is  {file}: {}", clean(reason))?,
+            None => {
+                let others = if conflict { "  (somebody else had changed it)" } else { "" };
+                writeln!(out, "{:<13}  {file}  +{insertions} -{deletions}{others}", change.unwrap_or_default())?;
+            }
+        }
+    }
+    match &done.undo {
+        Some(undo) if terminal.stdout => {
+            writeln!(out, "To take it back: windlass sessions rewind {} {undo}", key.session)?;
+        }
+        Some(undo) => jsonl::write(&mut out, &Undo { undo })?,
+        None if done.files.is_empty() && terminal.stdout => writeln!(out, "The files are as they were.")?,
+        None => {}
+    }
+    Ok(())
+}
