@@ -1,6 +1,8 @@
 """Slash commands, notes and replays through the Python Agent SDK."""
 
+import glob
 import json
+import os
 import threading
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import common
 from claude_agent_sdk import UserMessage, query
 from common import client, collect, contains, equal, play, result, say, system, test, text, tool
+from raw import Host, control, user
 
 
 def message(content, **more):
@@ -163,6 +166,35 @@ async def variables_reach_programs_and_the_provider(world):
         prompt = message(play(tool("Bash", command="echo key=$ANTHROPIC_API_KEY."), [{"say": "results"}]))
         contains(result(await turn(one, back, prompt)).result, "key=.")
         server.shutdown()
+
+
+@test
+async def a_session_is_named_asked_and_ended_by_orders(world):
+    host = Host(world)
+    try:
+        host.send(control("initialize", "i"), user(play(text("one"))))
+        contains(host.answered("i")["response"]["capabilities"], "interrupt_cancel_queued_v1")
+        session_id = host.result()["session_id"]
+        host.send(control("rename_session", "n", title="A name"), control("get_usage", "u"), control("get_session_cost", "c"))
+        changed = host.next(lambda line: line.get("subtype") == "session_title_changed", "title")
+        equal((changed["title"], changed["session_id"]), ("A name", session_id))
+        equal(host.answered("n")["response"], {})
+        assert host.answered("u")["response"]["session"]["model_usage"]
+        contains(host.answered("c")["response"]["text"], "Total cost")
+        # The session goes on behind its new title.
+        host.send(user(play(text("two"))))
+        equal(host.result()["result"], "two")
+        host.send(control("end_session", "e"))
+        equal(host.answered("e")["response"], {})
+        equal(host.process.wait(20), 0)
+    finally:
+        host.process.kill()
+    [log] = glob.glob(os.path.join(world.env["CLAUDE_CONFIG_DIR"], "projects", "*", f"{session_id}.jsonl"))
+    with open(log) as file:
+        titles = [line["customTitle"] for line in map(json.loads, file) if line["type"] == "custom-title"]
+    equal(titles, ["A name"])
+    messages = await collect(query(prompt=play([{"say": "texts"}]), options=world.options(resume=session_id)))
+    equal(result(messages).session_id, session_id)
 
 
 @test
