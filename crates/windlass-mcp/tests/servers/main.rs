@@ -8,4 +8,5 @@ mod http;
 mod inside;
 mod real;
 mod stdio;
+mod tools;
 mod world;
