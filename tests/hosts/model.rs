@@ -1,7 +1,7 @@
 //! A model that answers in microseconds, for `speed.py` and `speed.mjs`.
 //!
 //! It speaks as much of the Messages API as windlass needs: a prompt with
-//! `add up` in it has `mcp__calc__add` called, everything else is answered with a text.
+//! `add up N` in it has `mcp__calc__add` called so often, everything else is answered with a text.
 //! `GET /time` tells how long it took by itself since it was last asked: from the
 //! last byte of a request to the last byte of its answer. Built with `rustc -O`.
 
@@ -43,12 +43,13 @@ fn message(call: bool, number: u64) -> String {
     out
 }
 
-/// Whether the last message asks for the tool.
+/// Whether the last prompt, `add up N`, has fewer than so many results.
 fn wants_tool(body: &str) -> bool {
-    let last = body.rfind(r#""role":"user""#).map_or("", |at| &body[at..]);
-    // Tools may be listed behind the messages.
-    let last = last.split(r#""tools":"#).next().unwrap_or("");
-    last.contains("add up") && !last.contains("tool_result")
+    let Some((_, last)) = body.rsplit_once("add up ") else { return false };
+    // What comes behind a later prompt is not about it.
+    let digits: String = last.chars().take_while(char::is_ascii_digit).collect();
+    let wanted: usize = digits.parse().unwrap_or(0);
+    last.matches(r#""type":"tool_result""#).count() < wanted
 }
 
 fn serve(stream: TcpStream, clock: &Clock) -> std::io::Result<()> {

@@ -12,7 +12,9 @@ const [windlass, standin, model, modules] = process.argv.slice(2).map((path) => 
 const load = (name) => import(pathToFileURL(join(modules, name)));
 const { createSdkMcpServer, query, tool } = await load("@anthropic-ai/claude-agent-sdk/sdk.mjs");
 const { z } = await load("zod/index.js");
-const [TURNS, STARTS, WARM] = [300, 60, 20];
+const [SESSIONS, TURNS, WARM, STARTS] = [10, 25, 5, 60];
+// Calls of the tool in one prompt: one figure is what each of them adds.
+const CALLS = 5;
 
 const add = () => tool("add", "Adds.", { a: z.number(), b: z.number() }, async ({ a, b }) => ({ content: [{ type: "text", text: String(a + b) }] }));
 
@@ -71,24 +73,29 @@ async function modelTime(url) {
 
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
-function report(row, target, ours, theirs, spent) {
-  const more = median(ours) - median(theirs) - spent;
+function report(row, target, ours, theirs, model) {
+  const more = ours - theirs - model;
   const met = target === null ? "" : more <= target ? "met" : "MISSED";
-  const cells = [median(theirs).toFixed(2), median(ours).toFixed(2), spent.toFixed(3), more.toFixed(2)].map((cell) => cell.padStart(9));
-  console.log(`${row.padEnd(40)} ${(target?.toFixed(1) ?? "").padStart(6)} ${cells.join(" ")}  ${met}`);
+  const cells = [theirs.toFixed(2), ours.toFixed(2), model.toFixed(3), more.toFixed(2)].map((cell) => cell.padStart(9));
+  console.log(`${row.padEnd(42)} ${(target?.toFixed(1) ?? "").padStart(6)} ${cells.join(" ")}  ${met}`);
 }
 
+/** Medians of windlass and the stand-in, and what the model took of the former. */
 async function turns(url, root, prompt, tools) {
-  const [ours, theirs] = [client(windlass, url, root), client(standin, url, root)];
   const spent = [[], []];
-  for (let number = 0; number < WARM + TURNS; number++) {
-    if (number === WARM) await modelTime(url);
-    const pair = [await ours.turn(prompt, tools), await theirs.turn(prompt, tools)];
-    if (number >= WARM) pair.forEach((time, at) => spent[at].push(time));
+  let model = 0;
+  // Sessions stay short: long ones measure the size of their requests.
+  for (let number = 0; number < SESSIONS; number++) {
+    const [ours, theirs] = [client(windlass, url, root), client(standin, url, root)];
+    for (let number = 0; number < WARM + TURNS; number++) {
+      if (number === WARM) await modelTime(url);
+      const pair = [await ours.turn(prompt, tools), await theirs.turn(prompt, tools)];
+      if (number >= WARM) pair.forEach((time, at) => spent[at].push(time));
+    }
+    model += (await modelTime(url))[0];
+    await Promise.all([ours.end(), theirs.end()]);
   }
-  const [model] = await modelTime(url);
-  await Promise.all([ours.end(), theirs.end()]);
-  return [...spent, model / TURNS];
+  return [...spent.map(median), model / (SESSIONS * TURNS)];
 }
 
 /** One prompt in a program of its own: until its first message, and until the end. */
@@ -107,9 +114,11 @@ const server = spawn(model, { stdio: ["ignore", "pipe", "inherit"] });
 const url = await new Promise((done) => server.stdout.once("data", (data) => done(String(data).trim())));
 const root = mkdtempSync(join(tmpdir(), "windlass-speed-"));
 try {
-  console.log(`${"milliseconds, TypeScript SDK".padEnd(40)}  limit  stand-in  windlass     model      more`);
-  report("next prompt in a live client", 1, ...(await turns(url, root, "hello", 0)));
-  report("the same with a call of an SDK tool", 1, ...(await turns(url, root, "add up", 1)));
+  console.log(`${"milliseconds, TypeScript SDK".padEnd(42)}  limit  stand-in  windlass     model      more`);
+  const none = await turns(url, root, "hello", 0);
+  report("next prompt in a live client", 1, ...none);
+  const some = await turns(url, root, `add up ${CALLS}`, CALLS);
+  report("a call of an SDK tool, to the next answer", 1, ...some.map((more, at) => (more - none[at]) / CALLS));
   const spent = [[], []];
   await modelTime(url);
   for (let number = 0; number < STARTS + 5; number++) {
@@ -120,7 +129,8 @@ try {
   }
   const [each, calls] = await modelTime(url);
   for (const [at, row] of ["start of a session, to the first message", "– to the result"].entries()) {
-    report(row, null, spent[0].map((times) => times[at]), spent[1].map((times) => times[at]), at ? each / calls : 0);
+    const [ours, theirs] = spent.map((one) => median(one.map((times) => times[at])));
+    report(row, null, ours, theirs, at ? each / calls : 0);
   }
 } finally {
   server.kill();

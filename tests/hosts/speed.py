@@ -2,7 +2,7 @@
 
 Usage: speed.py WINDLASS STANDIN MODEL. The SDK drives windlass and the stand-in of
 standin.rs in turn, so that both share every disturbance; the figures are medians.
-What the model server (model.rs) takes by itself is left out of windlass's times.
+What the model server (model.rs) takes by itself is left out.
 """
 
 import asyncio
@@ -28,7 +28,9 @@ from claude_agent_sdk import (
 )
 
 WINDLASS, STANDIN, MODEL = map(os.path.abspath, sys.argv[1:4])
-TURNS, STARTS, WARM = 300, 60, 20
+SESSIONS, TURNS, WARM, STARTS = 10, 25, 5, 60
+# Calls of the tool in one prompt: one figure is what each of them adds.
+CALLS = 5
 
 
 @tool("add", "Adds.", {"a": int, "b": int})
@@ -79,34 +81,40 @@ async def start(program, url, root):
 
 
 def report(row, target, ours, theirs, model):
-    ours, theirs = statistics.median(ours), statistics.median(theirs)
     more = ours - theirs - model
     met = "" if target is None else "met" if more <= target else "MISSED"
     limit = "" if target is None else f"{target:.1f}"
-    print(f"{row:40} {limit:>6} {theirs:9.2f} {ours:9.2f} {model:8.3f} {more:8.2f}  {met}", flush=True)
+    print(f"{row:42} {limit:>6} {theirs:9.2f} {ours:9.2f} {model:8.3f} {more:8.2f}  {met}", flush=True)
 
 
 async def turns(url, root, prompt, tools):
-    async with ClaudeSDKClient(options(WINDLASS, url, root)) as ours, ClaudeSDKClient(options(STANDIN, url, root)) as theirs:
-        for _ in range(WARM):
-            await turn(ours, prompt, tools)
-            await turn(theirs, prompt, tools)
-        model_time(url)
-        spent = [], []
-        for _ in range(TURNS):
-            spent[0].append(await turn(ours, prompt, tools))
-            spent[1].append(await turn(theirs, prompt, tools))
-        return *spent, model_time(url)[0] / TURNS
+    """Medians of windlass and the stand-in, and what the model took of the former."""
+    spent = [], []
+    model = 0
+    # Sessions stay short: long ones measure the size of their requests.
+    for _ in range(SESSIONS):
+        async with ClaudeSDKClient(options(WINDLASS, url, root)) as ours, ClaudeSDKClient(options(STANDIN, url, root)) as theirs:
+            for number in range(WARM + TURNS):
+                if number == WARM:
+                    model_time(url)
+                pair = await turn(ours, prompt, tools), await turn(theirs, prompt, tools)
+                if number >= WARM:
+                    for all, one in zip(spent, pair):
+                        all.append(one)
+            model += model_time(url)[0]
+    return *map(statistics.median, spent), model / (SESSIONS * TURNS)
 
 
 async def main():
     model = subprocess.Popen([MODEL], stdout=subprocess.PIPE, text=True)
     url = model.stdout.readline().strip()
-    print(f"{'milliseconds, Python SDK':40} {'limit':>6} {'stand-in':>9} {'windlass':>9} {'model':>8} {'more':>8}")
+    print(f"{'milliseconds, Python SDK':42} {'limit':>6} {'stand-in':>9} {'windlass':>9} {'model':>8} {'more':>8}")
     try:
         with tempfile.TemporaryDirectory(prefix="windlass-speed-") as root:
-            report("next prompt in a live client", 1, *await turns(url, root, "hello", 0))
-            report("the same with a call of an SDK tool", 1, *await turns(url, root, "add up", 1))
+            none = await turns(url, root, "hello", 0)
+            report("next prompt in a live client", 1, *none)
+            some = await turns(url, root, f"add up {CALLS}", CALLS)
+            report("a call of an SDK tool, to the next answer", 1, *((more - less) / CALLS for more, less in zip(some, none)))
             spent = [], []
             model_time(url)
             for number in range(STARTS + 5):
@@ -116,7 +124,7 @@ async def main():
                         spent[at].append(times)
             each, calls = model_time(url)
             for at, row in enumerate(("start of a session, to the first message", "– to the result", "– to the end of the program")):
-                ours, theirs = ([times[at] for times in one] for one in spent)
+                ours, theirs = (statistics.median(times[at] for times in one) for one in spent)
                 report(row, None, ours, theirs, each / calls if at else 0)
         processor = resource.getrusage(resource.RUSAGE_SELF)
         print(f"the SDK itself used {processor.ru_utime + processor.ru_stime:.1f} s of processor time")

@@ -1,7 +1,7 @@
 //! The least program that an SDK takes for an agent: it answers at once with the
 //! frames of a turn. `speed.py` and `speed.mjs` measure windlass beside it.
 //!
-//! A prompt with `add up` in it has the host's tool `mcp__calc__add` called,
+//! A prompt with `add up N` in it has the host's tool `mcp__calc__add` called so often,
 //! over the handshake that MCP asks for. Built with `rustc -O`: nothing but std.
 
 use std::io::{BufRead, Write};
@@ -64,8 +64,9 @@ impl<R: BufRead, W: Write> Host<R, W> {
     }
 
     fn turn(&mut self) {
-        let tool = self.line.contains("add up");
-        if tool && !self.connected {
+        let times = self.line.split("add up ").nth(1).map_or("", |rest| rest.split('"').next().unwrap_or(""));
+        let times: u32 = times.parse().unwrap_or(0);
+        if times > 0 && !self.connected {
             self.connected = true;
             self.ask(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"standin","version":"1"}}}"#);
             self.ask(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
@@ -75,7 +76,7 @@ impl<R: BufRead, W: Write> Host<R, W> {
         self.write(&format!(
             r#"{{"type":"system","subtype":"init","cwd":"/","session_id":"{SESSION}","tools":["Bash","Edit","Glob","Grep","MultiEdit","Read","TodoWrite","Write"],"mcp_servers":[],"model":"claude-sonnet-4-5","permissionMode":"default","slash_commands":[],"apiKeySource":"ANTHROPIC_API_KEY","claude_code_version":"2.1.328","output_style":"default","agents":[],"skills":[],"plugins":[],"uuid":"{id}"}}"#
         ));
-        if tool {
+        for _ in 0..times {
             self.assistant(r#"{"type":"tool_use","id":"toolu_1","name":"mcp__calc__add","input":{"a":1,"b":2}}"#);
             self.ask(
                 r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"add","arguments":{"a":1,"b":2}}}"#,
