@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use windlass_session::{Checkpoint, CheckpointError, Checkpoints, Rewind, RewindOptions};
+use windlass_session::{Checkpoint, CheckpointError, CheckpointErrorKind, Checkpoints, Rewind, RewindOptions};
 use windlass_types::{Entry, EntryId, EntryKind, ToolUseId};
 
 /// Why files were not rewound. Nothing was changed then.
@@ -92,10 +92,7 @@ impl SessionHandle {
     ///
     /// # Errors
     /// As there.
-    pub fn rewind_own_files(
-        &self,
-        to: &EntryId,
-    ) -> impl Future<Output = Result<Rewind, RewindError>> + Send + 'static {
+    pub fn rewind_own_files(&self, to: &EntryId) -> impl Future<Output = Result<Rewind, RewindError>> + Send + 'static {
         let (answer, waiting) = oneshot::channel();
         let order = FileOrder::Rewind { to: to.clone(), how: How::Do, leave_conflicts: true, answer };
         self.wait(order, waiting)
@@ -174,7 +171,12 @@ impl Keeper {
     /// Carries out what a host wants.
     pub(crate) async fn obey(self, order: FileOrder, directories: Vec<PathBuf>) {
         self.ready().await;
-        let panicked = |_| RewindError::Closed;
+        let panicked = |_| {
+            RewindError::Checkpoint(CheckpointError::new(
+                CheckpointErrorKind::Io,
+                "the store of file checkpoints panicked: this is a bug in it",
+            ))
+        };
         match order {
             FileOrder::List(answer) => {
                 let listed = AssertUnwindSafe(self.checkpoints.list()).catch_unwind().await;

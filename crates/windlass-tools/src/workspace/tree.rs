@@ -120,5 +120,6 @@ fn remove(path: &Path, parents: u32) -> io::Result<()> {
     Ok(())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;
