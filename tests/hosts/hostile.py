@@ -178,6 +178,46 @@ async def answers_with_nonsense(world):
 
 
 @test
+async def answers_with_nonsense_as_a_hook(world):
+    """A hook that makes no sense has no opinion, or denies; it never allows, and never holds anything up."""
+    nonsense = [None, 3, "allow", [], {"decision": 3}, {"decision": "perhaps"}, {"hookSpecificOutput": 3},
+                {"hookSpecificOutput": {"permissionDecision": "perhaps"}}, {"continue": "no"}, {"async": 3}]
+    host = Host(world)
+    host.send(control("initialize", id="i", hooks={"PreToolUse": [{"matcher": "Bash", "hookCallbackIds": ["pre"]}]}))
+    for number, response in enumerate(nonsense):
+        host.send(user(play(tool("Bash", command=f"touch made-{number}"), text("ok"))))
+        host.send(answer(host.asked("hook_callback"), response))
+        assert host.result()["subtype"] in ("success", "error_during_execution"), response
+    equal(world.files(), [])
+    host.close_input()
+    equal(host.exit(), 0)
+
+
+@test
+async def stalls_as_an_mcp_server(world):
+    """A host whose own server never answers can stop the run, and go on."""
+    host = Host(world, "--allowedTools", "mcp__calc")
+    tools = {"tools": [{"name": "add", "inputSchema": {"type": "object"}}]}
+    known = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "calc", "version": "1"}}
+    host.send(control("initialize", id="i", sdkMcpServers=["calc"]))
+    host.send(user(play(tool("mcp__calc__add"), text("never"))))
+    while True:
+        request = host.asked("mcp_message")
+        message = request["request"]["message"]
+        if message["method"] == "tools/call":
+            break
+        reply = {"initialize": known, "tools/list": tools}.get(message["method"], {})
+        body = {"jsonrpc": "2.0", "id": message.get("id"), "result": reply}
+        host.send(answer(request, {"mcp_response": body}))
+    host.send(control("interrupt", id="stop"))
+    equal(host.result()["terminal_reason"], "aborted_tools")
+    host.send(answer(request, {"mcp_response": "too late, and nonsense"}), user(play(text("after"))))
+    equal(host.result()["result"], "after")
+    host.close_input()
+    equal(host.exit(), 0)
+
+
+@test
 async def sends_what_nobody_asked_for(world):
     host = Host(world)
     host.send(
