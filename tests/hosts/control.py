@@ -9,7 +9,7 @@ import time
 
 import common
 from claude_agent_sdk import AssistantMessage, PermissionResultAllow, ResultMessage, StreamEvent, ToolResultBlock
-from common import CLI, blocks, client, collect, contains, equal, play, processes, raises, result, say, system, test, text
+from common import CLI, blocks, client, collect, equal, play, processes, raises, result, say, system, test, text
 from common import tool, until, within
 
 

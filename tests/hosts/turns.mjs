@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import {
-  blocks, collect, conversation, failing, main, play, query, result, sdk, session, system, text, tool, turn, until,
+  blocks, collect, conversation, failing, main, play, query, result, sdk, session, system, text, tool, until,
 } from "./common.mjs";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
