@@ -206,6 +206,7 @@ fn cx(root: &Path, state: &Arc<windlass::crates::tool::SessionState>) -> ToolCx 
         env: Arc::from([]),
         artifacts: None,
         state: Arc::clone(state),
+        background: None,
         progress: Arc::new(|_| {}),
     })
 }

@@ -5,6 +5,7 @@ mod compaction;
 mod estimate;
 mod prompt;
 mod reminder;
+mod task;
 
 pub use compaction::{
     Ledger, compaction_prompt, from_message, named_files, older_half, summary_of, summary_text, with_last_word,
@@ -12,3 +13,4 @@ pub use compaction::{
 pub use estimate::{estimate_blocks, estimate_message, estimate_request, estimate_text};
 pub use prompt::{SystemPrompt, coding_agent_sections};
 pub use reminder::{reminder, runtime_text};
+pub use task::task_notification;

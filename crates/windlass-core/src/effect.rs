@@ -8,8 +8,8 @@ use std::time::Duration;
 use windlass_permission::CallFacts;
 use windlass_types::{
     ContentBlock, DecisionReason, Effort, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, ModelErrorKind,
-    ModelItem, ModelRequest, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Thinking,
-    ToolOutcome, ToolSpec, ToolUse, ToolUseId,
+    ModelItem, ModelRequest, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, TaskEnded, TaskId,
+    TaskInfo, Thinking, ToolOutcome, ToolSpec, ToolUse, ToolUseId,
 };
 
 /// The name of one effect; results refer to it. Increases with time.
@@ -89,6 +89,9 @@ pub enum Effect {
     },
     /// Wait. Answered by [`Input::Woke`].
     Sleep(Duration),
+    /// Tell background work to stop. Answered by [`Input::TaskEnded`], soon, if it
+    /// went on.
+    StopTask(TaskId),
     /// Stop an effect. Only a [`Effect::Run`] answers; others are forgotten.
     Cancel(EffectId),
 }
@@ -150,6 +153,10 @@ pub enum Input {
     Snapshotted(EffectId, Result<(), String>),
     /// A call says how far it is.
     Progress(EffectId, String),
+    /// A running call left work behind that goes on.
+    TaskStarted(EffectId, Box<TaskInfo>),
+    /// Background work ended.
+    TaskEnded(Box<TaskEnded>),
     /// A call ended.
     Ran(EffectId, Box<ToolOutcome>),
     /// Entries were appended, or refused.

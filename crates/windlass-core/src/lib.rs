@@ -28,6 +28,7 @@ mod schedule;
 mod state;
 mod structured;
 mod submit;
+mod tasks;
 
 pub use assemble::{
     AssembleError, AssembledMessage, MAX_MESSAGE_BLOCKS, MAX_MESSAGE_BYTES, MalformedInput, MessageAssembler, Step,

@@ -6,6 +6,7 @@ use crate::compaction::{Compaction, Then};
 use crate::outbox::Outbox;
 use crate::retry::Retry;
 use crate::run::Run;
+use crate::tasks::Tasks;
 use crate::{Effect, EffectId, Input, MachineConfig, Output, Prompt, PromptKind, State, StoreFailure};
 use std::collections::{HashSet, VecDeque};
 use windlass_permission::Policy;
@@ -90,6 +91,7 @@ pub struct Machine {
     pub(crate) mode_before_plan: PermissionMode,
     /// Whether the conversation was compacted since the last request.
     pub(crate) history_replaced: bool,
+    pub(crate) tasks: Tasks,
     closing: bool,
     final_append: Option<EffectId>,
     resumed: bool,
@@ -134,6 +136,7 @@ impl Machine {
             warned_unpriced: false,
             mode_before_plan: PermissionMode::Default,
             history_replaced: false,
+            tasks: Tasks::default(),
             closing: false,
             final_append: None,
             next_effect: 0,
@@ -201,6 +204,8 @@ impl Machine {
             Input::Answered(effect, answer) => self.answered(effect, answer),
             Input::Snapshotted(effect, result) => self.snapshotted(effect, result),
             Input::Progress(effect, message) => self.progress(effect, message),
+            Input::TaskStarted(call, info) => self.task_started(call, *info),
+            Input::TaskEnded(ended) => self.task_ended(*ended),
             Input::Ran(effect, outcome) => self.ran(effect, outcome),
             Input::Appended(effect, result) => self.appended(effect, result),
             Input::Woke(effect) => self.woke(effect),
@@ -229,9 +234,11 @@ impl Machine {
                     if let Some(prompt) = self.prompts.pop_front() {
                         self.begin(prompt);
                     } else if self.closing {
-                        self.close();
+                        if !self.stop_tasks() {
+                            self.close();
+                        }
                         return;
-                    } else {
+                    } else if !self.wake() {
                         return;
                     }
                 }
@@ -258,6 +265,10 @@ impl Machine {
         self.next_id += 1;
         // An odd factor spreads the counter over all bits and keeps ids distinct.
         self.config.seed.wrapping_add(u128::from(self.next_id).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835))
+    }
+
+    pub(crate) fn fresh_run_id(&mut self) -> RunId {
+        RunId::from_bits(self.fresh_bits())
     }
 
     pub(crate) fn fresh_id(&mut self) -> EntryId {
@@ -295,6 +306,7 @@ impl Machine {
         if let Some(run) = &mut self.run {
             run.prompt = Some(id.clone());
         }
+        self.tasks.prompt = Some(id.clone());
         self.record_user_as(id, prompt.content, false)
     }
 
@@ -317,8 +329,9 @@ impl Machine {
 
     /// Starts a run with a prompt.
     fn begin(&mut self, prompt: Prompt) {
-        let id = RunId::from_bits(self.fresh_bits());
+        let id = self.fresh_run_id();
         self.run = Some(Run::new(id, self.now));
+        self.tasks.prompted();
         self.batch = Batch::default();
         self.event(EventKind::RunStarted(self.run_started(self.resumed)), None);
         self.resumed = true;
@@ -334,6 +347,7 @@ impl Machine {
     pub(crate) fn finish(&mut self, outcome: Outcome) {
         let Some(run) = &self.run else { return };
         let mut result = RunResult::new(outcome, self.config.session_id.clone());
+        result.origin = run.origin;
         result.text.clone_from(&run.text);
         result.turns = run.turns;
         result.duration_ms = duration_ms(self.now, run.started);
@@ -379,6 +393,7 @@ impl Machine {
 
     /// Stops the run wherever it is.
     fn interrupt(&mut self) {
+        self.tasks.hold();
         let phase = std::mem::replace(&mut self.phase, Phase::Idle);
         // SessionStart hooks that had no say are asked again by the next prompt.
         self.opened &= !matches!(phase, Phase::Opening(..));
@@ -461,6 +476,7 @@ impl Machine {
         if let Some(run) = &self.run {
             let outcome = Outcome::Failed(RunFailure::new(RunFailureKind::Store, failure.message.clone()));
             let mut result = RunResult::new(outcome, self.config.session_id.clone());
+            result.origin = run.origin;
             result.turns = run.turns;
             result.duration_ms = duration_ms(self.now, run.started);
             result.usage = run.usage;
@@ -470,6 +486,7 @@ impl Machine {
         self.run = None;
         self.prompts.clear();
         self.steered.clear();
+        self.tasks.forget();
         self.phase = Phase::Closed;
         self.out.last(Output::Broken(failure));
     }

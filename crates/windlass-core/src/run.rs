@@ -1,13 +1,16 @@
 //! One run.
 
 use crate::compaction::Pace;
-use windlass_types::{Continuation, EntryId, JsonText, PermissionDenial, RunId, StopReason, Timestamp, Usage};
+use windlass_types::{
+    Continuation, EntryId, JsonText, PermissionDenial, RunId, RunOrigin, StopReason, Timestamp, Usage,
+};
 
 /// What is known of the run that is going on.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) id: RunId,
     pub(crate) started: Timestamp,
+    pub(crate) origin: RunOrigin,
     /// The entry of its prompt.
     pub(crate) prompt: Option<EntryId>,
     pub(crate) turns: u32,
@@ -40,6 +43,7 @@ impl Run {
         Self {
             id,
             started,
+            origin: RunOrigin::User,
             prompt: None,
             turns: 0,
             api_ms: 0,

@@ -290,6 +290,7 @@ impl Machine {
                 let append = self.append(vec![entry], true);
                 self.event(EventKind::StateChanged(StateChange::Todos { todos }), Some(append));
             }
+            ContextChange::StopTask(id) => self.stop_task(&id),
             _ => {}
         }
     }

@@ -58,6 +58,9 @@ impl Machine {
         let asks = prompt.kind == PromptKind::Query;
         let mut entries = vec![self.record_prompt(prompt)];
         entries.extend(self.take_context());
+        if asks {
+            entries.extend(self.record_news());
+        }
         self.append(entries, false);
         if !asks {
             return self.finish(Outcome::Success);
@@ -160,20 +163,25 @@ impl Machine {
         }
     }
 
-    /// Records what the user said during the run. Returns whether there was
+    /// Records what the user said during the run, and which background work ended. Returns whether there was
     /// anything that the model has to answer.
     pub(crate) fn deliver_steered(&mut self) -> bool {
-        if self.steered.is_empty() {
+        let mut entries: Vec<_> = self.record_urgent_news().into_iter().collect();
+        let said = std::mem::take(&mut self.steered);
+        entries.extend(said.into_iter().map(|content| self.record_user(content, false)));
+        if entries.is_empty() {
             return false;
         }
-        let entries =
-            std::mem::take(&mut self.steered).into_iter().map(|content| self.record_user(content, false)).collect();
         self.append(entries, false);
         self.state.transcript().is_ready()
     }
 
     /// Closes the session: SessionEnd hooks, then everything becomes durable.
     pub(crate) fn close(&mut self) {
+        // Whoever resumes the session should not wait for work that is gone.
+        if let Some(entry) = self.record_news() {
+            self.append(vec![entry], false);
+        }
         if self.opened && self.config.listens(HookEventName::SessionEnd, None) {
             let effect = self.run_hooks(HookCall::SessionEnd { reason: "other".to_owned() });
             self.phase = Phase::Closing(effect);

@@ -2,6 +2,7 @@
 
 use crate::SessionError;
 use crate::append::{Appending, Log};
+use crate::background::{self, Registry};
 use crate::checkpoints::{FileOrder, Keeper, RewindError, rewound};
 use crate::events::EventQueue;
 use crate::handle::Order;
@@ -18,7 +19,7 @@ use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use windlass_core::{Effect, EffectId, Input, Machine, Output, RunCall, Unprepared};
 use windlass_hook::HookContext;
@@ -46,6 +47,9 @@ pub(crate) struct Driver {
     log: Log,
     model: Option<ModelCall>,
     tasks: Tasks,
+    background: Registry,
+    /// Those that wait until nothing goes on.
+    quiet: Vec<oneshot::Sender<()>>,
     keeper: Option<Keeper>,
     /// Orders wait for it.
     rewinding: Option<JoinHandle<()>>,
@@ -95,11 +99,13 @@ impl Driver {
             ports,
             orders,
             inputs,
+            background: Registry::new(results.clone()),
             results,
             queue,
             log,
             model: None,
             tasks: Tasks::default(),
+            quiet: Vec::new(),
             held: VecDeque::new(),
             prepared: HashMap::new(),
             arrived,
@@ -124,6 +130,16 @@ impl Driver {
             if let Some(input) = input {
                 self.take(input);
             }
+            if !self.quiet.is_empty() && self.machine.is_quiet() {
+                for waiting in self.quiet.drain(..) {
+                    // Nobody may wait any more.
+                    let _ = waiting.send(());
+                }
+            }
+        }
+        self.background.close().await;
+        if let Some(scratch) = &self.ports.scratch {
+            background::remove(scratch).await;
         }
         // Whoever opens the session again must not find its checkpoints in use.
         if let Some(keeper) = &self.keeper {
@@ -171,6 +187,14 @@ impl Driver {
             }
             Order::Files(order) => {
                 self.files(order);
+                None
+            }
+            Order::StopTask(id) => {
+                self.background.stop(&id);
+                None
+            }
+            Order::Quiet(waiting) => {
+                self.quiet.push(waiting);
                 None
             }
             Order::Environment(env) => {
@@ -251,6 +275,7 @@ impl Driver {
         match effect {
             Effect::Append { entries, durable } => self.append(id, entries, durable),
             Effect::Cancel(other) => self.cancel(other),
+            Effect::StopTask(id) => self.background.stop(&id),
             Effect::Sleep(wait) => {
                 let results = self.results.clone();
                 self.tasks.start(id, async move {
@@ -275,7 +300,9 @@ impl Driver {
             Effect::Ask { request, cwd } => self.ask(id, *request, cwd),
             Effect::Snapshot { tool_use_id, prompt, paths } => self.keep(id, tool_use_id, prompt, paths),
             Effect::Run(call) => self.run(id, &call),
-            Effect::Append { .. } | Effect::Cancel(_) | Effect::Sleep(_) => self.carry_out(id, effect),
+            Effect::Append { .. } | Effect::Cancel(_) | Effect::StopTask(_) | Effect::Sleep(_) => {
+                self.carry_out(id, effect);
+            }
         }
     }
 
@@ -391,6 +418,11 @@ impl Driver {
         let word = LatestWord::default();
         self.progress.insert(id, Arc::clone(&word));
         let speaking = self.speaking.clone();
+        // What only reads may run before its message counts.
+        let background = (!matches!(run_call.facts.access, Access::Reads(_))).then(|| {
+            let folder = self.ports.artifacts.clone().or_else(|| self.ports.scratch.clone());
+            self.background.of_call(id, run_call.call.id.clone(), Arc::clone(&ids), folder)
+        });
         let cx = ToolCx::new(ToolCxParts {
             session_id: self.machine.session_id().clone(),
             tool_use_id: run_call.call.id.clone(),
@@ -405,6 +437,7 @@ impl Driver {
             env: Arc::clone(&self.ports.env),
             artifacts: self.ports.artifacts.clone(),
             state: Arc::clone(&self.state),
+            background,
             progress: Arc::new(move |message| {
                 let before = word.lock().unwrap_or_else(PoisonError::into_inner).replace(message);
                 if before.is_none() {

@@ -5,10 +5,10 @@ use crate::checkpoints::FileOrder;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use windlass_core::{Input, ModelProfile, Prompt};
 use windlass_tool::ToolSet;
-use windlass_types::{ContentBlock, Effort, PermissionMode, PermissionUpdate, SessionId, Thinking, ToolUseId};
+use windlass_types::{ContentBlock, Effort, PermissionMode, PermissionUpdate, SessionId, TaskId, Thinking, ToolUseId};
 
 /// What a session is told.
 #[derive(Debug)]
@@ -23,6 +23,10 @@ pub(crate) enum Order {
     Environment(Vec<(OsString, OsString)>),
     /// Something about the files that were kept.
     Files(FileOrder),
+    /// Background work is to stop.
+    StopTask(TaskId),
+    /// Somebody waits until nothing goes on.
+    Quiet(oneshot::Sender<()>),
 }
 
 /// Orders to a session. Cheap to clone; outlives the event stream.

@@ -22,6 +22,7 @@
 
 mod append;
 mod artifact;
+mod background;
 mod checkpoints;
 mod driver;
 mod error;

@@ -36,6 +36,9 @@ pub struct Ports {
     pub env: Arc<[(OsString, OsString)]>,
     /// Where large outputs are kept.
     pub artifacts: Option<PathBuf>,
+    /// A folder for what goes with the session when there is no place for large outputs, such as the output of
+    /// background work: made when needed, private, and removed when the session ends.
+    pub scratch: Option<PathBuf>,
     /// Where files are kept before calls change them, so that they can be rewound; nothing means that they cannot.
     pub checkpoints: Option<Arc<dyn Checkpoints>>,
 }
@@ -60,6 +63,7 @@ impl Ports {
             ids: Arc::new(SystemIds),
             env: Arc::from([]),
             artifacts: None,
+            scratch: None,
             checkpoints: None,
         }
     }

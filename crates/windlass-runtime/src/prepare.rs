@@ -145,7 +145,8 @@ async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, said: Said) -> Cal
             operands.push(follow(workspace, operand.path, operand.write).await);
         }
         let inert = git::concerns(&analysis) && git::is_inert(&**workspace, &at.directories, &at.env, cwd).await;
-        command = Some(CommandFacts::new(analysis, operands).with_inert_git(inert));
+        let facts = CommandFacts::new(analysis, operands).with_inert_git(inert);
+        command = Some(facts.with_background(stays_in_background(&call.input)));
     }
     let digest = digest(call, cwd, &paths, command.as_ref());
     let check = match said.check {
@@ -160,6 +161,12 @@ async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, said: Said) -> Cal
         .with_user_interaction(said.requires_user_interaction);
     facts.command = command;
     facts
+}
+
+/// Whether the call ends before its command does, as far as the input says.
+fn stays_in_background(input: &JsonText) -> bool {
+    let fields = input.to::<std::collections::BTreeMap<String, JsonText>>().unwrap_or_default();
+    fields.get("run_in_background").is_some_and(|value| value.as_str() == "true")
 }
 
 fn absolute_access(access: Access, cwd: &Path) -> (Access, Vec<PathBuf>) {

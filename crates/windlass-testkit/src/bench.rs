@@ -87,6 +87,7 @@ impl ToolBench {
             env: Arc::from([]),
             artifacts: None,
             state: Arc::default(),
+            background: None,
             progress: Arc::new(move |text| lock(&told).push(text)),
         };
         Self {

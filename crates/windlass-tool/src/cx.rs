@@ -1,6 +1,6 @@
 //! What a running tool is given.
 
-use crate::{Cancel, Clock, Ids, Permit, Process, Workspace};
+use crate::{Background, Cancel, Clock, Ids, Permit, Process, ToolError, Workspace};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -46,6 +46,8 @@ pub struct ToolCxParts {
     pub artifacts: Option<PathBuf>,
     /// What tools remember between calls of this session.
     pub state: Arc<SessionState>,
+    /// What keeps work going after the call, if anything does.
+    pub background: Option<Arc<dyn Background>>,
     /// Told how far the call is.
     pub progress: Arc<dyn Fn(String) + Send + Sync>,
 }
@@ -120,6 +122,16 @@ impl ToolCx {
     /// What tools remember between calls: one value of each type for the session.
     pub fn state<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
         self.0.state.get()
+    }
+
+    /// Starts and finds work that goes on after the call.
+    ///
+    /// # Errors
+    /// Nothing can go on here: the context is not that of a session, or the call
+    /// may run before it counts because it only reads.
+    pub fn background(&self) -> Result<&dyn Background, ToolError> {
+        let none = || ToolError::rejected("Background work is not available here.");
+        self.0.background.as_deref().ok_or_else(none)
     }
 
     /// Tells the host how far the call is. Only the latest text is kept.

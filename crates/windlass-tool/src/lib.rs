@@ -8,6 +8,7 @@
 //! programs through the [`Process`] port.
 
 mod access;
+mod background;
 mod cancel;
 mod cx;
 mod dyn_tool;
@@ -23,6 +24,7 @@ mod validate;
 mod workspace;
 
 pub use access::{JudgedPath, PathFilter, Permit};
+pub use background::{Background, TaskCx, TaskOutcome, TaskSpec, TaskWork};
 pub use cancel::{Cancel, Cancelled};
 pub use cx::{Resumed, SessionState, ToolCx, ToolCxParts, absolute};
 pub use dyn_tool::{BoxFuture, DynTool, PreparedCall, schema_of};

@@ -44,8 +44,13 @@ pub struct ProcessCommand {
     /// Where the full output goes once it is larger than [`ProcessCommand::spill_above`]; a file that does not
     /// exist yet. Standard error of its own has a second file beside it.
     pub spill: Option<PathBuf>,
-    /// How many bytes of a stream may pass before it is written to `spill`; nothing means `inline_bytes`.
+    /// How many bytes of a stream may pass before it is written to `spill`; nothing means `inline_bytes`, and
+    /// with zero the file is there from the start.
     pub spill_above: Option<usize>,
+    /// How many bytes go to `spill` at most; nothing leaves it to whoever runs the program.
+    pub spill_cap: Option<u64>,
+    /// Runs beside the limit on programs at a time: for programs that may never end by themselves.
+    pub background: bool,
     /// Sends standard error into standard output, both in the order of writing.
     pub merge_streams: bool,
     /// Told the latest output now and then.
@@ -64,6 +69,8 @@ impl ProcessCommand {
             inline_bytes: 64 * 1024,
             spill: None,
             spill_above: None,
+            spill_cap: None,
+            background: false,
             merge_streams: false,
             progress: None,
         }

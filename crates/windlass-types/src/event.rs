@@ -2,8 +2,8 @@
 
 use crate::{
     CompactTrigger, ContentBlock, Continuation, Decision, EntryId, HookEventName, HookOutcome, JsonText, MessageId,
-    ModelErrorKind, NanoUsd, PermissionMode, PermissionRequest, RunId, RunResult, SessionId, StopReason, ToolResult,
-    ToolUseId, Usage,
+    ModelErrorKind, NanoUsd, PermissionMode, PermissionRequest, RunId, RunOrigin, RunResult, SessionId, StopReason,
+    TaskEnded, TaskInfo, ToolResult, ToolUseId, Usage,
 };
 use serde::Serialize;
 use std::fmt;
@@ -55,7 +55,7 @@ pub struct Event {
     pub session_id: SessionId,
     /// The agent it is about.
     pub agent: AgentPath,
-    /// The run.
+    /// The run; of background work that starts or ends, the one that began it.
     pub run_id: RunId,
     /// The turn inside the run, from one; zero before the first model call.
     pub turn: u32,
@@ -166,6 +166,10 @@ pub enum EventKind {
     },
     /// The conversation was replaced by a summary.
     Compacted(Compacted),
+    /// A call left work behind that goes on.
+    TaskStarted(TaskInfo),
+    /// Background work ended. The only event that may come between runs.
+    TaskEnded(TaskEnded),
     /// State of the session changed.
     StateChanged(StateChange),
     /// The run is over.
@@ -186,6 +190,8 @@ pub struct RunStarted {
     pub permission_mode: PermissionMode,
     /// Whether the session has earlier runs.
     pub resumed: bool,
+    /// What the run answers.
+    pub origin: RunOrigin,
 }
 
 impl RunStarted {
@@ -197,7 +203,7 @@ impl RunStarted {
         permission_mode: PermissionMode,
         resumed: bool,
     ) -> Self {
-        Self { cwd, model, tools, permission_mode, resumed }
+        Self { cwd, model, tools, permission_mode, resumed, origin: RunOrigin::User }
     }
 }
 

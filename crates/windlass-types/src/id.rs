@@ -83,6 +83,10 @@ string_id! {
     /// assistant message only: providers repeat ids.
     ToolUseId
 }
+string_id! {
+    /// Work that goes on in the background. Unique in its session.
+    TaskId
+}
 
 /// Formats 128 bits as a UUID v4 (RFC 9562, section 5.4): version and variant
 /// bits are set over the given bits.

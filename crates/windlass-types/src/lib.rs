@@ -22,6 +22,7 @@ mod model;
 mod model_info;
 mod permission;
 mod run;
+mod task;
 mod time;
 mod tool;
 mod usage;
@@ -35,7 +36,7 @@ pub use event::{
     ToolProgress, ToolStarted, WithdrawReason,
 };
 pub use hook::{HookCall, HookEventName, HookOutcome, HookVerdict};
-pub use id::{EntryId, MessageId, RunId, SessionId, ToolUseId};
+pub use id::{EntryId, MessageId, RunId, SessionId, TaskId, ToolUseId};
 pub use json::{JsonError, JsonText};
 pub use message::{Message, Role, SharedMessage};
 pub use model::{
@@ -47,7 +48,10 @@ pub use permission::{
     AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, MatchedRule, PermissionAnswer, PermissionDenial,
     PermissionMode, PermissionRequest, PermissionUpdate, RuleSource, RuleValue, UpdateDestination,
 };
-pub use run::{Continuation, Interrupted, ModelUsage, Outcome, RunFailure, RunFailureKind, RunResult, Unsuccessful};
+pub use run::{
+    Continuation, Interrupted, ModelUsage, Outcome, RunFailure, RunFailureKind, RunOrigin, RunResult, Unsuccessful,
+};
+pub use task::{TaskEnded, TaskInfo, TaskKind, TaskStatus};
 pub use time::Timestamp;
 pub use tool::{Access, ContextChange, ToolOutcome, ToolSpec};
 pub use usage::{NanoUsd, Usage};

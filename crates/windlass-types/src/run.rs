@@ -32,6 +32,18 @@ pub enum Continuation {
     StructuredOutput,
 }
 
+/// What a run answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RunOrigin {
+    /// A prompt.
+    #[default]
+    User,
+    /// Background work that ended while nothing else went on.
+    TaskNotification,
+}
+
 /// What the user interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -207,6 +219,8 @@ impl std::error::Error for Unsuccessful {}
 pub struct RunResult {
     /// How it ended.
     pub outcome: Outcome,
+    /// What it answered.
+    pub origin: RunOrigin,
     /// The text of the last assistant message, empty if there is none.
     pub text: String,
     /// The session.
@@ -237,6 +251,7 @@ impl RunResult {
     pub fn new(outcome: Outcome, session_id: SessionId) -> Self {
         Self {
             outcome,
+            origin: RunOrigin::User,
             text: String::new(),
             session_id,
             turns: 0,

@@ -1,6 +1,6 @@
 //! What tools are to the model and to the scheduler.
 
-use crate::{JsonText, ToolResultContent};
+use crate::{JsonText, TaskId, ToolResultContent};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
@@ -92,6 +92,8 @@ pub enum ContextChange {
     Cwd(PathBuf),
     /// The todo list is now this (a JSON array in the tool's own form).
     Todos(JsonText),
+    /// This background work is to stop. The model knows: it is not told when it has.
+    StopTask(TaskId),
 }
 
 /// What came of a call that ran, before it becomes a tool result.

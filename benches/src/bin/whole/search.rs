@@ -62,6 +62,7 @@ fn cx(root: &Path) -> ToolCx {
         env: Arc::from([]),
         artifacts: None,
         state: Arc::default(),
+        background: None,
         progress: Arc::new(|_| {}),
     })
 }

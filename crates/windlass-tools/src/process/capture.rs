@@ -17,7 +17,7 @@ pub(crate) struct CaptureLimits {
     /// File that receives the whole output once it passes `spill_above`. It is created then, mode 0600,
     /// and must not exist. `None` keeps no copy.
     pub(crate) spill: Option<PathBuf>,
-    /// Bytes up to which there is no file; never more than `memory`.
+    /// Bytes up to which there is no file; never more than `memory`. With zero it is there from the start.
     pub(crate) spill_above: usize,
     /// Bytes after which the file takes no more.
     pub(crate) spill_cap: u64,
@@ -66,6 +66,13 @@ pub(crate) struct Captured {
 impl Capture {
     pub(crate) fn new(limits: CaptureLimits) -> Self {
         Self { limits, head: Vec::new(), tail: VecDeque::new(), total: 0, file: SpillFile::Unused }
+    }
+
+    /// Creates the file that is to be there from the start.
+    pub(crate) async fn begin(&mut self) {
+        if self.limits.spill_above == 0 {
+            self.open_spill().await;
+        }
     }
 
     pub(crate) fn total(&self) -> u64 {

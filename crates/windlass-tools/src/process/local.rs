@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::capture::Captured;
 use super::run;
@@ -35,7 +35,8 @@ pub struct LocalProcess {
 impl LocalProcess {
     /// The environment variable that marks everything a call starts. Its value names the session and the call.
     pub const MARK: &'static str = "WINDLASS_CALL";
-    /// How many programs run at a time, unless said otherwise. More wait for their turn.
+    /// How many programs run at a time, unless said otherwise. More wait for their turn; those in the
+    /// background do not count.
     pub const DEFAULT_CONCURRENCY: usize = 8;
     /// How much output of one call goes to its file, unless said otherwise: 1 GiB.
     pub const DEFAULT_SPILL_CAP: u64 = 1 << 30;
@@ -72,6 +73,14 @@ impl LocalProcess {
         self.spill_cap
     }
 
+    /// A place among the programs that run at a time, for those that need one.
+    async fn place(&self, spec: &Spec) -> io::Result<Option<SemaphorePermit<'_>>> {
+        if spec.background {
+            return Ok(None);
+        }
+        self.places.acquire().await.map(Some).map_err(io::Error::other)
+    }
+
     /// Waits for a place, runs a program and ends all it started.
     pub(crate) async fn execute(
         &self,
@@ -84,7 +93,7 @@ impl LocalProcess {
         let place = tokio::select! {
             biased;
             () = &mut cancel => return Ok(never_started(spec, asked.elapsed())),
-            place = self.places.acquire() => place.map_err(io::Error::other)?,
+            place = self.place(spec) => place?,
         };
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         let value = format!("{}.{call}", self.session);

@@ -36,7 +36,7 @@ fn spec_of(command: ProcessCommand, spill_cap: u64) -> Spec {
         memory: command.inline_bytes,
         spill,
         spill_above: command.spill_above.unwrap_or(command.inline_bytes),
-        spill_cap,
+        spill_cap: command.spill_cap.unwrap_or(spill_cap).min(spill_cap),
     };
     let stdout = limits(command.spill.clone());
     let stderr = limits(command.spill.as_deref().map(beside));
@@ -46,6 +46,7 @@ fn spec_of(command: ProcessCommand, spill_cap: u64) -> Spec {
         env: command.env,
         cwd: command.cwd,
         streams: if command.merge_streams { Streams::Merged } else { Streams::Separate },
+        background: command.background,
         timeout: command.timeout,
         stdout,
         stderr,

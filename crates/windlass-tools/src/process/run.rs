@@ -46,6 +46,7 @@ pub(super) async fn run(
     let guard = TreeGuard::new(tree, Arc::clone(watchdog));
     let started = Instant::now();
     let mut output = Output::new(spec, stdout, stderr);
+    output.begin().await;
     let deadline = spec.timeout.map(|limit| started + limit);
 
     let (end, mut exit) = {
@@ -217,6 +218,14 @@ struct Ready {
 impl Output {
     fn new(spec: &Spec, stdout: OutputPipe, stderr: Option<OutputPipe>) -> Self {
         Self { out: Stream::new(stdout, &spec.stdout), err: stderr.map(|pipe| Stream::new(pipe, &spec.stderr)) }
+    }
+
+    /// Creates the files that are to be there from the start.
+    async fn begin(&mut self) {
+        self.out.capture.begin().await;
+        if let Some(err) = &mut self.err {
+            err.capture.begin().await;
+        }
     }
 
     fn is_closed(&self) -> bool {

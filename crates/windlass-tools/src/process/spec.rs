@@ -24,6 +24,8 @@ pub(crate) struct Spec {
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) cwd: PathBuf,
     pub(crate) streams: Streams,
+    /// Takes none of the places for programs that run at a time.
+    pub(crate) background: bool,
     /// From the start of the child; waiting for a free place does not count.
     pub(crate) timeout: Option<Duration>,
     pub(crate) stdout: CaptureLimits,

@@ -87,6 +87,7 @@ impl Tree {
             env: Arc::from([]),
             artifacts: None,
             state: Arc::default(),
+            background: None,
             progress: Arc::new(|_| {}),
         })
     }

@@ -256,6 +256,7 @@ impl Session {
             env: Arc::from([]),
             artifacts: None,
             state: Arc::clone(&self.state),
+            background: None,
             progress: Arc::new(|_| {}),
         });
         prepared.call(cx).await.map_err(|e| e.model_text().to_owned())

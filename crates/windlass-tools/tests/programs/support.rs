@@ -89,6 +89,7 @@ impl Session {
             env: Arc::from([("PATH".into(), "/usr/bin:/bin".into())]),
             artifacts: Some(folder.path().join("artifacts")),
             state: Arc::default(),
+            background: None,
             progress: Arc::new(move |text| told.lock().unwrap().push(text)),
         };
         Self { parts, tag, folder, progress }

@@ -50,6 +50,7 @@ impl Calls {
             env: Arc::from([]),
             artifacts: None,
             state: Arc::clone(&self.state),
+            background: None,
             progress: Arc::new(|_| {}),
         });
         (cx, Stop(cancel))

@@ -1,0 +1,218 @@
+//! Work that goes on after its call: the driver's side.
+
+use crate::SessionError;
+use crate::handle::{Order, SessionHandle};
+use crate::tasks::AbortOnDrop;
+use std::collections::HashMap;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, oneshot, watch};
+use windlass_core::{EffectId, Input};
+use windlass_tool::{Background, BoxFuture, Cancel, Ids, TaskCx, TaskOutcome, TaskSpec, TaskWork, ToolError};
+use windlass_types::{TaskEnded, TaskId, TaskInfo, TaskStatus, ToolUseId};
+
+/// How much goes on at a time in one session.
+const MOST: usize = 64;
+/// How long work may take to end after it was told to. Then it is dropped.
+const GRACE: Duration = Duration::from_secs(3);
+
+impl SessionHandle {
+    /// Stops background work. It ends soon, and then the host hears of it; the model
+    /// hears of it with the next prompt. A task that is not there is not an error:
+    /// it may just have ended.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn stop_task(&self, id: TaskId) -> Result<(), SessionError> {
+        self.order(Order::StopTask(id))
+    }
+
+    /// Waits until nothing goes on and nothing is about to: every prompt that was
+    /// given before is answered, no background work is left, and neither is a run
+    /// that its end began. Also ready when the session has ended.
+    ///
+    /// Cancel safe.
+    pub fn quiet(&self) -> impl Future<Output = ()> + Send + 'static {
+        let (tell, told) = oneshot::channel();
+        let given = self.order(Order::Quiet(tell));
+        async move {
+            if given.is_ok() {
+                // It fails when the session has ended.
+                let _ = told.await;
+            }
+        }
+    }
+}
+
+/// The background work of one session. Dropping it stops everything.
+#[derive(Debug)]
+pub(crate) struct Registry {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    tasks: Mutex<Tasks>,
+    results: mpsc::UnboundedSender<Input>,
+    /// How many go on.
+    count: watch::Sender<usize>,
+}
+
+#[derive(Debug, Default)]
+struct Tasks {
+    alive: HashMap<TaskId, Alive>,
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Alive {
+    info: TaskInfo,
+    cancel: Cancel,
+    /// Dropped with this.
+    _work: AbortOnDrop<()>,
+}
+
+impl Registry {
+    pub(crate) fn new(results: mpsc::UnboundedSender<Input>) -> Self {
+        let shared = Shared { tasks: Mutex::default(), results, count: watch::Sender::new(0) };
+        Self { shared: Arc::new(shared) }
+    }
+
+    /// What one call starts work with.
+    pub(crate) fn of_call(
+        &self,
+        call: EffectId,
+        tool_use_id: ToolUseId,
+        ids: Arc<dyn Ids>,
+        folder: Option<PathBuf>,
+    ) -> Arc<dyn Background> {
+        Arc::new(OfCall { shared: Arc::clone(&self.shared), call, tool_use_id, ids, folder })
+    }
+
+    /// Tells work to stop, if it goes on.
+    pub(crate) fn stop(&self, id: &TaskId) {
+        if let Some(task) = self.shared.lock().alive.get(id) {
+            task.cancel.cancel();
+        }
+    }
+
+    /// Stops everything and waits until it has ended. Bounded.
+    pub(crate) async fn close(&self) {
+        {
+            let mut tasks = self.shared.lock();
+            tasks.closed = true;
+            for task in tasks.alive.values() {
+                task.cancel.cancel();
+            }
+        }
+        let ended = async { self.shared.count.subscribe().wait_for(|count| *count == 0).await.is_ok() };
+        // Each ends within its own grace.
+        let _ = tokio::time::timeout(GRACE * 2, ended).await;
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        let mut tasks = self.shared.lock();
+        tasks.closed = true;
+        tasks.alive.clear();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Tasks> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ended(&self, id: &TaskId, outcome: TaskOutcome, began: Instant) {
+        let Some(task) = self.lock().alive.remove(id) else { return };
+        let mut ended = TaskEnded::new(task.info, outcome.status, outcome.summary);
+        ended.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        // It fails only when the session has ended.
+        let _ = self.results.send(Input::TaskEnded(Box::new(ended)));
+        self.count.send_modify(|count| *count = count.saturating_sub(1));
+    }
+}
+
+/// What one call starts work with.
+#[derive(Debug)]
+struct OfCall {
+    shared: Arc<Shared>,
+    call: EffectId,
+    tool_use_id: ToolUseId,
+    ids: Arc<dyn Ids>,
+    folder: Option<PathBuf>,
+}
+
+impl Background for OfCall {
+    fn start(&self, spec: TaskSpec, work: TaskWork) -> Result<TaskId, ToolError> {
+        let mut tasks = self.shared.lock();
+        if tasks.closed {
+            return Err(ToolError::rejected("The session is about to end: nothing new can go on in the background."));
+        }
+        if tasks.alive.len() >= MOST {
+            let text = format!("{MOST} background tasks go on already: stop one, or wait until one ends.");
+            return Err(ToolError::rejected(text));
+        }
+        let id = TaskId::from(format!("b{:08x}", self.ids.bits() as u32));
+        if tasks.alive.contains_key(&id) {
+            return Err(ToolError::rejected("The task could not be named: try again."));
+        }
+        let mut info = TaskInfo::new(id.clone(), spec.kind, spec.description, self.tool_use_id.clone());
+        info.output_file = spec.output_file;
+        // Before it can end. It fails only when the session has ended.
+        let _ = self.shared.results.send(Input::TaskStarted(self.call, Box::new(info.clone())));
+        let cancel = Cancel::new();
+        let cx = TaskCx::new(id.clone(), cancel.clone());
+        let (shared, began, own) = (Arc::clone(&self.shared), Instant::now(), id.clone());
+        let told = cancel.clone();
+        let work = AbortOnDrop(tokio::spawn(async move {
+            let outcome = carry_out(work, cx, told).await;
+            shared.ended(&own, outcome, began);
+        }));
+        tasks.alive.insert(id.clone(), Alive { info, cancel, _work: work });
+        self.shared.count.send_modify(|count| *count += 1);
+        Ok(id)
+    }
+
+    fn find(&self, id: &TaskId) -> Option<TaskInfo> {
+        self.shared.lock().alive.get(id).map(|task| task.info.clone())
+    }
+
+    fn folder(&self) -> Option<PathBuf> {
+        self.folder.clone()
+    }
+}
+
+/// Works to the end, also when the work panics or does not stop.
+async fn carry_out(work: TaskWork, cx: TaskCx, cancel: Cancel) -> TaskOutcome {
+    let begun: BoxFuture<'static, TaskOutcome> = Box::pin(async move { work(cx).await });
+    let mut work = AbortOnDrop(tokio::spawn(begun));
+    let ended = tokio::select! {
+        ended = &mut work.0 => Some(ended),
+        () = cancel.cancelled() => tokio::time::timeout(GRACE, &mut work.0).await.ok(),
+    };
+    let mut outcome = match ended {
+        Some(Ok(outcome)) => outcome,
+        Some(Err(error)) if error.is_panic() => {
+            tracing::error!(task_panicked = true, "background work panicked");
+            TaskOutcome::new(TaskStatus::Failed, "The background work panicked. It may have taken effect in part.")
+        }
+        Some(Err(_)) | None => TaskOutcome::new(TaskStatus::Stopped, "The background work was stopped."),
+    };
+    if cancel.is_cancelled() {
+        outcome.status = TaskStatus::Stopped;
+    }
+    outcome
+}
+
+/// Removes a folder that goes with the session, if it was made.
+pub(crate) async fn remove(scratch: &Path) {
+    match tokio::fs::remove_dir_all(scratch).await {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => tracing::warn!(path = %scratch.display(), %error, "a temporary folder could not be removed"),
+    }
+}

@@ -1,0 +1,91 @@
+//! The port to work that goes on after its call.
+
+use crate::{BoxFuture, Cancel, ToolError};
+use std::fmt::Debug;
+use std::path::PathBuf;
+use windlass_types::{TaskId, TaskInfo, TaskKind, TaskStatus};
+
+/// Keeps work going after the call that began it has ended.
+///
+/// The host hears when a task starts and ends, the model hears when it ends.
+/// Everything ends with the session.
+pub trait Background: Debug + Send + Sync + 'static {
+    /// Starts work and returns its name. It goes on when the call has ended, also
+    /// when the run is stopped. Panics are caught and become a failure. Work that
+    /// is told to stop and goes on is dropped some seconds later.
+    ///
+    /// # Errors
+    /// Too much goes on already, or the session is about to end.
+    fn start(&self, spec: TaskSpec, work: TaskWork) -> Result<TaskId, ToolError>;
+
+    /// The task of this name, if it goes on.
+    fn find(&self, id: &TaskId) -> Option<TaskInfo>;
+
+    /// Where output goes that the model may read; made when needed. Nothing when there is no such place.
+    fn folder(&self) -> Option<PathBuf>;
+}
+
+/// What is known of work before it starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskSpec {
+    /// What kind of work it is.
+    pub kind: TaskKind,
+    /// What it does, in a line.
+    pub description: String,
+    /// Where its output goes, if it has any.
+    pub output_file: Option<PathBuf>,
+}
+
+impl TaskSpec {
+    /// Work without output.
+    pub fn new(kind: TaskKind, description: impl Into<String>) -> Self {
+        Self { kind, description: description.into(), output_file: None }
+    }
+
+    /// Says where its output goes.
+    #[must_use]
+    pub fn with_output_file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.output_file = Some(path.into());
+        self
+    }
+}
+
+/// What running work is given.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct TaskCx {
+    /// Its name.
+    pub id: TaskId,
+    /// Given when it should stop.
+    pub cancel: Cancel,
+}
+
+impl TaskCx {
+    /// What work of this name is given.
+    pub fn new(id: TaskId, cancel: Cancel) -> Self {
+        Self { id, cancel }
+    }
+}
+
+/// The work itself.
+pub type TaskWork = Box<dyn FnOnce(TaskCx) -> BoxFuture<'static, TaskOutcome> + Send>;
+
+/// What came of work. Of work that was told to stop, only the summary counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskOutcome {
+    /// How it ended.
+    pub status: TaskStatus,
+    /// What came of it, in a sentence that the model and people read.
+    pub summary: String,
+}
+
+impl TaskOutcome {
+    /// An outcome.
+    pub fn new(status: TaskStatus, summary: impl Into<String>) -> Self {
+        Self { status, summary: summary.into() }
+    }
+}
+
+const _: fn(&dyn Background) = |_| {};

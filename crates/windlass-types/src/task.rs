@@ -1,0 +1,92 @@
+//! Work that goes on after the call that began it.
+
+use crate::{TaskId, ToolUseId};
+use serde::Serialize;
+use std::path::PathBuf;
+
+/// What kind of work a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum TaskKind {
+    /// A shell command on this machine.
+    LocalBash,
+}
+
+impl TaskKind {
+    /// The kind as hosts know it, such as `local_bash`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::LocalBash => "local_bash",
+        }
+    }
+}
+
+/// How a task ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum TaskStatus {
+    /// It did what it was to do.
+    Completed,
+    /// It failed.
+    Failed,
+    /// Somebody stopped it, or the session ended.
+    Stopped,
+}
+
+impl TaskStatus {
+    /// The status as hosts know it: `completed`, `failed` or `stopped`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+        }
+    }
+}
+
+/// Work that goes on in the background.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TaskInfo {
+    /// Its name, unique in the session.
+    pub id: TaskId,
+    /// What kind of work it is.
+    pub kind: TaskKind,
+    /// What it does, in a line. Often in the model's words.
+    pub description: String,
+    /// The call that began it.
+    pub tool_use_id: ToolUseId,
+    /// Where its output goes, if it has any.
+    pub output_file: Option<PathBuf>,
+}
+
+impl TaskInfo {
+    /// A task without output.
+    pub fn new(id: TaskId, kind: TaskKind, description: impl Into<String>, tool_use_id: ToolUseId) -> Self {
+        Self { id, kind, description: description.into(), tool_use_id, output_file: None }
+    }
+}
+
+/// A task that has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TaskEnded {
+    /// The task.
+    #[serde(flatten)]
+    pub info: TaskInfo,
+    /// How it ended.
+    pub status: TaskStatus,
+    /// What came of it, in a sentence.
+    pub summary: String,
+    /// How long it went on, in milliseconds.
+    pub duration_ms: u64,
+}
+
+impl TaskEnded {
+    /// A task that ended at once.
+    pub fn new(info: TaskInfo, status: TaskStatus, summary: impl Into<String>) -> Self {
+        Self { info, status, summary: summary.into(), duration_ms: 0 }
+    }
+}
