@@ -8,11 +8,17 @@ use super::queue::Waiting;
 use crate::input::UserMessage;
 use crate::line;
 use crate::mapper::LocalResult;
+use serde_json::json;
 use windlass_runtime::Prompt;
+use windlass_types::JsonText;
 
 impl Core {
     /// Lets a message wait for its turn, or writes why it cannot have one.
-    pub(crate) async fn enqueue(&self, message: UserMessage) -> Result<(), Gone> {
+    pub(crate) async fn enqueue(&self, mut message: UserMessage) -> Result<(), Gone> {
+        if !self.options.replay_user_messages {
+            // It would be kept twice, images and all.
+            message.message = None;
+        }
         let uuid = message.uuid.clone();
         let taken = self.lock().queue.push(message);
         match taken {
@@ -123,15 +129,17 @@ impl Core {
         let mut shown = None;
         if self.options.replay_user_messages {
             let (session_id, own) = (self.lock().session_id.clone(), self.uuid());
-            let frame = Replay {
-                kind: "user",
-                message: &turn.message,
-                parent_tool_use_id: None,
-                session_id: &session_id,
-                uuid: turn.uuid.as_deref().unwrap_or(&own),
-                is_replay: true,
+            let uuid = turn.uuid.as_deref().unwrap_or(&own);
+            let mut replay = |message: &JsonText| {
+                let (kind, session_id) = ("user", session_id.as_str());
+                let frame = Replay { kind, message, parent_tool_use_id: None, session_id, uuid, is_replay: true };
+                line::push(&mut bytes, &frame)
             };
-            line::push(&mut bytes, &frame);
+            if !replay(&turn.message) {
+                let note = "[This message is too long for one frame. It was taken.]";
+                let note = JsonText::of(&json!({ "role": "user", "content": note }));
+                note.iter().for_each(|note| drop(replay(note)));
+            }
             shown = turn.uuid.is_none().then_some(own);
         }
         self.frames(|mapper, _| mapper.answers(turn.uuid.clone()));

@@ -81,7 +81,7 @@ async fn messages_with_an_id_are_followed_to_their_end() {
 async fn messages_come_back_when_their_turn_begins_if_the_host_wants_it() {
     let mut options = options();
     options.replay_user_messages = true;
-    let mut host = Host::start(script([says("one"), says("two")]), options);
+    let mut host = Host::start(script([says("one"), says("two"), says("three")]), options);
     host.send(message("a", "1")).await;
     let (replay, _) = host.until("user", "").await;
     assert_eq!(replay["message"], json!({ "role": "user", "content": "1", "extra": 1 }));
@@ -92,6 +92,11 @@ async fn messages_come_back_when_their_turn_begins_if_the_host_wants_it() {
     host.say("2").await;
     let (replay, _) = host.until("user", "").await;
     assert_eq!((&replay["message"]["content"], replay["uuid"].as_str().unwrap().len()), (&json!("2"), 36));
+    host.result().await;
+    host.send(message("c", &"x".repeat(1_000_000))).await;
+    let (replay, _) = host.until("user", "").await;
+    assert_eq!(replay["uuid"], "c");
+    assert!(replay["message"]["content"].as_str().unwrap().contains("too long"));
     host.result().await;
     host.hang_up();
     assert!(!host.end().await.0.unwrap().is_error);
