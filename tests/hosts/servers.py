@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import subprocess
 import sys
 from typing import Any
 
@@ -250,6 +251,52 @@ async def many_calls_at_once(world):
     _, found, _ = await call(world, calls, **more)
     equal(len(found), 20)
     equal(sorted(given["a"] for given in calc.seen), list(range(20)))
+
+
+def servers_within(folder):
+    """The programs that serve, whose directory is in a folder."""
+    return [pid for pid in common.within(folder) if f"\\x00{PROGRAM}\\x00" in common.described([pid])[:300]]
+
+
+def print_mode(world, calls, *flags):
+    """The command for a run of `-p` with the program as a server."""
+    servers = json.dumps({"mcpServers": {"files": {**program("${NAME:-files}"), "env": {"GIVEN": "${GIVEN}"}}}})
+    prompt = play(*calls, [{"say": "results"}])
+    return [common.CLI, "-p", prompt, "--mcp-config", servers, "--allowedTools", "mcp__files__*", *flags]
+
+
+@test
+async def servers_in_print_mode(world):
+    environment = {**os.environ, **world.env, "GIVEN": "expanded"}
+    command = print_mode(world, [tool("mcp__files__env")], "--output-format", "stream-json", "--verbose")
+    ran = await asyncio.to_thread(
+        subprocess.run, command, cwd=world.cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    assert ran.returncode == 0, ran
+    lines = [json.loads(line) for line in ran.stdout.splitlines()]
+    init = [line for line in lines if line.get("subtype") == "init"][0]
+    equal([server["status"] for server in init["mcp_servers"]], ["connected"])
+    equal(json.loads(lines[-1]["result"])["GIVEN"], "expanded")
+    command[command.index("--mcp-config") + 1] = world.path("missing.json")
+    ran = await asyncio.to_thread(
+        subprocess.run, command, cwd=world.cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
+    assert ran.returncode not in (0, 101), ran
+    contains(ran.stderr, "missing.json")
+
+
+@test
+async def a_killed_windlass_leaves_no_server(world):
+    environment = {**os.environ, **world.env, "GIVEN": ""}
+    command = print_mode(world, [tool("Bash", command="sleep 30")], "--allowedTools", "Bash")
+    running = subprocess.Popen(
+        command, cwd=world.cwd, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    await until(lambda: servers_within(world.root), 20, "the server")
+    running.kill()
+    running.wait()
+    # The end of its input ends it; what else was started is looked at when the test is over.
+    await until(lambda: not servers_within(world.root), 10, "its end")
 
 
 if __name__ == "__main__":

@@ -147,7 +147,6 @@ async fn the_session_keeps_the_servers_until_it_ends() {
     let mut session = session().provider(says(&["1"])).mcp_servers(servers).open().await.unwrap();
     assert_eq!(offered(&mut session).await, ["mcp__in__a"]);
     assert!(changes.servers().is_some());
-    session.handle.close().await;
     drop(session);
     let gone = async { while changes.changed().await {} };
     tokio::time::timeout(Duration::from_secs(10), gone).await.unwrap();
