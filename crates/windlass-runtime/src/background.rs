@@ -87,8 +87,9 @@ impl Registry {
         tool_use_id: ToolUseId,
         ids: Arc<dyn Ids>,
         folder: Option<PathBuf>,
+        only_reads: bool,
     ) -> Arc<dyn Background> {
-        Arc::new(OfCall { shared: Arc::clone(&self.shared), call, tool_use_id, ids, folder })
+        Arc::new(OfCall { shared: Arc::clone(&self.shared), call, tool_use_id, ids, folder, only_reads })
     }
 
     /// Tells work to stop, if it goes on.
@@ -144,10 +145,15 @@ struct OfCall {
     tool_use_id: ToolUseId,
     ids: Arc<dyn Ids>,
     folder: Option<PathBuf>,
+    /// It may run before its message counts, and then not count at all.
+    only_reads: bool,
 }
 
 impl Background for OfCall {
     fn start(&self, spec: TaskSpec, work: TaskWork) -> Result<TaskId, ToolError> {
+        if self.only_reads {
+            return Err(ToolError::rejected("A call that only reads cannot leave work behind."));
+        }
         let mut tasks = self.shared.lock();
         if tasks.closed {
             return Err(ToolError::rejected("The session is about to end: nothing new can go on in the background."));

@@ -24,7 +24,7 @@ use tokio::task::JoinHandle;
 use windlass_core::{Effect, EffectId, Input, Machine, Output, RunCall, Unprepared};
 use windlass_hook::HookContext;
 use windlass_permission::Policy;
-use windlass_tool::{Cancel, Resumed, SessionState, ToolCx, ToolCxParts};
+use windlass_tool::{Background, Cancel, Resumed, SessionState, ToolCx, ToolCxParts};
 use windlass_types::{
     Access, DecisionReason, EntryId, HookCall, PermissionRequest, ToolOutcome, ToolUse, ToolUseId,
 };
@@ -194,6 +194,7 @@ impl Driver {
                 None
             }
             Order::Quiet(waiting) => {
+                self.quiet.retain(|waiting| !waiting.is_closed());
                 self.quiet.push(waiting);
                 None
             }
@@ -404,6 +405,13 @@ impl Driver {
         }
     }
 
+    /// What a call leaves work behind with.
+    fn background_of(&self, id: EffectId, run_call: &RunCall) -> Arc<dyn Background> {
+        let folder = self.ports.artifacts.clone().or_else(|| self.ports.scratch.clone());
+        let only_reads = matches!(run_call.facts.access, Access::Reads(_));
+        self.background.of_call(id, run_call.call.id.clone(), Arc::clone(&self.ports.ids), folder, only_reads)
+    }
+
     fn run(&mut self, id: EffectId, run_call: &RunCall) {
         while let Ok((effect, call)) = self.arrived.try_recv() {
             self.prepared.insert(effect, call);
@@ -418,11 +426,7 @@ impl Driver {
         let word = LatestWord::default();
         self.progress.insert(id, Arc::clone(&word));
         let speaking = self.speaking.clone();
-        // What only reads may run before its message counts.
-        let background = (!matches!(run_call.facts.access, Access::Reads(_))).then(|| {
-            let folder = self.ports.artifacts.clone().or_else(|| self.ports.scratch.clone());
-            self.background.of_call(id, run_call.call.id.clone(), Arc::clone(&ids), folder)
-        });
+        let background = self.background_of(id, run_call);
         let cx = ToolCx::new(ToolCxParts {
             session_id: self.machine.session_id().clone(),
             tool_use_id: run_call.call.id.clone(),
@@ -437,7 +441,7 @@ impl Driver {
             env: Arc::clone(&self.ports.env),
             artifacts: self.ports.artifacts.clone(),
             state: Arc::clone(&self.state),
-            background,
+            background: Some(background),
             progress: Arc::new(move |message| {
                 let before = word.lock().unwrap_or_else(PoisonError::into_inner).replace(message);
                 if before.is_none() {

@@ -15,7 +15,8 @@ pub trait Background: Debug + Send + Sync + 'static {
     /// is told to stop and goes on is dropped some seconds later.
     ///
     /// # Errors
-    /// Too much goes on already, or the session is about to end.
+    /// Too much goes on already, the session is about to end, or the call only
+    /// reads by its [`Access`](windlass_types::Access): such a call may run before it counts.
     fn start(&self, spec: TaskSpec, work: TaskWork) -> Result<TaskId, ToolError>;
 
     /// The task of this name, if it goes on.

@@ -127,8 +127,7 @@ impl ToolCx {
     /// Starts and finds work that goes on after the call.
     ///
     /// # Errors
-    /// Nothing can go on here: the context is not that of a session, or the call
-    /// may run before it counts because it only reads.
+    /// Nothing can go on here: the context is not that of a session.
     pub fn background(&self) -> Result<&dyn Background, ToolError> {
         let none = || ToolError::rejected("Background work is not available here.");
         self.0.background.as_deref().ok_or_else(none)

@@ -1,4 +1,4 @@
-//! Built-in tools of windlass: Read, Write, Edit, MultiEdit, Glob, Grep, Bash, TodoWrite
+//! Built-in tools of windlass: Read, Write, Edit, MultiEdit, Glob, Grep, Bash, TaskStop, TodoWrite
 
 mod bash;
 mod files;
@@ -7,6 +7,7 @@ mod process;
 mod question;
 pub mod search;
 mod structured_output;
+mod task_stop;
 mod todo;
 mod workspace;
 
@@ -20,4 +21,5 @@ pub use plan::{EnterPlanMode, EnterPlanModeInput, ExitPlanMode, ExitPlanModeInpu
 pub use process::{LocalProcess, host_environment};
 pub use question::{Answer, AskUserQuestion, AskUserQuestionInput, Choice, Question};
 pub use structured_output::{OutputSchemaError, StructuredOutput};
+pub use task_stop::{TaskStop, TaskStopInput};
 pub use todo::{Todo, TodoList, TodoPriority, TodoStatus, TodoWrite, TodoWriteInput};

@@ -1,5 +1,6 @@
 //! The Bash tool: one shell command.
 
+mod background;
 mod command;
 mod cwd;
 mod meaning;
@@ -24,6 +25,7 @@ use report::Report;
 /// where the next one starts, as long as that is inside the workspace; variables and functions do not last.
 /// Output and errors come together, in the order of writing, as plain text; what is over the budget goes to a
 /// file among the session's artifacts, and the model reads the beginning, the end and where the file is.
+/// A command in the background goes on until it ends, is stopped or the session ends; all its output goes to a file.
 ///
 /// The environment is that of the session, without what would change the meaning of the command, and with a
 /// search path that does not lead through the workspace. When the command ends, so does everything it started.
@@ -97,16 +99,16 @@ impl Bash {
 pub struct BashInput {
     /// The command to run.
     pub command: String,
-    /// Milliseconds after which the command is stopped: 120000 unless given, at most 600000.
+    /// Milliseconds after which the command is stopped: 120000 unless given, at most 600000. In the background
+    /// only if given.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub timeout: Option<f64>,
     /// What the command does, in five to ten words, for the person who watches.
     #[serde(default)]
     pub description: Option<String>,
-    /// Not offered yet; models that know it from elsewhere ask for it all the same.
+    /// Leaves the command running and returns at once.
     #[serde(default)]
-    #[schemars(skip)]
     pub run_in_background: Option<bool>,
 }
 
@@ -120,6 +122,8 @@ functions and aliases do not last.
 - There is no terminal and no input: pass options that keep a program from asking or paging.
 - The call ends when the command ends. Processes it leaves running are stopped then; a server started with `&` \
 must be started and used in the same call.
+- With run_in_background the call returns at once and the command goes on: for servers, watchers and long builds. You \
+get a task and the path of a file with its output, and are told when it ends. Do not poll it with sleep.
 - Output and errors come together. When there is much, you get the beginning and the end, and the path of a file \
 with all of it, which you can read and search.
 - Prefer the tools made for it over cat, sed, find and grep when reading, editing and searching files.
@@ -147,6 +151,9 @@ with all of it, which you can read and search.
 
     async fn call(&self, input: BashInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         check(&input)?;
+        if input.run_in_background == Some(true) {
+            return background::start(self.shell.as_deref(), &input, cx).await;
+        }
         let start = command::start_directory(cx).await?;
         let directory = CwdFile::create(&command::temporary_folder(cx), cx.ids().bits())
             .inspect_err(|error| tracing::warn!(%error, "the directory of a command will not be known"))
@@ -183,12 +190,6 @@ with all of it, which you can read and search.
 }
 
 fn check(input: &BashInput) -> Result<(), ToolError> {
-    if input.run_in_background == Some(true) {
-        return Err(ToolError::invalid_input(
-            "Background commands are not available. Run the command without run_in_background; if it does not end by \
-             itself, start it with `&`, use it and end it in one command.",
-        ));
-    }
     if input.command.trim().is_empty() {
         return Err(ToolError::invalid_input("The command is empty."));
     }
