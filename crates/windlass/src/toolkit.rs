@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_tool::DynTool;
 use windlass_tools::search::{Glob, Grep};
-use windlass_tools::{Bash, Edit, EnterPlanMode, ExitPlanMode, MultiEdit, Read, TodoWrite, Write};
+use windlass_tools::{Bash, Edit, EnterPlanMode, ExitPlanMode, MultiEdit, Read, TaskStop, TodoWrite, Write};
 
 /// Tools together with the directory that they work in.
 #[derive(Clone, Default)]
@@ -16,7 +16,7 @@ pub struct Toolkit {
 }
 
 /// The tools of a coding agent, for a workspace: Read, Write, Edit, MultiEdit,
-/// Glob, Grep, Bash and TodoWrite; where somebody can be asked, EnterPlanMode
+/// Glob, Grep, Bash, TaskStop and TodoWrite; where somebody can be asked, EnterPlanMode
 /// and ExitPlanMode too.
 ///
 /// Hosts that can show questions add [`AskUserQuestion`](crate::crates::tools::AskUserQuestion).
@@ -31,6 +31,7 @@ pub fn coding_tools(workspace: impl Into<PathBuf>) -> Toolkit {
             Arc::new(Grep::default()),
             Arc::new(MultiEdit::default()),
             Arc::new(Read::default()),
+            Arc::new(TaskStop::default()),
             Arc::new(TodoWrite::default()),
             Arc::new(Write::default()),
         ],

@@ -1,0 +1,181 @@
+//! Commands that go on after their call.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+use windlass_tool::{ProcessExit, ProcessOutcome, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolError, ToolOutput};
+use windlass_types::{TaskKind, TaskStatus};
+
+use super::{BashInput, command, meaning};
+
+/// How much of the output goes to the file.
+const MOST_BYTES: u64 = 64 << 20;
+/// Nobody reads the output here, so little of it is kept in memory.
+const IN_MEMORY: usize = 4096;
+/// Most characters of a description.
+const MOST_DESCRIPTION: usize = 120;
+
+/// What a host is told of a call that left its command running.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Structured<'a> {
+    stdout: &'a str,
+    stderr: &'a str,
+    interrupted: bool,
+    is_image: bool,
+    background_task_id: &'a str,
+    raw_output_path: &'a str,
+}
+
+/// Starts a command and returns.
+pub(super) async fn start(shell: Option<&Path>, input: &BashInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+    let background = cx.background()?;
+    let folder = background
+        .folder()
+        .ok_or_else(|| ToolError::rejected("There is no place for the output of background commands here."))?;
+    if cx.cancel().is_cancelled() {
+        return Err(ToolError::cancelled());
+    }
+    let file = folder.join(format!("background-{:032x}.output", cx.ids().bits()));
+    let start = command::start_directory(cx).await?;
+    let mut command = command::in_bash(shell, &input.command, &start, cx)?;
+    command.progress = None;
+    command.background = true;
+    command.timeout = limit(input.timeout);
+    command.inline_bytes = IN_MEMORY;
+    command.spill = Some(file.clone());
+    command.spill_above = Some(0);
+    command.spill_cap = Some(MOST_BYTES);
+    let description = described(input);
+    let title = description.clone();
+    let (own, output) = (cx.clone(), file.clone());
+    let spec = TaskSpec::new(TaskKind::LocalBash, description).with_output_file(&file);
+    let text = input.command.clone();
+    let work = move |task: TaskCx| -> windlass_tool::BoxFuture<'static, TaskOutcome> {
+        Box::pin(async move {
+            match own.process().run(command, &task.cancel).await {
+                Ok(outcome) => {
+                    note_cut(&output, &outcome).await;
+                    ended(&title, &text, &outcome)
+                }
+                Err(error) => {
+                    TaskOutcome::new(TaskStatus::Failed, format!("Background command \"{title}\" failed: {error}"))
+                }
+            }
+        })
+    };
+    let id = background.start(spec, Box::new(work))?;
+    let path = file.to_string_lossy();
+    let text = format!(
+        "The command runs in the background. Its task is {id}, its output goes to {path}: Read or search that file \
+         when you want to know how far it is. You are told when it ends; TaskStop ends it sooner."
+    );
+    let structured = Structured {
+        stdout: "",
+        stderr: "",
+        interrupted: false,
+        is_image: false,
+        background_task_id: id.as_str(),
+        raw_output_path: &path,
+    };
+    ToolOutput::text(text).with_structured(&structured)
+}
+
+/// A command in the background is stopped only if the call says when.
+fn limit(asked: Option<f64>) -> Option<Duration> {
+    let milliseconds = asked.filter(|milliseconds| *milliseconds > 0.0)?;
+    Duration::try_from_secs_f64(milliseconds / 1000.0).ok()
+}
+
+/// One line that names the command.
+fn described(input: &BashInput) -> String {
+    let said = input.description.as_deref().map(str::trim).filter(|said| !said.is_empty());
+    let words: Vec<&str> = said.unwrap_or(&input.command).split_whitespace().collect();
+    let line = words.join(" ");
+    match line.char_indices().nth(MOST_DESCRIPTION) {
+        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
+        None => line,
+    }
+}
+
+fn ended(title: &str, command: &str, outcome: &ProcessOutcome) -> TaskOutcome {
+    let (status, how) = match outcome.exit {
+        ProcessExit::Code(0) => (TaskStatus::Completed, "completed (exit code 0)".to_owned()),
+        ProcessExit::Code(code) => match meaning::of_exit(command, code) {
+            Some(meaning) => (TaskStatus::Completed, format!("completed (exit code {code}: {meaning})")),
+            None => (TaskStatus::Failed, format!("failed with exit code {code}")),
+        },
+        ProcessExit::Signal(signal) => (TaskStatus::Failed, format!("was ended by signal {signal}")),
+        ProcessExit::TimedOut => (TaskStatus::Failed, "was stopped: it did not end in time".to_owned()),
+        ProcessExit::Cancelled => (TaskStatus::Stopped, "was stopped".to_owned()),
+        _ => (TaskStatus::Failed, "ended in an unknown way".to_owned()),
+    };
+    TaskOutcome::new(status, format!("Background command \"{title}\" {how}"))
+}
+
+/// Says at the end of the file that there was more.
+async fn note_cut(file: &PathBuf, outcome: &ProcessOutcome) {
+    use tokio::io::AsyncWriteExt as _;
+    let output = &outcome.stdout;
+    let kept = (output.head.len() as u64).saturating_add(output.tail.len() as u64);
+    let total = kept.saturating_add(output.omitted_bytes);
+    let Ok(found) = tokio::fs::metadata(file).await else { return };
+    if total <= MOST_BYTES || found.len() < MOST_BYTES {
+        return;
+    }
+    let note = format!("\n[... cut here: the command wrote {total} bytes, of which these are the first ...]\n");
+    let written = async {
+        let mut file = tokio::fs::OpenOptions::new().append(true).open(file).await?;
+        file.write_all(note.as_bytes()).await?;
+        file.flush().await
+    };
+    if let Err(error) = written.await {
+        tracing::warn!(%error, "the end of a file with output could not be marked");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input(description: Option<&str>, command: &str) -> BashInput {
+        BashInput {
+            command: command.to_owned(),
+            timeout: None,
+            description: description.map(str::to_owned),
+            run_in_background: Some(true),
+        }
+    }
+
+    #[test]
+    fn a_description_is_one_short_line() {
+        assert_eq!(described(&input(Some(" a\n b "), "c")), "a b");
+        assert_eq!(described(&input(Some(" "), "make\n\tall")), "make all");
+        assert_eq!(described(&input(None, &"é".repeat(500))).chars().count(), MOST_DESCRIPTION + 1);
+    }
+
+    #[test]
+    fn only_a_limit_that_is_given_counts() {
+        assert_eq!(limit(None), None);
+        assert_eq!(limit(Some(-1.0)), None);
+        assert_eq!(limit(Some(f64::MAX)), None);
+        assert_eq!(limit(Some(3_600_000.0)), Some(Duration::from_secs(3_600)));
+    }
+
+    #[test]
+    fn the_end_says_what_the_exit_code_means() {
+        let of = |command: &str, exit| {
+            let outcome = ended("t", command, &ProcessOutcome::new(exit, Duration::ZERO));
+            (outcome.status, outcome.summary)
+        };
+        let is = |status, text: &str| (status, format!("Background command \"t\" {text}"));
+        assert_eq!(of("make", ProcessExit::Code(0)), is(TaskStatus::Completed, "completed (exit code 0)"));
+        assert_eq!(of("make", ProcessExit::Code(2)), is(TaskStatus::Failed, "failed with exit code 2"));
+        assert_eq!(
+            of("grep x f", ProcessExit::Code(1)),
+            is(TaskStatus::Completed, "completed (exit code 1: nothing matched)")
+        );
+        assert_eq!(of("make", ProcessExit::Cancelled), is(TaskStatus::Stopped, "was stopped"));
+    }
+}
