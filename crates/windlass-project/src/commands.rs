@@ -1,23 +1,21 @@
 //! Custom slash commands: Markdown files that hold prompts.
 
-use crate::error::{Note, Origin};
+use crate::error::Note;
 use crate::expand::{Piece, pieces, split_arguments};
-use crate::file::{ReadError, read_text_itself};
 use crate::front_matter;
-use crate::places::{FOLDERS, Places};
+use crate::markdown::{MarkdownFile, Notes, Walk, of_project, of_user, one_line};
+use crate::places::Places;
 use crate::sources::{Layer, SettingSources};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use thiserror::Error;
 
-/// Most bytes of a command's file.
-const MOST_BYTES: u64 = 256 * 1024;
+/// The name of their folders.
+const FOLDER: &str = "commands";
 /// Most bytes of a prompt.
 const MOST_PROMPT: usize = 4 * 1024 * 1024;
-/// Most commands, names in one folder, folders in each other, and bytes of a description.
+/// Most commands, and characters of a description.
 const MOST_COMMANDS: usize = 512;
-const MOST_NAMES: usize = 4_096;
-const DEEPEST: usize = 8;
 const MOST_DESCRIPTION: usize = 1_536;
 
 /// Who wrote a command.
@@ -78,8 +76,8 @@ impl Command {
         let description = head.text("description").or_else(|| first().map(str::to_owned)).unwrap_or_default();
         Self {
             name: name.into(),
-            description: one_line(&description),
-            argument_hint: head.text("argument-hint").map(|hint| one_line(&hint)).unwrap_or_default(),
+            description: one_line(&description, MOST_DESCRIPTION),
+            argument_hint: head.text("argument-hint").map(|hint| one_line(&hint, MOST_DESCRIPTION)).unwrap_or_default(),
             source,
             allowed_tools: head.list("allowed-tools"),
             model: head.text("model").filter(|model| model != "inherit"),
@@ -129,11 +127,6 @@ impl Command {
     }
 }
 
-/// A text for a list: one line, without control characters, not without end.
-fn one_line(text: &str) -> String {
-    text.chars().take(MOST_DESCRIPTION).map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
 /// The custom commands of a session.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -159,103 +152,39 @@ impl Commands {
 /// forbids nothing, so nothing is lost.
 #[must_use]
 pub fn load_commands(places: &Places, sources: SettingSources, trusted: bool) -> Commands {
-    let mut found = Found::default();
-    if sources.contains(Layer::User) {
-        for directory in &places.user {
-            found.folder(&directory.join("commands"), CommandSource::User, None);
-        }
-    }
-    if sources.contains(Layer::Project) {
-        let user: Vec<PathBuf> = places.user.clone();
-        for directory in places.project.iter().rev() {
-            for folder in FOLDERS.map(|name| directory.join(name)).into_iter().filter(|folder| !user.contains(folder)) {
-                found.folder(&folder.join("commands"), CommandSource::Project, Some(directory));
+    let (mut walk, mut notes, mut commands) = (Walk::new(true), Notes::default(), Commands::default());
+    for (layer, source) in [(Layer::User, CommandSource::User), (Layer::Project, CommandSource::Project)] {
+        let folders = match source {
+            CommandSource::User => of_user(places, FOLDER),
+            CommandSource::Project => of_project(places, FOLDER),
+        };
+        for folder in folders.iter().filter(|_| sources.contains(layer)) {
+            for file in walk.files(folder, &mut notes) {
+                commands.add(file, source, &mut notes);
             }
         }
     }
-    let mut commands = found.commands;
     for command in commands.commands.iter_mut().filter(|command| command.source == CommandSource::Project) {
         if !trusted {
             command.allowed_tools.clear();
         }
     }
     commands.commands.sort_by(|a, b| a.name.cmp(&b.name));
+    commands.notes = notes.0;
     commands
 }
 
-#[derive(Default)]
-struct Found {
-    commands: Commands,
-}
-
-impl Found {
-    fn note(&mut self, path: &Path, text: impl Into<String>) {
-        // A folder full of what cannot be used is said once in a while, not a thousand times.
-        if self.commands.notes.len() < 32 {
-            self.commands.notes.push(Note::new(&Origin::File(path.to_path_buf()), text));
+impl Commands {
+    fn add(&mut self, file: MarkdownFile, source: CommandSource, notes: &mut Notes) {
+        let MarkdownFile { path, name } = file;
+        if let Some(other) = self.get(&name) {
+            notes.add(&path, format!("/{name} is that of {}", other.path.display()));
+        } else if self.commands.len() >= MOST_COMMANDS {
+            notes.add(&path, format!("there are more than {MOST_COMMANDS} commands"));
+        } else if let Some(text) = notes.read(&path) {
+            self.commands.push(Command::parse(name, source, path, &text));
         }
     }
-
-    /// Reads a folder of commands; one of a project must lie `within` it, whatever links there are.
-    fn folder(&mut self, folder: &Path, source: CommandSource, within: Option<&Path>) {
-        let Ok(resolved) = folder.canonicalize() else { return };
-        if within.is_some_and(|within| !resolved.starts_with(within)) {
-            self.note(folder, "the folder leads out of the project and is left out");
-            return;
-        }
-        self.walk(&resolved, "", source, DEEPEST);
-    }
-
-    fn walk(&mut self, folder: &Path, prefix: &str, source: CommandSource, depth: usize) {
-        let entries = match std::fs::read_dir(folder) {
-            Ok(entries) => entries,
-            Err(error) => return self.note(folder, format!("the folder cannot be read: {error}")),
-        };
-        let mut entries: Vec<_> = entries.take(MOST_NAMES).flatten().collect();
-        entries.sort_by_key(std::fs::DirEntry::file_name);
-        for entry in entries {
-            let (path, name) = (entry.path(), entry.file_name());
-            let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
-            let Ok(kind) = entry.file_type() else { continue };
-            let command = name.strip_suffix(".md");
-            let stem = command.unwrap_or(name);
-            if kind.is_symlink() {
-                self.note(&path, "links are not followed");
-            } else if kind.is_dir() || command.is_some() {
-                if !is_name(stem) {
-                    self.note(&path, "a name has no blanks, control characters, slashes or colons");
-                } else if kind.is_dir() && depth > 0 {
-                    self.walk(&path, &format!("{prefix}{stem}:"), source, depth.saturating_sub(1));
-                } else if kind.is_file() {
-                    self.file(&path, format!("{prefix}{stem}"), source);
-                }
-            }
-        }
-    }
-
-    fn file(&mut self, path: &Path, name: String, source: CommandSource) {
-        if let Some(other) = self.commands.get(&name) {
-            let text = format!("/{name} is that of {}", other.path.display());
-            return self.note(path, text);
-        }
-        if self.commands.commands.len() >= MOST_COMMANDS {
-            return self.note(path, format!("there are more than {MOST_COMMANDS} commands"));
-        }
-        match read_text_itself(path, MOST_BYTES) {
-            Ok(Some(text)) if !text.trim().is_empty() => {
-                self.commands.commands.push(Command::parse(name, source, path, &text));
-            }
-            Ok(_) => self.note(path, "the command is empty"),
-            Err(ReadError::TooBig) => self.note(path, format!("the command is larger than {MOST_BYTES} bytes")),
-            Err(ReadError::Io(error)) => self.note(path, format!("the command cannot be read: {error}")),
-        }
-    }
-}
-
-fn is_name(name: &str) -> bool {
-    !name.is_empty()
-        && name.len() <= 100
-        && !name.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, ':' | '/' | '\\'))
 }
 
 #[cfg(test)]

@@ -62,6 +62,16 @@ impl FrontMatter {
         Self(fields)
     }
 
+    /// Whether a key is there, be it empty.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
+    /// The keys, sorted.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// A text; nothing for a key that is absent or empty.
     pub(crate) fn text(&self, key: &str) -> Option<String> {
         let field = self.0.get(key)?;
@@ -89,7 +99,7 @@ impl FrontMatter {
 }
 
 /// The parts between commas that stand outside of parentheses.
-fn at_commas(text: &str) -> Vec<String> {
+pub(crate) fn at_commas(text: &str) -> Vec<String> {
     let (mut parts, mut part, mut depth) = (Vec::new(), String::new(), 0_usize);
     for c in text.chars() {
         match c {

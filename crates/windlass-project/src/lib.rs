@@ -1,4 +1,4 @@
-//! What is read from disk for a project: settings in layers, trust, and custom commands.
+//! What is read from disk for a project: settings in layers, trust, custom commands and agents.
 //!
 //! Reading and deciding are apart. [`load`] reads the files that [`Places`] names; [`resolve`] is pure and says
 //! what counts, with the origin of each value. Whatever cannot be read or understood and might forbid something
@@ -26,6 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod agents;
 mod commands;
 mod edit;
 mod error;
@@ -33,6 +34,7 @@ mod expand;
 mod file;
 mod front_matter;
 mod load;
+mod markdown;
 mod object;
 mod places;
 mod resolve;
@@ -42,6 +44,7 @@ mod sources;
 mod trust;
 mod update;
 
+pub use agents::{AgentDefinition, AgentError, AgentSource, Agents, load_agents};
 pub use commands::{Command, CommandSource, Commands, PromptTooLong, load_commands};
 pub use edit::updated;
 pub use error::{Note, Origin, SettingsError};

@@ -193,7 +193,7 @@ fn parse(text: &str, origin: &Origin) -> Result<Settings, SettingsError> {
 }
 
 /// What the records say. One that cannot be read grants nothing.
-fn read_trust(places: &Places, notes: &mut Vec<Note>) -> Trust {
+pub(crate) fn read_trust(places: &Places, notes: &mut Vec<Note>) -> Trust {
     let mut trust = Trust::new();
     let own = places.records.iter().map(|path| (path, true));
     for (path, is_own) in own.chain(places.claude_json.iter().map(|path| (path, false))) {

@@ -65,7 +65,7 @@ impl Resolved {
 }
 
 /// How much a mode lets happen, in steps. Modes of one step allow different things.
-fn width(mode: PermissionMode) -> u8 {
+pub(crate) fn width(mode: PermissionMode) -> u8 {
     match mode {
         PermissionMode::Plan | PermissionMode::DontAsk => 0,
         PermissionMode::Default => 1,
@@ -184,7 +184,11 @@ impl Reading<'_> {
         let file = self.file;
         let settings = &file.settings;
         if !file.standing.trusted {
-            let said = [("model", settings.model.is_some()), ("fallbackModel", !settings.fallback_model.is_empty())];
+            let said = [
+                ("model", settings.model.is_some()),
+                ("fallbackModel", !settings.fallback_model.is_empty()),
+                ("agent", settings.agent.is_some()),
+            ];
             for (key, _) in said.into_iter().filter(|(_, said)| *said) {
                 self.note(format!("`{key}` does not count without trust in the project"));
             }
@@ -192,6 +196,9 @@ impl Reading<'_> {
         }
         if let Some(model) = settings.model.as_ref().filter(|_| self.resolved.model.is_none()) {
             self.resolved.model = Some(self.setting(model.clone()));
+        }
+        if let Some(agent) = settings.agent.as_ref().filter(|_| self.resolved.agent.is_none()) {
+            self.resolved.agent = Some(self.setting(agent.clone()));
         }
         if !settings.fallback_model.is_empty() && self.resolved.fallback_model.is_none() {
             self.resolved.fallback_model = Some(self.setting(settings.fallback_model.clone()));

@@ -88,6 +88,8 @@ pub struct Resolved {
     pub model: Option<Setting<String>>,
     /// The models that take over, the first one first.
     pub fallback_model: Option<Setting<Vec<String>>>,
+    /// The agent of the main thread.
+    pub agent: Option<Setting<String>>,
     /// More directories of the workspace; absolute.
     pub additional_directories: Vec<Setting<PathBuf>>,
     /// Variables for the programs that tools run.

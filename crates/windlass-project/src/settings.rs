@@ -43,6 +43,8 @@ pub struct Settings {
     pub model: Option<String>,
     /// The models that take over, the first one first.
     pub fallback_model: Vec<String>,
+    /// The agent of the main thread.
+    pub agent: Option<String>,
     /// What is wanted of a sandbox.
     pub sandbox: SandboxSettings,
     /// Keys that have no effect, such as `hooks` or `permissions.disableAutoMode`, in order.
@@ -88,6 +90,8 @@ struct Raw {
     model: Option<String>,
     #[serde(default)]
     fallback_model: Option<OneOrMany>,
+    #[serde(default)]
+    agent: Option<String>,
     #[serde(default)]
     sandbox: Option<RawSandbox>,
     #[serde(flatten)]
@@ -171,6 +175,7 @@ impl Settings {
                 Some(OneOrMany::One(model)) => vec![model],
                 Some(OneOrMany::Many(models)) => models,
             },
+            agent: raw.agent.filter(|agent| !agent.is_empty()),
             sandbox: SandboxSettings { enabled: sandbox.enabled, fail_if_unavailable: sandbox.fail_if_unavailable },
             without_effect,
         })

@@ -1,5 +1,6 @@
 use super::*;
 use proptest::prelude::*;
+use std::path::Path;
 
 fn command(text: &str) -> Command {
     Command::parse("x", CommandSource::User, "/x.md", text)

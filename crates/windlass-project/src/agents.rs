@@ -1,0 +1,278 @@
+//! Agents: prompts with the tools, the model and the limits that go with them.
+//!
+//! They come as JSON from the command line or the host, and as Markdown files with a head.
+
+mod parse;
+
+use crate::error::Note;
+use crate::load::{SettingsRequest, read_trust};
+use crate::markdown::{Notes, Walk, of_project, of_user};
+use crate::places::Places;
+use crate::resolve::width;
+use crate::sources::Layer;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use windlass_types::{Effort, JsonError, PermissionMode};
+
+/// The name of their folders.
+const FOLDER: &str = "agents";
+/// Most agents of files, and names in an error.
+const MOST_AGENTS: usize = 512;
+const MOST_NAMES: usize = 20;
+
+/// Who defined an agent. Ordered: a stronger source is greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum AgentSource {
+    /// A file of the user.
+    User,
+    /// A file of the project.
+    Project,
+    /// The command line or the host.
+    Flags,
+}
+
+impl fmt::Display for AgentSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Flags => "flags",
+        })
+    }
+}
+
+/// An agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AgentDefinition {
+    /// What it is called.
+    pub name: String,
+    /// When to use it, in a line.
+    pub description: String,
+    /// Its system prompt; never empty.
+    pub prompt: String,
+    /// The only tools that it has, by name; `mcp__server` and `mcp__server__*` are all tools of a server.
+    /// Absent: all tools.
+    pub tools: Option<Vec<String>>,
+    /// Tools that it does not have, and rules of calls that are refused.
+    pub disallowed_tools: Vec<String>,
+    /// The model that it wants, by id or alias, if it does not take that of the session.
+    pub model: Option<String>,
+    /// The permission mode that it wants; see [`mode`](Self::mode).
+    pub permission_mode: Option<PermissionMode>,
+    /// Most model messages in a run; above zero.
+    pub max_turns: Option<u32>,
+    /// How much its model spends on an answer.
+    pub effort: Option<Effort>,
+    /// What a session whose main agent it is begins with, before the first prompt.
+    pub initial_prompt: Option<String>,
+    /// Who defined it.
+    pub source: AgentSource,
+    /// Its file, if it has one.
+    pub path: Option<PathBuf>,
+    /// Keys that have no effect, such as `hooks`, in order.
+    pub without_effect: Vec<String>,
+}
+
+impl AgentDefinition {
+    /// The mode of a session whose main agent this is, where `otherwise` would be in force and nobody chose one by
+    /// hand. An agent of the project can narrow the mode and never widen it.
+    #[must_use]
+    pub fn mode(&self, otherwise: PermissionMode) -> PermissionMode {
+        let step = |mode| (width(mode), mode != PermissionMode::Plan);
+        let wanted = self.permission_mode.unwrap_or(otherwise);
+        let counts = self.source != AgentSource::Project || step(wanted) < step(otherwise);
+        if counts { wanted } else { otherwise }
+    }
+}
+
+/// Why an agent cannot be the main agent of a session.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// Nobody defined it.
+    #[error("there is no agent {name:?}: {}", list(known))]
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+        /// The names that exist.
+        known: Vec<String>,
+    },
+    /// Only a project that nobody trusts defined it.
+    #[error("the agent {name:?} of {} does not count without trust in the project; apart from it, {}", path.display(), list(known))]
+    Untrusted {
+        /// The name that was asked for.
+        name: String,
+        /// Its file.
+        path: PathBuf,
+        /// The names that exist.
+        known: Vec<String>,
+    },
+    /// Its definition cannot be used. A weaker one of the same name does not count either: it might allow more.
+    #[error("the agent {name:?} cannot be used: {problem}")]
+    Unusable {
+        /// The name that was asked for.
+        name: String,
+        /// What is wrong, and where.
+        problem: String,
+    },
+}
+
+fn list(names: &[String]) -> String {
+    let some = names.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match (names.len(), names.len().saturating_sub(MOST_NAMES)) {
+        (0, _) => "there are none".to_owned(),
+        (_, 0) => format!("there is {some}"),
+        (_, more) => format!("there is {some} and {more} more"),
+    }
+}
+
+/// The agents of a session.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Agents {
+    /// One of each name, sorted by name.
+    pub agents: Vec<AgentDefinition>,
+    /// Files that are left out, and why.
+    pub notes: Vec<Note>,
+    /// Definitions that cannot be used, by name.
+    unusable: BTreeMap<String, String>,
+    /// Those of a project that nobody trusts.
+    untrusted: BTreeMap<String, PathBuf>,
+}
+
+impl Agents {
+    /// The agents of a JSON object, as the command line and hosts give them: `{"name":{"description":..,"prompt":..}}`.
+    /// A definition that cannot be used matters only when it is chosen.
+    ///
+    /// # Errors
+    /// The text is not a JSON object of objects, or has a key twice.
+    pub fn parse(json: &str) -> Result<Self, JsonError> {
+        let mut all = Self::default();
+        for (name, definition) in parse::object(json)? {
+            all.add(name, definition, None);
+        }
+        all.sort();
+        Ok(all)
+    }
+
+    /// Joins weaker definitions: what is here counts for more.
+    #[must_use]
+    pub fn or(mut self, weaker: Self) -> Self {
+        for agent in weaker.agents {
+            if !self.is_known(&agent.name) {
+                self.agents.push(agent);
+            }
+        }
+        for (name, problem) in weaker.unusable {
+            if !self.is_known(&name) {
+                self.unusable.insert(name, problem);
+            }
+        }
+        for (name, path) in weaker.untrusted {
+            self.untrusted.entry(name).or_insert(path);
+        }
+        self.notes.extend(weaker.notes);
+        self.sort();
+        self
+    }
+
+    /// The agent of this name.
+    ///
+    /// # Errors
+    /// There is none that counts and can be used; the error names those that exist.
+    pub fn get(&self, name: &str) -> Result<&AgentDefinition, AgentError> {
+        if let Some(agent) = self.agents.iter().find(|agent| agent.name == name) {
+            return Ok(agent);
+        }
+        let (name, known) = (name.to_owned(), self.agents.iter().map(|agent| agent.name.clone()).collect());
+        Err(match (self.unusable.get(&name), self.untrusted.get(&name).cloned()) {
+            (Some(problem), _) => AgentError::Unusable { name, problem: problem.clone() },
+            (None, Some(path)) => AgentError::Untrusted { name, path, known },
+            (None, None) => AgentError::Unknown { name, known },
+        })
+    }
+
+    fn is_known(&self, name: &str) -> bool {
+        self.unusable.contains_key(name) || self.agents.iter().any(|agent| agent.name == name)
+    }
+
+    fn add(&mut self, name: String, definition: Result<AgentDefinition, String>, path: Option<&Path>) {
+        match definition {
+            Ok(agent) => self.agents.push(agent),
+            Err(problem) => {
+                let place = path.map(|path| format!("{}: ", path.display())).unwrap_or_default();
+                self.unusable.insert(name, format!("{place}{problem}"));
+            }
+        }
+    }
+
+    fn sort(&mut self) {
+        self.agents.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+}
+
+/// Reads the agents in files of the project and the user, as far as the request reads those layers. Nothing is
+/// executed.
+///
+/// An agent of the project wins over one of the user with its name, one nearer to the start over one further up,
+/// `.windlass` over `.claude`. Those of a directory that nobody trusts are left out with a note. Links are not
+/// followed. What cannot be used is left out with a note; its name is taken, though.
+#[must_use]
+pub fn load_agents(places: &Places, request: &SettingsRequest) -> Agents {
+    let (mut walk, mut notes, mut agents) = (Walk::new(false), Notes::default(), Agents::default());
+    let mut trust = None;
+    let project = of_project(places, FOLDER).into_iter().map(|folder| (AgentSource::Project, folder));
+    let user = of_user(places, FOLDER).into_iter().map(|folder| (AgentSource::User, folder));
+    for (source, folder) in project.chain(user) {
+        let layer = if source == AgentSource::Project { Layer::Project } else { Layer::User };
+        if !request.sources.contains(layer) {
+            continue;
+        }
+        let files = walk.files(&folder, &mut notes);
+        let trusted = match &folder.within {
+            Some(directory) if !files.is_empty() => {
+                trust
+                    .get_or_insert_with(|| read_trust(places, &mut notes.0).for_this_run(request.trust))
+                    .standing(&places.project, directory, request.sources.names(layer))
+                    .trusted
+            }
+            _ => true,
+        };
+        let mut left_out = BTreeSet::new();
+        for file in files {
+            let Some(text) = notes.read(&file.path) else { continue };
+            let Some((name, definition)) = parse::file(&text, source, &file.path) else {
+                notes.add(&file.path, "it is no agent: its head says no `name`");
+                continue;
+            };
+            if !trusted {
+                agents.untrusted.entry(name.clone()).or_insert(file.path);
+                left_out.insert(name);
+            } else if agents.is_known(&name) {
+                notes.add(&file.path, format!("there is another agent {name:?}, which counts for more"));
+            } else if agents.agents.len().saturating_add(agents.unusable.len()) >= MOST_AGENTS {
+                notes.add(&file.path, format!("there are more than {MOST_AGENTS} agents"));
+            } else {
+                if let Err(problem) = &definition {
+                    notes.add(&file.path, format!("the agent {name:?} cannot be used: {problem}"));
+                }
+                agents.add(name, definition, Some(&file.path));
+            }
+        }
+        if !left_out.is_empty() {
+            let names: Vec<String> = left_out.into_iter().collect();
+            let some = names.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
+            notes.add(&folder.path, format!("agents do not count without trust in the project: {some}"));
+        }
+    }
+    agents.notes = notes.0;
+    agents.sort();
+    agents
+}
+
+#[cfg(test)]
+mod tests;

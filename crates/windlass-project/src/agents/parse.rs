@@ -1,0 +1,159 @@
+//! One definition, from JSON or from a Markdown file.
+
+use super::{AgentDefinition, AgentSource};
+use crate::front_matter;
+use crate::markdown::one_line;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::Path;
+use windlass_types::{JsonError, JsonText, PermissionMode};
+
+/// Most characters of a name and of a description.
+const MOST_NAME: usize = 100;
+const MOST_DESCRIPTION: usize = 1_536;
+
+/// Keys that say nothing about what an agent may or can do.
+const LOOKS: [&str; 3] = ["background", "color", "version"];
+/// Keys of a head that are honoured.
+const KNOWN: [&str; 9] = [
+    "description",
+    "disallowedTools",
+    "effort",
+    "initialPrompt",
+    "maxTurns",
+    "model",
+    "name",
+    "permissionMode",
+    "tools",
+];
+
+/// A definition as it is written.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Raw {
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    prompt: Option<String>,
+    #[serde(default)]
+    tools: Option<Names>,
+    #[serde(default)]
+    disallowed_tools: Option<Names>,
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(default)]
+    permission_mode: Option<String>,
+    #[serde(default)]
+    max_turns: Option<Value>,
+    #[serde(default)]
+    effort: Option<Value>,
+    #[serde(default)]
+    initial_prompt: Option<String>,
+    #[serde(flatten)]
+    other: BTreeMap<String, Value>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Names {
+    Text(String),
+    List(Vec<String>),
+}
+
+impl Names {
+    fn list(self) -> Vec<String> {
+        let names = match self {
+            Self::Text(text) => front_matter::at_commas(&text),
+            Self::List(names) => names,
+        };
+        names.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+    }
+}
+
+/// A name, and its definition or what is wrong with it.
+type Named = (String, Result<AgentDefinition, String>);
+
+/// The definitions of a JSON object.
+pub(super) fn object(json: &str) -> Result<Vec<Named>, JsonError> {
+    let all: BTreeMap<String, JsonText> = JsonText::parse_strict(json)?.to()?;
+    let definition = |(name, text): (String, JsonText)| {
+        let raw = text.to::<Raw>().map_err(|error| error.to_string());
+        let agent = raw.and_then(|raw| raw.agent(&name, AgentSource::Flags, None));
+        (name, agent)
+    };
+    Ok(all.into_iter().map(definition).collect())
+}
+
+/// The definition of a Markdown file: nothing if its head says no name.
+pub(super) fn file(text: &str, source: AgentSource, path: &Path) -> Option<Named> {
+    let (head, body) = front_matter::split(text);
+    let name = head.text("name")?;
+    let value = |key: &str| head.text(key).map(|text| text.parse::<u64>().map_or(Value::String(text), Value::from));
+    let other = head.keys().filter(|key| !KNOWN.contains(key)).map(|key| (key.to_owned(), Value::Bool(true)));
+    let raw = Raw {
+        description: head.text("description"),
+        prompt: Some(body.trim().to_owned()),
+        // A key that is there and empty is no tool: an agent that can do nothing is seen at once.
+        tools: head.has("tools").then(|| Names::List(head.list("tools"))),
+        disallowed_tools: Some(Names::List(head.list("disallowedTools"))),
+        model: head.text("model"),
+        permission_mode: head.text("permissionMode"),
+        max_turns: value("maxTurns"),
+        effort: value("effort"),
+        initial_prompt: head.text("initialPrompt"),
+        other: other.collect(),
+    };
+    let agent = raw.agent(&name, source, Some(path));
+    Some((name, agent))
+}
+
+impl Raw {
+    /// The definition, or what is wrong: what might restrict the agent and is not understood.
+    fn agent(self, name: &str, source: AgentSource, path: Option<&Path>) -> Result<AgentDefinition, String> {
+        if name.trim().is_empty() || name.chars().count() > MOST_NAME || name.contains(char::is_control) {
+            return Err(format!("a name has up to {MOST_NAME} characters, and no control characters"));
+        }
+        let prompt = self.prompt.filter(|prompt| !prompt.trim().is_empty()).ok_or("it has no prompt")?;
+        let permission_mode = self
+            .permission_mode
+            .filter(|mode| !mode.is_empty())
+            .map(|mode| mode.parse::<PermissionMode>())
+            .transpose()?;
+        let max_turns = self.max_turns.filter(|turns| !turns.is_null()).map(|value| turns(&value)).transpose()?;
+        let mut without_effect: Vec<String> =
+            self.other.into_keys().filter(|key| !LOOKS.contains(&key.as_str())).collect();
+        let effort = match self.effort.unwrap_or_default() {
+            Value::Null => None,
+            effort => {
+                let known = effort.as_str().and_then(|text| text.parse().ok());
+                if known.is_none() {
+                    without_effect.push(format!("effort: {}", one_line(&effort.to_string(), 40)));
+                }
+                known
+            }
+        };
+        without_effect.sort();
+        let tools = self.tools.map(Names::list).filter(|names| !names.iter().any(|name| name == "*"));
+        Ok(AgentDefinition {
+            name: name.to_owned(),
+            description: one_line(&self.description.unwrap_or_default(), MOST_DESCRIPTION),
+            prompt,
+            tools,
+            disallowed_tools: self.disallowed_tools.map(Names::list).unwrap_or_default(),
+            model: self.model.filter(|model| !model.is_empty() && model != "inherit"),
+            permission_mode,
+            max_turns,
+            effort,
+            initial_prompt: self.initial_prompt.filter(|text| !text.trim().is_empty()),
+            source,
+            path: path.map(Path::to_path_buf),
+            without_effect,
+        })
+    }
+}
+
+fn turns(value: &Value) -> Result<u32, String> {
+    let turns = value.as_u64().and_then(|turns| u32::try_from(turns).ok()).filter(|turns| *turns > 0);
+    turns.ok_or_else(|| format!("maxTurns is a whole number above zero, not {}", one_line(&value.to_string(), 40)))
+}

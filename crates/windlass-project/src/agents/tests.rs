@@ -1,0 +1,235 @@
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+
+fn flag(definition: &str) -> Result<AgentDefinition, AgentError> {
+    Agents::parse(&format!("{{\"a\":{definition}}}")).unwrap().get("a").cloned()
+}
+
+fn markdown(text: &str) -> Option<Result<AgentDefinition, String>> {
+    parse::file(text, AgentSource::User, Path::new("/x.md")).map(|(_, agent)| agent)
+}
+
+/// The same definition as JSON fields and as the lines of a head.
+#[test]
+fn both_formats_say_the_same() {
+    type Check = fn(&AgentDefinition) -> bool;
+    let rows: [(&str, &str, Check); 17] = [
+        ("", "", |a| a.tools.is_none() && a.disallowed_tools.is_empty() && a.without_effect.is_empty()),
+        (r#","description":"Finds""#, "description: Finds", |a| a.description == "Finds"),
+        (r#","description":"a\nb""#, "description: |\n  a\n  b", |a| a.description == "a b"),
+        (r#","tools":["Read","mcp__s"]"#, "tools: Read, mcp__s", |a| {
+            a.tools.as_deref() == Some(&["Read".to_owned(), "mcp__s".to_owned()])
+        }),
+        (r#","tools":"Read, Grep""#, "tools:\n  - Read\n  - Grep", |a| a.tools.as_ref().is_some_and(|t| t.len() == 2)),
+        (r#","tools":[]"#, "tools: []", |a| a.tools.as_deref() == Some(&[])),
+        (r#","tools":"""#, "tools:", |a| a.tools.as_deref() == Some(&[])),
+        (r#","tools":["*"]"#, "tools: '*'", |a| a.tools.is_none()),
+        (r#","disallowedTools":["Bash(rm *, x)","Edit"]"#, "disallowedTools: Bash(rm *, x), Edit", |a| {
+            a.disallowed_tools == ["Bash(rm *, x)", "Edit"]
+        }),
+        (r#","model":"opus""#, "model: opus", |a| a.model.as_deref() == Some("opus")),
+        (r#","model":"inherit""#, "model: inherit", |a| a.model.is_none()),
+        (r#","permissionMode":"plan""#, "permissionMode: plan", |a| a.permission_mode == Some(PermissionMode::Plan)),
+        (r#","maxTurns":3"#, "maxTurns: 3", |a| a.max_turns == Some(3)),
+        (r#","effort":"low""#, "effort: low", |a| a.effort == Some(Effort::Low)),
+        (r#","effort":7"#, "effort: 7", |a| a.effort.is_none() && a.without_effect == ["effort: 7"]),
+        (r#","initialPrompt":"Go""#, "initialPrompt: Go", |a| a.initial_prompt.as_deref() == Some("Go")),
+        (r#","hooks":{},"color":"red","memory":"user""#, "hooks:\n  Stop: x\ncolor: red\nmemory: user", |a| {
+            a.without_effect == ["hooks", "memory"]
+        }),
+    ];
+    for (json, head, check) in rows {
+        let given = flag(&format!(r#"{{"prompt":"Do it."{json}}}"#)).unwrap();
+        let read = markdown(&format!("---\nname: a\n{head}\n---\nDo it.\n")).unwrap().unwrap();
+        assert!(check(&given), "{json} {given:?}");
+        assert!(check(&read), "{head} {read:?}");
+        let mut same = read.clone();
+        (same.source, same.path) = (AgentSource::Flags, None);
+        assert_eq!(same, given, "{head}");
+    }
+}
+
+#[test]
+fn what_may_restrict_is_understood_or_refused() {
+    for definition in [
+        "1",
+        "{}",
+        r#"{"prompt":" "}"#,
+        r#"{"prompt":"p","tools":7}"#,
+        r#"{"prompt":"p","tools":[1]}"#,
+        r#"{"prompt":"p","disallowedTools":{}}"#,
+        r#"{"prompt":"p","permissionMode":"careful"}"#,
+        r#"{"prompt":"p","maxTurns":0}"#,
+        r#"{"prompt":"p","maxTurns":-1}"#,
+        r#"{"prompt":"p","maxTurns":"many"}"#,
+        r#"{"prompt":"p","maxTurns":99999999999}"#,
+    ] {
+        assert!(matches!(flag(definition), Err(AgentError::Unusable { .. })), "{definition}");
+    }
+    for text in ["permissionMode: careful", "maxTurns: many", "maxTurns: 0"] {
+        assert!(markdown(&format!("---\nname: a\n{text}\n---\nDo it.")).unwrap().is_err(), "{text}");
+    }
+    assert!(markdown("---\nname: a\n---\n").unwrap().is_err());
+    for text in ["Do it.", "---\nname: a\nDo it.", "---\ndescription: x\n---\nDo it."] {
+        assert!(markdown(text).is_none(), "{text}");
+    }
+    for text in ["", "[]", "7", r#"{"a":{},"a":{}}"#] {
+        assert!(Agents::parse(text).is_err(), "{text}");
+    }
+    assert!(flag(r#"{"prompt":"p","tools":null,"model":null,"maxTurns":null,"effort":null}"#).is_ok());
+}
+
+#[test]
+fn an_agent_of_the_project_only_narrows_the_mode() {
+    use PermissionMode::{AcceptEdits, BypassPermissions, Default, DontAsk, Plan};
+    for (wanted, otherwise, of_user, of_project) in [
+        (None, AcceptEdits, AcceptEdits, AcceptEdits),
+        (Some(Plan), Default, Plan, Plan),
+        (Some(Plan), DontAsk, Plan, Plan),
+        (Some(Plan), BypassPermissions, Plan, Plan),
+        (Some(DontAsk), Plan, DontAsk, Plan),
+        (Some(Default), AcceptEdits, Default, Default),
+        (Some(AcceptEdits), Default, AcceptEdits, Default),
+        (Some(BypassPermissions), Default, BypassPermissions, Default),
+    ] {
+        let mut agent = flag(r#"{"prompt":"p"}"#).unwrap();
+        agent.permission_mode = wanted;
+        for (source, mode) in
+            [(AgentSource::User, of_user), (AgentSource::Flags, of_user), (AgentSource::Project, of_project)]
+        {
+            agent.source = source;
+            assert_eq!(agent.mode(otherwise), mode, "{wanted:?} {otherwise:?} {source}");
+        }
+    }
+}
+
+#[test]
+fn stronger_definitions_count_also_when_they_are_wrong() {
+    let flags = Agents::parse(r#"{"a":{"prompt":"flags"},"b":{"prompt":"flags","tools":1}}"#).unwrap();
+    let files = Agents::parse(r#"{"a":{"prompt":"file"},"b":{"prompt":"file"},"c":{"prompt":"file"}}"#).unwrap();
+    let all = flags.or(files);
+    assert_eq!(all.get("a").unwrap().prompt, "flags");
+    assert_eq!(all.get("c").unwrap().prompt, "file");
+    assert!(matches!(all.get("b"), Err(AgentError::Unusable { .. })));
+    assert_eq!(all.get("d").unwrap_err().to_string(), r#"there is no agent "d": there is a, c"#);
+    assert_eq!(Agents::default().get("d").unwrap_err().to_string(), r#"there is no agent "d": there are none"#);
+}
+
+proptest! {
+    #[test]
+    fn any_file_is_an_agent_or_none(
+        text in "(---\n)?((name|tools|maxTurns|effort|permissionMode): ?)?(\\PC|\n){0,120}(\n---\n)?\\PC{0,20}"
+    ) {
+        if let Some(Ok(agent)) = markdown(&text) {
+            prop_assert!(!agent.name.is_empty() && !agent.prompt.trim().is_empty());
+            prop_assert!(agent.description.chars().count() <= 1_536);
+        }
+    }
+
+    #[test]
+    fn any_json_is_taken_or_refused(text in r#"[{}\[\]:,"a0 \\ntools]{0,80}"#, tools in "\\PC{0,30}") {
+        let _ = Agents::parse(&text);
+        let definition = serde_json::json!({ "a": { "prompt": "p", "tools": tools } });
+        let agents = Agents::parse(&definition.to_string()).unwrap();
+        let agent = agents.get("a").unwrap();
+        // A restriction is never lost, but for the one word that means none.
+        prop_assert!(agent.tools.is_some() || tools.contains('*'));
+    }
+}
+
+fn write(root: &Path, name: &str, text: &str) {
+    std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+    std::fs::write(root.join(name), text).unwrap();
+}
+
+fn agent(name: &str, prompt: &str) -> String {
+    format!("---\nname: {name}\ndescription: d\n---\n{prompt}\n")
+}
+
+fn ground() -> (tempfile::TempDir, PathBuf, Places) {
+    let root = tempfile::tempdir().unwrap();
+    let base = root.path().canonicalize().unwrap();
+    std::fs::create_dir_all(base.join("work/.git")).unwrap();
+    std::fs::create_dir_all(base.join("work/sub")).unwrap();
+    let mut places = Places::new(base.join("work/sub"));
+    places.user = vec![base.join("home/.windlass"), base.join("home/.claude")];
+    places.records = vec![base.join("home/.windlass/record.json")];
+    (root, base, places)
+}
+
+fn prompts(agents: &Agents) -> BTreeMap<&str, &str> {
+    agents.agents.iter().map(|agent| (agent.name.as_str(), agent.prompt.as_str())).collect()
+}
+
+#[test]
+fn agents_come_from_the_project_before_the_user() {
+    let (_root, base, places) = ground();
+    for (file, name, prompt) in [
+        ("home/.claude/agents/a.md", "a", "user a"),
+        ("home/.claude/agents/deep/er/b.md", "b", "user b"),
+        ("home/.windlass/agents/any name.md", "b", "own b"),
+        ("work/.claude/agents/a.md", "a", "project a"),
+        ("work/.claude/agents/c.md", "c", "project c"),
+        ("work/sub/.claude/agents/c.md", "c", "nearer c"),
+        ("work/sub/.claude/agents/d.md", "d", "other d"),
+        ("work/sub/.windlass/agents/d.md", "d", "own d"),
+    ] {
+        write(&base, file, &agent(name, prompt));
+    }
+    write(&base, "work/.claude/agents/README.md", "How to write agents.");
+    let trusted = SettingsRequest::new().trust(true);
+    let all = load_agents(&places, &trusted);
+    let expected = [("a", "project a"), ("b", "own b"), ("c", "nearer c"), ("d", "own d")];
+    assert_eq!(prompts(&all), BTreeMap::from(expected));
+    assert_eq!(all.notes.len(), 5, "{:?}", all.notes);
+    let mine = all.get("a").unwrap();
+    assert_eq!((mine.source, mine.path.clone()), (AgentSource::Project, Some(base.join("work/.claude/agents/a.md"))));
+
+    // Nobody trusts the project: the user's agents count, and what is left out is named.
+    let all = load_agents(&places, &SettingsRequest::new());
+    assert_eq!(prompts(&all), BTreeMap::from([("a", "user a"), ("b", "own b")]));
+    assert!(all.notes.iter().any(|note| note.to_string().contains("without trust") && note.text.contains("a, c")));
+    assert!(matches!(all.get("c"), Err(AgentError::Untrusted { .. })));
+
+    for (sources, names) in [("user", "ab"), ("project", "acd"), ("local", ""), ("", ""), ("user,project", "abcd")] {
+        // Naming the project trusts it.
+        let request = SettingsRequest::new().sources(sources.parse().unwrap());
+        let found: String = prompts(&load_agents(&places, &request)).into_keys().collect();
+        assert_eq!(found, names, "{sources}");
+    }
+
+    // Trust in a directory covers what is below it, not what is above.
+    let record = serde_json::json!({ "projects": { base.join("work/sub").to_str().unwrap(): { "trusted": true } } });
+    write(&base, "home/.windlass/record.json", &record.to_string());
+    let all = load_agents(&places, &SettingsRequest::new());
+    let expected = [("a", "user a"), ("b", "own b"), ("c", "nearer c"), ("d", "own d")];
+    assert_eq!(prompts(&all), BTreeMap::from(expected));
+}
+
+#[test]
+fn an_agent_that_cannot_be_used_hides_a_weaker_one() {
+    let (_root, base, places) = ground();
+    write(&base, "home/.claude/agents/a.md", &agent("a", "user a"));
+    write(&base, "work/.claude/agents/a.md", "---\nname: a\nmaxTurns: none\n---\nproject a");
+    let all = load_agents(&places, &SettingsRequest::new().trust(true));
+    let error = all.get("a").unwrap_err().to_string();
+    assert!(error.contains("maxTurns") && error.contains("work/.claude/agents/a.md"), "{error}");
+}
+
+#[test]
+#[cfg(unix)]
+fn links_are_not_followed() {
+    use std::os::unix::fs::symlink;
+    let (_root, base, places) = ground();
+    write(&base, "secret/key.md", &agent("key", "secret"));
+    write(&base, "work/sub/.claude/agents/good.md", &agent("good", "good"));
+    symlink(base.join("secret/key.md"), base.join("work/sub/.claude/agents/key.md")).unwrap();
+    symlink(base.join("secret"), base.join("work/sub/.claude/agents/folder")).unwrap();
+    symlink(base.join("secret"), base.join("work/.claude")).unwrap();
+    std::fs::create_dir(base.join("work/sub/.windlass")).unwrap();
+    symlink(base.join("secret"), base.join("work/sub/.windlass/agents")).unwrap();
+    let all = load_agents(&places, &SettingsRequest::new().trust(true));
+    assert_eq!(prompts(&all), BTreeMap::from([("good", "good")]));
+    assert_eq!(all.notes.len(), 3, "{:?}", all.notes);
+}

@@ -1,0 +1,133 @@
+//! The Markdown files below the folders of the user and the project: commands and agents.
+
+use crate::error::{Note, Origin};
+use crate::file::{ReadError, read_text_itself};
+use crate::places::{FOLDERS, Places};
+use std::fs::DirEntry;
+use std::path::{Path, PathBuf};
+
+/// Most bytes of a file.
+const MOST_BYTES: u64 = 256 * 1024;
+/// Most names in one folder and in all that are walked together, and folders in each other.
+const MOST_NAMES: usize = 4_096;
+const MOST_IN_ALL: usize = 4 * MOST_NAMES;
+const DEEPEST: usize = 8;
+/// Most notes: a folder full of what cannot be used is said once in a while, not a thousand times.
+const MOST_NOTES: usize = 32;
+
+/// What is left out, and why.
+#[derive(Debug, Default)]
+pub(crate) struct Notes(pub(crate) Vec<Note>);
+
+impl Notes {
+    pub(crate) fn add(&mut self, path: &Path, text: impl Into<String>) {
+        if self.0.len() < MOST_NOTES {
+            self.0.push(Note::new(&Origin::File(path.to_path_buf()), text));
+        }
+    }
+
+    /// The text of a file, if it can be used and is not blank.
+    pub(crate) fn read(&mut self, path: &Path) -> Option<String> {
+        match read_text_itself(path, MOST_BYTES) {
+            Ok(Some(text)) if !text.trim().is_empty() => return Some(text),
+            Ok(_) => self.add(path, "the file is empty"),
+            Err(ReadError::TooBig) => self.add(path, format!("the file is larger than {MOST_BYTES} bytes")),
+            Err(ReadError::Io(error)) => self.add(path, format!("the file cannot be read: {error}")),
+        }
+        None
+    }
+}
+
+/// A folder that may be there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Folder {
+    pub(crate) path: PathBuf,
+    /// The directory of a project that it must lie in, whatever links there are.
+    pub(crate) within: Option<PathBuf>,
+}
+
+/// The user's folders of this name, the strongest first.
+pub(crate) fn of_user(places: &Places, name: &str) -> Vec<Folder> {
+    places.user.iter().map(|directory| Folder { path: directory.join(name), within: None }).collect()
+}
+
+/// The project's folders of this name, the strongest first: the nearer to the start the stronger.
+pub(crate) fn of_project(places: &Places, name: &str) -> Vec<Folder> {
+    let of = |directory: &PathBuf| FOLDERS.map(|folder| (directory.join(folder), directory.clone()));
+    let own = places.project.iter().rev().flat_map(of).filter(|(folder, _)| !places.user.contains(folder));
+    own.map(|(folder, directory)| Folder { path: folder.join(name), within: Some(directory) }).collect()
+}
+
+/// A Markdown file that was found.
+#[derive(Debug)]
+pub(crate) struct MarkdownFile {
+    pub(crate) path: PathBuf,
+    /// Its name without `.md`, after the names of the folders that it is in (`frontend:component`).
+    pub(crate) name: String,
+}
+
+/// Walks folders. Links are not followed, and names that begin with a dot left alone.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    /// Whether names must be those of commands.
+    pub(crate) strict_names: bool,
+    /// How many more names are looked at.
+    left: usize,
+}
+
+impl Walk {
+    pub(crate) fn new(strict_names: bool) -> Self {
+        Self { strict_names, left: MOST_IN_ALL }
+    }
+
+    /// The Markdown files of a folder, sorted by their names.
+    pub(crate) fn files(&mut self, folder: &Folder, notes: &mut Notes) -> Vec<MarkdownFile> {
+        let mut files = Vec::new();
+        let Ok(resolved) = folder.path.canonicalize() else { return files };
+        if folder.within.as_ref().is_some_and(|within| !resolved.starts_with(within)) {
+            notes.add(&folder.path, "the folder leads out of the project and is left out");
+        } else {
+            self.walk(&resolved, "", DEEPEST, notes, &mut files);
+        }
+        files
+    }
+
+    fn walk(&mut self, folder: &Path, prefix: &str, depth: usize, notes: &mut Notes, files: &mut Vec<MarkdownFile>) {
+        let entries = match std::fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => return notes.add(folder, format!("the folder cannot be read: {error}")),
+        };
+        let mut entries: Vec<_> = entries.take(MOST_NAMES.min(self.left)).flatten().collect();
+        self.left = self.left.saturating_sub(entries.len());
+        entries.sort_by_key(DirEntry::file_name);
+        for entry in entries {
+            let (path, name) = (entry.path(), entry.file_name());
+            let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
+            let Ok(kind) = entry.file_type() else { continue };
+            let file = name.strip_suffix(".md");
+            let stem = file.unwrap_or(name);
+            if kind.is_symlink() {
+                notes.add(&path, "links are not followed");
+            } else if kind.is_dir() || file.is_some() {
+                if self.strict_names && !is_name(stem) {
+                    notes.add(&path, "a name has no blanks, control characters, slashes or colons");
+                } else if kind.is_dir() && depth > 0 {
+                    self.walk(&path, &format!("{prefix}{stem}:"), depth.saturating_sub(1), notes, files);
+                } else if kind.is_file() {
+                    files.push(MarkdownFile { path, name: format!("{prefix}{stem}") });
+                }
+            }
+        }
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 100
+        && !name.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, ':' | '/' | '\\'))
+}
+
+/// A text for a list: one line, without control characters, not without end.
+pub(crate) fn one_line(text: &str, most: usize) -> String {
+    text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
