@@ -161,15 +161,12 @@ impl Orders {
         let known = self.control.as_ref().map(|control| control.status()).unwrap_or_default();
         let names: BTreeSet<&str> = known.iter().map(|status| status.name.as_str()).collect();
         let in_process: BTreeSet<&str> = self.named.iter().chain(initialized).map(String::as_str).collect();
-        let state = match self.control {
-            Some(_) => json!({ "status": "pending" }),
-            None => json!({ "status": "failed", "error": "MCP servers are not supported here" }),
-        };
-        let waiting = in_process.difference(&names).map(|name| {
-            let mut entry = state.clone();
-            entry["name"] = json!(name);
-            entry["source"] = json!("sdk");
-            entry
+        let waiting = in_process.difference(&names).map(|name| match self.control {
+            Some(_) => json!({ "name": name, "status": "pending", "source": "sdk" }),
+            None => {
+                let error = "MCP servers are not supported here";
+                json!({ "name": name, "status": "failed", "error": error, "source": "sdk" })
+            }
         });
         let entries = known.iter().map(|status| status.entry.to().unwrap_or_default());
         json!({ "mcpServers": entries.chain(waiting).collect::<Vec<Value>>() })
