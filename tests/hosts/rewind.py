@@ -94,6 +94,20 @@ async def a_session_that_is_resumed_still_knows_its_files(world):
 
 
 @test
+async def the_way_of_the_documentation_works(world):
+    """A session is resumed with an empty prompt, and rewound at the first message."""
+    async with client(world, **ON) as one:
+        first, _ = await two_prompts(world, one)
+        end = await say(one, play(text("ok")))
+    async with client(world, resume=end.session_id, **ON) as one:
+        await one.query("")
+        async for _ in one.receive_response():
+            await one.rewind_files(first)
+            break
+    equal(world.read("file"), "one\ntwo\n")
+
+
+@test
 async def rewinding_during_a_run_waits_for_its_end(world):
     async with client(world, **ON) as one:
         first, _ = await two_prompts(world, one)

@@ -214,7 +214,7 @@ fn configure(
         query = query.append_system_prompt(text);
     }
     if !args.no_session_persistence {
-        query = query.persist(Home::from_env().map_err(of_start)?);
+        query = query.persist(Home::from_env().map_err(of_start)?).file_checkpoints(true);
     }
     if let Some(id) = &args.session_id {
         query = query.session_id(id);

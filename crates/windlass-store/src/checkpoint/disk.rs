@@ -33,6 +33,8 @@ struct Index {
     file: File,
     /// Where its last whole line ends.
     length: u64,
+    /// Whether its name, and that of its directory, are not durable yet.
+    is_new: bool,
 }
 
 impl Disk {
@@ -154,16 +156,11 @@ impl Shelf for Disk {
                 Err(error) => tracing::warn!(%error, "the index of file checkpoints could not be shortened"),
             }
         }
-        if is_new {
-            let names = [self.directory.as_path(), self.directory.parent().unwrap_or(Path::new("."))];
-            for name in names {
-                sync_dir(name).map_err(|error| failed(name, "sync", &error))?;
-            }
-        } else if !history.is_damaged() {
+        if !is_new && !history.is_damaged() {
             // Behind damage, somebody may still want what no line names any more.
             self.sweep(&history);
         }
-        *self.lock() = Some(Index { file, length });
+        *self.lock() = Some(Index { file, length, is_new });
         Ok(Some(history))
     }
 
@@ -185,7 +182,7 @@ impl Shelf for Disk {
     fn append(&self, lines: &[u8], sync: bool) -> Result<(), AppendError> {
         let path = self.index_path();
         let mut index = self.lock();
-        let Some(Index { file, length }) = index.as_mut() else {
+        let Some(Index { file, length, is_new }) = index.as_mut() else {
             let error = failed(&path, "write", &ErrorKind::NotFound.into());
             return Err(AppendError { error, again: false });
         };
@@ -195,6 +192,11 @@ impl Shelf for Disk {
             return Err(AppendError { error: failed(&path, "write", &error), again });
         }
         *length += lines.len() as u64;
+        if sync && std::mem::take(is_new) {
+            for name in self.directory.ancestors().take(3) {
+                sync_dir(name).map_err(|error| AppendError { error: failed(name, "sync", &error), again: false })?;
+            }
+        }
         if sync {
             // What a failed sync has written is not known, and a second one would not tell.
             file.sync_data().map_err(|error| AppendError { error: failed(&path, "sync", &error), again: false })?;
