@@ -25,9 +25,7 @@ use windlass_core::{Effect, EffectId, Input, Machine, Output, RunCall, Unprepare
 use windlass_hook::HookContext;
 use windlass_permission::Policy;
 use windlass_tool::{Background, Cancel, Resumed, SessionState, ToolCx, ToolCxParts};
-use windlass_types::{
-    Access, DecisionReason, EntryId, HookCall, PermissionRequest, ToolOutcome, ToolUse, ToolUseId,
-};
+use windlass_types::{Access, DecisionReason, EntryId, HookCall, PermissionRequest, ToolOutcome, ToolUse, ToolUseId};
 
 /// The latest word of a running call. However often it speaks, one is kept.
 type LatestWord = Arc<Mutex<Option<String>>>;

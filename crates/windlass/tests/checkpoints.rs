@@ -7,12 +7,12 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass::crates::model::Gate;
+use windlass::crates::runtime::Prompt;
 use windlass::{
     Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints, EntryId, Error, EventKind, Home,
     PermissionMode, Rewind, RewindError, RewindOptions, Script, ScriptedModel, Session, SessionBuilder, ToolUseId,
     coding_tools, session,
 };
-use windlass::crates::runtime::Prompt;
 
 struct World {
     home: tempfile::TempDir,
