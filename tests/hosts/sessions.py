@@ -164,6 +164,14 @@ async def a_session_that_is_not_there(world):
 
 
 @test
+async def going_on_with_nothing_is_a_beginning(world):
+    for more in ({}, {"session_store": InMemorySessionStore()}, {"fork_session": True}):
+        more.update(elsewhere(world, str(len(more))))
+        end = await ask(world, play(text("x")), continue_conversation=True, **more)
+        equal((end.result, end.subtype), ("x", "success"))
+
+
+@test
 async def the_helpers_on_our_sessions(world):
     source = await three_turns(world)
     equal([info.session_id for info in in_home(list_sessions, world)], [source])

@@ -1,5 +1,6 @@
 //! What a query and a session can be told.
 
+use crate::only::OnlyTools;
 use crate::resume::Branch;
 use crate::{Home, Permissions, Resume, Toolkit};
 use std::ffi::OsString;
@@ -21,6 +22,7 @@ pub struct Options {
     pub(crate) model: Option<String>,
     pub(crate) fallback_model: Option<String>,
     pub(crate) toolkit: Toolkit,
+    pub(crate) only_tools: OnlyTools,
     pub(crate) permissions: Permissions,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) cwd: Option<PathBuf>,
@@ -58,6 +60,7 @@ impl Default for Options {
             model: None,
             fallback_model: None,
             toolkit: Toolkit::default(),
+            only_tools: OnlyTools::default(),
             permissions: Permissions::default(),
             hooks: Vec::new(),
             cwd: None,
@@ -137,6 +140,15 @@ macro_rules! option_methods {
             /// Adds one tool.
             pub fn tool(mut self, tool: impl DynTool) -> Self {
                 self.options.toolkit.tools.push(Arc::new(tool));
+                self
+            }
+
+            /// Keeps only tools of these names, also of those that MCP servers bring later: `mcp__server` and
+            /// `mcp__server__*` are all tools of a server, `mcp__*` those of all servers. Lists only narrow: a tool
+            /// must be in each that was given. What takes [structured output](Self::output_schema) stays.
+            /// Default: all.
+            pub fn only_tools<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+                self.options.only_tools.and(names.into_iter().map(Into::into).collect());
                 self
             }
 
@@ -278,6 +290,12 @@ macro_rules! option_methods {
             /// Goes on with the last session of the working directory.
             pub fn continue_latest(mut self) -> Self {
                 self.options.resume = Resume::Latest;
+                self
+            }
+
+            /// Goes on with the last session of the working directory, or begins a new one if there is none.
+            pub fn continue_or_begin(mut self) -> Self {
+                self.options.resume = Resume::LatestOrNew;
                 self
             }
 

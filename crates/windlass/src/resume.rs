@@ -17,6 +17,8 @@ pub enum Resume {
     Session(String),
     /// The last one of the working directory.
     Latest,
+    /// The last one of the working directory, or a new one if there is none.
+    LatestOrNew,
 }
 
 /// How to go on with it.
@@ -61,9 +63,14 @@ pub(crate) async fn choose(
         }
         (_, None) => return Err(Error::NoStore),
         (Resume::Session(id), Some(_)) => session_id(id)?,
-        (Resume::Latest, Some(store)) => {
-            let latest = store.list(&project).await?.into_iter().next();
-            latest.ok_or_else(|| Error::NothingToContinue { cwd: cwd.to_path_buf() })?.session_id
+        (Resume::Latest | Resume::LatestOrNew, Some(store)) => {
+            match (store.list(&project).await?.into_iter().next(), &options.resume) {
+                (Some(latest), _) => latest.session_id,
+                (None, Resume::LatestOrNew) if branch.at.is_none() => {
+                    return Ok(Chosen { id: new_id(), must_exist: false, fork_of: None, point: None });
+                }
+                (None, _) => return Err(Error::NothingToContinue { cwd: cwd.to_path_buf() }),
+            }
         }
     };
     let point = point(branch)?;

@@ -116,6 +116,18 @@ async fn a_copy_is_written_before_its_first_run_and_the_original_is_left_alone()
 }
 
 #[tokio::test]
+async fn going_on_with_nothing_may_be_a_beginning() {
+    let world = World::new();
+    let error = world.ask("one").continue_latest().await.unwrap_err();
+    assert!(matches!(error, Error::NothingToContinue { .. }), "{error}");
+    let error = world.ask("one").continue_or_begin().resume_at(COPY).await.unwrap_err();
+    assert!(matches!(error, Error::NothingToContinue { .. }), "{error}");
+    run(world.ask("one").continue_or_begin().fork_session(true).session_id(ID)).await;
+    run(world.ask("two").continue_or_begin()).await;
+    assert_eq!(world.prompts(ID), ["one", "two"]);
+}
+
+#[tokio::test]
 async fn a_copy_can_be_made_while_the_original_runs() {
     let world = World::new();
     run(world.ask("one").session_id(ID)).await;

@@ -29,6 +29,12 @@ pub(super) fn home(flags: &Flags) -> Result<Option<Home>, Error> {
     home.map(Some)
 }
 
+/// What is asked for and cannot be.
+pub(super) fn notes(flags: &Flags) -> Option<String> {
+    let neither = flags.has("session-mirror") && flags.has("no-session-persistence");
+    neither.then(|| "--session-mirror has no effect: with --no-session-persistence there is no log".to_owned())
+}
+
 /// The lines of the log for the host, if it wants them.
 pub(super) fn mirror(flags: &Flags) -> Option<Mirror> {
     let reads_long_lines = std::env::var("CLAUDE_CODE_ENTRYPOINT").is_ok_and(|entry| entry == "sdk-ts");
@@ -98,7 +104,8 @@ pub(super) fn choose(mut builder: SessionBuilder, flags: &Flags) -> SessionBuild
     if let Some(id) = flags.text("resume") {
         builder = builder.resume(id);
     } else if flags.has("continue") {
-        builder = builder.continue_latest();
+        // Hosts say so also for the first session of a directory.
+        builder = builder.continue_or_begin();
     }
     if let Some(id) = flags.text("session-id") {
         builder = builder.session_id(id);
