@@ -22,6 +22,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 use windlass_tool::{Cancel, ToolOutput};
 use windlass_types::JsonText;
@@ -30,6 +31,8 @@ use windlass_types::JsonText;
 const MOST_PAGES: usize = 200;
 /// Longest error text of a server, in characters.
 const LONGEST_ERROR: usize = 2000;
+/// How long telling a server that it is over may take.
+const GOODBYE: Duration = Duration::from_millis(1000);
 /// How long the end of a program may take, when somebody waits for it.
 const END: Duration = Duration::from_millis(2500);
 
@@ -40,6 +43,7 @@ pub(crate) struct Connection {
     /// Given when the connection should end.
     stop: Mutex<Option<RunningServiceCancellationToken>>,
     process: Option<Process>,
+    over: watch::Receiver<bool>,
     pub(crate) heard: Arc<Heard>,
     pub(crate) info: Option<McpServerInfo>,
     /// How long a call may take in all.
@@ -49,10 +53,12 @@ pub(crate) struct Connection {
 }
 
 /// The end of a connection: ready when it has ended by itself or by order.
-pub(crate) struct Ended(RunningService<RoleClient, Listener>);
+pub(crate) struct Ended(RunningService<RoleClient, Listener>, watch::Sender<bool>);
 
 impl Ended {
     pub(crate) async fn wait(self) {
+        // Dropping the sender tells it.
+        let _over = self.1;
         if let Ok(QuitReason::JoinError(error)) | Err(error) = self.0.waiting().await {
             tracing::warn!(%error, "the connection to an MCP server failed");
         }
@@ -132,17 +138,19 @@ impl Connection {
             let said = info.server_info.as_ref()?;
             Some(McpServerInfo { name: clipped(&said.name, 200), version: clipped(&said.version, 200) })
         });
+        let (over_in, over) = watch::channel(false);
         let connection = Self {
             server: name.to_owned(),
             peer,
             stop: Mutex::new(Some(service.cancellation_token())),
             process,
+            over,
             heard,
             info,
             call_limit: config.timeout,
             call_timeout: options.call_timeout,
         };
-        Ok((connection, Ended(service)))
+        Ok((connection, Ended(service, over_in)))
     }
 
     /// Whether the connection has ended.
@@ -155,9 +163,11 @@ impl Connection {
         self.process.as_ref().map(|process| process.words().describe()).unwrap_or_default()
     }
 
-    /// Ends the connection, and waits a bounded time until nothing is left of a program.
+    /// Ends the connection, and waits a bounded time until the server was told
+    /// and nothing is left of a program.
     pub(crate) async fn close(&self) {
         self.stop();
+        let _ = timeout(GOODBYE, self.over.clone().wait_for(|over| *over)).await;
         if let Some(process) = &self.process {
             let _ = timeout(END, process.ended()).await;
         }

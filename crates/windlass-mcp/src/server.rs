@@ -335,7 +335,11 @@ async fn attend(server: Weak<Server>, connection: Weak<Connection>, ended: Ended
                 () = server.refresh(&connection) => {}
             }
         }
-        sleep(BETWEEN_LISTS).await;
+        tokio::select! {
+            biased;
+            () = &mut ended => break,
+            () = sleep(BETWEEN_LISTS) => {}
+        }
     }
     if let Some(server) = server.upgrade() {
         server.lost(&connection).await;
