@@ -7,8 +7,8 @@ use windlass_core::{Effect, EffectId, Input, Machine, MachineConfig, RunCall};
 use windlass_session::{Transcript, check_messages, repair};
 use windlass_types::{
     Access, Behavior, ContentBlock, Entry, EntryKind, Event, EventKind, HookCall, Message, ModelRequest, NanoUsd,
-    Outcome, PermissionAnswer, PermissionMode, PermissionRequest, RunFailureKind, RunId, SharedMessage, Status,
-    ToolUseId, Usage,
+    Outcome, PermissionAnswer, PermissionMode, PermissionRequest, RunFailureKind, RunId, SharedMessage, Status, TaskId,
+    TaskStatus, ToolUseId, Usage,
 };
 
 pub(crate) struct Checks {
@@ -31,6 +31,10 @@ pub(crate) struct Checks {
     approved: BTreeSet<String>,
     lenient: bool,
     closing: bool,
+    // Background work: the run that began it.
+    pub(crate) tasks: BTreeMap<TaskId, RunId>,
+    /// What ended by itself and should be told.
+    pub(crate) ended: Vec<TaskId>,
 }
 
 #[derive(Debug, Default)]
@@ -58,6 +62,8 @@ impl Checks {
             approved: BTreeSet::new(),
             lenient: config.policy.mode() != PermissionMode::Default,
             closing: false,
+            tasks: BTreeMap::new(),
+            ended: Vec::new(),
         }
     }
 
@@ -105,9 +111,21 @@ impl Checks {
             self.runs += 1;
             return;
         }
+        if let EventKind::TaskEnded(ended) = &event.kind {
+            let run = self.tasks.remove(&ended.info.id).unwrap_or_else(|| panic!("{} did not go on", ended.info.id));
+            assert_eq!(run, event.run_id);
+            if ended.status != TaskStatus::Stopped {
+                self.ended.push(ended.info.id.clone());
+            }
+            return;
+        }
         assert_eq!(self.run.as_ref(), Some(&event.run_id), "{event:?} belongs to no run");
         let durable = &log[..self.durable];
         match &event.kind {
+            EventKind::TaskStarted(task) => {
+                assert!(self.tools.values().any(|tool| tool.started && !tool.finished), "{} of no call", task.id);
+                assert!(self.tasks.insert(task.id.clone(), event.run_id.clone()).is_none(), "started twice");
+            }
             EventKind::Status(Status::CacheBroken { .. }) => self.cache_broken += 1,
             EventKind::Status(Status::Requesting { .. }) => {
                 assert!(!self.message_shown, "a request within a message");
@@ -194,6 +212,7 @@ impl Checks {
         assert_eq!(self.run, None, "a run without end");
         assert!(broken || self.breaks_are_said(), "the cache broke {} times unsaid", self.breaks);
         assert!(broken || self.closing, "nobody closed it");
+        assert!(broken || self.tasks.is_empty(), "it was closed while work goes on");
     }
 
     /// Whether the host heard of every request that does not continue the one before.
@@ -221,6 +240,7 @@ impl Checks {
 
     fn request(&mut self, request: &ModelRequest, spent: NanoUsd, going: &[(EffectId, Going)]) {
         valid(&request.messages);
+        assert!(!self.closing, "the model is asked in a session that is closed");
         for (_, going) in going {
             assert!(matches!(going, Going::Append | Going::Told(_)), "{going:?} goes on while the model is asked");
         }
@@ -308,6 +328,10 @@ impl Checks {
                 assert!(left, "{going:?} goes on after the end");
             }
         }
+        for id in self.tasks.keys().chain(&self.ended) {
+            let told = log.iter().filter(|entry| tells_of(entry, id)).count();
+            assert!(told <= 1, "the model is told of {id} {told} times");
+        }
         let live = machine.state().transcript().messages();
         let folded = Transcript::from_entries(log).messages();
         assert_eq!(texts(&folded), texts(&live), "the log says something else");
@@ -319,6 +343,13 @@ impl Checks {
             valid(&transcript.messages());
         }
     }
+}
+
+/// Whether an entry tells the model that work has ended.
+pub(crate) fn tells_of(entry: &Entry, id: &TaskId) -> bool {
+    let EntryKind::User(user) = &entry.kind else { return false };
+    let name = format!("<task-id>{id}</task-id>");
+    user.content.iter().filter_map(ContentBlock::as_text).any(|text| text.contains(&name))
 }
 
 fn footprint(call: &RunCall) -> Access {

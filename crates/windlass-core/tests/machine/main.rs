@@ -15,4 +15,5 @@ mod properties;
 mod render;
 mod sequences;
 mod sim;
+mod tasks;
 mod tools;

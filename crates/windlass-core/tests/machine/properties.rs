@@ -1,7 +1,7 @@
 //! The invariants of `docs/architecture.md`, over simulated worlds. What each
 //! step must keep is in `check.rs`; here are the worlds.
 
-use crate::check::valid;
+use crate::check::{tells_of, valid};
 use crate::choices::Choices;
 use crate::sim::{Sim, TAME, WILD, Wild, config, odd_config};
 use crate::tools;
@@ -38,6 +38,26 @@ proptest! {
         prop_assert_eq!(finished(&sim), sim.checks.runs);
         prop_assert_eq!(sim.checks.durable(), sim.log.len(), "something never became durable");
         prop_assert!(sim.checks.breaks_are_said(), "the cache broke unsaid");
+    }
+
+    /// Work that calls leave behind ends once for the host, and once for the model
+    /// unless a stop of the user or too many runs stand in the way.
+    #[test]
+    fn the_model_hears_once_of_work_that_ends(choices in choices(250)) {
+        let mut sim = world(choices, Wild { model: false, gate: false, ..WILD });
+        sim.play();
+        prop_assert!(sim.checks.tasks.is_empty(), "work without end: {:?}", sim.checks.tasks);
+        let news: Vec<_> = sim.checks.ended.clone();
+        sim.checks.user(&Input::Close);
+        if !sim.over {
+            sim.input(Input::Close);
+            sim.play();
+        }
+        prop_assert!(sim.over);
+        for id in news {
+            let told = sim.log.iter().filter(|entry| tells_of(entry, &id)).count();
+            prop_assert_eq!(told, 1, "the model is told of {} {} times", id, told);
+        }
     }
 
     /// The same when the store may refuse at any entry: then nothing follows but the end.

@@ -60,6 +60,8 @@ fn line(kind: &EventKind) -> String {
             Status::Notice { message } => format!("notice: {message}"),
             _ => "?".to_owned(),
         },
+        EventKind::TaskStarted(task) => format!("task {} started", task.id),
+        EventKind::TaskEnded(ended) => format!("task {} {}", ended.info.id, ended.status.as_str()),
         EventKind::RunFinished(result) => match &result.outcome {
             Outcome::Failed(failure) => format!("run failed ({:?})", failure.kind),
             outcome => format!("run ended ({outcome:?}), {} turns", result.turns),

@@ -12,8 +12,8 @@ use windlass_core::{
 use windlass_types::{
     Behavior, BlockStart, ContentBlock, Entry, Event, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText,
     MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd, PermissionAnswer,
-    PermissionMode, PermissionRequest, PermissionUpdate, Price, SessionId, StopReason, StreamDelta, Timestamp, ToolUse,
-    UpdateDestination, Usage,
+    PermissionMode, PermissionRequest, PermissionUpdate, Price, SessionId, StopReason, StreamDelta, TaskEnded,
+    TaskInfo, TaskKind, TaskStatus, Timestamp, ToolUse, UpdateDestination, Usage,
 };
 
 /// An effect that waits for its answer.
@@ -71,6 +71,9 @@ pub(crate) struct Sim {
     wild: Wild,
     now: u64,
     messages: u32,
+    /// Work that calls left behind, and whether it was told to stop.
+    pub(crate) tasks: Vec<(TaskInfo, bool)>,
+    named: u32,
     pub(crate) over: bool,
 }
 
@@ -136,6 +139,8 @@ impl Sim {
             wild,
             now: 1_000,
             messages: 0,
+            tasks: Vec::new(),
+            named: 0,
             over: false,
         }
     }
@@ -183,6 +188,10 @@ impl Sim {
                 Going::Append
             }
             Effect::Sleep(_) => Going::Sleep,
+            Effect::StopTask(task) => {
+                let named = self.tasks.iter_mut().find(|(info, _)| info.id == task);
+                return named.into_iter().for_each(|(_, told)| *told = true);
+            }
             Effect::Cancel(other) => {
                 // A call that runs is told, and answers; all others are forgotten.
                 let Some(at) = self.going.iter().position(|(id, _)| *id == other) else { return };
@@ -201,7 +210,8 @@ impl Sim {
     /// Plays to the end: until nothing is going on and nothing is left to choose.
     pub(crate) fn play(&mut self) {
         for _ in 0..20_000 {
-            if self.over || (self.going.is_empty() && (self.choices.are_used_up() || !self.wild.user)) {
+            let nothing = self.going.is_empty() && self.tasks.is_empty();
+            if self.over || (nothing && (self.choices.are_used_up() || !self.wild.user)) {
                 return;
             }
             self.step();
@@ -268,6 +278,10 @@ impl Sim {
         let ready: Vec<usize> = (0..self.going.len())
             .filter(|at| Some(*at) == first_append || !matches!(self.going[*at].1, Going::Append))
             .collect();
+        if !self.tasks.is_empty() && (ready.is_empty() || self.choices.once_in(8)) {
+            let at = self.choices.pick(self.tasks.len());
+            return self.end_task(at);
+        }
         if ready.is_empty() {
             return;
         }
@@ -276,9 +290,39 @@ impl Sim {
         self.answer(id, going);
     }
 
+    /// A running call leaves work behind.
+    pub(crate) fn leave_work(&mut self, call: EffectId) {
+        let info = self.work();
+        self.tasks.push((info.clone(), false));
+        self.input(Input::TaskStarted(call, Box::new(info)));
+    }
+
+    fn work(&mut self) -> TaskInfo {
+        self.named += 1;
+        TaskInfo::new(format!("b{}", self.named).into(), TaskKind::LocalBash, "work", "t".into())
+    }
+
+    /// Work ends, by itself or because it was told to.
+    pub(crate) fn end_task(&mut self, at: usize) {
+        let (info, told) = self.tasks.remove(at);
+        let statuses = [TaskStatus::Completed, TaskStatus::Failed, TaskStatus::Stopped];
+        let status = if told { TaskStatus::Stopped } else { statuses[self.choices.pick(3)] };
+        self.input(Input::TaskEnded(Box::new(TaskEnded::new(info, status, "It ended."))));
+    }
+
     fn user(&mut self) {
         let calls: Vec<_> = self.requests.iter().flat_map(|_| self.checks.last_calls()).collect();
-        let input = match self.choices.pick(16) {
+        let input = match self.choices.pick(18) {
+            16 => {
+                // Of work that nobody knows.
+                let ended = TaskEnded::new(self.work(), TaskStatus::Completed, "It ended.");
+                Input::TaskEnded(Box::new(ended))
+            }
+            17 if !self.cancelled.is_empty() => {
+                // A call that nobody waits for leaves work behind.
+                let (call, _) = self.cancelled[self.choices.pick(self.cancelled.len())];
+                return self.leave_work(call);
+            }
             0 | 1 => Input::Interrupt,
             2 => Input::Steer(vec![ContentBlock::text("and this")]),
             3 => Input::Steer(vec![ContentBlock::text(" ")]),
@@ -322,6 +366,10 @@ impl Sim {
             }
             Going::Snapshot => Input::Snapshotted(id, Ok(())),
             Going::Run(call) => {
+                if self.wild.user && self.choices.once_in(6) {
+                    self.going.push((id, Going::Run(call)));
+                    return self.leave_work(id);
+                }
                 if self.wild.user && self.choices.once_in(4) {
                     self.going.push((id, Going::Run(call)));
                     Input::Progress(id, "still".to_owned())

@@ -1,0 +1,214 @@
+//! Work that goes on after its call: what host and model hear of it, and when.
+
+use crate::check::tells_of;
+use crate::sequences::{call, check, is_run, sim, text};
+use crate::sim::{Going, Sim, config};
+use windlass_core::{Input, Prompt};
+use windlass_types::{ContextChange, EntryKind, EventKind, HookEventName, RunOrigin, ToolOutcome};
+
+/// A world in which a call left work behind, and its run has ended.
+fn left(script: &[&[windlass_types::ContentBlock]]) -> Sim {
+    let mut first: Vec<&[windlass_types::ContentBlock]> = Vec::new();
+    let net = [call("t", "Net", "/x")];
+    first.push(&net);
+    first.extend(script);
+    let mut sim = sim(config(), &first);
+    sim.play_except(is_run);
+    let run = sim.going.iter().find(|(_, going)| is_run(going)).unwrap().0;
+    sim.leave_work(run);
+    sim
+}
+
+fn play_but_tasks(sim: &mut Sim) {
+    sim.play_except(|_| false);
+}
+
+fn origins(sim: &Sim) -> Vec<RunOrigin> {
+    let ends = sim.events.iter().filter_map(|event| match &event.kind {
+        EventKind::RunFinished(result) => Some(result.origin),
+        _ => None,
+    });
+    ends.collect()
+}
+
+#[test]
+fn work_that_ends_while_idle_begins_a_run() {
+    let mut sim = left(&[&[text("It runs.")], &[text("It is done.")]]);
+    play_but_tasks(&mut sim);
+    assert!(sim.machine.is_idle() && !sim.machine.is_quiet());
+    sim.events.clear();
+    sim.end_task(0);
+    play_but_tasks(&mut sim);
+    assert!(sim.machine.is_quiet());
+    check(
+        &sim,
+        r#"
+        task b1 completed
+        run started in /w
+        requesting m (Prompt)
+        text "It is done."
+        block text
+        usage of m: 100 in, 50 out
+        message msg3 (end_turn)
+        run ended (Success), 1 turns
+        "#,
+    );
+    assert_eq!(origins(&sim), [RunOrigin::TaskNotification]);
+    let news = sim.log.iter().find(|entry| tells_of(entry, &"b1".into())).unwrap();
+    let EntryKind::User(user) = &news.kind else { unreachable!() };
+    assert!(user.is_meta);
+    assert!(user.content[0].as_text().unwrap().starts_with("<system-reminder>\n<task-notification>\n<task-id>b1<"));
+}
+
+#[test]
+fn work_that_ends_during_a_run_is_told_at_the_next_safe_point() {
+    let mut sim = left(&[&[text("It runs.")], &[text("Both are done.")]]);
+    // The call is still running: its result and the news go to the model together.
+    sim.end_task(0);
+    sim.play();
+    assert_eq!(sim.requests.len(), 2);
+    let last = sim.requests[1].messages.last().unwrap();
+    assert!(last.content.iter().any(|block| block.as_text().is_some_and(|text| text.contains("b1"))));
+    assert_eq!(origins(&sim), [RunOrigin::User]);
+}
+
+#[test]
+fn work_that_ends_during_the_last_answer_prolongs_the_run() {
+    let mut sim = left(&[&[text("It runs.")], &[text("It is done.")]]);
+    sim.let_go(is_run);
+    sim.play_except(|going| matches!(going, Going::Model { .. }));
+    sim.end_task(0);
+    sim.play();
+    assert_eq!((sim.requests.len(), origins(&sim)), (3, vec![RunOrigin::User]));
+}
+
+#[test]
+fn work_that_ends_together_is_told_together() {
+    let mut sim = left(&[&[text("They run.")], &[text("They are done.")]]);
+    let run = sim.going.iter().find(|(_, going)| is_run(going)).unwrap().0;
+    sim.leave_work(run);
+    play_but_tasks(&mut sim);
+    sim.prompt("more");
+    sim.end_task(0);
+    sim.end_task(0);
+    sim.play();
+    // Both are told with the answer to the prompt that goes on.
+    assert_eq!(origins(&sim), [RunOrigin::User, RunOrigin::User]);
+    let last = sim.requests.last().unwrap().messages.last().unwrap();
+    assert_eq!(last.content.iter().filter(|block| block.as_text().is_some_and(|t| t.contains("<task-id>"))).count(), 2);
+}
+
+#[test]
+fn stopping_a_run_leaves_work_alone_and_its_end_waits_for_a_prompt() {
+    let mut sim = left(&[&[text("Yes.")]]);
+    sim.end_task(0);
+    sim.input(Input::Interrupt);
+    play_but_tasks(&mut sim);
+    assert_eq!(sim.requests.len(), 1);
+    assert!(sim.machine.is_quiet());
+    sim.prompt("and now?");
+    sim.play();
+    assert_eq!(sim.requests.len(), 2);
+    assert!(sim.log.iter().any(|entry| tells_of(entry, &"b1".into())));
+}
+
+#[test]
+fn work_that_was_stopped_begins_no_run() {
+    let mut sim = left(&[&[text("It runs.")], &[text("Yes.")]]);
+    play_but_tasks(&mut sim);
+    sim.tasks[0].1 = true;
+    sim.end_task(0);
+    assert!(sim.machine.is_quiet());
+    assert_eq!(origins(&sim), [RunOrigin::User]);
+    sim.prompt("what of it?");
+    sim.play();
+    assert!(sim.log.iter().any(|entry| tells_of(entry, &"b1".into())));
+}
+
+#[test]
+fn what_the_model_stops_itself_it_is_not_told() {
+    let mut sim = left(&[&[call("s", "Net", "/y")], &[text("Stopped.")]]);
+    sim.let_go(is_run);
+    sim.play_except(is_run);
+    let stop = sim.take(is_run);
+    let mut outcome = ToolOutcome::ok("it is stopped");
+    outcome.changes.push(ContextChange::StopTask("b1".into()));
+    assert!(!sim.tasks[0].1);
+    sim.input(Input::Ran(stop, Box::new(outcome)));
+    assert!(sim.tasks[0].1, "it was not told to stop");
+    sim.play();
+    assert!(sim.machine.is_quiet());
+    assert!(!sim.log.iter().any(|entry| tells_of(entry, &"b1".into())));
+}
+
+#[test]
+fn closing_stops_work_and_waits_for_it() {
+    let mut sim = left(&[&[text("It runs.")]]);
+    play_but_tasks(&mut sim);
+    sim.checks.user(&Input::Close);
+    sim.input(Input::Close);
+    assert!(!sim.over && sim.tasks[0].1);
+    // Nothing begins meanwhile.
+    sim.input(Input::Prompt(Prompt::text("more")));
+    sim.end_task(0);
+    sim.play();
+    assert!(sim.over);
+    assert_eq!(origins(&sim), [RunOrigin::User]);
+    // Whoever resumes the session reads that it is gone.
+    assert!(sim.log.iter().any(|entry| tells_of(entry, &"b1".into())));
+}
+
+#[test]
+fn work_of_a_call_that_nobody_waits_for_is_stopped_and_not_shown() {
+    let mut sim = left(&[&[text("It runs.")]]);
+    let run = sim.going.iter().find(|(_, going)| is_run(going)).unwrap().0;
+    play_but_tasks(&mut sim);
+    sim.leave_work(run);
+    assert!(sim.tasks[1].1, "it was not told to stop");
+    assert_eq!(sim.machine.tasks().count(), 1);
+    sim.end_task(1);
+    sim.end_task(0);
+    sim.play();
+    assert_eq!(sim.checks.ended.len(), 1);
+}
+
+#[test]
+fn work_that_starts_work_does_not_go_on_for_ever() {
+    let mut sim = left(&[]);
+    play_but_tasks(&mut sim);
+    for _ in 0..200 {
+        if sim.tasks.is_empty() {
+            break;
+        }
+        sim.script = vec![vec![call("t", "Net", "/x")]];
+        sim.end_task(0);
+        sim.play_except(is_run);
+        if let Some((run, _)) = sim.going.iter().find(|(_, going)| is_run(going)).cloned() {
+            sim.leave_work(run);
+        }
+        play_but_tasks(&mut sim);
+    }
+    assert!(sim.tasks.is_empty() && sim.machine.is_quiet());
+    assert_eq!(origins(&sim).iter().filter(|origin| **origin == RunOrigin::TaskNotification).count(), 50);
+    let told = sim.log.iter().filter(|entry| tells_of(entry, &"b51".into())).count();
+    assert_eq!(told, 0);
+    // A prompt lets it go on.
+    sim.prompt("more");
+    sim.play();
+    assert!(sim.log.iter().any(|entry| tells_of(entry, &"b51".into())));
+}
+
+#[test]
+fn no_hook_judges_what_the_runtime_says() {
+    let mut config = config();
+    config.hooks = [(HookEventName::UserPromptSubmit, None)].into();
+    let mut sim = sim(config, &[&[call("t", "Net", "/x")], &[text("It runs.")], &[text("It is done.")]]);
+    sim.play_except(is_run);
+    let run = sim.going.iter().find(|(_, going)| is_run(going)).unwrap().0;
+    sim.leave_work(run);
+    play_but_tasks(&mut sim);
+    sim.end_task(0);
+    assert!(sim.going.iter().all(|(_, going)| !matches!(going, Going::Hooks(_))));
+    sim.play();
+    assert_eq!(origins(&sim), [RunOrigin::User, RunOrigin::TaskNotification]);
+}
