@@ -46,6 +46,8 @@ REQUIRED = {
     "system/hook_started": {"hook_id": str, "hook_name": str, "hook_event": str},
     "system/hook_response": {"hook_id": str, "hook_name": str, "hook_event": str, "output": str, "stdout": str,
                              "stderr": str, "outcome": str},
+    "system/task_started": {"task_id": str, "description": str},
+    "system/task_notification": {"task_id": str, "status": str, "output_file": str, "summary": str},
     "system/session_title_changed": {"title": str},
     "assistant": {"message": dict, "parent_tool_use_id": OPTIONAL_TEXT},
     "user": {"message": dict, "parent_tool_use_id": OPTIONAL_TEXT},

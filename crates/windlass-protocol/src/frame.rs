@@ -3,7 +3,7 @@
 mod result;
 mod uuid;
 
-pub(crate) use result::{Denials, RunResultFrame, WireModels, WireUsage};
+pub(crate) use result::{Denials, Origin, RunResultFrame, WireModels, WireUsage};
 pub(crate) use uuid::Uuid;
 
 use serde::Serialize;

@@ -6,6 +6,7 @@ mod hooks;
 mod local;
 mod options;
 mod status;
+mod tasks;
 
 pub(crate) use local::LocalResult;
 pub use options::FrameOptions;
@@ -21,8 +22,8 @@ use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
 use windlass_types::{
-    EntryId, Event, EventKind, JsonText, RunStarted, StateChange, ToolFinished, ToolResultContent, ToolUseId, Usage,
-    WithdrawReason,
+    EntryId, Event, EventKind, JsonText, RunOrigin, RunStarted, StateChange, ToolFinished, ToolResultContent,
+    ToolUseId, Usage, WithdrawReason,
 };
 
 /// Writes the events of one session as frames, one JSON object a line.
@@ -37,6 +38,8 @@ pub struct FrameMapper {
     /// Whether the first event of the stream, and the first message, have yet to say so.
     marks_stream: bool,
     marks_message: bool,
+    /// Whether the run that goes on answers no message of the host.
+    wakes_itself: bool,
     slash_commands: Vec<String>,
     mcp: Option<Arc<dyn McpControl>>,
     /// What the side that reads the host's orders can do.
@@ -66,6 +69,7 @@ impl FrameMapper {
             user_message: None,
             marks_stream: false,
             marks_message: false,
+            wakes_itself: false,
             slash_commands: Vec::new(),
             mcp: None,
             capabilities: &[],
@@ -95,7 +99,10 @@ impl FrameMapper {
 
     fn frames(&mut self, at: Envelope<'_>, kind: &EventKind, out: &mut Vec<u8>) {
         match kind {
-            EventKind::RunStarted(started) => self.init(at, started, out),
+            EventKind::RunStarted(started) => {
+                self.wakes_itself = started.origin != RunOrigin::User;
+                self.init(at, started, out);
+            }
             EventKind::ModelFrame { frame } => self.model_frame(at, frame, out),
             EventKind::BlockFinished { message_id, model, line, block, usage, .. } => {
                 let message = Message { id: message_id.as_str(), model, error: None, usage: *usage, line: Some(line) };
@@ -135,6 +142,8 @@ impl FrameMapper {
                 let body = StatusBody { permission_mode: Some(mode.as_str()), ..StatusBody::default() };
                 self.system(at, "status", body, out);
             }
+            EventKind::TaskStarted(task) => self.task_started(at, task, out),
+            EventKind::TaskEnded(ended) => self.task_ended(at, ended, out),
             EventKind::Compacted(compacted) => self.compacted(at, compacted, out),
             EventKind::RunFinished(result) => self.finished(at, result, out),
             _ => {}
@@ -183,7 +192,7 @@ impl FrameMapper {
 
     fn stream_event(&mut self, at: Envelope<'_>, event: impl Serialize, out: &mut Vec<u8>) {
         let uuid = self.uuid();
-        let marks = at.parent.is_none() && std::mem::take(&mut self.marks_stream);
+        let marks = at.parent.is_none() && !self.wakes_itself && std::mem::take(&mut self.marks_stream);
         let user_message = self.user_message.as_deref().filter(|_| marks);
         let frame = StreamEvent {
             kind: "stream_event",
@@ -217,7 +226,9 @@ impl FrameMapper {
 
     fn assistant<C: Serialize>(&mut self, at: Envelope<'_>, message: Message<'_>, block: C, out: &mut Vec<u8>) {
         let answers = match at.parent {
-            None if std::mem::take(&mut self.marks_message) => self.user_message.clone().map(Answers::new),
+            None if !self.wakes_itself && std::mem::take(&mut self.marks_message) => {
+                self.user_message.clone().map(Answers::new)
+            }
             _ => None,
         };
         let frame = Assistant {

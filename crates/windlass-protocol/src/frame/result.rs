@@ -76,9 +76,24 @@ pub(crate) struct RunResultFrame<'a> {
     pub(crate) terminal_reason: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) local_command: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) origin: Option<Origin>,
     #[serde(flatten)]
     pub(crate) answers: Option<Answers>,
     pub(crate) uuid: Uuid,
+}
+
+/// What a run comes from, if not from a message of the host.
+#[derive(Serialize)]
+pub(crate) struct Origin {
+    kind: &'static str,
+}
+
+impl Origin {
+    /// Background work that ended.
+    pub(crate) fn task_notification() -> Self {
+        Self { kind: "task-notification" }
+    }
 }
 
 /// The calls that were denied, with their inputs or without.

@@ -1,11 +1,11 @@
 //! Frames of the end of a turn.
 
 use super::{Envelope, FrameMapper, Message};
-use crate::frame::{Answers, Denials, InformationalBody, RunResultFrame, TextBlock};
+use crate::frame::{Answers, Denials, InformationalBody, Origin, RunResultFrame, TextBlock};
 use crate::line;
 use crate::outcome::Ending;
 use std::collections::BTreeMap;
-use windlass_types::{EntryId, RunResult, Usage};
+use windlass_types::{EntryId, RunOrigin, RunResult, Usage};
 
 impl FrameMapper {
     /// Appends the result of a run that could not start, such as one that was
@@ -41,7 +41,8 @@ impl FrameMapper {
     }
 
     pub(super) fn result(&mut self, at: Envelope<'_>, result: &RunResult, ending: &Ending, out: &mut Vec<u8>) {
-        let answers = if ending.is_answer { self.user_message.take() } else { None };
+        let woken = result.origin == RunOrigin::TaskNotification;
+        let answers = if ending.is_answer && !woken { self.user_message.take() } else { None };
         let text = match (&ending.api_error, &ending.error, &result.structured_output) {
             (Some((_, text)), ..) => Some(text.as_str()),
             (None, Some(_), _) => None,
@@ -67,6 +68,7 @@ impl FrameMapper {
             structured_output: result.structured_output.as_ref(),
             terminal_reason: ending.terminal_reason,
             local_command: ending.local_command,
+            origin: woken.then(Origin::task_notification),
             answers: answers.map(Answers::new),
             uuid: self.uuid(),
         };

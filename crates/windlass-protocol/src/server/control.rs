@@ -183,7 +183,7 @@ impl Core {
             let mut state = self.lock();
             // What is no run yet is stopped as soon as it is one.
             state.stopped |= state.busy;
-            if !state.running {
+            if !state.running && !state.woken {
                 return;
             }
         }

@@ -62,6 +62,8 @@ pub(crate) struct State {
     pub(crate) queue: Queue,
     /// Whether a prompt was given whose result has not come.
     pub(crate) running: bool,
+    /// Whether a run goes on that answers no message: background work woke it.
+    pub(crate) woken: bool,
     /// Whether a turn is carried out that is no run, or not yet.
     pub(crate) busy: bool,
     /// Whether the host stopped that turn.
@@ -183,6 +185,9 @@ impl Core {
         }
         if let Some(effort) = state.effort {
             let _ = session.handle.set_effort(effort);
+        }
+        if let Some(mode) = extras.permission_mode.filter(|_| state.permission_mode.is_none()) {
+            self.scene.set_permission_mode(mode);
         }
         state.session = Some(Live { handle: session.handle, models, extras });
         (session.events, session.notices, state.generation)

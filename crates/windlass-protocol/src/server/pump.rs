@@ -5,7 +5,7 @@ use super::frames::Lifecycle;
 use super::outbox::Gone;
 use std::sync::Arc;
 use windlass_runtime::{EventStream, SessionError};
-use windlass_types::{ContentBlock, Event, EventKind, HookEventName, StateChange};
+use windlass_types::{ContentBlock, Event, EventKind, HookEventName, RunOrigin, StateChange};
 
 /// Why events stopped.
 #[derive(Debug)]
@@ -28,7 +28,9 @@ pub(crate) async fn pump(core: Arc<Core>, events: EventStream, generation: u64) 
     {
         let mut state = core.lock();
         // Another session may have taken the place of this one.
-        state.running &= state.generation != generation;
+        if state.generation == generation {
+            (state.running, state.woken) = (false, false);
+        }
     }
     core.over.send_modify(|ended| *ended = generation.max(*ended));
     end
@@ -57,7 +59,7 @@ impl Pump<'_> {
                 },
                 changed = asking.changed() => {
                     let waits = changed.is_ok() && *asking.borrow_and_update() > 0;
-                    if self.core.lock().running {
+                    if self.core.is_at_work() {
                         self.core.say_state(if waits { "requires_action" } else { "running" }).await?;
                     }
                 }
@@ -67,7 +69,8 @@ impl Pump<'_> {
 
     async fn event(&mut self, event: Event) -> Result<(), Gone> {
         match &event.kind {
-            EventKind::RunStarted(_) => {
+            EventKind::RunStarted(started) => {
+                self.core.lock().woken = started.origin != RunOrigin::User;
                 self.begun = Some(event);
                 return self.core.say_state("running").await;
             }
@@ -93,7 +96,7 @@ impl Pump<'_> {
         }
         if let EventKind::RunFinished(result) = &event.kind {
             self.core.told.forget();
-            self.finished(crate::is_error(&result.outcome)).await?;
+            self.finished(crate::is_error(&result.outcome), result.origin).await?;
         }
         Ok(())
     }
@@ -103,12 +106,17 @@ impl Pump<'_> {
     }
 
     /// The next prompt is given before the host hears that the session is idle.
-    async fn finished(&self, is_error: bool) -> Result<(), Gone> {
+    async fn finished(&self, is_error: bool, origin: RunOrigin) -> Result<(), Gone> {
         let answered = {
             let mut state = self.core.lock();
             state.last_is_error = is_error;
-            state.running = false;
-            state.answering.take()
+            if origin == RunOrigin::User {
+                state.running = false;
+                state.answering.take()
+            } else {
+                state.woken = false;
+                None
+            }
         };
         self.core.rewinds.run_ended();
         self.core.say_lifecycle(answered.as_deref(), Lifecycle::Completed).await?;

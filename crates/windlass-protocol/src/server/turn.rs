@@ -42,7 +42,7 @@ impl Core {
     pub(crate) fn advance(&self) {
         let turn = {
             let mut state = self.lock();
-            if state.running || state.busy {
+            if state.running || state.busy || state.woken {
                 return;
             }
             let Some(front) = state.queue.front() else { return };
@@ -62,7 +62,7 @@ impl Core {
     /// The next turn, if it needs more than a prompt to an open session.
     pub(crate) fn begin_work(&self) -> Option<Waiting> {
         let mut state = self.lock();
-        if state.running || state.busy {
+        if state.running || state.busy || state.woken {
             return None;
         }
         let front = state.queue.front()?;
@@ -100,6 +100,10 @@ impl Core {
         let mut state = self.lock();
         let own = || if should_query { Prompt::new(content) } else { Prompt::note(content) };
         let prompt = instead.unwrap_or_else(own);
+        let prompt = match &mut state.session {
+            Some(live) => live.extras.begin(prompt),
+            None => prompt,
+        };
         let given = handle.prompt(match uuid.as_ref().or(shown.as_ref()) {
             // The host may refer to it later.
             Some(uuid) => prompt.with_id(uuid.as_str().into()),
@@ -138,7 +142,9 @@ impl Core {
             if !replay(&turn.message) {
                 let note = "[This message is too long for one frame. It was taken.]";
                 let note = JsonText::of(&json!({ "role": "user", "content": note }));
-                note.iter().for_each(|note| drop(replay(note)));
+                if let Ok(note) = &note {
+                    replay(note);
+                }
             }
             shown = turn.uuid.is_none().then_some(own);
         }
@@ -226,10 +232,16 @@ impl Core {
         self.outbox.send(bytes).await
     }
 
+    /// Whether a run goes on.
+    pub(crate) fn is_at_work(&self) -> bool {
+        let state = self.lock();
+        state.running || state.woken
+    }
+
     /// Whether nothing runs and nothing waits.
     pub(crate) fn is_idle(&self) -> bool {
         let state = self.lock();
-        !state.running && !state.busy && state.queue.is_empty()
+        !state.running && !state.busy && !state.woken && state.queue.is_empty()
     }
 }
 

@@ -8,9 +8,9 @@ use windlass_types::{
     Behavior, CallDigest, CompactTrigger, Compacted, ContentBlock, Continuation, Decision, DecisionReason, Delta,
     DocumentSource, EntryId, EventKind, HookEventName, HookOutcome, ImageSource, Interrupted, JsonText, MatchedRule,
     MessageId, ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionDenial, PermissionMode, PermissionRequest,
-    RetryStatus, RuleSource, RunFailure, RunFailureKind, RunResult, RunStarted, SessionId, StateChange, Status,
-    StopReason, ToolFinished, ToolProgress, ToolResult, ToolResultContent, ToolStarted, ToolUse, ToolUseId, Usage,
-    WithdrawReason,
+    RetryStatus, RuleSource, RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId, StateChange,
+    Status, StopReason, TaskEnded, TaskInfo, TaskKind, TaskStatus, ToolFinished, ToolProgress, ToolResult,
+    ToolResultContent, ToolStarted, ToolUse, ToolUseId, Usage, WithdrawReason,
 };
 
 /// The variants of one type that the corpus holds.
@@ -32,6 +32,8 @@ pub(crate) fn covered() -> Vec<Covered> {
         covered_by("event.rs", "Delta", deltas()),
         covered_by("event.rs", "WithdrawReason", WITHDRAWN),
         covered_by("entry.rs", "CompactTrigger", TRIGGERS),
+        covered_by("task.rs", "TaskStatus", TASK_ENDS),
+        covered_by("run.rs", "RunOrigin", ORIGINS),
         covered_by("run.rs", "Continuation", CONTINUATIONS),
         covered_by("run.rs", "Outcome", outcomes()),
         covered_by("run.rs", "Interrupted", INTERRUPTED),
@@ -50,6 +52,10 @@ pub(crate) fn covered() -> Vec<Covered> {
 const WITHDRAWN: [WithdrawReason; 2] = [WithdrawReason::StreamFailed, WithdrawReason::Interrupted];
 
 const TRIGGERS: [CompactTrigger; 3] = [CompactTrigger::Manual, CompactTrigger::Auto, CompactTrigger::Overflow];
+
+const TASK_ENDS: [TaskStatus; 3] = [TaskStatus::Completed, TaskStatus::Failed, TaskStatus::Stopped];
+
+const ORIGINS: [RunOrigin; 2] = [RunOrigin::User, RunOrigin::TaskNotification];
 
 const INTERRUPTED: [Interrupted; 3] = [Interrupted::Streaming, Interrupted::Tools, Interrupted::Starting];
 
@@ -402,8 +408,19 @@ pub(crate) fn events() -> Vec<EventKind> {
             all.push(EventKind::Compacted(compacted));
         }
     }
+    for (status, text) in TASK_ENDS.into_iter().zip(texts()) {
+        let mut task = TaskInfo::new("b1".into(), TaskKind::LocalBash, text.clone(), id());
+        all.push(EventKind::TaskStarted(task.clone()));
+        task.output_file = (status == TaskStatus::Completed).then(|| "/w/out".into());
+        all.push(EventKind::TaskEnded(TaskEnded::new(task, status, text)));
+    }
     all.push(EventKind::UsageUpdated { model: "opus".into(), usage: Usage::new(9, 5), cost: NanoUsd::new(5) });
     all.extend(changes().into_iter().map(EventKind::StateChanged));
-    all.extend(results().into_iter().map(EventKind::RunFinished));
+    for origin in ORIGINS {
+        all.extend(results().into_iter().map(|mut result| {
+            result.origin = origin;
+            EventKind::RunFinished(result)
+        }));
+    }
     all
 }

@@ -1,0 +1,102 @@
+//! Frames of background work.
+
+use super::{Envelope, FrameMapper};
+use serde::Serialize;
+use windlass_types::{TaskEnded, TaskInfo};
+
+#[derive(Serialize)]
+struct Started<'a> {
+    task_id: &'a str,
+    tool_use_id: &'a str,
+    description: &'a str,
+    task_type: &'static str,
+    is_backgrounded: bool,
+}
+
+#[derive(Serialize)]
+struct Notification<'a> {
+    task_id: &'a str,
+    tool_use_id: &'a str,
+    status: &'static str,
+    /// Empty when there is no output.
+    output_file: String,
+    summary: &'a str,
+}
+
+impl FrameMapper {
+    pub(super) fn task_started(&mut self, at: Envelope<'_>, task: &TaskInfo, out: &mut Vec<u8>) {
+        let body = Started {
+            task_id: task.id.as_str(),
+            tool_use_id: task.tool_use_id.as_str(),
+            description: &task.description,
+            task_type: task.kind.as_str(),
+            is_backgrounded: true,
+        };
+        self.system(at, "task_started", body, out);
+    }
+
+    pub(super) fn task_ended(&mut self, at: Envelope<'_>, ended: &TaskEnded, out: &mut Vec<u8>) {
+        let file = ended.info.output_file.as_ref();
+        let body = Notification {
+            task_id: ended.info.id.as_str(),
+            tool_use_id: ended.info.tool_use_id.as_str(),
+            status: ended.status.as_str(),
+            output_file: file.map(|file| file.to_string_lossy().into_owned()).unwrap_or_default(),
+            summary: &ended.summary,
+        };
+        self.system(at, "task_notification", body, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{FrameMapper, FrameOptions};
+    use windlass_types::{
+        Event, EventKind, Outcome, RunId, RunOrigin, RunResult, SessionId, TaskEnded, TaskInfo, TaskKind, TaskStatus,
+    };
+
+    fn frame(kind: EventKind) -> String {
+        let mut out = Vec::new();
+        let event = Event::new(0, SessionId::from("s"), RunId::from("r"), 1, kind);
+        let mut mapper = FrameMapper::new(FrameOptions::default(), || 7);
+        mapper.answers(Some("asked".to_owned()));
+        mapper.map(&event, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn background_work_is_told_from_its_start_to_its_end() {
+        let mut info = TaskInfo::new("b1".into(), TaskKind::LocalBash, "Build it", "toolu_1".into());
+        let end = r#""uuid":"00000000-0000-4000-8000-000000000007","session_id":"s"}"#;
+        assert_eq!(
+            frame(EventKind::TaskStarted(info.clone())),
+            format!(
+                "{},{end}\n",
+                concat!(
+                    r#"{"type":"system","subtype":"task_started","task_id":"b1","tool_use_id":"toolu_1","#,
+                    r#""description":"Build it","task_type":"local_bash","is_backgrounded":true"#
+                )
+            )
+        );
+        for (file, shown) in [(Some("/o"), "/o"), (None, "")] {
+            info.output_file = file.map(Into::into);
+            assert_eq!(
+                frame(EventKind::TaskEnded(TaskEnded::new(info.clone(), TaskStatus::Stopped, "It was stopped."))),
+                format!(
+                    r#"{{"type":"system","subtype":"task_notification","task_id":"b1","tool_use_id":"toolu_1","status":"stopped","output_file":"{shown}","summary":"It was stopped.",{end}{}"#,
+                    "\n"
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn a_run_that_work_woke_says_so_and_answers_no_message() {
+        let mut result = RunResult::new(Outcome::Success, SessionId::from("s"));
+        assert!(frame(EventKind::RunFinished(result.clone())).contains(r#""user_message_uuid":"asked""#));
+        result.origin = RunOrigin::TaskNotification;
+        let woken = frame(EventKind::RunFinished(result));
+        assert!(woken.contains(r#""origin":{"kind":"task-notification"}"#), "{woken}");
+        assert!(!woken.contains("user_message_uuid"), "{woken}");
+    }
+}
