@@ -7,7 +7,8 @@ use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use windlass_types::{ContentBlock, JsonText, Thinking};
+use windlass_runtime::{Prompt, PromptKind};
+use windlass_types::{ContentBlock, JsonText, PermissionMode, Thinking};
 
 /// Takes variables that replace those of the environment.
 pub(crate) type Environment = Arc<dyn Fn(&BTreeMap<String, String>) + Send + Sync>;
@@ -47,6 +48,18 @@ pub(crate) struct Extras {
     pub(crate) settings: Option<JsonText>,
     pub(crate) thinking: Thinking,
     pub(crate) only_compacts_when_told: bool,
+    pub(crate) permission_mode: Option<PermissionMode>,
+    pub(crate) initial_prompt: Vec<ContentBlock>,
+}
+
+impl Extras {
+    /// Puts what the session begins with in front of its first prompt.
+    pub(crate) fn begin(&mut self, mut prompt: Prompt) -> Prompt {
+        if prompt.kind == PromptKind::Query {
+            prompt.content.splice(0..0, std::mem::take(&mut self.initial_prompt));
+        }
+        prompt
+    }
 }
 
 impl fmt::Debug for Extras {
@@ -101,6 +114,23 @@ impl Opened {
     #[must_use]
     pub fn with_auto_compact(mut self, on: bool) -> Self {
         self.extras.only_compacts_when_told = !on;
+        self
+    }
+
+    /// Says which mode the session began in, if it is another one than [`ServerOptions::permission_mode`] and the
+    /// host asked for none.
+    ///
+    /// [`ServerOptions::permission_mode`]: super::ServerOptions::permission_mode
+    #[must_use]
+    pub fn with_permission_mode(mut self, mode: PermissionMode) -> Self {
+        self.extras.permission_mode = Some(mode);
+        self
+    }
+
+    /// Begins the conversation with this: it goes in front of the host's first prompt.
+    #[must_use]
+    pub fn with_initial_prompt(mut self, blocks: Vec<ContentBlock>) -> Self {
+        self.extras.initial_prompt = blocks;
         self
     }
 
