@@ -13,6 +13,7 @@ mod formats;
 mod place;
 #[cfg(unix)]
 mod proxy;
+mod rewind;
 mod sessions;
 mod settings;
 mod signals;

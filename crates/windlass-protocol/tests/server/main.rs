@@ -14,5 +14,6 @@ mod control;
 mod host;
 mod mcp;
 mod messages;
+mod rewind;
 mod storms;
 mod world;

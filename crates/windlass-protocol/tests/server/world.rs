@@ -12,6 +12,7 @@ use windlass_model::{Script, ScriptedModel, ScriptedTurn};
 use windlass_permission::{CanUseTool, Policy, PolicyConfig};
 use windlass_protocol::{ContextPart, HostSetup, OpenFailure, Opened, SlashCommand};
 use windlass_runtime::{MachineConfig, ModelProfile, Ports, Session, SessionConfig};
+use windlass_session::Checkpoints;
 use windlass_tool::{
     Cancel, DynTool, EntryKind, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome, ResolvedPath,
     ToolCx, ToolSet, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions, tool_fn,
@@ -33,6 +34,8 @@ pub(crate) struct Seen {
     pub(crate) refuses: Arc<AtomicBool>,
     /// The variables that came while a session was open.
     pub(crate) variables: Arc<Mutex<BTreeMap<String, String>>>,
+    /// What keeps files, if anything does.
+    pub(crate) checkpoints: Arc<Mutex<Option<Arc<dyn Checkpoints>>>>,
     /// The titles that the session was given.
     pub(crate) titles: Arc<Mutex<Vec<String>>>,
     /// Whether the session's ports still live.
@@ -112,6 +115,7 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
     machine.raw_frames = true;
     machine.thinking = setup.thinking.flatten().unwrap_or(Thinking::Budget(1_500));
     let mut ports = Ports::new(Arc::new(model), tools, Arc::new(NoFiles), Arc::new(NoPrograms));
+    ports.checkpoints.clone_from(&*seen.checkpoints.lock().unwrap());
     ports.hooks = Hooks::new([Arc::new(setup.hooks) as Arc<dyn Hook>]);
     ports.can_use_tool = setup.permissions.map(|host| Arc::new(host) as Arc<dyn CanUseTool>);
     let session = Session::open(SessionConfig::new(machine, ports)).await?;

@@ -1,0 +1,74 @@
+use crate::place::{Place, call, text};
+use serde_json::{Value, json};
+
+const ID: &str = "aaaaaaaa-2222-4222-8222-222222222222";
+
+/// Two prompts: the first makes a file, the second changes it and makes another one.
+fn two_prompts() -> (Place, [String; 2]) {
+    let place = Place::new();
+    let write = |name: &str, content: &str| call("Write", &json!({ "file_path": name, "content": content }));
+    let args = ["--permission-mode", "acceptEdits"];
+    place.script(&[write("a", "1\n"), text("ok")]);
+    place.run(&[&["-p", "first", "--session-id", ID][..], &args].concat()).with_code(0);
+    let read = call("Read", &json!({ "file_path": "a" }));
+    place.script(&[read, write("a", "2\n"), write("b", "2\n"), text("ok")]);
+    place.run(&[&["-p", "second", "--continue"][..], &args].concat()).with_code(0);
+    let listed = place.run(&["sessions", "rewind", ID]).with_code(0).lines();
+    let field = |at: usize, name: &str| listed[at][name].as_str().unwrap().to_owned();
+    assert_eq!([field(0, "prompt"), field(1, "prompt")], ["first", "second"]);
+    let ids = [field(0, "id"), field(1, "id")];
+    (place, ids)
+}
+
+fn read(place: &Place, name: &str) -> Option<String> {
+    std::fs::read_to_string(place.work().join(name)).ok()
+}
+
+fn told(lines: &[Value]) -> Vec<(&str, &str)> {
+    let name = |line: &'_ Value| line["file"].as_str().unwrap().rsplit('/').next().unwrap().len();
+    let files = lines.iter().filter(|line| line["file"].is_string());
+    files
+        .map(|line| {
+            let file = line["file"].as_str().unwrap();
+            (&file[file.len() - name(line)..], line["change"].as_str().unwrap_or("left"))
+        })
+        .collect()
+}
+
+#[test]
+fn runs_can_be_rewound_prompt_by_prompt_and_that_taken_back() {
+    let (place, [first, second]) = two_prompts();
+    let would = place.run(&["sessions", "rewind", ID, &second, "--dry-run"]).with_code(0).lines();
+    assert_eq!(told(&would), [("a", "modified"), ("b", "deleted")]);
+    assert_eq!(read(&place, "a").as_deref(), Some("2\n"));
+    let done = place.run(&["sessions", "rewind", ID, &second]).with_code(0).lines();
+    assert_eq!(done[..2], would);
+    assert_eq!((read(&place, "a").as_deref(), read(&place, "b")), (Some("1\n"), None));
+    place.run(&["sessions", "rewind", ID, &first]).with_code(0);
+    assert_eq!(read(&place, "a"), None);
+    place.run(&["sessions", "rewind", ID, done[2]["undo"].as_str().unwrap()]).with_code(0);
+    assert_eq!(read(&place, "b").as_deref(), Some("2\n"));
+}
+
+#[test]
+fn what_is_left_and_what_is_unknown_is_told() {
+    let (place, [first, _]) = two_prompts();
+    std::fs::write(place.work().join("a"), "mine").unwrap();
+    let done = place.run(&["sessions", "rewind", ID, &first, "--leave-conflicts"]).with_code(1).lines();
+    assert_eq!(told(&done), [("a", "modified"), ("b", "deleted")]);
+    assert!(done[0]["left"].as_str().unwrap().contains("somebody else"), "{done:?}");
+    assert_eq!((read(&place, "a").as_deref(), read(&place, "b")), (Some("mine"), None));
+    for args in [&["sessions", "rewind", ID, "nope"][..], &["sessions", "rewind", &first]] {
+        let refused = place.run(args).with_code(1);
+        assert!(refused.stdout.is_empty() && refused.stderr.contains("found"), "{refused:?}");
+    }
+}
+
+#[test]
+fn a_deleted_session_leaves_nothing_of_its_files() {
+    let (place, _) = two_prompts();
+    let folder = place.logs().pop().unwrap().with_extension("");
+    assert!(folder.join("file-history/index.jsonl").exists());
+    place.run(&["sessions", "delete", ID]).with_code(0);
+    assert!(!folder.exists());
+}
