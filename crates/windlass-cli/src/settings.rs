@@ -101,6 +101,9 @@ impl ProjectSettings {
     /// Adds the rules to permissions, and protects what they come from.
     pub(crate) fn add_rules(&self, permissions: Permissions) -> Permissions {
         let mut permissions = permissions.protecting(self.places.protected());
+        if self.resolved.managed_rules_only {
+            permissions = permissions.without_allow_rules();
+        }
         for set in &self.resolved.rules {
             permissions = permissions.with_rules_at(&set.anchor, set.source, set.behavior, set.rules.clone());
         }

@@ -27,6 +27,8 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
     let mut resolved = Resolved::default();
     let mut sandbox = SandboxSettings::default();
     let mut narrower = Vec::new();
+    resolved.managed_rules_only =
+        files.iter().any(|file| file.layer == Layer::Managed && file.settings.managed_rules_only);
     for layer in Layer::STRONGEST_FIRST {
         for file in files.iter().filter(|file| file.layer == layer) {
             let mut reading = Reading { file, resolved: &mut resolved, narrower: &mut narrower };
@@ -96,6 +98,12 @@ impl Reading<'_> {
         let permissions = &file.settings.permissions;
         self.rule_set(Behavior::Deny, &permissions.deny)?;
         self.rule_set(Behavior::Ask, &permissions.ask)?;
+        if self.resolved.managed_rules_only && file.layer != Layer::Managed {
+            if !permissions.allow.is_empty() {
+                self.note(format!("allow rules count in managed settings only: {}", names(&permissions.allow)));
+            }
+            return Ok(());
+        }
         let approved = &file.standing.approved.allow;
         let (allow, ignored): (Vec<String>, Vec<String>) =
             permissions.allow.iter().cloned().partition(|rule| file.standing.trusted || approved.contains(rule));

@@ -99,6 +99,8 @@ pub struct Resolved {
     pub provider_env: BTreeMap<String, Setting<String>>,
     /// Who forbids the mode bypassPermissions, if anybody does. Any layer can.
     pub bypass_disabled: Option<Origin>,
+    /// Whether allow rules count in managed settings only, whoever else has some.
+    pub managed_rules_only: bool,
     /// Who wants commands to run in a sandbox.
     pub sandbox_enabled: Option<Origin>,
     /// Who wants nothing to run without a sandbox, if one is wanted.

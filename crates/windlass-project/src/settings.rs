@@ -47,6 +47,8 @@ pub struct Settings {
     pub agent: Option<String>,
     /// What is wanted of a sandbox.
     pub sandbox: SandboxSettings,
+    /// `allowManagedPermissionRulesOnly`: in a managed file, whether no other file may allow anything.
+    pub managed_rules_only: bool,
     /// Keys that have no effect, such as `hooks` or `permissions.disableAutoMode`, in order.
     pub without_effect: Vec<String>,
 }
@@ -94,6 +96,8 @@ struct Raw {
     agent: Option<String>,
     #[serde(default)]
     sandbox: Option<RawSandbox>,
+    #[serde(default)]
+    allow_managed_permission_rules_only: Option<bool>,
     #[serde(flatten)]
     other: BTreeMap<String, IgnoredAny>,
 }
@@ -177,6 +181,7 @@ impl Settings {
             },
             agent: raw.agent.filter(|agent| !agent.is_empty()),
             sandbox: SandboxSettings { enabled: sandbox.enabled, fail_if_unavailable: sandbox.fail_if_unavailable },
+            managed_rules_only: raw.allow_managed_permission_rules_only == Some(true),
             without_effect,
         })
     }

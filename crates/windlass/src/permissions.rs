@@ -89,6 +89,12 @@ impl Permissions {
         self
     }
 
+    /// Drops the allow rules that were added so far, for hosts whose administrators alone may allow something.
+    pub fn without_allow_rules(mut self) -> Self {
+        self.rules.retain(|set| set.behavior != Behavior::Allow);
+        self
+    }
+
     /// Adds rules of any source. Their patterns with a leading `/` start at the working directory.
     pub fn with_rules<R: Into<String>>(
         mut self,

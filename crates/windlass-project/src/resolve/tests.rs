@@ -206,3 +206,26 @@ fn a_variable_needs_a_name() {
     assert_eq!(resolved.env.keys().collect::<Vec<_>>(), ["C"]);
     assert_eq!(resolved.notes.len(), 1);
 }
+
+#[test]
+fn managed_settings_can_keep_allowing_to_themselves() {
+    let allow = |name: &str| {
+        format!(r#"{{"permissions":{{"allow":["Bash({name})"],"ask":["Bash(a{name})"],"deny":["Bash(d{name})"]}}}}"#)
+    };
+    let managed =
+        |only: bool| format!(r#"{{"allowManagedPermissionRulesOnly":{only},"permissions":{{"allow":["Bash(m)"]}}}}"#);
+    for only in [true, false] {
+        let resolved = resolve(&[
+            file(Layer::Managed, "m", Standing::trusted(), &managed(only)),
+            file(Layer::User, "u", Standing::trusted(), &allow("u")),
+            // Only a managed file can say so.
+            file(Layer::Local, "l", Standing::trusted(), r#"{"allowManagedPermissionRulesOnly":true}"#),
+        ])
+        .unwrap();
+        assert_eq!(resolved.managed_rules_only, only);
+        assert_eq!(rules(&resolved, Behavior::Allow), if only { vec!["Bash(m)"] } else { vec!["Bash(m)", "Bash(u)"] });
+        assert_eq!(rules(&resolved, Behavior::Deny), ["Bash(du)"]);
+        assert_eq!(rules(&resolved, Behavior::Ask), ["Bash(au)"]);
+        assert_eq!(resolved.notes.iter().any(|note| note.to_string().contains("managed settings only")), only);
+    }
+}
