@@ -152,7 +152,7 @@ impl Output {
                 let text = String::from_utf8_lossy(lines);
                 if *all {
                     writeln!(out, "[{}]", text.trim_end().replace('\n', ","))?;
-                } else if let Some(last) = text.lines().last() {
+                } else if let Some(last) = text.lines().rfind(|line| line.starts_with("{\"type\":\"result\"")) {
                     writeln!(out, "{last}")?;
                 }
             }

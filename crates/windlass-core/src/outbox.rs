@@ -58,6 +58,11 @@ impl Outbox {
         self.events.push_back(Waiting { after, run, turn, kind });
     }
 
+    /// Whether the host has yet to hear of something.
+    pub(crate) fn has_events(&self) -> bool {
+        !self.events.is_empty()
+    }
+
     /// Queues the end: it leaves when everything else has. There is one.
     pub(crate) fn last(&mut self, output: Output) {
         if matches!(self.last, Last::NotYet) {

@@ -78,9 +78,10 @@ impl Machine {
         self.tasks.alive.values().map(|task| &task.info)
     }
 
-    /// Whether nothing goes on and nothing is about to: no run, no prompt, no background work.
+    /// Whether nothing goes on and nothing is about to: no run, no prompt, no background work, and nothing
+    /// that the host has yet to hear of.
     pub fn is_quiet(&self) -> bool {
-        self.is_idle() && self.tasks.alive.is_empty() && !self.may_wake()
+        self.is_idle() && !self.out.has_events() && self.tasks.alive.is_empty() && !self.may_wake()
     }
 
     fn may_wake(&self) -> bool {

@@ -46,6 +46,14 @@ impl SessionHandle {
     }
 }
 
+impl SessionHandle {
+    /// [`quiet`](Self::quiet), but no longer than this. Returns whether it is quiet.
+    pub fn quiet_within(&self, limit: Duration) -> impl Future<Output = bool> + Send + 'static {
+        let quiet = self.quiet();
+        async move { tokio::time::timeout(limit, quiet).await.is_ok() }
+    }
+}
+
 /// The background work of one session. Dropping it stops everything.
 #[derive(Debug)]
 pub(crate) struct Registry {

@@ -7,6 +7,7 @@ use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use windlass_runtime::{EventStream, Session, SessionHandle};
 use windlass_types::{Event, EventKind, RunResult};
 
@@ -16,25 +17,37 @@ use windlass_types::{Event, EventKind, RunResult};
 pub struct Query {
     prompt: PromptInput,
     pub(crate) options: Options,
+    wait: Option<Duration>,
 }
 
 /// Begins a query: give it at least a provider, then stream or await it.
 pub fn query(prompt: impl Into<PromptInput>) -> Query {
-    Query { prompt: prompt.into(), options: Options::default() }
+    Query { prompt: prompt.into(), options: Options::default(), wait: Some(BACKGROUND_WAIT) }
 }
 
+/// How long background work is waited for, unless said otherwise.
+const BACKGROUND_WAIT: Duration = Duration::from_secs(600);
+
 impl Query {
+    /// How long the query goes on after its run for commands that were left in the
+    /// background, and for the runs that begin when they end; nothing means as long
+    /// as it takes, zero not at all. What still goes on then is stopped. Default: ten minutes.
+    pub fn background_wait(mut self, limit: Option<Duration>) -> Self {
+        self.wait = limit;
+        self
+    }
+
     /// The run as a stream of events. It starts when it is first polled, on the
     /// tokio runtime that polls it.
     pub fn stream(self) -> Run {
-        let Self { prompt, options } = self;
+        let Self { prompt, options, wait } = self;
         let opening = async move {
             let prompt = prompt.into_prompt()?;
             let session = open(options).await?;
             session.handle.prompt(prompt)?;
             Ok(session)
         };
-        Run { state: State::Opening(Box::pin(opening)) }
+        Run { state: State::Opening(Box::pin(opening)), wait }
     }
 }
 
@@ -60,15 +73,25 @@ impl IntoFuture for Query {
 /// A run: a stream of its events, which ends after its result, when everything
 /// is durable.
 ///
+/// When commands are left in the background, further runs may follow, which begin
+/// when those end: see [`Query::background_wait`].
+///
 /// Dropping it stops the run; what was acknowledged stays in the log.
 #[must_use = "a run does nothing until it is polled"]
 pub struct Run {
     state: State,
+    /// How long background work is waited for.
+    wait: Option<Duration>,
 }
+
+/// Ready when nothing goes on any more, or it has taken too long.
+type Quiet = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 enum State {
     Opening(Pin<Box<dyn Future<Output = Result<Session, Error>> + Send>>),
     Open { handle: SessionHandle, events: EventStream, notices: Vec<String> },
+    /// The run is over; background work may go on.
+    Waiting { handle: SessionHandle, events: EventStream, quiet: Option<Quiet> },
     Closing { closed: Pin<Box<dyn Future<Output = ()> + Send>>, events: EventStream },
     Ended,
 }
@@ -91,7 +114,7 @@ impl Run {
     pub async fn handle(&mut self) -> Result<SessionHandle, Error> {
         poll_fn(|cx| self.poll_open(cx)).await?;
         match &self.state {
-            State::Open { handle, .. } => Ok(handle.clone()),
+            State::Open { handle, .. } | State::Waiting { handle, .. } => Ok(handle.clone()),
             _ => Err(Error::Session(windlass_runtime::SessionError::Closed)),
         }
     }
@@ -144,12 +167,25 @@ impl Run {
                         }
                         Poll::Ready(Some(Ok(event))) => {
                             if matches!(event.kind, EventKind::RunFinished(_)) {
-                                self.close();
+                                self.wait();
                             }
                             Poll::Ready(Some(Ok(event)))
                         }
                     };
                 }
+                State::Waiting { events, quiet, .. } => match Pin::new(events).poll_next(cx) {
+                    Poll::Pending => match quiet {
+                        Some(waiting) if waiting.as_mut().poll(cx).is_pending() => return Poll::Pending,
+                        // Events may have come in between.
+                        Some(_) => *quiet = None,
+                        None => self.close(),
+                    },
+                    Poll::Ready(Some(Ok(event))) => return Poll::Ready(Some(Ok(event))),
+                    Poll::Ready(last) => {
+                        self.state = State::Ended;
+                        return Poll::Ready(last.map(|last| last.map_err(Error::from)));
+                    }
+                },
                 State::Closing { closed, events } => {
                     if closed.as_mut().poll(cx).is_pending() {
                         return Poll::Pending;
@@ -167,8 +203,21 @@ impl Run {
         }
     }
 
-    fn close(&mut self) {
+    /// The run is over: waits for what it left in the background.
+    fn wait(&mut self) {
+        if self.wait == Some(Duration::ZERO) {
+            return self.close();
+        }
         if let State::Open { handle, events, .. } = std::mem::replace(&mut self.state, State::Ended) {
+            // What takes longer is stopped.
+            let quiet: Quiet = Box::pin(handle.quiet_within(self.wait.unwrap_or(Duration::MAX)));
+            self.state = State::Waiting { handle, events, quiet: Some(quiet) };
+        }
+    }
+
+    fn close(&mut self) {
+        let before = std::mem::replace(&mut self.state, State::Ended);
+        if let State::Open { handle, events, .. } | State::Waiting { handle, events, .. } = before {
             let closed = Box::pin(async move { handle.close().await });
             self.state = State::Closing { closed, events };
         }
@@ -188,6 +237,7 @@ impl fmt::Debug for Run {
         let state = match &self.state {
             State::Opening(_) => "opening",
             State::Open { .. } => "open",
+            State::Waiting { .. } => "waiting",
             State::Closing { .. } => "closing",
             State::Ended => "ended",
         };
