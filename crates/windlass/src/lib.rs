@@ -23,7 +23,7 @@
 //!
 //! # What is where
 //! - [`query`], [`session`]: one prompt, or many by hand. [`Options`] of both are the same.
-//! - [`coding_tools`]: Read, Write, Edit, MultiEdit, Glob, Grep, Bash, TodoWrite.
+//! - [`coding_tools`]: Read, Write, Edit, MultiEdit, Glob, Grep, Bash, TaskStop, TodoWrite.
 //! - [`Tool`], [`tool_fn`]: your own tools.
 //! - [`Permissions`]: rules, modes, and who is asked. Without any, the agent may
 //!   only read inside its workspace.
@@ -41,6 +41,7 @@ mod error;
 mod home;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod only;
 mod options;
 mod permissions;
 mod query;
@@ -86,9 +87,9 @@ pub use windlass_types::{
     Access, AgentPath, Behavior, CompactTrigger, Compacted, ContentBlock, Continuation, Decision, DecisionReason,
     Delta, Effort, EntryId, Event, EventKind, HookEventName, Interrupted, JsonText, Message, ModelErrorKind, ModelUsage,
     NanoUsd, Outcome, PermissionAnswer, PermissionDenial, PermissionMode, PermissionRequest, PermissionUpdate,
-    RetryStatus, RunFailure, RunFailureKind, RunResult, RunStarted, SessionId, StateChange, Status, StopReason,
-    Thinking, ToolFinished, ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage,
-    WithdrawReason,
+    RetryStatus, RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId, StateChange, Status,
+    StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskStatus, Thinking, ToolFinished, ToolProgress, ToolResult,
+    ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage, WithdrawReason,
 };
 
 /// Runs the examples of the README as tests.

@@ -1,5 +1,6 @@
 //! The tools of MCP servers in a session.
 
+use crate::only::OnlyTools;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_mcp::{McpChanges, McpServers};
@@ -16,21 +17,26 @@ pub(crate) struct Joined {
     changes: McpChanges,
     own: ToolSet,
     policy: Policy,
+    only: OnlyTools,
 }
 
 impl Joined {
     /// Waits a while until the servers answer.
-    pub(crate) async fn settle(servers: McpServers, own: ToolSet, policy: &Policy) -> Self {
+    pub(crate) async fn settle(servers: McpServers, own: ToolSet, policy: &Policy, only: &OnlyTools) -> Self {
         let changes = servers.changes();
         servers.settled(PATIENCE).await;
-        Self { servers, changes, own, policy: policy.clone() }
+        Self { servers, changes, own, policy: policy.clone(), only: only.clone() }
     }
 
-    /// The session's own tools and those of the servers, without what a rule denies as a whole.
+    /// The session's own tools and those of the servers, without what was not chosen or a rule denies
+    /// as a whole.
     pub(crate) fn tools(&self) -> ToolSet {
         let own: Vec<Arc<dyn DynTool>> = self.own.names().filter_map(|name| self.own.get(name)).cloned().collect();
         let usable = |tool: &Arc<dyn DynTool>| {
             let name = tool.spec().name;
+            if !self.only.keeps(&name) {
+                return false;
+            }
             let is_taken = self.own.get(&name).is_some();
             if is_taken {
                 tracing::warn!(name, "an MCP tool is left out: the session has one of this name");

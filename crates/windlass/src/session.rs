@@ -91,16 +91,15 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
     let mut policy = policy(&options, &cwd)?;
     let project = ProjectKey::of(&cwd);
     let artifacts = artifacts(&options, &project, &id);
-    if let Some(artifacts) = &artifacts {
-        // The model may read back what was kept for it.
-        let rule = format!("Read(/{}/**)", artifacts.display());
-        let _ = policy.add_rules(windlass_types::RuleSource::Session, Behavior::Allow, &[rule], &cwd);
-    }
+    let scratch = std::env::temp_dir().join(format!("windlass-{:032x}", ids.bits()));
+    // The model may read back what was kept for it.
+    let rule = format!("Read(/{}/**)", artifacts.as_ref().unwrap_or(&scratch).display());
+    let _ = policy.add_rules(windlass_types::RuleSource::Session, Behavior::Allow, &[rule], &cwd);
     let tools = tools(&options, &policy)?;
     #[cfg(feature = "mcp")]
     let (tools, mcp) = match options.mcp.clone() {
         Some(servers) => {
-            let joined = Joined::settle(servers, tools, &policy).await;
+            let joined = Joined::settle(servers, tools, &policy, &options.only_tools).await;
             (joined.tools(), Some(joined))
         }
         None => (tools, None),
@@ -126,6 +125,7 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
     ports.can_use_tool.clone_from(&options.permissions.can_use_tool);
     ports.env = program_environment(&options).into();
     ports.checkpoints = checkpoints(&options, &project, &id)?;
+    ports.scratch = artifacts.is_none().then_some(scratch);
     ports.artifacts = artifacts;
     let mut config = SessionConfig::new(machine, ports);
     if let Some(store) = store {
@@ -183,13 +183,16 @@ fn policy(options: &Options, cwd: &Path) -> Result<Policy, Error> {
     Ok(policy)
 }
 
-/// The tools that the model is offered: those that no rule denies as a whole,
+/// The tools that the model is offered: those that were chosen and that no rule denies as a whole,
 /// without those that are a question where nobody can be asked, and the one that
 /// takes its structured output.
 fn tools(options: &Options, policy: &Policy) -> Result<ToolSet, Error> {
     let can_ask = options.permissions.can_use_tool.is_some();
     let is_offered = |tool: &&Arc<dyn DynTool>| {
-        (can_ask || !tool.annotations().requires_user_interaction) && !policy.is_hidden(&tool.spec().name)
+        let name = tool.spec().name;
+        (can_ask || !tool.annotations().requires_user_interaction)
+            && options.only_tools.keeps(&name)
+            && !policy.is_hidden(&name)
     };
     let mut offered: Vec<Arc<dyn DynTool>> = options.toolkit.tools.iter().filter(is_offered).cloned().collect();
     if let Some(schema) = &options.output_schema {

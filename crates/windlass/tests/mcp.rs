@@ -140,6 +140,40 @@ async fn tools_that_change_are_put_in_place_and_hidden_ones_stay_hidden() {
 }
 
 #[tokio::test]
+async fn only_chosen_tools_are_there_also_when_a_server_changes_them() {
+    let own = || tool_fn("Zoom", "A test.", |_: BTreeMap<String, Value>, _| async { Ok("ok") });
+    let schema = JsonText::parse(r#"{"type":"object"}"#).unwrap();
+    for (names, before, after) in [
+        (&["mcp__in__a", "mcp__in__c"][..], &["StructuredOutput", "mcp__in__a"][..], &["StructuredOutput", "mcp__in__c"][..]),
+        (&["Zoom", "mcp__in"], &["StructuredOutput", "Zoom", "mcp__in__a", "mcp__in__b"], &[
+            "StructuredOutput",
+            "Zoom",
+            "mcp__in__b",
+            "mcp__in__c",
+        ]),
+        (&["mcp__other__*"], &["StructuredOutput"], &["StructuredOutput"]),
+        (&[], &["StructuredOutput"], &["StructuredOutput"]),
+    ] {
+        let inside = Inside::new(&["a", "b"], None);
+        let servers = servers(&inside);
+        // The model never gives an output; that does not matter here.
+        let model = ScriptedModel::from_fn(|_, _| windlass::crates::model::ScriptedTurn::new().text("no"));
+        let builder = session().provider(model).tool(own()).mcp_servers(servers.clone()).output_schema(schema.clone());
+        let mut session = builder.only_tools(names.iter().copied()).open().await.unwrap();
+        assert_eq!(offered(&mut session).await, before, "{names:?}");
+        let mut changes = servers.changes();
+        inside.change(&["b", "c"]);
+        assert!(changes.changed().await);
+        // The session takes it up beside us.
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(offered(&mut session).await, after, "{names:?}");
+        session.handle.close().await;
+    }
+}
+
+#[tokio::test]
 async fn the_session_keeps_the_servers_until_it_ends() {
     let inside = Inside::new(&["a"], None);
     let servers = servers(&inside);

@@ -1,0 +1,72 @@
+//! Which tools a session has, by name.
+
+/// The names that a session's tools must have: every list must have a name. Without lists, all tools count.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OnlyTools(Vec<Vec<String>>);
+
+impl OnlyTools {
+    /// Keeps what this list names, of what is kept until now.
+    pub(crate) fn and(&mut self, names: Vec<String>) {
+        self.0.push(names);
+    }
+
+    pub(crate) fn keeps(&self, tool: &str) -> bool {
+        self.0.iter().all(|names| names.iter().any(|name| matches(name, tool)))
+    }
+}
+
+/// Whether a name in a list means this tool.
+fn matches(name: &str, tool: &str) -> bool {
+    if name == tool {
+        return true;
+    }
+    if !name.starts_with("mcp__") {
+        return false;
+    }
+    match name.strip_suffix('*') {
+        Some(prefix) => tool.starts_with(prefix),
+        None => tool.strip_prefix(name).is_some_and(|rest| rest.starts_with("__")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_mean_tools_and_servers() {
+        for (name, tool, means) in [
+            ("Read", "Read", true),
+            ("Read", "ReadMore", false),
+            ("read", "Read", false),
+            ("Re*", "Read", false),
+            ("*", "Read", false),
+            ("", "Read", false),
+            ("mcp__a", "mcp__a__x", true),
+            ("mcp__a", "mcp__ab__x", false),
+            ("mcp__a", "mcp__a_x", false),
+            ("mcp__a__*", "mcp__a__x", true),
+            ("mcp__a__*", "mcp__ab__x", false),
+            ("mcp__a__x", "mcp__a__x", true),
+            ("mcp__a__x", "mcp__a__xy", false),
+            ("mcp__a__x*", "mcp__a__xy", true),
+            ("mcp__*", "mcp__a__x", true),
+            ("mcp__*", "Read", false),
+        ] {
+            assert_eq!(matches(name, tool), means, "{name} {tool}");
+        }
+    }
+
+    #[test]
+    fn lists_only_narrow() {
+        let list = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let mut only = OnlyTools::default();
+        assert!(only.keeps("Read") && only.keeps("Bash"));
+        only.and(list(&["Read", "Grep"]));
+        assert!(only.keeps("Read") && only.keeps("Grep") && !only.keeps("Bash"));
+        only.and(list(&["Read", "Bash"]));
+        assert!(only.keeps("Read") && !only.keeps("Grep") && !only.keeps("Bash"));
+        only.and(list(&[]));
+        assert!(!only.keeps("Read"));
+    }
+}
