@@ -22,7 +22,7 @@ use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
 use windlass_types::{
-    EntryId, Event, EventKind, JsonText, RunOrigin, RunStarted, StateChange, ToolFinished, ToolResultContent,
+    EntryId, Event, EventKind, JsonText, RunOrigin, RunStarted, StateChange, TaskInfo, ToolFinished, ToolResultContent,
     ToolUseId, Usage, WithdrawReason,
 };
 
@@ -40,6 +40,8 @@ pub struct FrameMapper {
     marks_message: bool,
     /// Whether the run that goes on answers no message of the host.
     wakes_itself: bool,
+    /// The background work that goes on, in the order in which it began.
+    tasks: Vec<TaskInfo>,
     slash_commands: Vec<String>,
     mcp: Option<Arc<dyn McpControl>>,
     /// What the side that reads the host's orders can do.
@@ -70,6 +72,7 @@ impl FrameMapper {
             marks_stream: false,
             marks_message: false,
             wakes_itself: false,
+            tasks: Vec::new(),
             slash_commands: Vec::new(),
             mcp: None,
             capabilities: &[],

@@ -19,6 +19,7 @@ mod rewind;
 mod scene;
 mod setup;
 mod spent;
+mod tasks;
 mod told;
 mod turn;
 mod turns;

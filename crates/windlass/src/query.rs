@@ -89,10 +89,21 @@ type Quiet = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 enum State {
     Opening(Pin<Box<dyn Future<Output = Result<Session, Error>> + Send>>),
-    Open { handle: SessionHandle, events: EventStream, notices: Vec<String> },
+    Open {
+        handle: SessionHandle,
+        events: EventStream,
+        notices: Vec<String>,
+    },
     /// The run is over; background work may go on.
-    Waiting { handle: SessionHandle, events: EventStream, quiet: Option<Quiet> },
-    Closing { closed: Pin<Box<dyn Future<Output = ()> + Send>>, events: EventStream },
+    Waiting {
+        handle: SessionHandle,
+        events: EventStream,
+        quiet: Option<Quiet>,
+    },
+    Closing {
+        closed: Pin<Box<dyn Future<Output = ()> + Send>>,
+        events: EventStream,
+    },
     Ended,
 }
 
@@ -174,12 +185,17 @@ impl Run {
                     };
                 }
                 State::Waiting { events, quiet, .. } => match Pin::new(events).poll_next(cx) {
-                    Poll::Pending => match quiet {
-                        Some(waiting) if waiting.as_mut().poll(cx).is_pending() => return Poll::Pending,
-                        // Events may have come in between.
-                        Some(_) => *quiet = None,
-                        None => self.close(),
-                    },
+                    Poll::Pending => {
+                        let Some(waiting) = quiet else {
+                            self.close();
+                            continue;
+                        };
+                        if waiting.as_mut().poll(cx).is_pending() {
+                            return Poll::Pending;
+                        }
+                        // Events may have come in between: they are looked for once more.
+                        *quiet = None;
+                    }
                     Poll::Ready(Some(Ok(event))) => return Poll::Ready(Some(Ok(event))),
                     Poll::Ready(last) => {
                         self.state = State::Ended;

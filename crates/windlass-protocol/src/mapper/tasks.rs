@@ -23,8 +23,39 @@ struct Notification<'a> {
     summary: &'a str,
 }
 
+/// All work that goes on.
+#[derive(Serialize)]
+struct Changed<'a> {
+    tasks: Vec<Entry<'a>>,
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    task_id: &'a str,
+    task_type: &'static str,
+    description: &'a str,
+}
+
 impl FrameMapper {
+    /// Appends all background work that goes on.
+    pub(crate) fn tasks_now(&mut self, session_id: &str, out: &mut Vec<u8>) {
+        self.tasks_changed(Envelope { session_id, parent: None }, out);
+    }
+
+    fn tasks_changed(&mut self, at: Envelope<'_>, out: &mut Vec<u8>) {
+        let tasks = std::mem::take(&mut self.tasks);
+        let entries = tasks.iter().map(|task| Entry {
+            task_id: task.id.as_str(),
+            task_type: task.kind.as_str(),
+            description: &task.description,
+        });
+        self.system(at, "background_tasks_changed", Changed { tasks: entries.collect() }, out);
+        self.tasks = tasks;
+    }
+
     pub(super) fn task_started(&mut self, at: Envelope<'_>, task: &TaskInfo, out: &mut Vec<u8>) {
+        self.tasks.push(task.clone());
+        self.tasks_changed(at, out);
         let body = Started {
             task_id: task.id.as_str(),
             tool_use_id: task.tool_use_id.as_str(),
@@ -45,6 +76,8 @@ impl FrameMapper {
             summary: &ended.summary,
         };
         self.system(at, "task_notification", body, out);
+        self.tasks.retain(|task| task.id != ended.info.id);
+        self.tasks_changed(at, out);
     }
 }
 

@@ -57,7 +57,7 @@ impl Core {
     /// Carries out an order and answers it.
     pub(crate) async fn request(&self, id: &str, subtype: &str, body: &JsonText) -> Result<(), Gone> {
         let answer = match subtype {
-            "initialize" => self.initialize(body),
+            "initialize" => return self.greet(id, body).await,
             "interrupt" => self.interrupt(body).await?,
             "set_permission_mode" => return self.set_permission_mode(id, body).await,
             "set_model" => self.set_model(body),
@@ -85,8 +85,10 @@ impl Core {
                 return Ok(());
             }
             "cancel_async_message" => self.cancel_message(body).await?,
-            // There are no background tasks that could be stopped.
-            "stop_task" => Ok(Some(json!({}))),
+            "stop_task" => self.stop_task(body),
+            "get_task_output" => self.task_output(body).await,
+            // A call that has begun stays where it is.
+            "background_tasks" => Ok(Some(json!({ "backgrounded": false }))),
             "rewind_files" => match self.rewind(id, body) {
                 Ok(()) => return Ok(()),
                 Err(refusal) => Err(refusal),
@@ -96,7 +98,7 @@ impl Core {
         self.reply(id, answer).await
     }
 
-    async fn reply(&self, id: &str, answer: Answer) -> Result<(), Gone> {
+    pub(crate) async fn reply(&self, id: &str, answer: Answer) -> Result<(), Gone> {
         match answer {
             Ok(None) => self.succeed(id, None).await,
             Ok(Some(value)) => match JsonText::of(&value) {
@@ -107,7 +109,7 @@ impl Core {
         }
     }
 
-    fn initialize(&self, body: &JsonText) -> Answer {
+    pub(crate) fn initialize(&self, body: &JsonText) -> Answer {
         let initialize = Initialize::parse(body.clone())
             .map_err(|error| Refusal::new(format!("initialize cannot be read: {error}")))?;
         let with_hooks = initialize.hooks.is_some();

@@ -16,6 +16,7 @@ use super::rewind::Rewinds;
 use super::scene::Scene;
 use super::setup::{HostSetup, Initialize, Models, Opened};
 use super::spent::Spent;
+use super::tasks::Outputs;
 use super::told::Told;
 use crate::{FrameMapper, line};
 use std::collections::BTreeMap;
@@ -72,6 +73,7 @@ pub(crate) struct State {
     pub(crate) answering: Option<String>,
     pub(crate) last_is_error: bool,
     pub(crate) spent: Spent,
+    pub(crate) outputs: Outputs,
     /// Rules that the host brought beside those that sessions are opened with.
     pub(crate) flag_rules: FlagRules,
     /// The effort that it asked for.

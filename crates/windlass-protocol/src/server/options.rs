@@ -5,6 +5,7 @@ use super::mcp::McpControl;
 use super::mirror::Mirror;
 use crate::FrameOptions;
 use std::sync::Arc;
+use std::time::Duration;
 use windlass_runtime::SystemIds;
 use windlass_tool::Ids;
 use windlass_types::PermissionMode;
@@ -42,6 +43,9 @@ pub struct ServerOptions {
     pub max_line: usize,
     /// Gives the host the lines of the session's log, if it wants them. Default: no.
     pub mirror: Option<Mirror>,
+    /// How long background work is waited for when the input has ended, with the runs that begin when it ends;
+    /// nothing means as long as it takes. Then it is stopped. Default: ten minutes.
+    pub background_wait: Option<Duration>,
     /// Chance. Default: the operating system's.
     pub ids: Arc<dyn Ids>,
 }
@@ -63,6 +67,7 @@ impl Default for ServerOptions {
             session_id: None,
             max_line: 64 * 1024 * 1024,
             mirror: None,
+            background_wait: Some(Duration::from_secs(600)),
             ids: Arc::new(SystemIds::default()),
         }
     }

@@ -68,6 +68,7 @@ impl Pump<'_> {
     }
 
     async fn event(&mut self, event: Event) -> Result<(), Gone> {
+        self.core.note_task(&event.kind);
         match &event.kind {
             EventKind::RunStarted(started) => {
                 self.core.lock().woken = started.origin != RunOrigin::User;

@@ -9,7 +9,7 @@ use tokio::io::AsyncRead;
 
 /// How often a host that can no longer write is asked for a sign of life: only
 /// writing shows that it is gone.
-const KEEP_ALIVE: Duration = Duration::from_secs(5);
+pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// Why serving ends early.
 pub(super) enum Stop {
@@ -39,7 +39,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads to the end of the input, and waits for the results of all prompts.
+    /// Reads to the end of the input, and waits for the results of all prompts and for background work.
     pub(super) async fn read(&self, input: impl AsyncRead + Unpin) -> Result<(), Stop> {
         let core = self.core;
         let mut lines = LineReader::new(input, core.options.max_line);
@@ -63,16 +63,7 @@ impl Reader<'_> {
         }
         // Nobody answers any more, so nothing may wait for an answer.
         core.requests.close();
-        let mut keep_alive = tokio::time::interval(KEEP_ALIVE);
-        keep_alive.tick().await;
-        while !core.is_idle() && !core.is_over() {
-            tokio::select! {
-                () = core.settled.notified() => {}
-                () = core.session_over() => {}
-                _ = keep_alive.tick() => core.outbox.send(b"{\"type\":\"keep_alive\"}\n".to_vec()).await?,
-            }
-        }
-        Ok(())
+        Ok(core.wait_for_the_rest().await?)
     }
 
     async fn take(&self, message: Inbound) -> Result<(), Stop> {

@@ -116,8 +116,6 @@ async fn a_host_can_end_the_session_and_keep_its_streams() {
 async fn what_cannot_be_ordered_is_refused_with_a_code() {
     let mut host = Host::start(script([]), options());
     for subtype in [
-        "background_tasks",
-        "get_task_output",
         "update_settings",
         "file_suggestions",
         "read_file",
