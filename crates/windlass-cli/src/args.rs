@@ -70,6 +70,12 @@ pub(crate) struct RunArgs {
     /// How much to spend on an answer: low, medium, high, xhigh or max
     #[arg(long, value_name = "LEVEL", help_heading = "Model")]
     pub(crate) effort: Option<Effort>,
+    /// The agent that the session is: its prompt, tools, model and limits. One of --agents, the project or the user
+    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    pub(crate) agent: Option<String>,
+    /// More agents: a file, or JSON text, with `{"name":{"description":"..","prompt":".."}}`
+    #[arg(long, value_name = "FILE_OR_JSON", help_heading = "Model")]
+    pub(crate) agents: Option<String>,
     /// Replace the system prompt
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Model")]
     pub(crate) system_prompt: Option<String>,
@@ -221,6 +227,9 @@ pub(crate) enum Command {
     Settings(SettingsArgs),
     /// Trust the project here: what its settings allow counts from now on
     Trust(TrustArgs),
+    /// List agents
+    #[command(subcommand)]
+    Agents(AgentsCommand),
     /// Test permission rules without a model
     #[command(subcommand)]
     Permissions(PermissionsCommand),
@@ -240,6 +249,24 @@ pub(crate) struct DemoArgs {
     /// Keep the folder that the agent worked in
     #[arg(long)]
     pub(crate) keep: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentsCommand {
+    /// The agents that --agent can name here, and where each comes from
+    List(AgentsListArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentsListArgs {
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// More agents: a file, or JSON text
+    #[arg(long, value_name = "FILE_OR_JSON")]
+    pub(crate) agents: Option<String>,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,6 +1,7 @@
 //! `--input-format stream-json`: another program drives the session over
 //! standard input and output.
 
+mod agent;
 mod checkpoints;
 mod commands;
 mod flags;
@@ -9,6 +10,7 @@ pub(crate) mod mcp;
 mod remember;
 mod sessions;
 
+use crate::agents::MainAgent;
 use crate::args::Cli;
 use crate::failure::Usage;
 use crate::mcp::Configured;
@@ -102,20 +104,14 @@ impl Host {
         let flags = &self.flags;
         let mut notes: Vec<String> =
             flags.unknown.iter().map(|flag| format!("{flag} is not known and has no effect")).collect();
-        for ignored in [
-            "agent",
-            "agents",
-            "managed-settings",
-            "permission-prompts",
-            "plugin-dir",
-            "task-budget",
-        ] {
+        for ignored in ["managed-settings", "permission-prompts", "plugin-dir", "task-budget"] {
             if flags.has(ignored) {
                 notes.push(format!("--{ignored} has no effect in this version"));
             }
         }
         notes.extend(self.settings.notes());
         notes.extend(self.commands.notes.iter().map(ToString::to_string));
+        notes.extend(sessions::notes(&self.flags));
         notes
     }
 
@@ -130,6 +126,7 @@ impl Host {
         options.permission_prompts = self.flags.value("permission-prompt-tool") == Some("stdio");
         options.permission_mode = self.mode;
         options.bypass_allowed = self.bypass_allowed;
+        options.background_wait = crate::background::wait();
         options.session_state = std::env::var("CLAUDE_CODE_SDK_READS_SESSION_STATE").is_ok_and(|value| value == "1");
         options.models = [
             ("default", "The default model"),
@@ -157,8 +154,13 @@ impl Host {
     async fn session(&self, setup: HostSetup) -> anyhow::Result<Opened> {
         let provider = Arc::new(Renewable::new(self.provider(&setup)?));
         let home = sessions::home(&self.flags)?;
-        let default = self.flags.text("model").or(self.settings.model()).unwrap_or("default").to_owned();
-        let builder = self.builder(&setup, Arc::clone(&provider) as Arc<dyn ModelProvider>, &default)?;
+        let agent = self.agent(&setup)?;
+        if !setup.fresh {
+            agent.notes.iter().for_each(|note| note_to_stderr(note));
+        }
+        let default = self.flags.text("model").or(agent.model()).or(self.settings.model());
+        let default = default.unwrap_or("default").to_owned();
+        let builder = self.builder(&setup, Arc::clone(&provider) as Arc<dyn ModelProvider>, &default, &agent)?;
         let builder = sessions::keep(builder, home.as_ref(), self.mirror.as_ref());
         let builder = checkpoints::keep(builder, home.as_ref());
         let session = builder.open().await.map_err(|error| sessions::failure(error, &self.flags))?;
@@ -174,7 +176,7 @@ impl Host {
             handle: session.handle.clone(),
             said: Mutex::new(setup.environment.clone()),
         };
-        let (tools, (prompt, append)) = (self.tools(), self.system_prompt(&setup)?);
+        let (tools, (prompt, append)) = (agent.keep(self.tools()), self.system_prompt(&setup, &agent)?);
         let opened = Opened::new(session, move |name| {
             let id = provider.resolve_model(name.unwrap_or(&default));
             let info = provider.model_info(&id);
@@ -183,6 +185,8 @@ impl Host {
         .with_commands(commands::listed(&self.commands), commands::expand(Arc::clone(&self.commands)))
         .with_settings(windlass::JsonText::of(&self.settings.shown())?)
         .with_thinking(self.thinking()?)
+        .with_permission_mode(self.first_mode(&agent))
+        .with_initial_prompt(self.initial_prompt(&agent, &setup))
         .with_context(move || live::context(prompt.clone(), &append, &tools))
         .with_environment(move |variables| {
             if let Err(problem) = environment.take(variables) {
@@ -208,15 +212,16 @@ impl Host {
         setup: &HostSetup,
         provider: Arc<dyn ModelProvider>,
         model: &str,
+        agent: &MainAgent,
     ) -> anyhow::Result<SessionBuilder> {
         let flags = &self.flags;
-        let (prompt, append) = self.system_prompt(setup)?;
+        let (prompt, append) = self.system_prompt(setup, agent)?;
         let named = setup.model.clone().flatten();
         let mut builder = session()
             .provider(provider)
             .model(named.as_deref().unwrap_or(model))
             .tools(self.tools())
-            .permissions(self.permissions(setup)?)
+            .permissions(self.permissions(setup, agent)?)
             .hook(setup.hooks.clone())
             .mcp_servers(self.mcp.servers.clone())
             .system_prompt(prompt)
@@ -227,6 +232,9 @@ impl Host {
             })
             .include_partial_messages(flags.has("include-partial-messages"))
             .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| "sdk-cli".to_owned()));
+        if let Some(names) = agent.tools() {
+            builder = builder.only_tools(names);
+        }
         if let Some(environment) = self.settings.environment(&setup.environment) {
             builder = builder.env(environment);
         }
@@ -243,14 +251,16 @@ impl Host {
         for beta in flags.values("betas").iter().flat_map(|betas| betas.split(',')).filter(|beta| !beta.is_empty()) {
             builder = builder.beta(beta.trim());
         }
-        if let Some(turns) = flags.number("max-turns")?.filter(|turns| *turns > 0) {
+        if let Some(turns) = agent.max_turns(flags.number("max-turns")?.filter(|turns| *turns > 0)) {
             builder = builder.max_turns(turns);
         }
         if let Some(usd) = flags.number("max-budget-usd")? {
             builder = builder.max_budget_usd(usd);
         }
-        if let Some(effort) = flags.text("effort") {
-            builder = builder.effort(effort.parse().map_err(|error| Usage(format!("--effort: {error}")))?);
+        let effort = flags.text("effort").map(str::parse).transpose();
+        let effort = effort.map_err(|error| Usage(format!("--effort: {error}")))?;
+        if let Some(effort) = effort.or(agent.effort()) {
+            builder = builder.effort(effort);
         }
         let given = flags.text("json-schema").map(crate::schema::read).transpose();
         let given = given.map_err(|problem| Usage(format!("--json-schema cannot be used: {problem}")))?;
@@ -261,7 +271,7 @@ impl Host {
     }
 
     /// The system prompt, and what goes behind it. What `initialize` says counts for more.
-    fn system_prompt(&self, setup: &HostSetup) -> anyhow::Result<(SystemPrompt, String)> {
+    fn system_prompt(&self, setup: &HostSetup, agent: &MainAgent) -> anyhow::Result<(SystemPrompt, String)> {
         let said = setup.initialize.as_ref();
         let file = self.flags.text("system-prompt-file").map(std::fs::read_to_string).transpose()?;
         let text = said
@@ -270,7 +280,7 @@ impl Host {
             .or_else(|| self.flags.value("system-prompt").map(str::to_owned));
         let append = said.and_then(|said| said.append_system_prompt.clone());
         let append = append.or_else(|| self.flags.text("append-system-prompt").map(str::to_owned));
-        Ok((text.map_or(SystemPrompt::Preset, SystemPrompt::Custom), append.unwrap_or_default()))
+        Ok((agent.system_prompt(text), append.unwrap_or_default()))
     }
 
     fn thinking(&self) -> Result<Thinking, Usage> {
@@ -291,15 +301,16 @@ impl Host {
         }
     }
 
-    fn permissions(&self, setup: &HostSetup) -> anyhow::Result<Permissions> {
+    fn permissions(&self, setup: &HostSetup, agent: &MainAgent) -> anyhow::Result<Permissions> {
         let list = |flag: &str| {
             let values: Vec<String> = self.flags.values(flag).into_iter().map(str::to_owned).collect();
             rules(&values)
         };
         let permissions = Permissions::new()
-            .mode(setup.permission_mode.unwrap_or(self.mode))
+            .mode(setup.permission_mode.unwrap_or_else(|| self.first_mode(agent)))
             .allow(usable(list("allowedTools")))
             .deny(list("disallowedTools"));
+        let permissions = agent.forbid(permissions);
         let mut permissions = if setup.fresh {
             // Answers may have been kept since the first session.
             settings(&self.flags, &self.cwd)?.add_rules(permissions)

@@ -1,7 +1,9 @@
 //! The windlass command: run coding agents from the terminal.
 
+mod agents;
 mod args;
 mod ask;
+mod background;
 mod demo;
 mod display;
 mod explain;
@@ -22,7 +24,7 @@ mod signals;
 mod terminal;
 mod tools;
 
-use args::{Cli, Command, PermissionsCommand, ToolsCommand};
+use args::{AgentsCommand, Cli, Command, PermissionsCommand, ToolsCommand};
 use clap::{CommandFactory, Parser};
 use failure::Usage;
 use std::future::Future;
@@ -73,6 +75,7 @@ fn command() -> anyhow::Result<i32> {
         Some(Command::Proxy(args)) => proxy::proxy(args),
         Some(Command::Settings(args)) => settings::print(&args),
         Some(Command::Trust(args)) => settings::trust(&args),
+        Some(Command::Agents(AgentsCommand::List(args))) => agents::print(&args),
         Some(Command::Permissions(PermissionsCommand::Explain)) => block_on(explain::explain()),
         Some(Command::Tools(ToolsCommand::List)) => tools::list(terminal),
         Some(Command::Tools(ToolsCommand::Call(args))) => block_on(tools::call(*args)),

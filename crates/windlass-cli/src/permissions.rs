@@ -27,7 +27,7 @@ pub(crate) fn permissions(args: &PermissionArgs, bypass: bool) -> Result<(Permis
 }
 
 /// Checks rules, and returns what is odd about usable ones.
-fn check(rules: &[String], behavior: Behavior) -> Result<Vec<String>, Usage> {
+pub(crate) fn check(rules: &[String], behavior: Behavior) -> Result<Vec<String>, Usage> {
     // Where the rules start does not matter for whether they can be used.
     let root = Path::new("/");
     let mut policy = Policy::new(PolicyConfig::new(root));

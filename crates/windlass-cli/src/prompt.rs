@@ -13,7 +13,7 @@ const MOST: usize = 10 << 20;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The whole prompt. Standard input is read only if it is not a terminal.
-pub(crate) fn read(args: &RunArgs, stdin_is_terminal: bool) -> anyhow::Result<String> {
+pub(crate) fn read(args: &RunArgs, stdin_is_terminal: bool, may_be_empty: bool) -> anyhow::Result<String> {
     let given = match (args.print.as_deref().filter(|text| !text.is_empty()), args.prompt.as_deref()) {
         (Some(_), Some(_)) => {
             return Err(Usage("there are two prompts: quote the prompt if it has blanks".to_owned()).into());
@@ -26,6 +26,7 @@ pub(crate) fn read(args: &RunArgs, stdin_is_terminal: bool) -> anyhow::Result<St
         (false, true) => given,
         (true, false) => piped,
         (false, false) => format!("{given}\n\n{piped}"),
+        (true, true) if may_be_empty => String::new(),
         (true, true) => {
             let text = "the prompt is empty: give it as `windlass -p PROMPT`, or on standard input";
             return Err(Usage(text.to_owned()).into());

@@ -1,5 +1,6 @@
 //! `windlass -p`.
 
+use crate::agents::{AgentFlags, MainAgent};
 use crate::args::{OutputFormat, RunArgs};
 use crate::ask::AskAtTerminal;
 use crate::failure::{Usage, of_result, of_start};
@@ -18,7 +19,6 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
-use windlass::crates::context::SystemPrompt;
 use windlass::{
     Error, Event, EventKind, Home, McpServers, Outcome, PermissionMode, Query, Run, RunResult, Toolkit, coding_tools,
     query,
@@ -30,7 +30,10 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     let cwd = current_directory()?;
     let settings = ProjectSettings::read(&cwd, &args.settings.flags())?;
     let provider = Provider::choose(&args, &|name| settings.provider_variable(name))?;
-    let prompt = settings.prompt(prompt::read(&args, terminal.stdin)?)?;
+    let tools = tools(args.tools.as_deref(), cwd.clone())?;
+    let flags = AgentFlags { agent: args.agent.as_deref(), agents: args.agents.as_deref(), host: None };
+    let agent = MainAgent::choose(&flags, &settings, &tools)?;
+    let prompt = first_prompt(&args, &settings, &agent, terminal.stdin)?;
     let mut output = Output::new(OutputOptions {
         format: args.output_format,
         verbose: args.verbose,
@@ -41,11 +44,17 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     });
     let asker = terminal.can_ask().then(AskAtTerminal::new);
     let servers = servers(&args, &cwd, &mut output)?;
-    let mut query = query(prompt).provider(Arc::clone(&provider.model)).tools(tools(args.tools.as_deref(), cwd)?);
+    let mut query = query(prompt).provider(Arc::clone(&provider.model)).tools(tools);
     if let Some(servers) = &servers {
         query = query.mcp_servers(servers.clone());
     }
-    let query = configure(query, &args, &settings, &mut output, asker.as_ref())?;
+    if let Some(names) = agent.tools() {
+        query = query.only_tools(names);
+    }
+    for note in &agent.notes {
+        output.note(note)?;
+    }
+    let query = configure(query, &args, (&settings, &agent), &mut output, asker.as_ref())?;
     let mut run = query.stream();
     match run.handle().await {
         Ok(handle) => signals.watch(handle),
@@ -75,6 +84,20 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     output.end(result.as_ref())?;
     provider.finish()?;
     Ok(exit_code(result.as_ref(), &signals))
+}
+
+/// The prompt, behind what the agent begins a new session with.
+fn first_prompt(
+    args: &RunArgs,
+    settings: &ProjectSettings,
+    agent: &MainAgent,
+    stdin_is_terminal: bool,
+) -> anyhow::Result<String> {
+    let initial = agent.initial_prompt().filter(|_| args.resume.is_none() && !args.r#continue);
+    let prompt = settings.prompt(prompt::read(args, stdin_is_terminal, initial.is_some())?)?;
+    let Some(initial) = initial else { return Ok(prompt) };
+    let initial = settings.prompt(initial.to_owned())?;
+    Ok(if prompt.trim().is_empty() { initial } else { format!("{initial}\n\n{prompt}") })
 }
 
 /// The MCP servers of the command line, which begin to connect.
@@ -156,7 +179,7 @@ async fn ready_event(run: &mut Run) -> Option<Result<Option<Event>, Error>> {
 fn configure(
     mut query: Query,
     args: &RunArgs,
-    settings: &ProjectSettings,
+    (settings, agent): (&ProjectSettings, &MainAgent),
     output: &mut Output,
     asker: Option<&AskAtTerminal>,
 ) -> anyhow::Result<Query> {
@@ -169,17 +192,19 @@ fn configure(
     for note in notes.into_iter().chain(settings.notes()) {
         output.note(&note)?;
     }
-    permissions = settings.add_rules(permissions);
+    permissions = agent.forbid(settings.add_rules(permissions));
     if skip {
         permissions = permissions.mode(PermissionMode::BypassPermissions);
         warn_of_bypass()?;
-    } else if let Some(mode) = settings.mode(bypass_allowed).filter(|_| args.permissions.permission_mode.is_none()) {
-        permissions = permissions.mode(mode);
+    } else if args.permissions.permission_mode.is_none() {
+        let mode = settings.mode(bypass_allowed).unwrap_or_default();
+        permissions = permissions.mode(agent.mode(mode, bypass_allowed));
     }
     if let Some(asker) = asker {
         permissions = permissions.asking(asker.clone());
     }
     query = query
+        .background_wait(crate::background::wait())
         .permissions(permissions)
         .include_partial_messages(args.include_partial_messages && args.output_format == OutputFormat::StreamJson)
         .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| "cli".to_owned()));
@@ -189,27 +214,25 @@ fn configure(
     if let Some(environment) = settings.environment([]) {
         query = query.env(environment);
     }
-    if let Some(model) = args.model.as_deref().or(settings.model()) {
+    if let Some(model) = args.model.as_deref().or(agent.model()).or(settings.model()) {
         query = query.model(model);
     }
     if let Some(model) = args.fallback_model.as_deref().or(settings.fallback_model()) {
         query = query.fallback_model(model);
     }
-    if let Some(turns) = args.max_turns {
+    if let Some(turns) = agent.max_turns(args.max_turns) {
         query = query.max_turns(turns);
     }
     if let Some(usd) = args.max_budget_usd {
         query = query.max_budget_usd(usd);
     }
-    if let Some(effort) = args.effort {
+    if let Some(effort) = args.effort.or(agent.effort()) {
         query = query.effort(effort);
     }
     if let Some(schema) = &args.json_schema {
         query = query.output_schema(schema.clone());
     }
-    if let Some(text) = &args.system_prompt {
-        query = query.system_prompt(SystemPrompt::Custom(text.clone()));
-    }
+    query = query.system_prompt(agent.system_prompt(args.system_prompt.clone()));
     if let Some(text) = &args.append_system_prompt {
         query = query.append_system_prompt(text);
     }

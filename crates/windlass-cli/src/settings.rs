@@ -8,8 +8,8 @@ pub(crate) use shown::{current_directory, print, trust};
 use std::ffi::OsString;
 use std::path::Path;
 use windlass::crates::project::{
-    Commands, Layer, Places, Resolved, SettingSources, SettingsError, SettingsFile, SettingsRequest, SettingsUpdates,
-    load, load_commands,
+    Agents, Commands, Layer, Places, Resolved, SettingSources, SettingsError, SettingsFile, SettingsRequest,
+    SettingsUpdates, load, load_agents, load_commands,
 };
 use windlass::crates::tools::host_environment;
 use windlass::crates::types::{RuleSource, UpdateDestination};
@@ -26,7 +26,7 @@ pub(crate) struct ProjectSettings {
     pub(crate) resolved: Resolved,
     /// Where changes of permissions are kept.
     pub(crate) updates: SettingsUpdates,
-    sources: SettingSources,
+    request: SettingsRequest,
     files: Vec<FileRead>,
     /// Whether the project is trusted, as far as anybody had to know.
     trusted: bool,
@@ -61,7 +61,7 @@ impl ProjectSettings {
         let file =
             |file: SettingsFile| FileRead { layer: file.layer, origin: file.origin, trusted: file.standing.trusted };
         let files = loaded.files.into_iter().map(file).collect();
-        Ok(Self { places, resolved, updates, sources, files, trusted })
+        Ok(Self { places, resolved, updates, request, files, trusted })
     }
 
     /// New settings files of the project go where hosts look for them.
@@ -72,7 +72,17 @@ impl ProjectSettings {
 
     /// The custom slash commands.
     pub(crate) fn commands(&self) -> Commands {
-        load_commands(&self.places, self.sources, self.trusted)
+        load_commands(&self.places, self.request.sources, self.trusted)
+    }
+
+    /// The agents of files.
+    pub(crate) fn agents(&self) -> Agents {
+        load_agents(&self.places, &self.request)
+    }
+
+    /// The agent of the main thread.
+    pub(crate) fn agent(&self) -> Option<&str> {
+        self.resolved.agent.as_ref().map(|agent| agent.value.as_str())
     }
 
     /// The prompt that a text stands for: that of the custom command that it names, or the text itself.

@@ -28,6 +28,9 @@ impl ProjectSettings {
         if let Some(Setting { value, origin, .. }) = &resolved.fallback_model {
             add("fallbackModel", json!(value), origin.to_string());
         }
+        if let Some(Setting { value, origin, .. }) = &resolved.agent {
+            add("agent", json!(value), origin.to_string());
+        }
         let mut env = Map::new();
         let mut env_from = Map::new();
         for (name, found) in &resolved.env {

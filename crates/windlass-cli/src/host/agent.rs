@@ -1,0 +1,44 @@
+//! The agent that a host's session is.
+
+use super::{Host, commands};
+use crate::agents::{AgentFlags, MainAgent};
+use crate::failure::Usage;
+use serde::Deserialize;
+use std::sync::Arc;
+use windlass::{ContentBlock, JsonText, PermissionMode};
+use windlass_protocol::HostSetup;
+
+/// What is read of `initialize`.
+#[derive(Deserialize)]
+struct Fields {
+    #[serde(default)]
+    agents: Option<JsonText>,
+}
+
+impl Host {
+    /// The agent that the flags or the settings name: one that the host, the flags or a file defines.
+    pub(super) fn agent(&self, setup: &HostSetup) -> anyhow::Result<MainAgent> {
+        let said = setup.initialize.as_ref().map(|said| said.body.to::<Fields>()).transpose();
+        let said = said.map_err(|error| Usage(format!("initialize: {error}")))?.and_then(|said| said.agents);
+        let flags =
+            AgentFlags { agent: self.flags.text("agent"), agents: self.flags.text("agents"), host: said.as_ref() };
+        MainAgent::choose(&flags, &self.settings, &self.tools())
+    }
+
+    /// The mode that the session begins in if the host asks for none.
+    pub(super) fn first_mode(&self, agent: &MainAgent) -> PermissionMode {
+        let by_hand = self.flags.text("permission-mode").is_some() || self.flags.has("dangerously-skip-permissions");
+        if by_hand { self.mode } else { agent.mode(self.mode, self.bypass_allowed) }
+    }
+
+    /// What goes in front of the first prompt of a session that is new.
+    pub(super) fn initial_prompt(&self, agent: &MainAgent, setup: &HostSetup) -> Vec<ContentBlock> {
+        let goes_on = self.flags.has("continue") || self.flags.text("resume").is_some();
+        let Some(text) = agent.initial_prompt().filter(|_| !goes_on && !setup.fresh) else { return Vec::new() };
+        let command = text.strip_prefix('/').and_then(|called| {
+            let (name, arguments) = called.split_once(char::is_whitespace).unwrap_or((called, ""));
+            commands::expand(Arc::clone(&self.commands))(name, arguments)
+        });
+        command.unwrap_or_else(|| vec![ContentBlock::text(text)])
+    }
+}
