@@ -244,9 +244,12 @@ pub fn load_agents(places: &Places, request: &SettingsRequest) -> Agents {
         };
         let mut left_out = BTreeSet::new();
         for file in files {
+            if agents.untrusted.len() >= MOST_AGENTS {
+                break;
+            }
             let Some(text) = notes.read(&file.path) else { continue };
             let Some((name, definition)) = parse::file(&text, source, &file.path) else {
-                notes.add(&file.path, "it is no agent: its head says no `name`");
+                notes.add(&file.path, "it is no agent: its head says no `name` that can be used");
                 continue;
             };
             if !trusted {

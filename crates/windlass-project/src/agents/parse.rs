@@ -1,7 +1,7 @@
 //! One definition, from JSON or from a Markdown file.
 
 use super::{AgentDefinition, AgentSource};
-use crate::front_matter;
+use crate::front_matter::{self, FrontMatter};
 use crate::markdown::one_line;
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,17 +15,17 @@ const MOST_DESCRIPTION: usize = 1_536;
 
 /// Keys that say nothing about what an agent may or can do.
 const LOOKS: [&str; 3] = ["background", "color", "version"];
-/// Keys of a head that are honoured.
-const KNOWN: [&str; 9] = [
-    "description",
-    "disallowedTools",
-    "effort",
-    "initialPrompt",
-    "maxTurns",
-    "model",
-    "name",
-    "permissionMode",
-    "tools",
+/// Keys of a head, as they are written: each honoured one with its other spellings.
+const KNOWN: [&[&str]; 9] = [
+    &["name"],
+    &["description"],
+    &["tools", "allowedTools", "allowed-tools"],
+    &["disallowedTools", "disallowed-tools"],
+    &["model"],
+    &["permissionMode", "permission-mode"],
+    &["maxTurns", "max-turns"],
+    &["effort"],
+    &["initialPrompt"],
 ];
 
 /// A definition as it is written.
@@ -36,15 +36,16 @@ struct Raw {
     description: Option<String>,
     #[serde(default)]
     prompt: Option<String>,
-    #[serde(default)]
+    // What restricts is understood in every spelling that people use; two of them at once are an error.
+    #[serde(default, alias = "allowedTools", alias = "allowed-tools")]
     tools: Option<Names>,
-    #[serde(default)]
+    #[serde(default, alias = "disallowed-tools")]
     disallowed_tools: Option<Names>,
     #[serde(default)]
     model: Option<String>,
-    #[serde(default)]
+    #[serde(default, alias = "permission-mode")]
     permission_mode: Option<String>,
-    #[serde(default)]
+    #[serde(default, alias = "max-turns")]
     max_turns: Option<Value>,
     #[serde(default)]
     effort: Option<Value>,
@@ -85,33 +86,51 @@ pub(super) fn object(json: &str) -> Result<Vec<Named>, JsonError> {
     Ok(all.into_iter().map(definition).collect())
 }
 
-/// The definition of a Markdown file: nothing if its head says no name.
+/// The definition of a Markdown file: nothing if its head says no name that can be used.
 pub(super) fn file(text: &str, source: AgentSource, path: &Path) -> Option<Named> {
     let (head, body) = front_matter::split(text);
-    let name = head.text("name")?;
+    let name = head.text("name").filter(|name| is_name(name))?;
+    let raw = raw(&head, body);
+    let agent = raw.and_then(|raw| raw.agent(&name, source, Some(path)));
+    Some((name, agent))
+}
+
+fn raw(head: &FrontMatter, body: &str) -> Result<Raw, String> {
+    // Whichever spelling of a key is there; not two of them.
+    let key = |name: &'static str| {
+        let spellings = KNOWN.into_iter().find(|spellings| spellings.contains(&name)).unwrap_or_default();
+        let mut there = spellings.iter().copied().filter(|key| head.has(key));
+        match (there.next().unwrap_or(name), there.next()) {
+            (one, Some(other)) => Err(format!("`{one}` and `{other}` are the same")),
+            (one, None) => Ok(one),
+        }
+    };
     let value = |key: &str| head.text(key).map(|text| text.parse::<u64>().map_or(Value::String(text), Value::from));
-    let other = head.keys().filter(|key| !KNOWN.contains(key)).map(|key| (key.to_owned(), Value::Bool(true)));
-    let raw = Raw {
+    let other = head.keys().filter(|key| !KNOWN.iter().any(|spellings| spellings.contains(key)));
+    let (tools, disallowed) = (key("tools")?, key("disallowedTools")?);
+    Ok(Raw {
         description: head.text("description"),
         prompt: Some(body.trim().to_owned()),
         // A key that is there and empty is no tool: an agent that can do nothing is seen at once.
-        tools: head.has("tools").then(|| Names::List(head.list("tools"))),
-        disallowed_tools: Some(Names::List(head.list("disallowedTools"))),
+        tools: head.has(tools).then(|| Names::List(head.list(tools))),
+        disallowed_tools: Some(Names::List(head.list(disallowed))),
         model: head.text("model"),
-        permission_mode: head.text("permissionMode"),
-        max_turns: value("maxTurns"),
+        permission_mode: head.text(key("permissionMode")?),
+        max_turns: value(key("maxTurns")?),
         effort: value("effort"),
         initial_prompt: head.text("initialPrompt"),
-        other: other.collect(),
-    };
-    let agent = raw.agent(&name, source, Some(path));
-    Some((name, agent))
+        other: other.map(|key| (key.to_owned(), Value::Bool(true))).collect(),
+    })
+}
+
+fn is_name(name: &str) -> bool {
+    !name.trim().is_empty() && name.chars().count() <= MOST_NAME && !name.contains(char::is_control)
 }
 
 impl Raw {
     /// The definition, or what is wrong: what might restrict the agent and is not understood.
     fn agent(self, name: &str, source: AgentSource, path: Option<&Path>) -> Result<AgentDefinition, String> {
-        if name.trim().is_empty() || name.chars().count() > MOST_NAME || name.contains(char::is_control) {
+        if !is_name(name) {
             return Err(format!("a name has up to {MOST_NAME} characters, and no control characters"));
         }
         let prompt = self.prompt.filter(|prompt| !prompt.trim().is_empty()).ok_or("it has no prompt")?;

@@ -14,7 +14,7 @@ fn markdown(text: &str) -> Option<Result<AgentDefinition, String>> {
 #[test]
 fn both_formats_say_the_same() {
     type Check = fn(&AgentDefinition) -> bool;
-    let rows: [(&str, &str, Check); 17] = [
+    let rows: [(&str, &str, Check); 20] = [
         ("", "", |a| a.tools.is_none() && a.disallowed_tools.is_empty() && a.without_effect.is_empty()),
         (r#","description":"Finds""#, "description: Finds", |a| a.description == "Finds"),
         (r#","description":"a\nb""#, "description: |\n  a\n  b", |a| a.description == "a b"),
@@ -27,6 +27,11 @@ fn both_formats_say_the_same() {
         (r#","tools":["*"]"#, "tools: '*'", |a| a.tools.is_none()),
         (r#","disallowedTools":["Bash(rm *, x)","Edit"]"#, "disallowedTools: Bash(rm *, x), Edit", |a| {
             a.disallowed_tools == ["Bash(rm *, x)", "Edit"]
+        }),
+        (r#","allowed-tools":"Read""#, "allowedTools: Read", |a| a.tools.as_ref().is_some_and(|t| t == &["Read"])),
+        (r#","disallowed-tools":"Read""#, "disallowed-tools: Read", |a| a.disallowed_tools == ["Read"]),
+        (r#","permission-mode":"plan","max-turns":2"#, "permission-mode: plan\nmax-turns: 2", |a| {
+            a.permission_mode == Some(PermissionMode::Plan) && a.max_turns == Some(2)
         }),
         (r#","model":"opus""#, "model: opus", |a| a.model.as_deref() == Some("opus")),
         (r#","model":"inherit""#, "model: inherit", |a| a.model.is_none()),
@@ -60,6 +65,7 @@ fn what_may_restrict_is_understood_or_refused() {
         r#"{"prompt":"p","tools":[1]}"#,
         r#"{"prompt":"p","disallowedTools":{}}"#,
         r#"{"prompt":"p","permissionMode":"careful"}"#,
+        r#"{"prompt":"p","tools":"Read","allowed-tools":"Bash"}"#,
         r#"{"prompt":"p","maxTurns":0}"#,
         r#"{"prompt":"p","maxTurns":-1}"#,
         r#"{"prompt":"p","maxTurns":"many"}"#,
@@ -67,11 +73,12 @@ fn what_may_restrict_is_understood_or_refused() {
     ] {
         assert!(matches!(flag(definition), Err(AgentError::Unusable { .. })), "{definition}");
     }
-    for text in ["permissionMode: careful", "maxTurns: many", "maxTurns: 0"] {
+    for text in ["permissionMode: careful", "maxTurns: many", "maxTurns: 0", "tools: Read\nallowed-tools: Bash"] {
         assert!(markdown(&format!("---\nname: a\n{text}\n---\nDo it.")).unwrap().is_err(), "{text}");
     }
     assert!(markdown("---\nname: a\n---\n").unwrap().is_err());
-    for text in ["Do it.", "---\nname: a\nDo it.", "---\ndescription: x\n---\nDo it."] {
+    let long = format!("---\nname: {}\n---\nDo it.", "x".repeat(101));
+    for text in [long.as_str(), "Do it.", "---\nname: a\nDo it.", "---\ndescription: x\n---\nDo it."] {
         assert!(markdown(text).is_none(), "{text}");
     }
     for text in ["", "[]", "7", r#"{"a":{},"a":{}}"#] {
@@ -215,6 +222,21 @@ fn an_agent_that_cannot_be_used_hides_a_weaker_one() {
     let all = load_agents(&places, &SettingsRequest::new().trust(true));
     let error = all.get("a").unwrap_err().to_string();
     assert!(error.contains("maxTurns") && error.contains("work/.claude/agents/a.md"), "{error}");
+}
+
+#[test]
+fn a_folder_without_end_has_one() {
+    let (_root, base, places) = ground();
+    for number in 0..MOST_AGENTS + 40 {
+        write(&base, &format!("work/.claude/agents/{number}.md"), &agent(&format!("a{number}"), "x"));
+    }
+    let all = load_agents(&places, &SettingsRequest::new().trust(true));
+    assert_eq!((all.agents.len(), all.notes.len()), (MOST_AGENTS, 32));
+    let all = load_agents(&places, &SettingsRequest::new());
+    assert_eq!((all.agents.len(), all.untrusted.len()), (0, MOST_AGENTS));
+    let deep = format!("work/sub/.claude/agents{}/x.md", "/d".repeat(40));
+    write(&base, &deep, &agent("deep", "x"));
+    assert!(load_agents(&places, &SettingsRequest::new().trust(true)).get("deep").is_err());
 }
 
 #[test]
