@@ -349,7 +349,7 @@ impl Machine {
         } else if let Some(fits) = run.offered.take() {
             self.output_offered(fits);
         } else {
-            let steered = self.deliver_steered();
+            let steered = self.deliver_steered(true);
             self.call_model(if steered { Continuation::Steered } else { Continuation::ToolResults });
         }
     }

@@ -28,7 +28,7 @@ impl Machine {
         if fits {
             self.stop();
         } else if self.may_try_again() {
-            let steered = self.deliver_steered();
+            let steered = self.deliver_steered(true);
             self.call_model(if steered { Continuation::Steered } else { Continuation::ToolResults });
         }
     }

@@ -125,7 +125,7 @@ impl Machine {
 
     /// The model is done: asks the Stop hooks, or ends the run.
     pub(crate) fn stop(&mut self) {
-        if self.deliver_steered() {
+        if self.deliver_steered(false) {
             return self.call_model(Continuation::Steered);
         }
         if self.lacks_output() {
@@ -143,7 +143,7 @@ impl Machine {
 
     fn stop_hooks_answered(&mut self, outcome: HookOutcome) {
         self.hooks_ran(HookEventName::Stop, None, &outcome);
-        if self.deliver_steered() {
+        if self.deliver_steered(false) {
             return self.call_model(Continuation::Steered);
         }
         let allowed = self.config.limits.max_stop_continuations;
@@ -165,8 +165,10 @@ impl Machine {
 
     /// Records what the user said during the run, and which background work ended. Returns whether there was
     /// anything that the model has to answer.
-    pub(crate) fn deliver_steered(&mut self) -> bool {
-        let mut entries: Vec<_> = self.record_urgent_news().into_iter().collect();
+    /// What is not worth another model call is left out, unless one follows anyway.
+    pub(crate) fn deliver_steered(&mut self, call_follows: bool) -> bool {
+        let news = if call_follows { self.record_news() } else { self.record_urgent_news() };
+        let mut entries: Vec<_> = news.into_iter().collect();
         let said = std::mem::take(&mut self.steered);
         entries.extend(said.into_iter().map(|content| self.record_user(content, false)));
         if entries.is_empty() {

@@ -126,6 +126,17 @@ fn work_that_was_stopped_begins_no_run() {
 }
 
 #[test]
+fn work_that_was_stopped_is_told_when_the_run_goes_on_anyway() {
+    let mut sim = left(&[&[text("I see.")]]);
+    sim.tasks[0].1 = true;
+    sim.end_task(0);
+    sim.play();
+    assert_eq!(sim.requests.len(), 2);
+    let last = sim.requests[1].messages.last().unwrap();
+    assert!(last.content.iter().any(|block| block.as_text().is_some_and(|text| text.contains("stopped"))));
+}
+
+#[test]
 fn what_the_model_stops_itself_it_is_not_told() {
     let mut sim = left(&[&[call("s", "Net", "/y")], &[text("Stopped.")]]);
     sim.let_go(is_run);
