@@ -20,6 +20,8 @@ pub(crate) struct AgentFlags<'a> {
     pub(crate) agents: Option<&'a str>,
     /// What the host defines; it counts for more.
     pub(crate) host: Option<&'a JsonText>,
+    /// Whether the command line lets the mode be bypassPermissions.
+    pub(crate) bypass_allowed: bool,
 }
 
 /// The agent that a session is: what it says counts where nobody says something else by hand. Without one, nothing
@@ -46,7 +48,7 @@ impl MainAgent {
             None => Agents::default(),
         };
         let agents = host.or(given).or(settings.agents());
-        let agent = agents.get(name).map_err(|error| Usage(error.to_string()))?;
+        let mut agent = agents.get(name).cloned().map_err(|error| Usage(error.to_string()))?;
         let mut notes: Vec<String> = agents.notes.iter().map(ToString::to_string).collect();
         let own: Vec<String> = tools.tools().iter().map(|tool| tool.spec().name).collect();
         let is_known = |name: &&String| own.contains(name) || name.starts_with("mcp__");
@@ -63,7 +65,13 @@ impl MainAgent {
         // What it forbids must be usable.
         let warnings = check(&agent.disallowed_tools, Behavior::Deny);
         notes.extend(warnings.map_err(|error| Usage(format!("the agent {name:?}: disallowedTools: {error}")))?);
-        Ok(Self { definition: Some(agent.clone()), notes })
+        if agent.permission_mode == Some(PermissionMode::BypassPermissions) && !flags.bypass_allowed {
+            notes.push(format!(
+                "the agent {name:?} wants the mode bypassPermissions, which the command line does not allow"
+            ));
+            agent.permission_mode = None;
+        }
+        Ok(Self { definition: Some(agent), notes })
     }
 
     /// The system prompt: `said` if that is a text, else the agent's, else `said` or the preset.
@@ -88,9 +96,8 @@ impl MainAgent {
     }
 
     /// The mode where `otherwise` would be in force and nobody chose one by hand.
-    pub(crate) fn mode(&self, otherwise: PermissionMode, bypass_allowed: bool) -> PermissionMode {
-        let wanted = self.definition.as_ref().map_or(otherwise, |agent| agent.mode(otherwise));
-        if wanted == PermissionMode::BypassPermissions && !bypass_allowed { otherwise } else { wanted }
+    pub(crate) fn mode(&self, otherwise: PermissionMode) -> PermissionMode {
+        self.definition.as_ref().map_or(otherwise, |agent| agent.mode(otherwise))
     }
 
     /// The only tools that there are, if not all.
@@ -198,15 +205,5 @@ mod tests {
             assert_eq!(own.max_turns(said), Some(least));
         }
         assert_eq!((MainAgent::default().max_turns(Some(9)), agent("").max_turns(None)), (Some(9), None));
-    }
-
-    #[test]
-    fn no_agent_bypasses_permissions_by_itself() {
-        use PermissionMode::{BypassPermissions, Default, Plan};
-        let own = agent(r#","permissionMode":"bypassPermissions""#);
-        assert_eq!(own.mode(Default, false), Default);
-        assert_eq!(own.mode(Plan, false), Plan);
-        assert_eq!(own.mode(Default, true), BypassPermissions);
-        assert_eq!(agent("").mode(Plan, true), Plan);
     }
 }

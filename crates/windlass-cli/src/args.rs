@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::agents::AgentFlags;
 use crate::settings::SettingsFlags;
 use crate::proxy::ProxyArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -402,6 +403,21 @@ impl RunArgs {
     /// Whether anything was asked for at all.
     pub(crate) fn wants_nothing(&self) -> bool {
         self.print.is_none() && self.prompt.is_none()
+    }
+
+    /// Whether the mode may be bypassPermissions.
+    pub(crate) fn bypass_allowed(&self) -> bool {
+        self.dangerously_skip_permissions || self.allow_dangerously_skip_permissions
+    }
+
+    /// What names and defines agents.
+    pub(crate) fn agent_flags(&self) -> AgentFlags<'_> {
+        AgentFlags {
+            agent: self.agent.as_deref(),
+            agents: self.agents.as_deref(),
+            host: None,
+            bypass_allowed: self.bypass_allowed(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `windlass -p`.
 
-use crate::agents::{AgentFlags, MainAgent};
+use crate::agents::MainAgent;
 use crate::args::{OutputFormat, RunArgs};
 use crate::ask::AskAtTerminal;
 use crate::failure::{Usage, of_result, of_start};
@@ -31,8 +31,7 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     let settings = ProjectSettings::read(&cwd, &args.settings.flags())?;
     let provider = Provider::choose(&args, &|name| settings.provider_variable(name))?;
     let tools = tools(args.tools.as_deref(), cwd.clone())?;
-    let flags = AgentFlags { agent: args.agent.as_deref(), agents: args.agents.as_deref(), host: None };
-    let agent = MainAgent::choose(&flags, &settings, &tools)?;
+    let agent = MainAgent::choose(&args.agent_flags(), &settings, &tools)?;
     let prompt = first_prompt(&args, &settings, &agent, terminal.stdin)?;
     let mut output = Output::new(OutputOptions {
         format: args.output_format,
@@ -184,7 +183,7 @@ fn configure(
     asker: Option<&AskAtTerminal>,
 ) -> anyhow::Result<Query> {
     let skip = args.dangerously_skip_permissions;
-    let bypass_allowed = skip || args.allow_dangerously_skip_permissions;
+    let bypass_allowed = args.bypass_allowed();
     if let Some(origin) = settings.resolved.bypass_disabled.as_ref().filter(|_| bypass_allowed) {
         return Err(Usage(format!("{origin} forbids the mode bypassPermissions")).into());
     }
@@ -198,7 +197,7 @@ fn configure(
         warn_of_bypass()?;
     } else if args.permissions.permission_mode.is_none() {
         let mode = settings.mode(bypass_allowed).unwrap_or_default();
-        permissions = permissions.mode(agent.mode(mode, bypass_allowed));
+        permissions = permissions.mode(agent.mode(mode));
     }
     if let Some(asker) = asker {
         permissions = permissions.asking(asker.clone());

@@ -20,15 +20,19 @@ impl Host {
     pub(super) fn agent(&self, setup: &HostSetup) -> anyhow::Result<MainAgent> {
         let said = setup.initialize.as_ref().map(|said| said.body.to::<Fields>()).transpose();
         let said = said.map_err(|error| Usage(format!("initialize: {error}")))?.and_then(|said| said.agents);
-        let flags =
-            AgentFlags { agent: self.flags.text("agent"), agents: self.flags.text("agents"), host: said.as_ref() };
+        let flags = AgentFlags {
+            agent: self.flags.text("agent"),
+            agents: self.flags.text("agents"),
+            host: said.as_ref(),
+            bypass_allowed: self.bypass_allowed,
+        };
         MainAgent::choose(&flags, &self.settings, &self.tools())
     }
 
     /// The mode that the session begins in if the host asks for none.
     pub(super) fn first_mode(&self, agent: &MainAgent) -> PermissionMode {
         let by_hand = self.flags.text("permission-mode").is_some() || self.flags.has("dangerously-skip-permissions");
-        if by_hand { self.mode } else { agent.mode(self.mode, self.bypass_allowed) }
+        if by_hand { self.mode } else { agent.mode(self.mode) }
     }
 
     /// What goes in front of the first prompt of a session that is new.

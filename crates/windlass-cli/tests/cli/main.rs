@@ -6,6 +6,7 @@
     reason = "a test that cannot be set up has failed"
 )]
 
+mod agents;
 mod debugging;
 mod demo;
 mod errors;

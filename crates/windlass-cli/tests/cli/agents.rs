@@ -1,0 +1,211 @@
+//! Sessions that are an agent: where it may come from, and what it changes.
+
+use crate::place::{Place, Ran, call, text, write};
+use serde_json::{Value, json};
+
+/// The ways a session is driven from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Print,
+    Host,
+}
+
+const WAYS: [Way; 2] = [Way::Print, Way::Host];
+
+/// Runs one prompt. `agents` is what `initialize` or `--agents` defines.
+fn run(place: &Place, way: Way, agents: Option<&Value>, args: &[&str]) -> Ran {
+    match (way, agents) {
+        (Way::Print, agents) => {
+            let agents = agents.map(ToString::to_string);
+            let mut all = vec!["-p", "Go.", "--output-format", "stream-json"];
+            all.extend(args);
+            all.extend(agents.iter().flat_map(|agents| ["--agents", agents.as_str()]));
+            place.run(&all)
+        }
+        (Way::Host, agents) => {
+            let flags = ["--output-format", "stream-json", "--verbose", "--input-format", "stream-json"];
+            let prompt = json!({"type": "user", "message": {"role": "user", "content": "Go."}});
+            let initialize = json!({
+                "type": "control_request", "request_id": "1",
+                "request": {"subtype": "initialize", "systemPrompt": [""], "agents": agents},
+            });
+            place.run_with(&[&flags[..], args].concat(), &format!("{initialize}\n{prompt}\n"))
+        }
+    }
+}
+
+fn init(ran: &Ran) -> Value {
+    let lines = ran.lines();
+    lines.into_iter().find(|line| line["subtype"] == "init").unwrap_or_else(|| panic!("{ran:#?}"))
+}
+
+fn agent(name: &str, head: &str) -> String {
+    format!("---\nname: {name}\ndescription: Reviews\n{head}---\nYou review.\n")
+}
+
+#[test]
+fn a_restricted_agent_does_not_get_other_tools() {
+    for way in WAYS {
+        for (definition, args, offered) in [
+            (json!({"tools": ["Read", "Grep"]}), &[][..], &["Grep", "Read"][..]),
+            (json!({"tools": "Read"}), &["--dangerously-skip-permissions"], &["Read"]),
+            (json!({"tools": []}), &[], &[]),
+            (json!({"tools": ["Read", "Bash"], "disallowedTools": ["Bash"]}), &[], &["Read"]),
+            // It never gets more than the command line lets it have.
+            (json!({"tools": ["Read", "Bash"]}), &["--tools", "Read,Grep"], &["Read"]),
+            (json!({"tools": ["Read", "Bash"]}), &["--disallowedTools", "Bash"], &["Read"]),
+            (json!({"tools": ["WebFetch", "Bash(ls *)"]}), &[], &[]),
+        ] {
+            let place = Place::with_turns(&[call("Bash", &json!({ "command": "touch made" })), text("Finished.")]);
+            let mut agents = json!({"a": {"description": "d", "prompt": "You review."}});
+            agents["a"].as_object_mut().unwrap().extend(definition.as_object().unwrap().clone());
+            let args = [&["--agent", "a", "--allowedTools", "Bash"], args].concat();
+            let ran = run(&place, way, Some(&agents), &args).with_code(0);
+            assert_eq!(init(&ran)["tools"], json!(offered), "{way:?} {definition} {ran:#?}");
+            assert!(!place.work().join("made").exists(), "{way:?} {definition}");
+            let named = definition["tools"][0] == "WebFetch";
+            assert_eq!(ran.stderr.contains("tools that are not there: WebFetch"), named, "{}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn files_count_by_source_and_trust() {
+    for way in WAYS {
+        for (file, args, problem) in [
+            ("home/.claude/agents/a.md", &[][..], ""),
+            ("home/.windlass/agents/deep/a.md", &[], ""),
+            ("home/.claude/agents/a.md", &["--setting-sources", "project"], "there are none"),
+            ("work/.claude/agents/a.md", &[], "without trust in the project"),
+            ("work/.windlass/agents/a.md", &["--trust"], ""),
+            ("work/.claude/agents/a.md", &["--setting-sources", "project"], ""),
+            ("work/.claude/agents/a.md", &["--setting-sources="], "there are none"),
+            ("work/.claude/commands/a.md", &["--trust"], "there are none"),
+        ] {
+            let place = Place::with_turns(&[text("Finished.")]);
+            write(&place.path(file), &agent("a", "tools: Read\n"));
+            let ran = run(&place, way, None, &[&["--agent", "a"], args].concat());
+            if problem.is_empty() {
+                assert_eq!(init(&ran)["tools"], json!(["Read"]), "{way:?} {file} {args:?} {ran:#?}");
+                continue;
+            }
+            // Going on without it would allow more than was asked for.
+            assert_ne!(ran.code, 0, "{way:?} {file} {args:?} {ran:#?}");
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(said.contains(problem) && !said.contains("Finished."), "{way:?} {file} {args:?} {ran:#?}");
+        }
+    }
+}
+
+#[test]
+fn an_unknown_agent_fails_the_start_and_the_others_are_named() {
+    for way in WAYS {
+        let place = Place::with_turns(&[text("Finished.")]);
+        write(&place.path("home/.claude/agents/one.md"), &agent("one", ""));
+        write(&place.path("home/.claude/agents/bad.md"), &agent("bad", "maxTurns: lots\n"));
+        let agents = json!({"two": {"description": "d", "prompt": "p"}, "worse": {"prompt": ""}});
+        for (name, expected) in [
+            ("three", "there is one, two"),
+            ("bad", "maxTurns is a whole number above zero"),
+            ("worse", "it has no prompt"),
+        ] {
+            let ran = run(&place, way, Some(&agents), &["--agent", name]);
+            assert_ne!(ran.code, 0, "{ran:#?}");
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(said.contains(expected) && said.contains(name), "{way:?} {name} {ran:#?}");
+        }
+    }
+}
+
+#[test]
+fn agents_that_nobody_names_are_not_used_and_that_is_said() {
+    for way in WAYS {
+        let place = Place::with_turns(&[text("Finished.")]);
+        let agents = json!({"a": {"description": "d", "prompt": "p", "tools": ["Read"]}});
+        let ran = run(&place, way, Some(&agents), &[]).with_code(0);
+        let note = "not used: no --agent names one, and this version has no tool to call them";
+        assert!(ran.stderr.contains(note), "{way:?} {}", ran.stderr);
+        assert!(init(&ran)["tools"].as_array().unwrap().len() > 5, "{way:?} {ran:#?}");
+        assert_eq!(init(&ran)["agents"], json!([]));
+        let none = run(&place, way, None, &[]).with_code(0);
+        assert!(!none.stderr.contains("agent"), "{way:?} {}", none.stderr);
+    }
+}
+
+#[test]
+fn the_setting_names_an_agent_too() {
+    for way in WAYS {
+        for (file, args, tools) in [
+            ("home/.claude/settings.json", &[][..], Some("Read")),
+            ("home/.claude/settings.json", &["--agent", "b"], Some("Grep")),
+            ("work/.claude/settings.json", &[], None),
+            ("work/.claude/settings.json", &["--trust"], Some("Read")),
+        ] {
+            let place = Place::with_turns(&[text("Finished.")]);
+            write(&place.path("home/.claude/agents/a.md"), &agent("a", "tools: Read\n"));
+            write(&place.path("home/.claude/agents/b.md"), &agent("b", "tools: Grep\n"));
+            write(&place.path(file), &json!({ "agent": "a" }).to_string());
+            let ran = run(&place, way, None, args).with_code(0);
+            match tools {
+                Some(tools) => assert_eq!(init(&ran)["tools"], json!([tools]), "{way:?} {file} {args:?}"),
+                None => assert!(ran.stderr.contains("`agent` does not count without trust"), "{way:?} {ran:#?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn the_mode_of_an_agent_yields_to_flags_and_a_project_does_not_widen_it() {
+    for way in WAYS {
+        for (file, wanted, args, mode) in [
+            ("home/.claude/agents/a.md", "acceptEdits", &[][..], "acceptEdits"),
+            ("home/.claude/agents/a.md", "acceptEdits", &["--permission-mode", "plan"], "plan"),
+            ("home/.claude/agents/a.md", "bypassPermissions", &[], "default"),
+            ("work/.claude/agents/a.md", "acceptEdits", &["--trust"], "default"),
+            ("work/.claude/agents/a.md", "plan", &["--trust"], "plan"),
+            ("work/.claude/agents/a.md", "bypassPermissions", &["--trust"], "default"),
+        ] {
+            let place = Place::with_turns(&[text("Finished.")]);
+            write(&place.path(file), &agent("a", &format!("permissionMode: {wanted}\n")));
+            let ran = run(&place, way, None, &[&["--agent", "a"], args].concat()).with_code(0);
+            assert_eq!(init(&ran)["permissionMode"], mode, "{way:?} {file} {wanted} {args:?} {ran:#?}");
+            let noted = ran.stderr.contains("wants the mode bypassPermissions");
+            assert_eq!(noted, wanted == "bypassPermissions", "{way:?} {file} {}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn turns_end_at_the_smaller_limit() {
+    for way in WAYS {
+        for (own, args, subtype) in [
+            (1, &["--max-turns", "5"][..], "error_max_turns"),
+            (5, &["--max-turns", "1"], "error_max_turns"),
+            (1, &[], "error_max_turns"),
+            (5, &["--max-turns", "6"], "success"),
+        ] {
+            let place = Place::with_turns(&[call("Glob", &json!({ "pattern": "*" })), text("Finished.")]);
+            let agents = json!({"a": {"description": "d", "prompt": "p", "maxTurns": own}});
+            let ran = run(&place, way, Some(&agents), &[&["--agent", "a"], args].concat());
+            let result = ran.lines().pop().unwrap();
+            assert_eq!(result["subtype"], subtype, "{way:?} {own} {args:?} {ran:#?}");
+        }
+    }
+}
+
+#[test]
+fn agents_are_listed_with_their_sources() {
+    let place = Place::new();
+    write(&place.path("home/.claude/agents/one.md"), &agent("one", "tools: Read\nhooks:\n  Stop: x\n"));
+    write(&place.path("work/.claude/agents/two.md"), &agent("two", ""));
+    let inline = json!({"three": {"description": "Third", "prompt": "p"}}).to_string();
+    let ran = place.run(&["agents", "list", "--json", "--agents", &inline]).with_code(0);
+    let names: Vec<Value> = ran.lines().iter().map(|line| json!([line["name"], line["source"]])).collect();
+    assert_eq!(names, [json!(["one", "user"]), json!(["three", "flags"])]);
+    assert_eq!(ran.lines()[0]["withoutEffect"], json!(["hooks"]));
+    assert!(ran.stderr.contains("without trust in the project: two"), "{}", ran.stderr);
+    let ran = place.run(&["agents", "list", "--trust"]).with_code(0);
+    let rows: Vec<Vec<&str>> = ran.stdout.lines().map(|line| line.split('\t').collect()).collect();
+    assert_eq!(rows[1][..3], ["two", "project", "Reviews"], "{ran:#?}");
+    assert!(rows[1][3].ends_with("work/.claude/agents/two.md"), "{ran:#?}");
+}
