@@ -1,0 +1,81 @@
+//! The tools of an MCP server, which is a program of its own: this one, started once more
+//! with `serve`. Yours is any server that speaks over its standard streams, or an HTTP
+//! endpoint (`McpServerConfig::http`).
+
+use serde_json::{Value, json};
+use std::io::{BufRead, Write};
+use windlass::{
+    EventKind, McpOptions, McpServerConfig, McpServers, Permissions, Script, ScriptedModel, coding_tools, query,
+};
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    if std::env::args().nth(1).as_deref() == Some("serve") {
+        return serve();
+    }
+    let this = std::env::current_exe()?.display().to_string();
+    // A server inherits no environment: `with_env` names what it gets, also the PATH to find programs in.
+    let servers = McpServers::new(McpOptions::new());
+    servers.add("home", McpServerConfig::stdio(this).arg("serve"))?;
+
+    let folder = windlass_examples::workspace()?;
+    let model = ScriptedModel::new(
+        Script::new()
+            .turn(|turn| turn.tool_use("mcp__home__weather", json!({"city": "Porto"})))
+            .turn(|turn| turn.text("Take a hat.")),
+    );
+    let mut run = query("Do I need an umbrella in Porto?")
+        .provider(model)
+        .tools(coding_tools(folder.path()))
+        .mcp_servers(servers.clone())
+        // What a server's tools touch is unknown, so without a rule each call is asked about.
+        .permissions(Permissions::new().allow(["mcp__home__weather"]))
+        .stream();
+    let mut seen = String::new();
+    while let Some(event) = run.next().await? {
+        match event.kind {
+            EventKind::ToolFinished(done) => {
+                seen = done.result.content.text();
+                println!("{}: {seen}", done.tool);
+            }
+            EventKind::RunFinished(result) => println!("{}", result.text),
+            _ => {}
+        }
+    }
+    // Says good-bye to the servers; dropping the last handle ends them, too.
+    servers.close().await;
+    anyhow::ensure!(seen == "Sunny in Porto.", "the server was not asked");
+    Ok(())
+}
+
+/// A server with one tool: JSON-RPC, a message a line.
+fn serve() -> anyhow::Result<()> {
+    for line in std::io::stdin().lock().lines() {
+        let request: Value = serde_json::from_str(&line?)?;
+        let result = match request["method"].as_str() {
+            Some("initialize") => json!({
+                "protocolVersion": request["params"]["protocolVersion"],
+                "capabilities": { "tools": {} },
+                "serverInfo": { "name": "home", "version": "1.0" },
+            }),
+            Some("tools/list") => json!({ "tools": [{
+                "name": "weather",
+                "description": "Current weather for a city.",
+                "inputSchema": {
+                    "type": "object",
+                    "properties": { "city": { "type": "string" } },
+                    "required": ["city"],
+                },
+            }] }),
+            Some("tools/call") => {
+                let city = request["params"]["arguments"]["city"].as_str().unwrap_or("?");
+                json!({ "content": [{ "type": "text", "text": format!("Sunny in {city}.") }] })
+            }
+            // Notifications need no answer.
+            _ => continue,
+        };
+        let answer = json!({ "jsonrpc": "2.0", "id": request["id"], "result": result });
+        writeln!(std::io::stdout(), "{answer}")?;
+    }
+    Ok(())
+}

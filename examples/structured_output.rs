@@ -1,0 +1,47 @@
+//! An answer as data: the run ends with a value of a Rust type, or says why there is none.
+
+use serde_json::json;
+use windlass::{Script, ScriptedModel, coding_tools, query, schemars};
+
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+struct Review {
+    /// One sentence for people.
+    summary: String,
+    typos: Vec<Typo>,
+}
+
+#[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+struct Typo {
+    file: String,
+    /// The word as it stands there.
+    wrong: String,
+    right: String,
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let folder = windlass_examples::workspace()?;
+    let typo = json!({"file": "greet.py", "wrong": "Helo", "right": "Hello"});
+    let model = ScriptedModel::new(
+        Script::new()
+            .turn(|turn| turn.tool_use("Read", json!({"file_path": "greet.py"})))
+            // The list is missing: the model reads what is wrong with it, and tries again.
+            .turn(|turn| turn.tool_use("StructuredOutput", json!({"summary": "One typo."})))
+            .turn(|turn| turn.tool_use("StructuredOutput", json!({"summary": "One typo.", "typos": [typo]}))),
+    );
+
+    let result = query("Which typos are in greet.py?")
+        .provider(model)
+        .tools(coding_tools(folder.path()))
+        .output::<Review>()
+        .await?
+        // Without a value that fits, the run did not succeed.
+        .success()?;
+    let review: Review = result.output()?.expect("a successful run has its output");
+    println!("{}", review.summary);
+    for typo in &review.typos {
+        println!("{}: {} -> {}", typo.file, typo.wrong, typo.right);
+    }
+    anyhow::ensure!(review.typos.len() == 1 && result.turns == 3);
+    Ok(())
+}
