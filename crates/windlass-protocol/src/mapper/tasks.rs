@@ -101,10 +101,14 @@ mod tests {
     fn background_work_is_told_from_its_start_to_its_end() {
         let mut info = TaskInfo::new("b1".into(), TaskKind::LocalBash, "Build it", "toolu_1".into());
         let end = r#""uuid":"00000000-0000-4000-8000-000000000007","session_id":"s"}"#;
+        let now = |tasks: &str| {
+            format!("{{\"type\":\"system\",\"subtype\":\"background_tasks_changed\",\"tasks\":[{tasks}],{end}\n")
+        };
         assert_eq!(
             frame(EventKind::TaskStarted(info.clone())),
             format!(
-                "{},{end}\n",
+                "{}{},{end}\n",
+                now(r#"{"task_id":"b1","task_type":"local_bash","description":"Build it"}"#),
                 concat!(
                     r#"{"type":"system","subtype":"task_started","task_id":"b1","tool_use_id":"toolu_1","#,
                     r#""description":"Build it","task_type":"local_bash","is_backgrounded":true"#
@@ -116,8 +120,9 @@ mod tests {
             assert_eq!(
                 frame(EventKind::TaskEnded(TaskEnded::new(info.clone(), TaskStatus::Stopped, "It was stopped."))),
                 format!(
-                    r#"{{"type":"system","subtype":"task_notification","task_id":"b1","tool_use_id":"toolu_1","status":"stopped","output_file":"{shown}","summary":"It was stopped.",{end}{}"#,
-                    "\n"
+                    r#"{{"type":"system","subtype":"task_notification","task_id":"b1","tool_use_id":"toolu_1","status":"stopped","output_file":"{shown}","summary":"It was stopped.",{end}{}{}"#,
+                    "\n",
+                    now("")
                 )
             );
         }
