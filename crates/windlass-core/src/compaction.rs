@@ -196,10 +196,12 @@ impl Machine {
         }
         let text: Vec<&str> = message.content.iter().filter_map(ContentBlock::as_text).collect();
         let text = text.concat();
-        let whole = !matches!(
-            message.stop_reason,
-            StopReason::Refusal | StopReason::MaxTokens | StopReason::ContextWindowExceeded
-        );
+        let whole = match message.stop_reason {
+            StopReason::Refusal | StopReason::MaxTokens | StopReason::ContextWindowExceeded => false,
+            // What it says beside a call may be anything but the summary.
+            StopReason::ToolUse => text.contains("</summary>"),
+            _ => true,
+        };
         match summary_of(&text) {
             Some(summary) if whole => self.summarised(&compaction, summary),
             _ => {

@@ -193,8 +193,12 @@ impl Machine {
     pub(crate) fn apply_updates(&mut self, updates: &[PermissionUpdate]) {
         let mode = self.policy.mode();
         for update in updates {
+            let before = self.policy.mode();
             match self.policy.apply(update) {
-                Ok(()) => self.policy_epoch += 1,
+                Ok(()) => {
+                    self.policy_epoch += 1;
+                    self.note_mode(before, self.policy.mode());
+                }
                 Err(error) => {
                     let message = format!("A permission update was ignored: {error}");
                     self.event(EventKind::Status(Status::Notice { message }), None);
@@ -203,7 +207,6 @@ impl Machine {
         }
         let now = self.policy.mode();
         if now != mode {
-            self.note_mode(mode, now);
             let entry = self.record(None, EntryKind::Mode(now));
             let append = self.append(vec![entry], true);
             self.event(EventKind::StateChanged(StateChange::PermissionMode { mode: now }), Some(append));

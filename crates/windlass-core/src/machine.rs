@@ -189,7 +189,11 @@ impl Machine {
             Input::SetEffort(effort) => self.config.effort = effort,
             Input::SetTools(tools) => self.config.tools = tools,
             Input::UpdatePermissions(updates) => self.apply_updates(&updates),
-            Input::SetHooks(hooks) => self.config.hooks = hooks,
+            Input::SetHooks(hooks) => {
+                self.config.hooks = hooks;
+                // Calls that were allowed but have not begun pass the new ones, too.
+                self.policy_epoch += 1;
+            }
             Input::Close => {
                 self.closing = true;
                 self.prompts.clear();

@@ -12,11 +12,11 @@ use windlass_types::{
     PermissionMode, StopReason, ToolUse,
 };
 
-fn lines(sim: &Sim, about: &str) -> Vec<String> {
+pub(crate) fn lines(sim: &Sim, about: &str) -> Vec<String> {
     render(&sim.events).lines().filter(|line| line.contains(about)).map(str::to_owned).collect()
 }
 
-fn runs(sim: &Sim) -> Vec<String> {
+pub(crate) fn runs(sim: &Sim) -> Vec<String> {
     let running = sim.going.iter().filter_map(|(_, going)| match going {
         Going::Run(call) => Some(call.facts.digest.as_str().to_owned()),
         _ => None,

@@ -28,6 +28,7 @@ pub(crate) fn prepare(call: &ToolUse, cwd: &Path) -> Result<Box<Prepared>, Unpre
         ("Read" | "Hooked", Some(path)) => Access::reads(path),
         ("Write" | "Banned", Some(path)) => Access::writes(path),
         ("Net", _) => Access::Network,
+        ("ExitPlanMode", _) => Access::NOTHING,
         ("Cd", Some(_)) => Access::Exec,
         ("Read" | "Hooked" | "Write" | "Banned" | "Cd", None) => {
             return Err(Unprepared::new(DecisionReason::InvalidInput, "the input has no path"));

@@ -1,0 +1,90 @@
+//! Orders that come at the worst moment: nothing runs that the last word on it forbids.
+
+use crate::lessons::{lines, runs};
+use crate::render::render;
+use crate::sequences::{call, is_ask, is_run, sim, text};
+use crate::sim::{Going, config};
+use crate::tools;
+use windlass_core::Input;
+use windlass_types::{
+    Behavior, HookEventName, HookOutcome, HookVerdict, JsonText, PermissionAnswer, PermissionMode, PermissionUpdate,
+    UpdateDestination,
+};
+
+fn is_append(going: &Going) -> bool {
+    matches!(going, Going::Append)
+}
+
+fn is_hook(going: &Going) -> bool {
+    matches!(going, Going::Hooks(_))
+}
+
+fn set_mode(mode: PermissionMode) -> PermissionUpdate {
+    PermissionUpdate::SetMode { mode, destination: UpdateDestination::Session }
+}
+
+/// A hook that is registered while the intent of a call is being stored has its say.
+#[test]
+fn a_hook_that_comes_before_a_call_runs_is_asked() {
+    let mut config = config();
+    config.policy = tools::policy(PermissionMode::AcceptEdits);
+    let mut sim = sim(config, &[&[call("t1", "Write", "a")], &[text("I see.")]]);
+    sim.play_except(is_append);
+    assert!(sim.going.iter().all(|(_, going)| is_append(going)), "its intent is not durable yet");
+    sim.input(Input::SetHooks([(HookEventName::PreToolUse, None)].into()));
+    sim.play_except(|going| is_run(going) || is_hook(going));
+    assert_eq!(runs(&sim), [""; 0], "it runs past the hook");
+    let hook = sim.take(is_hook);
+    let mut outcome = HookOutcome::default();
+    outcome.verdict = Some(HookVerdict::new(Behavior::Deny, "h", "no"));
+    sim.input(Input::Hooked(hook, Box::new(outcome)));
+    sim.play();
+    assert!(lines(&sim, "finished t1")[0].starts_with("finished t1 denied (Hook)"), "{}", render(&sim.events));
+}
+
+/// Several changes at once count one by one: what plan mode leads back to is what was chosen last.
+#[test]
+fn a_plan_does_not_lead_back_behind_what_was_chosen_before_it() {
+    use PermissionMode::{AcceptEdits, Default, Plan};
+    let mut config = config();
+    config.policy = tools::policy(AcceptEdits);
+    let mut sim = sim(config, &[&[call("t1", "ExitPlanMode", "")], &[text("Done.")]]);
+    sim.input(Input::SetPermissionMode(Plan));
+    sim.input(Input::UpdatePermissions(vec![set_mode(Default), set_mode(Plan)]));
+    assert_eq!(sim.machine.policy().mode(), Plan);
+    sim.play_except(is_ask);
+    sim.says(PermissionAnswer::allow());
+    sim.play();
+    assert_eq!(sim.machine.policy().mode(), Default);
+}
+
+/// Whatever the order of an approval and the end of plan mode, a write that was judged in plan mode stays denied.
+#[test]
+fn an_approval_does_not_outlive_the_mode_that_it_was_given_in() {
+    for late in [PermissionMode::Plan, PermissionMode::DontAsk] {
+        let mut sim = sim(config(), &[&[call("t1", "Write", "a")], &[text("I see.")]]);
+        sim.play_except(is_ask);
+        // The mode changes while the user is asked; the answer changes the input and the mode back.
+        sim.input(Input::SetPermissionMode(late));
+        let changed = JsonText::parse(r#"{"path":"b"}"#).unwrap();
+        sim.says(PermissionAnswer::Allow { updated_input: Some(changed), updates: Vec::new() });
+        sim.play();
+        assert!(lines(&sim, "finished t1")[0].starts_with("finished t1 denied (Mode)"), "{}", render(&sim.events));
+    }
+}
+
+/// A model that goes on with the work when it is asked for a summary does not put its chatter in the
+/// place of the conversation.
+#[test]
+fn what_is_said_beside_a_call_is_no_summary() {
+    for (said, is_kept) in [("Let me look first.", true), ("<summary>S</summary>", false)] {
+        let answer = [text(said), call("t9", "Read", "a")];
+        let mut sim = sim(config(), &[&[text("One.")], &answer, &answer]);
+        sim.play();
+        sim.input(Input::Prompt(windlass_core::Prompt::compact("")));
+        sim.play();
+        let first = sim.conversation().concat();
+        assert_eq!(first.contains("One."), is_kept, "{first}");
+        assert_eq!(runs(&sim), [""; 0], "the call of a summary ran");
+    }
+}
