@@ -4,8 +4,8 @@ import json
 import os
 
 import common
-from claude_agent_sdk import AgentDefinition, query
-from common import collect, contains, equal, play, result, system, test, text, tool
+from claude_agent_sdk import AgentDefinition, HookMatcher, query
+from common import client, collect, contains, equal, play, result, say, system, test, text, tool
 
 SAYS = [{"say": "tools"}]
 
@@ -98,6 +98,57 @@ async def an_agent_begins_with_its_own_words(world):
     more["resume"] = result(messages).session_id
     said = result(await ask(world, "AGAIN " + play([{"say": "texts"}]), **more)).result
     equal(said.count("First of all."), 1)
+
+
+def home(world, name, content):
+    path = os.path.join(world.env["CLAUDE_CONFIG_DIR"], name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as file:
+        file.write(content)
+
+
+@test
+async def the_first_words_go_with_the_first_prompt_for_the_model(world):
+    home(world, "commands/begin.md", "Begin with $1.")
+    more = {"agents": {"reviewer": reviewer(initialPrompt="/begin care")}}
+    async with client(world, extra_args={"agent": "reviewer"}, **more) as one:
+        contains((await say(one, "/cost")).result, "Total cost")
+        for _ in range(2):
+            said = (await say(one, "HOST " + play([{"say": "texts"}]))).result
+            equal(said.split("\n")[:2], ["Begin with care.", "HOST "])
+            equal(said.count("Begin"), 1)
+
+
+@test
+async def hooks_hear_the_mode_of_the_agent(world):
+    heard = []
+
+    async def hook(given, *_):
+        heard.append(given["permission_mode"])
+        return {}
+
+    hooks = {"UserPromptSubmit": [HookMatcher(hooks=[hook])], "PreToolUse": [HookMatcher(hooks=[hook])]}
+    more = {"agents": {"reviewer": reviewer(permissionMode="acceptEdits")}, "hooks": hooks}
+    await ask(world, play(tool("Write", file_path=world.path("made"), content="x")), **more)
+    equal((world.files(), heard), (["made"], ["acceptEdits", "acceptEdits"]))
+
+
+@test
+async def the_user_has_agents_in_files(world):
+    home(world, "agents/mine.md", "---\nname: mine\ndescription: d\ntools: Read, Grep\nmodel: claude-of-a-file\n---\nYou are mine.\n")
+    said = [{"say": "tools"}, {"text": " "}, {"say": "model"}, {"text": " "}, {"say": "system"}]
+    told = result(await ask(world, play(said), agent="mine")).result
+    for part in ("Grep", "Read", "claude-of-a-file", "You are mine."):
+        contains(told, part)
+    assert "Bash" not in told, told
+    # What the host defines counts for more, and leaving out the files leaves out the agent.
+    agents = {"mine": reviewer(tools=["Glob"])}
+    equal(offered(await ask(world, play(SAYS), agent="mine", agents=agents)), ["Glob"])
+    try:
+        said = result(await ask(world, play(SAYS), agent="mine", setting_sources=[])).result
+    except Exception as error:
+        said = str(error) + "".join(world.stderr)
+    contains(said, "there is no agent")
 
 
 @test
