@@ -162,16 +162,10 @@ impl Agents {
     /// Joins weaker definitions: what is here counts for more.
     #[must_use]
     pub fn or(mut self, weaker: Self) -> Self {
-        for agent in weaker.agents {
-            if !self.is_known(&agent.name) {
-                self.agents.push(agent);
-            }
-        }
-        for (name, problem) in weaker.unusable {
-            if !self.is_known(&name) {
-                self.unusable.insert(name, problem);
-            }
-        }
+        let own = self.agents.iter().map(|agent| &agent.name).chain(self.unusable.keys());
+        let own: BTreeSet<String> = own.cloned().collect();
+        self.agents.extend(weaker.agents.into_iter().filter(|agent| !own.contains(&agent.name)));
+        self.unusable.extend(weaker.unusable.into_iter().filter(|(name, _)| !own.contains(name)));
         for (name, path) in weaker.untrusted {
             self.untrusted.entry(name).or_insert(path);
         }

@@ -81,6 +81,22 @@ async fn a_prompt_has_messages_and_a_result() {
 }
 
 #[tokio::test]
+async fn a_session_is_an_agent() {
+    let place = Place::with_turns(&[text("Hello.")]);
+    let agents = r#"{"reader":{"description":"Reads","prompt":"You read.","tools":["Read"],"permissionMode":"plan"}}"#;
+    let options = ClientOptions::new().agents(JsonText::parse(agents).unwrap());
+    let mut client = Client::spawn(program(&place).agent("reader"), options).await.unwrap();
+    let messages = turn(&mut client, "hi").await;
+    let init = messages.iter().find_map(|message| match message {
+        Message::System(system) => system.init(),
+        _ => None,
+    });
+    let init = init.unwrap();
+    assert_eq!((init.tools.as_slice(), init.permission_mode.as_str()), (&["Read".to_owned()][..], "plan"));
+    client.close().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_session_is_resumed() {
     let place = Place::with_turns(&[text("First.")]);
     let mut client = Client::spawn(program(&place), ClientOptions::new()).await.unwrap();

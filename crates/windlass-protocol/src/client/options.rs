@@ -121,7 +121,8 @@ impl ClientOptions {
         self
     }
 
-    /// Definitions of subagents: an object with one for each name.
+    /// Definitions of agents: an object with one for each name. [`Program::agent`](super::Program::agent) chooses
+    /// the one that the session is.
     pub fn agents(mut self, definitions: JsonText) -> Self {
         self.agents = Some(definitions);
         self

@@ -137,6 +137,12 @@ impl Program {
         self.flag("tools", names.join(","))
     }
 
+    /// The agent that the session is: one of [`ClientOptions::agents`](super::ClientOptions::agents), or of the
+    /// files of the project or the user. Default: the one that the settings name, if they do.
+    pub fn agent(self, name: &str) -> Self {
+        self.flag("agent", name)
+    }
+
     /// How often a turn may call the model.
     pub fn max_turns(self, turns: u32) -> Self {
         self.flag("max-turns", turns.to_string())
