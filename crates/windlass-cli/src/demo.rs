@@ -40,6 +40,7 @@ const PRICED_AS: &str = "sonnet";
 pub(crate) async fn demo(args: DemoArgs, terminal: Terminal) -> anyhow::Result<i32> {
     let signals = Signals::listen();
     let provider = if args.live { Some(anthropic(&|name| std::env::var(name).ok())?.0) } else { None };
+    cargo_works()?;
     let folder = tempfile::Builder::new().prefix("windlass-demo-").tempdir();
     let folder = folder.context("there is no room for a temporary folder")?;
     // Resolved, so that the paths in the script are those the tools report.
@@ -49,7 +50,7 @@ pub(crate) async fn demo(args: DemoArgs, terminal: Terminal) -> anyhow::Result<i
     let pen = || Some(Pen::new(stdout(), colours));
     let mut display = Display::new(pen(), pen());
     introduce(&mut display, &dir, args.live)?;
-    if tests_are_green(&dir).context("`cargo` is needed to prove the fix; see https://rustup.rs")? {
+    if tests_are_green(&dir)? {
         anyhow::bail!("the tests of the demo are green before anything was fixed; this is a bug in windlass");
     }
     let scripted = provider.is_none();
@@ -77,6 +78,16 @@ fn write_crate(dir: &Path) -> anyhow::Result<()> {
         }
         std::fs::write(&path, text).with_context(|| format!("{} cannot be written", path.display()))?;
     }
+    Ok(())
+}
+
+/// Without cargo the demo would show how nothing is fixed.
+fn cargo_works() -> anyhow::Result<()> {
+    let output = Command::new("cargo").arg("--version").stdin(Stdio::null()).output();
+    let output = output.context("the demo needs `cargo` to prove the fix; see https://rustup.rs")?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let why = said.lines().next().unwrap_or("it gives no reason").trim_start_matches("error: ");
+    anyhow::ensure!(output.status.success(), "the demo needs `cargo`, which does not work here: {why}");
     Ok(())
 }
 

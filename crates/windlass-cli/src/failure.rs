@@ -21,15 +21,22 @@ pub(crate) fn usage(error: &clap::Error) -> Usage {
     let mut lines = rendered.lines().map(str::trim).filter(|line| !line.is_empty());
     let first = lines.next().unwrap_or("the command line cannot be understood");
     let mut text = first.strip_prefix("error: ").unwrap_or(first).to_owned();
+    let mut command = "windlass".to_owned();
     for line in lines {
-        if line.starts_with("Usage:") || line.starts_with("For more information") {
+        if let Some(usage) = line.strip_prefix("Usage:") {
+            // What comes before the first placeholder or flag is the command.
+            let is_name = |word: &&str| word.starts_with(|first: char| first.is_ascii_lowercase());
+            command = usage.split_whitespace().take_while(is_name).collect::<Vec<_>>().join(" ");
+            break;
+        }
+        if line.starts_with("For more information") {
             break;
         }
         let line = line.strip_prefix("tip: ").unwrap_or(line);
         text.push_str(if text.ends_with(':') { " " } else { "; " });
         text.push_str(line);
     }
-    Usage(format!("{text}; see `windlass --help`"))
+    Usage(format!("{text}; see `{command} --help`"))
 }
 
 /// What keeps a run from starting, in the terms of the command line.
@@ -42,6 +49,7 @@ pub(crate) fn of_start(error: Error) -> anyhow::Error {
         }
         Error::Rule(rule) => return Usage(rule.to_string()).into(),
         Error::BadSessionId { .. } => return Usage(error.to_string()).into(),
+        Error::OutputSchema(_) => return Usage(format!("--json-schema: {error}")).into(),
         Error::NothingToBranchFrom => "--fork-session goes with --resume or --continue",
         Error::IdOfResumed => "--session-id goes with --resume or --continue only if --fork-session is there as well",
         Error::Mode(_) => "the mode bypassPermissions needs --dangerously-skip-permissions",
@@ -50,7 +58,9 @@ pub(crate) fn of_start(error: Error) -> anyhow::Error {
         _ => return anyhow::anyhow!("{error}"),
     };
     match error {
-        Error::Mode(_) | Error::EmptyPrompt | Error::NothingToBranchFrom | Error::IdOfResumed => Usage(text.to_owned()).into(),
+        Error::Mode(_) | Error::EmptyPrompt | Error::NothingToBranchFrom | Error::IdOfResumed => {
+            Usage(text.to_owned()).into()
+        }
         _ => anyhow::anyhow!("{text}"),
     }
 }

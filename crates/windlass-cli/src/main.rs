@@ -25,6 +25,7 @@ mod terminal;
 mod tools;
 
 use args::{AgentsCommand, Cli, Command, PermissionsCommand, ToolsCommand};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use failure::Usage;
 use std::future::Future;
@@ -54,6 +55,10 @@ fn command() -> anyhow::Result<i32> {
         Err(error) if !error.use_stderr() => {
             error.print()?;
             return Ok(0);
+        }
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            error.print()?;
+            return Ok(2);
         }
         Err(error) => return Err(failure::usage(&error).into()),
     };
@@ -104,6 +109,6 @@ fn report(error: &anyhow::Error) -> i32 {
     let place = if bare { "the output cannot be written: " } else { "" };
     let text = clean(&format!("{place}{error:#}")).replace(['\n', '\t'], " ");
     // Standard error may be closed; the exit code says enough then.
-    let _ = writeln!(stderr(), "windlass: {text}");
+    let _ = stderr().write_all(format!("windlass: {text}\n").as_bytes());
     if error.is::<Usage>() { 2 } else { 1 }
 }

@@ -53,7 +53,9 @@ fn piped(impatient: bool) -> anyhow::Result<String> {
     if impatient && came.recv_timeout(PATIENCE).is_err() {
         return Ok(String::new());
     }
-    let bytes = reader.join().map_err(|_| anyhow::anyhow!("standard input cannot be read"))??;
+    let unreadable = |why: String| anyhow::anyhow!("standard input cannot be read{why}");
+    let bytes = reader.join().map_err(|_| unreadable(String::new()))?;
+    let bytes = bytes.map_err(|error| unreadable(format!(": {error}")))?;
     if bytes.len() > MOST {
         let text = "standard input is larger than 10 MiB: write it to a file and name the file in the prompt";
         return Err(Usage(text.to_owned()).into());

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
+use windlass::crates::mcp::McpServerState;
 use windlass::{
     Error, Event, EventKind, Home, McpServers, Outcome, PermissionMode, Query, Run, RunResult, Toolkit, coding_tools,
     query,
@@ -66,6 +67,9 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     for notice in run.notices().to_vec() {
         output.note(&notice)?;
     }
+    if let Some(servers) = &servers {
+        note_missing(servers, &mut output)?;
+    }
     let watched = watch(&mut run, &mut output, asker.as_ref()).await;
     if let Some(servers) = &servers {
         servers.close().await;
@@ -112,6 +116,20 @@ fn servers(args: &RunArgs, cwd: &Path, output: &mut Output) -> anyhow::Result<Op
     let set = servers.servers.clone();
     output.lists_mcp_servers(Arc::new(servers));
     Ok(Some(set))
+}
+
+/// Says which servers do not answer, and why: the run goes on without their tools.
+fn note_missing(servers: &McpServers, output: &mut Output) -> std::io::Result<()> {
+    for server in servers.status() {
+        let why = match server.state {
+            McpServerState::Pending => "has not answered yet: its tools come when it does".to_owned(),
+            McpServerState::NeedsAuth => "wants a login: set a header with a token in its configuration".to_owned(),
+            McpServerState::Failed => server.error.unwrap_or_else(|| "failed".to_owned()),
+            _ => continue,
+        };
+        output.note(&format!("the MCP server {:?}: {why}", server.name))?;
+    }
+    Ok(())
 }
 
 /// Shows a run until its end.

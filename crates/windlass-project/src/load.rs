@@ -172,7 +172,8 @@ fn flags(text: &str, start: &Path) -> Result<SettingsFile, SettingsError> {
     }
     let path = normalized(&start.join(text));
     let Some(text) = read(&path)? else {
-        return Err(SettingsError::Unreadable { path, problem: std::io::ErrorKind::NotFound.into() });
+        let problem = std::io::Error::new(std::io::ErrorKind::NotFound, "it does not exist");
+        return Err(SettingsError::Unreadable { path, problem });
     };
     let anchor = path.parent().unwrap_or(start).to_path_buf();
     let origin = Origin::File(path);

@@ -84,6 +84,9 @@ impl Roots {
     pub(crate) fn list(&self, project: &ProjectKey) -> Result<Vec<SessionSummary>, StoreError> {
         let mut newest: HashMap<SessionId, SessionSummary> = HashMap::new();
         let mut ends = Ends::default();
+        // Without access to the home, no session would be told from sessions that nobody may see.
+        let home = self.home.join("projects");
+        existing(fs::read_dir(&home)).map_err(|error| disk::error(&home, "read", &error))?;
         for projects in self.projects() {
             let folders = Self::folders(&projects, project).map_err(|error| disk::error(&projects, "read", &error))?;
             for folder in folders {

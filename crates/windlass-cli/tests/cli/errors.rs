@@ -39,10 +39,34 @@ fn what_keeps_a_run_from_starting_is_one_line_that_says_what_to_do() {
         (&["-p"], 2, &["prompt is empty"]),
         (&["fix it"], 2, &["-p"]),
         (&["tools", "call", "Read", "{"], 2, &["JSON"]),
+        (&["-p", "x", "--json-schema", r#"{"type":"array"}"#], 2, &["--json-schema", "object"]),
+        (&["-p", "x", "--settings", "missing"], 2, &["missing", "does not exist"]),
+        (&["sessions", "show"], 2, &["<SESSION>", "`windlass sessions show --help`"]),
+        (&["demo", "--bogus"], 2, &["--bogus", "`windlass demo --help`"]),
     ] {
         fails(&place, args, code, says);
     }
     assert!(place.logs().is_empty());
+}
+
+#[test]
+fn a_command_without_its_subcommand_shows_what_there_is() {
+    let ran = Place::new().run(&["sessions"]).with_code(2);
+    assert_eq!(ran.stdout, "");
+    assert!(ran.stderr.contains("Usage: windlass sessions <COMMAND>") && ran.stderr.contains("rename"));
+}
+
+#[test]
+fn a_server_that_does_not_start_is_said_and_the_run_goes_on() {
+    let place = Place::with_turns(&[text("ok")]);
+    let ran = place.run(&["-p", "x", "--mcp-config", r#"{"mcpServers":{"gone":{"command":"/no/such/program"}}}"#]);
+    let ran = ran.with_code(0);
+    assert_eq!(ran.stdout.trim(), "ok");
+    assert!(
+        ran.stderr.contains("the MCP server \"gone\"") && ran.stderr.contains("/no/such/program"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -66,6 +90,9 @@ fn a_home_that_cannot_be_written_is_named() {
     assert_eq!(output.status.code(), Some(1));
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(stderr.contains("file/home") && stderr.lines().count() == 1, "{stderr}");
+    let listed = place.command(&["sessions", "list"]).env("WINDLASS_HOME", place.path("file/home")).output().unwrap();
+    let stderr = String::from_utf8(listed.stderr).unwrap();
+    assert!(listed.status.code() == Some(1) && stderr.contains("file/home"), "{stderr}");
     let without = |args: &[&str]| place.command(args).env_remove("HOME").output().unwrap();
     assert!(without(&["-p", "x", "--no-session-persistence"]).status.success());
     let stderr = String::from_utf8(without(&["-p", "x"]).stderr).unwrap();

@@ -77,7 +77,7 @@ fn a_schema_makes_the_answer_data() {
     assert_eq!(result["subtype"], "error_max_structured_output_retries");
     assert_eq!(result["terminal_reason"], "structured_output_retry_exhausted");
     assert!(ran.stderr.contains("--json-schema"), "{}", ran.stderr);
-    let ran = Place::with_turns(&[]).run(&["-p", "x", "--json-schema", "{\"type\":\"array\"}"]).with_code(1);
+    let ran = Place::with_turns(&[]).run(&["-p", "x", "--json-schema", "{\"type\":\"array\"}"]).with_code(2);
     assert!(ran.stderr.contains("must describe an object"), "{}", ran.stderr);
     Place::with_turns(&[]).run(&["-p", "x", "--json-schema", "{"]).with_code(2);
 }
