@@ -113,10 +113,12 @@ impl Core {
         let initialize = Initialize::parse(body.clone())
             .map_err(|error| Refusal::new(format!("initialize cannot be read: {error}")))?;
         let with_hooks = initialize.hooks.is_some();
-        self.hooks.register(initialize.hooks.clone().unwrap_or_default()).map_err(Refusal::new)?;
+        // All of it can be read before any of it counts.
         let settings = field::<BTreeMap<String, JsonText>>(body, "sdkMcpServerConfigs")?.unwrap_or_default();
+        let servers = field::<JsonText>(body, "mcpServers")?;
+        self.hooks.register(initialize.hooks.clone().unwrap_or_default()).map_err(Refusal::new)?;
         self.mcp.announce(&initialize.sdk_mcp_servers, settings);
-        let servers = field::<JsonText>(body, "mcpServers")?.map(|servers| self.mcp.configure(&servers));
+        let servers = servers.map(|servers| self.mcp.configure(&servers));
         let applied = {
             let mut state = self.lock();
             state.initialize = Some(initialize);
@@ -205,6 +207,7 @@ impl Core {
         let tell = {
             let mut state = self.lock();
             state.permission_mode = Some(mode);
+            state.mode_awaited = Some(mode);
             if let Some(live) = &state.session {
                 let _ = live.handle.set_permission_mode(mode);
             }

@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use windlass_runtime::{EventStream, SessionHandle};
-use windlass_types::{Effort, EntryId, JsonText, PermissionMode, Thinking};
+use windlass_types::{Effort, EntryId, JsonText, PermissionMode, RunOrigin, RunStarted, Thinking};
 
 pub(crate) struct Core {
     pub(crate) options: ServerOptions,
@@ -53,7 +53,10 @@ pub(crate) struct State {
     pub(crate) initialize: Option<Initialize>,
     pub(crate) model: Option<Option<String>>,
     pub(crate) thinking: Option<Option<Thinking>>,
+    /// The mode of the next session: the last one that was ordered or told.
     pub(crate) permission_mode: Option<PermissionMode>,
+    /// A mode that was ordered and not told yet: what is told before is older.
+    pub(crate) mode_awaited: Option<PermissionMode>,
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) session: Option<Live>,
     pub(crate) session_id: String,
@@ -85,6 +88,42 @@ pub(crate) struct Live {
     pub(crate) handle: SessionHandle,
     pub(crate) models: Models,
     pub(crate) extras: Extras,
+}
+
+impl State {
+    /// Orders what the host has said since a setup was made. Orders fail only when the session is closed.
+    fn order_since(&self, setup: &HostSetup, live: &Live) {
+        let handle = &live.handle;
+        if let Some(mode) = self.permission_mode.filter(|mode| setup.permission_mode != Some(*mode)) {
+            let _ = handle.set_permission_mode(mode);
+        }
+        if let Some(name) = self.model.as_ref().filter(|name| setup.model.as_ref() != Some(name)) {
+            let _ = handle.set_model((live.models)(name.as_deref()));
+        }
+        if let Some(thinking) = self.thinking.filter(|thinking| setup.thinking != Some(*thinking)) {
+            let _ = handle.set_thinking(thinking.unwrap_or(live.extras.thinking));
+        }
+        if let Some(take) = live.extras.environment.as_ref().filter(|_| self.environment != setup.environment) {
+            take(&self.environment);
+        }
+        let body = |initialize: &Option<Initialize>| initialize.as_ref().map(|said| said.body.clone());
+        if body(&self.initialize) != body(&setup.initialize) {
+            let _ = handle.renew_hooks();
+        }
+    }
+
+    /// A run has begun.
+    pub(crate) fn run_began(&mut self, started: &RunStarted) {
+        self.woken = started.origin != RunOrigin::User;
+        self.mode_told(started.permission_mode);
+    }
+
+    /// A session tells the mode that it is in.
+    pub(crate) fn mode_told(&mut self, mode: PermissionMode) {
+        if self.mode_awaited.is_none_or(|awaited| awaited == mode) {
+            (self.permission_mode, self.mode_awaited) = (Some(mode), None);
+        }
+    }
 }
 
 impl Core {
@@ -167,8 +206,9 @@ impl Core {
     }
 
     /// Takes over an open session, in the place of the one before. Hands out its
-    /// events, what was found while it was loaded, and its generation.
-    pub(crate) fn opened(&self, opened: Opened) -> (EventStream, Vec<String>, u64) {
+    /// events, what was found while it was loaded, and its generation. What the host has ordered
+    /// since the session's setup was made is ordered now.
+    pub(crate) fn opened(&self, opened: Opened, setup: &HostSetup) -> (EventStream, Vec<String>, u64) {
         let Opened { session, transcript, models, extras } = opened;
         self.scene.set_transcript(transcript);
         let mut state = self.lock();
@@ -191,7 +231,9 @@ impl Core {
         if let Some(mode) = extras.permission_mode.filter(|_| state.permission_mode.is_none()) {
             self.scene.set_permission_mode(mode);
         }
-        state.session = Some(Live { handle: session.handle, models, extras });
+        let live = Live { handle: session.handle, models, extras };
+        state.order_since(setup, &live);
+        state.session = Some(live);
         (session.events, session.notices, state.generation)
     }
 

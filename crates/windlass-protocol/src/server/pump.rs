@@ -71,13 +71,14 @@ impl Pump<'_> {
         self.core.note_task(&event.kind);
         match &event.kind {
             EventKind::RunStarted(started) => {
-                self.core.lock().woken = started.origin != RunOrigin::User;
+                self.core.lock().run_began(started);
                 self.begun = Some(event);
                 return self.core.say_state("running").await;
             }
             EventKind::UsageUpdated { usage, cost, .. } => self.core.lock().spent.call(usage, *cost),
             EventKind::RunFinished(result) => self.core.lock().spent.run(result),
             EventKind::StateChanged(StateChange::PermissionMode { mode }) => {
+                self.core.lock().mode_told(*mode);
                 self.core.scene.set_permission_mode(*mode);
             }
             _ => {}

@@ -96,8 +96,9 @@ where
     /// Opens a session and lets it take the place of the one before.
     async fn open_session(&self, fresh: bool) -> Result<(), OpenFailure> {
         let core = &self.core;
-        let opened = (self.open)(core.setup(fresh)).await?;
-        let (events, notices, generation) = core.opened(opened);
+        let setup = core.setup(fresh);
+        let opened = (self.open)(setup.clone()).await?;
+        let (events, notices, generation) = core.opened(opened, &setup);
         for notice in notices {
             tracing::warn!("{notice}");
         }

@@ -7,6 +7,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod attacks;
 mod behaved;
 mod broken;
 mod commands;
