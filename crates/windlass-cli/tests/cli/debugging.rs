@@ -63,7 +63,22 @@ fn explain_goes_on_after_lines_that_cannot_be_used() {
 fn tools_are_listed_with_their_schemas() {
     let tools = Place::new().run(&["tools", "list"]).with_code(0).lines();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["Bash", "Edit", "Glob", "Grep", "MultiEdit", "Read", "TaskStop", "TodoWrite", "Write"]);
+    assert_eq!(
+        names,
+        [
+            "Bash",
+            "Edit",
+            "EnterPlanMode",
+            "ExitPlanMode",
+            "Glob",
+            "Grep",
+            "MultiEdit",
+            "Read",
+            "TaskStop",
+            "TodoWrite",
+            "Write"
+        ]
+    );
     assert!(tools.iter().all(|tool| tool["input_schema"]["type"] == "object"));
 }
 

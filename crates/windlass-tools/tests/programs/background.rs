@@ -15,10 +15,12 @@ use windlass_types::{ContextChange, JsonText, TaskId, TaskInfo, TaskStatus};
 
 use crate::support::{NOBODY, Session, alive, eventually, sleeper, structured, text};
 
+type Started = (TaskInfo, Cancel, Option<JoinHandle<TaskOutcome>>);
+
 /// Keeps the work of a session.
 #[derive(Debug, Default)]
 struct Tasks {
-    started: Mutex<Vec<(TaskInfo, Cancel, Option<JoinHandle<TaskOutcome>>)>>,
+    started: Mutex<Vec<Started>>,
     folder: Option<PathBuf>,
 }
 
