@@ -8,6 +8,7 @@
 )]
 
 mod attacks;
+mod background;
 mod behaved;
 mod broken;
 mod commands;

@@ -15,9 +15,9 @@ use windlass_runtime::{MachineConfig, ModelProfile, Ports, Session, SessionConfi
 use windlass_session::Checkpoints;
 use windlass_tool::{
     Cancel, DynTool, EntryKind, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome, ResolvedPath,
-    ToolCx, ToolSet, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions, tool_fn,
+    TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolSet, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions, tool_fn,
 };
-use windlass_types::{JsonText, ModelInfo, SessionId, Thinking};
+use windlass_types::{JsonText, ModelInfo, SessionId, TaskKind, TaskStatus, Thinking};
 
 type In = BTreeMap<String, Value>;
 
@@ -36,6 +36,8 @@ pub(crate) struct Seen {
     pub(crate) variables: Arc<Mutex<BTreeMap<String, String>>>,
     /// What keeps files, if anything does.
     pub(crate) checkpoints: Arc<Mutex<Option<Arc<dyn Checkpoints>>>>,
+    /// Ends work that `leave` left behind.
+    pub(crate) let_go: Arc<Notify>,
     /// The titles that the session was given.
     pub(crate) titles: Arc<Mutex<Vec<String>>>,
     /// Whether the session's ports still live.
@@ -72,6 +74,25 @@ pub(crate) fn greet() -> SlashCommand {
     SlashCommand::new("greet", "Greets somebody").with_argument_hint("<name>").with_aliases(["hello"])
 }
 
+/// A tool that leaves work behind.
+fn leave(let_go: Arc<Notify>) -> Arc<dyn DynTool> {
+    Arc::new(tool_fn("leave", "Leaves work behind.", move |_: In, cx: ToolCx| {
+        let let_go = Arc::clone(&let_go);
+        let spec = TaskSpec::new(TaskKind::LocalBash, "Work");
+        let work = move |task: TaskCx| -> windlass_tool::BoxFuture<'static, TaskOutcome> {
+            Box::pin(async move {
+                tokio::select! {
+                    () = let_go.notified() => {}
+                    () = task.cancel.cancelled() => {}
+                }
+                TaskOutcome::new(TaskStatus::Completed, "It ended.")
+            })
+        };
+        let started = cx.background().and_then(|background| background.start(spec, Box::new(work)));
+        async move { started.map(|id| id.to_string()) }
+    }))
+}
+
 /// Opens a session as a host wants it.
 pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> Result<Opened, OpenFailure> {
     let door = seen.door.lock().unwrap().take();
@@ -91,12 +112,13 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
         cx.cancel().cancelled().await;
         Ok("stopped".to_owned())
     });
-    let tools = ToolSet::new([Arc::new(act) as Arc<dyn DynTool>, Arc::new(wait)])?;
+    let leave = leave(Arc::clone(&seen.let_go));
+    let tools = ToolSet::new([Arc::new(act) as Arc<dyn DynTool>, leave, Arc::new(wait)])?;
     let mut policy = Policy::new(PolicyConfig::new("/w"));
     policy.add_rules(
         windlass_types::RuleSource::Session,
         windlass_types::Behavior::Allow,
-        &["wait"],
+        &["leave", "wait"],
         Path::new("/w"),
     )?;
     policy.set_mode(setup.permission_mode.unwrap_or_default())?;
