@@ -5,7 +5,8 @@
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
 use windlass::{
-    EventKind, McpOptions, McpServerConfig, McpServers, Permissions, Script, ScriptedModel, coding_tools, query,
+    EventKind, McpOptions, McpServerConfig, McpServers, Permissions, Script, ScriptedModel, coding_tools,
+    host_environment, query,
 };
 
 #[tokio::main]
@@ -14,8 +15,8 @@ async fn main() -> anyhow::Result<()> {
         return serve();
     }
     let this = std::env::current_exe()?.display().to_string();
-    // A server inherits no environment: `with_env` names what it gets, also the PATH to find programs in.
-    let servers = McpServers::new(McpOptions::new());
+    // A server inherits nothing by itself; this gives it PATH and the like, and no keys.
+    let servers = McpServers::new(McpOptions::new().with_env(host_environment(std::env::vars_os())));
     servers.add("home", McpServerConfig::stdio(this).arg("serve"))?;
 
     let folder = windlass_examples::workspace()?;

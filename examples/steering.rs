@@ -1,10 +1,7 @@
 //! Many runs in one session: steering one that is going on, and interrupting another.
 
 use serde_json::json;
-use windlass::{
-    ContentBlock, EventKind, Outcome, Permissions, Script, ScriptedModel, coding_tools, crates::runtime::Prompt,
-    session,
-};
+use windlass::{ContentBlock, EventKind, Outcome, Permissions, Prompt, Script, ScriptedModel, coding_tools, session};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {

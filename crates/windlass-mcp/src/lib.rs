@@ -12,7 +12,7 @@
 //! use windlass_mcp::{McpOptions, McpServerConfig, McpServers};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-//! let servers = McpServers::new(McpOptions::new());
+//! let servers = McpServers::new(McpOptions::new().with_env([("PATH", "/usr/local/bin:/usr/bin:/bin")]));
 //! servers.add("files", McpServerConfig::stdio("mcp-files").arg("/srv/data"))?;
 //! servers.settled(std::time::Duration::from_secs(5)).await;
 //! for tool in servers.tools() {

@@ -56,7 +56,9 @@ impl McpOptions {
     }
 
     /// The environment of programs; they inherit nothing else. Its `PATH` says
-    /// where they are looked for. Default: empty.
+    /// where they are looked for. Default: empty, so only programs that are given by a
+    /// path can start. `windlass::host_environment(std::env::vars_os())` is what the
+    /// programs of tools get: `PATH` and the like, no keys.
     #[must_use]
     pub fn with_env<K: Into<OsString>, V: Into<OsString>>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self {
         self.env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();

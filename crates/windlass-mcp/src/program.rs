@@ -17,7 +17,10 @@ pub(crate) fn find(command: &str, env: &[(OsString, OsString)], cwd: &Path) -> R
         .filter(|directory| directory.is_absolute())
         .flat_map(|directory| names(command).map(move |name| directory.join(name)))
         .find(|file| is_program(file))
-        .ok_or_else(|| format!("there is no program {command:?} in its PATH"))
+        .ok_or_else(|| match search {
+            Some(_) => format!("there is no program {command:?} in its PATH"),
+            None => format!("{command:?} cannot be found without a PATH: set one in its environment, or give a path"),
+        })
 }
 
 #[cfg(not(windows))]

@@ -25,6 +25,7 @@
 //! - [`query`], [`session`]: one prompt, or many by hand. [`Options`] of both are the same.
 //! - [`coding_tools`]: Read, Write, Edit, MultiEdit, Glob, Grep, Bash, TaskStop, TodoWrite.
 //! - [`Tool`], [`tool_fn`]: your own tools.
+//! - `.output::<T>()`: the run ends with a value of a type, see [`Query::output`].
 //! - [`Permissions`]: rules, modes, and who is asked. Without any, the agent may
 //!   only read inside its workspace.
 //! - [`Hook`]: your code at fixed points of a run.
@@ -34,7 +35,7 @@
 //! # Features
 //! - `anthropic` (default): the Anthropic Messages provider, with its HTTP and TLS stack.
 //! - `proxy`: `CredentialProxy`, through which programs reach the API without the key.
-//! - `mcp`: MCP servers as tools.
+//! - `mcp`: MCP servers as tools, see `McpServers`.
 
 mod checkpoints;
 mod error;
@@ -71,10 +72,15 @@ pub use windlass_http::proxy::{
     CredentialProxy, ProxyCredential, ProxyError, ProxyNotice, ProxyNoticeKind, ProxyOptions,
 };
 #[cfg(feature = "mcp")]
-pub use windlass_mcp::{McpOptions, McpServerConfig, McpServers};
-pub use windlass_model::{ModelError, ModelProvider, Recorder, Replayer, Script, ScriptedModel};
+pub use windlass_mcp::{
+    Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest, McpChannel, McpChannelError, McpError,
+    McpOptions, McpServerConfig, McpServerState, McpServerStatus, McpServers,
+};
+pub use windlass_model::{ModelError, ModelProvider, Recorder, Replayer, Script, ScriptedModel, ScriptedTurn};
 pub use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
-pub use windlass_runtime::{EventStream, OpenError, RewindError, Session, SessionError, SessionHandle, UnpricedModels};
+pub use windlass_runtime::{
+    EventStream, ModelProfile, OpenError, Prompt, RewindError, Session, SessionError, SessionHandle, UnpricedModels,
+};
 pub use windlass_session::{
     Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints, FileChange, NotRestored,
     NotRestoredKind, Rewind, RewindOptions, RewoundFile, SessionStore, SessionSummary,
@@ -83,13 +89,15 @@ pub use windlass_tool::{
     Annotations, Cancel, DynTool, IntoToolOutput, Permit, Tool, ToolCheck, ToolCx, ToolError, ToolOutput, ToolSet,
     schemars, tool_fn, tool_fn_with,
 };
+pub use windlass_tools::host_environment;
 pub use windlass_types::{
-    Access, AgentPath, Behavior, CompactTrigger, Compacted, ContentBlock, Continuation, Decision, DecisionReason,
-    Delta, Effort, EntryId, Event, EventKind, HookEventName, Interrupted, JsonText, Message, ModelErrorKind, ModelUsage,
-    NanoUsd, Outcome, PermissionAnswer, PermissionDenial, PermissionMode, PermissionRequest, PermissionUpdate,
-    RetryStatus, RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId, StateChange, Status,
-    StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskStatus, Thinking, ToolFinished, ToolProgress, ToolResult,
-    ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage, WithdrawReason,
+    Access, AgentPath, Behavior, CacheTtl, CompactTrigger, Compacted, ContentBlock, Continuation, Decision,
+    DecisionReason, Delta, Effort, EntryId, Event, EventKind, HookEventName, Interrupted, JsonText, Message,
+    ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionAnswer, PermissionDenial, PermissionMode,
+    PermissionRequest, PermissionUpdate, RetryStatus, RuleSource, RunFailure, RunFailureKind, RunOrigin, RunResult,
+    RunStarted, SessionId, StateChange, Status, StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskStatus,
+    Thinking, ToolFinished, ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage,
+    WithdrawReason,
 };
 
 /// Runs the examples of the README as tests.

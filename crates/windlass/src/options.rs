@@ -281,7 +281,8 @@ macro_rules! option_methods {
                 self
             }
 
-            /// Goes on with a session.
+            /// Goes on with a session of the working directory, kept by [`persist`](Self::persist) or
+            /// [`store`](Self::store). Its id is in [`RunResult::session_id`](crate::RunResult::session_id).
             pub fn resume(mut self, id: impl Into<String>) -> Self {
                 self.options.resume = Resume::Session(id.into());
                 self

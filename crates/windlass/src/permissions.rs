@@ -27,6 +27,8 @@ pub(crate) struct Rules {
     pub(crate) source: RuleSource,
     pub(crate) behavior: Behavior,
     pub(crate) rules: Vec<String>,
+    /// Whether each must be usable: a typo of the program is not found out on the way.
+    pub(crate) strict: bool,
     /// Where patterns with a leading `/` start; the working directory if nobody says.
     pub(crate) anchor: Option<PathBuf>,
 }
@@ -67,19 +69,28 @@ impl Permissions {
         self
     }
 
-    /// Allows calls by rule, such as `Bash(cargo test *)` or `Edit(src/**)`.
+    /// Allows calls by rule, such as `Bash(cargo test *)`, `Edit(src/**)` or `mcp__server`. With a rule that cannot
+    /// be used, the session does not open ([`Error::Rule`](crate::Error::Rule)).
     pub fn allow<R: Into<String>>(self, rules: impl IntoIterator<Item = R>) -> Self {
-        self.with_rules(RuleSource::CliArg, Behavior::Allow, rules)
+        self.strict_rules(Behavior::Allow, rules)
     }
 
     /// Denies calls by rule. Nothing lifts a deny.
     pub fn deny<R: Into<String>>(self, rules: impl IntoIterator<Item = R>) -> Self {
-        self.with_rules(RuleSource::CliArg, Behavior::Deny, rules)
+        self.strict_rules(Behavior::Deny, rules)
     }
 
     /// Asks about calls by rule, whatever the mode and the allow rules say.
     pub fn ask_about<R: Into<String>>(self, rules: impl IntoIterator<Item = R>) -> Self {
-        self.with_rules(RuleSource::CliArg, Behavior::Ask, rules)
+        self.strict_rules(Behavior::Ask, rules)
+    }
+
+    fn strict_rules<R: Into<String>>(self, behavior: Behavior, rules: impl IntoIterator<Item = R>) -> Self {
+        let mut permissions = self.with_rules(RuleSource::CliArg, behavior, rules);
+        if let Some(added) = permissions.rules.last_mut() {
+            added.strict = true;
+        }
+        permissions
     }
 
     /// Protects more paths, and what lies below them: writing there is asked about in every mode. What settings and
@@ -95,7 +106,9 @@ impl Permissions {
         self
     }
 
-    /// Adds rules of any source. Their patterns with a leading `/` start at the working directory.
+    /// Adds rules of any source. Their patterns with a leading `/` start at the working directory. An allow rule
+    /// that cannot be used allows nothing, and a `tracing` event says so; with a deny or ask rule that cannot be
+    /// used, the session does not open.
     pub fn with_rules<R: Into<String>>(
         mut self,
         source: RuleSource,
@@ -103,7 +116,7 @@ impl Permissions {
         rules: impl IntoIterator<Item = R>,
     ) -> Self {
         let rules = rules.into_iter().map(Into::into).collect();
-        self.rules.push(Rules { source, behavior, rules, anchor: None });
+        self.rules.push(Rules { source, behavior, rules, strict: false, anchor: None });
         self
     }
 

@@ -47,7 +47,7 @@ impl Query {
             session.handle.prompt(prompt)?;
             Ok(session)
         };
-        Run { state: State::Opening(Box::pin(opening)), wait }
+        Run { state: State::Opening(Box::pin(opening)), wait, notices: Vec::new() }
     }
 }
 
@@ -82,6 +82,7 @@ pub struct Run {
     state: State,
     /// How long background work is waited for.
     wait: Option<Duration>,
+    notices: Vec<String>,
 }
 
 /// Ready when nothing goes on any more, or it has taken too long.
@@ -92,7 +93,6 @@ enum State {
     Open {
         handle: SessionHandle,
         events: EventStream,
-        notices: Vec<String>,
     },
     /// The run is over; background work may go on.
     Waiting {
@@ -133,10 +133,7 @@ impl Run {
     /// What was found while an earlier session was loaded: damaged lines, calls
     /// whose outcome is unknown. Empty before the first event.
     pub fn notices(&self) -> &[String] {
-        match &self.state {
-            State::Open { notices, .. } => notices,
-            _ => &[],
-        }
+        &self.notices
     }
 
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
@@ -149,7 +146,8 @@ impl Run {
                 }
                 Poll::Ready(Ok(session)) => {
                     let Session { handle, events, notices, .. } = session;
-                    self.state = State::Open { handle, events, notices };
+                    self.notices = notices;
+                    self.state = State::Open { handle, events };
                 }
             }
         }

@@ -177,6 +177,9 @@ fn policy(options: &Options, cwd: &Path) -> Result<Policy, Error> {
     for set in &permissions.rules {
         let anchor = set.anchor.as_deref().unwrap_or(cwd);
         for warning in policy.add_rules(set.source, set.behavior, &set.rules, anchor)? {
+            if set.strict && warning.ignored {
+                return Err(Error::Rule(warning.into()));
+            }
             tracing::warn!(%warning, "a permission rule has no effect");
         }
     }

@@ -18,8 +18,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use windlass::{
-    Access, Error, EventKind, Home, Outcome, Permissions, RunFailureKind, Script, ScriptedModel, SessionError, ToolCx,
-    coding_tools, query, tool_fn,
+    Access, Behavior, Error, EventKind, Home, Outcome, Permissions, RuleSource, RunFailureKind, Script, ScriptedModel,
+    SessionError, ToolCx, coding_tools, query, tool_fn,
 };
 
 const SESSION: &str = "00000000-0000-4000-8000-000000000002";
@@ -334,4 +334,20 @@ fn without_a_home_sessions_need_a_place_and_nothing_else_does() {
     let denied = said();
     assert!(denied.starts_with("Err") && denied.contains("~/secret"), "{denied}");
     assert!(child.wait().unwrap().success());
+}
+
+#[tokio::test]
+async fn a_rule_of_the_program_that_cannot_be_used_is_an_error() {
+    for permissions in [
+        Permissions::new().allow(["Bash("]),
+        Permissions::new().deny(["Bash("]),
+        Permissions::new().ask_about(["Bash("]),
+    ] {
+        let error = query("x").provider(ScriptedModel::new(Script::new())).permissions(permissions).await.unwrap_err();
+        assert!(matches!(&error, Error::Rule(_)) && error.to_string().contains("parenthesis"), "{error:?}");
+    }
+    // A file that somebody else wrote keeps nobody from working.
+    let permissions = Permissions::new().with_rules(RuleSource::UserSettings, Behavior::Allow, ["Bash("]);
+    let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("ok")));
+    assert_eq!(query("x").provider(model).permissions(permissions).await.unwrap().text, "ok");
 }
