@@ -44,7 +44,10 @@ async fn a_query_waits_for_what_it_left_behind_and_returns_the_last_result() {
     }
     assert_eq!(kinds, ["started", "result", "ended", "result"]);
     let last = last.unwrap();
-    assert_eq!((last.origin, last.outcome, &*last.text), (RunOrigin::TaskNotification, Outcome::Success, "It is done."));
+    assert_eq!(
+        (last.origin, last.outcome, &*last.text),
+        (RunOrigin::TaskNotification, Outcome::Success, "It is done.")
+    );
     assert_eq!(std::fs::read_to_string(work.path().join("made")).unwrap(), "out\n");
 }
 

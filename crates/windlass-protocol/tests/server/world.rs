@@ -15,7 +15,8 @@ use windlass_runtime::{MachineConfig, ModelProfile, Ports, Session, SessionConfi
 use windlass_session::Checkpoints;
 use windlass_tool::{
     Cancel, DynTool, EntryKind, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome, ResolvedPath,
-    TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolSet, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions, tool_fn,
+    TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolSet, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
+    tool_fn,
 };
 use windlass_types::{JsonText, ModelInfo, SessionId, TaskKind, TaskStatus, Thinking};
 

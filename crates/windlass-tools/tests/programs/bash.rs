@@ -226,10 +226,7 @@ async fn without_artifacts_the_middle_is_lost_and_that_is_said() {
 #[tokio::test]
 async fn what_cannot_run_is_refused_before_it_starts() {
     let mut session = Session::new();
-    for input in [
-        json!({ "command": " \n" }),
-        json!({ "command": "touch ran\0" }),
-    ] {
+    for input in [json!({ "command": " \n" }), json!({ "command": "touch ran\0" })] {
         let error = session.try_call(&Bash::new(), input.clone()).await.unwrap_err();
         assert_eq!(error.kind(), ToolErrorKind::InvalidInput, "{input}");
     }
