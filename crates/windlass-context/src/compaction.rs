@@ -123,9 +123,10 @@ pub fn older_half(messages: &[SharedMessage], skip: usize) -> Option<usize> {
     later.find(|(_, message)| message.role == Role::Assistant).map(|(at, _)| at)
 }
 
-/// The messages from one of the model on, behind a note that what was before is left out.
+/// The messages from the first one of the model at or behind a place, behind a note that what was before is left out.
 pub fn from_message(messages: &[SharedMessage], at: usize) -> Vec<SharedMessage> {
-    let kept = messages.iter().skip(at).cloned();
+    // Another model may have been shown fewer messages than those that were counted.
+    let kept = messages.iter().skip(at).skip_while(|message| message.role != Role::Assistant).cloned();
     [Message::user_text(LEFT_OUT).into()].into_iter().chain(kept).collect()
 }
 
@@ -186,6 +187,15 @@ mod tests {
         }
         assert!((3..=4).contains(&rounds), "{rounds}");
         assert_eq!((older_half(&[user("go")], 0), older_half(&[], 0)), (None, None));
+    }
+
+    #[test]
+    fn what_is_kept_never_begins_with_a_result_whose_call_is_left_out() {
+        let messages = [user("go"), call("1", "f"), answer("1"), call("2", "f"), answer("2")];
+        for at in 0..messages.len() + 2 {
+            let kept = from_message(&messages, at);
+            assert!(kept.get(1).is_none_or(|first| first.role == Role::Assistant), "{at}");
+        }
     }
 
     #[test]

@@ -45,7 +45,18 @@ fn unique<'a>(names: impl IntoIterator<Item = &'a str>, room: usize, fit: impl F
     let named = raw.iter().map(|name| {
         let short = fitted(name);
         let claimed_by_others = claims.get(&short).is_some_and(|all| all.len() > 1);
-        if claimed_by_others && short != *name { marked(&short, name, room) } else { short }
+        if !claimed_by_others || short == *name {
+            return short;
+        }
+        // A name that is fit keeps off every mark that looks like it.
+        let mut apart = marked(&short, name, room);
+        for again in 0..raw.len() {
+            if !claims.contains_key(&apart) {
+                break;
+            }
+            apart = marked(&short, &format!("{name} {again}"), room);
+        }
+        apart
     });
     named.collect()
 }
@@ -104,6 +115,21 @@ mod tests {
         let other = tool_names("s", ["x-y", "x_y", "x.y"]);
         assert_eq!(one.iter().rev().collect::<Vec<_>>(), other.iter().collect::<Vec<_>>());
         assert_eq!(one[1], "mcp__s__x_y");
+    }
+
+    #[test]
+    fn a_name_that_looks_like_a_mark_takes_nothing_from_others() {
+        let mark = server_names(["a.b", "a_b"]).swap_remove(0);
+        let names = server_names(["a.b", "a_b", mark.as_str()]);
+        assert_eq!((names[1].as_str(), names[2].as_str()), ("a_b", mark.as_str()));
+        assert_eq!(names.iter().collect::<HashSet<_>>().len(), 3, "{names:?}");
+        // Nor does a tool of a server take the name of another one of its tools.
+        let long = "x".repeat(80);
+        let mark = tool_names("s", [long.as_str()]).swap_remove(0);
+        let mark = mark.strip_prefix("mcp__s__").unwrap();
+        let names = tool_names("s", [long.as_str(), mark]);
+        assert_eq!(names.iter().collect::<HashSet<_>>().len(), 2, "{names:?}");
+        assert_eq!(names[1].strip_prefix("mcp__s__"), Some(mark));
     }
 
     proptest! {

@@ -233,6 +233,11 @@ impl HostHooks {
 fn failed(event: HookEventName, registered: &Registered, callback: &str, error: &AskError) -> HookOutcome {
     let mut outcome = HookOutcome::default();
     if *error == AskError::Withdrawn {
+        // The run is being stopped, and the call with it. Should it not be, nobody has let it pass.
+        if event == HookEventName::PreToolUse {
+            outcome.verdict =
+                Some(HookVerdict::new(Behavior::Deny, callback, format!("The hook {callback}: {error}.")));
+        }
         return outcome;
     }
     // A gate that nobody guards is closed: what cannot be asked about does not run.

@@ -256,3 +256,27 @@ async fn a_flood_of_messages_has_as_many_results() {
     results += ends(host).await.iter().filter(|line| line["type"] == "result").count();
     assert_eq!(results, MANY);
 }
+
+/// A stop takes the questions back that are open. What a hook was not let say is no leave to run.
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_hook_is_interrupted_does_not_run() {
+    for order in ["interrupt", "message"] {
+        let mut host = Host::start(script([acts(), says("done")]), options());
+        let allowed = json!({ "permissions": { "allow": ["act"] } });
+        confirmed(&mut host, "apply_flag_settings", json!({ "settings": allowed })).await;
+        let hooks = json!({ "PreToolUse": [{ "hookCallbackIds": ["h"] }] });
+        confirmed(&mut host, "initialize", json!({ "hooks": hooks })).await;
+        host.say("go").await;
+        host.until("control_request", "hook_callback").await;
+        if order == "interrupt" {
+            host.order("i", json!({}), "interrupt").await;
+        } else {
+            let message = json!({ "role": "user", "content": "stop it" });
+            host.send(json!({ "type": "user", "priority": "now", "message": message })).await;
+        }
+        let result = host.result().await;
+        assert_eq!(result["subtype"], "error_during_execution", "{result}");
+        assert_eq!(host.seen.acted(), 0, "it ran while its hook was being asked ({order})");
+        ends(host).await;
+    }
+}

@@ -24,8 +24,9 @@ enum Deed {
 }
 
 fn deed() -> impl Strategy<Value = Deed> {
-    let text =
-        prop::sample::select(vec!["talk", "act", "wait", "/clear", "/cost", "/context", "/greet x", "/none", ""]);
+    let text = prop::sample::select(vec![
+        "talk", "act", "wait", "/clear", "/compact", "/cost", "/context", "/greet x", "/none", "",
+    ]);
     let place = prop::sample::select(vec!["later", "later", "next", "now"]);
     let order = prop::sample::select(vec![
         ("interrupt", json!({})),
@@ -40,10 +41,13 @@ fn deed() -> impl Strategy<Value = Deed> {
         ("apply_flag_settings", json!({ "settings": { "permissions": { "allow": ["act"] } } })),
         ("apply_flag_settings", json!({ "settings": { "permissions": { "deny": ["act"], "allow": null } } })),
         ("rename_session", json!({ "title": "x" })),
+        ("rewind_files", json!({ "user_message_id": "m0" })),
+        ("stop_task", json!({ "task_id": "none" })),
         ("from_the_future", json!({ "x": 1 })),
     ]);
     let answer = prop::sample::select(vec![
         json!({ "behavior": "allow" }),
+        json!({ "behavior": "allow", "updatedPermissions": [{ "type": "setMode", "mode": "plan", "destination": "session" }] }),
         json!({ "behavior": "deny", "message": "no", "interrupt": true }),
         json!({}),
         json!(7),

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::time::Duration;
 use windlass::crates::types::ToolResultContent;
 use windlass::{CanUseTool, JsonText, McpServers, PermissionAnswer, PermissionRequest, PermissionUpdate, ToolOutput};
@@ -57,7 +58,7 @@ struct Said {
     #[serde(default)]
     updated_input: Option<JsonText>,
     #[serde(default)]
-    updated_permissions: Option<Vec<PermissionUpdate>>,
+    updated_permissions: Option<JsonText>,
     #[serde(default)]
     message: Option<String>,
     #[serde(default)]
@@ -80,7 +81,8 @@ fn read(request: &PermissionRequest, output: &ToolOutput) -> Result<PermissionAn
             if updated_input.as_ref().is_some_and(|input| !input.is_object()) {
                 return Err("`updatedInput` is not an object".to_owned());
             }
-            Ok(PermissionAnswer::Allow { updated_input, updates: said.updated_permissions.unwrap_or_default() })
+            let updates = said.updated_permissions.as_ref().map(updates).transpose()?.unwrap_or_default();
+            Ok(PermissionAnswer::Allow { updated_input, updates })
         }
         "deny" => {
             let message = said.message.filter(|message| !message.is_empty());
@@ -89,6 +91,21 @@ fn read(request: &PermissionRequest, output: &ToolOutput) -> Result<PermissionAn
         }
         other => Err(format!("unknown behavior {other:?}")),
     }
+}
+
+/// The changes that come with an answer.
+fn updates(json: &JsonText) -> Result<Vec<PermissionUpdate>, String> {
+    // A rule whose content is null is not one for the whole tool.
+    #[derive(Deserialize)]
+    struct Rules {
+        #[serde(default)]
+        rules: Vec<BTreeMap<String, Option<String>>>,
+    }
+    let all = json.to::<Vec<Rules>>().map_err(|error| error.to_string())?;
+    if all.iter().flat_map(|update| &update.rules).any(|rule| rule.values().any(Option::is_none)) {
+        return Err("a rule has a part that is null".to_owned());
+    }
+    json.to().map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -120,6 +137,8 @@ mod tests {
             r#"{"behavior":"allow","updatedInput":7}"#,
             r#"{"behavior":"allow","behavior":"deny"}"#,
             r#"{"behavior":"allow","updatedPermissions":[{"type":"?"}]}"#,
+            r#"{"behavior":"allow","updatedPermissions":[{"type":"addRules","behavior":"allow","destination":"session",
+                "rules":[{"toolName":"Bash","ruleContent":null}]}]}"#,
         ] {
             assert!(answer(bad).is_err(), "{bad}");
         }
