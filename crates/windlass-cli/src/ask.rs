@@ -45,10 +45,25 @@ impl CanUseTool for AskAtTerminal {
             Err(_) => return unasked(),
         }
         let _screen = self.screen.lock().await;
-        let asked = tokio::task::spawn_blocking(move || ask(&request, &mut stdin().lock(), &mut stderr().lock()));
-        match asked.await {
+        let mut open = OpenQuestion(true);
+        // Standard error is not locked: who interrupts the run wants to read what becomes of it, while the
+        // thread still waits for a line.
+        let asked = tokio::task::spawn_blocking(move || ask(&request, &mut stdin().lock(), &mut stderr())).await;
+        open.0 = false;
+        match asked {
             Ok(Ok(answer)) => answer,
             _ => unasked(),
+        }
+    }
+}
+
+/// A question whose line is still open on the screen.
+struct OpenQuestion(bool);
+
+impl Drop for OpenQuestion {
+    fn drop(&mut self) {
+        if self.0 {
+            let _ = writeln!(stderr());
         }
     }
 }

@@ -121,13 +121,15 @@ fn servers(args: &RunArgs, cwd: &Path, output: &mut Output) -> anyhow::Result<Op
 /// Says which servers do not answer, and why: the run goes on without their tools.
 fn note_missing(servers: &McpServers, output: &mut Output) -> std::io::Result<()> {
     for server in servers.status() {
-        let why = match server.state {
-            McpServerState::Pending => "has not answered yet: its tools come when it does".to_owned(),
-            McpServerState::NeedsAuth => "wants a login: set a header with a token in its configuration".to_owned(),
-            McpServerState::Failed => server.error.unwrap_or_else(|| "failed".to_owned()),
+        let of = |why: &str| format!("the MCP server {:?} {why}", server.name);
+        let note = match server.state {
+            McpServerState::Pending => of("has not answered yet; its tools come when it does"),
+            McpServerState::NeedsAuth => of("wants a login: give it a header with a token in its configuration"),
+            // The error names it.
+            McpServerState::Failed => server.error.clone().unwrap_or_else(|| of("failed")),
             _ => continue,
         };
-        output.note(&format!("the MCP server {:?}: {why}", server.name))?;
+        output.note(&note)?;
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use crate::terminal::{Terminal, clean};
 use serde::Serialize;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 use windlass::crates::session::{CheckReport, ProjectKey};
 use windlass::crates::store::{JsonlStore, check_file, export_file};
 use windlass::{ContentBlock, Home, Message, SessionId, SessionStore};
@@ -52,8 +53,9 @@ async fn list(cwd: Option<PathBuf>, terminal: Terminal) -> anyhow::Result<i32> {
     for session in store(&home).list(&ProjectKey::of(&project)).await? {
         if terminal.stdout {
             let summary = clean(&session.summary).replace('\n', " ");
-            let summary: String = summary.chars().take(80).collect();
-            writeln!(out, "{}  {:>8} bytes  {summary}", session.session_id, session.file_size)?;
+            let short: String = summary.chars().take(60).collect();
+            let more = if short.len() < summary.len() { "…" } else { "" };
+            writeln!(out, "{}  {:>9}  {short}{more}", session.session_id, age(session.last_modified))?;
         } else {
             jsonl::write(&mut out, &session)?;
         }
@@ -61,13 +63,26 @@ async fn list(cwd: Option<PathBuf>, terminal: Terminal) -> anyhow::Result<i32> {
     Ok(0)
 }
 
+/// How long ago something was, in the largest unit that fits; the time is in milliseconds since 1970.
+fn age(then: u64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let seconds = now.saturating_sub(then / 1000);
+    match seconds {
+        0..60 => "just now".to_owned(),
+        60..3600 => format!("{} min ago", seconds / 60),
+        3600..86_400 => format!("{} h ago", seconds / 3600),
+        _ => format!("{} d ago", seconds / 86_400),
+    }
+}
+
 /// The file of a session that is given by its path or its id.
 fn file(given: &str) -> anyhow::Result<PathBuf> {
     let path = Path::new(given);
     let id = SessionId::from(given.to_ascii_lowercase());
-    if path.exists() || !id.is_uuid() {
+    if path.exists() || (!id.is_uuid() && path.components().count() > 1) {
         return Ok(path.to_path_buf());
     }
+    anyhow::ensure!(id.is_uuid(), "{given:?} is neither a file nor the id of a session");
     let home = Home::from_env().map_err(of_start)?;
     let key = store(&home).find(&id)?;
     let key = key.ok_or_else(|| anyhow::anyhow!("No conversation found with session ID: {given}"))?;

@@ -29,8 +29,9 @@ pub(crate) fn list(terminal: Terminal) -> anyhow::Result<i32> {
     for tool in coding_tools(".").tools() {
         let spec = tool.spec();
         if terminal.stdout {
-            let first = spec.description.lines().next().unwrap_or_default();
-            writeln!(out, "{:<10} {}", spec.name, clean(first))?;
+            let line = spec.description.lines().next().unwrap_or_default();
+            let sentence = line.split_once(". ").map_or(line, |(first, _)| first).trim_end_matches('.');
+            writeln!(out, "{:<14} {}", spec.name, clean(sentence))?;
         } else {
             jsonl::write(&mut out, &spec)?;
         }
