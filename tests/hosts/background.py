@@ -279,5 +279,27 @@ async def print_mode_waits_and_says_the_last(world):
     gone(world)
 
 
+@test
+async def an_interrupt_ends_the_wait_of_print_mode(world):
+    env = {"PATH": os.environ["PATH"], **world.env}
+    steps = [
+        (background("sleep 60"), text("It runs.")),
+        (background("sleep 60"), tool("Bash", command="touch begun; sleep 60")),
+    ]
+    for step in steps:
+        program = subprocess.Popen(
+            [CLI, "-p", play(*step), "--output-format", "stream-json", "--allowedTools", "Bash"],
+            cwd=world.cwd, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        )
+        line = {}
+        while line.get("type") != "result" and "begun" not in world.files():
+            line = json.loads(program.stdout.readline())
+            if line.get("subtype") == "task_started" and "tool" in step[1][0]:
+                await until(lambda: "begun" in world.files(), what="the second command")
+        program.send_signal(signal.SIGINT)
+        program.communicate(timeout=15)
+        gone(world)
+
+
 if __name__ == "__main__":
     common.main()

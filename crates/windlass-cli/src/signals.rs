@@ -48,12 +48,12 @@ impl Signals {
         self.0.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The first interrupt stops the run, the second the process.
+    /// The first interrupt stops the run and what it left in the background, the second the process.
     fn interrupt(&self) {
         let again = self.0.code.swap(130, Ordering::SeqCst) != 0;
         match self.session() {
             Some(session) if !again => {
-                if session.interrupt().is_err() {
+                if session.interrupt().is_err() || session.stop_tasks().is_err() {
                     std::process::exit(130);
                 }
             }

@@ -29,6 +29,14 @@ impl SessionHandle {
         self.order(Order::StopTask(id))
     }
 
+    /// Stops all background work, as [`stop_task`](Self::stop_task) does.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn stop_tasks(&self) -> Result<(), SessionError> {
+        self.order(Order::StopTasks)
+    }
+
     /// Waits until nothing goes on and nothing is about to: every prompt that was
     /// given before is answered, no background work is left, and neither is a run
     /// that its end began. Also ready when the session has ended.
@@ -107,15 +115,17 @@ impl Registry {
         }
     }
 
+    /// Tells all work to stop.
+    pub(crate) fn stop_all(&self) {
+        for task in self.shared.lock().alive.values() {
+            task.cancel.cancel();
+        }
+    }
+
     /// Stops everything and waits until it has ended. Bounded.
     pub(crate) async fn close(&self) {
-        {
-            let mut tasks = self.shared.lock();
-            tasks.closed = true;
-            for task in tasks.alive.values() {
-                task.cancel.cancel();
-            }
-        }
+        self.shared.lock().closed = true;
+        self.stop_all();
         let ended = async { self.shared.count.subscribe().wait_for(|count| *count == 0).await.is_ok() };
         // Each ends within its own grace.
         let _ = tokio::time::timeout(GRACE * 2, ended).await;

@@ -191,6 +191,10 @@ impl Driver {
                 self.background.stop(&id);
                 None
             }
+            Order::StopTasks => {
+                self.background.stop_all();
+                None
+            }
             Order::Quiet(waiting) => {
                 self.quiet.retain(|waiting| !waiting.is_closed());
                 self.quiet.push(waiting);

@@ -25,6 +25,8 @@ pub(crate) enum Order {
     Files(FileOrder),
     /// Background work is to stop.
     StopTask(TaskId),
+    /// All of it.
+    StopTasks,
     /// Somebody waits until nothing goes on.
     Quiet(oneshot::Sender<()>),
 }
