@@ -29,7 +29,21 @@ pub(crate) fn read_text_itself(path: &Path, limit: u64) -> Result<Option<String>
     read(path, limit, false)
 }
 
+/// The bytes of a regular file; `None` if nothing has that name.
+pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ReadError> {
+    read_all(path, limit, true)
+}
+
 fn read(path: &Path, limit: u64, follow: bool) -> Result<Option<String>, ReadError> {
+    let Some(bytes) = read_all(path, limit, follow)? else { return Ok(None) };
+    let text = String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))?;
+    Ok(Some(match text.strip_prefix('\u{feff}') {
+        Some(rest) => rest.to_owned(),
+        None => text,
+    }))
+}
+
+fn read_all(path: &Path, limit: u64, follow: bool) -> Result<Option<Vec<u8>>, ReadError> {
     let file = match open(path, follow) {
         Ok(file) => file,
         Err(error) if is_missing(&error) => {
@@ -48,11 +62,7 @@ fn read(path: &Path, limit: u64, follow: bool) -> Result<Option<String>, ReadErr
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         return Err(ReadError::TooBig);
     }
-    let text = String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))?;
-    Ok(Some(match text.strip_prefix('\u{feff}') {
-        Some(rest) => rest.to_owned(),
-        None => text,
-    }))
+    Ok(Some(bytes))
 }
 
 /// Whether the error says that nothing has the name, also because a parent is a file.

@@ -40,6 +40,7 @@ mod places;
 mod resolve;
 mod resolved;
 mod settings;
+mod shipped;
 mod sources;
 mod trust;
 mod update;

@@ -6,6 +6,7 @@ use crate::places::Places;
 use crate::resolve::{normalized, resolve};
 use crate::resolved::{Resolved, SettingsFile};
 use crate::settings::Settings;
+use crate::shipped::is_shipped;
 use crate::sources::{Layer, SettingSources};
 use crate::trust::{Standing, Trust};
 use std::path::{Path, PathBuf};
@@ -111,6 +112,10 @@ pub fn load(places: &Places, request: &SettingsRequest) -> Result<Loaded, Settin
             file.standing = trust.standing(&places.project, &file.anchor, sources.names(file.layer));
             if let Some(root) = places.project.first() {
                 file.root.clone_from(root);
+                // Where it does not count in full, it does not matter who wrote it.
+                if let (Layer::Local, true, Origin::File(path)) = (file.layer, file.standing.trusted, &file.origin) {
+                    file.shipped = is_shipped(root, path);
+                }
             }
         }
     }

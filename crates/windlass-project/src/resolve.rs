@@ -56,7 +56,10 @@ impl Resolved {
     fn narrow_mode(&mut self, said: Vec<Setting<PermissionMode>>) {
         let otherwise = self.default_mode.as_ref().map(|mode| mode.value).unwrap_or_default();
         for mode in said.iter().filter(|mode| width(mode.value) >= width(otherwise) && mode.value != otherwise) {
-            let who = if mode.layer == Layer::Project { "a project's shared file" } else { "a project nobody trusts" };
+            let who = match mode.layer {
+                Layer::Project => "a project's shared file",
+                _ => "a file that the repository holds, or of a project that nobody trusts,",
+            };
             self.notes.push(Note::new(&mode.origin, format!("{who} cannot widen the mode to {}", mode.value)));
         }
         let narrowest = said.into_iter().min_by_key(|mode| (width(mode.value), mode.value != PermissionMode::Plan));
@@ -153,7 +156,7 @@ impl Reading<'_> {
             }
         };
         let approved = file.standing.approved.mode == Some(mode);
-        if approved || file.layer.may_widen_mode(file.standing.trusted) {
+        if approved || (file.standing.trusted && !file.is_shared()) {
             if self.resolved.default_mode.is_none() {
                 self.resolved.default_mode = Some(self.setting(mode));
             }
@@ -171,7 +174,7 @@ impl Reading<'_> {
         for written in &file.settings.permissions.additional_directories {
             let directory = normalized(&file.anchor.join(written));
             let approved = file.standing.approved.directories.contains(&directory);
-            if !approved && file.layer == Layer::Project && !directory.starts_with(&file.root) {
+            if !approved && file.is_shared() && !directory.starts_with(&file.root) {
                 outside.push(written.display().to_string());
             } else if !approved && !file.standing.trusted {
                 ignored.push(written.display().to_string());
@@ -233,12 +236,12 @@ impl Reading<'_> {
         for (name, value) in usable {
             let setting = self.setting(value.clone());
             self.resolved.env.entry(name.clone()).or_insert_with(|| setting.clone());
-            if file.layer != Layer::Project {
+            if !file.is_shared() {
                 self.resolved.provider_env.entry(name.clone()).or_insert(setting);
             }
         }
         let of_provider: Vec<String> = all.into_iter().filter(|name| concerns_provider(name)).collect();
-        if file.layer == Layer::Project && !of_provider.is_empty() {
+        if file.is_shared() && !of_provider.is_empty() {
             self.note(format!("a project's shared file cannot set up the model provider: {}", names(&of_provider)));
         }
     }

@@ -22,6 +22,8 @@ pub struct SettingsFile {
     pub root: PathBuf,
     /// How far it counts; in full by default.
     pub standing: Standing,
+    /// Whether the repository holds a local file: then others wrote it, and it is treated like a shared one.
+    pub shipped: bool,
     /// What it says.
     pub settings: Settings,
 }
@@ -30,7 +32,7 @@ impl SettingsFile {
     /// A file that counts in full.
     pub fn new(layer: Layer, origin: Origin, anchor: impl Into<PathBuf>, settings: Settings) -> Self {
         let anchor = anchor.into();
-        Self { layer, origin, root: anchor.clone(), anchor, standing: Standing::trusted(), settings }
+        Self { layer, origin, root: anchor.clone(), anchor, standing: Standing::trusted(), shipped: false, settings }
     }
 
     /// Names the root of its project.
@@ -38,6 +40,11 @@ impl SettingsFile {
     pub fn with_root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = root.into();
         self
+    }
+
+    /// Whether others wrote it than those who trust it.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.layer == Layer::Project || self.shipped
     }
 
     /// Says how far it counts.

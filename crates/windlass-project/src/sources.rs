@@ -35,11 +35,6 @@ impl Layer {
         }
     }
 
-    /// Whether its files may set a wider mode than others do.
-    pub(crate) fn may_widen_mode(self, trusted: bool) -> bool {
-        trusted && self != Self::Project
-    }
-
     /// Whether its files lie in the project, where others may have put them.
     pub(crate) fn lies_in_project(self) -> bool {
         matches!(self, Self::Project | Self::Local)

@@ -14,13 +14,32 @@ pub struct GitIndex {
 /// Reads an index. Nothing if it is damaged, of an unknown version, or continued in another file.
 #[must_use]
 pub fn read_index(bytes: &[u8], hash_bytes: usize) -> Option<GitIndex> {
+    let mut index = GitIndex::default();
+    each_entry(bytes, hash_bytes, |mode, name| note(&mut index, mode, name))?;
+    Some(index)
+}
+
+/// Whether an index names this path, as bytes from the top of the working tree, in whatever case. Nothing if the
+/// index cannot be read, as by [`read_index`].
+#[must_use]
+pub fn index_names(bytes: &[u8], hash_bytes: usize, path: &[u8]) -> Option<bool> {
+    let mut found = false;
+    each_entry(bytes, hash_bytes, |mode, name| {
+        found |= name.eq_ignore_ascii_case(path);
+        // In a directory of which the files are not listed it may be.
+        (mode & 0o170_000 != 0o040_000).then_some(())
+    })?;
+    Some(found)
+}
+
+/// Hands out the mode and name of each entry, until one is not taken.
+fn each_entry(bytes: &[u8], hash_bytes: usize, mut take_one: impl FnMut(u32, &[u8]) -> Option<()>) -> Option<()> {
     let mut rest = bytes.strip_prefix(b"DIRC".as_slice())?;
     let version = number(&mut rest)?;
     let entries = number(&mut rest)?;
     if !(2..=4).contains(&version) {
         return None;
     }
-    let mut index = GitIndex::default();
     let mut name = Vec::new();
     for _ in 0..entries {
         let before = rest.len();
@@ -47,9 +66,9 @@ pub fn read_index(bytes: &[u8], hash_bytes: usize) -> Option<GitIndex> {
             let length = before.checked_sub(rest.len())?;
             take(&mut rest, 8 - length % 8)?;
         }
-        note(&mut index, mode, &name)?;
+        take_one(mode, &name)?;
     }
-    extensions_are_known(rest, hash_bytes).then_some(index)
+    extensions_are_known(rest, hash_bytes).then_some(())
 }
 
 fn note(index: &mut GitIndex, mode: u32, name: &[u8]) -> Option<()> {

@@ -1,0 +1,41 @@
+//! Whether a local settings file came with its repository.
+
+use crate::file::{ReadError, read_bytes, read_text};
+use std::path::{Path, PathBuf};
+use windlass_permission::git::index_names;
+
+/// Most bytes of an index: about 300,000 files.
+const MOST_INDEX: u64 = 32 * 1024 * 1024;
+/// Most bytes of a file that names a git directory.
+const MOST_NAME: u64 = 64 * 1024;
+/// Lengths of the hashes in an index: SHA-1, SHA-256.
+const HASHES: [usize; 2] = [20, 32];
+
+/// Whether the repository at `root` holds a file below it, or a link leads to it, so that others may have written
+/// it. What cannot be found out counts as held. Without a repository nobody can know, and it counts as the user's.
+pub(crate) fn is_shipped(root: &Path, file: &Path) -> bool {
+    if !file.canonicalize().is_ok_and(|resolved| resolved == *file) {
+        return true;
+    }
+    let Ok(below) = file.strip_prefix(root) else { return true };
+    let name = below.components().map(|part| part.as_os_str().as_encoded_bytes()).collect::<Vec<_>>().join(&b'/');
+    match index_of(root) {
+        Ok(None) => false,
+        Ok(Some(index)) => HASHES.into_iter().find_map(|hash| index_names(&index, hash, &name)).unwrap_or(true),
+        Err(_) => true,
+    }
+}
+
+/// The bytes of the index of the repository at `root`, if there is one.
+fn index_of(root: &Path) -> Result<Option<Vec<u8>>, ReadError> {
+    let git = root.join(".git");
+    let directory = if git.is_file() {
+        // A working tree of a repository that is elsewhere.
+        let text = read_text(&git, MOST_NAME)?.unwrap_or_default();
+        let named = text.strip_prefix("gitdir:").map(str::trim).map(PathBuf::from);
+        root.join(named.ok_or_else(|| std::io::Error::other("it names no git directory"))?)
+    } else {
+        git
+    };
+    read_bytes(&directory.join("index"), MOST_INDEX)
+}
