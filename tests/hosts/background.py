@@ -234,6 +234,12 @@ async def a_killed_program_leaves_nothing(world):
     host.process.wait()
     gone(world)
     assert "ended" not in world.files()
+    # Whoever goes on with the session is told.
+    host = Host(world, "--continue")
+    host.send(user(play(TEXTS)))
+    contains(host.result()["result"], "<status>stopped</status>")
+    host.close_input()
+    equal(host.exit(), 0)
 
 
 @test

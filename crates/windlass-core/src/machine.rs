@@ -136,7 +136,7 @@ impl Machine {
             warned_unpriced: false,
             mode_before_plan: PermissionMode::Default,
             history_replaced: false,
-            tasks: Tasks::default(),
+            tasks: Tasks::left_by(log),
             closing: false,
             final_append: None,
             next_effect: 0,

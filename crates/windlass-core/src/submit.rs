@@ -181,7 +181,9 @@ impl Machine {
     /// Closes the session: SessionEnd hooks, then everything becomes durable.
     pub(crate) fn close(&mut self) {
         // Whoever resumes the session should not wait for work that is gone.
-        if let Some(entry) = self.record_news() {
+        if self.opened
+            && let Some(entry) = self.record_news()
+        {
             self.append(vec![entry], false);
         }
         if self.opened && self.config.listens(HookEventName::SessionEnd, None) {

@@ -8,9 +8,11 @@ use crate::machine::Phase;
 use crate::run::Run;
 use crate::{Effect, EffectId, Machine};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use windlass_context::{reminder, task_notification};
 use windlass_types::{
-    ContentBlock, Continuation, Entry, EntryId, EventKind, RunId, RunOrigin, TaskEnded, TaskId, TaskInfo, TaskStatus,
+    ContentBlock, Continuation, Entry, EntryId, EntryKind, EventKind, JsonText, RunId, RunOrigin, TaskEnded, TaskId,
+    TaskInfo, TaskKind, TaskStatus, ToolUseId,
 };
 
 /// How many runs in a row may begin by themselves. Then news waits for the next
@@ -49,6 +51,32 @@ struct News {
 }
 
 impl Tasks {
+    /// What a log tells of: work whose end is not in it is gone, since the process that kept it is.
+    pub(crate) fn left_by(log: &[Entry]) -> Self {
+        let mut lost: Vec<TaskEnded> = Vec::new();
+        for entry in log {
+            match &entry.kind {
+                EntryKind::ToolResult(entry) => {
+                    let Some(fields) = entry.structured.as_ref().and_then(named_task) else { continue };
+                    match fields {
+                        Named::Started(id, file) => lost.push(gone(id, file, &entry.result.tool_use_id)),
+                        Named::Stopped(id) => lost.retain(|ended| ended.info.id != id),
+                    }
+                }
+                EntryKind::User(user) if user.is_meta && !lost.is_empty() => {
+                    let texts: Vec<&str> = user.content.iter().filter_map(ContentBlock::as_text).collect();
+                    lost.retain(|ended| {
+                        let name = format!("<task-id>{}</task-id>", ended.info.id);
+                        !texts.iter().any(|text| text.contains(&name))
+                    });
+                }
+                _ => {}
+            }
+        }
+        let news = lost.iter().map(|ended| News { text: task_notification(ended), wakes: false }).collect();
+        Self { news, ..Self::default() }
+    }
+
     /// Whether the model should hear of something now.
     fn wakes(&self) -> bool {
         self.news.iter().any(|news| news.wakes)
@@ -70,6 +98,32 @@ impl Tasks {
     pub(crate) fn forget(&mut self) {
         *self = Self::default();
     }
+}
+
+/// What the data of a result says of background work.
+enum Named {
+    Started(TaskId, Option<PathBuf>),
+    Stopped(TaskId),
+}
+
+fn named_task(structured: &JsonText) -> Option<Named> {
+    // Nearly all results say nothing of the kind, and are not read.
+    if !structured.as_str().contains("\"backgroundTaskId\"") && !structured.as_str().contains("\"task_id\"") {
+        return None;
+    }
+    let fields: BTreeMap<String, JsonText> = structured.to().ok()?;
+    let text = |name: &str| fields.get(name)?.to::<String>().ok();
+    match (text("backgroundTaskId"), text("task_id"), text("task_type")) {
+        (Some(id), ..) => Some(Named::Started(id.into(), text("rawOutputPath").map(PathBuf::from))),
+        (None, Some(id), Some(_)) => Some(Named::Stopped(id.into())),
+        _ => None,
+    }
+}
+
+fn gone(id: TaskId, file: Option<PathBuf>, tool_use_id: &ToolUseId) -> TaskEnded {
+    let mut info = TaskInfo::new(id, TaskKind::LocalBash, "", tool_use_id.clone());
+    info.output_file = file;
+    TaskEnded::new(info, TaskStatus::Stopped, "It was stopped: the process that kept it going has ended.")
 }
 
 impl Machine {

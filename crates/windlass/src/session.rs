@@ -1,8 +1,8 @@
 //! Opening sessions.
 
+use crate::checkpoints::checkpoints;
 #[cfg(feature = "mcp")]
 use crate::mcp::Joined;
-use crate::checkpoints::checkpoints;
 use crate::resume::{Chosen, choose};
 use crate::{Error, Options};
 use std::ffi::OsString;
@@ -78,7 +78,7 @@ impl SessionBuilder {
     /// A directory or a rule cannot be used.
     pub fn policy(&self) -> Result<Policy, Error> {
         let cwd = working_directory(&self.options)?;
-        policy(&self.options, &cwd)
+        policy(&self.options, &cwd, &mut Vec::new())
     }
 }
 
@@ -88,10 +88,11 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
     let ids = SystemIds::default();
     let store = store(&options);
     let Chosen { id, must_exist, fork_of, point } = choose(&options, &cwd, store.as_deref(), &ids).await?;
-    let mut policy = policy(&options, &cwd)?;
+    let mut notices = Vec::new();
+    let mut policy = policy(&options, &cwd, &mut notices)?;
     let project = ProjectKey::of(&cwd);
     let artifacts = artifacts(&options, &project, &id);
-    let scratch = std::env::temp_dir().join(format!("windlass-{:032x}", ids.bits()));
+    let scratch = absolute(&cwd, &std::env::temp_dir()).join(format!("windlass-{:032x}", ids.bits()));
     // The model may read back what was kept for it.
     let rule = format!("Read(/{}/**)", artifacts.as_ref().unwrap_or(&scratch).display());
     let _ = policy.add_rules(windlass_types::RuleSource::Session, Behavior::Allow, &[rule], &cwd);
@@ -138,7 +139,8 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
         (persistence.must_exist, persistence.fork_of, persistence.point) = (must_exist, fork_of, point);
         config = config.with_persistence(persistence);
     }
-    let session = Session::open(config).await?;
+    let mut session = Session::open(config).await?;
+    session.notices.splice(..0, notices);
     #[cfg(feature = "mcp")]
     if let Some(joined) = mcp {
         joined.follow(session.handle.clone());
@@ -160,7 +162,8 @@ fn directory(role: &'static str, path: &Path) -> Result<PathBuf, Error> {
     Ok(resolved)
 }
 
-fn policy(options: &Options, cwd: &Path) -> Result<Policy, Error> {
+/// What the agent may do; what is odd about the program's own rules is appended to `notices`.
+fn policy(options: &Options, cwd: &Path, notices: &mut Vec<String>) -> Result<Policy, Error> {
     let permissions = &options.permissions;
     let mut config = PolicyConfig::new(cwd);
     for extra in &options.additional_directories {
@@ -177,8 +180,8 @@ fn policy(options: &Options, cwd: &Path) -> Result<Policy, Error> {
     for set in &permissions.rules {
         let anchor = set.anchor.as_deref().unwrap_or(cwd);
         for warning in policy.add_rules(set.source, set.behavior, &set.rules, anchor)? {
-            if set.strict && warning.ignored {
-                return Err(Error::Rule(warning.into()));
+            if set.noted && warning.ignored {
+                notices.push(warning.to_string());
             }
             tracing::warn!(%warning, "a permission rule has no effect");
         }

@@ -3,8 +3,10 @@
 use crate::check::tells_of;
 use crate::sequences::{call, check, is_run, sim, text};
 use crate::sim::{Going, Sim, config};
-use windlass_core::{Input, Prompt};
-use windlass_types::{ContextChange, EntryKind, EventKind, HookEventName, RunOrigin, ToolOutcome};
+use windlass_core::{Effect, Input, Machine, Output, Prompt};
+use windlass_types::{
+    ContextChange, Entry, EntryKind, EventKind, HookEventName, JsonText, RunOrigin, Timestamp, ToolOutcome,
+};
 
 /// A world in which a call left work behind, and its run has ended.
 fn left(script: &[&[windlass_types::ContentBlock]]) -> Sim {
@@ -222,4 +224,48 @@ fn no_hook_judges_what_the_runtime_says() {
     assert!(sim.going.iter().all(|(_, going)| !matches!(going, Going::Hooks(_))));
     sim.play();
     assert_eq!(origins(&sim), [RunOrigin::User, RunOrigin::TaskNotification]);
+}
+
+/// What the model reads with a prompt in a session over these entries, and what is then in the log.
+fn resumed(log: &[Entry]) -> (String, Vec<Entry>) {
+    let mut machine = Machine::new(config(), log);
+    assert!(machine.is_quiet(), "it begins by itself");
+    machine.handle(Timestamp::from_millis(9_000), Input::Prompt(Prompt::text("and?")));
+    let (mut said, mut log) = (String::new(), log.to_vec());
+    while let Some(output) = machine.poll() {
+        match output {
+            Output::Effect(_, Effect::Append { entries, .. }) => log.extend(entries),
+            Output::Effect(_, Effect::CallModel(request)) => {
+                said = request.messages.iter().map(|message| message.json()).collect();
+            }
+            _ => {}
+        }
+    }
+    (said, log)
+}
+
+#[test]
+fn who_resumes_a_session_reads_once_what_a_kill_ended() {
+    for (stopped, expected) in [(false, 1), (true, 0)] {
+        let mut sim = left(&[&[call("s", "Net", "/y")], &[text("Yes.")]]);
+        let structured = |json: &str| Some(JsonText::parse(json).unwrap());
+        let run = sim.take(is_run);
+        let mut outcome = ToolOutcome::ok("it runs");
+        outcome.structured = structured(r#"{"backgroundTaskId":"b1","rawOutputPath":"/o"}"#);
+        sim.input(Input::Ran(run, Box::new(outcome)));
+        sim.play_except(is_run);
+        let run = sim.take(is_run);
+        let mut outcome = ToolOutcome::ok("done");
+        if stopped {
+            outcome.structured = structured(r#"{"task_id":"b1","task_type":"local_bash"}"#);
+        }
+        sim.input(Input::Ran(run, Box::new(outcome)));
+        play_but_tasks(&mut sim);
+        // The process is killed here.
+        let (said, log) = resumed(&sim.log);
+        assert_eq!(said.matches("<task-id>b1</task-id>").count(), expected, "{said}");
+        assert_eq!(said.matches("<output-file>/o</output-file>").count(), expected, "{said}");
+        let (said, _) = resumed(&windlass_session::repair(log).0);
+        assert_eq!(said.matches("<task-id>b1</task-id>").count(), expected, "{said}");
+    }
 }
