@@ -61,13 +61,6 @@ impl RuleWarning {
     }
 }
 
-/// For whoever takes no rule without effect.
-impl From<RuleWarning> for RuleError {
-    fn from(warning: RuleWarning) -> Self {
-        Self { rule: warning.rule, problem: warning.problem }
-    }
-}
-
 impl fmt::Display for RuleWarning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fate = if self.ignored { " (ignored)" } else { "" };

@@ -101,7 +101,7 @@ pub struct Session {
     pub handle: SessionHandle,
     /// Its events. Dropping them closes the session.
     pub events: EventStream,
-    /// What was found while its log was loaded, for the host to show.
+    /// What was found while it was opened, for the host to show.
     pub notices: Vec<String>,
 }
 

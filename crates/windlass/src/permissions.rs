@@ -27,8 +27,8 @@ pub(crate) struct Rules {
     pub(crate) source: RuleSource,
     pub(crate) behavior: Behavior,
     pub(crate) rules: Vec<String>,
-    /// Whether each must be usable: a typo of the program is not found out on the way.
-    pub(crate) strict: bool,
+    /// Whether the session says which of them cannot be used: those of the program, which nobody else checks.
+    pub(crate) noted: bool,
     /// Where patterns with a leading `/` start; the working directory if nobody says.
     pub(crate) anchor: Option<PathBuf>,
 }
@@ -69,26 +69,28 @@ impl Permissions {
         self
     }
 
-    /// Allows calls by rule, such as `Bash(cargo test *)`, `Edit(src/**)` or `mcp__server`. With a rule that cannot
-    /// be used, the session does not open ([`Error::Rule`](crate::Error::Rule)).
+    /// Allows calls by rule, such as `Bash(cargo test *)`, `Edit(src/**)` or `mcp__server`. A rule that
+    /// cannot be used allows nothing; [`Run::notices`](crate::Run::notices) and `Session::notices` name it.
     pub fn allow<R: Into<String>>(self, rules: impl IntoIterator<Item = R>) -> Self {
-        self.strict_rules(Behavior::Allow, rules)
+        self.noted_rules(Behavior::Allow, rules)
     }
 
-    /// Denies calls by rule. Nothing lifts a deny.
+    /// Denies calls by rule. Nothing lifts a deny. With a rule that cannot be used, the session does not open
+    /// ([`Error::Rule`](crate::Error::Rule)).
     pub fn deny<R: Into<String>>(self, rules: impl IntoIterator<Item = R>) -> Self {
-        self.strict_rules(Behavior::Deny, rules)
+        self.noted_rules(Behavior::Deny, rules)
     }
 
-    /// Asks about calls by rule, whatever the mode and the allow rules say.
+    /// Asks about calls by rule, whatever the mode and the allow rules say. With a rule that cannot be used, the
+    /// session does not open.
     pub fn ask_about<R: Into<String>>(self, rules: impl IntoIterator<Item = R>) -> Self {
-        self.strict_rules(Behavior::Ask, rules)
+        self.noted_rules(Behavior::Ask, rules)
     }
 
-    fn strict_rules<R: Into<String>>(self, behavior: Behavior, rules: impl IntoIterator<Item = R>) -> Self {
+    fn noted_rules<R: Into<String>>(self, behavior: Behavior, rules: impl IntoIterator<Item = R>) -> Self {
         let mut permissions = self.with_rules(RuleSource::CliArg, behavior, rules);
         if let Some(added) = permissions.rules.last_mut() {
-            added.strict = true;
+            added.noted = true;
         }
         permissions
     }
@@ -116,7 +118,7 @@ impl Permissions {
         rules: impl IntoIterator<Item = R>,
     ) -> Self {
         let rules = rules.into_iter().map(Into::into).collect();
-        self.rules.push(Rules { source, behavior, rules, strict: false, anchor: None });
+        self.rules.push(Rules { source, behavior, rules, noted: false, anchor: None });
         self
     }
 

@@ -130,8 +130,9 @@ impl Run {
         }
     }
 
-    /// What was found while an earlier session was loaded: damaged lines, calls
-    /// whose outcome is unknown. Empty before the first event.
+    /// What was found while the session was opened: allow rules that cannot be
+    /// used, damaged lines of an earlier session, calls whose outcome is unknown.
+    /// Empty before the first event.
     pub fn notices(&self) -> &[String] {
         &self.notices
     }

@@ -337,17 +337,19 @@ fn without_a_home_sessions_need_a_place_and_nothing_else_does() {
 }
 
 #[tokio::test]
-async fn a_rule_of_the_program_that_cannot_be_used_is_an_error() {
-    for permissions in [
-        Permissions::new().allow(["Bash("]),
-        Permissions::new().deny(["Bash("]),
-        Permissions::new().ask_about(["Bash("]),
-    ] {
-        let error = query("x").provider(ScriptedModel::new(Script::new())).permissions(permissions).await.unwrap_err();
+async fn rules_that_cannot_be_used_are_named() {
+    for permissions in [Permissions::new().deny(["Bash("]), Permissions::new().ask_about(["Bash("])] {
+        let error = query("x").provider(says("ok")).permissions(permissions).await.unwrap_err();
         assert!(matches!(&error, Error::Rule(_)) && error.to_string().contains("parenthesis"), "{error:?}");
     }
-    // A file that somebody else wrote keeps nobody from working.
+    let mut run = query("x").provider(says("ok")).permissions(Permissions::new().allow(["Read", "Bash("])).stream();
+    while run.next().await.unwrap().is_some() {}
+    // Also when the run is over.
+    let [notice] = run.notices() else { panic!("{:?}", run.notices()) };
+    assert!(notice.contains("`Bash(`") && notice.contains("ignored"), "{notice}");
+    // Whoever reads rules from a file says so in its own words.
     let permissions = Permissions::new().with_rules(RuleSource::UserSettings, Behavior::Allow, ["Bash("]);
-    let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("ok")));
-    assert_eq!(query("x").provider(model).permissions(permissions).await.unwrap().text, "ok");
+    let mut run = query("x").provider(says("ok")).permissions(permissions).stream();
+    while run.next().await.unwrap().is_some() {}
+    assert_eq!(run.notices(), [""; 0]);
 }
