@@ -116,7 +116,7 @@ pub(crate) struct RunArgs {
     /// With --resume or --continue: go on in a copy, and leave the session as it is
     #[arg(long, help_heading = "Session")]
     pub(crate) fork_session: bool,
-    /// The id of the new session, or of the copy, a UUID
+    /// The id of the new session, or of the copy, a UUID. If there is a session of this id, it goes on
     #[arg(long, value_name = "UUID", help_heading = "Session")]
     pub(crate) session_id: Option<String>,
     /// Write nothing about the session to disk

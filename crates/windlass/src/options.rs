@@ -274,8 +274,8 @@ macro_rules! option_methods {
                 self
             }
 
-            /// The id of the new session, a UUID. Default: random. A session that goes on keeps its id, unless
-            /// it goes on in a copy.
+            /// The id of the new session, a UUID; if the working directory has a session of this id, it goes on.
+            /// Default: random. A session that is resumed keeps its id, unless it goes on in a copy.
             pub fn session_id(mut self, id: impl Into<String>) -> Self {
                 self.options.branch.session_id = Some(id.into());
                 self
