@@ -9,6 +9,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use windlass_session::{CheckpointError, CheckpointErrorKind};
 
 /// Longest line of the index: several times the longest path.
@@ -17,6 +18,10 @@ const LONGEST_LINE: u64 = 64 * 1024;
 /// An index that is longer is written anew when it is opened, with at most so many files.
 const LONG_INDEX: u64 = 16 * 1024 * 1024;
 const MOST_FILES: usize = 40_000;
+
+/// How often, and how long apart, a lock is tried again that is held.
+const TRIES: u32 = 10;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Contents and the index as files of a directory.
 #[derive(Debug)]
@@ -66,7 +71,16 @@ impl Disk {
             Err(error) if error.kind() == ErrorKind::NotFound && !create => return Ok(None),
             opened => opened.map_err(|error| failed(&path, "open", &error))?,
         };
-        match file.try_lock() {
+        let mut locked = file.try_lock();
+        for _ in 0..TRIES {
+            if !matches!(locked, Err(TryLockError::WouldBlock)) {
+                break;
+            }
+            // A program that is just being started holds the locks of whoever starts it for a moment.
+            std::thread::sleep(PAUSE);
+            locked = file.try_lock();
+        }
+        match locked {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return Err(CheckpointError::new(

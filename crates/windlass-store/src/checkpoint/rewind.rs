@@ -4,7 +4,7 @@ use super::engine::{Engine, link_or_like, seen};
 use super::lines;
 use super::record::{Kind, Record, State};
 use super::shelf::Shelf;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use windlass_session::{CheckpointError, FileChange, NotRestored, NotRestoredKind, Rewind, RewindOptions, RewoundFile};
 use windlass_tool::{WholeFile, WorkspaceError};
 use windlass_types::EntryId;
@@ -107,7 +107,9 @@ impl<S: Shelf> Engine<S> {
     /// Compares a file with what it was.
     async fn find_out(&self, path: &Path, then: State, options: &RewindOptions) -> Result<Found, CheckpointError> {
         use NotRestoredKind::{CannotKeep, Conflict, Link, NotKept, Outside};
-        if !options.directories.iter().any(|directory| path.starts_with(directory)) {
+        // A path that climbs may begin in a directory and end outside of it.
+        let climbs = path.components().any(|part| part == Component::ParentDir);
+        if climbs || !options.directories.iter().any(|directory| path.starts_with(directory)) {
             return Ok(left(path, Outside, "it is not in the workspace"));
         }
         if let State::Unkept { why } = then {

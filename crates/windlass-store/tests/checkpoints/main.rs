@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
 #![cfg(unix)]
 
+mod attacks;
 mod damage;
 mod kill;
 mod kit;

@@ -98,9 +98,13 @@ async fn links_swapped_in_at_any_moment_lead_nowhere() {
         std::thread::spawn(move || {
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
                 fs::rename(&way, &aside).unwrap();
-                symlink(&secret, &way).unwrap();
-                fs::remove_file(&way).unwrap();
-                fs::rename(&aside, &way).unwrap();
+                if symlink(&secret, &way).is_ok() {
+                    fs::remove_file(&way).unwrap();
+                }
+                // A rewind may have made the directory anew, to put the file back.
+                while fs::rename(&aside, &way).is_err() {
+                    let _ = fs::remove_dir_all(&way);
+                }
             }
         })
     };
