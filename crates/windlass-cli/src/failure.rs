@@ -53,7 +53,9 @@ pub(crate) fn of_start(error: Error) -> anyhow::Error {
         Error::NothingToBranchFrom => "--fork-session goes with --resume or --continue",
         Error::IdOfResumed => "--session-id goes with --resume or --continue only if --fork-session is there as well",
         Error::Mode(_) => "the mode bypassPermissions needs --dangerously-skip-permissions",
-        Error::NoHome => "there is no place for sessions: set WINDLASS_HOME or HOME, or use --no-session-persistence",
+        Error::NoHome => {
+            "there is no place for sessions: set WINDLASS_HOME or HOME to an absolute path, or use --no-session-persistence"
+        }
         Error::EmptyPrompt => "the prompt is empty: give it as `windlass -p PROMPT`, or on standard input",
         _ => return anyhow::anyhow!("{error}"),
     };

@@ -19,11 +19,15 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 use windlass::crates::mcp::McpServerState;
 use windlass::{
     Error, Event, EventKind, Home, McpServers, Outcome, PermissionMode, Query, Run, RunResult, Toolkit, coding_tools,
     query,
 };
+
+/// How long background work may go on before it is said that it is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Runs a prompt and returns the exit code.
 pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32> {
@@ -136,14 +140,23 @@ fn note_missing(servers: &McpServers, output: &mut Output) -> std::io::Result<()
 
 /// Shows a run until its end.
 async fn watch(run: &mut Run, output: &mut Output, asker: Option<&AskAtTerminal>) -> anyhow::Result<Option<RunResult>> {
-    let mut result = None;
+    let (mut result, mut told) = (None, false);
     loop {
         let event = match ready_event(run).await {
             Some(ready) => ready,
             None => {
                 // Nothing more is there: whoever reads our output should not wait for it.
                 output.flush()?;
-                run.next().await
+                // Behind an answer it would look as if nothing went on.
+                let patience = if result.is_some() && !told { PATIENCE } else { Duration::MAX };
+                match tokio::time::timeout(patience, run.next()).await {
+                    Ok(event) => event,
+                    Err(_) => {
+                        told = true;
+                        output.note("waiting for commands in the background; Ctrl-C ends them")?;
+                        continue;
+                    }
+                }
             }
         };
         match event {

@@ -176,3 +176,12 @@ fn nothing_of_the_model_rules_a_terminal_through_notes() {
     let ran = place.run(&["-p", "x", "--verbose"]).with_code(0);
     assert!(!ran.stderr.contains('\u{1b}') && !ran.stderr.contains('\u{7}'), "{:?}", ran.stderr);
 }
+
+#[test]
+fn whoever_waits_for_commands_in_the_background_is_told() {
+    let slow = call("Bash", &json!({ "command": "sleep 2", "run_in_background": true }));
+    let place = Place::with_turns(&[slow, text("Started."), text("Ended.")]);
+    let ran = place.run(&["-p", "x", "--allowedTools", "Bash"]).with_code(0);
+    assert!(ran.stderr.contains("waiting for commands in the background; Ctrl-C"), "{}", ran.stderr);
+    assert_eq!(ran.stdout.trim(), "Ended.");
+}
