@@ -11,7 +11,7 @@ use crate::failure::{Usage, of_start};
 use crate::jsonl;
 use crate::terminal::{Terminal, clean};
 use serde::Serialize;
-use std::io::{Write, stdout};
+use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use windlass::crates::session::{CheckReport, ProjectKey};
@@ -50,7 +50,11 @@ async fn list(cwd: Option<PathBuf>, terminal: Terminal) -> anyhow::Result<i32> {
         .map_err(|error| anyhow::anyhow!("the directory {} cannot be used: {error}", cwd.display()))?;
     let mut out = stdout().lock();
     let home = Home::from_env().map_err(of_start)?;
-    for session in store(&home).list(&ProjectKey::of(&project)).await? {
+    let sessions = store(&home).list(&ProjectKey::of(&project)).await?;
+    if terminal.stdout && sessions.is_empty() {
+        let _ = writeln!(stderr(), "no sessions in {}", clean(&project.to_string_lossy()));
+    }
+    for session in sessions {
         if terminal.stdout {
             let summary = clean(&session.summary).replace('\n', " ");
             let short: String = summary.chars().take(60).collect();
