@@ -1,10 +1,11 @@
 //! The tool calls of one assistant message.
 
 use crate::{EffectId, Unprepared};
+use std::sync::Arc;
 use windlass_permission::CallFacts;
 use windlass_types::{
-    Access, CallDigest, ContextChange, Decision, EntryId, HookVerdict, JsonText, Timestamp, ToolOutcome, ToolUse,
-    ToolUseId,
+    Access, CallDigest, ContextChange, Decision, EntryId, HookVerdict, JsonText, Timestamp, ToolOutcome, ToolSpec,
+    ToolUse, ToolUseId,
 };
 
 /// The tool calls of one assistant message, in call order.
@@ -34,6 +35,8 @@ pub(crate) struct Call {
     pub(crate) facts: Option<Box<CallFacts>>,
     /// The effect that read it.
     pub(crate) prepared: Option<EffectId>,
+    /// The tool that it was read for, if that was offered.
+    pub(crate) tool: Option<Arc<ToolSpec>>,
     pub(crate) title: String,
     pub(crate) read_only: bool,
     /// Whether the hooks were asked, and what they said.
@@ -96,6 +99,7 @@ impl Call {
             unusable,
             facts: None,
             prepared: None,
+            tool: None,
             title: String::new(),
             read_only: false,
             hooked: false,

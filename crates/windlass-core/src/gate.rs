@@ -3,10 +3,11 @@
 use crate::batch::Stage;
 use crate::machine::Phase;
 use crate::{Effect, EffectId, Machine, Prepared, Unprepared};
+use std::sync::Arc;
 use windlass_context::runtime_text;
 use windlass_types::{
     AuditedDecision, Behavior, Decision, DecisionReason, EntryKind, EventKind, HookCall, HookEventName, HookOutcome,
-    JsonText, PermissionAnswer, PermissionRequest, PermissionUpdate, StateChange, Status, ToolOutcome,
+    JsonText, PermissionAnswer, PermissionRequest, PermissionUpdate, StateChange, Status, ToolOutcome, ToolSpec,
 };
 
 impl Machine {
@@ -15,11 +16,37 @@ impl Machine {
         let cwd = self.state.cwd().to_path_buf();
         let Some(call) = self.batch.calls.get(at) else { return };
         let call = call.current();
+        let tool = self.offered(&call.name);
         let effect = self.effect(Effect::Prepare { call, cwd });
         if let Some(call) = self.batch.calls.get_mut(at) {
+            call.tool = tool;
             call.facts = None;
             call.prepared = Some(effect);
             call.stage = Stage::Preparing(effect);
+        }
+    }
+
+    fn offered(&self, name: &str) -> Option<Arc<ToolSpec>> {
+        self.config.tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    /// Offers other tools. What was said, or is being asked, of a tool does not hold for another one of its name.
+    pub(crate) fn set_tools(&mut self, tools: Arc<[Arc<ToolSpec>]>) {
+        self.config.tools = tools;
+        for at in 0..self.batch.calls.len() {
+            let Some(name) = self.batch.calls.get(at).map(|call| call.original.name.clone()) else { return };
+            let now = self.offered(&name);
+            let Some(call) = self.batch.calls.get_mut(at) else { return };
+            if now.is_none() || call.tool.is_none() || call.tool == now {
+                continue;
+            }
+            call.approve_next = false;
+            if let Stage::Asking(effect) = call.stage {
+                call.hooked = false;
+                call.hook_verdict = None;
+                self.effect(Effect::Cancel(effect));
+                self.prepare(at);
+            }
         }
     }
 

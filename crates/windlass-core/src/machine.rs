@@ -187,7 +187,7 @@ impl Machine {
             Input::SetPermissionMode(mode) => self.set_permission_mode(mode),
             Input::SetThinking(thinking) => self.config.thinking = thinking,
             Input::SetEffort(effort) => self.config.effort = effort,
-            Input::SetTools(tools) => self.config.tools = tools,
+            Input::SetTools(tools) => self.set_tools(tools),
             Input::UpdatePermissions(updates) => self.apply_updates(&updates),
             Input::SetHooks(hooks) => {
                 self.config.hooks = hooks;

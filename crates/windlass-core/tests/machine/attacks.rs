@@ -5,10 +5,11 @@ use crate::render::render;
 use crate::sequences::{call, is_ask, is_run, sim, text};
 use crate::sim::{Going, config};
 use crate::tools;
+use std::sync::Arc;
 use windlass_core::Input;
 use windlass_types::{
     Behavior, HookEventName, HookOutcome, HookVerdict, JsonText, PermissionAnswer, PermissionMode, PermissionUpdate,
-    UpdateDestination,
+    ToolSpec, UpdateDestination,
 };
 
 fn is_append(going: &Going) -> bool {
@@ -86,5 +87,38 @@ fn what_is_said_beside_a_call_is_no_summary() {
         let first = sim.conversation().concat();
         assert_eq!(first.contains("One."), is_kept, "{first}");
         assert_eq!(runs(&sim), [""; 0], "the call of a summary ran");
+    }
+}
+
+/// What the user is asked about is the tool that is there: if another one takes its name, the question is put anew,
+/// and an input that the user changed for the old one is not approved for the new one.
+#[test]
+fn an_answer_about_a_tool_says_nothing_of_another_one_of_its_name() {
+    let tools = |says: &str| -> Arc<[Arc<ToolSpec>]> {
+        Arc::from([Arc::new(ToolSpec::new("Write", says, JsonText::empty_object()))])
+    };
+    for changed in [false, true] {
+        let mut config = config();
+        config.tools = tools("Writes notes.");
+        let mut sim = sim(config, &[&[call("t1", "Write", "a")], &[text("I see.")]]);
+        sim.play_except(is_ask);
+        // The same tools again change nothing.
+        sim.input(Input::SetTools(tools("Writes notes.")));
+        assert_eq!(lines(&sim, "asked about t1").len(), 1);
+        let updated_input = changed.then(|| JsonText::parse(r#"{"path":"b"}"#).unwrap());
+        let allow = PermissionAnswer::Allow { updated_input, updates: Vec::new() };
+        if changed {
+            // It takes the place while the changed input is being read.
+            sim.says(allow.clone());
+            sim.input(Input::SetTools(tools("Writes anything.")));
+        } else {
+            sim.input(Input::SetTools(tools("Writes anything.")));
+        }
+        sim.play_except(|going| is_ask(going) || is_run(going));
+        assert_eq!(runs(&sim), [""; 0], "it runs with an answer about another tool");
+        assert_eq!(lines(&sim, "asked about t1").len(), 2);
+        sim.says(PermissionAnswer::allow());
+        sim.play_except(is_run);
+        assert_eq!(runs(&sim).len(), 1);
     }
 }
