@@ -75,7 +75,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub(crate) agent: Option<String>,
     /// More agents: a file, or JSON text, with `{"name":{"description":"..","prompt":".."}}`
-    #[arg(long, value_name = "FILE_OR_JSON", help_heading = "Model")]
+    #[arg(long, value_name = "FILE|JSON", help_heading = "Model")]
     pub(crate) agents: Option<String>,
     /// Replace the system prompt
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, help_heading = "Model")]
@@ -165,7 +165,7 @@ pub(crate) struct PermissionArgs {
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct McpArgs {
     /// MCP servers whose tools are offered: a file, or JSON text, with `{"mcpServers":{..}}`
-    #[arg(long, value_name = "FILE_OR_JSON", help_heading = "Tools and permissions")]
+    #[arg(long, value_name = "FILE|JSON", help_heading = "Tools and permissions")]
     pub(crate) mcp_config: Vec<String>,
     /// Use no other MCP servers than those of --mcp-config
     #[arg(long, help_heading = "Tools and permissions")]
@@ -264,7 +264,7 @@ pub(crate) struct AgentsListArgs {
     #[arg(long)]
     pub(crate) json: bool,
     /// More agents: a file, or JSON text
-    #[arg(long, value_name = "FILE_OR_JSON")]
+    #[arg(long, value_name = "FILE|JSON")]
     pub(crate) agents: Option<String>,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
