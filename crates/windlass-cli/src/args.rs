@@ -1,8 +1,8 @@
 //! The command line.
 
 use crate::agents::AgentFlags;
-use crate::settings::SettingsFlags;
 use crate::proxy::ProxyArgs;
+use crate::settings::SettingsFlags;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use windlass::{Effort, JsonText, PermissionMode};
