@@ -398,8 +398,8 @@ impl Machine {
                 self.request(Continuation::Fallback, retry);
             }
             // Once: what was compacted and is still too long stays so.
-            Next::TooLong if self.config.auto_compact && self.run.as_ref().is_some_and(|run| !run.pace.unanswered) => {
-                self.compact(CompactTrigger::Overflow, None, Then::Request);
+            Next::TooLong if self.may_compact_overflow() => {
+                self.compact(CompactTrigger::Overflow, None, Then::Request { status: failure.status });
             }
             Next::TooLong => self.give_up(RunFailureKind::PromptTooLong, failure),
             Next::GiveUp => self.give_up(RunFailureKind::Model(failure.kind), failure),

@@ -63,8 +63,11 @@ pub(crate) enum Then {
     Finish,
     /// The turn before which it happened.
     Turn(Continuation),
-    /// The request that was too long.
-    Request,
+    /// The request that was too long, with the status that the provider gave.
+    Request {
+        /// The HTTP status, if there was one.
+        status: Option<u16>,
+    },
 }
 
 /// How close compactions of a run come.
@@ -98,6 +101,13 @@ impl Machine {
         let window = self.config.auto_compact_window.map_or(window, |own| own.min(window));
         let limit = window.saturating_sub(RESERVE_TOKENS.min(window / 4));
         window > 0 && self.state.context_tokens() > limit
+    }
+
+    /// Whether a request that was too long can become shorter: once, and if there is more than the prompt.
+    pub(crate) fn may_compact_overflow(&self) -> bool {
+        self.config.auto_compact
+            && self.state.transcript().len() >= 2
+            && self.run.as_ref().is_some_and(|run| !run.pace.unanswered)
     }
 
     /// Begins a compaction.
@@ -253,7 +263,7 @@ impl Machine {
                  Ask for less at once, or use a model with a larger window.",
             ),
             Then::Turn(continuation) => self.call_model(continuation),
-            Then::Request => self.request(Continuation::Compacted, Retry::default()),
+            Then::Request { .. } => self.request(Continuation::Compacted, Retry::default()),
         }
     }
 
@@ -323,12 +333,13 @@ impl Machine {
                 }
                 self.call_model(continuation);
             }
-            Then::Request => {
+            Then::Request { status } => {
                 let message = format!(
                     "The conversation is too long for the model, and it cannot be compacted: {why} Begin a new \
                      session, or send less."
                 );
-                self.finish(Outcome::Failed(RunFailure::new(RunFailureKind::PromptTooLong, message)));
+                let failure = RunFailure::new(RunFailureKind::PromptTooLong, message).with_status(status);
+                self.finish(Outcome::Failed(failure));
             }
         }
     }
