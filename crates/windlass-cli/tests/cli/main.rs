@@ -11,6 +11,8 @@ mod debugging;
 mod demo;
 mod errors;
 mod formats;
+#[cfg(unix)]
+mod hostile;
 mod place;
 #[cfg(unix)]
 mod proxy;

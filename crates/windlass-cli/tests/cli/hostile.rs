@@ -1,0 +1,113 @@
+//! Directories that somebody else has filled: the command starts or says why not, and nothing in them acts.
+
+use crate::place::{Place, call, text, write};
+use serde_json::json;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Longer than any start, shorter than anybody waits.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn fifo(path: &Path) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+fn git(place: &Place, args: &[&str]) {
+    let mut git = Command::new("git");
+    git.args(args).current_dir(place.work()).env("GIT_CONFIG_GLOBAL", "/dev/null");
+    assert!(git.status().unwrap().success(), "git {args:?}");
+}
+
+/// Runs the command, which must end. Its exit code and what it wrote to standard error.
+fn ends(place: &Place, args: &[&str]) -> (Option<i32>, String) {
+    let mut child = place.command(&[&["-p", "Go."], args].concat()).spawn().unwrap();
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if begun.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            panic!("it hangs: {:?}", child.wait_with_output());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+type Plant = fn(&Path);
+
+#[test]
+fn odd_files_neither_hang_nor_act() {
+    // What is planted, and whether the command goes on beside it.
+    let cases: [(&str, Plant, bool); 10] = [
+        ("a pipe for settings", |work| fifo(&work.join(".claude/settings.json")), false),
+        ("a pipe for local settings", |work| fifo(&work.join(".windlass/settings.local.json")), false),
+        ("endless settings", |work| link("/dev/zero", &work.join(".claude/settings.json")), false),
+        ("a link into itself", |work| link(".claude", &work.join(".claude")), false),
+        ("the folder of a process", |work| link("/proc/self", &work.join(".windlass")), true),
+        ("pipes for commands and agents", pipes, true),
+        ("a pipe for the repository", |work| fifo(&work.join(".git")), true),
+        ("a repository elsewhere", |work| write(&work.join(".git"), "gitdir: /dev\n"), true),
+        (
+            "pipes in the repository",
+            |work| {
+                ["config", "index", "HEAD"].map(|name| fifo(&work.join(".git").join(name))).into_iter().for_each(drop)
+            },
+            true,
+        ),
+        (
+            "commands deep down",
+            |work| write(&work.join(".claude/commands").join("a/".repeat(200)).join("x.md"), "x"),
+            true,
+        ),
+    ];
+    for (what, plant, goes_on) in cases {
+        for trust in [&[][..], &["--trust"]] {
+            let place = Place::with_turns(&[call("Bash", &json!({ "command": "git status" })), text("Finished.")]);
+            plant(&place.work());
+            let (code, said) = ends(&place, trust);
+            if goes_on {
+                assert_eq!(code, Some(0), "{what} {trust:?}: {said}");
+            } else {
+                assert!(code != Some(0) && said.contains("settings"), "{what} {trust:?}: {said}");
+            }
+        }
+    }
+}
+
+fn link(target: &str, path: &Path) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    symlink(target, path).unwrap();
+}
+
+fn pipes(work: &Path) {
+    for folder in [".claude/commands", ".claude/agents", ".windlass/commands", ".windlass/agents"] {
+        fifo(&work.join(folder).join("x.md"));
+    }
+}
+
+/// Trust in a repository is no leave for it to choose the mode, through whichever file it holds.
+#[test]
+fn a_local_file_that_came_with_the_repository_does_not_choose_the_mode() {
+    for (file, is_held, writes) in [
+        (".claude/settings.local.json", false, true),
+        (".claude/settings.local.json", true, false),
+        (".windlass/settings.local.json", true, false),
+        (".claude/settings.json", true, false),
+    ] {
+        for trust in [&["--trust"][..], &["--setting-sources", "user,project,local"]] {
+            let write_call = call("Write", &json!({ "file_path": "made", "content": "x" }));
+            let place = Place::with_turns(&[write_call, text("Finished.")]);
+            git(&place, &["init", "-q"]);
+            write(&place.work().join(file), r#"{"permissions":{"defaultMode":"acceptEdits"}}"#);
+            if is_held {
+                git(&place, &["add", "-f", "."]);
+            }
+            let (_, said) = ends(&place, trust);
+            assert_eq!(place.work().join("made").exists(), writes, "{file} {is_held} {trust:?}: {said}");
+            assert_eq!(said.contains("cannot widen the mode"), !writes, "{file} {is_held} {trust:?}: {said}");
+        }
+    }
+}
