@@ -104,7 +104,9 @@ async fn a_call_goes_to_the_server_if_a_rule_allows_it() {
             .turn(|turn| turn.tool_use_with_id("toolu_1", "mcp__in__look", json!({ "x": 1 })))
             .turn(|turn| turn.text("done"))
     };
-    for (rules, expected) in [(vec!["mcp__in__*"], r#""look" for "toolu_1""#), (Vec::new(), "No rule allows this call of mcp__in__look")] {
+    for (rules, expected) in
+        [(vec!["mcp__in__*"], r#""look" for "toolu_1""#), (Vec::new(), "No rule allows this call of mcp__in__look")]
+    {
         let model = ScriptedModel::new(script(Script::new()));
         let permissions = Permissions::new().allow(rules);
         let mut run = query("go").provider(model).mcp_servers(servers(&inside)).permissions(permissions).stream();
@@ -144,13 +146,16 @@ async fn only_chosen_tools_are_there_also_when_a_server_changes_them() {
     let own = || tool_fn("Zoom", "A test.", |_: BTreeMap<String, Value>, _| async { Ok("ok") });
     let schema = JsonText::parse(r#"{"type":"object"}"#).unwrap();
     for (names, before, after) in [
-        (&["mcp__in__a", "mcp__in__c"][..], &["StructuredOutput", "mcp__in__a"][..], &["StructuredOutput", "mcp__in__c"][..]),
-        (&["Zoom", "mcp__in"], &["StructuredOutput", "Zoom", "mcp__in__a", "mcp__in__b"], &[
-            "StructuredOutput",
-            "Zoom",
-            "mcp__in__b",
-            "mcp__in__c",
-        ]),
+        (
+            &["mcp__in__a", "mcp__in__c"][..],
+            &["StructuredOutput", "mcp__in__a"][..],
+            &["StructuredOutput", "mcp__in__c"][..],
+        ),
+        (
+            &["Zoom", "mcp__in"],
+            &["StructuredOutput", "Zoom", "mcp__in__a", "mcp__in__b"],
+            &["StructuredOutput", "Zoom", "mcp__in__b", "mcp__in__c"],
+        ),
         (&["mcp__other__*"], &["StructuredOutput"], &["StructuredOutput"]),
         (&[], &["StructuredOutput"], &["StructuredOutput"]),
     ] {

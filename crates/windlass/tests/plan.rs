@@ -1,10 +1,5 @@
 //! Plan mode, entered and left with the user's consent, and questions to the user.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on has failed"
-)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on has failed")]
 
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -65,7 +60,8 @@ async fn an_approved_plan_ends_plan_mode_and_is_carried_out() {
     ]);
     let (permissions, asked) = host(|_| PermissionAnswer::allow());
     let permissions = permissions.mode(PermissionMode::AcceptEdits);
-    let (modes, results) = play(query("go").provider(script).tools(coding_tools(dir.path())).permissions(permissions)).await;
+    let (modes, results) =
+        play(query("go").provider(script).tools(coding_tools(dir.path())).permissions(permissions)).await;
     // It leads back to where it began.
     assert_eq!(modes, [PermissionMode::Plan, PermissionMode::AcceptEdits]);
     assert_eq!(*asked.lock().unwrap(), ["EnterPlanMode", "ExitPlanMode"]);
@@ -78,7 +74,8 @@ async fn an_approved_plan_ends_plan_mode_and_is_carried_out() {
 #[tokio::test]
 async fn a_refused_plan_changes_nothing_and_the_host_may_choose_the_mode() {
     let dir = tempfile::tempdir().unwrap();
-    let plan = || calls(&[("ExitPlanMode", json!({"plan": "p"})), ("Write", json!({"file_path": "a", "content": "x"}))]);
+    let plan =
+        || calls(&[("ExitPlanMode", json!({"plan": "p"})), ("Write", json!({"file_path": "a", "content": "x"}))]);
     let in_plan = |permissions: Permissions| {
         query("go").provider(plan()).tools(coding_tools(dir.path())).permissions(permissions.mode(PermissionMode::Plan))
     };
@@ -122,10 +119,12 @@ async fn the_users_answers_reach_the_model() {
         updated_input: Some(JsonText::of(&answered).unwrap()),
         updates: Vec::new(),
     });
-    let (_, results) = play(query("go").provider(ask()).tool(AskUserQuestion::default()).permissions(permissions)).await;
+    let (_, results) =
+        play(query("go").provider(ask()).tool(AskUserQuestion::default()).permissions(permissions)).await;
     assert!(!results[0].1 && results[0].2.contains("Which database?: SQLite"), "{results:?}");
     // A bare yes is no answer.
     let (permissions, _) = host(|_| PermissionAnswer::allow());
-    let (_, results) = play(query("go").provider(ask()).tool(AskUserQuestion::default()).permissions(permissions)).await;
+    let (_, results) =
+        play(query("go").provider(ask()).tool(AskUserQuestion::default()).permissions(permissions)).await;
     assert!(results[0].1 && results[0].2.contains("no answer"), "{results:?}");
 }

@@ -65,7 +65,11 @@ fn stream_json_is_one_message_a_line() {
 #[test]
 fn a_schema_makes_the_answer_data() {
     let schema = r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
-    let turns = [text("Thinking aloud."), call("StructuredOutput", &json!({"n": "x"})), call("StructuredOutput", &json!({"n": 7}))];
+    let turns = [
+        text("Thinking aloud."),
+        call("StructuredOutput", &json!({"n": "x"})),
+        call("StructuredOutput", &json!({"n": 7})),
+    ];
     let ran = Place::with_turns(&turns).run(&["-p", "count", "--json-schema", schema]).with_code(0);
     assert_eq!(ran.stdout, "{\"n\":7}\n");
     let args = ["-p", "count", "--json-schema", schema, "--output-format", "json"];
