@@ -34,10 +34,12 @@ use windlass::crates::runtime::ModelProfile;
 use windlass::crates::tools::AskUserQuestion;
 use windlass::crates::types::RuleSource;
 use windlass::{
-    Behavior, ModelProvider, PermissionMode, Permissions, Policy, SessionBuilder, Thinking, Toolkit,
-    coding_tools, session,
+    Behavior, ModelProvider, PermissionMode, Permissions, Policy, SessionBuilder, Thinking, Toolkit, coding_tools,
+    session,
 };
-use windlass_protocol::{FrameOptions, HostSetup, Mirror, OpenFailure, Opened, Served, Server, ServerError, ServerOptions};
+use windlass_protocol::{
+    FrameOptions, HostSetup, Mirror, OpenFailure, Opened, Served, Server, ServerError, ServerOptions,
+};
 
 /// The arguments, if a host wants to drive the session.
 pub(crate) fn wanted(args: impl IntoIterator<Item = String>) -> Option<Flags> {
@@ -167,9 +169,8 @@ impl Host {
         for notice in &session.notices {
             note_to_stderr(notice);
         }
-        let kept = home.map(|home| {
-            sessions::Kept::new(&home, self.mirror.as_ref(), &self.cwd, session.handle.session_id())
-        });
+        let kept =
+            home.map(|home| sessions::Kept::new(&home, self.mirror.as_ref(), &self.cwd, session.handle.session_id()));
         let environment = Environment {
             settings: Arc::clone(&self.settings),
             provider: Arc::clone(&provider),
