@@ -28,15 +28,10 @@ use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use windlass::crates::context::SystemPrompt;
-use windlass::crates::permission::PolicyConfig;
 use windlass::crates::project::Commands;
 use windlass::crates::runtime::ModelProfile;
 use windlass::crates::tools::AskUserQuestion;
-use windlass::crates::types::RuleSource;
-use windlass::{
-    Behavior, ModelProvider, PermissionMode, Permissions, Policy, SessionBuilder, Thinking, Toolkit, coding_tools,
-    session,
-};
+use windlass::{ModelProvider, PermissionMode, Permissions, SessionBuilder, Thinking, Toolkit, coding_tools, session};
 use windlass_protocol::{
     FrameOptions, HostSetup, Mirror, OpenFailure, Opened, Served, Server, ServerError, ServerOptions,
 };
@@ -309,7 +304,7 @@ impl Host {
         };
         let permissions = Permissions::new()
             .mode(setup.permission_mode.unwrap_or_else(|| self.first_mode(agent)))
-            .allow(usable(list("allowedTools")))
+            .allow(list("allowedTools"))
             .deny(list("disallowedTools"));
         let permissions = agent.forbid(permissions);
         let mut permissions = if setup.fresh {
@@ -344,23 +339,6 @@ fn settings(flags: &Flags, cwd: &Path) -> anyhow::Result<ProjectSettings> {
         trust: flags.has("trust"),
     };
     Ok(ProjectSettings::read(cwd, &said)?.for_host())
-}
-
-/// The allow rules that can be used. One that cannot allows nothing, which is
-/// safe; one that denies or asks must be usable, and fails the start if it is not.
-fn usable(rules: Vec<String>) -> Vec<String> {
-    let root = Path::new("/");
-    let can_be_used = |rule: &String| {
-        let mut policy = Policy::new(PolicyConfig::new(root));
-        match policy.add_rules(RuleSource::CliArg, Behavior::Allow, std::slice::from_ref(rule), root) {
-            Ok(_) => true,
-            Err(error) => {
-                note_to_stderr(&format!("{error}; it allows nothing"));
-                false
-            }
-        }
-    };
-    rules.into_iter().filter(can_be_used).collect()
 }
 
 fn note_to_stderr(note: &str) {
