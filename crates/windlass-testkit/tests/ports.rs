@@ -130,14 +130,15 @@ async fn a_recording_hook_records_answers_and_waits() {
 
 #[tokio::test]
 async fn every_event_reaches_its_closure() {
-    use windlass_hook::{PostToolUseAction as Post, SessionStartAction as Start, StopAction};
+    use windlass_hook::{
+        PermissionRequestAction, PostToolUseAction as Post, PreCompactAction, SessionStartAction as Start, StopAction,
+    };
     let calls = Arc::new(AtomicUsize::new(0));
     let count = {
         let calls = Arc::clone(&calls);
         move || calls.fetch_add(1, Ordering::SeqCst)
     };
-    let (a, b, c, d, e, f, g) =
-        (count.clone(), count.clone(), count.clone(), count.clone(), count.clone(), count.clone(), count);
+    let [a, b, c, d, e, f, g, h, i] = std::array::from_fn(|_| count.clone());
     let recording = RecordingHook::of_all("all")
         .on_pre_tool_use(move |_| Ok((a(), PreToolUseAction::Allow).1))
         .on_post_tool_use(move |_| Ok((b(), Post::Continue).1))
@@ -145,6 +146,8 @@ async fn every_event_reaches_its_closure() {
         .on_user_prompt_submit(move |_| Ok((d(), PromptAction::Continue).1))
         .on_stop(move |_| Ok((e(), StopAction::Continue).1))
         .on_session_start(move |_| Ok((f(), Start::Continue).1))
+        .on_permission_request(move |_| Ok((h(), PermissionRequestAction::Continue).1))
+        .on_pre_compact(move |_| Ok((i(), PreCompactAction::Continue).1))
         .on_session_end(move |_| {
             g();
             Ok(())
@@ -161,7 +164,7 @@ async fn every_event_reaches_its_closure() {
     assert_eq!(recording.events(), asked);
     assert_eq!(calls.load(Ordering::SeqCst), asked.len());
     let kinds: std::collections::BTreeSet<_> = asked.into_iter().collect();
-    assert_eq!(kinds.len(), 7);
+    assert_eq!(kinds.len(), 9);
 }
 
 #[tokio::test]
