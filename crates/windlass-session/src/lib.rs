@@ -40,7 +40,7 @@ pub use checkpoint::{
     Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints, FileChange, NotRestored,
     NotRestoredKind, Rewind, RewindOptions, RewoundFile,
 };
-pub use codec::LogEncoder;
+pub use codec::{END_OF_TORN_LINE, LogEncoder};
 pub use copy::{ForkError, ForkRequest, ResumePoint, fork_session};
 pub use fork::{Fork, Origin, fork};
 pub use key::{ProjectKey, SessionKey, slug};

@@ -290,6 +290,9 @@ pub struct LoadReport {
     pub off_branch: usize,
     /// The ids of these lines: no new line may repeat one.
     pub off_branch_ids: Vec<EntryId>,
+    /// Lines that a kill cut off while they were written. Nobody was told of
+    /// what they were to hold.
+    pub torn: usize,
     /// Lines, or parts of lines, that could not be used. At most
     /// [`LoadReport::LISTED`] are listed.
     pub skipped: Vec<SkippedLine>,

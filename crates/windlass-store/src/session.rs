@@ -7,7 +7,7 @@ use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
-use windlass_session::{Durability, LogEncoder, Owner, SessionKey, StoreError};
+use windlass_session::{Durability, END_OF_TORN_LINE, LogEncoder, Owner, SessionKey, StoreError};
 use windlass_types::Entry;
 
 /// Most bytes that wait for the disk before an append waits with them.
@@ -289,7 +289,7 @@ impl Log {
         let failed = |verb: &str, error: io::Error| disk::error(&self.path, verb, &error);
         if !self.is_clean && !bytes.is_empty() {
             if disk::is_torn(file).map_err(|error| failed("read", error))? {
-                file.write_all(b"\n").map_err(|error| failed("write", error))?;
+                file.write_all(END_OF_TORN_LINE.as_bytes()).map_err(|error| failed("write", error))?;
             }
             self.is_clean = true;
         }

@@ -52,6 +52,8 @@ pub(crate) enum Body {
     /// A line beside the conversation.
     Beside(EntryKind),
     Checksum(Checksum),
+    /// The line before was cut off while it was written.
+    Torn,
 }
 
 #[derive(Debug)]
@@ -164,6 +166,7 @@ pub(crate) fn decode(text: &str) -> Result<Decoded, String> {
             Ok(passive(text, read::<Cow<'_, str>>(fields.subtype).is_some_and(|kind| kind == "compact_boundary")))
         }
         super::CHECKSUM => serde_json::from_str(text).map(Body::Checksum).map_err(|error| error.to_string()),
+        super::TORN => Ok(Body::Torn),
         kind => Ok(Body::Beside(beside(kind, text, &fields, &mut warnings))),
     }?;
     Ok(Decoded {

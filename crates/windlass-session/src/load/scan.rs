@@ -4,7 +4,7 @@ use super::lines::{LONGEST, Line, Lines};
 use super::{Link, Node, NodeBody};
 use crate::codec::{Body, Decoded, LineSum, Parent, decode};
 use crate::repair::derived_id;
-use crate::store::LoadReport;
+use crate::store::{LoadReport, SkippedLine};
 use crate::transcript::lone_surrogates_replaced;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -168,7 +168,21 @@ impl Scan {
         Found::Record(end)
     }
 
+    /// The line before was cut off while it was written: that is no damage.
+    fn forgive_torn(&mut self) {
+        let report = &mut self.out.report;
+        let is_before = |line: u64| line + 1 == self.line;
+        let cut = |skipped: &mut SkippedLine| is_before(skipped.line) && skipped.reason.contains("EOF while parsing");
+        if report.skipped.pop_if(cut).is_some() {
+            report.skipped_total = report.skipped_total.saturating_sub(1);
+            report.torn += 1;
+        }
+    }
+
     fn push(&mut self, mut decoded: Decoded, hash: blake3::Hash) {
+        if matches!(decoded.body, Body::Torn) {
+            return self.forgive_torn();
+        }
         for warning in std::mem::take(&mut decoded.warnings) {
             self.warn(&warning);
         }
@@ -217,7 +231,7 @@ impl Scan {
     fn push_nodes(&mut self, decoded: Decoded, id: &EntryId, parent: &Link) {
         self.timestamp = decoded.timestamp.unwrap_or(self.timestamp);
         let body = match decoded.body {
-            Body::Checksum(_) => return,
+            Body::Checksum(_) | Body::Torn => return,
             Body::Assistant(message) => NodeBody::Assistant(message),
             Body::Beside(kind) => NodeBody::Beside(kind),
             Body::Passive { json, is_boundary } => {

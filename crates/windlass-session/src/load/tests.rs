@@ -156,3 +156,22 @@ fn a_report_stays_small_whatever_the_log() {
     let (_, report) = read(&"{\n".repeat(5_000));
     assert_eq!((report.skipped.len(), report.skipped_total), (LoadReport::LISTED, 5_000));
 }
+
+#[test]
+fn a_line_that_a_kill_cut_off_is_no_damage_and_any_other_is() {
+    let whole = log(&["user:a:", "model:b:a"]);
+    let next = line("user:c:b");
+    for cut in 1..next.len() {
+        let torn = format!("{whole}{}{}{}", next.split_at(cut).0, crate::END_OF_TORN_LINE, log(&["user:d:b"]));
+        let (texts, report) = read(&torn);
+        assert_eq!(texts, ["a", "b", "d"], "cut at {cut}");
+        assert_eq!((report.torn, report.skipped_total), (1, 0), "cut at {cut}: {report:?}");
+    }
+    // A line of another program that was not ended, and nonsense, are what they are.
+    let (texts, report) = read(&format!("{whole}{next}{}", crate::END_OF_TORN_LINE));
+    assert_eq!((texts.len(), report.torn, report.skipped_total), (3, 0, 0));
+    let (_, report) = read(&format!("{whole}nonsense{}", crate::END_OF_TORN_LINE));
+    assert_eq!((report.torn, report.skipped_total), (0, 1));
+    let (_, report) = read(&format!("{whole}{}\n", next.split_at(20).0));
+    assert_eq!((report.torn, report.skipped_total), (0, 1));
+}

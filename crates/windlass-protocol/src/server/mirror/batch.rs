@@ -14,6 +14,7 @@ const MOST: usize = 256 * 1024;
 
 /// The line that is about the bytes of a log.
 const CHECKSUM: &str = "windlass-checksum";
+const TORN: &str = "windlass-torn";
 
 /// Some lines, ready to be sent.
 #[derive(Debug)]
@@ -107,7 +108,7 @@ fn entry(line: &[u8]) -> Line {
     }
     let Ok(text) = std::str::from_utf8(line) else { return Line::Damaged };
     match serde_json::from_str::<Typed<'_>>(text) {
-        Ok(Typed { kind }) if kind == CHECKSUM => Line::Nothing,
+        Ok(Typed { kind }) if kind == CHECKSUM || kind == TORN => Line::Nothing,
         Ok(_) => RawValue::from_string(text.to_owned()).map_or(Line::Damaged, Line::Entry),
         Err(_) => Line::Damaged,
     }
