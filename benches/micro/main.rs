@@ -207,6 +207,7 @@ fn cx(root: &Path, state: &Arc<windlass::crates::tool::SessionState>) -> ToolCx 
         artifacts: None,
         state: Arc::clone(state),
         background: None,
+        agents: None,
         progress: Arc::new(|_| {}),
     })
 }

@@ -5,8 +5,14 @@ use windlass_types::TaskEnded;
 /// Most characters of a summary.
 const MAX_SUMMARY: usize = 500;
 
+/// Most characters of what an agent reports.
+const MAX_REPORT: usize = 30_000;
+/// Tags that a report cannot hold: the model trusts what they mark.
+const TAGS: [&str; 3] = ["result", "task-notification", "system-reminder"];
+
 /// Says that background work has ended: what, how, and where its output is. The
-/// output itself is not part of it; the summary cannot look like anything else.
+/// output itself is not part of it, but what an agent reports is. Neither summary nor report can look like
+/// anything else.
 pub fn task_notification(ended: &TaskEnded) -> String {
     let mut text = String::from("<task-notification>\n");
     let mut line = |name: &str, value: &str| {
@@ -20,8 +26,30 @@ pub fn task_notification(ended: &TaskEnded) -> String {
     line("status", ended.status.as_str());
     let summary: String = ended.summary.chars().take(MAX_SUMMARY).collect();
     line("summary", &summary);
+    if let Some(report) = &ended.report {
+        text.push_str(&format!("<result>\n{}\n</result>\n", quoted(report)));
+    }
     text.push_str("</task-notification>");
     text
+}
+
+/// A report, whole but for its length and for tags of the runtime.
+fn quoted(report: &str) -> String {
+    let end = report.char_indices().nth(MAX_REPORT).map_or(report.len(), |(at, _)| at);
+    let (mut rest, cut) = report.split_at_checked(end).unwrap_or((report, ""));
+    let mut quoted = String::with_capacity(rest.len());
+    while let Some((before, after)) = rest.split_once('<') {
+        let name = after.trim_start_matches(|c: char| c == '/' || c.is_whitespace());
+        let is_tag = TAGS.iter().any(|tag| name.get(..tag.len()).is_some_and(|name| name.eq_ignore_ascii_case(tag)));
+        quoted.push_str(before);
+        quoted.push_str(if is_tag { "&lt;" } else { "<" });
+        rest = after;
+    }
+    quoted.push_str(rest);
+    if !cut.is_empty() {
+        quoted.push_str(&format!("\n[{} more characters]", cut.chars().count()));
+    }
+    quoted
 }
 
 fn escaped(value: &str) -> String {
@@ -57,5 +85,24 @@ mod tests {
              <summary>\"a&lt;/summary&gt; &lt;/task-notification&gt; &amp;xxx"
         ));
         assert!(text.ends_with("x</summary>\n</task-notification>"));
+    }
+
+    #[test]
+    fn a_report_is_whole_but_for_its_length_and_tags_of_the_runtime() {
+        let info = TaskInfo::new("a1".into(), TaskKind::LocalAgent, "x", "toolu_1".into());
+        let mut ended = TaskEnded::new(info, TaskStatus::Completed, "done");
+        ended.report = Some("a Vec<T> & </b>\n</RESULT>< /task-notification></ system-reminder><result>".to_owned());
+        let text = task_notification(&ended);
+        assert!(
+            text.ends_with(
+                "<result>\na Vec<T> & </b>\n&lt;/RESULT>&lt; /task-notification>&lt;/ system-reminder>&lt;result>\n\
+                 </result>\n</task-notification>"
+            ),
+            "{text}"
+        );
+        ended.report = Some("é".repeat(MAX_REPORT + 7));
+        let text = task_notification(&ended);
+        assert!(text.contains("é\n[7 more characters]\n</result>"));
+        assert_eq!(text.matches('é').count(), MAX_REPORT);
     }
 }

@@ -6,7 +6,9 @@ use crate::{
 };
 use async_trait::async_trait;
 use std::path::PathBuf;
-use windlass_types::{HookCall, HookEventName, HookOutcome, JsonText, PermissionUpdate, SessionId, ToolUseId};
+use windlass_types::{
+    AgentIdentity, HookCall, HookEventName, HookOutcome, JsonText, PermissionUpdate, SessionId, ToolUseId,
+};
 
 /// What a hook listens to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +47,8 @@ pub type HookError = Box<dyn std::error::Error + Send + Sync>;
 pub struct PreToolUse {
     /// The session.
     pub session_id: SessionId,
+    /// The agent that calls it; nothing for the main agent.
+    pub agent: Option<AgentIdentity>,
     /// The directory that the call starts in.
     pub cwd: PathBuf,
     /// The tool's name.
@@ -61,6 +65,8 @@ pub struct PreToolUse {
 pub struct PermissionRequestEvent {
     /// The session.
     pub session_id: SessionId,
+    /// The agent that calls it; nothing for the main agent.
+    pub agent: Option<AgentIdentity>,
     /// The directory that the call starts in.
     pub cwd: PathBuf,
     /// The tool's name.
@@ -79,6 +85,8 @@ pub struct PermissionRequestEvent {
 pub struct PostToolUse {
     /// The session.
     pub session_id: SessionId,
+    /// The agent that calls it; nothing for the main agent.
+    pub agent: Option<AgentIdentity>,
     /// The tool's name.
     pub tool_name: String,
     /// The input that ran.
@@ -97,6 +105,8 @@ pub struct PostToolUse {
 pub struct PostToolUseFailure {
     /// The session.
     pub session_id: SessionId,
+    /// The agent that calls it; nothing for the main agent.
+    pub agent: Option<AgentIdentity>,
     /// The tool's name.
     pub tool_name: String,
     /// The input that ran.
@@ -128,6 +138,30 @@ pub struct Stop {
     /// The session.
     pub session_id: SessionId,
     /// Whether the run already goes on because of a Stop hook.
+    pub stop_hook_active: bool,
+    /// The model's last text.
+    pub last_assistant_message: String,
+}
+
+/// An agent below the main one begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SubagentStart {
+    /// The session.
+    pub session_id: SessionId,
+    /// The agent.
+    pub agent: AgentIdentity,
+}
+
+/// The model of an agent below the main one is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SubagentStop {
+    /// The session.
+    pub session_id: SessionId,
+    /// The agent.
+    pub agent: AgentIdentity,
+    /// Whether it already goes on because of a SubagentStop hook.
     pub stop_hook_active: bool,
     /// The model's last text.
     pub last_assistant_message: String,
@@ -221,6 +255,18 @@ pub trait Hook: Send + Sync + 'static {
 
     /// The model is done.
     async fn stop(&self, event: &Stop) -> Result<StopAction, HookError> {
+        let _ = event;
+        Ok(StopAction::Continue)
+    }
+
+    /// An agent below the main one begins; what is added is for its model.
+    async fn subagent_start(&self, event: &SubagentStart) -> Result<SessionStartAction, HookError> {
+        let _ = event;
+        Ok(SessionStartAction::Continue)
+    }
+
+    /// The model of an agent below the main one is done.
+    async fn subagent_stop(&self, event: &SubagentStop) -> Result<StopAction, HookError> {
         let _ = event;
         Ok(StopAction::Continue)
     }

@@ -20,6 +20,6 @@ pub use action::{
 };
 pub use hook::{
     Hook, HookError, Interest, PermissionRequestEvent, PostToolUse, PostToolUseFailure, PreCompact, PreToolUse,
-    SessionEnd, SessionStart, Stop, UserPromptSubmit,
+    SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop, UserPromptSubmit,
 };
 pub use stack::{HookContext, Hooks};

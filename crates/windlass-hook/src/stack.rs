@@ -2,7 +2,7 @@
 
 use crate::hook::{
     PermissionRequestEvent, PostToolUse, PostToolUseFailure, PreCompact, PreToolUse, SessionEnd, SessionStart, Stop,
-    UserPromptSubmit,
+    SubagentStart, SubagentStop, UserPromptSubmit,
 };
 use crate::{
     Hook, HookError, Interest, PermissionRequestAction, PostToolUseAction, PreCompactAction, PreToolUseAction,
@@ -14,7 +14,9 @@ use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
-use windlass_types::{Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, PermissionAnswer, SessionId};
+use windlass_types::{
+    AgentIdentity, Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, PermissionAnswer, SessionId,
+};
 
 /// The hooks of a session, in declared order. Cheap to clone.
 #[derive(Clone, Default)]
@@ -33,12 +35,21 @@ pub struct HookContext {
     pub session_id: SessionId,
     /// The current directory.
     pub cwd: PathBuf,
+    /// The agent that it is about; nothing for the main agent.
+    pub agent: Option<AgentIdentity>,
 }
 
 impl HookContext {
     /// Where an occasion takes place.
     pub fn new(session_id: SessionId, cwd: PathBuf) -> Self {
-        Self { session_id, cwd }
+        Self { session_id, cwd, agent: None }
+    }
+
+    /// Says which agent below the main one it is about.
+    #[must_use]
+    pub fn with_agent(mut self, agent: Option<AgentIdentity>) -> Self {
+        self.agent = agent;
+        self
     }
 }
 
@@ -110,24 +121,34 @@ async fn ask(hook: &dyn Hook, cx: &HookContext, call: &HookCall) -> Result<Said,
     if let Some(outcome) = hook.answer(cx, call).await {
         return Ok(Said::Whole(Box::new(outcome)));
     }
-    let session_id = cx.session_id.clone();
+    let (session_id, agent) = (cx.session_id.clone(), cx.agent.clone());
     match call.clone() {
         HookCall::PreToolUse { tool_name, tool_input, tool_use_id } => {
-            let event = PreToolUse { session_id, cwd: cx.cwd.clone(), tool_name, tool_input, tool_use_id };
+            let event = PreToolUse { session_id, agent, cwd: cx.cwd.clone(), tool_name, tool_input, tool_use_id };
             hook.pre_tool_use(&event).await.map(Said::Pre)
         }
         HookCall::PermissionRequest { tool_name, tool_input, tool_use_id, permission_suggestions: suggestions } => {
             let cwd = cx.cwd.clone();
-            let event = PermissionRequestEvent { session_id, cwd, tool_name, tool_input, tool_use_id, suggestions };
+            let event =
+                PermissionRequestEvent { session_id, agent, cwd, tool_name, tool_input, tool_use_id, suggestions };
             hook.permission_request(&event).await.map(Said::Asked)
         }
         HookCall::PostToolUse { tool_name, tool_input, tool_use_id, tool_response, duration_ms } => {
-            let event = PostToolUse { session_id, tool_name, tool_input, tool_use_id, tool_response, duration_ms };
+            let event =
+                PostToolUse { session_id, agent, tool_name, tool_input, tool_use_id, tool_response, duration_ms };
             hook.post_tool_use(&event).await.map(Said::Post)
         }
         HookCall::PostToolUseFailure { tool_name, tool_input, tool_use_id, error, is_interrupt, duration_ms } => {
-            let event =
-                PostToolUseFailure { session_id, tool_name, tool_input, tool_use_id, error, is_interrupt, duration_ms };
+            let event = PostToolUseFailure {
+                session_id,
+                agent,
+                tool_name,
+                tool_input,
+                tool_use_id,
+                error,
+                is_interrupt,
+                duration_ms,
+            };
             hook.post_tool_use_failure(&event).await.map(Said::Post)
         }
         HookCall::UserPromptSubmit { prompt } => {
@@ -135,6 +156,13 @@ async fn ask(hook: &dyn Hook, cx: &HookContext, call: &HookCall) -> Result<Said,
         }
         HookCall::Stop { stop_hook_active, last_assistant_message } => {
             hook.stop(&Stop { session_id, stop_hook_active, last_assistant_message }).await.map(Said::Stop)
+        }
+        HookCall::SubagentStart(agent) => {
+            hook.subagent_start(&SubagentStart { session_id, agent }).await.map(Said::Start)
+        }
+        HookCall::SubagentStop { agent, stop_hook_active, last_assistant_message } => {
+            let event = SubagentStop { session_id, agent, stop_hook_active, last_assistant_message };
+            hook.subagent_stop(&event).await.map(Said::Stop)
         }
         HookCall::PreCompact { trigger, custom_instructions } => {
             hook.pre_compact(&PreCompact { session_id, trigger, custom_instructions }).await.map(Said::Compact)

@@ -7,7 +7,7 @@ use crate::matcher::Rule;
 use crate::policy::Policy;
 use crate::raise::{self, Cover, Gap};
 use crate::{names, suggest};
-use windlass_types::{Behavior, CallDigest, Decision, DecisionReason, HookVerdict, PermissionMode};
+use windlass_types::{Access, Behavior, CallDigest, Decision, DecisionReason, HookVerdict, PermissionMode};
 
 /// The first of the lowest verdicts so far.
 #[derive(Debug, Default)]
@@ -65,7 +65,9 @@ impl Policy {
 
     /// Plan mode denies whatever may change something.
     fn mode_lowers(&self, call: &Call<'_>) -> Option<Decision> {
-        let harmless = || raise::only_reads(call) || names::only_fetches(call.tool) || call.asks_the_user();
+        let harmless = || {
+            raise::only_reads(call) || names::only_fetches(call.tool) || call.asks_the_user() || only_delegates(call)
+        };
         if self.mode != PermissionMode::Plan || harmless() {
             return None;
         }
@@ -80,6 +82,13 @@ impl Policy {
     fn undecided(&self, call: &Call<'_>, hook: Option<&HookVerdict>) -> Decision {
         if self.mode == PermissionMode::BypassPermissions {
             return Decision::new(Behavior::Allow, DecisionReason::Mode, "The mode bypassPermissions allows it.");
+        }
+        if only_delegates(call) {
+            return Decision::new(
+                Behavior::Allow,
+                DecisionReason::Default,
+                "Each call of an agent is judged by itself.",
+            );
         }
         let gap = match self.grants().cover(call) {
             Ok(Cover::Free) => {
@@ -129,6 +138,11 @@ impl Policy {
         }
         decision
     }
+}
+
+/// Whether the call has no effect but that of agents, which may do no more than the agent that calls.
+fn only_delegates(call: &Call<'_>) -> bool {
+    call.facts.access == Access::Agents && call.facts.command.is_none()
 }
 
 fn hook_lowers(hook: &HookVerdict) -> Option<Decision> {

@@ -148,6 +148,7 @@ impl Shared {
     fn ended(&self, id: &TaskId, outcome: TaskOutcome, began: Instant) {
         let Some(task) = self.lock().alive.remove(id) else { return };
         let mut ended = TaskEnded::new(task.info, outcome.status, outcome.summary);
+        (ended.usage, ended.report) = (outcome.usage, outcome.report);
         ended.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         // It fails only when the session has ended.
         let _ = self.results.send(Input::TaskEnded(Box::new(ended)));
@@ -180,12 +181,12 @@ impl Background for OfCall {
             let text = format!("{MOST} background tasks go on already: stop one, or wait until one ends.");
             return Err(ToolError::rejected(text));
         }
-        let id = TaskId::from(format!("b{:08x}", self.ids.bits() as u32));
+        let id = spec.id.unwrap_or_else(|| TaskId::from(format!("b{:08x}", self.ids.bits() as u32)));
         if tasks.alive.contains_key(&id) {
             return Err(ToolError::rejected("The task could not be named: try again."));
         }
         let mut info = TaskInfo::new(id.clone(), spec.kind, spec.description, self.tool_use_id.clone());
-        info.output_file = spec.output_file;
+        (info.output_file, info.agent_type) = (spec.output_file, spec.agent_type);
         // Before it can end. It fails only when the session has ended.
         let _ = self.shared.results.send(Input::TaskStarted(self.call, Box::new(info.clone())));
         let cancel = Cancel::new();

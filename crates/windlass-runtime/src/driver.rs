@@ -444,6 +444,7 @@ impl Driver {
             artifacts: self.ports.artifacts.clone(),
             state: Arc::clone(&self.state),
             background: Some(background),
+            agents: None,
             progress: Arc::new(move |message| {
                 let before = word.lock().unwrap_or_else(PoisonError::into_inner).replace(message);
                 if before.is_none() {

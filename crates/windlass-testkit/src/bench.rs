@@ -88,6 +88,7 @@ impl ToolBench {
             artifacts: None,
             state: Arc::default(),
             background: None,
+            agents: None,
             progress: Arc::new(move |text| lock(&told).push(text)),
         };
         Self {

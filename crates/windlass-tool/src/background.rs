@@ -3,7 +3,7 @@
 use crate::{BoxFuture, Cancel, ToolError};
 use std::fmt::Debug;
 use std::path::PathBuf;
-use windlass_types::{TaskId, TaskInfo, TaskKind, TaskStatus};
+use windlass_types::{TaskId, TaskInfo, TaskKind, TaskStatus, TaskUsage};
 
 /// Keeps work going after the call that began it has ended.
 ///
@@ -36,18 +36,29 @@ pub struct TaskSpec {
     pub description: String,
     /// Where its output goes, if it has any.
     pub output_file: Option<PathBuf>,
+    /// Its name; nothing lets one be made.
+    pub id: Option<TaskId>,
+    /// The type of the agent, if it is one.
+    pub agent_type: Option<String>,
 }
 
 impl TaskSpec {
     /// Work without output.
     pub fn new(kind: TaskKind, description: impl Into<String>) -> Self {
-        Self { kind, description: description.into(), output_file: None }
+        Self { kind, description: description.into(), output_file: None, id: None, agent_type: None }
     }
 
     /// Says where its output goes.
     #[must_use]
     pub fn with_output_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.output_file = Some(path.into());
+        self
+    }
+
+    /// Says that it is an agent of a type, and names it.
+    #[must_use]
+    pub fn with_agent(mut self, id: TaskId, agent_type: impl Into<String>) -> Self {
+        (self.id, self.agent_type) = (Some(id), Some(agent_type.into()));
         self
     }
 }
@@ -80,12 +91,16 @@ pub struct TaskOutcome {
     pub status: TaskStatus,
     /// What came of it, in a sentence that the model and people read.
     pub summary: String,
+    /// What it used, if it is an agent.
+    pub usage: Option<TaskUsage>,
+    /// What an agent reports, for the model.
+    pub report: Option<String>,
 }
 
 impl TaskOutcome {
     /// An outcome.
     pub fn new(status: TaskStatus, summary: impl Into<String>) -> Self {
-        Self { status, summary: summary.into() }
+        Self { status, summary: summary.into(), usage: None, report: None }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a running tool is given.
 
-use crate::{Background, Cancel, Clock, Ids, Permit, Process, ToolError, Workspace};
+use crate::{Agents, Background, Cancel, Clock, Ids, Permit, Process, ToolError, Workspace};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -48,6 +48,8 @@ pub struct ToolCxParts {
     pub state: Arc<SessionState>,
     /// What keeps work going after the call, if anything does.
     pub background: Option<Arc<dyn Background>>,
+    /// What runs agents below this one, if anything does.
+    pub agents: Option<Arc<dyn Agents>>,
     /// Told how far the call is.
     pub progress: Arc<dyn Fn(String) + Send + Sync>,
 }
@@ -131,6 +133,15 @@ impl ToolCx {
     pub fn background(&self) -> Result<&dyn Background, ToolError> {
         let none = || ToolError::rejected("Background work is not available here.");
         self.0.background.as_deref().ok_or_else(none)
+    }
+
+    /// Runs agents below this one.
+    ///
+    /// # Errors
+    /// The context is not that of a session.
+    pub fn agents(&self) -> Result<&Arc<dyn Agents>, ToolError> {
+        let none = || ToolError::rejected("Agents are not available here.");
+        self.0.agents.as_ref().ok_or_else(none)
     }
 
     /// Tells the host how far the call is. Only the latest text is kept.

@@ -8,6 +8,7 @@
 //! programs through the [`Process`] port.
 
 mod access;
+mod agents;
 mod background;
 mod cancel;
 mod cx;
@@ -24,6 +25,7 @@ mod validate;
 mod workspace;
 
 pub use access::{JudgedPath, PathFilter, Permit};
+pub use agents::{AgentReport, AgentSpec, Agents};
 pub use background::{Background, TaskCx, TaskOutcome, TaskSpec, TaskWork};
 pub use cancel::{Cancel, Cancelled};
 pub use cx::{Resumed, SessionState, ToolCx, ToolCxParts, absolute};

@@ -1,49 +1,12 @@
 //! What hosts see of a run.
 
 use crate::{
-    CompactTrigger, ContentBlock, Continuation, Decision, EntryId, HookEventName, HookOutcome, JsonText, MessageId,
-    ModelErrorKind, NanoUsd, PermissionMode, PermissionRequest, RunId, RunOrigin, RunResult, SessionId, StopReason,
-    TaskEnded, TaskInfo, ToolResult, ToolUseId, Usage,
+    AgentPath, CompactTrigger, ContentBlock, Continuation, Decision, EntryId, HookEventName, HookOutcome, JsonText,
+    MessageId, ModelErrorKind, NanoUsd, PermissionMode, PermissionRequest, RateLimit, RunId, RunOrigin, RunResult,
+    SessionId, StopReason, TaskEnded, TaskInfo, TaskProgress, ToolResult, ToolUseId, Usage,
 };
 use serde::Serialize;
-use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
-
-/// The path of tool uses that leads to an agent; empty for the main agent.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize)]
-#[serde(transparent)]
-pub struct AgentPath(Arc<[ToolUseId]>);
-
-impl AgentPath {
-    /// The path below this one that a tool use starts.
-    #[must_use]
-    pub fn child(&self, spawned_by: ToolUseId) -> Self {
-        Self(self.0.iter().cloned().chain([spawned_by]).collect())
-    }
-
-    /// The tool uses, outermost first.
-    pub fn tool_uses(&self) -> &[ToolUseId] {
-        &self.0
-    }
-
-    /// Whether this is the main agent.
-    pub fn is_main(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl fmt::Display for AgentPath {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, id) in self.0.iter().enumerate() {
-            if at > 0 {
-                f.write_str("/")?;
-            }
-            f.write_str(id.as_str())?;
-        }
-        Ok(())
-    }
-}
 
 /// One event of a run, in its envelope.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -164,11 +127,16 @@ pub enum EventKind {
         /// Cost of the session so far.
         cost: NanoUsd,
     },
+    /// The allowance of the provider's subscription is known for the first time, or changed. Not once for each
+    /// request: small steps of its utilization are left out.
+    RateLimit(RateLimit),
     /// The conversation was replaced by a summary.
     Compacted(Compacted),
     /// A call left work behind that goes on.
     TaskStarted(TaskInfo),
-    /// Background work ended. The only event that may come between runs.
+    /// Background work says how far it is. Coalesced: only the latest is kept. May come between runs.
+    TaskProgress(TaskProgress),
+    /// Background work ended. May come between runs.
     TaskEnded(TaskEnded),
     /// State of the session changed.
     StateChanged(StateChange),

@@ -1,6 +1,6 @@
 //! What hooks are asked and what they answer, as data.
 
-use crate::{Behavior, JsonText, PermissionAnswer, PermissionUpdate, ToolResultContent, ToolUseId};
+use crate::{AgentIdentity, Behavior, JsonText, PermissionAnswer, PermissionUpdate, ToolResultContent, ToolUseId};
 use serde::Serialize;
 use std::fmt;
 
@@ -20,6 +20,10 @@ pub enum HookEventName {
     UserPromptSubmit,
     /// Before a run ends because the model is done.
     Stop,
+    /// An agent below the main one begins.
+    SubagentStart,
+    /// Before an agent below the main one ends because its model is done.
+    SubagentStop,
     /// Before a conversation is replaced by a summary.
     PreCompact,
     /// A session was opened.
@@ -38,6 +42,8 @@ impl HookEventName {
             Self::PostToolUseFailure => "PostToolUseFailure",
             Self::UserPromptSubmit => "UserPromptSubmit",
             Self::Stop => "Stop",
+            Self::SubagentStart => "SubagentStart",
+            Self::SubagentStop => "SubagentStop",
             Self::PreCompact => "PreCompact",
             Self::SessionStart => "SessionStart",
             Self::SessionEnd => "SessionEnd",
@@ -121,6 +127,18 @@ pub enum HookCall {
         /// The model's last text.
         last_assistant_message: String,
     },
+    /// An agent below the main one begins.
+    SubagentStart(AgentIdentity),
+    /// Before an agent below the main one ends because its model is done.
+    SubagentStop {
+        /// The agent.
+        #[serde(flatten)]
+        agent: AgentIdentity,
+        /// Whether it goes on because of an earlier SubagentStop hook.
+        stop_hook_active: bool,
+        /// The model's last text.
+        last_assistant_message: String,
+    },
     /// Before a conversation is replaced by a summary.
     PreCompact {
         /// `manual` or `auto`.
@@ -150,6 +168,8 @@ impl HookCall {
             Self::PostToolUseFailure { .. } => HookEventName::PostToolUseFailure,
             Self::UserPromptSubmit { .. } => HookEventName::UserPromptSubmit,
             Self::Stop { .. } => HookEventName::Stop,
+            Self::SubagentStart(_) => HookEventName::SubagentStart,
+            Self::SubagentStop { .. } => HookEventName::SubagentStop,
             Self::PreCompact { .. } => HookEventName::PreCompact,
             Self::SessionStart { .. } => HookEventName::SessionStart,
             Self::SessionEnd { .. } => HookEventName::SessionEnd,

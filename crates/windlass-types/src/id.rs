@@ -87,6 +87,10 @@ string_id! {
     /// Work that goes on in the background. Unique in its session.
     TaskId
 }
+string_id! {
+    /// An agent below the main one. Unique in its session.
+    AgentId
+}
 
 /// Formats 128 bits as a UUID v4 (RFC 9562, section 5.4): version and variant
 /// bits are set over the given bits.

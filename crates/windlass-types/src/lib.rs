@@ -11,6 +11,7 @@
 //! numbers, key order and escapes survive from the model's stream to the log
 //! and into the next request.
 
+mod agent;
 mod content;
 mod entry;
 mod event;
@@ -21,22 +22,24 @@ mod message;
 mod model;
 mod model_info;
 mod permission;
+mod rate_limit;
 mod run;
 mod task;
 mod time;
 mod tool;
 mod usage;
 
+pub use agent::{AgentIdentity, AgentPath};
 pub use content::{ContentBlock, DocumentSource, ImageSource, ToolResult, ToolResultContent, ToolUse};
 pub use entry::{
     AssistantEntry, CompactRecord, CompactTrigger, Entry, EntryKind, RunRecord, ToolResultEntry, UserEntry,
 };
 pub use event::{
-    AgentPath, Compacted, Delta, Event, EventKind, RetryStatus, RunStarted, StateChange, Status, ToolFinished,
-    ToolProgress, ToolStarted, WithdrawReason,
+    Compacted, Delta, Event, EventKind, RetryStatus, RunStarted, StateChange, Status, ToolFinished, ToolProgress,
+    ToolStarted, WithdrawReason,
 };
 pub use hook::{HookCall, HookEventName, HookOutcome, HookVerdict};
-pub use id::{EntryId, MessageId, RunId, SessionId, TaskId, ToolUseId};
+pub use id::{AgentId, EntryId, MessageId, RunId, SessionId, TaskId, ToolUseId};
 pub use json::{JsonError, JsonText};
 pub use message::{Message, Role, SharedMessage};
 pub use model::{
@@ -48,10 +51,11 @@ pub use permission::{
     AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, MatchedRule, PermissionAnswer, PermissionDenial,
     PermissionMode, PermissionRequest, PermissionUpdate, RuleSource, RuleValue, UpdateDestination,
 };
+pub use rate_limit::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
 pub use run::{
     Continuation, Interrupted, ModelUsage, Outcome, RunFailure, RunFailureKind, RunOrigin, RunResult, Unsuccessful,
 };
-pub use task::{TaskEnded, TaskInfo, TaskKind, TaskStatus};
+pub use task::{TaskEnded, TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage};
 pub use time::Timestamp;
 pub use tool::{Access, ContextChange, ToolOutcome, ToolSpec};
 pub use usage::{NanoUsd, Usage};

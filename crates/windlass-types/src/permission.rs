@@ -349,6 +349,8 @@ pub struct PermissionRequest {
     pub digest: CallDigest,
     /// The agent that asks; empty for the main agent.
     pub agent: crate::AgentPath,
+    /// Who that agent is, if it is not the main one.
+    pub identity: Option<crate::AgentIdentity>,
 }
 
 impl PermissionRequest {
@@ -362,6 +364,7 @@ impl PermissionRequest {
             decision,
             digest,
             agent: crate::AgentPath::default(),
+            identity: None,
         }
     }
 }

@@ -11,6 +11,8 @@ use std::path::PathBuf;
 pub enum TaskKind {
     /// A shell command on this machine.
     LocalBash,
+    /// An agent of this process.
+    LocalAgent,
 }
 
 impl TaskKind {
@@ -18,6 +20,7 @@ impl TaskKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::LocalBash => "local_bash",
+            Self::LocalAgent => "local_agent",
         }
     }
 }
@@ -60,12 +63,53 @@ pub struct TaskInfo {
     pub tool_use_id: ToolUseId,
     /// Where its output goes, if it has any.
     pub output_file: Option<PathBuf>,
+    /// The type of the agent, if it is one.
+    pub agent_type: Option<String>,
 }
 
 impl TaskInfo {
     /// A task without output.
     pub fn new(id: TaskId, kind: TaskKind, description: impl Into<String>, tool_use_id: ToolUseId) -> Self {
-        Self { id, kind, description: description.into(), tool_use_id, output_file: None }
+        Self { id, kind, description: description.into(), tool_use_id, output_file: None, agent_type: None }
+    }
+}
+
+/// What an agent used until now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[non_exhaustive]
+pub struct TaskUsage {
+    /// Tokens that its model read and wrote, over all calls.
+    pub total_tokens: u64,
+    /// How many of its tool uses were answered.
+    pub tool_uses: u64,
+    /// How long it has gone on, in milliseconds.
+    pub duration_ms: u64,
+}
+
+impl TaskUsage {
+    /// Tokens, tool uses and milliseconds.
+    pub fn new(total_tokens: u64, tool_uses: u64, duration_ms: u64) -> Self {
+        Self { total_tokens, tool_uses, duration_ms }
+    }
+}
+
+/// How far an agent in the background is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TaskProgress {
+    /// The task.
+    #[serde(flatten)]
+    pub info: TaskInfo,
+    /// What it used until now.
+    pub usage: TaskUsage,
+    /// The tool that it used last.
+    pub last_tool: Option<String>,
+}
+
+impl TaskProgress {
+    /// Progress of a task that has used no tool yet.
+    pub fn new(info: TaskInfo, usage: TaskUsage) -> Self {
+        Self { info, usage, last_tool: None }
     }
 }
 
@@ -82,11 +126,15 @@ pub struct TaskEnded {
     pub summary: String,
     /// How long it went on, in milliseconds.
     pub duration_ms: u64,
+    /// What it used, if it is an agent.
+    pub usage: Option<TaskUsage>,
+    /// What an agent reports, for the model.
+    pub report: Option<String>,
 }
 
 impl TaskEnded {
     /// A task that ended at once.
     pub fn new(info: TaskInfo, status: TaskStatus, summary: impl Into<String>) -> Self {
-        Self { info, status, summary: summary.into(), duration_ms: 0 }
+        Self { info, status, summary: summary.into(), duration_ms: 0, usage: None, report: None }
     }
 }

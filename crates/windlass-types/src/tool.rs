@@ -36,6 +36,8 @@ pub enum Access {
     Writes(Vec<PathBuf>),
     /// Talks to other machines; touches nothing here.
     Network,
+    /// Runs agents, each call of which is judged by itself; touches nothing here on its own.
+    Agents,
     /// Runs programs.
     Exec,
     /// Nobody knows: runs alone and asks.
@@ -69,12 +71,14 @@ impl Access {
     /// component; a tree conflicts with what is below it. Symmetric.
     pub fn conflicts_with(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Reads(_) | Self::Network, Self::Reads(_) | Self::Network) => false,
+            (Self::Reads(_) | Self::Network | Self::Agents, Self::Reads(_) | Self::Network | Self::Agents) => false,
             (Self::Writes(ours), Self::Writes(theirs) | Self::Reads(theirs))
             | (Self::Reads(ours), Self::Writes(theirs)) => {
                 ours.iter().any(|ours| theirs.iter().any(|theirs| overlaps(ours, theirs)))
             }
             (Self::Writes(_), Self::Network) | (Self::Network, Self::Writes(_)) => false,
+            // What an agent will touch is not known yet.
+            (Self::Agents, Self::Writes(_)) | (Self::Writes(_), Self::Agents) => true,
             (Self::Exec | Self::Unknown, _) | (_, Self::Exec | Self::Unknown) => true,
         }
     }
@@ -139,6 +143,7 @@ mod tests {
             Access::writes("/w/a"),
             Access::writes("/w/ab"),
             Access::Network,
+            Access::Agents,
             Access::Exec,
             Access::Unknown,
         ];
@@ -151,5 +156,7 @@ mod tests {
         assert!(Access::writes("/w/a").conflicts_with(&Access::reads("/w")));
         assert!(!Access::writes("/w/a").conflicts_with(&Access::writes("/w/ab")));
         assert!(Access::Exec.conflicts_with(&Access::NOTHING));
+        assert!(!Access::Agents.conflicts_with(&Access::Agents));
+        assert!(Access::Agents.conflicts_with(&Access::writes("/w/a")));
     }
 }

@@ -63,6 +63,7 @@ fn cx(root: &Path) -> ToolCx {
         artifacts: None,
         state: Arc::default(),
         background: None,
+        agents: None,
         progress: Arc::new(|_| {}),
     })
 }

@@ -88,6 +88,7 @@ impl Tree {
             artifacts: None,
             state: Arc::default(),
             background: None,
+            agents: None,
             progress: Arc::new(|_| {}),
         })
     }

@@ -257,6 +257,7 @@ impl Session {
             artifacts: None,
             state: Arc::clone(&self.state),
             background: None,
+            agents: None,
             progress: Arc::new(|_| {}),
         });
         prepared.call(cx).await.map_err(|e| e.model_text().to_owned())

@@ -90,6 +90,7 @@ impl Session {
             artifacts: Some(folder.path().join("artifacts")),
             state: Arc::default(),
             background: None,
+            agents: None,
             progress: Arc::new(move |text| told.lock().unwrap().push(text)),
         };
         Self { parts, tag, folder, progress }

@@ -51,6 +51,7 @@ impl Calls {
             artifacts: None,
             state: Arc::clone(&self.state),
             background: None,
+            agents: None,
             progress: Arc::new(|_| {}),
         });
         (cx, Stop(cancel))

@@ -1,0 +1,99 @@
+//! The port to agents below the one whose call runs.
+
+use crate::{BoxFuture, Cancel, ToolError};
+use std::fmt::Debug;
+use windlass_types::{AgentId, Effort, Outcome, PermissionMode, SystemSection, TaskId, TaskUsage};
+
+/// Runs agents below the one whose call runs.
+///
+/// An agent has a conversation of its own. It shares the session's files, hooks, money and whoever
+/// answers permission requests, and may never do more than the agent above it may. Its events reach the
+/// host under its own [`AgentPath`](windlass_types::AgentPath); its conversation is kept beside the session's.
+pub trait Agents: Debug + Send + Sync + 'static {
+    /// How deep the caller is: zero for the main agent.
+    fn depth(&self) -> u32;
+
+    /// Runs an agent to its end. An agent that fails, is stopped or meets a limit reports that.
+    ///
+    /// It begins when the future is first polled. When `cancel` is given, its run is stopped, and it reports so.
+    /// Dropping the future stops it too, and nobody waits for it then.
+    ///
+    /// The future fails when the agent could not begin: its transcript cannot be written, or too many go on.
+    fn run(&self, spec: AgentSpec, cancel: Cancel) -> BoxFuture<'static, Result<AgentReport, ToolError>>;
+}
+
+/// What an agent is to do, and with what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AgentSpec {
+    /// Its id, unique in the session.
+    pub id: AgentId,
+    /// The name of its definition.
+    pub agent_type: String,
+    /// What it does, in a few words.
+    pub description: String,
+    /// What it is told.
+    pub prompt: String,
+    /// Its system prompt.
+    pub system: Vec<SystemSection>,
+    /// The only tools that it has, by name; `mcp__server` and `mcp__server__*` are all tools of a server.
+    /// Nothing: all tools of the agent above it.
+    pub tools: Option<Vec<String>>,
+    /// Tools that it does not have, and rules of calls that are refused.
+    pub disallowed_tools: Vec<String>,
+    /// Its model, by id or alias; nothing is that of the agent above it.
+    pub model: Option<String>,
+    /// The permission mode that it wants. It counts only if it permits less than that of the agent above it.
+    pub permission_mode: Option<PermissionMode>,
+    /// Most model messages.
+    pub max_turns: Option<u32>,
+    /// How much its model spends on an answer; nothing is as the agent above it.
+    pub effort: Option<Effort>,
+    /// The background task that it is, if it is one: then the host hears how far it is.
+    pub task: Option<TaskId>,
+}
+
+impl AgentSpec {
+    /// An agent with all tools, the model and the limits of the agent above it, and no system prompt.
+    pub fn new(id: AgentId, agent_type: impl Into<String>, prompt: impl Into<String>) -> Self {
+        Self {
+            id,
+            agent_type: agent_type.into(),
+            description: String::new(),
+            prompt: prompt.into(),
+            system: Vec::new(),
+            tools: None,
+            disallowed_tools: Vec::new(),
+            model: None,
+            permission_mode: None,
+            max_turns: None,
+            effort: None,
+            task: None,
+        }
+    }
+}
+
+/// What came of an agent.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct AgentReport {
+    /// How its run ended.
+    pub outcome: Outcome,
+    /// The last text of its model: what it reports, if it succeeded.
+    pub text: String,
+    /// The model that it called.
+    pub model: String,
+    /// How many model messages it took.
+    pub turns: u32,
+    /// What it used.
+    pub usage: TaskUsage,
+}
+
+impl AgentReport {
+    /// What came of an agent.
+    pub fn new(outcome: Outcome, text: impl Into<String>, usage: TaskUsage) -> Self {
+        Self { outcome, text: text.into(), model: String::new(), turns: 0, usage }
+    }
+}
+
+const _: fn(&dyn Agents) = |_| {};

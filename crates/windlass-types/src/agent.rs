@@ -1,0 +1,83 @@
+//! Agents below the main one.
+
+use crate::{AgentId, ToolUseId};
+use serde::Serialize;
+use std::fmt;
+use std::sync::Arc;
+
+/// The path of tool uses that leads to an agent; empty for the main agent.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize)]
+#[serde(transparent)]
+pub struct AgentPath(Arc<[ToolUseId]>);
+
+impl AgentPath {
+    /// The path below this one that a tool use starts.
+    #[must_use]
+    pub fn child(&self, spawned_by: ToolUseId) -> Self {
+        Self(self.0.iter().cloned().chain([spawned_by]).collect())
+    }
+
+    /// This path as it is seen from an agent above, which started its outermost agent with this tool use.
+    #[must_use]
+    pub fn below(&self, spawned_by: &ToolUseId) -> Self {
+        Self([spawned_by].into_iter().chain(self.0.iter()).cloned().collect())
+    }
+
+    /// The tool uses, outermost first.
+    pub fn tool_uses(&self) -> &[ToolUseId] {
+        &self.0
+    }
+
+    /// The tool use that started the agent; none for the main agent.
+    pub fn spawned_by(&self) -> Option<&ToolUseId> {
+        self.0.last()
+    }
+
+    /// Whether this is the main agent.
+    pub fn is_main(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Display for AgentPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, id) in self.0.iter().enumerate() {
+            if at > 0 {
+                f.write_str("/")?;
+            }
+            f.write_str(id.as_str())?;
+        }
+        Ok(())
+    }
+}
+
+/// Who an agent below the main one is.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
+pub struct AgentIdentity {
+    /// Its id.
+    #[serde(rename = "agent_id")]
+    pub id: AgentId,
+    /// The name of its definition, such as `general-purpose`.
+    pub agent_type: String,
+}
+
+impl AgentIdentity {
+    /// An agent of a type.
+    pub fn new(id: AgentId, agent_type: impl Into<String>) -> Self {
+        Self { id, agent_type: agent_type.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_grows_at_either_end() {
+        let path = AgentPath::default().child("b".into()).child("c".into());
+        assert_eq!((path.to_string(), path.spawned_by().map(ToolUseId::as_str)), ("b/c".to_owned(), Some("c")));
+        assert_eq!(path.below(&"a".into()).to_string(), "a/b/c");
+        assert!(AgentPath::default().is_main() && AgentPath::default().spawned_by().is_none());
+    }
+}
