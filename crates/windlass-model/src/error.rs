@@ -2,7 +2,7 @@
 
 use std::error::Error as StdError;
 use std::time::Duration;
-use windlass_types::{ErrorClass, ModelErrorKind};
+use windlass_types::{ErrorClass, ModelErrorKind, RateLimit};
 
 /// A model call that failed. Its text never holds credentials.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +19,8 @@ pub struct ModelError {
     pub retry_after: Option<Duration>,
     /// The provider's id of the request, for its support.
     pub request_id: Option<String>,
+    /// What the provider says of the subscription's allowance, if the answer said something.
+    pub rate_limit: Option<Box<RateLimit>>,
     #[source]
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
@@ -26,7 +28,15 @@ pub struct ModelError {
 impl ModelError {
     /// A failure of a kind, in words.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), status: None, retry_after: None, request_id: None, source: None }
+        Self {
+            kind,
+            message: message.into(),
+            status: None,
+            retry_after: None,
+            request_id: None,
+            rate_limit: None,
+            source: None,
+        }
     }
 
     /// Adds the HTTP status.
@@ -47,6 +57,13 @@ impl ModelError {
     #[must_use]
     pub fn with_request_id(mut self, id: Option<String>) -> Self {
         self.request_id = id;
+        self
+    }
+
+    /// Adds what the provider says of the subscription's allowance.
+    #[must_use]
+    pub fn with_rate_limit(mut self, limit: Option<RateLimit>) -> Self {
+        self.rate_limit = limit.map(Box::new);
         self
     }
 

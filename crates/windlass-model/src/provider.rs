@@ -24,6 +24,7 @@ pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelItem, ModelError>> 
 /// - Yield `MessageStop` only for a message that is complete. A connection that
 ///   ends early is [`ModelErrorKind::Cut`](windlass_types::ModelErrorKind::Cut).
 /// - Report usage cumulatively, once per token.
+/// - Tell of a subscription's allowance first, or with the error that refuses the call.
 /// - Not retry: the loop decides, by the error's kind and wait hint.
 /// - Keep memory bounded and keys out of every error and `Debug` text.
 ///

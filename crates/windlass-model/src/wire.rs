@@ -1,13 +1,15 @@
 //! Model events as the JSON of the Messages API stream, one to one.
 //!
-//! Two things that the API does not have are added, so that every event survives
-//! the way there and back: the types `unknown` and `unknown_delta`, and a member
+//! What the API does not have is added, so that every event survives the way there
+//! and back: the types `unknown`, `unknown_delta` and `rate_limit`, and a member
 //! `whole` where a block that is usually streamed came at once.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-use windlass_types::{BlockStart, ContentBlock, JsonText, ModelEvent, StopReason, StreamDelta, ToolUseId, Usage};
+use windlass_types::{
+    BlockStart, ContentBlock, JsonText, ModelEvent, RateLimit, StopReason, StreamDelta, ToolUseId, Usage,
+};
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -33,6 +35,9 @@ enum Event<'a> {
         usage: WireUsage,
     },
     MessageStop,
+    RateLimit {
+        rate_limit: &'a RateLimit,
+    },
     Ping,
     Unknown,
 }
@@ -178,6 +183,7 @@ fn mirror(event: &ModelEvent) -> Event<'_> {
             usage: usage.into(),
         },
         ModelEvent::MessageStop => Event::MessageStop,
+        ModelEvent::RateLimit(rate_limit) => Event::RateLimit { rate_limit },
         ModelEvent::Ping => Event::Ping,
         _ => Event::Unknown,
     }
@@ -219,6 +225,7 @@ struct Read<'a> {
     delta: Option<JsonText>,
     #[serde(default)]
     usage: WireUsage,
+    rate_limit: Option<Box<RateLimit>>,
 }
 
 #[derive(Deserialize)]
@@ -273,6 +280,10 @@ pub(crate) fn read_event(text: &str) -> serde_json::Result<ModelEvent> {
             ModelEvent::MessageDelta { stop_reason: stop.stop_reason, usage: read.usage.into() }
         }
         "message_stop" => ModelEvent::MessageStop,
+        "rate_limit" => {
+            let limit = read.rate_limit.ok_or_else(|| serde_json::Error::missing_field("rate_limit"))?;
+            ModelEvent::RateLimit(limit)
+        }
         "ping" => ModelEvent::Ping,
         _ => ModelEvent::Unknown,
     })

@@ -33,7 +33,7 @@ use futures_util::{FutureExt, StreamExt};
 use std::error::Error;
 use std::sync::Arc;
 use windlass_model::{ModelError, ModelProvider};
-use windlass_types::{JsonText, ModelErrorKind, ModelRequest};
+use windlass_types::{JsonText, ModelErrorKind, ModelEvent, ModelItem, ModelRequest};
 
 async fn open(provider: &dyn ModelProvider, request: &ModelRequest) -> Result<Transcript, Violation> {
     match provider.stream(Arc::new(request.clone())).await {
@@ -130,7 +130,9 @@ pub async fn gives_frames(provider: &dyn ModelProvider, request: &ModelRequest) 
         let mut request = request.clone();
         request.raw_frames = wanted;
         let transcript = answers(provider, &request).await?;
-        for item in &transcript.items {
+        // What an answer's headers say is no frame.
+        let framed = |item: &&ModelItem| !matches!(item.event, ModelEvent::RateLimit(_));
+        for item in transcript.items.iter().filter(framed) {
             ensure(item.raw.is_some() == wanted, || {
                 format!("frames were wanted: {wanted}, but an item came with {:?}: {:?}", item.raw, item.event)
             })?;

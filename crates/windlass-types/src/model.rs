@@ -1,6 +1,6 @@
 //! What goes to a model and what comes back.
 
-use crate::{ContentBlock, JsonText, MessageId, SharedMessage, ToolSpec, Usage};
+use crate::{ContentBlock, JsonText, MessageId, RateLimit, SharedMessage, ToolSpec, Usage};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -162,7 +162,7 @@ pub enum SectionScope {
 pub struct ModelItem {
     /// What happened.
     pub event: ModelEvent,
-    /// The provider's frame as it came, when the request asked for it.
+    /// The provider's frame as it came, when the request asked for it. A [`ModelEvent::RateLimit`] has none.
     pub raw: Option<JsonText>,
 }
 
@@ -179,7 +179,7 @@ impl ModelItem {
     }
 }
 
-/// An event of a model's stream, one to one with the Messages API stream.
+/// An event of a model's stream, one to one with the Messages API stream but for [`RateLimit`](Self::RateLimit).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ModelEvent {
@@ -220,6 +220,9 @@ pub enum ModelEvent {
     },
     /// The message is complete. Nothing follows.
     MessageStop,
+    /// What the provider says of the subscription's allowance. No event of the API: it comes with the headers of
+    /// an answer, so it stands first. Like a ping, it may stand anywhere.
+    RateLimit(Box<RateLimit>),
     /// A sign of life without content.
     Ping,
     /// An event that is not known here.

@@ -94,10 +94,10 @@ pub use windlass_types::{
     Access, AgentPath, Behavior, CacheTtl, CompactTrigger, Compacted, ContentBlock, Continuation, Decision,
     DecisionReason, Delta, Effort, EntryId, Event, EventKind, HookEventName, Interrupted, JsonText, Message,
     ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionAnswer, PermissionDenial, PermissionMode,
-    PermissionRequest, PermissionUpdate, RetryStatus, RuleSource, RunFailure, RunFailureKind, RunOrigin, RunResult,
-    RunStarted, SessionId, StateChange, Status, StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskStatus,
-    Thinking, ToolFinished, ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage,
-    WithdrawReason,
+    PermissionRequest, PermissionUpdate, RateLimit, RateLimitKind, RateLimitStatus, RetryStatus, RuleSource,
+    RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId, StateChange, Status, StopReason,
+    TaskEnded, TaskId, TaskInfo, TaskKind, TaskStatus, Thinking, ToolFinished, ToolProgress, ToolResult, ToolStarted,
+    ToolUse, ToolUseId, Unsuccessful, Usage, Utilization, WithdrawReason,
 };
 
 /// Runs the examples of the README as tests.

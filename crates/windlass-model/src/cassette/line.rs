@@ -4,7 +4,7 @@ use super::asked::{Asked, AskedMessage, AskedTool, Settings};
 use crate::{ModelError, wire};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
-use windlass_types::{JsonText, ModelErrorKind, ModelItem};
+use windlass_types::{JsonText, ModelErrorKind, ModelItem, RateLimit};
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -79,6 +79,8 @@ pub(super) struct ErrorLine {
     retry_after_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rate_limit: Option<RateLimit>,
 }
 
 impl ErrorLine {
@@ -89,13 +91,15 @@ impl ErrorLine {
             status: error.status,
             retry_after_ms: error.retry_after.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
             request_id: error.request_id.clone(),
+            rate_limit: error.rate_limit.as_deref().cloned(),
         }
     }
 
     pub(super) fn error(&self) -> ModelError {
         let mut error = ModelError::new(self.kind, self.message.clone())
             .with_retry_after(self.retry_after_ms.map(Duration::from_millis))
-            .with_request_id(self.request_id.clone());
+            .with_request_id(self.request_id.clone())
+            .with_rate_limit(self.rate_limit.clone());
         error.status = self.status;
         error
     }

@@ -8,8 +8,9 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use windlass_types::{
-    BlockStart, ContentBlock, JsonText, Message, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, SectionScope,
-    StopReason, StreamDelta, SystemSection, ToolResult, ToolSpec, ToolUse, Usage,
+    BlockStart, ContentBlock, JsonText, Message, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, RateLimit,
+    RateLimitStatus, SectionScope, StopReason, StreamDelta, SystemSection, ToolResult, ToolSpec, ToolUse, Usage,
+    Utilization,
 };
 
 /// A file that the test can read while the recorder holds it.
@@ -61,6 +62,14 @@ fn ask(texts: &[&str]) -> ModelRequest {
     request
 }
 
+fn limit() -> RateLimit {
+    RateLimit::new(RateLimitStatus::Rejected)
+        .with_kind(Some("one_moon".into()))
+        .with_utilization(Utilization::new(0.83))
+        .with_resets_at(Some(1_795_170_000))
+        .with_overage(Some(RateLimitStatus::Allowed), Some(1_795_180_000))
+}
+
 fn error_of(played: Played) -> ModelError {
     played.expect_err("refused")
 }
@@ -78,11 +87,13 @@ fn a_run_is_replayed_byte_for_byte() {
     let script = Script::new()
         .turn(|turn| turn.thinking("hm", "sig").text("日本語 in pieces").tool_use("Read", json!({"a": 1.5})))
         .turn(|turn| turn.fail(ModelErrorKind::Overloaded).status(529).retry_after(Duration::from_millis(1500)))
+        .turn(|turn| turn.rate_limit(limit()).fail(ModelErrorKind::RateLimited).status(429))
         .turn(|turn| turn.text("again").fail_after(3, ModelErrorKind::Server))
         .turn(|turn| turn.text("cut").cut_after(3))
-        .turn(|turn| turn.text("done").usage(Usage::new(7, 8)));
+        .turn(|turn| turn.rate_limit(limit()).text("done").usage(Usage::new(7, 8)));
     let requests = [
         ask(&["hi"]),
+        ask(&["hi", "look", "what?"]),
         ask(&["hi", "look", "what?"]),
         ask(&["hi", "look", "what?"]),
         ask(&["hi", "look", "what?"]),
@@ -90,7 +101,8 @@ fn a_run_is_replayed_byte_for_byte() {
     ];
     let (tape, played) = record(script, &requests, Scrub::new());
     let replayer = tape.replay(Scrub::new());
-    assert_eq!((replayer.name(), replayer.remaining()), ("script", 5));
+    assert_eq!((replayer.name(), replayer.remaining()), ("script", 6));
+    assert_eq!(tape.text().matches("one_moon").count(), 2, "in the stream and with the refusal");
     for (request, played) in requests.iter().zip(&played) {
         assert_eq!(shown(&play(&replayer, request)), shown(played));
     }

@@ -3,7 +3,7 @@
 use super::{Script, ScriptedTurn};
 use serde::Deserialize;
 use std::time::Duration;
-use windlass_types::{ContentBlock, JsonText, ModelErrorKind, StopReason, Usage};
+use windlass_types::{ContentBlock, JsonText, ModelErrorKind, RateLimit, StopReason, Usage};
 
 /// Why a text is not a script.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,6 +29,7 @@ struct Turn {
     delta_chars: Option<usize>,
     fail: Option<Fail>,
     cut_after: Option<usize>,
+    rate_limit: Option<RateLimit>,
 }
 
 #[derive(Deserialize)]
@@ -76,7 +77,7 @@ impl Script {
     ///
     /// A turn has any of `blocks` (content blocks of the Messages API; a tool
     /// use needs no `id`), `id`, `model`, `stop_reason`, `usage`, `delta_chars`,
-    /// `cut_after` (a number of events) and `fail` with `kind` (a
+    /// `cut_after` (a number of events), `rate_limit` (a [`RateLimit`]) and `fail` with `kind` (a
     /// [`ModelErrorKind`] in snake case), `after` (a number of events; without
     /// it the request is refused), `message`, `status` and `retry_after_ms`.
     ///
@@ -141,6 +142,9 @@ impl Turn {
         }
         if let Some(events) = self.cut_after {
             turn = turn.cut_after(events);
+        }
+        if let Some(limit) = self.rate_limit {
+            turn = turn.rate_limit(limit);
         }
         Ok(match self.fail {
             Some(fail) => fail.add_to(turn),

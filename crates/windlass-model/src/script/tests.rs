@@ -2,7 +2,9 @@ use super::*;
 use crate::wire;
 use futures_util::{FutureExt, StreamExt};
 use serde_json::json;
-use windlass_types::{JsonText, Message, ModelEvent, ModelItem, StopReason, StreamDelta, Usage};
+use windlass_types::{
+    JsonText, Message, ModelEvent, ModelItem, RateLimit, RateLimitStatus, StopReason, StreamDelta, Usage, Utilization,
+};
 
 fn request(text: &str) -> Arc<ModelRequest> {
     Arc::new(ModelRequest::new("m", vec![Message::user_text(text).into()], 1000))
@@ -199,7 +201,8 @@ fn a_script_is_read_from_json() {
          "model":"other","id":"msg_1","delta_chars":0,"usage":{"input_tokens":5,"output_tokens":6}},
         {"fail":{"kind":"rate_limited","after":1,"retry_after_ms":1500,"status":429,"message":"slow down"},
          "blocks":[{"type":"text","text":"x"}]},
-        {"blocks":[{"type":"text","text":"x"}],"cut_after":2}]}"#;
+        {"blocks":[{"type":"text","text":"x"}],"cut_after":2,"rate_limit":{"status":"allowed_warning","utilization":0.5}},
+        {"fail":{"kind":"rate_limited"},"rate_limit":{"status":"rejected"}}]}"#;
     let model = ScriptedModel::new(Script::from_json_with(text, &[("dir", "/a\"b\\c\"")]).unwrap());
     let first = events(&model);
     let json: Vec<String> = first.iter().map(|event| wire::event_json(event).as_str().to_owned()).collect();
@@ -219,7 +222,12 @@ fn a_script_is_read_from_json() {
     let error = second.last().unwrap().as_ref().unwrap_err();
     assert_eq!((second.len(), error.kind, error.status), (2, ModelErrorKind::RateLimited, Some(429)));
     assert_eq!(error.retry_after, Some(Duration::from_millis(1500)));
-    assert_eq!(play(&model).len(), 2);
+    let third = play(&model);
+    let warning = RateLimit::new(RateLimitStatus::AllowedWarning).with_utilization(Utilization::new(0.5));
+    let first = third.first().unwrap().as_ref().unwrap();
+    assert_eq!((third.len(), &first.event, &first.raw), (3, &ModelEvent::RateLimit(Box::new(warning)), &None));
+    let refused = open(&model, request("hi")).err().unwrap();
+    assert_eq!(refused.rate_limit.unwrap().status, RateLimitStatus::Rejected);
 }
 
 #[test]

@@ -7,8 +7,8 @@ use serde::Serialize;
 use std::collections::VecDeque;
 use std::time::Duration;
 use windlass_types::{
-    BlockStart, ContentBlock, JsonText, MessageId, ModelErrorKind, ModelEvent, ModelRequest, StopReason, StreamDelta,
-    ToolUseId, Usage,
+    BlockStart, ContentBlock, JsonText, MessageId, ModelErrorKind, ModelEvent, ModelRequest, RateLimit, StopReason,
+    StreamDelta, ToolUseId, Usage,
 };
 
 /// One answer of a [`ScriptedModel`](crate::ScriptedModel): blocks, and how the stream ends.
@@ -27,6 +27,7 @@ pub struct ScriptedTurn {
     gates: Vec<(Option<usize>, Gate)>,
     failure: Option<Failure>,
     cut_after: Option<usize>,
+    rate_limit: Option<RateLimit>,
     unusable: Option<String>,
 }
 
@@ -210,6 +211,14 @@ impl ScriptedTurn {
         self
     }
 
+    /// Says how much of the subscription's allowance is used: before the message, where it does not count as an
+    /// event, or with the refusal of [`fail`](Self::fail).
+    #[must_use]
+    pub fn rate_limit(mut self, limit: RateLimit) -> Self {
+        self.rate_limit = Some(limit);
+        self
+    }
+
     pub(super) fn gates_at_start(&self) -> impl Iterator<Item = &Gate> {
         self.gates.iter().filter(|(at, _)| at.is_none()).map(|(_, gate)| gate)
     }
@@ -225,14 +234,15 @@ impl ScriptedTurn {
             return Err(ModelError::new(ModelErrorKind::Configuration, text.clone()));
         }
         if let Some(failure) = self.failure.as_ref().filter(|failure| failure.after.is_none()) {
-            return Err(failure.error());
+            return Err(failure.error().with_rate_limit(self.rate_limit));
         }
         let mut events = self.events(number, request, self.delta_chars.unwrap_or(delta_chars));
         let broken = self.failure.as_ref().and_then(|failure| failure.after.map(|after| (after, failure)));
         let end = broken.map(|(after, _)| after).into_iter().chain(self.cut_after).min();
         events.truncate(end.unwrap_or(usize::MAX));
         let len = events.len();
-        let mut steps = VecDeque::with_capacity(len + 1);
+        let mut steps = VecDeque::with_capacity(len + 2);
+        steps.extend(self.rate_limit.map(|limit| Play::Event(ModelEvent::RateLimit(Box::new(limit)))));
         let gates_before = |at: usize, steps: &mut VecDeque<Play>| {
             let here = self.gates.iter().filter(|(gate_at, _)| *gate_at == Some(at));
             steps.extend(here.map(|(_, gate)| Play::Wait(gate.clone())));

@@ -1,5 +1,5 @@
 use super::*;
-use windlass_types::ToolUse;
+use windlass_types::{RateLimitKind, RateLimitStatus, ToolUse, Utilization};
 
 fn usage() -> Usage {
     let mut usage = Usage::new(1, 2);
@@ -40,6 +40,13 @@ fn every_event_survives_the_way_there_and_back() {
         ModelEvent::MessageDelta { stop_reason: Some(StopReason::ToolUse), usage: Usage::new(1, 0) },
         ModelEvent::MessageDelta { stop_reason: Some("novel".into()), usage: Usage::default() },
         ModelEvent::MessageStop,
+        ModelEvent::RateLimit(Box::new(RateLimit::new(RateLimitStatus::Rejected))),
+        ModelEvent::RateLimit(Box::new(
+            RateLimit::new("novel".into())
+                .with_kind(Some(RateLimitKind::FiveHour))
+                .with_utilization(Utilization::new(0.1))
+                .with_overage(Some(RateLimitStatus::Allowed), Some(2)),
+        )),
         ModelEvent::Ping,
         ModelEvent::Unknown,
     ];
