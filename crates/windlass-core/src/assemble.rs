@@ -1,6 +1,6 @@
 //! From a model's stream to its message.
 //!
-//! The grammar, with `Ping` and `Unknown` allowed anywhere:
+//! The grammar, with `Ping`, `RateLimit` and `Unknown` allowed anywhere:
 //!
 //! ```text
 //! message = MessageStart (block | usage)* stop usage* MessageStop
@@ -210,7 +210,7 @@ impl MessageAssembler {
 
     /// Whether the event may stand in a state, and the state after it.
     fn next_state(&self, state: State, event: &ModelEvent) -> Result<State, AssembleError> {
-        if matches!(event, ModelEvent::Ping | ModelEvent::Unknown) {
+        if matches!(event, ModelEvent::Ping | ModelEvent::RateLimit(_) | ModelEvent::Unknown) {
             return Ok(state);
         }
         match (state, event) {
@@ -287,7 +287,7 @@ impl MessageAssembler {
                     usage: self.usage,
                 })))
             }
-            // Ping, Unknown, and events of later versions.
+            // Ping, RateLimit, Unknown, and events of later versions.
             _ => {
                 self.state = next;
                 Ok(Step::Nothing)

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use windlass_context::{estimate_request, runtime_text};
 use windlass_types::{
     AssistantEntry, CompactTrigger, ContentBlock, Continuation, DecisionReason, Delta, EntryId, EntryKind, EventKind,
-    Interrupted, MessageId, ModelErrorKind, ModelItem, ModelRequest, Outcome, RetryStatus, RunFailure, RunFailureKind,
-    Status, StopReason, Thinking, Timestamp, Usage, WithdrawReason,
+    Interrupted, MessageId, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, Outcome, RetryStatus, RunFailure,
+    RunFailureKind, Status, StopReason, Thinking, Timestamp, Usage, WithdrawReason,
 };
 
 /// A model call that is going on.
@@ -164,6 +164,9 @@ impl Machine {
     pub(crate) fn model_item(&mut self, effect: EffectId, item: &ModelItem) {
         if matches!(&self.phase, Phase::Compacting(compaction) if compaction.effect == effect) {
             return self.summary_item(item);
+        }
+        if let ModelEvent::RateLimit(limit) = &item.event {
+            return self.note_rate_limit(limit);
         }
         // Taken out so that the step, which borrows from it, can act on the machine.
         let Phase::Calling(call) = &mut self.phase else { return };
@@ -377,6 +380,9 @@ impl Machine {
             return;
         }
         self.withdraw(&call, WithdrawReason::StreamFailed);
+        if let Some(limit) = &failure.rate_limit {
+            self.note_rate_limit(limit);
+        }
         let mut retry = call.retry;
         let max_retries = self.config.limits.max_retries;
         let has_fallback = self.config.fallback.is_some() && !self.falling_back;

@@ -18,7 +18,7 @@ use windlass_context::{
 };
 use windlass_types::{
     CompactRecord, CompactTrigger, Compacted, ContentBlock, Continuation, EntryKind, EventKind, HookCall,
-    HookEventName, HookOutcome, Interrupted, ModelErrorKind, ModelItem, Outcome, RetryStatus, RunFailure,
+    HookEventName, HookOutcome, Interrupted, ModelErrorKind, ModelEvent, ModelItem, Outcome, RetryStatus, RunFailure,
     RunFailureKind, Status, StopReason, Timestamp, Usage, UserEntry,
 };
 
@@ -175,6 +175,9 @@ impl Machine {
     pub(crate) fn summary_item(&mut self, item: &ModelItem) {
         let Phase::Compacting(compaction) = &mut self.phase else { return };
         let effect = compaction.effect;
+        if let ModelEvent::RateLimit(limit) = &item.event {
+            return self.note_rate_limit(limit);
+        }
         let Some(call) = &mut compaction.call else { return };
         let failed = match call.assembler.handle(&item.event) {
             Ok(Step::Complete(message)) => return self.summary_complete(&message),
@@ -276,6 +279,9 @@ impl Machine {
         }
         if let Some(call) = compaction.call.take() {
             self.book(&call.model, call.started, call.usage);
+        }
+        if let Some(limit) = &failure.rate_limit {
+            self.note_rate_limit(limit);
         }
         let max_retries = self.config.limits.max_retries;
         let has_fallback = self.config.fallback.is_some() && !self.falling_back;

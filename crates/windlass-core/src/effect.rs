@@ -8,8 +8,8 @@ use std::time::Duration;
 use windlass_permission::CallFacts;
 use windlass_types::{
     ContentBlock, DecisionReason, Effort, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, ModelErrorKind,
-    ModelItem, ModelRequest, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, TaskEnded, TaskId,
-    TaskInfo, Thinking, ToolOutcome, ToolSpec, ToolUse, ToolUseId,
+    ModelItem, ModelRequest, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, RateLimit,
+    TaskEnded, TaskId, TaskInfo, Thinking, ToolOutcome, ToolSpec, ToolUse, ToolUseId,
 };
 
 /// The name of one effect; results refer to it. Increases with time.
@@ -285,6 +285,8 @@ pub struct ModelFailure {
     pub status: Option<u16>,
     /// How long the provider asks to wait.
     pub retry_after: Option<Duration>,
+    /// What the provider says of the subscription's allowance, if it said something.
+    pub rate_limit: Option<Box<RateLimit>>,
     /// 32 random bits, for the jitter of a wait.
     pub jitter: u32,
 }
@@ -292,7 +294,7 @@ pub struct ModelFailure {
 impl ModelFailure {
     /// A failure without wait hint.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), status: None, retry_after: None, jitter: 0 }
+        Self { kind, message: message.into(), status: None, retry_after: None, rate_limit: None, jitter: 0 }
     }
 }
 

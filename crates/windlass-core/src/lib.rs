@@ -22,6 +22,7 @@ mod gate;
 mod machine;
 mod outbox;
 mod plan;
+mod rate_limit;
 mod retry;
 mod run;
 mod schedule;

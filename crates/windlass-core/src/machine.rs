@@ -12,7 +12,8 @@ use std::collections::{HashSet, VecDeque};
 use windlass_permission::Policy;
 use windlass_types::{
     CompactTrigger, ContentBlock, Entry, EntryId, EntryKind, EventKind, Interrupted, Outcome, PermissionMode,
-    RunFailure, RunFailureKind, RunId, RunRecord, RunResult, SessionId, StateChange, Status, Timestamp, UserEntry,
+    RateLimit, RunFailure, RunFailureKind, RunId, RunRecord, RunResult, SessionId, StateChange, Status, Timestamp,
+    UserEntry,
 };
 
 /// Where the run is. Each phase names the effect that it waits for.
@@ -87,6 +88,8 @@ pub struct Machine {
     pub(crate) falling_back: bool,
     pub(crate) prefix: Option<crate::calling::Prefix>,
     pub(crate) warned_unpriced: bool,
+    /// What the host knows of the subscription's allowance.
+    pub(crate) rate_limit: Option<RateLimit>,
     /// Where an approved plan leads back to.
     pub(crate) mode_before_plan: PermissionMode,
     /// Whether the conversation was compacted since the last request.
@@ -134,6 +137,7 @@ impl Machine {
             falling_back: false,
             prefix: None,
             warned_unpriced: false,
+            rate_limit: None,
             mode_before_plan: PermissionMode::Default,
             history_replaced: false,
             tasks: Tasks::left_by(log),

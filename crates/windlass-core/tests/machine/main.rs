@@ -12,6 +12,7 @@ mod attacks;
 mod check;
 mod choices;
 mod lessons;
+mod limits;
 mod properties;
 mod render;
 mod sequences;

@@ -60,6 +60,10 @@ fn line(kind: &EventKind) -> String {
             Status::Notice { message } => format!("notice: {message}"),
             _ => "?".to_owned(),
         },
+        EventKind::RateLimit(limit) => {
+            let used = limit.utilization.map_or(0.0, |used| used.get() * 100.0);
+            format!("limit {} at {used:.0}%", limit.status)
+        }
         EventKind::TaskStarted(task) => format!("task {} started", task.id),
         EventKind::TaskEnded(ended) => format!("task {} {}", ended.info.id, ended.status.as_str()),
         EventKind::RunFinished(result) => match &result.outcome {

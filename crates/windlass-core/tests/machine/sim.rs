@@ -12,8 +12,8 @@ use windlass_core::{
 use windlass_types::{
     Behavior, BlockStart, ContentBlock, Entry, Event, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText,
     MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd, PermissionAnswer,
-    PermissionMode, PermissionRequest, PermissionUpdate, Price, SessionId, StopReason, StreamDelta, TaskEnded,
-    TaskInfo, TaskKind, TaskStatus, Timestamp, ToolUse, UpdateDestination, Usage,
+    PermissionMode, PermissionRequest, PermissionUpdate, Price, RateLimit, RateLimitStatus, SessionId, StopReason,
+    StreamDelta, TaskEnded, TaskInfo, TaskKind, TaskStatus, Timestamp, ToolUse, UpdateDestination, Usage,
 };
 
 /// An effect that waits for its answer.
@@ -457,6 +457,11 @@ impl Sim {
                         ModelErrorKind::PromptTooLong,
                     ];
                     fails = Some(kinds[self.choices.pick(kinds.len())]);
+                }
+                4 => {
+                    let at = self.choices.pick(full);
+                    let limit = RateLimit::new(RateLimitStatus::Rejected);
+                    events.insert(at, ModelEvent::RateLimit(Box::new(limit)));
                 }
                 5 => {
                     let at = self.choices.pick(full);
