@@ -7,7 +7,7 @@ use windlass_http::{HeaderMap, HttpError, HttpErrorKind, Secret};
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-use crate::retry_after::retry_after;
+use crate::{rate_limit::rate_limit, retry_after::retry_after};
 
 /// The longest part of a server's text that an error repeats, in characters.
 const MAX_TEXT: usize = 600;
@@ -57,6 +57,7 @@ pub(crate) fn from_answer(status: u16, headers: &HeaderMap, body: &str, secrets:
         .with_status(status)
         .with_retry_after(retry_after(headers, SystemTime::now()))
         .with_request_id(header_id.or(body_id))
+        .with_rate_limit(rate_limit(status, headers))
 }
 
 /// The error of an `error` event inside a stream.

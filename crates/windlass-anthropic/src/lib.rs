@@ -14,7 +14,9 @@
 //! ```
 //!
 //! # What it promises
-//! - A stream item for each event of the API's stream, in order. An event that
+//! - A stream item for each event of the API's stream, in order; before them one for
+//!   the allowance of a subscription, when the answer's headers tell of it, as an
+//!   error does that refuses the request. An event that
 //!   cannot stand where it stands ends the stream with a protocol error; what is
 //!   merely unknown is passed on as unknown.
 //! - `MessageStop` only after every block was closed and a stop reason given. A
@@ -35,6 +37,7 @@ mod builder;
 mod error;
 mod frame;
 mod provider;
+mod rate_limit;
 mod request;
 mod retry_after;
 mod stream;

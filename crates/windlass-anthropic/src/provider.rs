@@ -10,6 +10,7 @@ use crate::{
     AnthropicBuilder,
     error::{Secrets, from_answer, from_event, from_http, protocol},
     frame::Tag,
+    rate_limit::rate_limit,
     request,
     stream::MessageStream,
 };
@@ -162,8 +163,10 @@ impl ModelProvider for Anthropic {
             return Err(inner.not_a_stream(response).await);
         }
         let request_id = response.header("request-id").map(str::to_owned);
+        let limit = rate_limit(200, response.headers());
         let secrets = inner.secrets.clone();
-        Ok(Box::pin(MessageStream::new(response.events(), secrets, request.raw_frames, request_id)))
+        let stream = MessageStream::new(response.events(), secrets, request.raw_frames, request_id);
+        Ok(Box::pin(stream.with_rate_limit(limit)))
     }
 
     async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {

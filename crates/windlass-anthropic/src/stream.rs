@@ -8,7 +8,7 @@ use std::{
 use futures_core::Stream;
 use windlass_http::{Events, SseEvent};
 use windlass_model::ModelError;
-use windlass_types::{JsonText, ModelErrorKind, ModelEvent, ModelItem};
+use windlass_types::{JsonText, ModelErrorKind, ModelEvent, ModelItem, RateLimit};
 
 use crate::{
     assembly::Assembly,
@@ -22,11 +22,18 @@ pub(crate) struct MessageStream {
     assembly: Assembly,
     raw_frames: bool,
     request_id: Option<String>,
+    /// What the headers said and nobody heard yet.
+    rate_limit: Option<Box<RateLimit>>,
 }
 
 impl MessageStream {
     pub(crate) fn new(events: Events, secrets: Secrets, raw_frames: bool, request_id: Option<String>) -> Self {
-        Self { events: Some(events), assembly: Assembly::new(secrets), raw_frames, request_id }
+        Self { events: Some(events), assembly: Assembly::new(secrets), raw_frames, request_id, rate_limit: None }
+    }
+
+    pub(crate) fn with_rate_limit(mut self, limit: Option<RateLimit>) -> Self {
+        self.rate_limit = limit.map(Box::new);
+        self
     }
 
     fn item(&mut self, event: SseEvent) -> Result<ModelItem, ModelError> {
@@ -56,6 +63,9 @@ impl Stream for MessageStream {
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
+        if let Some(limit) = this.rate_limit.take() {
+            return Poll::Ready(Some(Ok(ModelEvent::RateLimit(limit).into())));
+        }
         let Some(events) = &mut this.events else {
             return Poll::Ready(None);
         };

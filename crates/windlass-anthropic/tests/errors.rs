@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 use windlass_anthropic::Anthropic;
 use windlass_model::{ModelError, ModelProvider};
 use windlass_testkit::wire::{Event, Message as WireMessage, Reply, WireServer};
-use windlass_types::{Message, ModelErrorKind, ModelRequest};
+use windlass_types::{Message, ModelErrorKind, ModelRequest, RateLimit, RateLimitKind, RateLimitStatus};
 
 const KEY: &str = "sk-ant-secret-123";
 
@@ -180,4 +180,22 @@ async fn nobody_there_is_a_connection_error() {
     let error = provider.stream(request()).await.err().unwrap();
     assert_eq!(error.kind, ModelErrorKind::Connection);
     assert_eq!(provider.count_tokens(request()).await.unwrap_err().kind, ModelErrorKind::Connection);
+}
+
+#[tokio::test]
+async fn a_refusal_tells_of_the_allowance() {
+    let limited = || Reply::error(429, "rate_limit_error", "This request would exceed your account's rate limit.");
+    let error = refused(
+        limited()
+            .header("anthropic-ratelimit-unified-status", "rejected")
+            .header("anthropic-ratelimit-unified-representative-claim", "seven_day")
+            .header("anthropic-ratelimit-unified-reset", "1795170000"),
+    )
+    .await;
+    let limit = RateLimit::new(RateLimitStatus::Rejected)
+        .with_kind(Some(RateLimitKind::SevenDay))
+        .with_resets_at(Some(1_795_170_000));
+    assert_eq!((error.kind, error.rate_limit.as_deref()), (ModelErrorKind::RateLimited, Some(&limit)));
+    let error = refused(limited().header("anthropic-ratelimit-tokens-remaining", "0")).await;
+    assert_eq!((error.kind, error.rate_limit), (ModelErrorKind::RateLimited, None));
 }

@@ -9,7 +9,10 @@ use serde_json::json;
 use windlass_anthropic::Anthropic;
 use windlass_model::{ModelError, ModelProvider};
 use windlass_testkit::wire::{Event, Gate, Message as WireMessage, Reply, WireServer};
-use windlass_types::{BlockStart, Message, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, StreamDelta};
+use windlass_types::{
+    BlockStart, Message, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, RateLimit, RateLimitKind,
+    RateLimitStatus, StreamDelta, Utilization,
+};
 
 fn provider(server: &WireServer) -> Anthropic {
     Anthropic::builder().api_key("k").base_url(server.url()).build().unwrap()
@@ -379,4 +382,27 @@ async fn bytes_that_are_not_utf8_are_retryable_and_complete_nothing() {
         assert_eq!(error.map(|error| error.kind), Some(ModelErrorKind::Protocol));
         assert!(!is_complete(&events));
     }
+}
+
+#[tokio::test]
+async fn the_allowance_is_told_before_the_message_has_begun() {
+    let gate = Gate::new();
+    let server = WireServer::start().await.unwrap();
+    let reply = Reply::message(WireMessage::new().text("hi"))
+        .header("anthropic-ratelimit-unified-status", "allowed_warning")
+        .header("anthropic-ratelimit-unified-representative-claim", "five_hour")
+        .header("anthropic-ratelimit-unified-5h-utilization", "0.82")
+        .header("anthropic-ratelimit-unified-5h-reset", "1795170000");
+    // The head goes out with the first bytes of the body.
+    server.push(reply.pause_at(1, &gate));
+    let mut stream = provider(&server).stream(request(true)).await.unwrap();
+    let limit = RateLimit::new(RateLimitStatus::AllowedWarning)
+        .with_kind(Some(RateLimitKind::FiveHour))
+        .with_utilization(Utilization::new(0.82))
+        .with_resets_at(Some(1_795_170_000));
+    let first = stream.next().await.unwrap().unwrap();
+    assert_eq!((first.event, first.raw), (ModelEvent::RateLimit(Box::new(limit)), None));
+    gate.open();
+    let rest: Vec<_> = stream.map(|item| item.unwrap().event).collect().await;
+    assert!(is_complete(&rest) && !rest.iter().any(|event| matches!(event, ModelEvent::RateLimit(_))));
 }
