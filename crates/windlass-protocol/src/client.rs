@@ -60,7 +60,8 @@ mod tools;
 pub use error::ClientError;
 pub use handle::ClientHandle;
 pub use message::{
-    AssistantMessage, Init, Message, OtherMessage, ResultMessage, StreamEvent, SystemMessage, UserMessage,
+    AssistantMessage, Init, Message, OtherMessage, RateLimitMessage, ResultMessage, StreamEvent, SystemMessage,
+    UserMessage,
 };
 pub use options::ClientOptions;
 pub use program::Program;

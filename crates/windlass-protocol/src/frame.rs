@@ -1,8 +1,10 @@
 //! The frames as they are on the wire. Everything is borrowed.
 
+mod rate_limit;
 mod result;
 mod uuid;
 
+pub(crate) use rate_limit::{RateLimitEvent, RateLimitInfo};
 pub(crate) use result::{Denials, Origin, RunResultFrame, WireModels, WireUsage};
 pub(crate) use uuid::Uuid;
 

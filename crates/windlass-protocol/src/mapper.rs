@@ -5,6 +5,7 @@ mod end;
 mod hooks;
 mod local;
 mod options;
+mod rate_limit;
 mod status;
 mod tasks;
 
@@ -141,6 +142,7 @@ impl FrameMapper {
                 self.hooks(at, *event, tool_use_id.as_ref(), outcome, out);
             }
             EventKind::Status(status) => self.status(at, status, out),
+            EventKind::RateLimit(limit) => self.rate_limit(at, limit, out),
             EventKind::StateChanged(StateChange::PermissionMode { mode }) => {
                 let body = StatusBody { permission_mode: Some(mode.as_str()), ..StatusBody::default() };
                 self.system(at, "status", body, out);

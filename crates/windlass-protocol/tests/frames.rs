@@ -5,9 +5,9 @@ use windlass_protocol::{FrameMapper, FrameOptions, MAX_LINE, is_error};
 use windlass_types::{
     Behavior, ContentBlock, Continuation, Decision, DecisionReason, Delta, EntryId, Event, EventKind, HookEventName,
     HookOutcome, Interrupted, JsonText, MatchedRule, MessageId, ModelErrorKind, NanoUsd, Outcome, PermissionDenial,
-    PermissionMode, RetryStatus, RuleSource, RunFailure, RunFailureKind, RunId, RunResult, RunStarted, SessionId,
-    StateChange, Status, StopReason, ToolFinished, ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId, Usage,
-    WithdrawReason,
+    PermissionMode, RateLimit, RateLimitKind, RateLimitStatus, RetryStatus, RuleSource, RunFailure, RunFailureKind,
+    RunId, RunResult, RunStarted, SessionId, StateChange, Status, StopReason, ToolFinished, ToolProgress, ToolResult,
+    ToolStarted, ToolUse, ToolUseId, Usage, Utilization, WithdrawReason,
 };
 
 fn mapper(partial: bool) -> FrameMapper {
@@ -470,4 +470,36 @@ fn no_line_is_too_long() {
         assert!(lines[0].len() < MAX_LINE, "{} bytes for {holds}", lines[0].len());
         assert!(lines[0].contains(holds), "{holds}");
     }
+}
+
+#[test]
+fn an_allowance() {
+    let frame = |info: &str| format!(r#"{{"type":"rate_limit_event","rate_limit_info":{info},{ID},"session_id":"s"}}"#);
+    let warning = RateLimit::new(RateLimitStatus::AllowedWarning)
+        .with_kind(Some(RateLimitKind::FiveHour))
+        .with_utilization(Utilization::new(0.82))
+        .with_resets_at(Some(1_795_170_000));
+    let overage = RateLimit::new(RateLimitStatus::Rejected)
+        .with_overage(Some(RateLimitStatus::Allowed), Some(1_795_180_000))
+        .with_overage_disabled_reason(Some("out_of_credits".into()));
+    let unknown = RateLimit::new(RateLimitStatus::Allowed)
+        .with_kind(Some("one_moon".into()))
+        .with_overage(Some("paused".into()), None)
+        .with_overage_disabled_reason(Some("eclipse".into()));
+    for (limit, info) in [
+        (RateLimit::new(RateLimitStatus::Allowed), r#"{"status":"allowed"}"#),
+        (
+            warning,
+            r#"{"status":"allowed_warning","resetsAt":1795170000,"rateLimitType":"five_hour","utilization":0.82}"#,
+        ),
+        (
+            overage,
+            r#"{"status":"rejected","overageStatus":"allowed","overageResetsAt":1795180000,"overageDisabledReason":"out_of_credits","isUsingOverage":true}"#,
+        ),
+        // Names that hosts do not know are not told to them.
+        (unknown, r#"{"status":"allowed","overageDisabledReason":"unknown","isUsingOverage":false}"#),
+    ] {
+        check(EventKind::RateLimit(limit), &[&frame(info)]);
+    }
+    check(EventKind::RateLimit(RateLimit::new("paused".into())), &[]);
 }

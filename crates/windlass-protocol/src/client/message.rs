@@ -4,7 +4,7 @@ mod read;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use windlass_types::{ContentBlock, JsonError, JsonText, Usage};
+use windlass_types::{ContentBlock, JsonError, JsonText, RateLimit, Usage};
 
 /// A message of the other side. Each kind keeps its line as it came, so that
 /// fields and subtypes that are not known here are never lost.
@@ -19,6 +19,8 @@ pub enum Message {
     User(UserMessage),
     /// A piece of a message, if partial messages were asked for.
     StreamEvent(StreamEvent),
+    /// The allowance of the provider's subscription became known, or changed.
+    RateLimit(RateLimitMessage),
     /// The end of a turn: exactly one for each prompt.
     Result(ResultMessage),
     /// A message of another type, or one that lacks what its type needs.
@@ -109,6 +111,18 @@ pub struct StreamEvent {
     pub raw: JsonText,
 }
 
+/// The allowance of the provider's subscription, when it became known or changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RateLimitMessage {
+    /// The allowance. Of what it holds, the status is always there.
+    pub info: RateLimit,
+    /// The session.
+    pub session_id: String,
+    /// The whole message.
+    pub raw: JsonText,
+}
+
 /// The end of a turn.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -161,6 +175,7 @@ impl Message {
             Self::Assistant(message) => &message.raw,
             Self::User(message) => &message.raw,
             Self::StreamEvent(message) => &message.raw,
+            Self::RateLimit(message) => &message.raw,
             Self::Result(message) => &message.raw,
             Self::Other(message) => &message.raw,
         }

@@ -8,9 +8,10 @@ use windlass_types::{
     Behavior, CallDigest, CompactTrigger, Compacted, ContentBlock, Continuation, Decision, DecisionReason, Delta,
     DocumentSource, EntryId, EventKind, HookEventName, HookOutcome, ImageSource, Interrupted, JsonText, MatchedRule,
     MessageId, ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionDenial, PermissionMode, PermissionRequest,
-    RetryStatus, RuleSource, RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId, StateChange,
-    Status, StopReason, TaskEnded, TaskInfo, TaskKind, TaskStatus, ToolFinished, ToolProgress, ToolResult,
-    ToolResultContent, ToolStarted, ToolUse, ToolUseId, Usage, WithdrawReason,
+    RateLimit, RateLimitKind, RateLimitStatus, RetryStatus, RuleSource, RunFailure, RunFailureKind, RunOrigin,
+    RunResult, RunStarted, SessionId, StateChange, Status, StopReason, TaskEnded, TaskInfo, TaskKind, TaskStatus,
+    ToolFinished, ToolProgress, ToolResult, ToolResultContent, ToolStarted, ToolUse, ToolUseId, Usage, Utilization,
+    WithdrawReason,
 };
 
 /// The variants of one type that the corpus holds.
@@ -42,6 +43,8 @@ pub(crate) fn covered() -> Vec<Covered> {
         covered_by("model.rs", "StopReason", stops()),
         covered_by("permission.rs", "DecisionReason", REASONS),
         covered_by("permission.rs", "PermissionMode", MODES),
+        covered_by("rate_limit.rs", "RateLimitStatus", limit_statuses()),
+        covered_by("rate_limit.rs", "RateLimitKind", limit_kinds()),
         covered_by("content.rs", "ContentBlock", blocks()),
         covered_by("content.rs", "ToolResultContent", contents()),
         covered_by("content.rs", "ImageSource", images()),
@@ -211,6 +214,47 @@ fn statuses() -> Vec<Status> {
     all.push(Status::CompactionFailed { message: "too little to say".into() });
     all.push(Status::PriceUnknown { model: "m".into() });
     all.extend(texts().map(|message| Status::Notice { message }));
+    all
+}
+
+fn limit_statuses() -> [RateLimitStatus; 4] {
+    [
+        RateLimitStatus::Allowed,
+        RateLimitStatus::AllowedWarning,
+        RateLimitStatus::Rejected,
+        RateLimitStatus::Other("from_the_future".into()),
+    ]
+}
+
+fn limit_kinds() -> [RateLimitKind; 7] {
+    [
+        RateLimitKind::FiveHour,
+        RateLimitKind::SevenDay,
+        RateLimitKind::SevenDayOpus,
+        RateLimitKind::SevenDaySonnet,
+        RateLimitKind::SevenDayOverageIncluded,
+        RateLimitKind::Overage,
+        RateLimitKind::Other("from_the_future".into()),
+    ]
+}
+
+fn limits() -> Vec<RateLimit> {
+    let mut all: Vec<RateLimit> = limit_statuses().map(RateLimit::new).to_vec();
+    for status in limit_statuses() {
+        for kind in limit_kinds() {
+            for overage in limit_statuses() {
+                let limit = RateLimit::new(status.clone())
+                    .with_kind(Some(kind.clone()))
+                    .with_utilization(Utilization::new(0.82))
+                    .with_resets_at(Some(1_795_170_000))
+                    .with_overage(Some(overage), Some(1_795_180_000));
+                all.extend(
+                    ["out_of_credits", "from_the_future"]
+                        .map(|reason| limit.clone().with_overage_disabled_reason(Some(reason.into()))),
+                );
+            }
+        }
+    }
     all
 }
 
@@ -415,6 +459,7 @@ pub(crate) fn events() -> Vec<EventKind> {
         all.push(EventKind::TaskEnded(TaskEnded::new(task, status, text)));
     }
     all.push(EventKind::UsageUpdated { model: "opus".into(), usage: Usage::new(9, 5), cost: NanoUsd::new(5) });
+    all.extend(limits().into_iter().map(EventKind::RateLimit));
     all.extend(changes().into_iter().map(EventKind::StateChanged));
     for origin in ORIGINS {
         all.extend(results().into_iter().map(|mut result| {

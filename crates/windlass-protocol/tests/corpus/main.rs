@@ -81,7 +81,8 @@ fn the_corpus_holds_every_kind_of_frame() {
         kinds.insert(text(&frame, "subtype").map_or_else(|| kind.clone(), |subtype| format!("{kind}/{subtype}")));
     }
     // What the mapper's sources name; those of the server are checked where a server runs.
-    let parts = ["compaction", "end", "hooks", "local", "status", "tasks"].map(|name| format!("mapper/{name}.rs"));
+    let parts = ["compaction", "end", "hooks", "local", "rate_limit", "status", "tasks"]
+        .map(|name| format!("mapper/{name}.rs"));
     let files = parts.iter().map(String::as_str).chain(["mapper.rs", "outcome.rs"]);
     let written = variants::frames(&files.collect::<Vec<_>>());
     let missing: Vec<_> =

@@ -1,8 +1,10 @@
 //! From lines to messages.
 
-use super::{AssistantMessage, Message, OtherMessage, ResultMessage, StreamEvent, SystemMessage, UserMessage};
+use super::{
+    AssistantMessage, Message, OtherMessage, RateLimitMessage, ResultMessage, StreamEvent, SystemMessage, UserMessage,
+};
 use serde::Deserialize;
-use windlass_types::{ContentBlock, JsonText};
+use windlass_types::{ContentBlock, JsonText, RateLimit, Utilization};
 
 #[derive(Deserialize)]
 struct Fields {
@@ -22,6 +24,29 @@ struct Fields {
     tool_use_result: Option<JsonText>,
     #[serde(default)]
     error: Option<JsonText>,
+    #[serde(default)]
+    rate_limit_info: Option<JsonText>,
+}
+
+/// Only the status is asked for: what else cannot be read is as if it were not there.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RateLimitFields {
+    status: String,
+    #[serde(default)]
+    resets_at: Option<JsonText>,
+    #[serde(default)]
+    rate_limit_type: Option<JsonText>,
+    #[serde(default)]
+    utilization: Option<JsonText>,
+    #[serde(default)]
+    overage_status: Option<JsonText>,
+    #[serde(default)]
+    overage_resets_at: Option<JsonText>,
+    #[serde(default)]
+    overage_disabled_reason: Option<JsonText>,
+    #[serde(default)]
+    is_using_overage: Option<JsonText>,
 }
 
 #[derive(Deserialize)]
@@ -71,6 +96,7 @@ impl Message {
             "assistant" => fields.assistant(&raw),
             "user" => fields.user(&raw),
             "stream_event" => fields.stream_event(&raw),
+            "rate_limit_event" => fields.rate_limit(&raw),
             "result" => result(&raw),
             _ => None,
         };
@@ -114,6 +140,29 @@ impl Fields {
             session_id: self.session_id.unwrap_or_default(),
             raw: raw.clone(),
         }))
+    }
+
+    fn rate_limit(self, raw: &JsonText) -> Option<Message> {
+        let info = self.rate_limit_info?.to::<RateLimitFields>().ok()?.limit();
+        let session_id = self.session_id.unwrap_or_default();
+        Some(Message::RateLimit(RateLimitMessage { info, session_id, raw: raw.clone() }))
+    }
+}
+
+impl RateLimitFields {
+    fn limit(self) -> RateLimit {
+        let text = |json: Option<JsonText>| json.and_then(|json| json.to::<String>().ok());
+        let time = |json: Option<JsonText>| json.and_then(|json| json.to::<u64>().ok());
+        let fraction = self.utilization.and_then(|json| json.to::<f64>().ok());
+        let mut limit = RateLimit::new(self.status.into())
+            .with_resets_at(time(self.resets_at))
+            .with_kind(text(self.rate_limit_type).map(Into::into))
+            .with_utilization(fraction.and_then(Utilization::new))
+            .with_overage(text(self.overage_status).map(Into::into), time(self.overage_resets_at))
+            .with_overage_disabled_reason(text(self.overage_disabled_reason));
+        // As the other side says, not as it would follow.
+        limit.is_using_overage = self.is_using_overage.and_then(|json| json.to::<bool>().ok());
+        limit
     }
 }
 

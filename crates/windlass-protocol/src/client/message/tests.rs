@@ -1,4 +1,5 @@
 use super::*;
+use windlass_types::{RateLimitKind, RateLimitStatus, Utilization};
 
 fn read(line: &str) -> Message {
     let message = Message::read(JsonText::parse(line).unwrap());
@@ -51,10 +52,44 @@ fn what_is_not_known_or_lacks_something_is_kept() {
         (r#"{"type":"system"}"#, "system"),
         (r#"{"type":"assistant","message":{"content":7}}"#, "assistant"),
         (r#"{"type":"user"}"#, "user"),
+        (r#"{"type":"rate_limit_event"}"#, "rate_limit_event"),
+        (r#"{"type":"rate_limit_event","rate_limit_info":{"resetsAt":1}}"#, "rate_limit_event"),
         (r#"{"x":1}"#, ""),
         (r#"{"type":7}"#, ""),
     ] {
         let Message::Other(other) = read(line) else { panic!("{line}") };
         assert_eq!(other.kind, kind, "{line}");
     }
+}
+
+#[test]
+fn an_allowance_is_read_as_far_as_it_can_be() {
+    let limit = |info: &str| {
+        let line = format!(r#"{{"type":"rate_limit_event","rate_limit_info":{info},"uuid":"u","session_id":"s"}}"#);
+        let Message::RateLimit(message) = read(&line) else { panic!("{line}") };
+        assert_eq!(message.session_id, "s");
+        message.info
+    };
+    let warning = RateLimit::new(RateLimitStatus::AllowedWarning)
+        .with_kind(Some(RateLimitKind::FiveHour))
+        .with_utilization(Utilization::new(0.82))
+        .with_resets_at(Some(1_795_170_000));
+    assert_eq!(
+        limit(r#"{"status":"allowed_warning","rateLimitType":"five_hour","utilization":0.82,"resetsAt":1795170000}"#),
+        warning
+    );
+    let rejected = RateLimit::new(RateLimitStatus::Rejected)
+        .with_overage(Some(RateLimitStatus::Allowed), Some(7))
+        .with_overage_disabled_reason(Some("later_reason".into()));
+    assert_eq!(
+        limit(
+            r#"{"status":"rejected","overageStatus":"allowed","overageResetsAt":7,"overageDisabledReason":"later_reason","isUsingOverage":true,"later":[]}"#
+        ),
+        rejected
+    );
+    assert_eq!(limit(r#"{"status":"paused"}"#).status, RateLimitStatus::Other("paused".into()));
+    assert_eq!(
+        limit(r#"{"status":"allowed","resetsAt":"soon","rateLimitType":5,"utilization":-1,"isUsingOverage":"no"}"#),
+        RateLimit::new(RateLimitStatus::Allowed)
+    );
 }
