@@ -26,6 +26,8 @@ const MOST_NAMES: usize = 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum AgentSource {
+    /// A plugin.
+    Plugin,
     /// A file of the user.
     User,
     /// A file of the project.
@@ -37,6 +39,7 @@ pub enum AgentSource {
 impl fmt::Display for AgentSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Plugin => "plugin",
             Self::User => "user",
             Self::Project => "project",
             Self::Flags => "flags",
@@ -188,6 +191,22 @@ impl Agents {
             (None, Some(path)) => AgentError::Untrusted { name, path, known },
             (None, None) => AgentError::Unknown { name, known },
         })
+    }
+
+    /// Adds the agent in a file of a plugin, whose name without `.md` is `file`, and says what is wrong with it.
+    pub(crate) fn add_of_plugin(&mut self, plugin: &str, file: &str, text: &str, path: &Path) -> Vec<String> {
+        let (name, definition) = parse::file_of_plugin(text, plugin, file, path);
+        if self.is_known(&name) {
+            return vec![format!("there is another agent {name:?}, which counts for more")];
+        }
+        let problems = match &definition {
+            Err(problem) => vec![format!("the agent {name:?} cannot be used: {problem}")],
+            Ok(agent) if agent.without_effect.is_empty() => Vec::new(),
+            Ok(agent) => vec![format!("without effect for an agent of a plugin: {}", agent.without_effect.join(", "))],
+        };
+        self.add(name, definition, Some(path));
+        self.sort();
+        problems
     }
 
     fn is_known(&self, name: &str) -> bool {

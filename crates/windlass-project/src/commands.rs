@@ -1,13 +1,14 @@
 //! Custom slash commands: Markdown files that hold prompts.
 
-use crate::error::Note;
-use crate::expand::{Piece, pieces, split_arguments};
+use crate::error::{Note, Origin};
+use crate::expand::{PLUGIN_ROOT, Piece, pieces, split_arguments};
 use crate::front_matter;
 use crate::markdown::{MarkdownFile, Notes, Walk, of_project, of_user, one_line};
 use crate::places::Places;
+use crate::plugin::Plugins;
 use crate::sources::{Layer, SettingSources};
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// The name of their folders.
@@ -26,6 +27,8 @@ pub enum CommandSource {
     User,
     /// The project.
     Project,
+    /// A plugin.
+    Plugin,
 }
 
 impl fmt::Display for CommandSource {
@@ -33,6 +36,7 @@ impl fmt::Display for CommandSource {
         f.write_str(match self {
             Self::User => "user",
             Self::Project => "project",
+            Self::Plugin => "plugin",
         })
     }
 }
@@ -66,6 +70,8 @@ pub struct Command {
     /// Its file.
     pub path: PathBuf,
     body: String,
+    /// The directory of its plugin, if it has one.
+    plugin_root: Option<String>,
 }
 
 impl Command {
@@ -83,7 +89,18 @@ impl Command {
             model: head.text("model").filter(|model| model != "inherit"),
             path: path.into(),
             body: body.trim().to_owned(),
+            plugin_root: None,
         }
+    }
+
+    /// Names the directory of its plugin.
+    pub(crate) fn of_plugin(mut self, root: &Path) -> Self {
+        let root = root.to_string_lossy().into_owned();
+        for rule in &mut self.allowed_tools {
+            *rule = rule.replace(PLUGIN_ROOT, &root);
+        }
+        self.plugin_root = Some(root);
+        self
     }
 
     /// The prompt for arguments, in one pass, so that nothing in an argument is replaced again:
@@ -93,6 +110,7 @@ impl Command {
     ///   Blanks separate arguments, quotes hold one together.
     /// - A backslash before any of these keeps it as it is.
     /// - If the text has none of these, the arguments follow it as `ARGUMENTS: …`.
+    /// - In a command of a plugin `${CLAUDE_PLUGIN_ROOT}` is the plugin's directory.
     ///
     /// Nothing is executed and no file read: `` !`command` `` and `@file` stay as they are.
     ///
@@ -112,8 +130,9 @@ impl Command {
                 Piece::Number(number) => {
                     number.checked_sub(first).and_then(|at| single.get(at)).map_or("", String::as_str)
                 }
+                Piece::PluginRoot => self.plugin_root.as_deref().unwrap_or(PLUGIN_ROOT),
             };
-            replaced |= !matches!(piece, Piece::Text(_));
+            replaced |= !matches!(piece, Piece::Text(_) | Piece::PluginRoot);
             prompt.push_str(text);
             if prompt.len() > MOST_PROMPT {
                 return Err(PromptTooLong { name: self.name.clone() });
@@ -143,6 +162,32 @@ impl Commands {
     pub fn get(&self, name: &str) -> Option<&Command> {
         self.commands.iter().find(|command| command.name == name)
     }
+
+    /// Adds the commands of plugins. The user's own of the same name counts for more; one of the project counts for
+    /// less, since nobody had to trust the project for it.
+    #[must_use]
+    pub fn with_plugins(mut self, plugins: &Plugins) -> Self {
+        for command in plugins.commands() {
+            let same = self.commands.iter().position(|other| other.name == command.name);
+            let loser = match same.and_then(|at| self.commands.get_mut(at)) {
+                Some(own) if own.source == CommandSource::User => command.clone(),
+                Some(other) => std::mem::replace(other, command.clone()),
+                None => {
+                    self.commands.push(command.clone());
+                    continue;
+                }
+            };
+            let text = format!("/{} is that of {}, which counts for more", loser.name, other_path(&self, &loser));
+            self.notes.push(Note::new(&Origin::File(loser.path), text));
+        }
+        self.commands.sort_by(|a, b| a.name.cmp(&b.name));
+        self
+    }
+}
+
+/// Where the command that counts instead of another one is.
+fn other_path(commands: &Commands, loser: &Command) -> String {
+    commands.get(&loser.name).map(|winner| winner.path.display().to_string()).unwrap_or_default()
 }
 
 /// Reads the commands of the user and the project, as far as these sources are read. Nothing is executed.
@@ -155,8 +200,8 @@ pub fn load_commands(places: &Places, sources: SettingSources, trusted: bool) ->
     let (mut walk, mut notes, mut commands) = (Walk::new(true), Notes::default(), Commands::default());
     for (layer, source) in [(Layer::User, CommandSource::User), (Layer::Project, CommandSource::Project)] {
         let folders = match source {
-            CommandSource::User => of_user(places, FOLDER),
             CommandSource::Project => of_project(places, FOLDER),
+            _ => of_user(places, FOLDER),
         };
         for folder in folders.iter().filter(|_| sources.contains(layer)) {
             for file in walk.files(folder, &mut notes) {

@@ -1,5 +1,8 @@
 //! Placeholders in the text of a command, and the arguments that take their place.
 
+/// What stands for the directory of a plugin.
+pub(crate) const PLUGIN_ROOT: &str = "${CLAUDE_PLUGIN_ROOT}";
+
 /// A part of a command's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
@@ -11,6 +14,8 @@ pub(crate) enum Piece<'a> {
     Index(usize),
     /// `$N`.
     Number(usize),
+    /// `${CLAUDE_PLUGIN_ROOT}`.
+    PluginRoot,
 }
 
 /// The parts of a text; together they are all of it but the backslashes before placeholders.
@@ -19,6 +24,10 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
+        }
+        if let Some(after) = rest.strip_prefix(PLUGIN_ROOT) {
+            rest = after;
+            return Some(Piece::PluginRoot);
         }
         if let Some((piece, after)) = placeholder(rest) {
             rest = after;

@@ -1,4 +1,4 @@
-//! What is read from disk for a project: settings in layers, trust, custom commands and agents.
+//! What is read from disk for a project: settings in layers, trust, custom commands, agents, plugins and MCP servers.
 //!
 //! Reading and deciding are apart. [`load`] reads the files that [`Places`] names; [`resolve`] is pure and says
 //! what counts, with the origin of each value. Whatever cannot be read or understood and might forbid something
@@ -37,8 +37,10 @@ mod load;
 mod markdown;
 mod object;
 mod places;
+mod plugin;
 mod resolve;
 mod resolved;
+mod servers;
 mod settings;
 mod shipped;
 mod sources;
@@ -51,9 +53,11 @@ pub use edit::updated;
 pub use error::{Note, Origin, SettingsError};
 pub use load::{Loaded, SettingsRequest, load};
 pub use places::Places;
+pub use plugin::{Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, load_plugins};
 pub use resolve::resolve;
-pub use resolved::{Resolved, RuleSet, Setting, SettingsFile};
-pub use settings::{PermissionSettings, SandboxSettings, Settings};
+pub use resolved::{McpjsonChoice, Resolved, RuleSet, Setting, SettingsFile};
+pub use servers::{LeftOutServer, ServerDefinition, ServerScope, Servers, load_servers};
+pub use settings::{McpjsonSettings, PermissionSettings, SandboxSettings, Settings};
 pub use sources::{Layer, SettingSources};
 pub use trust::{Approved, ProjectRecord, Standing, Trust, TrustRecord};
 pub use update::{KeepError, KeepUpdates, SettingsUpdates, destination};

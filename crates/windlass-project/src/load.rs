@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// Most bytes of a settings file.
 pub(crate) const MOST: u64 = 1024 * 1024;
 /// Most bytes of a record of trust; that of the other layout holds histories, too.
-const MOST_RECORD: u64 = 32 * 1024 * 1024;
+pub(crate) const MOST_RECORD: u64 = 32 * 1024 * 1024;
 
 /// What is read for a session.
 #[derive(Debug, Clone, Default)]

@@ -121,7 +121,8 @@ impl Walk {
     }
 }
 
-fn is_name(name: &str) -> bool {
+/// Whether commands and plugins can be called so.
+pub(crate) fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 100
         && !name.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, ':' | '/' | '\\'))

@@ -37,6 +37,7 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
             reading.directories();
             reading.models();
             reading.environment();
+            reading.mcpjson();
             reading.sandbox(&mut sandbox);
             reading.without_effect();
         }
@@ -243,6 +244,30 @@ impl Reading<'_> {
         let of_provider: Vec<String> = all.into_iter().filter(|name| concerns_provider(name)).collect();
         if file.is_shared() && !of_provider.is_empty() {
             self.note(format!("a project's shared file cannot set up the model provider: {}", names(&of_provider)));
+        }
+    }
+
+    /// A server starts a program, so only those whose files no repository brings can want one.
+    fn mcpjson(&mut self) {
+        let file = self.file;
+        let said = &file.settings.mcpjson;
+        for name in &said.disabled {
+            self.resolved.mcpjson.disabled.entry(name.clone()).or_insert_with(|| file.origin.clone());
+        }
+        let counts = file.standing.trusted && !file.is_shared();
+        if !counts && (said.all == Some(true) || !said.enabled.is_empty()) {
+            let keys = [("enableAllProjectMcpServers", said.all == Some(true)), ("enabledMcpjsonServers", true)];
+            let key = keys.iter().find(|(_, said)| *said).map_or("", |(key, _)| key);
+            self.note(format!("`{key}` does not count in a file of a project that others may have written"));
+        }
+        if !counts {
+            return;
+        }
+        if let Some(all) = said.all.filter(|_| self.resolved.mcpjson.all.is_none()) {
+            self.resolved.mcpjson.all = Some(self.setting(all));
+        }
+        for name in &said.enabled {
+            self.resolved.mcpjson.enabled.entry(name.clone()).or_insert_with(|| file.origin.clone());
         }
     }
 

@@ -83,6 +83,19 @@ pub struct RuleSet {
     pub origin: Origin,
 }
 
+/// Which servers of a project's `.mcp.json` are wanted, by whoever may say so. What switches a server off counts
+/// whoever says it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct McpjsonChoice {
+    /// Whether all of them count.
+    pub all: Option<Setting<bool>>,
+    /// Those that count, by name.
+    pub enabled: BTreeMap<String, Origin>,
+    /// Those that do not count, by name.
+    pub disabled: BTreeMap<String, Origin>,
+}
+
 /// What counts of all layers, each value with its origin.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -104,6 +117,8 @@ pub struct Resolved {
     /// Variables for the model provider: none that a project's shared file sets, so that no repository chooses
     /// who gets the user's key.
     pub provider_env: BTreeMap<String, Setting<String>>,
+    /// Which servers of the project's `.mcp.json` are wanted.
+    pub mcpjson: McpjsonChoice,
     /// Who forbids the mode bypassPermissions, if anybody does. Any layer can.
     pub bypass_disabled: Option<Origin>,
     /// Whether allow rules count in managed settings only, whoever else has some.

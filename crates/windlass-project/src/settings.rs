@@ -47,10 +47,24 @@ pub struct Settings {
     pub agent: Option<String>,
     /// What is wanted of a sandbox.
     pub sandbox: SandboxSettings,
+    /// Which servers of a project's `.mcp.json` are wanted.
+    pub mcpjson: McpjsonSettings,
     /// `allowManagedPermissionRulesOnly`: in a managed file, whether no other file may allow anything.
     pub managed_rules_only: bool,
     /// Keys that have no effect, such as `hooks` or `permissions.disableAutoMode`, in order.
     pub without_effect: Vec<String>,
+}
+
+/// The keys `enableAllProjectMcpServers`, `enabledMcpjsonServers` and `disabledMcpjsonServers`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct McpjsonSettings {
+    /// Whether all servers of a project's `.mcp.json` count, if the file says.
+    pub all: Option<bool>,
+    /// Servers that count, by name.
+    pub enabled: Vec<String>,
+    /// Servers that do not count, by name.
+    pub disabled: Vec<String>,
 }
 
 /// The key `permissions`.
@@ -96,6 +110,12 @@ struct Raw {
     agent: Option<String>,
     #[serde(default)]
     sandbox: Option<RawSandbox>,
+    #[serde(default)]
+    enable_all_project_mcp_servers: Option<bool>,
+    #[serde(default)]
+    enabled_mcpjson_servers: Option<Vec<String>>,
+    #[serde(default)]
+    disabled_mcpjson_servers: Option<Vec<String>>,
     #[serde(default)]
     allow_managed_permission_rules_only: Option<bool>,
     #[serde(flatten)]
@@ -181,6 +201,11 @@ impl Settings {
             },
             agent: raw.agent.filter(|agent| !agent.is_empty()),
             sandbox: SandboxSettings { enabled: sandbox.enabled, fail_if_unavailable: sandbox.fail_if_unavailable },
+            mcpjson: McpjsonSettings {
+                all: raw.enable_all_project_mcp_servers,
+                enabled: raw.enabled_mcpjson_servers.unwrap_or_default(),
+                disabled: raw.disabled_mcpjson_servers.unwrap_or_default(),
+            },
             managed_rules_only: raw.allow_managed_permission_rules_only == Some(true),
             without_effect,
         })

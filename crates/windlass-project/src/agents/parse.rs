@@ -95,6 +95,21 @@ pub(super) fn file(text: &str, source: AgentSource, path: &Path) -> Option<Named
     Some((name, agent))
 }
 
+/// The definition of a Markdown file of a plugin. It is called as its head says, or as its file, behind the plugin's
+/// name and the folders that it is in.
+pub(super) fn file_of_plugin(text: &str, plugin: &str, file: &str, path: &Path) -> Named {
+    let (head, body) = front_matter::split(text);
+    let said = head.text("name").filter(|name| is_name(name) && !name.contains(':'));
+    let file = match (said, file.rsplit_once(':')) {
+        (Some(said), Some((folders, _))) => format!("{folders}:{said}"),
+        (Some(said), None) => said,
+        (None, _) => file.to_owned(),
+    };
+    let name = format!("{plugin}:{file}");
+    let agent = raw(&head, body).and_then(|raw| raw.agent(&name, AgentSource::Plugin, Some(path)));
+    (name, agent)
+}
+
 fn raw(head: &FrontMatter, body: &str) -> Result<Raw, String> {
     // Whichever spelling of a key is there; not two of them.
     let key = |name: &'static str| {
@@ -134,14 +149,18 @@ impl Raw {
             return Err(format!("a name has up to {MOST_NAME} characters, and no control characters"));
         }
         let prompt = self.prompt.filter(|prompt| !prompt.trim().is_empty()).ok_or("it has no prompt")?;
+        let (of_plugin, wants_mode) = (source == AgentSource::Plugin, self.permission_mode.is_some());
         let permission_mode = self
             .permission_mode
-            .filter(|mode| !mode.is_empty())
+            .filter(|mode| !mode.is_empty() && !of_plugin)
             .map(|mode| mode.parse::<PermissionMode>())
             .transpose()?;
         let max_turns = self.max_turns.filter(|turns| !turns.is_null()).map(|value| turns(&value)).transpose()?;
         let mut without_effect: Vec<String> =
             self.other.into_keys().filter(|key| !LOOKS.contains(&key.as_str())).collect();
+        if of_plugin && wants_mode {
+            without_effect.push("permissionMode".to_owned());
+        }
         let effort = match self.effort.unwrap_or_default() {
             Value::Null => None,
             effort => {

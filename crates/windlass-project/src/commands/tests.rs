@@ -34,6 +34,19 @@ fn arguments_go_where_the_text_says() {
 }
 
 #[test]
+fn the_directory_of_a_plugin_is_text_whatever_it_is_called() {
+    let of = |root: &str, text: &str| command(text).of_plugin(Path::new(root)).expand("a b").unwrap();
+    assert_eq!(of("/p", "${CLAUDE_PLUGIN_ROOT}/x $1"), "/p/x a");
+    assert_eq!(of("/$1/$ARGUMENTS", "${CLAUDE_PLUGIN_ROOT} $2"), "/$1/$ARGUMENTS b");
+    assert_eq!(of("/p", "In ${CLAUDE_PLUGIN_ROOT}"), "In /p\n\nARGUMENTS: a b");
+    assert_eq!(of("/p", "${CLAUDE_PLUGIN_ROOT"), "${CLAUDE_PLUGIN_ROOT\n\nARGUMENTS: a b");
+    // What is no plugin's has none.
+    assert_eq!(command("${CLAUDE_PLUGIN_ROOT} $1").expand("a").unwrap(), "${CLAUDE_PLUGIN_ROOT} a");
+    let rules = command("---\nallowed-tools: Bash(${CLAUDE_PLUGIN_ROOT}/x *)\n---\nx").of_plugin(Path::new("/p"));
+    assert_eq!(rules.allowed_tools, ["Bash(/p/x *)"]);
+}
+
+#[test]
 fn a_prompt_has_an_end() {
     let body = "$ARGUMENTS ".repeat(1_000);
     let long = "x".repeat(10_000);

@@ -1,0 +1,237 @@
+//! Plugins: directories that bring commands, agents and MCP servers together.
+//!
+//! Who names a directory trusts it. Nothing of a plugin runs while it is loaded, every file is bounded, and whatever
+//! cannot be used is a [`PluginError`] beside the rest, never a lost session.
+
+mod components;
+mod manifest;
+mod unsupported;
+
+use crate::agents::Agents;
+use crate::commands::Command;
+use crate::resolve::normalized;
+use crate::servers::ServerDefinition;
+use components::Components;
+use manifest::Manifest;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Most plugins.
+const MOST_PLUGINS: usize = 64;
+/// The variable that stands for a plugin's directory in what it brings.
+pub(crate) const ROOT: &str = "CLAUDE_PLUGIN_ROOT";
+
+/// A directory that somebody wants to be loaded as a plugin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PluginDir {
+    /// Where it is; relative to where the session starts, or absolute.
+    pub path: PathBuf,
+    /// Whether its MCP servers count. Default: yes.
+    pub mcp: bool,
+}
+
+impl PluginDir {
+    /// A directory with all that it brings.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), mcp: true }
+    }
+
+    /// Leaves its MCP servers out: whoever loads it connects them by other means.
+    #[must_use]
+    pub fn without_mcp(mut self) -> Self {
+        self.mcp = false;
+        self
+    }
+}
+
+/// A plugin that was loaded.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Plugin {
+    /// What it is called: as its manifest says, or its directory without one.
+    pub name: String,
+    /// The version of its manifest, if that says one. Its author's text.
+    pub version: Option<String>,
+    /// What it is for, in a line, if its manifest says so. Its author's text.
+    pub description: Option<String>,
+    /// The directory as it was named, made absolute.
+    pub path: PathBuf,
+    /// The directory with links followed: what `${CLAUDE_PLUGIN_ROOT}` stands for.
+    pub root: PathBuf,
+    /// Its slash commands, named `plugin:command`.
+    pub commands: Vec<Command>,
+    /// Its agents, named `plugin:agent`.
+    pub agents: Agents,
+    /// Its MCP servers, named `plugin:NAME:SERVER`; none if they do not count.
+    pub servers: Vec<ServerDefinition>,
+}
+
+/// What kind of thing is wrong with a plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PluginErrorKind {
+    /// There is no such directory, or it cannot be read.
+    NotFound,
+    /// Its manifest cannot be used. The plugin is not loaded.
+    Manifest,
+    /// Another plugin has its name, or there are too many. The plugin is not loaded.
+    NotLoaded,
+    /// A part of it cannot be used; the rest is.
+    Component,
+    /// It has a part of a kind that this version does not support. The rest is used.
+    Unsupported,
+}
+
+impl PluginErrorKind {
+    /// Its name on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotFound => "path-not-found",
+            Self::Manifest => "manifest-validation-error",
+            Self::NotLoaded => "plugin-not-loaded",
+            Self::Component => "component-load-failed",
+            Self::Unsupported => "component-not-supported",
+        }
+    }
+
+    /// Whether the plugin as a whole was left out.
+    #[must_use]
+    pub fn is_fatal(self) -> bool {
+        matches!(self, Self::NotFound | Self::Manifest | Self::NotLoaded)
+    }
+}
+
+/// Something of a plugin that is not used, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PluginError {
+    /// The plugin's name, or `inline[N]` for the directory that was named Nth (from 0) and was not loaded.
+    pub plugin: String,
+    /// What kind of thing it is.
+    pub kind: PluginErrorKind,
+    /// What it is, in words.
+    pub message: String,
+    /// The directory, if the plugin was not loaded at all.
+    pub path: Option<PathBuf>,
+}
+
+impl fmt::Display for PluginError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.path {
+            Some(path) => write!(f, "the plugin {} is left out: {}", path.display(), self.message),
+            None => write!(f, "the plugin {}: {}", self.plugin, self.message),
+        }
+    }
+}
+
+/// The plugins of a session.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Plugins {
+    /// Those that were loaded, in the order in which they were named; no two have one name.
+    pub plugins: Vec<Plugin>,
+    /// What is not used of them, and those that were not loaded.
+    pub errors: Vec<PluginError>,
+}
+
+impl Plugins {
+    /// The commands of all plugins.
+    pub fn commands(&self) -> impl Iterator<Item = &Command> {
+        self.plugins.iter().flat_map(|plugin| &plugin.commands)
+    }
+
+    /// The agents of all plugins. They are weaker than any other: `agents.or(plugins.agents())`.
+    #[must_use]
+    pub fn agents(&self) -> Agents {
+        self.plugins.iter().fold(Agents::default(), |all, plugin| all.or(plugin.agents.clone()))
+    }
+
+    /// The MCP servers of all plugins.
+    pub fn servers(&self) -> impl Iterator<Item = &ServerDefinition> {
+        self.plugins.iter().flat_map(|plugin| &plugin.servers)
+    }
+}
+
+/// Loads plugins for a session that starts in `cwd`, an absolute path. Nothing is executed and nothing written.
+///
+/// A plugin is a directory with `.claude-plugin/plugin.json`, an object that says at least a `name`; without that file
+/// it is called as its directory. Its commands are in `commands`, its agents in `agents`, its MCP servers in
+/// `.mcp.json`, or where the manifest says: a path or a list of them, relative to the plugin. What leads out of the
+/// plugin, also through links, is left out. Of two plugins with one name the first counts.
+///
+/// ```
+/// use windlass_project::{PluginDir, load_plugins};
+///
+/// let directory = tempfile::tempdir()?;
+/// let plugin = directory.path().join("greet");
+/// std::fs::create_dir_all(plugin.join("commands"))?;
+/// std::fs::write(plugin.join("commands/hello.md"), "Say hello to $1.")?;
+///
+/// let plugins = load_plugins(directory.path(), &[PluginDir::new("greet")]);
+/// let command = plugins.commands().next().unwrap();
+/// assert_eq!(command.name, "greet:hello");
+/// assert_eq!(command.expand("Ada")?, "Say hello to Ada.");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn load_plugins(cwd: &Path, directories: &[PluginDir]) -> Plugins {
+    let mut all = Plugins::default();
+    for (at, directory) in directories.iter().enumerate() {
+        let path = normalized(&cwd.join(&directory.path));
+        let left_out = |kind, message: String| PluginError {
+            plugin: format!("inline[{at}]"),
+            kind,
+            message,
+            path: Some(path.clone()),
+        };
+        if all.plugins.len() >= MOST_PLUGINS {
+            let message = format!("there are more than {MOST_PLUGINS} plugins; the rest is left out");
+            all.errors.push(left_out(PluginErrorKind::NotLoaded, message));
+            break;
+        }
+        match load(&path, directory.mcp, &all.plugins) {
+            Ok(Some((plugin, errors))) => {
+                all.plugins.push(plugin);
+                all.errors.extend(errors);
+            }
+            Ok(None) => {}
+            Err((kind, message)) => all.errors.push(left_out(kind, message)),
+        }
+    }
+    all
+}
+
+/// One plugin with what is not used of it; nothing for a directory that is among those before.
+#[expect(clippy::type_complexity, reason = "a plugin and its errors, or why there is none")]
+fn load(
+    path: &Path,
+    mcp: bool,
+    before: &[Plugin],
+) -> Result<Option<(Plugin, Vec<PluginError>)>, (PluginErrorKind, String)> {
+    let missing = |error: &dyn fmt::Display| (PluginErrorKind::NotFound, error.to_string());
+    let root = path.canonicalize().map_err(|error| missing(&error))?;
+    if !root.is_dir() {
+        return Err(missing(&"it is not a directory"));
+    }
+    if before.iter().any(|plugin| plugin.root == root) {
+        return Ok(None);
+    }
+    let manifest = Manifest::read(&root).map_err(|problem| (PluginErrorKind::Manifest, problem))?;
+    if let Some(other) = before.iter().find(|plugin| plugin.name == manifest.name) {
+        let message = format!("{} is called {:?}, too, and was named first", other.path.display(), other.name);
+        return Err((PluginErrorKind::NotLoaded, message));
+    }
+    let mut components = Components::new(&root, &manifest);
+    // However much is wrong with the rest, this is said.
+    components.unsupported();
+    let (commands, agents) = (components.commands(), components.agents());
+    let servers = if mcp { components.servers() } else { Vec::new() };
+    let (errors, Manifest { name, version, description, .. }) = (components.finish(), manifest);
+    let path = path.to_path_buf();
+    Ok(Some((Plugin { name, version, description, path, root, commands, agents, servers }, errors)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! What a plugin brings.
+
+use super::manifest::{Manifest, Named, inside, read_inside};
+use super::unsupported::UNSUPPORTED;
+use super::{PluginError, PluginErrorKind};
+use crate::agents::Agents;
+use crate::commands::{Command, CommandSource};
+use crate::markdown::{Folder, MarkdownFile, Notes, Walk, is_name};
+use crate::servers::{ServerDefinition, ServerScope, entries};
+use std::collections::BTreeMap;
+use std::path::Path;
+use windlass_types::JsonText;
+
+/// Most commands, agents and servers of a plugin.
+const MOST: usize = 512;
+const MOST_SERVERS: usize = 64;
+/// Most bytes of all its commands and agents.
+const MOST_TEXT: usize = 16 * 1024 * 1024;
+/// Most errors of a plugin.
+const MOST_ERRORS: usize = 64;
+
+/// Finds the components of a plugin.
+pub(super) struct Components<'a> {
+    root: &'a Path,
+    manifest: &'a Manifest,
+    errors: Vec<PluginError>,
+    /// How many more bytes of text are kept.
+    left: usize,
+}
+
+impl<'a> Components<'a> {
+    pub(super) fn new(root: &'a Path, manifest: &'a Manifest) -> Self {
+        Self { root, manifest, errors: Vec::new(), left: MOST_TEXT }
+    }
+
+    pub(super) fn finish(self) -> Vec<PluginError> {
+        self.errors
+    }
+
+    fn error(&mut self, kind: PluginErrorKind, message: impl Into<String>) {
+        if self.errors.len() < MOST_ERRORS {
+            let (plugin, message) = (self.manifest.name.clone(), message.into());
+            self.errors.push(PluginError { plugin, kind, message, path: None });
+        }
+    }
+
+    /// The slash commands.
+    pub(super) fn commands(&mut self) -> Vec<Command> {
+        let mut commands: Vec<Command> = Vec::new();
+        for (file, text) in self.texts("commands") {
+            let name = format!("{}:{}", self.manifest.name, file.name);
+            if let Some(other) = commands.iter().find(|other| other.name == name) {
+                let message = format!("{}: /{name} is that of {}", file.path.display(), other.path.display());
+                self.error(PluginErrorKind::Component, message);
+            } else {
+                commands.push(Command::parse(name, CommandSource::Plugin, file.path, &text).of_plugin(self.root));
+            }
+        }
+        commands.sort_by(|a, b| a.name.cmp(&b.name));
+        commands
+    }
+
+    /// The agents.
+    pub(super) fn agents(&mut self) -> Agents {
+        let mut agents = Agents::default();
+        for (file, text) in self.texts("agents") {
+            let text = text.replace(&format!("${{{}}}", super::ROOT), &self.root.to_string_lossy());
+            for problem in agents.add_of_plugin(&self.manifest.name, &file.name, &text, &file.path) {
+                self.error(PluginErrorKind::Component, format!("{}: {problem}", file.path.display()));
+            }
+        }
+        agents
+    }
+
+    /// The Markdown files of a kind of component, in the folder of that name or where the manifest says.
+    fn texts(&mut self, kind: &str) -> Vec<(MarkdownFile, String)> {
+        let paths = match self.manifest.paths(kind) {
+            None => self.root.join(kind).symlink_metadata().map(|_| kind.to_owned()).into_iter().collect(),
+            Some(Ok(paths)) => paths,
+            Some(Err(problem)) => {
+                self.error(PluginErrorKind::Component, problem);
+                Vec::new()
+            }
+        };
+        let (mut walk, mut notes, mut files) = (Walk::new(true), Notes::default(), Vec::new());
+        for path in paths {
+            if let Err(problem) = self.files(&path, &mut walk, &mut notes, &mut files) {
+                self.error(PluginErrorKind::Component, format!("`{kind}`: {path:?}: {problem}"));
+            }
+        }
+        let mut texts = Vec::new();
+        for file in files {
+            if texts.len() >= MOST {
+                notes.add(&file.path, format!("a plugin has at most {MOST} {kind}"));
+            } else if let Some(text) = notes.read(&file.path) {
+                match self.left.checked_sub(text.len()) {
+                    Some(left) => {
+                        self.left = left;
+                        texts.push((file, text));
+                    }
+                    None => notes.add(&file.path, format!("the plugin has more than {MOST_TEXT} bytes of text")),
+                }
+            }
+        }
+        for note in notes.0 {
+            self.error(PluginErrorKind::Component, note.to_string());
+        }
+        texts
+    }
+
+    /// The Markdown files that a path stands for: itself, or those of a folder.
+    fn files(
+        &self,
+        written: &str,
+        walk: &mut Walk,
+        notes: &mut Notes,
+        files: &mut Vec<MarkdownFile>,
+    ) -> Result<(), String> {
+        let path = inside(self.root, written)?.ok_or("it is not there")?;
+        if path.is_dir() {
+            files.extend(walk.files(&Folder { path, within: Some(self.root.to_path_buf()) }, notes));
+            return Ok(());
+        }
+        let stem = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".md"));
+        let name = stem.filter(|name| is_name(name)).ok_or("it is neither a folder nor a Markdown file with a name")?;
+        files.push(MarkdownFile { name: name.to_owned(), path });
+        Ok(())
+    }
+
+    /// The MCP servers: those of `.mcp.json`, and those of the manifest, which count for more.
+    pub(super) fn servers(&mut self) -> Vec<ServerDefinition> {
+        let mut servers = BTreeMap::new();
+        self.file_of_servers(".mcp.json", false, &mut servers);
+        match self.manifest.named("mcpServers") {
+            None => {}
+            Some(Named::One(path)) => self.file_of_servers(&path, true, &mut servers),
+            Some(Named::Many(parts)) => {
+                for part in parts {
+                    match part.to::<String>() {
+                        Ok(path) => self.file_of_servers(&path, true, &mut servers),
+                        Err(_) => self.inline_servers(&part, &mut servers),
+                    }
+                }
+            }
+            Some(Named::Other(inline)) => self.inline_servers(&inline, &mut servers),
+        }
+        servers.into_values().collect()
+    }
+
+    fn file_of_servers(&mut self, written: &str, must: bool, servers: &mut BTreeMap<String, ServerDefinition>) {
+        let read = read_inside(self.root, written).and_then(|text| match text {
+            Some(text) => entries(&text).map_err(|problem| format!("{written}: {problem}")),
+            None if must => Err(format!("{written}: it is not there")),
+            None => Ok(BTreeMap::new()),
+        });
+        match read {
+            Ok(found) => self.add_servers(written, found, servers),
+            Err(problem) => self.error(PluginErrorKind::Component, format!("MCP servers: {problem}")),
+        }
+    }
+
+    fn inline_servers(&mut self, inline: &JsonText, servers: &mut BTreeMap<String, ServerDefinition>) {
+        match entries(inline.as_str()) {
+            Ok(found) => self.add_servers(".claude-plugin/plugin.json", found, servers),
+            Err(problem) => self.error(PluginErrorKind::Component, format!("`mcpServers`: {problem}")),
+        }
+    }
+
+    fn add_servers(
+        &mut self,
+        file: &str,
+        found: BTreeMap<String, JsonText>,
+        servers: &mut BTreeMap<String, ServerDefinition>,
+    ) {
+        for (name, config) in found {
+            let whole = format!("plugin:{}:{name}", self.manifest.name);
+            if !servers.contains_key(&whole) && servers.len() >= MOST_SERVERS {
+                let message = format!("MCP servers: a plugin has at most {MOST_SERVERS}; {file} has more");
+                return self.error(PluginErrorKind::Component, message);
+            }
+            let server = ServerDefinition::new(&whole, ServerScope::Plugin, self.root.join(file), config);
+            servers.insert(whole, server.of_plugin(self.root));
+        }
+    }
+
+    /// Says which kinds of components are there and not used.
+    pub(super) fn unsupported(&mut self) {
+        for kind in UNSUPPORTED {
+            let said = kind.keys.iter().find(|key| self.manifest.says(key)).map(|key| format!("`{key}`"));
+            let there = || kind.places.iter().find(|place| self.has(place)).map(|place| (*place).to_owned());
+            if let Some(place) = said.or_else(there) {
+                let what = kind.what;
+                let message = format!("its {what} ({place}) are not supported in this version: none is used or run");
+                self.error(PluginErrorKind::Unsupported, message);
+            }
+        }
+    }
+
+    /// Whether something is there that is more than an empty folder.
+    fn has(&self, place: &str) -> bool {
+        let path = self.root.join(place);
+        match path.metadata() {
+            Ok(metadata) if metadata.is_dir() => {
+                !std::fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_none())
+            }
+            Ok(_) => true,
+            Err(_) => path.symlink_metadata().is_ok(),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! What plugins may bring and this version does not use.
+
+/// A kind of component: what it is called, the keys of a manifest that name it, and where it is by default.
+pub(super) struct Unsupported {
+    pub(super) what: &'static str,
+    pub(super) keys: &'static [&'static str],
+    pub(super) places: &'static [&'static str],
+}
+
+const fn kind(what: &'static str, keys: &'static [&'static str], places: &'static [&'static str]) -> Unsupported {
+    Unsupported { what, keys, places }
+}
+
+/// Whoever installs a plugin may count on its hooks above all: they forbid things.
+pub(super) const UNSUPPORTED: [Unsupported; 13] = [
+    kind("hooks", &["hooks"], &["hooks/hooks.json"]),
+    kind("skills", &["skills"], &["skills", "SKILL.md"]),
+    kind("output styles", &["outputStyles"], &["output-styles"]),
+    kind("language servers", &["lspServers"], &[".lsp.json"]),
+    kind("workflows", &["workflows"], &["workflows"]),
+    kind("monitors", &["monitors"], &["monitors"]),
+    kind("themes", &["themes"], &["themes"]),
+    kind("experimental components", &["experimental"], &[]),
+    kind("programs", &[], &["bin"]),
+    kind("settings", &["settings"], &["settings.json"]),
+    kind("channels", &["channels"], &[]),
+    kind("user configuration", &["userConfig"], &[]),
+    kind("dependencies", &["dependencies"], &[]),
+];

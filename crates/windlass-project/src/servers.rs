@@ -1,0 +1,283 @@
+//! MCP servers that files define: of the project, of the user, and of plugins.
+//!
+//! A server is a program that runs, so one of a project counts only where somebody trusts the project or wants the
+//! server by name.
+
+mod user;
+
+use crate::error::{Note, Origin};
+use crate::file::{ReadError, read_text};
+use crate::load::{SettingsRequest, read_trust};
+use crate::markdown::Notes;
+use crate::places::Places;
+use crate::plugin;
+use crate::resolved::Resolved;
+use crate::sources::Layer;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use user::UserServers;
+use windlass_types::JsonText;
+
+/// The name of a project's file.
+const FILE: &str = ".mcp.json";
+/// Most bytes of it, and most servers.
+const MOST_BYTES: u64 = 1024 * 1024;
+const MOST_SERVERS: usize = 100;
+/// Variables that hold keys. No file of a project gets them.
+const KEYS: [&str; 4] =
+    ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN"];
+
+/// Who defined an MCP server. Ordered: of two servers with one name that of the greater scope counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ServerScope {
+    /// A plugin.
+    Plugin,
+    /// The user, for all projects.
+    User,
+    /// The project.
+    Project,
+    /// The user, for this project.
+    Local,
+}
+
+impl ServerScope {
+    /// Its name on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plugin => "plugin",
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Local => "local",
+        }
+    }
+}
+
+impl fmt::Display for ServerScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// An MCP server as a file defines it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerDefinition {
+    /// Its name; `plugin:NAME:SERVER` for one of a plugin.
+    pub name: String,
+    /// Who defined it.
+    pub scope: ServerScope,
+    /// The file.
+    pub path: PathBuf,
+    /// Its entry, as it is written.
+    pub config: JsonText,
+    /// The directory of its plugin, if it has one.
+    pub plugin_root: Option<PathBuf>,
+}
+
+impl ServerDefinition {
+    pub(crate) fn new(name: impl Into<String>, scope: ServerScope, path: impl Into<PathBuf>, config: JsonText) -> Self {
+        Self { name: name.into(), scope, path: path.into(), config, plugin_root: None }
+    }
+
+    pub(crate) fn of_plugin(mut self, root: &Path) -> Self {
+        self.plugin_root = Some(root.to_path_buf());
+        self
+    }
+
+    /// A configuration with this server alone: `{"mcpServers":{"NAME":{…}}}`.
+    #[must_use]
+    pub fn document(&self) -> String {
+        format!("{{\"mcpServers\":{{{}:{}}}}}", serde_json::Value::from(self.name.as_str()), self.config.as_str())
+    }
+
+    /// What a variable in its entry (`${NAME}`) stands for: `CLAUDE_PLUGIN_ROOT` for the directory of its plugin,
+    /// others for what `environment` says. A file of a project does not get the keys of the model provider.
+    pub fn variable(&self, name: &str, environment: impl Fn(&str) -> Option<String>) -> Option<String> {
+        match &self.plugin_root {
+            Some(root) if name == plugin::ROOT => Some(root.to_string_lossy().into_owned()),
+            _ if self.scope == ServerScope::Project && KEYS.contains(&name) => None,
+            _ => environment(name),
+        }
+    }
+
+    /// Variables of its program's environment beside those of its entry.
+    pub fn environment(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let root = self.plugin_root.as_ref();
+        root.map(|root| (plugin::ROOT, root.to_string_lossy().into_owned())).into_iter()
+    }
+}
+
+/// A server that is not started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftOutServer {
+    /// The server.
+    pub server: ServerDefinition,
+    /// Why, and what can be done.
+    pub reason: String,
+}
+
+/// The MCP servers that files of the project and the user define.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Servers {
+    /// Those that count: one of each name, sorted by name.
+    pub servers: Vec<ServerDefinition>,
+    /// Those that do not count and whose names no other server has, sorted by name.
+    pub left_out: Vec<LeftOutServer>,
+    /// What cannot be used, and servers that others of their name hide.
+    pub notes: Vec<Note>,
+}
+
+/// Reads the MCP servers that files of the project and the user define. Nothing is executed.
+///
+/// - **project**: `.mcp.json` of the directory where the session starts and of those above it in the project, the
+///   nearer one the stronger, if the layer `project` is read. A server counts if the directory is trusted, or if it is
+///   wanted by `enableAllProjectMcpServers` or `enabledMcpjsonServers` of settings that no repository can bring, and if
+///   no settings file of any layer has it in `disabledMcpjsonServers`.
+/// - **local**: `projects[<directory>].mcpServers` of the user's `.claude.json`, if the layer `local` is read.
+///   `enabledMcpjsonServers` and `disabledMcpjsonServers` beside it count like those of the user's settings.
+/// - **user**: `mcpServers` of that file, if the layer `user` is read.
+///
+/// Of two servers with one name the stronger [`ServerScope`] counts.
+#[must_use]
+pub fn load_servers(places: &Places, request: &SettingsRequest, resolved: &Resolved) -> Servers {
+    let mut notes = Notes::default();
+    let user = UserServers::read(places, &mut notes);
+    let mut reading = Reading { places, request, resolved, user: &user, notes, all: Servers::default() };
+    if request.sources.contains(Layer::Local) {
+        reading.add_all(&user.local);
+    }
+    if request.sources.contains(Layer::Project) {
+        reading.project();
+    }
+    if request.sources.contains(Layer::User) {
+        reading.add_all(&user.user);
+    }
+    let Reading { mut all, notes, .. } = reading;
+    all.notes = notes.0;
+    let Servers { servers, left_out, .. } = &mut all;
+    servers.sort_by(|a, b| a.name.cmp(&b.name));
+    left_out.retain(|left| !servers.iter().any(|server| server.name == left.server.name));
+    left_out.sort_by(|a, b| a.server.name.cmp(&b.server.name));
+    all
+}
+
+/// Servers on their way, the strongest first.
+struct Reading<'a> {
+    places: &'a Places,
+    request: &'a SettingsRequest,
+    resolved: &'a Resolved,
+    user: &'a UserServers,
+    notes: Notes,
+    all: Servers,
+}
+
+impl Reading<'_> {
+    fn add_all(&mut self, servers: &[ServerDefinition]) {
+        for server in servers {
+            self.add(server.clone());
+        }
+    }
+
+    fn add(&mut self, server: ServerDefinition) {
+        if let Some(other) = self.all.servers.iter().find(|other| other.name == server.name) {
+            let text = format!("the MCP server {:?} is that of {}", server.name, other.path.display());
+            self.notes.add(&server.path, text);
+        } else if self.all.servers.len() >= MOST_SERVERS {
+            self.notes.add(&server.path, format!("there are more than {MOST_SERVERS} MCP servers"));
+        } else {
+            self.all.servers.push(server);
+        }
+    }
+
+    /// The servers of the project's own files.
+    fn project(&mut self) {
+        let mut trust = None;
+        for directory in self.places.project.iter().rev() {
+            let path = directory.join(FILE);
+            let found = match read_project(&path, directory) {
+                Ok(found) => found,
+                Err(problem) => {
+                    self.notes.add(&path, format!("its MCP servers are left out: {problem}"));
+                    continue;
+                }
+            };
+            if found.is_empty() {
+                continue;
+            }
+            let trusted = trust
+                .get_or_insert_with(|| read_trust(self.places, &mut self.notes.0).for_this_run(self.request.trust))
+                .standing(&self.places.project, directory, self.request.sources.names(Layer::Project))
+                .trusted;
+            for (name, config) in found {
+                let server = ServerDefinition::new(name, ServerScope::Project, &path, config);
+                match self.why_not(&server.name, trusted) {
+                    None => self.add(server),
+                    Some(reason) => self.leave_out(server, reason),
+                }
+            }
+        }
+    }
+
+    fn leave_out(&mut self, server: ServerDefinition, reason: String) {
+        let left_out = &mut self.all.left_out;
+        if left_out.len() < MOST_SERVERS && !left_out.iter().any(|other| other.server.name == server.name) {
+            left_out.push(LeftOutServer { server, reason });
+        }
+    }
+
+    /// Why a server of the project does not count, if it does not.
+    fn why_not(&self, name: &str, trusted: bool) -> Option<String> {
+        let choice = &self.resolved.mcpjson;
+        let disabled = choice.disabled.get(name).or(self.user.disabled.get(name));
+        if let Some(origin) = disabled {
+            return Some(format!("`disabledMcpjsonServers` of {origin} switches it off"));
+        }
+        let all = choice.all.as_ref().is_some_and(|all| all.value);
+        if trusted || all || choice.enabled.contains_key(name) || self.user.enabled.contains(name) {
+            return None;
+        }
+        Some(
+            "a server of a project runs a program: it starts when the project is trusted (`windlass trust`, `--trust`), \
+             or when `enabledMcpjsonServers` of your own settings names it"
+                .to_owned(),
+        )
+    }
+}
+
+/// The entries of a project's file; none if it is not there.
+fn read_project(path: &Path, directory: &Path) -> Result<BTreeMap<String, JsonText>, String> {
+    if let Ok(resolved) = path.canonicalize()
+        && !resolved.starts_with(directory)
+    {
+        return Err("the file leads out of the project".to_owned());
+    }
+    let text = read_text(path, MOST_BYTES).map_err(|error| match error {
+        ReadError::TooBig => format!("it is larger than {MOST_BYTES} bytes"),
+        ReadError::Io(error) => error.to_string(),
+    })?;
+    text.map_or_else(|| Ok(BTreeMap::new()), |text| entries(&text))
+}
+
+/// The servers of `{"mcpServers":{…}}`, or of the inner object alone.
+pub(crate) fn entries(text: &str) -> Result<BTreeMap<String, JsonText>, String> {
+    let json = JsonText::parse_strict(text).map_err(|error| error.to_string())?;
+    let fields: BTreeMap<String, JsonText> = json.to().map_err(|error| error.to_string())?;
+    match fields.get("mcpServers") {
+        Some(inner) if inner.as_str() == "null" => Ok(BTreeMap::new()),
+        Some(inner) => inner.to().map_err(|error| format!("`mcpServers`: {error}")),
+        None => Ok(fields),
+    }
+}
+
+/// Where something was found, for a map of origins.
+fn origin(path: &Path) -> Origin {
+    Origin::File(path.to_path_buf())
+}
+
+#[cfg(test)]
+mod tests;

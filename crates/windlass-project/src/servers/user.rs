@@ -1,0 +1,93 @@
+//! The user's own servers, in the files of the other layout.
+
+use super::{ServerDefinition, ServerScope, origin};
+use crate::error::Origin;
+use crate::file::{ReadError, read_text};
+use crate::load::MOST_RECORD;
+use crate::markdown::Notes;
+use crate::places::Places;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use windlass_types::JsonText;
+
+/// What is read of a `.claude.json`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct File {
+    #[serde(default)]
+    mcp_servers: Option<BTreeMap<String, JsonText>>,
+    #[serde(default)]
+    projects: Option<BTreeMap<PathBuf, JsonText>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Project {
+    #[serde(default)]
+    mcp_servers: Option<BTreeMap<String, JsonText>>,
+    #[serde(default)]
+    enabled_mcpjson_servers: Option<Vec<String>>,
+    #[serde(default)]
+    disabled_mcpjson_servers: Option<Vec<String>>,
+}
+
+/// What the user says of servers outside of settings.
+#[derive(Debug, Default)]
+pub(super) struct UserServers {
+    /// Servers for all projects.
+    pub(super) user: Vec<ServerDefinition>,
+    /// Servers for this project, those of the nearest directory first.
+    pub(super) local: Vec<ServerDefinition>,
+    /// Servers of the project's `.mcp.json` that are wanted.
+    pub(super) enabled: BTreeSet<String>,
+    /// Servers of it that are not.
+    pub(super) disabled: BTreeMap<String, Origin>,
+}
+
+impl UserServers {
+    pub(super) fn read(places: &Places, notes: &mut Notes) -> Self {
+        let mut all = Self::default();
+        for path in &places.claude_json {
+            if let Err(problem) = all.add(path, places, notes) {
+                notes.add(path, format!("its MCP servers are left out: {problem}"));
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, path: &Path, places: &Places, notes: &mut Notes) -> Result<(), String> {
+        let text = read_text(path, MOST_RECORD).map_err(|error| match error {
+            ReadError::TooBig => format!("it is larger than {MOST_RECORD} bytes"),
+            ReadError::Io(error) => error.to_string(),
+        })?;
+        let Some(text) = text else { return Ok(()) };
+        let file: File = serde_json::from_str(&text).map_err(|error| error.to_string())?;
+        let mut projects = file.projects.unwrap_or_default();
+        for directory in places.project.iter().rev() {
+            let Some(known) = projects.remove(directory) else { continue };
+            match known.to::<Project>() {
+                Ok(project) => self.add_project(path, project),
+                Err(problem) => notes.add(path, format!("what it says of {}: {problem}", directory.display())),
+            }
+        }
+        self.user.extend(definitions(path, ServerScope::User, file.mcp_servers));
+        Ok(())
+    }
+
+    fn add_project(&mut self, path: &Path, project: Project) {
+        self.local.extend(definitions(path, ServerScope::Local, project.mcp_servers));
+        self.enabled.extend(project.enabled_mcpjson_servers.unwrap_or_default());
+        let disabled = project.disabled_mcpjson_servers.unwrap_or_default();
+        self.disabled.extend(disabled.into_iter().map(|name| (name, origin(path))));
+    }
+}
+
+fn definitions(
+    path: &Path,
+    scope: ServerScope,
+    entries: Option<BTreeMap<String, JsonText>>,
+) -> impl Iterator<Item = ServerDefinition> {
+    let entries = entries.unwrap_or_default().into_iter();
+    entries.map(move |(name, config)| ServerDefinition::new(name, scope, path, config))
+}
