@@ -40,12 +40,16 @@ pub(crate) fn rate_limit(answer: u16, headers: &HeaderMap) -> Option<RateLimit> 
         None if answer == 429 && (kind.is_some() || resets_at.is_some()) => RateLimitStatus::Rejected,
         None => return None,
     };
-    let limit = RateLimit::new(status)
+    let mut limit = RateLimit::new(status)
         .with_resets_at(resets_at)
         .with_utilization(own("utilization").and_then(|name| read.fraction(&name)))
         .with_kind(kind)
         .with_overage(read.name("overage-status").map(RateLimitStatus::from), read.time("overage-reset"))
         .with_overage_disabled_reason(read.name("overage-disabled-reason").map(str::to_owned));
+    if answer != 200 {
+        // What was refused is not paid for either.
+        limit.is_using_overage = limit.is_using_overage.map(|_| false);
+    }
     Some(limit)
 }
 

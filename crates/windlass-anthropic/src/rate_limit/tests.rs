@@ -145,6 +145,9 @@ fn overage_in_use_is_told_from_both_statuses() {
     let limit = read(&given).unwrap();
     assert_eq!((limit.is_using_overage, limit.overage_resets_at), (Some(true), Some(1_795_170_000)));
     assert_eq!(read(&FULL).unwrap().is_using_overage, Some(false));
+    // A request that was refused all the same was not served.
+    assert_eq!(rate_limit(429, &headers(&given)).unwrap().is_using_overage, Some(false));
+    assert_eq!(rate_limit(429, &headers(given.get(..1).unwrap())).unwrap().is_using_overage, None);
 }
 
 proptest! {
