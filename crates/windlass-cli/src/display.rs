@@ -1,5 +1,6 @@
 //! Runs as people like to see them: the answer as it comes, and one line for what happens beside it.
 
+use crate::allowance;
 use crate::permissions::flags_for;
 use crate::terminal::{Filter, clean, visible};
 use std::io::{self, Write};
@@ -103,6 +104,10 @@ impl Display {
             EventKind::ToolFinished(finished) => self.finished(finished),
             EventKind::PermissionResolved { tool, decision, .. } => self.resolved(tool, decision),
             EventKind::Status(status) => self.status(status),
+            EventKind::RateLimit(limit) => match allowance::warning(limit) {
+                Some(warning) => self.note(Paint::Yellow, &warning),
+                None => Ok(()),
+            },
             _ => Ok(()),
         }
     }

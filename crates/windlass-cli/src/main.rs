@@ -1,6 +1,7 @@
 //! The windlass command: run coding agents from the terminal.
 
 mod agents;
+mod allowance;
 mod args;
 mod ask;
 mod background;

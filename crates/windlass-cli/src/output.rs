@@ -1,5 +1,6 @@
 //! What goes to standard output, by format.
 
+use crate::allowance;
 use crate::args::OutputFormat;
 use crate::display::{Display, Paint, Pen, denied_note, retrying};
 use crate::terminal::{Terminal, clean};
@@ -96,6 +97,12 @@ impl Output {
             && !self.shows_activity()
         {
             return self.note(&retrying(retry));
+        }
+        if let EventKind::RateLimit(limit) = &event.kind
+            && let Some(warning) = allowance::warning(limit)
+            && !self.shows_activity()
+        {
+            return self.note(&warning);
         }
         Ok(())
     }

@@ -1,0 +1,39 @@
+//! What users are told of a subscription's allowance.
+
+use windlass::crates::types::Timestamp;
+use windlass::{RateLimit, RateLimitKind, RateLimitStatus};
+
+/// The warning that a limit is worth, if it is.
+pub(crate) fn warning(limit: &RateLimit) -> Option<String> {
+    let name = match &limit.kind {
+        Some(RateLimitKind::FiveHour) => "five-hour limit",
+        Some(RateLimitKind::SevenDay) => "weekly limit",
+        Some(RateLimitKind::SevenDayOpus) => "weekly limit for Opus",
+        Some(RateLimitKind::SevenDaySonnet) => "weekly limit for Sonnet",
+        Some(RateLimitKind::Overage) => "limit of extra usage",
+        _ => "usage limit",
+    };
+    let what = match (&limit.status, limit.utilization) {
+        (RateLimitStatus::AllowedWarning, Some(used)) => format!("{:.0}% of the {name} is used", used.get() * 100.0),
+        (RateLimitStatus::AllowedWarning, None) => format!("the {name} is nearly used up"),
+        (RateLimitStatus::Rejected, _) if limit.is_using_overage == Some(true) => {
+            format!("the {name} is used up, and extra usage is paid for")
+        }
+        (RateLimitStatus::Rejected, _) => format!("the {name} is used up"),
+        _ => return None,
+    };
+    Some(match limit.resets_at.and_then(minute) {
+        Some(time) => format!("{what}; it begins anew at {time}"),
+        None => what,
+    })
+}
+
+/// A time to the minute.
+fn minute(seconds: u64) -> Option<String> {
+    let text = Timestamp::from_millis(seconds.checked_mul(1000)?).to_string();
+    let (date, time) = text.split_once('T')?;
+    Some(format!("{date} {} UTC", time.get(..5)?))
+}
+
+#[cfg(test)]
+mod tests;
