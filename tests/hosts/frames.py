@@ -9,10 +9,12 @@ import collections
 import json
 import os
 import sys
+from typing import get_args
 
 import common
 from claude_agent_sdk import query
 from claude_agent_sdk._internal.message_parser import parse_message
+from claude_agent_sdk.types import RateLimitStatus, RateLimitType
 from common import collect, contains, equal, play, test, text, tool
 from raw import ASKING, BASH, Host, answer, control, user
 
@@ -63,6 +65,7 @@ REQUIRED = {
     "stream_event": {"event": dict, "parent_tool_use_id": OPTIONAL_TEXT},
     "tool_progress": {"tool_use_id": str, "tool_name": str, "parent_tool_use_id": OPTIONAL_TEXT,
                       "elapsed_time_seconds": NUMBER},
+    "rate_limit_event": {"rate_limit_info": dict},
     "conversation_reset": {"new_conversation_id": str},
     "command_lifecycle": {"command_uuid": str, "state": str},
 }
@@ -70,6 +73,12 @@ RESULT = {"is_error": bool, "duration_ms": int, "duration_api_ms": int, "num_tur
           "usage": dict, "modelUsage": dict, "permission_denials": list, "stop_reason": OPTIONAL_TEXT}
 SUBTYPES = {"success", "error_during_execution", "error_max_turns", "error_max_budget_usd",
             "error_max_structured_output_retries"}
+# The values that the SDKs declare; one of the windows is declared by the TypeScript SDK alone.
+LIMIT = {
+    "status": get_args(RateLimitStatus),
+    "rateLimitType": (*get_args(RateLimitType), "seven_day_overage_included"),
+    "overageStatus": get_args(RateLimitStatus),
+}
 ASSISTANT = {"id": str, "type": str, "role": str, "model": str, "content": list, "usage": dict}
 
 
@@ -102,6 +111,11 @@ def check(line):
     if frame["type"] in ("assistant", "user"):
         content = frame["message"]["content"]
         assert isinstance(content, str) or all(isinstance(block["type"], str) for block in content), frame
+    if frame["type"] == "rate_limit_event":
+        info = frame["rate_limit_info"]
+        holds(info, {"status": str})
+        for name, values in LIMIT.items():
+            assert info.get(name, values[0]) in values, frame
     parse_message(frame)
     return kind(frame)
 
@@ -128,7 +142,8 @@ async def played(world, path):
 @test
 async def the_corpus_is_complete_and_accepted(world):
     kinds = checked(CORPUS)
-    for kind in ("system/init", "assistant", "user", "stream_event", "result", "tool_progress", "system/api_retry"):
+    for kind in ("system/init", "assistant", "user", "stream_event", "result", "tool_progress", "system/api_retry",
+                 "rate_limit_event"):
         assert kinds[kind], f"no {kind} in {kinds}"
 
 

@@ -5,10 +5,11 @@ a model message. An item is a list of blocks:
   {"text": .., "times": 1 unless given}, {"thinking": ..}, {"tool": name, "input": {..}}: what the model says;
   {"say": what}: a text with what was in the request, see `say`;
   {"usage": {..}}: the tokens that the message is said to have used;
+  {"headers": {name: value, ..}}: headers of the answer;
   {"wait": path}: in mid-stream, until there is such a file;
   {"cut": true}: the connection is reset in mid-stream;
 or an object:
-  {"status": code, "error": type, "retry_after": seconds or absent}: a failure;
+  {"status": code, "error": type, "retry_after": seconds or absent, "headers": {..} or absent}: a failure;
   {"close": true}: the connection is closed without an answer;
   {"attempts": [item, ..], "key": unique}: the items in turn, one a request.
 After the last item, the model says "done".
@@ -121,6 +122,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(body)))
         if "retry_after" in step:
             self.send_header("retry-after", str(step["retry_after"]))
+        for name, value in step.get("headers", {}).items():
+            self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
 
@@ -128,6 +131,9 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("connection", "close")
+        for block in step:
+            for name, value in block.get("headers", {}).items():
+                self.send_header(name, value)
         self.end_headers()
         self.close_connection = True
         try:
@@ -163,7 +169,7 @@ class Handler(BaseHTTPRequestHandler):
             if "cut" in block:
                 self.reset()
                 return
-            if "usage" in block:
+            if "usage" in block or "headers" in block:
                 continue
             if "tool" in block:
                 start = {"type": "tool_use", "id": f"toolu_{Handler.count}_{index}", "name": block["tool"], "input": {}}
