@@ -1,9 +1,9 @@
 //! What hosts see of a run.
 
 use crate::{
-    AgentPath, CompactTrigger, ContentBlock, Continuation, Decision, EntryId, HookEventName, HookOutcome, JsonText,
-    MessageId, ModelErrorKind, NanoUsd, PermissionMode, PermissionRequest, RateLimit, RunId, RunOrigin, RunResult,
-    SessionId, StopReason, TaskEnded, TaskInfo, TaskProgress, ToolResult, ToolUseId, Usage,
+    AgentIdentity, AgentPath, CompactTrigger, ContentBlock, Continuation, Decision, EntryId, HookEventName,
+    HookOutcome, JsonText, MessageId, ModelErrorKind, NanoUsd, PermissionMode, PermissionRequest, RateLimit, RunId,
+    RunOrigin, RunResult, SessionId, StopReason, TaskEnded, TaskInfo, TaskProgress, ToolResult, ToolUseId, Usage,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -160,6 +160,9 @@ pub struct RunStarted {
     pub resumed: bool,
     /// What the run answers.
     pub origin: RunOrigin,
+    /// Who the agent is, if it is not the main one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity: Option<AgentIdentity>,
 }
 
 impl RunStarted {
@@ -171,7 +174,7 @@ impl RunStarted {
         permission_mode: PermissionMode,
         resumed: bool,
     ) -> Self {
-        Self { cwd, model, tools, permission_mode, resumed, origin: RunOrigin::User }
+        Self { cwd, model, tools, permission_mode, resumed, origin: RunOrigin::User, identity: None }
     }
 }
 
