@@ -7,7 +7,7 @@ mod common;
 use common::{Seen, provider, watch};
 use std::time::{Duration, Instant};
 use windlass::{
-    Anthropic, Continuation, EventKind, ModelErrorKind, Outcome, RunFailure, RunFailureKind, Status, query,
+    Anthropic, Continuation, EventKind, ModelErrorKind, Outcome, RunFailure, RunFailureKind, Status, Utilization, query,
 };
 use windlass_testkit::wire::{Message, Reply, WireServer};
 
@@ -142,4 +142,31 @@ async fn a_silent_stream_is_given_up_and_what_it_said_is_withdrawn() {
     assert_eq!(failure(&seen).kind, RunFailureKind::Model(ModelErrorKind::Timeout));
     assert_eq!((seen.withdrawn, seen.texts.len()), (1, 0));
     server.wait_hang_ups(1).await;
+}
+
+#[tokio::test]
+async fn the_allowance_of_a_subscription_is_told_when_it_changes() {
+    let server = WireServer::start().await.unwrap();
+    let unified = |reply: Reply, status: &str, used: &str| {
+        reply
+            .header("anthropic-ratelimit-unified-status", status)
+            .header("anthropic-ratelimit-unified-representative-claim", "five_hour")
+            .header("anthropic-ratelimit-unified-5h-utilization", used)
+    };
+    let limited = || Reply::error(429, "rate_limit_error", "not now").header("retry-after", "0");
+    server.push(unified(limited(), "rejected", "1"));
+    server.push(unified(limited(), "rejected", "1"));
+    server.push(unified(Message::new().text("ok").into(), "allowed", "0.01"));
+    let seen = watch(query("hi").provider(provider(&server.url()))).await;
+    let told: Vec<_> = seen
+        .events
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::RateLimit(limit) => Some((limit.status.as_str(), limit.utilization.map(Utilization::get))),
+            EventKind::Status(Status::Retrying(_)) => Some(("retrying", None)),
+            _ => None,
+        })
+        .collect();
+    let (used_up, retrying, free) = (("rejected", Some(1.0)), ("retrying", None), ("allowed", Some(0.01)));
+    assert_eq!(told, [used_up, retrying, retrying, free]);
 }
