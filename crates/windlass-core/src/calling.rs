@@ -2,19 +2,23 @@
 
 use crate::assemble::{AssembledMessage, MessageAssembler, Step};
 use crate::batch::{Batch, Call};
-use crate::budget::{Reservation, reserve};
+use crate::budget::{Hold, Reservation, reserve};
 use crate::compaction::Then;
 use crate::machine::{Phase, duration_ms};
 use crate::retry::{Next, Retry, advice};
 use crate::state::is_same_model;
 use crate::{Effect, EffectId, Machine, ModelFailure, ModelProfile, Unprepared};
 use std::sync::Arc;
+use std::time::Duration;
 use windlass_context::{estimate_request, runtime_text};
 use windlass_types::{
     AssistantEntry, CompactTrigger, ContentBlock, Continuation, DecisionReason, Delta, EntryId, EntryKind, EventKind,
     Interrupted, MessageId, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, Outcome, RetryStatus, RunFailure,
     RunFailureKind, Status, StopReason, Thinking, Timestamp, Usage, WithdrawReason,
 };
+
+/// How long a call waits for money that calls of other agents hold.
+pub(crate) const BUSY_BUDGET: Duration = Duration::from_millis(250);
 
 /// A model call that is going on.
 #[derive(Debug)]
@@ -32,6 +36,8 @@ pub(crate) struct ModelCall {
     /// Whether the host saw anything of the message.
     shown: bool,
     retry: Retry,
+    /// What it may cost; booked when it ends.
+    _hold: Hold,
 }
 
 /// What the cached prefix of the last request was made of.
@@ -86,11 +92,20 @@ impl Machine {
     pub(crate) fn request(&mut self, continuation: Continuation, retry: Retry) {
         let model = self.current_model().clone();
         let mut request = self.build_request(&model);
-        let spent = self.state.cost();
         let wanted = request.max_output_tokens;
-        match reserve(&self.config.limits, spent, &model, || estimate_request(&request), wanted) {
-            Reservation::Granted { max_output_tokens } => limit_output(&mut request, max_output_tokens),
+        let granted = reserve(&self.config.limits, &self.config.ledger, &model, || estimate_request(&request), wanted);
+        let mut held = Hold::default();
+        match granted {
+            Reservation::Granted { max_output_tokens, hold } => {
+                limit_output(&mut request, max_output_tokens);
+                held = hold;
+            }
             Reservation::Unpriced => self.warn_unpriced(&model.id),
+            Reservation::Busy => {
+                let timer = self.effect(Effect::Sleep(BUSY_BUDGET));
+                self.phase = Phase::BackingOff(timer, retry);
+                return;
+            }
             Reservation::Exhausted => {
                 // The turn was counted when it began. If this was to be its first call, it did not take place.
                 let is_first = !matches!(continuation, Continuation::Retry | Continuation::Fallback);
@@ -117,6 +132,7 @@ impl Machine {
             usage: Usage::default(),
             shown: false,
             retry,
+            _hold: held,
         }));
     }
 
@@ -339,6 +355,7 @@ impl Machine {
     pub(crate) fn book(&mut self, model: &ModelProfile, started: Timestamp, usage: Usage) {
         let cost = model.info.cost(&usage);
         self.state.charge(model, usage, cost);
+        self.config.ledger.spend(cost.unwrap_or_default());
         let took = duration_ms(self.now, started);
         if let Some(run) = &mut self.run {
             run.usage += usage;
@@ -348,6 +365,11 @@ impl Machine {
             let kind = EventKind::UsageUpdated { model: model.id.clone(), usage, cost: self.state.cost() };
             self.event(kind, None);
         }
+    }
+
+    /// Books what an agent below this one used. All agents share one ledger, where it stands already.
+    pub(crate) fn book_of_agent(&mut self, model: &ModelProfile, usage: Usage) {
+        self.state.charge(model, usage, model.info.cost(&usage));
     }
 
     /// Takes back what was shown of an unfinished message; its calls never were.
@@ -424,7 +446,11 @@ impl Machine {
     /// A wait is over.
     pub(crate) fn woke(&mut self, effect: EffectId) {
         match std::mem::replace(&mut self.phase, Phase::Idle) {
-            Phase::BackingOff(waiting, retry) if waiting == effect => self.request(Continuation::Retry, retry),
+            Phase::BackingOff(waiting, retry) if waiting == effect => {
+                // Without an attempt, the call only waited for money.
+                let first = self.run.as_ref().map(|run| run.continuation).filter(|_| retry.attempts == 0);
+                self.request(first.unwrap_or(Continuation::Retry), retry);
+            }
             Phase::Compacting(compaction) if compaction.effect == effect => {
                 self.phase = Phase::Compacting(compaction);
                 self.ask_again_for_summary();

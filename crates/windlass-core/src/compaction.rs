@@ -6,7 +6,8 @@
 //! so that the provider's cache serves it. The old entries stay in the log.
 
 use crate::assemble::{AssembledMessage, MessageAssembler, Step};
-use crate::budget::{Reservation, reserve};
+use crate::budget::{Hold, Reservation, reserve};
+use crate::calling::BUSY_BUDGET;
 use crate::calling::limit_output;
 use crate::machine::{Phase, duration_ms};
 use crate::retry::{Next, Retry};
@@ -54,6 +55,8 @@ struct Call {
     assembler: MessageAssembler,
     started: Timestamp,
     usage: Usage,
+    /// What it may cost; booked when it ends.
+    _hold: Hold,
 }
 
 /// What comes after a compaction.
@@ -156,18 +159,32 @@ impl Machine {
         request.messages = with_last_word(messages, &compaction_prompt(compaction.focus.as_deref()));
         request.raw_frames = false;
         let wanted = request.max_output_tokens.min(SUMMARY_TOKENS);
-        let granted = reserve(&self.config.limits, self.state.cost(), &model, || estimate_request(&request), wanted);
+        let granted = reserve(&self.config.limits, &self.config.ledger, &model, || estimate_request(&request), wanted);
+        let mut held = Hold::default();
         match granted {
-            Reservation::Granted { max_output_tokens } => limit_output(&mut request, max_output_tokens),
+            Reservation::Granted { max_output_tokens, hold } => {
+                limit_output(&mut request, max_output_tokens);
+                held = hold;
+            }
             Reservation::Unpriced => limit_output(&mut request, wanted),
+            Reservation::Busy => {
+                compaction.effect = self.effect(Effect::Sleep(BUSY_BUDGET));
+                self.phase = Phase::Compacting(Box::new(compaction));
+                return;
+            }
             Reservation::Exhausted => {
                 let limit = self.config.limits.max_budget.unwrap_or_default();
                 return self.finish(Outcome::MaxBudget { limit });
             }
         }
         compaction.effect = self.effect(Effect::CallModel(Arc::new(request)));
-        compaction.call =
-            Some(Call { model, assembler: MessageAssembler::new(), started: self.now, usage: Usage::default() });
+        compaction.call = Some(Call {
+            model,
+            assembler: MessageAssembler::new(),
+            started: self.now,
+            usage: Usage::default(),
+            _hold: held,
+        });
         self.phase = Phase::Compacting(Box::new(compaction));
     }
 

@@ -1,5 +1,6 @@
 //! What a machine is made from.
 
+use crate::{AgentConfig, Ledger};
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -126,8 +127,12 @@ pub struct MachineConfig {
     pub auto_compact_window: Option<u64>,
     /// Ids that the log holds beside its conversation: no entry may repeat one.
     pub taken_ids: HashSet<EntryId>,
-    /// The limits.
+    /// The limits. The money is that of all agents together.
     pub limits: Limits,
+    /// What all agents of the session have spent.
+    pub ledger: Ledger,
+    /// The agent, if it is not the main one.
+    pub agent: Option<AgentConfig>,
 }
 
 impl MachineConfig {
@@ -156,6 +161,8 @@ impl MachineConfig {
             auto_compact_window: None,
             taken_ids: HashSet::new(),
             limits: Limits::default(),
+            ledger: Ledger::default(),
+            agent: None,
         }
     }
 

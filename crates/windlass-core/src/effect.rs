@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_permission::CallFacts;
+use windlass_permission::{CallFacts, Policy};
 use windlass_types::{
     ContentBlock, DecisionReason, Effort, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, ModelErrorKind,
     ModelItem, ModelRequest, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, RateLimit,
-    TaskEnded, TaskId, TaskInfo, Thinking, ToolOutcome, ToolSpec, ToolUse, ToolUseId,
+    TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
 };
 
 /// The name of one effect; results refer to it. Increases with time.
@@ -131,6 +131,12 @@ pub enum Input {
     SetEffort(Option<Effort>),
     /// Change what is permitted, as answers of the host can. A change that cannot be used is noted.
     UpdatePermissions(Vec<PermissionUpdate>),
+    /// An agent below this one was billed for a call of this model.
+    AgentUsed(Box<ModelProfile>, Usage),
+    /// The agent above may do this now, and this agent no more. Nothing for the main agent.
+    Inherit(Box<Policy>),
+    /// A task says how far it is.
+    TaskProgress(TaskId, TaskUsage, Option<String>),
     /// Ask the hooks on these occasions from now on: the event, and the tool (nothing for all).
     SetHooks(BTreeSet<(HookEventName, Option<String>)>),
     /// Offer these tools from the next request on.

@@ -174,7 +174,8 @@ impl Machine {
     fn ask_host(&mut self, at: usize, decision: Decision) {
         let Some(call) = self.batch.calls.get(at) else { return };
         let Some(facts) = &call.facts else { return };
-        let request = PermissionRequest::new(call.current(), call.title.clone(), decision, facts.digest.clone());
+        let mut request = PermissionRequest::new(call.current(), call.title.clone(), decision, facts.digest.clone());
+        request.identity = self.config.agent.as_ref().map(|agent| agent.identity.clone());
         self.event(EventKind::PermissionRequested(request.clone()), None);
         let cwd = self.state.cwd().to_path_buf();
         let effect = self.effect(Effect::Ask { request: Box::new(request), cwd });

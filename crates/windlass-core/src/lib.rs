@@ -11,6 +11,7 @@
 //! it appends first, and [`Machine::new`] over the same entries is the same
 //! machine.
 
+mod agent;
 mod assemble;
 mod batch;
 mod budget;
@@ -31,9 +32,11 @@ mod structured;
 mod submit;
 mod tasks;
 
+pub use agent::AgentConfig;
 pub use assemble::{
     AssembleError, AssembledMessage, MAX_MESSAGE_BLOCKS, MAX_MESSAGE_BYTES, MalformedInput, MessageAssembler, Step,
 };
+pub use budget::Ledger;
 pub use config::{Limits, MachineConfig, ModelProfile, UnpricedModels};
 pub use effect::{
     Effect, EffectId, Input, ModelFailure, Output, Prepared, Prompt, PromptKind, RunCall, StoreFailure, Unprepared,

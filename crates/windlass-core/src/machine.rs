@@ -113,6 +113,9 @@ impl Machine {
             state.apply(entry);
             taken.insert(entry.id.clone());
         }
+        if config.agent.is_none() {
+            config.ledger.spend(state.cost());
+        }
         let mut policy = config.policy.clone();
         // A file on disk never widens what may happen: of the modes that a log can end with, only plan is
         // restored, which is narrower than the default. A mode that was chosen for this opening stays.
@@ -193,6 +196,9 @@ impl Machine {
             Input::SetEffort(effort) => self.config.effort = effort,
             Input::SetTools(tools) => self.set_tools(tools),
             Input::UpdatePermissions(updates) => self.apply_updates(&updates),
+            Input::AgentUsed(model, usage) => self.book_of_agent(&model, usage),
+            Input::Inherit(above) => self.inherit(&above),
+            Input::TaskProgress(id, usage, last_tool) => self.task_progress(&id, usage, last_tool),
             Input::SetHooks(hooks) => {
                 self.config.hooks = hooks;
                 // Calls that were allowed but have not begun pass the new ones, too.

@@ -12,13 +12,15 @@ use windlass_types::{
 impl Machine {
     pub(crate) fn run_started(&self, resumed: bool) -> RunStarted {
         let tools = self.config.tools.iter().map(|tool| tool.name.clone()).collect();
-        RunStarted::new(
+        let mut started = RunStarted::new(
             self.state.cwd().to_path_buf(),
             self.config.model.id.clone(),
             tools,
             self.policy.mode(),
             resumed,
-        )
+        );
+        started.identity = self.config.agent.as_ref().map(|agent| agent.identity.clone());
+        started
     }
 
     pub(crate) fn run_hooks(&mut self, call: HookCall) -> EffectId {
@@ -37,14 +39,14 @@ impl Machine {
     pub(crate) fn open_or_submit(&mut self, prompt: Prompt) {
         if !self.opened {
             self.opened = true;
-            if self.config.listens(HookEventName::SessionStart, None) {
-                let source = if self.state.is_empty() { "startup" } else { "resume" };
-                let effect = self.run_hooks(HookCall::SessionStart { source: source.to_owned() });
+            let opening = self.opening();
+            if self.config.listens(opening.event(), None) {
+                let effect = self.run_hooks(opening);
                 self.phase = Phase::Opening(effect, prompt);
                 return;
             }
         }
-        if self.config.listens(HookEventName::UserPromptSubmit, None) {
+        if self.main_listens(HookEventName::UserPromptSubmit) {
             let text: Vec<&str> = prompt.content.iter().filter_map(ContentBlock::as_text).collect();
             let effect = self.run_hooks(HookCall::UserPromptSubmit { prompt: text.join("\n") });
             self.phase = Phase::Submitting(effect, prompt);
@@ -91,7 +93,7 @@ impl Machine {
         }
         match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Opening(waiting, prompt) if waiting == effect => {
-                self.hooks_ran(HookEventName::SessionStart, None, &outcome);
+                self.hooks_ran(self.opening().event(), None, &outcome);
                 self.add_context(outcome.additional_context);
                 self.open_or_submit(prompt);
             }
@@ -131,10 +133,9 @@ impl Machine {
         if self.lacks_output() {
             return self.ask_for_output();
         }
-        if self.config.listens(HookEventName::Stop, None) {
-            let (active, text) =
-                self.run.as_ref().map(|run| (run.stop_continuations > 0, run.text.clone())).unwrap_or_default();
-            let effect = self.run_hooks(HookCall::Stop { stop_hook_active: active, last_assistant_message: text });
+        let stopping = self.stopping();
+        if self.config.listens(stopping.event(), None) {
+            let effect = self.run_hooks(stopping);
             self.phase = Phase::Stopping(effect);
             return;
         }
@@ -142,7 +143,7 @@ impl Machine {
     }
 
     fn stop_hooks_answered(&mut self, outcome: HookOutcome) {
-        self.hooks_ran(HookEventName::Stop, None, &outcome);
+        self.hooks_ran(self.stopping().event(), None, &outcome);
         if self.deliver_steered(false) {
             return self.call_model(Continuation::Steered);
         }
@@ -186,7 +187,7 @@ impl Machine {
         {
             self.append(vec![entry], false);
         }
-        if self.opened && self.config.listens(HookEventName::SessionEnd, None) {
+        if self.opened && self.main_listens(HookEventName::SessionEnd) {
             let effect = self.run_hooks(HookCall::SessionEnd { reason: "other".to_owned() });
             self.phase = Phase::Closing(effect);
         } else {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use windlass_context::{reminder, task_notification};
 use windlass_types::{
     ContentBlock, Continuation, Entry, EntryId, EntryKind, EventKind, JsonText, RunId, RunOrigin, TaskEnded, TaskId,
-    TaskInfo, TaskKind, TaskStatus, ToolUseId,
+    TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage, ToolUseId,
 };
 
 /// How many runs in a row may begin by themselves. Then news waits for the next
@@ -59,7 +59,9 @@ impl Tasks {
                 EntryKind::ToolResult(entry) => {
                     let Some(fields) = entry.structured.as_ref().and_then(named_task) else { continue };
                     match fields {
-                        Named::Started(id, file) => lost.push(gone(id, file, &entry.result.tool_use_id)),
+                        Named::Started(kind, id, file) => {
+                            lost.push(gone(kind, id, file, &entry.result.tool_use_id));
+                        }
                         Named::Stopped(id) => lost.retain(|ended| ended.info.id != id),
                     }
                 }
@@ -102,26 +104,33 @@ impl Tasks {
 
 /// What the data of a result says of background work.
 enum Named {
-    Started(TaskId, Option<PathBuf>),
+    Started(TaskKind, TaskId, Option<PathBuf>),
     Stopped(TaskId),
 }
 
 fn named_task(structured: &JsonText) -> Option<Named> {
     // Nearly all results say nothing of the kind, and are not read.
-    if !structured.as_str().contains("\"backgroundTaskId\"") && !structured.as_str().contains("\"task_id\"") {
+    let names = ["\"backgroundTaskId\"", "\"task_id\"", "\"async_launched\""];
+    if !names.iter().any(|name| structured.as_str().contains(name)) {
         return None;
     }
     let fields: BTreeMap<String, JsonText> = structured.to().ok()?;
     let text = |name: &str| fields.get(name)?.to::<String>().ok();
+    if text("status").as_deref() == Some("async_launched") {
+        let file = text("outputFile").map(PathBuf::from);
+        return Some(Named::Started(TaskKind::LocalAgent, text("agentId")?.into(), file));
+    }
     match (text("backgroundTaskId"), text("task_id"), text("task_type")) {
-        (Some(id), ..) => Some(Named::Started(id.into(), text("rawOutputPath").map(PathBuf::from))),
+        (Some(id), ..) => {
+            Some(Named::Started(TaskKind::LocalBash, id.into(), text("rawOutputPath").map(PathBuf::from)))
+        }
         (None, Some(id), Some(_)) => Some(Named::Stopped(id.into())),
         _ => None,
     }
 }
 
-fn gone(id: TaskId, file: Option<PathBuf>, tool_use_id: &ToolUseId) -> TaskEnded {
-    let mut info = TaskInfo::new(id, TaskKind::LocalBash, "", tool_use_id.clone());
+fn gone(kind: TaskKind, id: TaskId, file: Option<PathBuf>, tool_use_id: &ToolUseId) -> TaskEnded {
+    let mut info = TaskInfo::new(id, kind, "", tool_use_id.clone());
     info.output_file = file;
     TaskEnded::new(info, TaskStatus::Stopped, "It was stopped: the process that kept it going has ended.")
 }
@@ -153,6 +162,14 @@ impl Machine {
         let (run, turn) = (run.id.clone(), run.turns);
         self.event(EventKind::TaskStarted(info.clone()), None);
         self.tasks.alive.insert(info.id.clone(), Alive { info, run, turn, stopping: false, known: false });
+    }
+
+    /// Work says how far it is.
+    pub(crate) fn task_progress(&mut self, id: &TaskId, usage: TaskUsage, last_tool: Option<String>) {
+        let Some(task) = self.tasks.alive.get(id) else { return };
+        let mut progress = TaskProgress::new(task.info.clone(), usage);
+        progress.last_tool = last_tool;
+        self.out.event(task.run.clone(), task.turn, EventKind::TaskProgress(progress), None);
     }
 
     /// Work ended. Of work that is not known nothing is said.

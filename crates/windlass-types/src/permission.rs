@@ -37,6 +37,20 @@ impl PermissionMode {
         }
     }
 
+    /// The one of two modes that permits less: `plan` before `dontAsk`, `default`, `acceptEdits` and
+    /// `bypassPermissions`.
+    #[must_use]
+    pub fn narrower(self, other: Self) -> Self {
+        let width = |mode| match mode {
+            Self::Plan => 0,
+            Self::DontAsk => 1,
+            Self::Default => 2,
+            Self::AcceptEdits => 3,
+            Self::BypassPermissions => 4,
+        };
+        if width(other) < width(self) { other } else { self }
+    }
+
     /// All modes.
     pub const ALL: [Self; 5] = [Self::Default, Self::AcceptEdits, Self::Plan, Self::DontAsk, Self::BypassPermissions];
 }
