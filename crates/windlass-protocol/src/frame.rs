@@ -8,6 +8,7 @@ pub(crate) use rate_limit::{RateLimitEvent, RateLimitInfo};
 pub(crate) use result::{Denials, Origin, RunResultFrame, WireModels, WireUsage};
 pub(crate) use uuid::Uuid;
 
+use crate::{HostPlugin, HostPluginError};
 use serde::Serialize;
 use windlass_types::{ContentBlock, JsonText, ToolResult, ToolResultContent};
 
@@ -30,7 +31,9 @@ pub(crate) struct Init<'a> {
     pub(crate) output_style: &'static str,
     pub(crate) agents: [(); 0],
     pub(crate) skills: [(); 0],
-    pub(crate) plugins: [(); 0],
+    pub(crate) plugins: &'a [HostPlugin],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(crate) plugin_errors: &'a [HostPluginError],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub(crate) capabilities: &'static [&'static str],
     pub(crate) uuid: Uuid,

@@ -64,9 +64,10 @@ pub use line::MAX_LINE;
 pub use mapper::{FrameMapper, FrameOptions};
 pub use outcome::is_error;
 pub use server::{
-    ContextPart, HostElicitation, HostElicitationAnswer, HostHooks, HostMcp, HostMcpError, HostMcpServer,
-    HostPermissions, HostSetup, Initialize, McpControl, McpControlError, McpServersChanged, McpStatus, Mirror,
-    OpenFailure, Opened, Served, Server, ServerError, ServerOptions, SlashCommand,
+    ContextPart, HostAgent, HostElicitation, HostElicitationAnswer, HostHooks, HostMcp, HostMcpError, HostMcpServer,
+    HostPermissions, HostPlugin, HostPluginError, HostSetup, Initialize, McpControl, McpControlError,
+    McpServersChanged, McpStatus, Mirror, OpenFailure, Opened, PluginControl, PluginListing, PluginOffer, PluginReload,
+    PluginSource, PluginsReloaded, Served, Server, ServerError, ServerOptions, SlashCommand,
 };
 
 /// The version of the host protocol's reference whose frames these are:

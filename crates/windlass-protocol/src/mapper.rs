@@ -18,7 +18,7 @@ use crate::frame::{
     StatusBody, StreamEvent, Structured, System, User, UserMessage, Uuid, WithdrawnBody,
 };
 use crate::stream::{Pass, StreamState};
-use crate::{HOST_VERSION, McpControl, line};
+use crate::{HOST_VERSION, McpControl, PluginControl, line};
 use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
@@ -45,6 +45,7 @@ pub struct FrameMapper {
     tasks: Vec<TaskInfo>,
     slash_commands: Vec<String>,
     mcp: Option<Arc<dyn McpControl>>,
+    plugins: Option<Arc<dyn PluginControl>>,
     /// What the side that reads the host's orders can do.
     capabilities: &'static [&'static str],
 }
@@ -76,6 +77,7 @@ impl FrameMapper {
             tasks: Vec::new(),
             slash_commands: Vec::new(),
             mcp: None,
+            plugins: None,
             capabilities: &[],
         }
     }
@@ -83,6 +85,11 @@ impl FrameMapper {
     /// Says which MCP servers `system/init` lists. None by default.
     pub fn lists_mcp_servers(&mut self, servers: Option<Arc<dyn McpControl>>) {
         self.mcp = servers;
+    }
+
+    /// Says which plugins `system/init` lists. None by default.
+    pub fn lists_plugins(&mut self, plugins: Option<Arc<dyn PluginControl>>) {
+        self.plugins = plugins;
     }
 
     /// Appends the frames of an event, each with its line end.
@@ -162,6 +169,7 @@ impl FrameMapper {
     fn init(&mut self, at: Envelope<'_>, started: &RunStarted, out: &mut Vec<u8>) {
         let uuid = self.uuid();
         let servers = self.mcp.as_ref().map(|servers| servers.status()).unwrap_or_default();
+        let plugins = self.plugins.as_ref().map(|plugins| plugins.listing()).unwrap_or_default();
         let frame = Init {
             kind: "system",
             subtype: "init",
@@ -180,7 +188,8 @@ impl FrameMapper {
             output_style: "default",
             agents: [],
             skills: [],
-            plugins: [],
+            plugins: &plugins.plugins,
+            plugin_errors: &plugins.errors,
             capabilities: self.capabilities,
             uuid,
         };

@@ -11,6 +11,7 @@ mod mcp;
 mod mirror;
 mod options;
 mod permission;
+mod plugins;
 mod pump;
 mod queries;
 mod queue;
@@ -34,6 +35,10 @@ pub use mcp::{
 pub use mirror::Mirror;
 pub use options::ServerOptions;
 pub use permission::HostPermissions;
+pub use plugins::{
+    HostAgent, HostPlugin, HostPluginError, PluginControl, PluginListing, PluginOffer, PluginReload, PluginSource,
+    PluginsReloaded,
+};
 pub use setup::{HostSetup, Initialize, Opened};
 
 use self::core::Core;

@@ -137,6 +137,11 @@ impl Commands {
         self.expand = Some(expand);
     }
 
+    /// Lists others; how they become prompts stays.
+    pub(crate) fn relist(&mut self, custom: Vec<SlashCommand>) {
+        self.custom = custom;
+    }
+
     /// All commands, in the order in which they are listed. One of the server's own hides another of its name.
     pub(crate) fn list(&self) -> Vec<SlashCommand> {
         if !self.enabled {

@@ -5,6 +5,7 @@ use super::extras::Extras;
 use super::frames::Lifecycle;
 use super::mcp::Orders;
 use super::outbox::Gone;
+use super::plugins::sources;
 use super::setup::Initialize;
 use crate::HOST_VERSION;
 use serde::Deserialize;
@@ -49,7 +50,7 @@ fn has_field(body: &JsonText, name: &str) -> Result<bool, Refusal> {
 pub(crate) const CAPABILITIES: [&str; 2] = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1"];
 
 /// The refusal of what cannot be ordered.
-fn unsupported(subtype: &str) -> Refusal {
+pub(crate) fn unsupported(subtype: &str) -> Refusal {
     Refusal::coded(format!("Unsupported control request subtype: {subtype}"), "unsupported_request")
 }
 
@@ -84,6 +85,7 @@ impl Core {
                 self.done.notify_one();
                 return Ok(());
             }
+            "reload_plugins" => self.reload_plugins(body),
             "cancel_async_message" => self.cancel_message(body).await?,
             "stop_task" => self.stop_task(body),
             "get_task_output" => self.task_output(body).await,
@@ -116,9 +118,12 @@ impl Core {
         // All of it can be read before any of it counts.
         let settings = field::<BTreeMap<String, JsonText>>(body, "sdkMcpServerConfigs")?.unwrap_or_default();
         let servers = field::<JsonText>(body, "mcpServers")?;
+        let plugins = sources(body, "plugins")?;
         self.hooks.register(initialize.hooks.clone().unwrap_or_default()).map_err(Refusal::new)?;
-        self.mcp.announce(&initialize.sdk_mcp_servers, settings);
+        let plugins = plugins.filter(|plugins| !plugins.is_empty()).map(|plugins| self.launch_plugins(&plugins));
+        // Servers of the host count for more than those that files define, which begin with the announcement.
         let servers = servers.map(|servers| self.mcp.configure(&servers));
+        self.mcp.announce(&initialize.sdk_mcp_servers, settings);
         let applied = {
             let mut state = self.lock();
             state.initialize = Some(initialize);
@@ -142,6 +147,9 @@ impl Core {
         }
         if let (Some(taken), Some(fields)) = (servers, answer.as_object_mut()) {
             fields.insert("mcp_servers_applied".to_owned(), Value::Bool(taken));
+        }
+        if let (Some(applied), Some(fields)) = (plugins, answer.as_object_mut()) {
+            fields.insert("plugins_applied".to_owned(), Value::Bool(applied));
         }
         Ok(Some(answer))
     }
@@ -270,7 +278,7 @@ impl Core {
         state.initialize.as_ref().map(|initialize| initialize.sdk_mcp_servers.clone()).unwrap_or_default()
     }
 
-    fn mcp_status(&self) -> Value {
+    pub(crate) fn mcp_status(&self) -> Value {
         self.mcp.status(&self.in_process_servers())
     }
 

@@ -135,6 +135,7 @@ impl Core {
         let ids = Arc::clone(&options.ids);
         let mut mapper = FrameMapper::new(options.frames.clone(), move || ids.bits());
         mapper.lists_mcp_servers(options.mcp.clone());
+        mapper.lists_plugins(options.plugins.clone());
         let host = HostMcp::new(Arc::clone(&requests));
         let mcp = Orders::new(options.mcp.clone(), host, options.mcp_servers.clone(), outbox.clone());
         let state = State {

@@ -3,6 +3,7 @@
 use super::commands::SlashCommand;
 use super::mcp::McpControl;
 use super::mirror::Mirror;
+use super::plugins::PluginControl;
 use crate::FrameOptions;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,6 +38,8 @@ pub struct ServerOptions {
     pub mcp: Option<Arc<dyn McpControl>>,
     /// In-process MCP servers that the host's command line names.
     pub mcp_servers: Vec<String>,
+    /// The plugins. Default: there are none, and orders that concern them are not supported.
+    pub plugins: Option<Arc<dyn PluginControl>>,
     /// The session that is resumed, for frames before it is open.
     pub session_id: Option<String>,
     /// Most bytes of a line of the host. Default: 64 MiB.
@@ -64,6 +67,7 @@ impl Default for ServerOptions {
             replay_user_messages: false,
             mcp: None,
             mcp_servers: Vec::new(),
+            plugins: None,
             session_id: None,
             max_line: 64 * 1024 * 1024,
             mirror: None,
