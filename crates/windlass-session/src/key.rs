@@ -1,10 +1,14 @@
 //! Which session of which project.
 
+use crate::{StoreError, StoreErrorKind};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
-use windlass_types::SessionId;
+use windlass_types::{AgentId, SessionId};
+
+/// Longest id of an agent, in characters.
+const AGENT_CHARS: usize = 64;
 
 /// Longest slug that is used whole, in characters.
 const SLUG_CHARS: usize = 200;
@@ -58,26 +62,71 @@ impl fmt::Debug for ProjectKey {
     }
 }
 
-/// A session of a project.
+/// A session of a project, or an agent of such a session.
+///
+/// An agent below the main one has a log of its own beside that of its session. Its key is used
+/// like that of a session; the differences are said where there are any ([`SessionStore`](crate::SessionStore)).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_structs, reason = "these two parts are what a session's address is")]
+#[expect(clippy::exhaustive_structs, reason = "these parts are what a log's address is")]
 pub struct SessionKey {
     /// The project.
     pub project: ProjectKey,
     /// The session.
     pub session: SessionId,
+    /// The agent of the session whose log it is; none for the session itself.
+    pub agent: Option<AgentId>,
 }
 
 impl SessionKey {
     /// The key of a session.
     pub fn new(project: ProjectKey, session: SessionId) -> Self {
-        Self { project, session }
+        Self { project, session, agent: None }
     }
+
+    /// The key of an agent of this session, however deep it stands.
+    #[must_use]
+    pub fn of_agent(&self, agent: AgentId) -> Self {
+        Self { agent: Some(agent), ..self.clone() }
+    }
+
+    /// The key of the session itself.
+    #[must_use]
+    pub fn of_session(&self) -> Self {
+        Self { agent: None, ..self.clone() }
+    }
+
+    /// Whether what is kept under the other key is a part of what is kept under this one: it is the
+    /// same, or that of an agent of this session.
+    pub fn covers(&self, other: &Self) -> bool {
+        let is_same_session = self.project == other.project && self.session == other.session;
+        is_same_session && (self.agent.is_none() || self.agent == other.agent)
+    }
+
+    /// For implementers of stores: refuses an agent whose id is no safe part of a file name, which is
+    /// 1 to 64 of `[A-Za-z0-9_-]`.
+    ///
+    /// # Errors
+    /// [`StoreErrorKind::InvalidKey`].
+    pub fn check_agent(&self) -> Result<(), StoreError> {
+        match &self.agent {
+            Some(agent) if !is_safe(agent) => Err(StoreError::new(
+                StoreErrorKind::InvalidKey,
+                format!("{agent:?} is no id of an agent: it has 1 to {AGENT_CHARS} of A-Z, a-z, 0-9, _ and -"),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn is_safe(agent: &AgentId) -> bool {
+    let id = agent.as_str().as_bytes();
+    (1..=AGENT_CHARS).contains(&id.len()) && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte))
 }
 
 impl fmt::Display for SessionKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.project, self.session)
+        write!(f, "{}/{}", self.project, self.session)?;
+        self.agent.as_ref().map_or(Ok(()), |agent| write!(f, "/subagents/agent-{agent}"))
     }
 }
 
@@ -153,6 +202,29 @@ mod tests {
     fn base_36_of_known_numbers() {
         for (number, text) in [(0, "0"), (35, "z"), (36, "10"), (u32::MAX, "1z141z3")] {
             assert_eq!(base36(number), text);
+        }
+    }
+
+    #[test]
+    fn keys_of_agents() {
+        let session = SessionKey::new(ProjectKey::from_slug("-p"), "s".into());
+        let agent = session.of_agent("a1".into());
+        assert_eq!((session.to_string().as_str(), agent.to_string().as_str()), ("-p/s", "-p/s/subagents/agent-a1"));
+        assert_eq!(agent.of_session(), session);
+        assert!(session.covers(&agent) && session.covers(&session) && agent.covers(&agent));
+        assert!(!agent.covers(&session) && !agent.covers(&session.of_agent("a2".into())));
+        assert!(!session.covers(&SessionKey::new(ProjectKey::from_slug("-q"), "s".into()).of_agent("a1".into())));
+    }
+
+    #[test]
+    fn only_ids_that_are_safe_in_file_names_are_agents() {
+        let check =
+            |id: &str| SessionKey::new(ProjectKey::from_slug("-p"), "s".into()).of_agent(id.into()).check_agent();
+        for id in ["a", "a-1_B", &"x".repeat(64)] {
+            assert_eq!(check(id), Ok(()), "{id}");
+        }
+        for id in ["", ".", "..", "../x", "a/b", "a\\b", "a\0", "a.b", "a b", "\u{e9}", &"x".repeat(65)] {
+            assert_eq!(check(id).unwrap_err().kind, StoreErrorKind::InvalidKey, "{id}");
         }
     }
 }

@@ -16,6 +16,7 @@
 //!
 //! This crate reads no files, knows no clock and needs no async runtime.
 
+mod agent;
 mod annotation;
 mod branch;
 mod check;
@@ -33,6 +34,7 @@ mod summary;
 mod transcript;
 mod valid;
 
+pub use agent::{AgentHeader, AgentSummary};
 pub use annotation::{Annotation, BadAnnotation};
 pub use branch::{DropsMore, Truncated, UnknownEntry, truncate};
 pub use check::{CheckReport, check_log, export_messages};

@@ -1,6 +1,6 @@
 //! The port: where sessions are kept.
 
-use crate::{Annotation, Origin, ProjectKey, SessionKey};
+use crate::{AgentHeader, AgentSummary, Annotation, Origin, ProjectKey, SessionKey};
 use async_trait::async_trait;
 use std::any::Any;
 use std::fmt;
@@ -12,6 +12,10 @@ use windlass_types::{Entry, EntryId, SessionId, Timestamp};
 /// One session has one writer at a time: whoever holds its [`Lease`]. Reading
 /// needs none. To continue a session, open it first and load it then, so that
 /// nothing is written in between by somebody else.
+///
+/// An agent below the main one has a log of its own beside that of its session
+/// ([`SessionKey::of_agent`]), with a lease of its own. All methods but those
+/// that say so treat it as they treat a session. It needs no session to be there.
 #[async_trait]
 pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// Takes the single-writer lease of a session, which need not exist yet:
@@ -49,18 +53,19 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// [`StoreErrorKind::NotFound`] when there is no such session.
     async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError>;
 
-    /// The sessions of a project, the last changed first.
+    /// The sessions of a project, the last changed first. Agents are no sessions.
     ///
     /// # Errors
     /// The project's sessions cannot be reached. A project without any is an
     /// empty list.
     async fn list(&self, project: &ProjectKey) -> Result<Vec<SessionSummary>, StoreError>;
 
-    /// Removes a session and what belongs to it. Removing what is not there is
-    /// no error.
+    /// Removes a session and what belongs to it, the logs of its agents too;
+    /// of an agent, its log alone. Removing what is not there is no error.
     ///
     /// # Errors
-    /// [`StoreErrorKind::InUse`] when somebody holds its lease.
+    /// [`StoreErrorKind::InUse`] when somebody holds its lease, or that of an
+    /// agent of it.
     async fn delete(&self, key: &SessionKey) -> Result<(), StoreError>;
 
     /// Makes a session of these entries, durable, whole or not at all.
@@ -87,9 +92,24 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// store may do without the lease.
     ///
     /// # Errors
-    /// [`StoreErrorKind::NotFound`] when there is no such session.
+    /// [`StoreErrorKind::NotFound`] when there is no such session;
+    /// [`StoreErrorKind::InvalidKey`] for an agent, which no list shows.
     async fn annotate(&self, key: &SessionKey, owner: &Owner, annotation: &Annotation) -> Result<(), StoreError> {
         annotate_by_append(self, key, owner, annotation).await
+    }
+
+    /// The agents whose logs stand beside that of a session, the first to begin
+    /// first. At most [`AgentSummary::MOST`]. What a damaged description no
+    /// longer says is left empty.
+    ///
+    /// The default knows none.
+    ///
+    /// # Errors
+    /// The session's agents cannot be reached. A session without any, and one
+    /// that is not there, is an empty list.
+    async fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
+        let _ = key;
+        Ok(Vec::new())
     }
 
     /// Waits until everything appended is durable, and gives the lease back.
@@ -138,6 +158,9 @@ pub async fn annotate_by_append<S: SessionStore + ?Sized>(
     owner: &Owner,
     annotation: &Annotation,
 ) -> Result<(), StoreError> {
+    if key.agent.is_some() {
+        return Err(StoreError::not_listed(key));
+    }
     let lease = store.open(key, owner, LogHeader::default()).await?;
     let loaded = store.load(key).await?;
     let entry = annotation.to_entry(&key.session);
@@ -192,13 +215,15 @@ pub struct LogHeader {
     pub entrypoint: String,
     /// Where the lines come from, if they are copies.
     pub origin: Option<Arc<Origin>>,
+    /// Whose log it is, if it is that of an agent below the main one. Kept when the log comes into being.
+    pub agent: Option<Arc<AgentHeader>>,
 }
 
 impl LogHeader {
     /// A header without a branch.
     pub fn new(cwd: impl Into<String>, version: impl Into<String>, entrypoint: impl Into<String>) -> Self {
         let (cwd, version, entrypoint) = (cwd.into(), version.into(), entrypoint.into());
-        Self { cwd, git_branch: None, version, entrypoint, origin: None }
+        Self { cwd, git_branch: None, version, entrypoint, origin: None, agent: None }
     }
 
     /// Names the branch that is checked out.
@@ -212,6 +237,13 @@ impl LogHeader {
     #[must_use]
     pub fn with_origin(mut self, origin: Origin) -> Self {
         self.origin = Some(Arc::new(origin));
+        self
+    }
+
+    /// Says whose log it is.
+    #[must_use]
+    pub fn with_agent(mut self, agent: AgentHeader) -> Self {
+        self.agent = Some(Arc::new(agent));
         self
     }
 }
@@ -414,45 +446,52 @@ impl StoreError {
     pub fn in_use(key: &SessionKey, owner: impl fmt::Display) -> Self {
         Self::new(
             StoreErrorKind::InUse,
-            format!("session {} is in use by {owner}: end that program, or start a session of your own", key.session),
+            format!("{} is in use by {owner}: end that program, or start a session of your own", Subject(key)),
         )
     }
 
     /// For implementers of stores: the position is another one.
     pub fn conflict(key: &SessionKey, expected: u64, found: u64) -> Self {
+        let subject = Subject(key);
         Self::new(
             StoreErrorKind::Conflict,
-            format!(
-                "session {} is at position {found}, not {expected}: something else was appended; load it again",
-                key.session
-            ),
+            format!("{subject} is at position {found}, not {expected}: something else was appended; load it again"),
         )
     }
 
     /// For implementers of stores: there is no such session.
     pub fn not_found(key: &SessionKey) -> Self {
+        let what = if key.agent.is_some() { "agents" } else { "sessions" };
         Self::new(
             StoreErrorKind::NotFound,
-            format!(
-                "there is no session {} in project {}: list the sessions to see which exist",
-                key.session, key.project
-            ),
+            format!("there is no {} in project {}: list the {what} to see which exist", Subject(key), key.project),
         )
     }
 
     /// For implementers of stores: there is such a session already.
     pub fn exists(key: &SessionKey) -> Self {
-        Self::new(
-            StoreErrorKind::Exists,
-            format!("there is a session {} already: choose another id, or resume it", key.session),
-        )
+        Self::new(StoreErrorKind::Exists, format!("there is already {}: choose another id, or resume it", Subject(key)))
     }
 
     /// For implementers of stores: the lease does not give access.
     pub fn lease_lost(key: &SessionKey) -> Self {
-        Self::new(
-            StoreErrorKind::LeaseLost,
-            format!("the lease of session {} was given back: open it again", key.session),
-        )
+        Self::new(StoreErrorKind::LeaseLost, format!("the lease of {} was given back: open it again", Subject(key)))
+    }
+
+    /// For implementers of stores: nothing is noted on an agent.
+    pub fn not_listed(key: &SessionKey) -> Self {
+        Self::new(StoreErrorKind::InvalidKey, format!("{} has no title or tag: note them on its session", Subject(key)))
+    }
+}
+
+/// What a key names, in words.
+struct Subject<'a>(&'a SessionKey);
+
+impl fmt::Display for Subject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(agent) = &self.0.agent {
+            write!(f, "agent {agent} of ")?;
+        }
+        write!(f, "session {}", self.0.session)
     }
 }

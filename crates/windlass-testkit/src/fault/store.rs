@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use windlass_session::{
-    Annotation, Durability, Lease, Loaded, LogHeader, Owner, ProjectKey, SessionKey, SessionStore, SessionSummary,
-    StoreError, StoreErrorKind, annotate_by_append, create_by_append,
+    AgentSummary, Annotation, Durability, Lease, Loaded, LogHeader, Owner, ProjectKey, SessionKey, SessionStore,
+    SessionSummary, StoreError, StoreErrorKind, annotate_by_append, create_by_append,
 };
 use windlass_types::Entry;
 
@@ -25,6 +25,8 @@ pub enum StoreOperation {
     Load,
     /// [`SessionStore::list`].
     List,
+    /// [`SessionStore::agents`].
+    Agents,
     /// [`SessionStore::delete`].
     Delete,
     /// [`SessionStore::close`].
@@ -290,10 +292,16 @@ impl<S: SessionStore> SessionStore for FaultyStore<S> {
         late.map_or(Ok(listed), Err)
     }
 
+    async fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
+        let late = self.begin(StoreOperation::Agents).await?;
+        let listed = self.0.inner.agents(key).await?;
+        late.map_or(Ok(listed), Err)
+    }
+
     async fn delete(&self, key: &SessionKey) -> Result<(), StoreError> {
         let late = self.begin(StoreOperation::Delete).await?;
         self.0.inner.delete(key).await?;
-        self.lock().sessions.remove(key);
+        self.lock().sessions.retain(|kept, _| !key.covers(kept));
         late.map_or(Ok(()), Err)
     }
 

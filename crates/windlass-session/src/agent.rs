@@ -1,0 +1,129 @@
+//! What is kept of an agent beside its log.
+
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use windlass_types::{AgentId, Timestamp, ToolUseId};
+
+/// Most characters that are kept of what somebody says of an agent.
+const MOST_CHARS: usize = 1_000;
+
+/// Whose log it is: what is kept beside the log of an agent below the main one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AgentHeader {
+    /// The name of its definition, such as `general-purpose`.
+    pub agent_type: String,
+    /// What it does, in a few words.
+    pub description: String,
+    /// The call that started it, in the log of the agent above it.
+    pub tool_use_id: ToolUseId,
+    /// The agent above it; none for an agent of the main one.
+    pub parent: Option<AgentId>,
+}
+
+impl AgentHeader {
+    /// An agent of the main one.
+    pub fn new(agent_type: impl Into<String>, description: impl Into<String>, tool_use_id: ToolUseId) -> Self {
+        Self { agent_type: agent_type.into(), description: description.into(), tool_use_id, parent: None }
+    }
+
+    /// Names the agent above it.
+    #[must_use]
+    pub fn with_parent(mut self, parent: Option<AgentId>) -> Self {
+        self.parent = parent;
+        self
+    }
+
+    /// The content of the file beside the log: an object of JSON, without a line break. Of long texts
+    /// the beginning is kept.
+    pub fn to_json(&self) -> String {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Meta<'a> {
+            agent_type: &'a str,
+            description: &'a str,
+            tool_use_id: &'a ToolUseId,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            parent_agent_id: Option<&'a AgentId>,
+        }
+        let (agent_type, description) = (beginning(&self.agent_type), beginning(&self.description));
+        let meta =
+            Meta { agent_type, description, tool_use_id: &self.tool_use_id, parent_agent_id: self.parent.as_ref() };
+        serde_json::to_string(&meta).unwrap_or_default()
+    }
+}
+
+/// An agent of a session as lists show it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct AgentSummary {
+    /// Its id.
+    pub id: AgentId,
+    /// The name of its definition; empty when that is not known.
+    pub agent_type: String,
+    /// What it does, in a few words; empty when that is not known.
+    pub description: String,
+    /// The call that started it, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_use_id: Option<ToolUseId>,
+    /// The agent above it; none for an agent of the main one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<AgentId>,
+    /// The time of its first line, if that can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub started_at: Option<Timestamp>,
+}
+
+impl AgentSummary {
+    /// Most agents that a store lists for one session.
+    pub const MOST: usize = 4_096;
+
+    /// Makes the summary of an agent from the content of the file beside its log ([`AgentHeader::to_json`]) and
+    /// the beginning of the log itself. Any bytes will do: what they do not say stays empty.
+    pub fn read(id: AgentId, meta: &[u8], head: &[u8]) -> Self {
+        let meta = String::from_utf8_lossy(meta);
+        let fields: Fields<'_> = serde_json::from_str(&meta).unwrap_or_default();
+        let text = |name| get::<Cow<'_, str>>(&fields, name).map(|text| beginning(&text).to_owned());
+        Self {
+            id,
+            agent_type: text("agentType").unwrap_or_default(),
+            description: text("description").unwrap_or_default(),
+            tool_use_id: text("toolUseId").map(ToolUseId::from),
+            parent: text("parentAgentId").map(AgentId::from),
+            started_at: started_at(head),
+        }
+    }
+
+    /// Puts the first to begin first; those whose beginning is not known last.
+    pub fn sort(agents: &mut [Self]) {
+        agents.sort_by(|a, b| {
+            let place = |one: &Self| (one.started_at.is_none(), one.started_at);
+            place(a).cmp(&place(b)).then_with(|| a.id.cmp(&b.id))
+        });
+    }
+}
+
+type Fields<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
+
+fn get<'a, T: Deserialize<'a>>(fields: &Fields<'a>, name: &str) -> Option<T> {
+    serde_json::from_str(fields.get(name)?.get()).ok()
+}
+
+/// The time of the first line that has one.
+fn started_at(head: &[u8]) -> Option<Timestamp> {
+    #[derive(Deserialize)]
+    struct Line {
+        timestamp: Timestamp,
+    }
+    let lines = head.split(|byte| *byte == b'\n');
+    lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok()).map(|line| line.timestamp).next()
+}
+
+fn beginning(text: &str) -> &str {
+    text.char_indices().nth(MOST_CHARS).and_then(|(at, _)| text.get(..at)).unwrap_or(text)
+}
