@@ -2,7 +2,7 @@
 
 use crate::{BoxFuture, Cancel, ToolError};
 use std::fmt::Debug;
-use windlass_types::{AgentId, Effort, Outcome, PermissionMode, SystemSection, TaskId, TaskUsage};
+use windlass_types::{AgentId, Effort, Outcome, PermissionMode, SystemSection, TaskId, TaskUsage, Usage};
 
 /// Runs agents below the one whose call runs.
 ///
@@ -87,12 +87,14 @@ pub struct AgentReport {
     pub turns: u32,
     /// What it used.
     pub usage: TaskUsage,
+    /// Its tokens by kind, over all calls of its model.
+    pub tokens: Usage,
 }
 
 impl AgentReport {
     /// What came of an agent.
     pub fn new(outcome: Outcome, text: impl Into<String>, usage: TaskUsage) -> Self {
-        Self { outcome, text: text.into(), model: String::new(), turns: 0, usage }
+        Self { outcome, text: text.into(), model: String::new(), turns: 0, usage, tokens: Usage::default() }
     }
 }
 
