@@ -3,7 +3,9 @@
 use crate::{Machine, MachineConfig, ModelProfile};
 use std::path::{Path, PathBuf};
 use windlass_permission::{Policy, RuleError};
-use windlass_types::{AgentIdentity, Behavior, HookCall, HookEventName, PermissionMode, RuleSource, SystemSection};
+use windlass_types::{
+    AgentIdentity, Behavior, EntryId, HookCall, HookEventName, PermissionMode, RuleSource, SystemSection,
+};
 
 /// Who an agent below the main one is, and how much less it may do than the agent above it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +68,22 @@ impl Machine {
         config.taken_ids.clear();
         config.agent = Some(agent);
         Ok(config)
+    }
+
+    /// Who the agent is, if it is not the main one.
+    pub fn agent(&self) -> Option<&AgentIdentity> {
+        self.config.agent.as_ref().map(|agent| &agent.identity)
+    }
+
+    /// The entry of the prompt that what happens now is done for, if there was one.
+    pub fn prompt(&self) -> Option<&EntryId> {
+        self.tasks.prompt.as_ref()
+    }
+
+    /// Whether a tool is one that agents below this one do not have: the one that takes the structured output, and
+    /// those that lead into plan mode and out of it.
+    pub fn is_main_only(&self, tool: &str) -> bool {
+        self.config.structured_output.as_deref() == Some(tool) || crate::plan::is_of_plan_mode(tool)
     }
 
     /// The agent above may do something else now: so may this one.

@@ -175,7 +175,7 @@ impl Machine {
         let Some(call) = self.batch.calls.get(at) else { return };
         let Some(facts) = &call.facts else { return };
         let mut request = PermissionRequest::new(call.current(), call.title.clone(), decision, facts.digest.clone());
-        request.identity = self.config.agent.as_ref().map(|agent| agent.identity.clone());
+        request.identity = self.agent().cloned();
         self.event(EventKind::PermissionRequested(request.clone()), None);
         let cwd = self.state.cwd().to_path_buf();
         let effect = self.effect(Effect::Ask { request: Box::new(request), cwd });

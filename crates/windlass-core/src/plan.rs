@@ -8,6 +8,11 @@ const ENTER: &str = "EnterPlanMode";
 /// The tool with which it asks to leave it.
 const EXIT: &str = "ExitPlanMode";
 
+/// Whether a tool leads into plan mode or out of it.
+pub(crate) fn is_of_plan_mode(tool: &str) -> bool {
+    matches!(tool, ENTER | EXIT)
+}
+
 impl Machine {
     /// A call is answered: if somebody approved that plan mode begins or ends, it does.
     pub(crate) fn note_plan(&mut self, at: usize, failed: bool) {

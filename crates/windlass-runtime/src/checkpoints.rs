@@ -117,16 +117,28 @@ pub(crate) struct Keeper {
     checkpoints: Arc<dyn Checkpoints>,
     /// Ends when the checkpoint of every prompt until now has begun.
     begun: Option<Shared<BoxFuture<'static, ()>>>,
+    /// The prompt of the main agent, for which everything is done, if this keeps the files of another one.
+    of: Option<EntryId>,
 }
 
 impl Keeper {
     pub(crate) fn new(checkpoints: Arc<dyn Checkpoints>) -> Self {
-        Self { checkpoints, begun: None }
+        Self { checkpoints, begun: None, of: None }
+    }
+
+    /// Keeps the files that an agent changes, whose work is part of what this prompt has led to.
+    pub(crate) fn of_agent(&self, prompt: EntryId) -> Self {
+        let mut keeper = self.clone();
+        keeper.of.get_or_insert(prompt);
+        keeper
     }
 
     /// Begins the checkpoints of the prompts among these entries, one after the
     /// other. Nobody waits for that but those that need it.
     pub(crate) fn heard(&mut self, entries: &[Entry]) {
+        if self.of.is_some() {
+            return;
+        }
         for entry in entries {
             let EntryKind::User(user) = &entry.kind else { continue };
             if user.is_meta || user.is_summary {
@@ -152,6 +164,7 @@ impl Keeper {
     /// Keeps the files that a call is about to change.
     pub(crate) async fn keep(self, prompt: EntryId, call: ToolUseId, paths: Vec<PathBuf>) -> Result<(), String> {
         self.ready().await;
+        let prompt = self.of.unwrap_or(prompt);
         let kept = AssertUnwindSafe(self.checkpoints.keep(&prompt, &call, &paths)).catch_unwind().await;
         kept.map_err(|_| "keeping them panicked".to_owned())?.map_err(|error| error.to_string())
     }

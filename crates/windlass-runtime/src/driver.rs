@@ -1,6 +1,7 @@
 //! The task of one session: machine, effects, results.
 
 use crate::SessionError;
+use crate::agents::{Below, Parent};
 use crate::append::{Appending, Log};
 use crate::background::{self, Registry};
 use crate::checkpoints::{FileOrder, Keeper, RewindError, rewound};
@@ -10,7 +11,7 @@ use crate::model::ModelCall;
 use crate::ports::Ports;
 use crate::prepare::{ReadCall, Surroundings, prepare};
 use crate::question;
-use crate::session::listened;
+use crate::session::{Nested, Persistence, listened};
 use crate::tasks::Tasks;
 use crate::tool::{Running, permit, run};
 use futures_util::FutureExt;
@@ -46,6 +47,7 @@ pub(crate) struct Driver {
     model: Option<ModelCall>,
     tasks: Tasks,
     background: Registry,
+    below: Below,
     /// Those that wait until nothing goes on.
     quiet: Vec<oneshot::Sender<()>>,
     keeper: Option<Keeper>,
@@ -79,11 +81,14 @@ pub(crate) struct DriverParts {
     pub(crate) results: mpsc::UnboundedSender<Input>,
     pub(crate) queue: Arc<EventQueue>,
     pub(crate) log: Log,
+    pub(crate) nested: Nested,
+    /// How the session is kept, if it is.
+    pub(crate) kept: Option<Persistence>,
 }
 
 impl Driver {
     pub(crate) fn new(parts: DriverParts) -> Self {
-        let DriverParts { machine, ports, orders, inputs, results, queue, log } = parts;
+        let DriverParts { machine, ports, orders, inputs, results, queue, log, nested, kept } = parts;
         let (arriving, arrived) = mpsc::unbounded_channel();
         let (speaking, spoken) = mpsc::unbounded_channel();
         let state = Arc::new(SessionState::default());
@@ -92,7 +97,8 @@ impl Driver {
         }
         Self {
             machine,
-            keeper: ports.checkpoints.clone().map(Keeper::new),
+            keeper: nested.keeper,
+            below: Below::new(nested.depth, nested.main, kept),
             rewinding: None,
             ports,
             orders,
@@ -135,7 +141,7 @@ impl Driver {
                 }
             }
         }
-        self.background.close().await;
+        tokio::join!(self.background.close(), self.below.close());
         if let Some(scratch) = &self.ports.scratch {
             background::remove(scratch).await;
         }
@@ -155,6 +161,11 @@ impl Driver {
             biased;
             input = self.inputs.recv() => input,
             () = rewound(&mut self.rewinding) => None,
+            Some(order) = self.below.next() => {
+                let (machine, ports, results) = (&self.machine, &self.ports, &self.results);
+                self.below.obey(order, &Parent { machine, ports, keeper: self.keeper.as_ref(), results });
+                None
+            }
             order = self.orders.recv(), if self.listening && self.rewinding.is_none() => {
                 self.listening = order.is_some();
                 self.obey(order.unwrap_or(Order::Input(Input::Close)))
@@ -244,6 +255,7 @@ impl Driver {
             self.prepared.clear();
         }
         self.tasks.sweep();
+        self.below.follow_policy(&self.machine);
     }
 
     fn handle(&mut self, input: Input) {
@@ -371,7 +383,7 @@ impl Driver {
 
     fn run_hooks(&mut self, id: EffectId, call: HookCall, cwd: PathBuf) {
         let (hooks, results) = (self.ports.hooks.clone(), self.results.clone());
-        let cx = HookContext::new(self.machine.session_id().clone(), cwd);
+        let cx = self.hook_context(cwd);
         self.tasks.start(id, async move {
             let outcome = match &call {
                 // Nothing else is left to end a session whose last hook does not answer.
@@ -384,13 +396,18 @@ impl Driver {
         });
     }
 
+    fn hook_context(&self, cwd: PathBuf) -> HookContext {
+        HookContext::new(self.machine.session_id().clone(), cwd).with_agent(self.machine.agent().cloned())
+    }
+
     fn ask(&mut self, id: EffectId, request: PermissionRequest, cwd: PathBuf) {
         let (host, hooks) = (self.ports.can_use_tool.clone(), self.ports.hooks.clone());
-        let cx = HookContext::new(self.machine.session_id().clone(), cwd);
-        let results = self.results.clone();
+        let cx = self.hook_context(cwd);
+        let (results, main) = (self.results.clone(), self.below.main());
         self.tasks.start(id, async move {
             let tell = |outcome| answer(&results, Input::AskedHooks(id, Box::new(outcome)));
             let said = question::ask(host, hooks, cx, request, tell).await;
+            Below::keep_updates(main.as_ref(), &said);
             answer(&results, Input::Answered(id, said));
         });
     }
@@ -429,6 +446,8 @@ impl Driver {
         self.progress.insert(id, Arc::clone(&word));
         let speaking = self.speaking.clone();
         let background = self.background_of(id, run_call);
+        let (cwd, call_id) = (run_call.facts.cwd.clone(), run_call.call.id.clone());
+        let agents = self.below.of_call(call_id, cwd, &self.ports, &self.queue, &self.results);
         let cx = ToolCx::new(ToolCxParts {
             session_id: self.machine.session_id().clone(),
             tool_use_id: run_call.call.id.clone(),
@@ -444,7 +463,7 @@ impl Driver {
             artifacts: self.ports.artifacts.clone(),
             state: Arc::clone(&self.state),
             background: Some(background),
-            agents: None,
+            agents: Some(agents),
             progress: Arc::new(move |message| {
                 let before = word.lock().unwrap_or_else(PoisonError::into_inner).replace(message);
                 if before.is_none() {

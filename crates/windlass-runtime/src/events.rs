@@ -25,7 +25,7 @@ struct Inner {
     next_seq: u64,
     end: Option<Option<SessionError>>,
     reader: Option<Waker>,
-    writer: Option<Waker>,
+    writers: Vec<Waker>,
     abandoned: bool,
 }
 
@@ -69,7 +69,9 @@ impl EventQueue {
             if inner.events.len() < ENOUGH {
                 return Poll::Ready(());
             }
-            inner.writer = Some(cx.waker().clone());
+            if !inner.writers.iter().any(|writer| writer.will_wake(cx.waker())) {
+                inner.writers.push(cx.waker().clone());
+            }
             Poll::Pending
         })
         .await;
@@ -79,9 +81,7 @@ impl EventQueue {
         let mut inner = self.lock();
         inner.abandoned = true;
         inner.events.clear();
-        if let Some(writer) = inner.writer.take() {
-            writer.wake();
-        }
+        inner.writers.drain(..).for_each(Waker::wake);
     }
 
     fn poll(&self, cx: &Context<'_>) -> Poll<Option<Result<Event, SessionError>>> {
@@ -90,10 +90,8 @@ impl EventQueue {
             // Numbered on the way out, so that joined events leave no gap.
             event.seq = inner.next_seq;
             inner.next_seq += 1;
-            if inner.events.len() < ENOUGH / 2
-                && let Some(writer) = inner.writer.take()
-            {
-                writer.wake();
+            if inner.events.len() < ENOUGH / 2 {
+                inner.writers.drain(..).for_each(Waker::wake);
             }
             return Poll::Ready(Some(Ok(event)));
         }
@@ -116,6 +114,7 @@ impl Inner {
         match &event.kind {
             EventKind::BlockDelta { index, delta } => {
                 if let Some(last) = self.events.back_mut()
+                    && last.agent == event.agent
                     && let EventKind::BlockDelta { index: before, delta: waiting } = &mut last.kind
                     && before == index
                     && append(waiting, delta)
@@ -125,8 +124,19 @@ impl Inner {
             }
             EventKind::ToolProgress(progress) => {
                 for waiting in self.events.iter_mut().rev() {
-                    if let EventKind::ToolProgress(before) = &mut waiting.kind
+                    if waiting.agent == event.agent
+                        && let EventKind::ToolProgress(before) = &mut waiting.kind
                         && before.tool_use_id == progress.tool_use_id
+                    {
+                        *before = progress.clone();
+                        return None;
+                    }
+                }
+            }
+            EventKind::TaskProgress(progress) => {
+                for waiting in self.events.iter_mut().rev() {
+                    if let EventKind::TaskProgress(before) = &mut waiting.kind
+                        && before.info.id == progress.info.id
                     {
                         *before = progress.clone();
                         return None;

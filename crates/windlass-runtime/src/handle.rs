@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{mpsc, oneshot, watch};
 use windlass_core::{Input, ModelProfile, Prompt};
 use windlass_tool::ToolSet;
-use windlass_types::{ContentBlock, Effort, PermissionMode, PermissionUpdate, SessionId, TaskId, Thinking, ToolUseId};
+use windlass_types::{
+    ContentBlock, Effort, EntryId, PermissionMode, PermissionUpdate, SessionId, TaskId, Thinking, ToolUseId,
+};
 
 /// What a session is told.
 #[derive(Debug)]
@@ -103,13 +105,39 @@ impl SessionHandle {
     }
 
     /// Says something to the run that is going on. The model reads it at the
-    /// next safe point: after the tools of this turn, or before the run would end.
-    /// Without a run it is a prompt.
+    /// next safe point: after the tools of this turn, or before the run would end;
+    /// the run goes on with it, and has one result for all that was said.
+    /// UserPromptSubmit hooks are asked about it while tools run, and may keep it out.
+    ///
+    /// If the run ends before (a limit, a failure, an interrupt), it is a prompt with a
+    /// run of its own, before the prompts that wait; without a run it is a prompt at once,
+    /// as are notes and compactions. Messages keep their order. What became of one is an event,
+    /// [`EventKind::Steered`](windlass_types::EventKind::Steered), with the id of [`Prompt::with_id`].
     ///
     /// # Errors
     /// The session is closed.
-    pub fn steer(&self, content: Vec<ContentBlock>) -> Result<(), SessionError> {
-        self.give(Input::Steer(content))
+    pub fn steer(&self, prompt: impl Into<Prompt>) -> Result<(), SessionError> {
+        self.give(Input::Steer(prompt.into()))
+    }
+
+    /// Says something to the run that is going on, as [`steer`](Self::steer) does, but only to
+    /// it: what cannot be delivered does not become a prompt. It is given back, see
+    /// [`SteeredFate::Returned`](windlass_types::SteeredFate::Returned).
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn offer(&self, prompt: impl Into<Prompt>) -> Result<(), SessionError> {
+        self.give(Input::Offer(prompt.into()))
+    }
+
+    /// Takes a message back that was sent to the run with this id, if the run has not read it
+    /// yet. Whether that was so is an event: the message has been
+    /// [`Returned`](windlass_types::SteeredFate::Returned), or something else has become of it before.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn withdraw(&self, id: EntryId) -> Result<(), SessionError> {
+        self.give(Input::Withdraw(id))
     }
 
     /// Stops the run. Its result says that it was interrupted; the session goes on.
@@ -199,14 +227,24 @@ impl SessionHandle {
         self.order(Order::Environment(env))
     }
 
+    /// Whether the session has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        *self.ended.borrow()
+    }
+
+    /// Ends the session, as [`close`](Self::close), without waiting for it.
+    pub(crate) fn begin_close(&self) {
+        self.closing.store(true, Ordering::Release);
+        // A send fails only when the session has ended already.
+        let _ = self.orders.send(Order::Input(Input::Close));
+    }
+
     /// Ends the session: stops the run, settles every open call, and waits until
     /// everything is durable. Closing twice is fine.
     ///
     /// Cancel safe: the session closes even if nobody waits for it.
     pub async fn close(&self) {
-        self.closing.store(true, Ordering::Release);
-        // A send fails only when the session has ended already.
-        let _ = self.orders.send(Order::Input(Input::Close));
+        self.begin_close();
         let mut ended = self.ended.clone();
         let _ = ended.wait_for(|ended| *ended).await;
     }

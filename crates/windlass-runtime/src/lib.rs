@@ -20,6 +20,7 @@
 //! open calls settled, everything appended. It cannot wait for that;
 //! [`SessionHandle::close`] can.
 
+mod agents;
 mod append;
 mod artifact;
 mod background;

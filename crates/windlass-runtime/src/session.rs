@@ -1,6 +1,7 @@
 //! Opening a session.
 
 use crate::append::{Begin, Log, write_log};
+use crate::checkpoints::Keeper;
 use crate::driver::{Driver, DriverParts};
 use crate::events::{EventQueue, EventStream};
 use crate::handle::SessionHandle;
@@ -115,6 +116,12 @@ impl Session {
     /// The store refused, the session is in use, it does not exist, or it cannot
     /// go on at the point that was given. Then nothing was written.
     pub async fn open(config: SessionConfig) -> Result<Self, OpenError> {
+        let keeper = config.ports.checkpoints.clone().map(Keeper::new);
+        Self::open_nested(config, Nested { keeper, depth: 0, main: None }).await
+    }
+
+    /// Opens the session of an agent, the main one or one below it.
+    pub(crate) async fn open_nested(config: SessionConfig, nested: Nested) -> Result<Self, OpenError> {
         let SessionConfig { mut machine, ports, persistence } = config;
         machine.can_ask = machine.can_ask || ports.can_use_tool.is_some();
         machine.hooks.extend(listened(&ports.hooks));
@@ -122,6 +129,7 @@ impl Session {
         let (results, inputs) = mpsc::unbounded_channel();
         let (ended_in, ended) = watch::channel(false);
         let queue = Arc::new(EventQueue::default());
+        let kept = persistence.clone();
         let opened = match persistence {
             None => Opened::unkept(),
             Some(persistence) => open_log(persistence, &ports, results.clone()).await?,
@@ -137,6 +145,8 @@ impl Session {
             results,
             queue: Arc::clone(&queue),
             log: opened.log,
+            nested,
+            kept,
         });
         let (writer, ending) = (opened.writer, Arc::clone(&queue));
         tokio::spawn(async move {
@@ -151,6 +161,17 @@ impl Session {
         let events = EventStream::new(queue, handle.guard());
         Ok(Self { handle, events, notices: opened.notices })
     }
+}
+
+/// What the session of an agent has beside what every session has.
+#[derive(Debug)]
+pub(crate) struct Nested {
+    /// Keeps files before calls change them.
+    pub(crate) keeper: Option<Keeper>,
+    /// How deep the agent is: zero for the main one.
+    pub(crate) depth: u32,
+    /// The inputs of the main agent, if this is another one.
+    pub(crate) main: Option<mpsc::UnboundedSender<windlass_core::Input>>,
 }
 
 /// What hooks listen to: the event, and the tool (nothing for all).

@@ -42,7 +42,6 @@ mod error;
 mod home;
 #[cfg(feature = "mcp")]
 mod mcp;
-mod only;
 mod options;
 mod permissions;
 mod query;

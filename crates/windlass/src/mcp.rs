@@ -1,12 +1,11 @@
 //! The tools of MCP servers in a session.
 
-use crate::only::OnlyTools;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_mcp::{McpChanges, McpServers};
 use windlass_permission::Policy;
 use windlass_runtime::SessionHandle;
-use windlass_tool::{DynTool, ToolSet};
+use windlass_tool::{DynTool, OnlyTools, ToolSet};
 
 /// How long a session waits for servers before it opens. What comes later is put in place then.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -1,6 +1,5 @@
 //! What a query and a session can be told.
 
-use crate::only::OnlyTools;
 use crate::resume::Branch;
 use crate::{Home, Permissions, Resume, Toolkit};
 use std::ffi::OsString;
@@ -11,7 +10,7 @@ use windlass_hook::Hook;
 use windlass_model::ModelProvider;
 use windlass_runtime::{Limits, UnpricedModels};
 use windlass_session::{Checkpoints, SessionStore};
-use windlass_tool::{DynTool, Process, Workspace};
+use windlass_tool::{DynTool, OnlyTools, Process, Workspace};
 use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, PermissionMode, Thinking};
 
 /// What a query and a session can be told. Made through their builders.

@@ -1,16 +1,20 @@
 //! Which tools a session has, by name.
 
-/// The names that a session's tools must have: every list must have a name. Without lists, all tools count.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct OnlyTools(Vec<Vec<String>>);
+/// The names that tools must have: every list must have a name. Without lists, all tools count.
+///
+/// A name is that of one tool, `mcp__server` or `mcp__server__*` are all tools of a server, and `mcp__*` are those of
+/// all servers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OnlyTools(Vec<Vec<String>>);
 
 impl OnlyTools {
     /// Keeps what this list names, of what is kept until now.
-    pub(crate) fn and(&mut self, names: Vec<String>) {
+    pub fn and(&mut self, names: Vec<String>) {
         self.0.push(names);
     }
 
-    pub(crate) fn keeps(&self, tool: &str) -> bool {
+    /// Whether a tool of this name counts.
+    pub fn keeps(&self, tool: &str) -> bool {
         self.0.iter().all(|names| names.iter().any(|name| matches(name, tool)))
     }
 }

@@ -1,0 +1,120 @@
+//! An agent that goes on: its events on their way to the host, and what came of it.
+
+use crate::Session;
+use crate::events::EventQueue;
+use std::fmt;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use windlass_core::{Input, ModelProfile, Prompt};
+use windlass_model::ModelProvider;
+use windlass_tool::{AgentReport, AgentSpec, Cancel, Clock, ToolError};
+use windlass_types::{Event, EventKind, RunResult, TaskUsage, Timestamp, ToolUseId, Usage};
+
+/// Where the events of an agent go.
+#[derive(Clone)]
+pub(super) struct Above {
+    pub(super) queue: Arc<EventQueue>,
+    pub(super) results: mpsc::UnboundedSender<Input>,
+    pub(super) provider: Arc<dyn ModelProvider>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) tool_use_id: ToolUseId,
+}
+
+impl fmt::Debug for Above {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Above").field("tool_use_id", &self.tool_use_id).finish_non_exhaustive()
+    }
+}
+
+/// What is known of an agent that goes on.
+#[derive(Debug, Default)]
+struct Known {
+    model: String,
+    began: Timestamp,
+    tokens: u64,
+    tool_uses: u64,
+    result: Option<RunResult>,
+}
+
+impl Above {
+    /// Gives an agent its prompt and follows it to its end.
+    pub(super) async fn follow(
+        self,
+        session: Session,
+        spec: AgentSpec,
+        cancel: Cancel,
+    ) -> Result<AgentReport, ToolError> {
+        let Session { handle, mut events, .. } = session;
+        let mut known = Known { began: self.clock.now(), ..Known::default() };
+        let gone = |error| ToolError::rejected(format!("The agent could not go on: {error}")).with_source(error);
+        handle.prompt(Prompt::text(spec.prompt.as_str())).map_err(gone)?;
+        let mut told = false;
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = cancel.cancelled(), if !told => {
+                    told = true;
+                    // It fails when the agent has ended, and then its events say so.
+                    let _ = handle.interrupt();
+                    continue;
+                }
+                event = events.next() => event.map_err(gone)?,
+            };
+            let Some(event) = event else { break };
+            let is_last = event.agent.is_main() && matches!(event.kind, EventKind::RunFinished(_));
+            self.note(&mut known, &event, &spec);
+            self.tell(event).await;
+            if is_last {
+                // Work that the agent left in the background ends with it.
+                handle.begin_close();
+            }
+        }
+        let usage = self.usage(&known);
+        let Some(result) = known.result else {
+            return Err(ToolError::rejected("The agent ended before it could report anything."));
+        };
+        let mut report = AgentReport::new(result.outcome, result.text, usage);
+        (report.model, report.turns) = (known.model, result.turns);
+        Ok(report)
+    }
+
+    /// Shows the host an event, as soon as there is room for it.
+    async fn tell(&self, mut event: Event) {
+        event.agent = event.agent.below(&self.tool_use_id);
+        if self.queue.is_full() {
+            self.queue.room().await;
+        }
+        self.queue.push(event);
+    }
+
+    fn note(&self, known: &mut Known, event: &Event, spec: &AgentSpec) {
+        match &event.kind {
+            // Of all agents below this one, too: each is billed once.
+            EventKind::UsageUpdated { model, usage, .. } => {
+                known.tokens = known.tokens.saturating_add(tokens(usage));
+                let profile = ModelProfile::new(model.clone(), self.provider.model_info(model));
+                // It fails when the session has ended.
+                let _ = self.results.send(Input::AgentUsed(Box::new(profile), *usage));
+            }
+            EventKind::RunStarted(started) if event.agent.is_main() => known.model.clone_from(&started.model),
+            EventKind::RunFinished(result) if event.agent.is_main() => known.result = Some(result.clone()),
+            EventKind::ToolFinished(finished) if event.agent.is_main() => {
+                known.tool_uses += 1;
+                if let Some(task) = &spec.task {
+                    let (usage, last) = (self.usage(known), Some(finished.tool.clone()));
+                    let _ = self.results.send(Input::TaskProgress(task.clone(), usage, last));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn usage(&self, known: &Known) -> TaskUsage {
+        let took = self.clock.now().since(known.began).as_millis();
+        TaskUsage::new(known.tokens, known.tool_uses, u64::try_from(took).unwrap_or(u64::MAX))
+    }
+}
+
+fn tokens(usage: &Usage) -> u64 {
+    usage.total_input().saturating_add(usage.output_tokens)
+}
