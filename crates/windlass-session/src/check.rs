@@ -1,6 +1,7 @@
 //! Looks at a log without changing it.
 
-use crate::{SkippedLine, Transcript, check_messages, read_log, repair};
+use crate::load::read_any_log;
+use crate::{SkippedLine, Transcript, check_messages, repair};
 use std::io::{self, BufRead};
 
 /// What a log is worth.
@@ -29,7 +30,7 @@ pub struct CheckReport {
 /// # Errors
 /// Only those of the reader.
 pub fn check_log(reader: impl BufRead) -> io::Result<CheckReport> {
-    let log = read_log(reader)?;
+    let log = read_any_log(reader)?;
     let entries = log.report.entries;
     let (repaired, repairs) = repair(log.entries);
     let messages = Transcript::from_entries(&repaired).messages();
@@ -66,7 +67,7 @@ pub fn check_log(reader: impl BufRead) -> io::Result<CheckReport> {
 /// # Errors
 /// Only those of the reader.
 pub fn export_messages(reader: impl BufRead) -> io::Result<String> {
-    let (entries, _) = repair(read_log(reader)?.entries);
+    let (entries, _) = repair(read_any_log(reader)?.entries);
     let messages = Transcript::from_entries(&entries).messages();
     let messages: Vec<&str> = messages.iter().map(|message| message.json()).collect();
     Ok(format!("[{}]", messages.join(",")))

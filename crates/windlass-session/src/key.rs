@@ -102,25 +102,27 @@ impl SessionKey {
         is_same_session && (self.agent.is_none() || self.agent == other.agent)
     }
 
-    /// For implementers of stores: refuses an agent whose id is no safe part of a file name, which is
-    /// 1 to 64 of `[A-Za-z0-9_-]`.
+    /// Whether an id can be that of an agent with a log: it is a safe part of a file name, 1 to 64 of
+    /// `[A-Za-z0-9_-]`.
+    pub fn is_agent(id: &AgentId) -> bool {
+        let id = id.as_str().as_bytes();
+        (1..=AGENT_CHARS).contains(&id.len())
+            && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte))
+    }
+
+    /// For implementers of stores: refuses an agent whose id is none ([`SessionKey::is_agent`]).
     ///
     /// # Errors
     /// [`StoreErrorKind::InvalidKey`].
     pub fn check_agent(&self) -> Result<(), StoreError> {
         match &self.agent {
-            Some(agent) if !is_safe(agent) => Err(StoreError::new(
+            Some(agent) if !Self::is_agent(agent) => Err(StoreError::new(
                 StoreErrorKind::InvalidKey,
                 format!("{agent:?} is no id of an agent: it has 1 to {AGENT_CHARS} of A-Z, a-z, 0-9, _ and -"),
             )),
             _ => Ok(()),
         }
     }
-}
-
-fn is_safe(agent: &AgentId) -> bool {
-    let id = agent.as_str().as_bytes();
-    (1..=AGENT_CHARS).contains(&id.len()) && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte))
 }
 
 impl fmt::Display for SessionKey {

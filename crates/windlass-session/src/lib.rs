@@ -3,6 +3,8 @@
 //!
 //! - [`SessionStore`] is the port; [`MemoryStore`] keeps sessions in memory, and
 //!   `windlass-store` in files.
+//! - An agent below the main one has a log of its own beside that of its session:
+//!   [`SessionKey::of_agent`], [`AgentHeader`], [`SessionStore::agents`].
 //! - [`LogEncoder`] writes entries as JSON lines, [`read_log`] reads any bytes
 //!   back: what cannot be used is skipped and reported, nothing else is lost.
 //! - [`repair`] makes the entries whole: every call gets exactly one result. It
@@ -46,7 +48,7 @@ pub use codec::{END_OF_TORN_LINE, LogEncoder};
 pub use copy::{ForkError, ForkRequest, ResumePoint, fork_session};
 pub use fork::{Fork, Origin, fork};
 pub use key::{ProjectKey, SessionKey, slug};
-pub use load::{Log, read_log};
+pub use load::{Log, read_agent_log, read_log};
 pub use memory::MemoryStore;
 pub use repair::{RepairReport, repair};
 pub use store::{

@@ -35,13 +35,38 @@ pub struct Log {
 /// # Errors
 /// Only those of the reader.
 pub fn read_log(reader: impl BufRead) -> io::Result<Log> {
-    let scanned = scan::scan(reader)?;
+    Ok(log_of(scan::scan(reader)?))
+}
+
+/// Reads the log of an agent below the main one, as [`read_log`] reads that of a
+/// session. Its lines say that they are not of the session's own conversation
+/// (`isSidechain`), which counts for nothing in a log of its own.
+///
+/// # Errors
+/// Only those of the reader.
+pub fn read_agent_log(reader: impl BufRead) -> io::Result<Log> {
+    let mut scanned = scan::scan(reader)?;
+    scanned.nodes.iter_mut().for_each(|node| node.aside = false);
+    Ok(log_of(scanned))
+}
+
+/// Reads a log of either kind: one in which no line is of a session's own
+/// conversation is that of an agent.
+pub(crate) fn read_any_log(reader: impl BufRead) -> io::Result<Log> {
+    let mut scanned = scan::scan(reader)?;
+    if !scanned.nodes.iter().any(Node::is_chained) {
+        scanned.nodes.iter_mut().for_each(|node| node.aside = false);
+    }
+    Ok(log_of(scanned))
+}
+
+fn log_of(scanned: scan::Scanned) -> Log {
     let mut report = scanned.report;
     let conversation = conversation::choose(&scanned.nodes, scanned.by_id);
     let entries = emit::emit(scanned.nodes, &conversation, &mut report);
     report.entries = entries.len();
     report.messages = entries.iter().filter(|entry| entry.is_conversation()).count();
-    Ok(Log { entries, report, bytes: scanned.bytes })
+    Log { entries, report, bytes: scanned.bytes }
 }
 
 /// A record of the log, or one of several in a line. Nodes are numbered in file order.

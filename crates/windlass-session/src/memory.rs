@@ -1,8 +1,8 @@
 //! Sessions in memory.
 
 use crate::{
-    Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, ProjectKey, SUMMARY_BYTES, SessionKey, SessionStore,
-    SessionSummary, StoreError, read_log, summarize,
+    AgentHeader, AgentSummary, Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, ProjectKey, SUMMARY_BYTES,
+    SessionKey, SessionStore, SessionSummary, StoreError, read_agent_log, read_log, summarize,
 };
 use async_trait::async_trait;
 use std::cmp::Reverse;
@@ -32,6 +32,8 @@ struct Session {
     seq: u64,
     /// The time of the latest entry, and which change it was.
     changed: (Timestamp, u64),
+    /// What the header of an agent's log said when the log came into being.
+    agent: Option<Arc<AgentHeader>>,
     lease: Option<(u64, Owner, LogEncoder)>,
 }
 
@@ -76,6 +78,7 @@ impl MemoryStore {
 #[async_trait]
 impl SessionStore for MemoryStore {
     async fn open(&self, key: &SessionKey, owner: &Owner, header: LogHeader) -> Result<Lease, StoreError> {
+        key.check_agent()?;
         let mut state = self.lock();
         state.count += 1;
         let epoch = state.count;
@@ -83,7 +86,10 @@ impl SessionStore for MemoryStore {
         if let Some((_, owner, _)) = &session.lease {
             return Err(StoreError::in_use(key, owner));
         }
-        session.lease = Some((epoch, owner.clone(), LogEncoder::new(key.session.clone(), header)));
+        if !session.exists {
+            session.agent.clone_from(&header.agent);
+        }
+        session.lease = Some((epoch, owner.clone(), LogEncoder::of(key, header)));
         let guard = Guard { store: self.clone(), key: key.clone(), epoch };
         Ok(Lease::new(key.clone(), epoch, session.seq, guard))
     }
@@ -101,7 +107,7 @@ impl SessionStore for MemoryStore {
         state.count += 1;
         let now = state.count;
         let session = state.sessions.get_mut(key).filter(|_| is_ours).ok_or_else(|| StoreError::lease_lost(key))?;
-        let Session { log, exists, seq, changed, lease: Some((epoch, _, encoder)) } = session else {
+        let Session { log, exists, seq, changed, lease: Some((epoch, _, encoder)), .. } = session else {
             return Err(StoreError::lease_lost(key));
         };
         if *epoch != lease.epoch() {
@@ -124,13 +130,15 @@ impl SessionStore for MemoryStore {
     }
 
     async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError> {
+        key.check_agent()?;
         let (log, seq) = {
             let state = self.lock();
             let session = state.sessions.get(key).filter(|session| session.exists);
             session.map(|session| (session.log.clone(), session.seq)).ok_or_else(|| StoreError::not_found(key))?
         };
-        let log = read_log(log.as_slice())
-            .map_err(|error| StoreError::new(crate::StoreErrorKind::Io, format!("reading {key}: {error}")))?;
+        let read = if key.agent.is_some() { read_agent_log(log.as_slice()) } else { read_log(log.as_slice()) };
+        let log =
+            read.map_err(|error| StoreError::new(crate::StoreErrorKind::Io, format!("reading {key}: {error}")))?;
         Ok(Loaded::new(log.entries, seq, log.report))
     }
 
@@ -139,10 +147,10 @@ impl SessionStore for MemoryStore {
         let mut sessions: Vec<((Timestamp, u64), SessionSummary)> = state
             .sessions
             .iter()
-            .filter(|(key, session)| key.project == *project && session.exists)
+            .filter(|(key, session)| key.project == *project && key.agent.is_none() && session.exists)
             .filter_map(|(key, session)| {
                 let log = &session.log;
-                let head = log.get(..SUMMARY_BYTES).unwrap_or(log);
+                let head = first_lines(log);
                 let tail = log.get(log.len().saturating_sub(SUMMARY_BYTES)..).unwrap_or(log);
                 let millis = session.changed.0.millis();
                 Some((session.changed, summarize(&key.session, head, tail, millis, log.len() as u64)?))
@@ -153,16 +161,37 @@ impl SessionStore for MemoryStore {
     }
 
     async fn delete(&self, key: &SessionKey) -> Result<(), StoreError> {
+        key.check_agent()?;
         let mut state = self.lock();
-        if let Some(Session { lease: Some((_, owner, _)), .. }) = state.sessions.get(key) {
-            return Err(StoreError::in_use(key, owner));
+        let mut leases = state.sessions.iter().filter(|(other, _)| key.covers(other));
+        if let Some((other, owner)) = leases.find_map(|(other, session)| Some((other, &session.lease.as_ref()?.1))) {
+            return Err(StoreError::in_use(other, owner));
         }
-        state.sessions.remove(key);
+        state.sessions.retain(|other, _| !key.covers(other));
         Ok(())
+    }
+
+    async fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
+        let session = key.of_session();
+        let state = self.lock();
+        let logs = state.sessions.iter().filter(|(other, log)| session.covers(other) && log.exists);
+        let mut agents: Vec<AgentSummary> = logs
+            .filter_map(|(other, log)| {
+                let meta = log.agent.as_ref().map(|agent| agent.to_json()).unwrap_or_default();
+                Some(AgentSummary::read(other.agent.clone()?, meta.as_bytes(), first_lines(&log.log)))
+            })
+            .collect();
+        AgentSummary::sort(&mut agents);
+        agents.truncate(AgentSummary::MOST);
+        Ok(agents)
     }
 
     async fn close(&self, lease: Lease) -> Result<(), StoreError> {
         drop(lease);
         Ok(())
     }
+}
+
+fn first_lines(log: &[u8]) -> &[u8] {
+    log.get(..SUMMARY_BYTES).unwrap_or(log)
 }

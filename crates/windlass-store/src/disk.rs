@@ -3,7 +3,7 @@
 use crate::owner::holder;
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use windlass_session::{SessionKey, StoreError, StoreErrorKind};
 
 /// An error with the path, and what to do about it.
@@ -62,13 +62,39 @@ pub(crate) fn create_whole(path: &Path, key: &SessionKey, lines: &[u8]) -> Resul
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut new_names = vec![folder];
     if create_dirs(folder)? {
-        new_names.extend(folder.ancestors().skip(1).take(2));
+        new_names.extend(above(folder, key));
     }
     place_whole(path, |file| file.write_all(lines))?.map_err(|e| match e.kind() {
         ErrorKind::AlreadyExists => StoreError::exists(key),
         _ => error(path, "create", &e),
     })?;
     new_names.iter().try_for_each(|folder| sync_dir(folder).map_err(|e| error(folder, "sync", &e)))
+}
+
+/// The folders above that of a new log in which names may be new as well: that of a
+/// session stands two below the home, that of an agent two below that of its session.
+pub(crate) fn above<'a>(folder: &'a Path, key: &SessionKey) -> impl Iterator<Item = &'a Path> {
+    folder.ancestors().skip(1).take(if key.agent.is_some() { 4 } else { 2 })
+}
+
+/// Makes a small file of this text, durable but for its name. What is there is replaced as a whole.
+pub(crate) fn replace_whole(path: &Path, text: &str) -> Result<(), StoreError> {
+    let partial = partial(path);
+    let written = (|| {
+        let mut file = open_log(&partial, true)?;
+        file.set_len(0)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_data()?;
+        fs::rename(&partial, path)
+    })();
+    if written.is_err() {
+        let _ = fs::remove_file(&partial);
+    }
+    written.map_err(|e| error(path, "write", &e))
+}
+
+fn partial(to: &Path) -> PathBuf {
+    to.with_extension(format!("partial-{}", std::process::id()))
 }
 
 /// Appends a line of its own to a log, whoever else writes it, and returns where
@@ -92,7 +118,7 @@ pub(crate) fn append_line(path: &Path, line: &str) -> Result<Option<u64>, StoreE
 /// Writes a file elsewhere and links it to its place. The inner error is that of
 /// the link.
 fn place_whole(to: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<io::Result<()>, StoreError> {
-    let partial = to.with_extension(format!("partial-{}", std::process::id()));
+    let partial = partial(to);
     let copied = (|| {
         let failed = |e: io::Error| error(&partial, "write", &e);
         let mut copy = open_log(&partial, true).map_err(failed)?;

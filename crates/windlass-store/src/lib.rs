@@ -3,10 +3,14 @@
 //! [`JsonlStore`] keeps each session as one append-only file,
 //! `projects/<slug>/<session>.jsonl` under its home, in lines that other tools
 //! read. One process writes a session at a time: the file itself is locked.
+//! An agent of a session has a file of its own,
+//! `projects/<slug>/<session>/subagents/agent-<id>.jsonl`, and beside it a small
+//! `agent-<id>.meta.json` that says what agent it is.
 //!
 //! [`FileCheckpoints`] keeps the files of one session as they were before its
 //! tools changed them, beside its log.
 
+mod agents;
 mod checkpoint;
 mod disk;
 mod git;

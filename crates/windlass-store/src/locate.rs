@@ -1,12 +1,14 @@
 //! Where sessions are.
 
-use crate::disk;
+use crate::{agents, disk};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
-use windlass_session::{ProjectKey, SUMMARY_BYTES, SessionKey, SessionSummary, StoreError, StoreErrorKind, summarize};
+use windlass_session::{
+    AgentSummary, ProjectKey, SUMMARY_BYTES, SessionKey, SessionSummary, StoreError, StoreErrorKind, summarize,
+};
 use windlass_types::SessionId;
 
 /// The roots of a store: one that is written, and others that are only read.
@@ -49,7 +51,11 @@ impl Roots {
         let name = file_name(&key.session);
         let folders = Self::folders(&projects, &key.project).unwrap_or_default();
         let existing = folders.into_iter().map(|folder| folder.join(&name)).find(|path| path.is_file());
-        existing.unwrap_or_else(|| projects.join(key.project.as_str()).join(name))
+        let session = existing.unwrap_or_else(|| projects.join(key.project.as_str()).join(name));
+        match &key.agent {
+            Some(agent) => agents::find(&session, agent).unwrap_or_else(|| agents::log_path(&session, agent)),
+            None => session,
+        }
     }
 
     /// Where a session is read from: the home, else the other roots.
@@ -58,11 +64,36 @@ impl Roots {
         for projects in self.projects() {
             let folders =
                 Self::folders(&projects, &key.project).map_err(|error| disk::error(&projects, "read", &error))?;
-            if let Some(path) = folders.into_iter().map(|folder| folder.join(&name)).find(|path| path.is_file()) {
-                return Ok(Some(path));
+            let mut logs = folders.into_iter().map(|folder| folder.join(&name));
+            let found = match &key.agent {
+                Some(agent) => logs.find_map(|session| agents::find(&session, agent)),
+                None => logs.find(|path| path.is_file()),
+            };
+            if found.is_some() {
+                return Ok(found);
             }
         }
         Ok(None)
+    }
+
+    /// The agents of a session in all roots, the first to begin first.
+    pub(crate) fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
+        let name = file_name(&key.session);
+        let mut found = HashMap::new();
+        for projects in self.projects() {
+            existing(fs::read_dir(&projects)).map_err(|error| disk::error(&projects, "read", &error))?;
+            let folders =
+                Self::folders(&projects, &key.project).map_err(|error| disk::error(&projects, "read", &error))?;
+            for (agent, path) in folders.into_iter().flat_map(|folder| agents::all(&folder.join(&name))) {
+                if found.len() < AgentSummary::MOST {
+                    found.entry(agent).or_insert(path);
+                }
+            }
+        }
+        let mut listed: Vec<AgentSummary> =
+            found.into_iter().filter_map(|(agent, path)| agents::summary(agent, &path)).collect();
+        AgentSummary::sort(&mut listed);
+        Ok(listed)
     }
 
     /// The project that a session belongs to, looked for in all of them.
@@ -145,7 +176,7 @@ pub(crate) fn check(key: &SessionKey) -> Result<(), StoreError> {
     let mut parts = Path::new(key.project.as_str()).components();
     let is_folder = matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None));
     if is_folder && !key.project.as_str().contains(['/', '\\', '\0']) && key.session.is_uuid() {
-        return Ok(());
+        return key.check_agent();
     }
     Err(StoreError::new(
         StoreErrorKind::InvalidKey,

@@ -1,7 +1,6 @@
 //! One open session: entries in, lines on disk.
 
-use crate::LogObserver;
-use crate::disk;
+use crate::{LogObserver, agents, disk};
 use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -55,6 +54,8 @@ pub(crate) struct Log {
     pub(crate) file: Option<File>,
     /// The log in another root that this one goes on from.
     pub(crate) import: Option<PathBuf>,
+    /// What stands beside the log of an agent, until it is written.
+    meta: Option<String>,
     /// Whether the end of the file was made clean.
     is_clean: bool,
     /// The directories whose new names are not durable yet.
@@ -261,7 +262,13 @@ impl Drop for Job {
 impl Log {
     /// A log at this path.
     pub(crate) fn new(path: PathBuf, file: Option<File>, import: Option<PathBuf>) -> Self {
-        Self { path, file, import, is_clean: false, new_names: Vec::new(), observer: None }
+        Self { path, file, import, meta: None, is_clean: false, new_names: Vec::new(), observer: None }
+    }
+
+    /// Says what agent's log it is when it comes into being.
+    pub(crate) fn described(mut self, meta: Option<String>, len: u64) -> Self {
+        self.meta = meta.filter(|_| len == 0);
+        self
     }
 
     /// Tells somebody how far it is durable, beginning with what it holds now.
@@ -284,6 +291,14 @@ impl Log {
         }
         if self.file.is_none() {
             self.create(key)?;
+        }
+        // Under the lock, and before there is a line.
+        if let Some(meta) = self.meta.take() {
+            disk::replace_whole(&agents::meta_path(&self.path), &meta)?;
+            let folder = self.path.parent().unwrap_or(Path::new("."));
+            if !self.new_names.iter().any(|name| name == folder) {
+                self.new_names.push(folder.to_owned());
+            }
         }
         let Some(file) = &mut self.file else { return Ok(()) };
         let failed = |verb: &str, error: io::Error| disk::error(&self.path, verb, &error);
@@ -310,10 +325,14 @@ impl Log {
         let folder = self.path.parent().unwrap_or(Path::new("."));
         if disk::create_dirs(folder)? {
             // The folder is a new name in the one above, and that may be new as well.
-            self.new_names.extend(folder.ancestors().skip(1).take(2).map(Path::to_owned));
+            self.new_names.extend(disk::above(folder, key).map(Path::to_owned));
         }
         self.new_names.insert(0, folder.to_owned());
         if let Some(import) = &self.import {
+            let (meta, copy) = (agents::meta_path(import), agents::meta_path(&self.path));
+            if key.agent.is_some() && meta.is_file() && !copy.exists() {
+                disk::copy_whole(&meta, &copy)?;
+            }
             disk::copy_whole(import, &self.path)?;
         }
         let file = disk::open_log(&self.path, self.import.is_none());

@@ -1,9 +1,8 @@
 //! The store.
 
-use crate::LogObserver;
-use crate::disk;
 use crate::locate::{self, Roots};
 use crate::session::{Log, OpenSession};
+use crate::{LogObserver, agents, disk};
 use async_trait::async_trait;
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,12 +11,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use windlass_session::{
-    Annotation, Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, ProjectKey, SessionKey, SessionStore,
-    SessionSummary, StoreError, read_log,
+    AgentSummary, Annotation, Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, ProjectKey, SessionKey,
+    SessionStore, SessionSummary, StoreError, read_agent_log, read_log,
 };
 use windlass_types::{Entry, SessionId};
 
-/// Sessions as files: `projects/<slug>/<session>.jsonl` under a home. Cheap to clone.
+/// Sessions as files: `projects/<slug>/<session>.jsonl` under a home, agents of them as
+/// `projects/<slug>/<session>/subagents/agent-<id>.jsonl`. Cheap to clone.
 ///
 /// A file comes into being with the first append, readable by its user only.
 /// A durable append is one write and one data sync; appends that wait at the
@@ -106,6 +106,11 @@ impl JsonlStore {
         Ok(())
     }
 
+    /// What of a session this store has open: itself and agents of it.
+    fn open_parts(&self, key: &SessionKey) -> Vec<SessionKey> {
+        self.sessions().keys().filter(|other| key.covers(other)).cloned().collect()
+    }
+
     fn forget(&self, session: &Arc<OpenSession>) {
         let mut sessions = self.sessions();
         if sessions.get(&session.key).is_some_and(|open| open.as_ptr() == Arc::as_ptr(session)) {
@@ -126,8 +131,8 @@ impl SessionStore for JsonlStore {
         self.wait_for_release(key).await?;
         let (roots, wanted) = (self.inner.roots.clone(), key.clone());
         let (log, seq) = blocking(move || open_log(&roots, &wanted)).await?;
-        let log = log.observed(self.inner.observer.clone(), seq);
-        let encoder = LogEncoder::new(key.session.clone(), header);
+        let log = log.described(meta(key, &header), seq).observed(self.inner.observer.clone(), seq);
+        let encoder = LogEncoder::of(key, header);
         let session = Arc::new(OpenSession::new(key.clone(), owner.clone(), log, encoder, seq));
         {
             let mut sessions = self.sessions();
@@ -168,7 +173,9 @@ impl SessionStore for JsonlStore {
         let log = blocking(move || {
             let path = roots.find(&wanted)?.ok_or_else(|| StoreError::not_found(&wanted))?;
             let file = File::open(&path).map_err(|error| disk::error(&path, "read", &error))?;
-            read_log(BufReader::with_capacity(64 * 1024, file)).map_err(|error| disk::error(&path, "read", &error))
+            let file = BufReader::with_capacity(64 * 1024, file);
+            let log = if wanted.agent.is_some() { read_agent_log(file) } else { read_log(file) };
+            log.map_err(|error| disk::error(&path, "read", &error))
         })
         .await?;
         Ok(Loaded::new(log.entries, seq.unwrap_or(log.bytes), log.report))
@@ -181,7 +188,9 @@ impl SessionStore for JsonlStore {
 
     async fn delete(&self, key: &SessionKey) -> Result<(), StoreError> {
         locate::check(key)?;
-        self.wait_for_release(key).await?;
+        for part in self.open_parts(key) {
+            self.wait_for_release(&part).await?;
+        }
         let (path, key) = (self.log_path(key), key.clone());
         blocking(move || delete(&path, &key)).await
     }
@@ -201,11 +210,19 @@ impl SessionStore for JsonlStore {
                 return Err(StoreError::exists(&key));
             }
             let path = roots.log_path(&key);
-            let mut encoder = LogEncoder::new(key.session.clone(), header);
+            let meta = meta(&key, &header);
+            let mut encoder = LogEncoder::of(&key, header);
             let mut lines = Vec::new();
             entries.iter().for_each(|entry| encoder.entry(entry, &mut lines));
             encoder.checksum(&mut lines);
             disk::create_whole(&path, &key, &lines)?;
+            if let Some(meta) = &meta {
+                // Without it the log would be there and half known.
+                let folder = path.parent().unwrap_or(Path::new("."));
+                let written = disk::replace_whole(&agents::meta_path(&path), meta)
+                    .and_then(|()| disk::sync_dir(folder).map_err(|error| disk::error(folder, "sync", &error)));
+                written.inspect_err(|_| drop(delete(&path, &key)))?;
+            }
             if let Some(observer) = observer {
                 observer.opened(&path, 0);
                 observer.written(&path, lines.len() as u64);
@@ -218,6 +235,9 @@ impl SessionStore for JsonlStore {
     /// Needs no lease: the line goes behind whatever is there, in one write.
     async fn annotate(&self, key: &SessionKey, _owner: &Owner, annotation: &Annotation) -> Result<(), StoreError> {
         locate::check(key)?;
+        if key.agent.is_some() {
+            return Err(StoreError::not_listed(key));
+        }
         if let Some(session) = self.open_session(key) {
             // Its error is for whoever appended.
             let _ = session.flush(false).await;
@@ -238,6 +258,19 @@ impl SessionStore for JsonlStore {
             Ok(())
         })
         .await
+    }
+
+    async fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
+        let key = key.of_session();
+        locate::check(&key)?;
+        for part in self.open_parts(&key) {
+            if let Some(agent) = self.open_session(&part) {
+                // Its error is for whoever appended.
+                let _ = agent.flush(false).await;
+            }
+        }
+        let roots = self.inner.roots.clone();
+        blocking(move || roots.agents(&key)).await
     }
 
     async fn close(&self, lease: Lease) -> Result<(), StoreError> {
@@ -269,20 +302,31 @@ fn open_log(roots: &Roots, key: &SessionKey) -> Result<(Log, u64), StoreError> {
     }
 }
 
+/// What stands beside the log of an agent.
+fn meta(key: &SessionKey, header: &LogHeader) -> Option<String> {
+    key.agent.as_ref().and(header.agent.as_ref()).map(|agent| agent.to_json())
+}
+
 fn delete(path: &Path, key: &SessionKey) -> Result<(), StoreError> {
     let absent = |result: std::io::Result<()>| match result {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(disk::error(path, "delete", &error)),
         _ => Ok(()),
     };
-    match disk::open_log(path, false) {
-        Ok(file) => {
-            disk::lock(&file, path, key)?;
-            absent(std::fs::remove_file(path))?;
-        }
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(error) => return Err(disk::error(path, "delete", &error)),
+    let locked = |path: &Path, key: &SessionKey| match disk::open_log(path, false) {
+        Ok(file) => disk::lock(&file, path, key).map(|()| Some(file)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(disk::error(path, "delete", &error)),
+    };
+    let _lock = locked(path, key)?;
+    if key.agent.is_some() {
+        absent(std::fs::remove_file(path))?;
+        return absent(std::fs::remove_file(agents::meta_path(path)));
     }
-    // Artifacts and transcripts of subagents.
+    for (agent, log) in agents::all(path) {
+        locked(&log, &key.of_agent(agent))?;
+    }
+    absent(std::fs::remove_file(path))?;
+    // Artifacts and transcripts of agents.
     absent(std::fs::remove_dir_all(path.with_extension("")))
 }
 

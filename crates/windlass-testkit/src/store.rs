@@ -14,8 +14,13 @@
 //! # }
 //! ```
 
+mod agents;
 mod sample;
 
+pub use agents::{
+    agents_are_apart_from_their_session, agents_are_listed_with_their_session, agents_are_named_safely,
+    agents_go_with_their_session,
+};
 pub use sample::{entries, header, key};
 
 use crate::Violation;
@@ -50,6 +55,10 @@ pub async fn all(store: &dyn SessionStore) -> Result<(), Violation> {
     of("an open session is not deleted", an_open_session_is_not_deleted(store).await)?;
     of("a created session is whole and new", a_created_session_is_whole_and_new(store).await)?;
     of("annotations are listed", annotations_are_listed(store).await)?;
+    of("agents are apart from their session", agents_are_apart_from_their_session(store).await)?;
+    of("agents are listed with their session", agents_are_listed_with_their_session(store).await)?;
+    of("agents go with their session", agents_go_with_their_session(store).await)?;
+    of("agents are named safely", agents_are_named_safely(store).await)?;
     Ok(())
 }
 

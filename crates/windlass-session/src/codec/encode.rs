@@ -5,24 +5,25 @@ use super::line::{
     ResultBlock, UserMessage, WireRun,
 };
 use super::{COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, TODOS};
-use crate::LogHeader;
 use crate::fork::ForkedFrom;
 use crate::repair::derived_id;
+use crate::{LogHeader, SessionKey};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use windlass_types::{
-    AssistantEntry, AuditedDecision, CompactRecord, ContentBlock, Entry, EntryId, EntryKind, JsonText, RunRecord,
-    SessionId, ToolResultEntry, UserEntry,
+    AgentId, AssistantEntry, AuditedDecision, CompactRecord, ContentBlock, Entry, EntryId, EntryKind, JsonText,
+    RunRecord, SessionId, ToolResultEntry, UserEntry,
 };
 
-/// Writes the entries of one session as lines of its log.
+/// Writes the entries of one session, or of an agent of it, as lines of its log.
 ///
 /// A message of the model becomes one line a block, everything else one line an
 /// entry. The text of tool inputs and unknown data is kept exactly.
 #[derive(Debug)]
 pub struct LogEncoder {
     session: SessionId,
+    agent: Option<AgentId>,
     header: LogHeader,
     sum: LineSum,
 }
@@ -30,7 +31,13 @@ pub struct LogEncoder {
 impl LogEncoder {
     /// An encoder for a session.
     pub fn new(session: SessionId, header: LogHeader) -> Self {
-        Self { session, header, sum: LineSum::default() }
+        Self { session, agent: None, header, sum: LineSum::default() }
+    }
+
+    /// An encoder for what stands under a key. The lines of the conversation of an
+    /// agent name it, and readers of the session pass them over.
+    pub fn of(key: &SessionKey, header: LogHeader) -> Self {
+        Self { agent: key.agent.clone(), ..Self::new(key.session.clone(), header) }
     }
 
     /// Appends the lines of an entry, each with its line break.
@@ -70,7 +77,8 @@ impl LogEncoder {
     fn line<'a, M>(&'a self, entry: &'a Entry, kind: &'static str, uuid: &'a EntryId, message: M) -> ChainLine<'a, M> {
         ChainLine {
             parent_uuid: entry.parent.as_ref().map(EntryId::as_str),
-            is_sidechain: false,
+            is_sidechain: self.agent.is_some(),
+            agent_id: self.agent.as_ref().map(AgentId::as_str),
             kind,
             message,
             is_meta: false,
@@ -155,7 +163,8 @@ impl LogEncoder {
             &BoundaryLine {
                 parent_uuid: None,
                 logical_parent_uuid: record.before.as_ref().map(EntryId::as_str),
-                is_sidechain: false,
+                is_sidechain: self.agent.is_some(),
+                agent_id: self.agent.as_ref().map(AgentId::as_str),
                 kind: "system",
                 subtype: "compact_boundary",
                 content: "The conversation was compacted",

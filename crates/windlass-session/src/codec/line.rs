@@ -12,6 +12,8 @@ use windlass_types::{ContentBlock, JsonText, ModelUsage, NanoUsd, Timestamp, Usa
 pub(super) struct ChainLine<'a, M> {
     pub parent_uuid: Option<&'a str>,
     pub is_sidechain: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<&'a str>,
     #[serde(rename = "type")]
     pub kind: &'static str,
     pub message: M,
@@ -51,6 +53,8 @@ pub(super) struct BoundaryLine<'a> {
     pub parent_uuid: Option<&'a str>,
     pub logical_parent_uuid: Option<&'a str>,
     pub is_sidechain: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<&'a str>,
     #[serde(rename = "type")]
     pub kind: &'static str,
     pub subtype: &'static str,
