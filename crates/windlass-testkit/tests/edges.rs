@@ -30,6 +30,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "windlass-types",
         ],
     ),
+    ("windlass-subagent", &["windlass-tool", "windlass-types"]),
     ("windlass-http", &[]),
     ("windlass-anthropic", &["windlass-http", "windlass-model", "windlass-types"]),
     ("windlass-mcp", &["windlass-tool", "windlass-types"]),

@@ -1,0 +1,119 @@
+//! Agents that go on after their call.
+
+use crate::report::{self, Task, happened};
+use serde::Serialize;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use windlass_tool::{AgentReport, AgentSpec, BoxFuture, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolError, ToolOutput};
+use windlass_types::{Outcome, TaskId, TaskKind, TaskStatus};
+
+/// What a host is told of a call that left its agent working.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Launched<'a> {
+    status: &'static str,
+    agent_id: &'a str,
+    description: &'a str,
+    prompt: &'a str,
+    output_file: &'a str,
+    can_read_output_file: bool,
+}
+
+/// Starts an agent and returns.
+pub(crate) fn start(mut spec: AgentSpec, task: &Task, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+    let (agents, background) = (Arc::clone(cx.agents()?), cx.background()?);
+    if cx.cancel().is_cancelled() {
+        return Err(ToolError::cancelled());
+    }
+    let id = TaskId::new(task.id.as_str());
+    let file = background.folder().map(|folder| folder.join(format!("agent-{id}.output")));
+    spec.task = Some(id.clone());
+    let mut about =
+        TaskSpec::new(TaskKind::LocalAgent, task.description.as_str()).with_agent(id.clone(), task.agent_type.as_str());
+    about.output_file.clone_from(&file);
+    let (own, own_file) = (task.clone(), file.clone());
+    let work = move |cx: TaskCx| -> BoxFuture<'static, TaskOutcome> {
+        Box::pin(async move {
+            let ended = agents.run(spec, cx.cancel.clone()).await;
+            outcome(&own, ended, own_file).await
+        })
+    };
+    background.start(about, Box::new(work))?;
+    let path = file.as_deref().map(Path::to_string_lossy).unwrap_or_default();
+    let kept = if file.is_some() {
+        format!(" It is also written to {path}, when the agent has ended.")
+    } else {
+        String::new()
+    };
+    let text = format!(
+        "The agent works in the background; its task is {id}. You are told when it ends, with its report.{kept} Go on \
+         with something else; TaskStop ends it sooner."
+    );
+    ToolOutput::text(text).with_structured(&Launched {
+        status: "async_launched",
+        agent_id: task.id.as_str(),
+        description: &task.description,
+        prompt: &task.prompt,
+        output_file: &path,
+        can_read_output_file: file.is_some(),
+    })
+}
+
+/// What the model and the host are told when an agent has ended.
+async fn outcome(task: &Task, ended: Result<AgentReport, ToolError>, file: Option<PathBuf>) -> TaskOutcome {
+    let name = &task.description;
+    let ended = match ended {
+        Ok(ended) => ended,
+        Err(error) => {
+            if let Some(source) = error.source() {
+                tracing::warn!(%source, "an agent could not begin");
+            }
+            let summary = format!("Agent \"{name}\" could not begin: {}", error.model_text());
+            return TaskOutcome::new(TaskStatus::Failed, summary);
+        }
+    };
+    let (status, mut summary) = match &ended.outcome {
+        Outcome::Success => (TaskStatus::Completed, format!("Agent \"{name}\" completed")),
+        Outcome::Interrupted { .. } => (TaskStatus::Stopped, format!("Agent \"{name}\" was stopped")),
+        other => (TaskStatus::Failed, format!("Agent \"{name}\" did not finish: {}", happened(other))),
+    };
+    let full = report::in_full(task, &ended);
+    if let Some(file) = file
+        && let Err(error) = keep(file, full).await
+    {
+        summary.push_str(&format!(". Its report could not be written to its file: {error}"));
+    }
+    let mut outcome = TaskOutcome::new(status, summary);
+    outcome.usage = Some(ended.usage);
+    outcome.report = Some(ended.text).filter(|text| !text.trim().is_empty());
+    outcome
+}
+
+/// Writes a report to a new private file: all of it or nothing. Dropping the future does not stop the writing.
+async fn keep(file: PathBuf, text: String) -> io::Result<()> {
+    let written = tokio::task::spawn_blocking(move || write(&file, &text));
+    written.await.map_err(io::Error::other)?
+}
+
+fn write(file: &Path, text: &str) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(folder)?;
+    }
+    let part = file.with_extension("part");
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut open = options.open(&part)?;
+    let written = open.write_all(text.as_bytes()).and_then(|()| std::fs::rename(&part, file));
+    if written.is_err() {
+        // What is there is of no use to anybody.
+        let _ = std::fs::remove_file(&part);
+    }
+    written
+}

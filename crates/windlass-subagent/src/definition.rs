@@ -1,0 +1,97 @@
+//! What an agent is told, and what it has.
+
+use windlass_types::{Effort, PermissionMode};
+
+/// What an agent is told, and what it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AgentDefinition {
+    /// What it is called: its type.
+    pub name: String,
+    /// When to use it, in a line, for the model that chooses.
+    pub description: String,
+    /// Its system prompt.
+    pub prompt: String,
+    /// The only tools that it has, by name; `mcp__server` and `mcp__server__*` are all tools of a server.
+    /// Absent: all tools of the agent above it.
+    pub tools: Option<Vec<String>>,
+    /// Tools that it does not have, and rules of calls that are refused.
+    pub disallowed_tools: Vec<String>,
+    /// Its model, by id or alias. Absent: that of the agent above it.
+    pub model: Option<String>,
+    /// The permission mode that it wants. Below another agent it counts only if it permits less than that one's.
+    pub permission_mode: Option<PermissionMode>,
+    /// Most model messages in a run; above zero. Absent: no limit of its own.
+    pub max_turns: Option<u32>,
+    /// How much its model spends on an answer. Absent: as the agent above it.
+    pub effort: Option<Effort>,
+    /// Whether it runs in the background when the call does not say. Absent: as the set of agents says.
+    pub background: Option<bool>,
+}
+
+impl AgentDefinition {
+    /// An agent with all tools and the model of the agent above it.
+    pub fn new(name: impl Into<String>, description: impl Into<String>, prompt: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            prompt: prompt.into(),
+            tools: None,
+            disallowed_tools: Vec::new(),
+            model: None,
+            permission_mode: None,
+            max_turns: None,
+            effort: None,
+            background: None,
+        }
+    }
+
+    /// Sets the only [tools](Self::tools) that it has.
+    #[must_use]
+    pub fn with_tools<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.tools = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Adds tools that it does not have, and rules of calls that are refused.
+    #[must_use]
+    pub fn without_tools<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.disallowed_tools.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets its model, by id or alias.
+    #[must_use]
+    pub fn with_model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Sets the [permission mode](Self::permission_mode) that it wants.
+    #[must_use]
+    pub fn with_permission_mode(mut self, mode: PermissionMode) -> Self {
+        self.permission_mode = Some(mode);
+        self
+    }
+
+    /// Sets the most model messages in a run.
+    #[must_use]
+    pub fn with_max_turns(mut self, turns: u32) -> Self {
+        self.max_turns = Some(turns);
+        self
+    }
+
+    /// Sets how much its model spends on an answer.
+    #[must_use]
+    pub fn with_effort(mut self, effort: Effort) -> Self {
+        self.effort = Some(effort);
+        self
+    }
+
+    /// Sets whether it runs in the background when the call does not say.
+    #[must_use]
+    pub fn in_background(mut self, on: bool) -> Self {
+        self.background = Some(on);
+        self
+    }
+}

@@ -1,0 +1,72 @@
+//! What a call of the tool says.
+
+use crate::built_in::DEFAULT_TYPE;
+use crate::text::one_line;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use windlass_tool::ToolError;
+use windlass_types::{Effort, JsonText};
+
+/// Most characters of what is said of a call.
+const MOST_DESCRIPTION: usize = 120;
+
+/// What a call says. Fields that are not here are no matter.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(crate) struct AgentInput {
+    /// The task in three to five words, for the person who watches.
+    description: String,
+    /// The whole task: what to do, what is known already, and what to report.
+    pub(crate) prompt: String,
+    /// The type of agent; general-purpose unless given.
+    #[serde(default)]
+    subagent_type: Option<String>,
+    /// The model, by alias such as sonnet, opus or haiku. Leave it out unless the user asked for one.
+    #[serde(default)]
+    model: Option<String>,
+    /// How much the model thinks: low, medium, high, xhigh or max. Leave it out unless there is a reason.
+    #[serde(default)]
+    effort: Option<String>,
+    /// Whether the agent works in the background while you go on.
+    #[serde(default)]
+    pub(crate) run_in_background: Option<bool>,
+    #[serde(default)]
+    #[schemars(skip)]
+    isolation: Option<JsonText>,
+}
+
+impl AgentInput {
+    /// Refuses what no agent can be started with.
+    pub(crate) fn check(&self) -> Result<(), ToolError> {
+        if self.prompt.trim().is_empty() {
+            return Err(ToolError::invalid_input("The prompt is empty: say what the agent is to do."));
+        }
+        if self.isolation.is_some() {
+            return Err(ToolError::invalid_input(
+                "Agents cannot be isolated here: they work in the directory of this session. Leave `isolation` out.",
+            ));
+        }
+        self.effort().map(drop)
+    }
+
+    /// The type as it was said: rules are compared with exactly this.
+    pub(crate) fn agent_type(&self) -> &str {
+        self.subagent_type.as_deref().unwrap_or(DEFAULT_TYPE)
+    }
+
+    /// The task in a line.
+    pub(crate) fn title(&self) -> String {
+        let said = one_line(&self.description, MOST_DESCRIPTION);
+        if said.is_empty() { one_line(&self.prompt, MOST_DESCRIPTION) } else { said }
+    }
+
+    /// The model, where the definition wants another one.
+    pub(crate) fn model_or(&self, defined: Option<&str>) -> Option<String> {
+        let model = self.model.as_deref().filter(|model| !model.is_empty()).or(defined);
+        model.filter(|model| *model != "inherit" && !model.is_empty()).map(str::to_owned)
+    }
+
+    pub(crate) fn effort(&self) -> Result<Option<Effort>, ToolError> {
+        let said = self.effort.as_deref().filter(|effort| !effort.is_empty());
+        said.map(str::parse).transpose().map_err(|problem: String| ToolError::invalid_input(problem))
+    }
+}

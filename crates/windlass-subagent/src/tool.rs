@@ -1,0 +1,156 @@
+//! The tool `Agent`.
+
+use crate::describe::describe;
+use crate::input::AgentInput;
+use crate::report::{self, Task};
+use crate::text::one_line;
+use crate::{AgentDefinition, Subagents, background};
+use std::sync::Arc;
+use windlass_tool::{
+    AgentSpec, Annotations, BoxFuture, DynTool, InterruptBehavior, PreparedCall, ToolCheck, ToolCx, ToolError,
+    ToolOutput, schema_of,
+};
+use windlass_types::{Access, AgentId, JsonText, SectionScope, SystemSection, ToolSpec};
+
+/// The name of the tool that gives tasks to agents.
+pub const AGENT_TOOL_NAME: &str = "Agent";
+/// Its old name, by which lists of tools may still mean it.
+const OLD_NAME: &str = "Task";
+
+/// Most names of types in an error, and most characters of each.
+const MOST_NAMES: usize = 40;
+const MOST_NAME: usize = 100;
+
+/// Gives a task to an agent. Made by [`Subagents::tool`].
+///
+/// A call waits for the agent and returns what it reports, or lets it work in the background and returns at once. It
+/// touches nothing by itself: each call of the agent is judged on its own.
+#[derive(Debug)]
+pub struct AgentTool {
+    agents: Subagents,
+    description: String,
+}
+
+impl AgentTool {
+    pub(crate) fn new(agents: Subagents) -> Self {
+        let description = describe(agents.definitions(), agents.background_by_default);
+        Self { agents, description }
+    }
+
+    /// The agents, sorted by name.
+    pub fn definitions(&self) -> impl ExactSizeIterator<Item = &AgentDefinition> {
+        self.agents.definitions()
+    }
+
+    fn unknown(&self, name: &str) -> ToolError {
+        let known = self.definitions().take(MOST_NAMES).map(|known| one_line(&known.name, MOST_NAME));
+        let mut known = known.collect::<Vec<_>>().join(", ");
+        let more = self.definitions().len().saturating_sub(MOST_NAMES);
+        if more > 0 {
+            known.push_str(&format!(" and {more} more"));
+        }
+        let name = one_line(name, MOST_NAME);
+        ToolError::invalid_input(format!("There is no agent of the type {name:?}. The types are: {known}."))
+    }
+}
+
+impl DynTool for AgentTool {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec::new(AGENT_TOOL_NAME, self.description.as_str(), schema_of::<AgentInput>())
+    }
+
+    fn annotations(&self) -> Annotations {
+        // A stopped agent settles its own calls and then says what it had; nobody would hear of it otherwise.
+        Annotations::default().with_interrupt(InterruptBehavior::Block)
+    }
+
+    fn is_enabled(&self) -> bool {
+        self.agents.max_depth > 0 && !self.agents.definitions.is_empty()
+    }
+
+    fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
+        let input: AgentInput = input.to().map_err(|error| ToolError::invalid_input(error.to_string()))?;
+        input.check()?;
+        // Rules judge the type as it is written, so nothing else may mean the same type.
+        let found = self.agents.definitions.get(input.agent_type());
+        let definition = found.cloned().ok_or_else(|| self.unknown(input.agent_type()))?;
+        Ok(Box::new(Call { tool: self, input, definition }))
+    }
+}
+
+/// A call whose input was read.
+struct Call {
+    tool: Arc<AgentTool>,
+    input: AgentInput,
+    definition: AgentDefinition,
+}
+
+impl PreparedCall for Call {
+    fn access(&self) -> Access {
+        Access::Agents
+    }
+
+    fn command(&self) -> Option<&str> {
+        None
+    }
+
+    fn check(&self) -> ToolCheck {
+        ToolCheck::Undecided
+    }
+
+    fn title(&self) -> String {
+        self.input.title()
+    }
+
+    fn call(self: Box<Self>, cx: ToolCx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
+        Box::pin(async move { self.run(&cx).await })
+    }
+}
+
+impl Call {
+    async fn run(&self, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+        let agents = cx.agents()?;
+        let (depth, most) = (agents.depth(), self.tool.agents.max_depth);
+        if depth >= most {
+            return Err(ToolError::rejected(format!(
+                "No agent can be started from here: agents may be at most {most} deep. Do the work yourself."
+            )));
+        }
+        let spec = self.spec(cx, depth)?;
+        let task = Task::new(&spec);
+        if depth == 0 && self.in_background() {
+            return background::start(spec, &task, cx);
+        }
+        let ended = agents.run(spec, cx.cancel().clone()).await?;
+        report::output(&task, &ended)
+    }
+
+    fn in_background(&self) -> bool {
+        let said = self.input.run_in_background.or(self.definition.background);
+        said.unwrap_or(self.tool.agents.background_by_default)
+    }
+
+    fn spec(&self, cx: &ToolCx, depth: u32) -> Result<AgentSpec, ToolError> {
+        let Self { tool, input, definition } = self;
+        let id = AgentId::new(format!("a{:016x}", cx.ids().bits() & u128::from(u64::MAX)));
+        let mut spec = AgentSpec::new(id, definition.name.as_str(), input.prompt.as_str());
+        spec.description = input.title();
+        spec.system = [&definition.prompt, &tool.agents.environment]
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .map(|text| SystemSection::new(text.as_str(), SectionScope::Session))
+            .collect();
+        let present = |name: &String| if name == OLD_NAME { AGENT_TOOL_NAME.to_owned() } else { name.clone() };
+        spec.tools = definition.tools.as_ref().map(|names| names.iter().map(present).collect());
+        spec.disallowed_tools = definition.disallowed_tools.iter().map(present).collect();
+        let is_out = spec.disallowed_tools.iter().any(|name| name == AGENT_TOOL_NAME);
+        if depth.saturating_add(1) >= tool.agents.max_depth && !is_out {
+            spec.disallowed_tools.push(AGENT_TOOL_NAME.to_owned());
+        }
+        spec.model = input.model_or(definition.model.as_deref());
+        spec.permission_mode = definition.permission_mode;
+        spec.max_turns = definition.max_turns;
+        spec.effort = input.effort()?.or(definition.effort);
+        Ok(spec)
+    }
+}

@@ -1,0 +1,9 @@
+//! The tool `Agent` over fake agents: what it takes, what it starts and what comes of it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+mod background;
+mod common;
+mod description;
+mod foreground;
+mod rules;
