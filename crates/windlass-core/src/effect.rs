@@ -114,9 +114,16 @@ pub struct RunCall {
 pub enum Input {
     /// A prompt: starts a run, or waits for the one before to end.
     Prompt(Prompt),
-    /// A message for the run that is going on, delivered at the next safe
-    /// point. Without a run it is a prompt.
-    Steer(Vec<ContentBlock>),
+    /// A message for the run that is going on. UserPromptSubmit hooks are asked
+    /// about it at once; at the next safe point it joins the conversation. If the
+    /// run ends first it is a prompt, before those that wait; without a run it is
+    /// one at once, as is what is no [`PromptKind::Query`]. What became of it is an
+    /// event, [`Steered`](windlass_types::Steered).
+    Steer(Prompt),
+    /// The same, but never a prompt: a message that cannot be delivered is given back.
+    Offer(Prompt),
+    /// Gives back a message that waits for a safe point, by the id that it was sent with.
+    Withdraw(EntryId),
     /// Stop the run.
     Interrupt,
     /// Stop one call; the run goes on.

@@ -28,6 +28,7 @@ mod retry;
 mod run;
 mod schedule;
 mod state;
+mod steering;
 mod structured;
 mod submit;
 mod tasks;

@@ -6,6 +6,7 @@ use crate::compaction::{Compaction, Then};
 use crate::outbox::Outbox;
 use crate::retry::Retry;
 use crate::run::Run;
+use crate::steering::{Halt, Said};
 use crate::tasks::Tasks;
 use crate::{Effect, EffectId, Input, MachineConfig, Output, Prompt, PromptKind, State, StoreFailure};
 use std::collections::{HashSet, VecDeque};
@@ -48,6 +49,8 @@ pub(crate) enum Phase {
     Compacting(Box<Compaction>),
     /// The message is complete; its calls are judged, run and answered.
     Tools,
+    /// A safe point: hooks are asked about what the user said meanwhile.
+    Halted(Box<Halt>),
     /// The model is done; Stop hooks are asked.
     Stopping(EffectId),
     /// SessionEnd hooks are asked.
@@ -81,7 +84,11 @@ pub struct Machine {
     pub(crate) run: Option<Run>,
     pub(crate) now: Timestamp,
     pub(crate) prompts: VecDeque<Prompt>,
-    pub(crate) steered: VecDeque<Vec<ContentBlock>>,
+    pub(crate) steered: VecDeque<Said>,
+    /// How many of the prompts were said to a run that has ended: the first ones.
+    pub(crate) deferred: usize,
+    /// The run that ended last.
+    pub(crate) last_run: Option<RunId>,
     /// The ids of all entries: none is given twice.
     taken: HashSet<EntryId>,
     pub(crate) opened: bool,
@@ -135,6 +142,8 @@ impl Machine {
             now: Timestamp::default(),
             prompts: VecDeque::new(),
             steered: VecDeque::new(),
+            deferred: 0,
+            last_run: None,
             taken,
             opened: false,
             falling_back: false,
@@ -185,9 +194,11 @@ impl Machine {
         self.now = self.now.max(now);
         match input {
             // Nothing begins in a session that is being closed.
-            Input::Prompt(_) | Input::Steer(_) if self.closing => {}
+            Input::Prompt(_) | Input::Steer(_) | Input::Offer(_) if self.closing => {}
             Input::Prompt(prompt) => self.prompts.push_back(prompt),
-            Input::Steer(content) => self.steer(content),
+            Input::Steer(prompt) => self.steer(prompt, false),
+            Input::Offer(prompt) => self.steer(prompt, true),
+            Input::Withdraw(id) => self.withdraw_steered(&id),
             Input::Interrupt => self.interrupt(),
             Input::StopTool(id) => self.stop_tool(&id),
             Input::SetModel(model) => self.set_model(*model),
@@ -203,11 +214,13 @@ impl Machine {
                 self.config.hooks = hooks;
                 // Calls that were allowed but have not begun pass the new ones, too.
                 self.policy_epoch += 1;
+                self.ask_again_about_steered();
             }
             Input::Close => {
                 self.closing = true;
                 self.prompts.clear();
-                self.steered.clear();
+                self.deferred = 0;
+                self.forget_steered();
                 self.interrupt();
             }
             Input::Model(effect, item) => self.model_item(effect, &item),
@@ -224,6 +237,8 @@ impl Machine {
             Input::Appended(effect, result) => self.appended(effect, result),
             Input::Woke(effect) => self.woke(effect),
         }
+        self.ask_about_steered();
+        self.leave_safe_point();
         self.advance();
     }
 
@@ -246,6 +261,7 @@ impl Machine {
                 }
                 Phase::Idle => {
                     if let Some(prompt) = self.prompts.pop_front() {
+                        self.deferred = self.deferred.saturating_sub(1);
                         self.begin(prompt);
                     } else if self.closing {
                         if !self.stop_tasks() {
@@ -359,6 +375,7 @@ impl Machine {
 
     /// Ends the run: its record becomes durable, then the host hears of it.
     pub(crate) fn finish(&mut self, outcome: Outcome) {
+        self.defer_steered();
         let Some(run) = &self.run else { return };
         let mut result = RunResult::new(outcome, self.config.session_id.clone());
         result.origin = run.origin;
@@ -382,27 +399,14 @@ impl Machine {
         let entry = self.record(None, EntryKind::RunFinished(record));
         let append = self.append(vec![entry], true);
         self.event(EventKind::RunFinished(result), Some(append));
-        self.run = None;
+        self.last_run = self.run.take().map(|run| run.id);
         self.phase = Phase::Idle;
         self.batch = Batch::default();
-        // What the user said to a run that is over becomes the next prompt.
-        for content in std::mem::take(&mut self.steered) {
-            self.prompts.push_back(Prompt::new(content));
-        }
     }
 
     /// Ends the run with a failure.
     pub(crate) fn fail(&mut self, kind: RunFailureKind, message: impl Into<String>) {
         self.finish(Outcome::Failed(RunFailure::new(kind, message)));
-    }
-
-    /// The user's message for the run that is going on.
-    fn steer(&mut self, content: Vec<ContentBlock>) {
-        if self.run.is_some() {
-            self.steered.push_back(content);
-        } else {
-            self.prompts.push_back(Prompt::new(content));
-        }
     }
 
     /// Stops the run wherever it is.
@@ -426,6 +430,7 @@ impl Machine {
                 self.effect(Effect::Cancel(effect));
                 self.interrupted_streaming();
             }
+            Phase::Halted(_) => self.interrupted_streaming(),
             Phase::Tools => {
                 self.phase = Phase::Tools;
                 self.interrupt_tools();
@@ -499,7 +504,6 @@ impl Machine {
         }
         self.run = None;
         self.prompts.clear();
-        self.steered.clear();
         self.tasks.forget();
         self.phase = Phase::Closed;
         self.out.last(Output::Broken(failure));
@@ -518,11 +522,12 @@ impl Machine {
             | Phase::Closing(effect) => Some(*effect),
             Phase::Calling(call) => Some(call.effect),
             Phase::Compacting(compaction) => Some(compaction.effect),
-            Phase::Idle | Phase::Tools | Phase::Closed => None,
+            Phase::Idle | Phase::Tools | Phase::Halted(_) | Phase::Closed => None,
         };
         if let Some(effect) = effect {
             self.effect(Effect::Cancel(effect));
         }
+        self.forget_steered();
         self.batch = Batch::default();
     }
 

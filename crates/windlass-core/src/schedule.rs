@@ -2,13 +2,14 @@
 
 use crate::batch::Stage;
 use crate::machine::duration_ms;
+use crate::steering::SafePoint;
 use crate::{Effect, EffectId, Machine, RunCall, Unprepared};
 use std::path::PathBuf;
 use windlass_context::runtime_text;
 use windlass_types::{
-    Access, AuditedDecision, Behavior, ContextChange, Continuation, Decision, EntryId, EntryKind, EventKind, HookCall,
-    HookEventName, HookOutcome, Interrupted, JsonText, Outcome, RunFailureKind, StateChange, StopReason, ToolFinished,
-    ToolOutcome, ToolProgress, ToolResult, ToolResultContent, ToolResultEntry, ToolStarted, ToolUseId,
+    Access, AuditedDecision, Behavior, ContextChange, Decision, EntryId, EntryKind, EventKind, HookCall, HookEventName,
+    HookOutcome, Interrupted, JsonText, Outcome, RunFailureKind, StateChange, StopReason, ToolFinished, ToolOutcome,
+    ToolProgress, ToolResult, ToolResultContent, ToolResultEntry, ToolStarted, ToolUseId,
 };
 
 impl Machine {
@@ -349,8 +350,7 @@ impl Machine {
         } else if let Some(fits) = run.offered.take() {
             self.output_offered(fits);
         } else {
-            let steered = self.deliver_steered(true);
-            self.call_model(if steered { Continuation::Steered } else { Continuation::ToolResults });
+            self.safe_point(SafePoint::Tools);
         }
     }
 

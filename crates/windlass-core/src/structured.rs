@@ -5,6 +5,7 @@
 //! for it. Both are bounded together.
 
 use crate::Machine;
+use crate::steering::SafePoint;
 use windlass_context::runtime_text;
 use windlass_types::{ContentBlock, Continuation, Outcome};
 
@@ -28,8 +29,7 @@ impl Machine {
         if fits {
             self.stop();
         } else if self.may_try_again() {
-            let steered = self.deliver_steered(true);
-            self.call_model(if steered { Continuation::Steered } else { Continuation::ToolResults });
+            self.safe_point(SafePoint::Tools);
         }
     }
 

@@ -2,6 +2,7 @@
 //! hooks around a run and a session.
 
 use crate::machine::Phase;
+use crate::steering::SafePoint;
 use crate::{Effect, EffectId, Machine, Prompt, PromptKind};
 use windlass_context::{reminder, runtime_text};
 use windlass_types::{
@@ -91,6 +92,10 @@ impl Machine {
             self.call_hooked(at, outcome);
             return;
         }
+        if let Some(at) = self.steered_asking(effect) {
+            self.steered_hooked(at, outcome);
+            return;
+        }
         match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Opening(waiting, prompt) if waiting == effect => {
                 self.hooks_ran(self.opening().event(), None, &outcome);
@@ -127,9 +132,11 @@ impl Machine {
 
     /// The model is done: asks the Stop hooks, or ends the run.
     pub(crate) fn stop(&mut self) {
-        if self.deliver_steered(false) {
-            return self.call_model(Continuation::Steered);
-        }
+        self.safe_point(SafePoint::End);
+    }
+
+    /// Nothing was said meanwhile: the run may end.
+    pub(crate) fn nothing_more_said(&mut self) {
         if self.lacks_output() {
             return self.ask_for_output();
         }
@@ -144,9 +151,11 @@ impl Machine {
 
     fn stop_hooks_answered(&mut self, outcome: HookOutcome) {
         self.hooks_ran(self.stopping().event(), None, &outcome);
-        if self.deliver_steered(false) {
-            return self.call_model(Continuation::Steered);
-        }
+        self.safe_point(SafePoint::Stopping(Box::new(outcome)));
+    }
+
+    /// Ends the run, unless hooks want it to go on.
+    pub(crate) fn may_stop(&mut self, outcome: HookOutcome) {
         let allowed = self.config.limits.max_stop_continuations;
         let so_far = self.run.as_ref().map_or(allowed, |run| run.stop_continuations);
         match (outcome.stop, outcome.block) {
@@ -162,21 +171,6 @@ impl Machine {
             }
             _ => self.finish(Outcome::Success),
         }
-    }
-
-    /// Records what the user said during the run, and which background work ended. Returns whether there was
-    /// anything that the model has to answer.
-    /// What is not worth another model call is left out, unless one follows anyway.
-    pub(crate) fn deliver_steered(&mut self, call_follows: bool) -> bool {
-        let news = if call_follows { self.record_news() } else { self.record_urgent_news() };
-        let mut entries: Vec<_> = news.into_iter().collect();
-        let said = std::mem::take(&mut self.steered);
-        entries.extend(said.into_iter().map(|content| self.record_user(content, false)));
-        if entries.is_empty() {
-            return false;
-        }
-        self.append(entries, false);
-        self.state.transcript().is_ready()
     }
 
     /// Closes the session: SessionEnd hooks, then everything becomes durable.

@@ -3,7 +3,8 @@
 use crate::{
     AgentIdentity, AgentPath, CompactTrigger, ContentBlock, Continuation, Decision, EntryId, HookEventName,
     HookOutcome, JsonText, MessageId, ModelErrorKind, NanoUsd, PermissionMode, PermissionRequest, RateLimit, RunId,
-    RunOrigin, RunResult, SessionId, StopReason, TaskEnded, TaskInfo, TaskProgress, ToolResult, ToolUseId, Usage,
+    RunOrigin, RunResult, SessionId, Steered, StopReason, TaskEnded, TaskInfo, TaskProgress, ToolResult, ToolUseId,
+    Usage,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -132,6 +133,8 @@ pub enum EventKind {
     RateLimit(RateLimit),
     /// The conversation was replaced by a summary.
     Compacted(Compacted),
+    /// A message that was sent to the run is part of it, or will not be.
+    Steered(Steered),
     /// A call left work behind that goes on.
     TaskStarted(TaskInfo),
     /// Background work says how far it is. Coalesced: only the latest is kept. May come between runs.

@@ -24,6 +24,7 @@ mod model_info;
 mod permission;
 mod rate_limit;
 mod run;
+mod steering;
 mod task;
 mod time;
 mod tool;
@@ -55,6 +56,7 @@ pub use rate_limit::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
 pub use run::{
     Continuation, Interrupted, ModelUsage, Outcome, RunFailure, RunFailureKind, RunOrigin, RunResult, Unsuccessful,
 };
+pub use steering::{Steered, SteeredFate};
 pub use task::{TaskEnded, TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage};
 pub use time::Timestamp;
 pub use tool::{Access, ContextChange, ToolOutcome, ToolSpec};

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use windlass_core::{Effect, EffectId, Input, Machine, MachineConfig, RunCall};
 use windlass_session::{Transcript, check_messages, repair};
 use windlass_types::{
-    Access, Behavior, ContentBlock, Entry, EntryKind, Event, EventKind, HookCall, Message, ModelRequest, NanoUsd,
-    Outcome, PermissionAnswer, PermissionMode, PermissionRequest, RunFailureKind, RunId, SharedMessage, Status, TaskId,
-    TaskStatus, ToolUseId, Usage,
+    Access, Behavior, ContentBlock, Entry, EntryId, EntryKind, Event, EventKind, HookCall, Message, ModelRequest,
+    NanoUsd, Outcome, PermissionAnswer, PermissionMode, PermissionRequest, RunFailureKind, RunId, SharedMessage,
+    Status, Steered, SteeredFate, TaskId, TaskStatus, ToolUseId, Usage,
 };
 
 pub(crate) struct Checks {
@@ -35,6 +35,8 @@ pub(crate) struct Checks {
     pub(crate) tasks: BTreeMap<TaskId, RunId>,
     /// What ended by itself and should be told.
     pub(crate) ended: Vec<TaskId>,
+    /// What became of messages that were sent to runs.
+    pub(crate) fates: BTreeMap<EntryId, Vec<SteeredFate>>,
 }
 
 #[derive(Debug, Default)]
@@ -64,6 +66,7 @@ impl Checks {
             closing: false,
             tasks: BTreeMap::new(),
             ended: Vec::new(),
+            fates: BTreeMap::new(),
         }
     }
 
@@ -119,6 +122,11 @@ impl Checks {
             }
             return;
         }
+        if let EventKind::Steered(steered) = &event.kind {
+            let given_back = self.run.is_none() && steered.fate == SteeredFate::Returned;
+            assert!(given_back || self.run.as_ref() == Some(&event.run_id), "{event:?} belongs to no run");
+            return self.steered(steered, &log[..self.durable]);
+        }
         assert_eq!(self.run.as_ref(), Some(&event.run_id), "{event:?} belongs to no run");
         let durable = &log[..self.durable];
         match &event.kind {
@@ -152,6 +160,16 @@ impl Checks {
             }
             EventKind::RunFinished(result) => self.run_finished(&event.run_id, &result.outcome, durable),
             other => self.tool_event(other, durable),
+        }
+    }
+
+    fn steered(&mut self, steered: &Steered, durable: &[Entry]) {
+        if let SteeredFate::Joined { entry } = &steered.fate {
+            let stored = |e: &Entry| e.id == *entry && matches!(&e.kind, EntryKind::User(user) if !user.is_meta);
+            assert!(durable.iter().any(stored), "a message that joined is not durable");
+        }
+        if let Some(id) = &steered.id {
+            self.fates.entry(id.clone()).or_default().push(steered.fate.clone());
         }
     }
 
@@ -242,7 +260,11 @@ impl Checks {
         valid(&request.messages);
         assert!(!self.closing, "the model is asked in a session that is closed");
         for (_, going) in going {
-            assert!(matches!(going, Going::Append | Going::Told(_)), "{going:?} goes on while the model is asked");
+            // What the user says meanwhile is looked at beside everything else.
+            let said = |call: &HookCall| matches!(call, HookCall::UserPromptSubmit { prompt } if is_said(prompt));
+            let beside =
+                matches!(going, Going::Append | Going::Told(_)) || matches!(going, Going::Hooks(call) if said(call));
+            assert!(beside, "{going:?} goes on while the model is asked");
         }
         let blocks: Vec<String> = request
             .messages
@@ -343,6 +365,11 @@ impl Checks {
             valid(&transcript.messages());
         }
     }
+}
+
+/// Whether a text is one that simulated users send to runs.
+fn is_said(text: &str) -> bool {
+    text.starts_with("said ") || text == " "
 }
 
 /// Whether an entry tells the model that work has ended.

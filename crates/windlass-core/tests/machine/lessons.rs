@@ -149,7 +149,7 @@ fn a15_a_hook_that_stops_the_run_leaves_every_call_answered() {
 fn c8_steering_waits_for_the_batch() {
     let mut sim = sim(config(), &[&[call("t1", "Net", "")], &[text("Done.")]]);
     sim.play_except(is_run);
-    sim.input(Input::Steer(vec![text("mind the tests")]));
+    sim.input(Input::Steer(vec![text("mind the tests")].into()));
     sim.play();
     let last = sim.requests[1].messages.last().unwrap();
     assert!(last.content[0].as_tool_result().is_some());
@@ -161,7 +161,7 @@ fn c8_steering_waits_for_the_batch() {
 #[test]
 fn c8_steering_at_the_end_is_answered_in_the_same_run() {
     let mut sim = sim(config(), &[&[text("Done.")], &[text("That too.")]]);
-    sim.input(Input::Steer(vec![text("and that")]));
+    sim.input(Input::Steer(vec![text("and that")].into()));
     sim.play();
     assert_eq!(lines(&sim, "run "), ["run started in /w", "run ended (Success), 2 turns"]);
 }
@@ -320,11 +320,11 @@ fn closing_drops_what_waits_and_ends_once() {
     let mut sim = sim(config(), &[&[call("t1", "Net", "")], &[text("Done.")]]);
     sim.input(Input::Prompt(Prompt::text("later")));
     sim.play_except(is_run);
-    sim.input(Input::Steer(vec![text("mind this")]));
+    sim.input(Input::Steer(vec![text("mind this")].into()));
     sim.checks.user(&Input::Close);
     sim.input(Input::Close);
     sim.input(Input::Prompt(Prompt::text("even later")));
-    sim.input(Input::Steer(vec![text("and this")]));
+    sim.input(Input::Steer(vec![text("and this")].into()));
     sim.input(Input::Close);
     sim.play();
     assert!(sim.over);

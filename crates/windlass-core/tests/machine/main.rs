@@ -17,5 +17,6 @@ mod properties;
 mod render;
 mod sequences;
 mod sim;
+mod steering;
 mod tasks;
 mod tools;

@@ -1,6 +1,6 @@
 //! Events as lines of text.
 
-use windlass_types::{ContentBlock, Delta, Event, EventKind, Outcome, StateChange, Status};
+use windlass_types::{ContentBlock, Delta, Event, EventKind, Outcome, StateChange, Status, SteeredFate};
 
 /// One line for each event.
 pub(crate) fn render(events: &[Event]) -> String {
@@ -59,6 +59,11 @@ fn line(kind: &EventKind) -> String {
             Status::PriceUnknown { model } => format!("price of {model} unknown"),
             Status::Notice { message } => format!("notice: {message}"),
             _ => "?".to_owned(),
+        },
+        EventKind::Steered(steered) => match &steered.fate {
+            SteeredFate::Joined { .. } => "joined".to_owned(),
+            SteeredFate::Blocked { reason } => format!("kept out: {reason}"),
+            fate => format!("{fate:?}").to_lowercase(),
         },
         EventKind::RateLimit(limit) => {
             let used = limit.utilization.map_or(0.0, |used| used.get() * 100.0);

@@ -10,8 +10,8 @@ use windlass_core::{
     StoreFailure,
 };
 use windlass_types::{
-    Behavior, BlockStart, ContentBlock, Entry, Event, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText,
-    MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd, PermissionAnswer,
+    Behavior, BlockStart, ContentBlock, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, HookVerdict,
+    JsonText, MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd, PermissionAnswer,
     PermissionMode, PermissionRequest, PermissionUpdate, Price, RateLimit, RateLimitStatus, SessionId, StopReason,
     StreamDelta, TaskEnded, TaskInfo, TaskKind, TaskStatus, Timestamp, ToolUse, UpdateDestination, Usage,
 };
@@ -74,6 +74,8 @@ pub(crate) struct Sim {
     /// Work that calls left behind, and whether it was told to stop.
     pub(crate) tasks: Vec<(TaskInfo, bool)>,
     named: u32,
+    /// What was said to runs: whether it was to be given back.
+    pub(crate) said: Vec<bool>,
     pub(crate) over: bool,
 }
 
@@ -141,6 +143,7 @@ impl Sim {
             messages: 0,
             tasks: Vec::new(),
             named: 0,
+            said: Vec::new(),
             over: false,
         }
     }
@@ -312,7 +315,9 @@ impl Sim {
 
     fn user(&mut self) {
         let calls: Vec<_> = self.requests.iter().flat_map(|_| self.checks.last_calls()).collect();
-        let input = match self.choices.pick(18) {
+        let input = match self.choices.pick(20) {
+            18 => return self.say(true),
+            19 => return self.withdraw(),
             16 => {
                 // Of work that nobody knows.
                 let ended = TaskEnded::new(self.work(), TaskStatus::Completed, "It ended.");
@@ -324,8 +329,8 @@ impl Sim {
                 return self.leave_work(call);
             }
             0 | 1 => Input::Interrupt,
-            2 => Input::Steer(vec![ContentBlock::text("and this")]),
-            3 => Input::Steer(vec![ContentBlock::text(" ")]),
+            2 => return self.say(false),
+            3 => Input::Steer(" ".into()),
             4 | 5 if !calls.is_empty() => Input::StopTool(calls[self.choices.pick(calls.len())].clone()),
             6 => Input::SetPermissionMode(PermissionMode::ALL[self.choices.pick(5)]),
             7 => Input::SetModel(Box::new(model(["m", "n", "f"][self.choices.pick(3)]))),
@@ -337,6 +342,19 @@ impl Sim {
         };
         self.checks.user(&input);
         self.input(input);
+    }
+
+    /// The user says something to the run, as the only text `said` and a number, and wants it back or not.
+    pub(crate) fn say(&mut self, returns: bool) {
+        let prompt = Prompt::text(format!("said {}", self.said.len())).with_id(said(self.said.len()));
+        self.said.push(returns);
+        self.input(if returns { Input::Offer(prompt) } else { Input::Steer(prompt) });
+    }
+
+    /// The user takes something back that was said, perhaps too late.
+    pub(crate) fn withdraw(&mut self) {
+        let id = self.choices.pick(self.said.len() + 1);
+        self.input(Input::Withdraw(said(id)));
     }
 
     fn answer(&mut self, id: EffectId, going: Going) {
@@ -520,6 +538,11 @@ impl Sim {
     pub(crate) fn conversation(&self) -> Vec<String> {
         self.machine.state().transcript().messages().iter().map(|message| message.json().to_owned()).collect()
     }
+}
+
+/// The id of what was said to a run.
+pub(crate) fn said(number: usize) -> EntryId {
+    format!("00000000-0000-4000-8000-{number:012x}").as_str().into()
 }
 
 /// The events of a message.
