@@ -8,7 +8,7 @@ use crate::settings::{ProjectSettings, current_directory};
 use crate::terminal::clean;
 use serde_json::json;
 use std::io::{Write, stderr, stdout};
-use windlass::crates::project::{AgentDefinition, Agents};
+use windlass::crates::project::{Agents, LoadedAgent};
 use windlass::{Behavior, Effort, JsonText, PermissionMode, Permissions, SystemPrompt, Toolkit};
 
 /// What names and defines agents beside files.
@@ -28,7 +28,7 @@ pub(crate) struct AgentFlags<'a> {
 /// is different.
 #[derive(Debug, Default)]
 pub(crate) struct MainAgent {
-    definition: Option<AgentDefinition>,
+    main: Option<LoadedAgent>,
     /// What has no effect, in words.
     pub(crate) notes: Vec<String>,
 }
@@ -149,6 +149,7 @@ fn unused(flags: &AgentFlags<'_>) -> Vec<String> {
 /// Prints the agents, and returns the exit code.
 pub(crate) fn print(args: &AgentsListArgs) -> anyhow::Result<i32> {
     let settings = ProjectSettings::read(&current_directory()?, &args.settings.flags())?;
+    let settings = settings.with_plugins(args.plugins.directories());
     let agents = given(args.agents.as_deref())?.or(settings.agents());
     let mut out = stdout().lock();
     for agent in &agents.agents {
@@ -168,6 +169,9 @@ pub(crate) fn print(args: &AgentsListArgs) -> anyhow::Result<i32> {
             let line = format!("{}\t{}\t{}\t{path}", agent.name, agent.source, agent.description);
             writeln!(out, "{}", clean(&line))?;
         }
+    }
+    for error in &settings.plugins().errors {
+        writeln!(stderr(), "windlass: {}", clean(&error.to_string()))?;
     }
     for note in &agents.notes {
         writeln!(stderr(), "windlass: {}", clean(&note.to_string()))?;

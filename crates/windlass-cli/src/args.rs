@@ -5,6 +5,7 @@ use crate::proxy::ProxyArgs;
 use crate::settings::SettingsFlags;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use windlass::crates::project::PluginDir;
 use windlass::{Effort, JsonText, PermissionMode};
 
 /// Run a coding agent: it reads, searches, edits and runs things in the current directory, and asks before it does
@@ -95,6 +96,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) mcp: McpArgs,
     #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
+    #[command(flatten)]
     pub(crate) settings: SettingsArgs,
     /// The tools that the model is offered: names separated by commas, `default` for all, "" for none
     #[arg(long, value_name = "NAMES", help_heading = "Tools and permissions")]
@@ -170,6 +173,25 @@ pub(crate) struct McpArgs {
     /// Use no other MCP servers than those of --mcp-config
     #[arg(long, help_heading = "Tools and permissions")]
     pub(crate) strict_mcp_config: bool,
+}
+
+/// Which plugins are loaded.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct PluginArgs {
+    /// Load a plugin: a directory whose commands, agents and MCP servers join the session. Trusts it
+    #[arg(long, value_name = "DIR", help_heading = "Tools and permissions")]
+    pub(crate) plugin_dir: Vec<PathBuf>,
+    /// The same without its MCP servers
+    #[arg(long, value_name = "DIR", help_heading = "Tools and permissions")]
+    pub(crate) plugin_dir_no_mcp: Vec<PathBuf>,
+}
+
+impl PluginArgs {
+    /// The directories.
+    pub(crate) fn directories(&self) -> Vec<PluginDir> {
+        let without = self.plugin_dir_no_mcp.iter().map(|path| PluginDir::new(path).without_mcp());
+        self.plugin_dir.iter().map(PluginDir::new).chain(without).collect()
+    }
 }
 
 /// Which settings count.
@@ -266,6 +288,8 @@ pub(crate) struct AgentsListArgs {
     /// More agents: a file, or JSON text
     #[arg(long, value_name = "FILE|JSON")]
     pub(crate) agents: Option<String>,
+    #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
 }

@@ -7,6 +7,7 @@ mod commands;
 mod flags;
 mod live;
 pub(crate) mod mcp;
+pub(crate) mod plugins;
 mod remember;
 mod sessions;
 
@@ -19,16 +20,18 @@ use crate::provider::Provider;
 use crate::settings::{ProjectSettings, SettingsFlags};
 use crate::terminal::clean;
 use clap::Parser;
+use commands::LiveCommands;
 use flags::Flags;
 use live::{Environment, Renewable};
 use mcp::{HostServers, PromptTool};
+use plugins::HostPlugins;
 use remember::Remembering;
 use std::future::Future;
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use windlass::crates::context::SystemPrompt;
-use windlass::crates::project::Commands;
+use windlass::crates::project::{PluginDir, Servers};
 use windlass::crates::runtime::ModelProfile;
 use windlass::crates::tools::AskUserQuestion;
 use windlass::{ModelProvider, PermissionMode, Permissions, SessionBuilder, Thinking, Toolkit, coding_tools, session};
@@ -68,19 +71,21 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
 struct Host {
     flags: Flags,
     settings: Arc<ProjectSettings>,
-    commands: Arc<Commands>,
+    commands: Arc<LiveCommands>,
     mode: PermissionMode,
     bypass_allowed: bool,
     cwd: PathBuf,
     mirror: Option<Mirror>,
     mcp: Arc<HostServers>,
+    /// What people should know of the MCP servers of files.
+    notes: Vec<String>,
 }
 
 impl Host {
     fn new(flags: Flags) -> anyhow::Result<Self> {
         let cwd = std::env::current_dir()?.canonicalize()?;
         let settings = Arc::new(settings(&flags, &cwd)?);
-        let commands = if flags.has("disable-slash-commands") { Commands::default() } else { settings.commands() };
+        let commands = Arc::new(LiveCommands::new(&settings, !flags.has("disable-slash-commands")));
         let skip = flags.has("dangerously-skip-permissions");
         let asked = flags.text("permission-mode").map(str::parse::<PermissionMode>).transpose().map_err(Usage)?;
         let disabled = settings.resolved.bypass_disabled.is_some();
@@ -92,8 +97,10 @@ impl Host {
             (false, None) => settings.mode(bypass_allowed).unwrap_or_default(),
         };
         let mirror = sessions::mirror(&flags);
-        let mcp = Arc::new(HostServers::start(Configured::read(flags.values("mcp-config"))?, &cwd));
-        Ok(Self { flags, settings, commands: Arc::new(commands), mode, bypass_allowed, cwd, mirror, mcp })
+        let mcp = HostServers::start(Configured::read(flags.values("mcp-config"))?, &cwd);
+        let (mcp, notes) = files(mcp, &settings, flags.has("strict-mcp-config"));
+        let mcp = Arc::new(mcp);
+        Ok(Self { flags, settings, commands, mode, bypass_allowed, cwd, mirror, mcp, notes })
     }
 
     /// What is accepted but has no effect.
@@ -101,13 +108,14 @@ impl Host {
         let flags = &self.flags;
         let mut notes: Vec<String> =
             flags.unknown.iter().map(|flag| format!("{flag} is not known and has no effect")).collect();
-        for ignored in ["managed-settings", "permission-prompts", "plugin-dir", "task-budget"] {
+        for ignored in ["managed-settings", "permission-prompts", "task-budget"] {
             if flags.has(ignored) {
                 notes.push(format!("--{ignored} has no effect in this version"));
             }
         }
         notes.extend(self.settings.notes());
-        notes.extend(self.commands.notes.iter().map(ToString::to_string));
+        notes.extend(self.notes.iter().cloned());
+        notes.extend(self.commands.current().notes.iter().map(ToString::to_string));
         notes.extend(sessions::notes(&self.flags));
         notes
     }
@@ -134,10 +142,16 @@ impl Host {
         .map(|(name, description)| (name.to_owned(), description.to_owned()))
         .to_vec();
         options.slash_commands = !self.flags.has("disable-slash-commands");
-        options.commands = commands::listed(&self.commands);
+        options.commands = commands::listed(&self.commands.current());
         options.replay_user_messages = self.flags.has("replay-user-messages");
         options.mcp_servers = self.mcp.named();
         options.mcp = Some(Arc::clone(&self.mcp) as _);
+        options.plugins = Some(Arc::new(HostPlugins {
+            settings: Arc::clone(&self.settings),
+            commands: Arc::clone(&self.commands),
+            servers: Arc::clone(&self.mcp),
+            may_launch: self.flags.has("await-initialize"),
+        }));
         options.mirror.clone_from(&self.mirror);
         options.session_id = self.flags.text("resume").or(self.flags.text("session-id")).map(str::to_owned);
         options
@@ -178,7 +192,7 @@ impl Host {
             let info = provider.model_info(&id);
             ModelProfile::new(id, info)
         })
-        .with_commands(commands::listed(&self.commands), commands::expand(Arc::clone(&self.commands)))
+        .with_commands(commands::listed(&self.commands.current()), commands::expand(Arc::clone(&self.commands)))
         .with_settings(windlass::JsonText::of(&self.settings.shown())?)
         .with_thinking(self.thinking()?)
         .with_permission_mode(self.first_mode(&agent))
@@ -338,7 +352,19 @@ fn settings(flags: &Flags, cwd: &Path) -> anyhow::Result<ProjectSettings> {
         sources: flags.value("setting-sources"),
         trust: flags.has("trust"),
     };
-    Ok(ProjectSettings::read(cwd, &said)?.for_host())
+    let directories = flags.values_of(&["plugin-dir", "plugin-dir-no-mcp"]).filter(|(_, path)| !path.is_empty());
+    let directory = |(flag, path): (&str, &str)| match flag {
+        "plugin-dir" => PluginDir::new(path),
+        _ => PluginDir::new(path).without_mcp(),
+    };
+    Ok(ProjectSettings::read(cwd, &said)?.for_host().with_plugins(directories.map(directory).collect()))
+}
+
+/// Adds the MCP servers of files and plugins. Only those of plugins, which somebody named, if no others are to count.
+pub(crate) fn files(mcp: HostServers, settings: &ProjectSettings, strict: bool) -> (HostServers, Vec<String>) {
+    let servers = if strict { Servers::default() } else { settings.servers() };
+    let notes = HostServers::notes_on_files(&servers);
+    (mcp.with_files(servers, &settings.plugins()), notes)
 }
 
 fn note_to_stderr(note: &str) {

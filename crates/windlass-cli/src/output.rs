@@ -9,7 +9,7 @@ use std::sync::Arc;
 use windlass::crates::runtime::SystemIds;
 use windlass::crates::tool::Ids;
 use windlass::{Event, EventKind, JsonText, RunResult, Status};
-use windlass_protocol::{FrameMapper, FrameOptions, McpControl};
+use windlass_protocol::{FrameMapper, FrameOptions, McpControl, PluginControl};
 
 /// Frames are written when so many bytes wait, or when nothing else is to do.
 const ENOUGH: usize = 64 * 1024;
@@ -64,6 +64,14 @@ impl Output {
         match self {
             Self::Text { .. } => {}
             Self::Json { mapper, .. } | Self::Stream { mapper, .. } => mapper.lists_mcp_servers(Some(servers)),
+        }
+    }
+
+    /// Says which plugins there are.
+    pub(crate) fn lists_plugins(&mut self, plugins: Arc<dyn PluginControl>) {
+        match self {
+            Self::Text { .. } => {}
+            Self::Json { mapper, .. } | Self::Stream { mapper, .. } => mapper.lists_plugins(Some(plugins)),
         }
     }
 

@@ -4,7 +4,9 @@ use crate::agents::MainAgent;
 use crate::args::{OutputFormat, RunArgs};
 use crate::ask::AskAtTerminal;
 use crate::failure::{Usage, of_result, of_start};
+use crate::host::files;
 use crate::host::mcp::HostServers;
+use crate::host::plugins::Listed;
 use crate::mcp::Configured;
 use crate::output::{Output, OutputOptions};
 use crate::permissions::permissions;
@@ -33,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32> {
     let signals = Signals::listen();
     let cwd = current_directory()?;
-    let settings = ProjectSettings::read(&cwd, &args.settings.flags())?;
+    let settings = ProjectSettings::read(&cwd, &args.settings.flags())?.with_plugins(args.plugins.directories());
     let provider = Provider::choose(&args, &|name| settings.provider_variable(name))?;
     let tools = tools(args.tools.as_deref(), cwd.clone())?;
     let agent = MainAgent::choose(&args.agent_flags(), &settings, &tools)?;
@@ -46,8 +48,9 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
         key_source: provider.key_source,
         terminal,
     });
+    output.lists_plugins(Arc::new(Listed(settings.plugins())));
     let asker = terminal.can_ask().then(AskAtTerminal::new);
-    let servers = servers(&args, &cwd, &mut output)?;
+    let servers = servers(&args, &settings, &cwd, &mut output)?;
     let mut query = query(prompt).provider(Arc::clone(&provider.model)).tools(tools);
     if let Some(servers) = &servers {
         query = query.mcp_servers(servers.clone());
@@ -107,16 +110,26 @@ fn first_prompt(
     Ok(if prompt.trim().is_empty() { initial } else { format!("{initial}\n\n{prompt}") })
 }
 
-/// The MCP servers of the command line, which begin to connect.
-fn servers(args: &RunArgs, cwd: &Path, output: &mut Output) -> anyhow::Result<Option<McpServers>> {
-    if args.mcp.mcp_config.is_empty() {
-        return Ok(None);
-    }
+/// The MCP servers of the command line, of plugins and of files, which begin to connect.
+fn servers(
+    args: &RunArgs,
+    settings: &ProjectSettings,
+    cwd: &Path,
+    output: &mut Output,
+) -> anyhow::Result<Option<McpServers>> {
     let configured = Configured::read(args.mcp.mcp_config.iter().map(String::as_str))?;
     for (_, problem) in &configured.problems {
         output.note(problem)?;
     }
-    let servers = HostServers::start(configured, cwd);
+    let none = configured.servers.is_empty() && configured.problems.is_empty();
+    let (servers, notes) = files(HostServers::start(configured, cwd), settings, args.mcp.strict_mcp_config);
+    for note in &notes {
+        output.note(note)?;
+    }
+    if none && servers.has_no_files() {
+        return Ok(None);
+    }
+    servers.begin_files();
     let set = servers.servers.clone();
     output.lists_mcp_servers(Arc::new(servers));
     Ok(Some(set))

@@ -7,9 +7,10 @@ use shown::FileRead;
 pub(crate) use shown::{current_directory, print, trust};
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass::crates::project::{
-    Agents, Commands, Layer, Places, Resolved, SettingSources, SettingsError, SettingsFile, SettingsRequest,
-    SettingsUpdates, load, load_agents, load_commands,
+    Agents, Commands, Layer, Places, PluginDir, Plugins, Resolved, Servers, SettingSources, SettingsError,
+    SettingsFile, SettingsRequest, SettingsUpdates, load, load_agents, load_commands, load_plugins, load_servers,
 };
 use windlass::crates::tools::host_environment;
 use windlass::crates::types::{RuleSource, UpdateDestination};
@@ -30,6 +31,14 @@ pub(crate) struct ProjectSettings {
     files: Vec<FileRead>,
     /// Whether the project is trusted, as far as anybody had to know.
     trusted: bool,
+    plugins: Mutex<LoadedPlugins>,
+}
+
+/// The plugins that were named, and what they are.
+#[derive(Debug, Default)]
+struct LoadedPlugins {
+    directories: Vec<PluginDir>,
+    plugins: Arc<Plugins>,
 }
 
 /// What the command line says about settings.
@@ -61,7 +70,45 @@ impl ProjectSettings {
         let file =
             |file: SettingsFile| FileRead { layer: file.layer, origin: file.origin, trusted: file.standing.trusted };
         let files = loaded.files.into_iter().map(file).collect();
-        Ok(Self { places, resolved, updates, request, files, trusted })
+        let plugins = Mutex::default();
+        Ok(Self { places, resolved, updates, request, files, trusted, plugins })
+    }
+
+    /// Loads plugins.
+    pub(crate) fn with_plugins(self, directories: Vec<PluginDir>) -> Self {
+        if !directories.is_empty() {
+            self.set_plugins(self.find_plugins(&directories), directories);
+        }
+        self
+    }
+
+    /// The plugins of some directories, as they are now.
+    pub(crate) fn find_plugins(&self, directories: &[PluginDir]) -> Plugins {
+        load_plugins(self.places.start(), directories)
+    }
+
+    /// Puts plugins in the place of those before.
+    pub(crate) fn set_plugins(&self, plugins: Plugins, directories: Vec<PluginDir>) {
+        *self.loaded_plugins() = LoadedPlugins { directories, plugins: Arc::new(plugins) };
+    }
+
+    /// The plugins.
+    pub(crate) fn plugins(&self) -> Arc<Plugins> {
+        Arc::clone(&self.loaded_plugins().plugins)
+    }
+
+    /// The directories that were named as plugins.
+    pub(crate) fn plugin_directories(&self) -> Vec<PluginDir> {
+        self.loaded_plugins().directories.clone()
+    }
+
+    fn loaded_plugins(&self) -> MutexGuard<'_, LoadedPlugins> {
+        self.plugins.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The MCP servers that files of the project and the user define.
+    pub(crate) fn servers(&self) -> Servers {
+        load_servers(&self.places, &self.request, &self.resolved)
     }
 
     /// New settings files of the project go where hosts look for them.
@@ -72,12 +119,12 @@ impl ProjectSettings {
 
     /// The custom slash commands.
     pub(crate) fn commands(&self) -> Commands {
-        load_commands(&self.places, self.request.sources, self.trusted)
+        load_commands(&self.places, self.request.sources, self.trusted).with_plugins(&self.plugins())
     }
 
-    /// The agents of files.
+    /// The agents of files and plugins.
     pub(crate) fn agents(&self) -> Agents {
-        load_agents(&self.places, &self.request)
+        load_agents(&self.places, &self.request).or(self.plugins().agents())
     }
 
     /// The agent of the main thread.
@@ -105,6 +152,7 @@ impl ProjectSettings {
             let shown = missing.value.display();
             notes.push(format!("{}: the directory {shown} is not there and is left out", missing.origin));
         }
+        notes.extend(self.plugins().errors.iter().map(ToString::to_string));
         notes
     }
 

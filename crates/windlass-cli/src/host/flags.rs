@@ -132,6 +132,12 @@ impl Flags {
         self.given.iter().filter(|(given, _)| given == name).filter_map(|(_, value)| value.as_deref()).collect()
     }
 
+    /// All values of some flags with the flag of each, in order.
+    pub(crate) fn values_of<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let given = self.given.iter().filter(|(given, _)| names.contains(&given.as_str()));
+        given.filter_map(|(given, value)| Some((given.as_str(), value.as_deref()?)))
+    }
+
     /// The last value of a flag as a number.
     pub(crate) fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>, Usage> {
         self.text(name)

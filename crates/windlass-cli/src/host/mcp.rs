@@ -1,12 +1,14 @@
 //! The MCP servers of a host: those of its command line, those inside it, and
 //! those that it adds.
 
+mod files;
 mod prompt;
 
 pub(crate) use prompt::PromptTool;
 
 use crate::mcp::{Configured, options};
 use async_trait::async_trait;
+use files::Files;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -32,6 +34,8 @@ pub(crate) struct HostServers {
     unusable: Mutex<Vec<(String, String)>>,
     /// Servers that the host added while the session was open, as it described them.
     added: Mutex<BTreeMap<String, JsonText>>,
+    /// Servers that files define.
+    files: Mutex<Files>,
 }
 
 impl HostServers {
@@ -49,7 +53,7 @@ impl HostServers {
                 unusable.push((name, error.to_string()));
             }
         }
-        Self { servers, host, named, unusable: Mutex::new(unusable), added: Mutex::default() }
+        Self { servers, host, named, unusable: Mutex::new(unusable), added: Mutex::default(), files: Mutex::default() }
     }
 
     /// The in-process servers that the command line named.
@@ -59,6 +63,13 @@ impl HostServers {
 
     fn added(&self) -> MutexGuard<'_, BTreeMap<String, JsonText>> {
         self.added.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why an order to a server fails.
+    fn refusal_for(&self, server: &str, error: &McpError) -> McpControlError {
+        let unknown = matches!(error, McpError::UnknownServer { .. });
+        let absence = unknown.then(|| self.absence(server)).flatten();
+        absence.unwrap_or_else(|| refusal(error))
     }
 
     fn unusable(&self) -> MutexGuard<'_, Vec<(String, String)>> {
@@ -126,11 +137,18 @@ fn refusal(error: &McpError) -> McpControlError {
     McpControlError::new(error.to_string())
 }
 
-/// The form in which the protocol knows an entry that cannot be used.
-fn unusable(name: &str, error: &str) -> McpStatus {
-    let entry = serde_json::json!({ "name": name, "status": "failed", "error": error, "source": "dynamic" });
+/// The form in which the protocol knows a server that is not started.
+fn listed(name: &str, status: &str, source: &str, error: &str) -> McpStatus {
+    let entry = serde_json::json!({
+        "name": name, "status": status, "error": error, "scope": scope(source), "source": source,
+    });
     let entry = JsonText::of(&entry).unwrap_or_else(|_| JsonText::empty_object());
-    McpStatus::new(name, "failed", "dynamic", entry)
+    McpStatus::new(name, status, source, entry)
+}
+
+/// Where a server is configured, by who did it.
+fn scope(source: &str) -> &str {
+    if matches!(source, "user" | "project" | "local") { source } else { "dynamic" }
 }
 
 #[async_trait]
@@ -146,6 +164,7 @@ impl McpControl for HostServers {
                 super::note_to_stderr(&error.to_string());
             }
         }
+        self.begin_files();
     }
 
     fn configure(&self, servers: &JsonText) -> bool {
@@ -171,20 +190,30 @@ impl McpControl for HostServers {
         let known = self.servers.status().into_iter().map(|status| {
             let mut entry = serde_json::to_value(&status).unwrap_or_default();
             if let Some(fields) = entry.as_object_mut() {
-                fields.insert("scope".to_owned(), "dynamic".into());
+                fields.insert("scope".to_owned(), scope(&status.source).into());
             }
             let entry = JsonText::of(&entry).unwrap_or_else(|_| JsonText::empty_object());
             McpStatus::new(status.name, status.state.as_str(), status.source, entry)
         });
-        known.chain(self.unusable().iter().map(|(name, error)| unusable(name, error))).collect()
+        let mut all: Vec<McpStatus> = known.collect();
+        let unusable = self.unusable().clone();
+        let unusable = unusable.iter().map(|(name, error)| listed(name, "failed", "dynamic", error));
+        for absent in unusable.chain(self.absent()) {
+            if !all.iter().any(|status| status.name == absent.name) {
+                all.push(absent);
+            }
+        }
+        all
     }
 
     async fn reconnect(&self, server: &str) -> Result<(), McpControlError> {
-        self.servers.reconnect(server).await.map_err(|error| refusal(&error))
+        let outcome = self.servers.reconnect(server).await;
+        outcome.map_err(|error| self.refusal_for(server, &error))
     }
 
     async fn toggle(&self, server: &str, enabled: bool) -> Result<(), McpControlError> {
-        self.servers.set_enabled(server, enabled).await.map_err(|error| refusal(&error))
+        let outcome = self.servers.set_enabled(server, enabled).await;
+        outcome.map_err(|error| self.refusal_for(server, &error))
     }
 
     async fn set_servers(&self, servers: JsonText) -> Result<McpServersChanged, McpControlError> {
@@ -202,6 +231,9 @@ impl McpControl for HostServers {
             }
         }
         for (name, config) in wanted.into_iter().filter(|(name, _)| !kept.contains_key(name)) {
+            if config.is_ok() {
+                self.give_way(&name).await;
+            }
             let added = match config {
                 Ok(config) if config.is_in_process() => {
                     self.add_in_process(&name, Some(config), None).map_err(|error| error.to_string())
