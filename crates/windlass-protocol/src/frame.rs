@@ -10,7 +10,7 @@ pub(crate) use uuid::Uuid;
 
 use crate::{HostPlugin, HostPluginError};
 use serde::Serialize;
-use windlass_types::{ContentBlock, JsonText, ToolResult, ToolResultContent};
+use windlass_types::{AgentIdentity, ContentBlock, JsonText, ToolResult, ToolResultContent};
 
 #[derive(Serialize)]
 pub(crate) struct Init<'a> {
@@ -19,7 +19,7 @@ pub(crate) struct Init<'a> {
     pub(crate) subtype: &'static str,
     pub(crate) cwd: &'a str,
     pub(crate) session_id: &'a str,
-    pub(crate) tools: &'a [String],
+    pub(crate) tools: Vec<&'a str>,
     pub(crate) mcp_servers: Vec<InitServer<'a>>,
     pub(crate) model: &'a str,
     #[serde(rename = "permissionMode")]
@@ -29,7 +29,7 @@ pub(crate) struct Init<'a> {
     pub(crate) api_key_source: &'a str,
     pub(crate) claude_code_version: &'static str,
     pub(crate) output_style: &'static str,
-    pub(crate) agents: [(); 0],
+    pub(crate) agents: &'a [String],
     pub(crate) skills: [(); 0],
     pub(crate) plugins: &'a [HostPlugin],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -52,12 +52,27 @@ pub(crate) struct Assistant<'a, C> {
     pub(crate) kind: &'static str,
     pub(crate) message: AssistantMessage<'a, C>,
     pub(crate) parent_tool_use_id: Option<&'a str>,
+    #[serde(flatten)]
+    pub(crate) agent: Option<Speaker<'a>>,
     pub(crate) session_id: &'a str,
     pub(crate) uuid: Uuid,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<&'static str>,
     #[serde(flatten)]
     pub(crate) answers: Option<Answers>,
+}
+
+/// The agent that a message is of, if it is not the main one.
+#[derive(Clone, Copy, Serialize)]
+pub(crate) struct Speaker<'a> {
+    agent_id: &'a str,
+    subagent_type: &'a str,
+}
+
+impl<'a> Speaker<'a> {
+    pub(crate) fn of(agent: &'a AgentIdentity) -> Self {
+        Self { agent_id: agent.id.as_str(), subagent_type: &agent.agent_type }
+    }
 }
 
 /// The message of the host that a frame is an answer to, by the host's own id.
@@ -92,6 +107,8 @@ pub(crate) struct User<'a, C> {
     pub(crate) kind: &'static str,
     pub(crate) message: UserMessage<C>,
     pub(crate) parent_tool_use_id: Option<&'a str>,
+    #[serde(flatten)]
+    pub(crate) agent: Option<Speaker<'a>>,
     pub(crate) session_id: &'a str,
     pub(crate) uuid: Uuid,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -227,7 +244,7 @@ pub(crate) struct FallbackBody<'a> {
 pub(crate) struct DeniedBody<'a> {
     pub(crate) tool_name: &'a str,
     pub(crate) tool_use_id: &'a str,
-    /// The tool use that started the agent, if it is not the main one.
+    /// The agent, if it is not the main one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) agent_id: Option<&'a str>,
     pub(crate) decision_reason_type: &'static str,
@@ -259,6 +276,8 @@ impl<'a> InformationalBody<'a> {
 pub(crate) struct WithdrawnBody<'a> {
     pub(crate) message_id: Option<&'a str>,
     pub(crate) reason: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) parent_tool_use_id: Option<&'a str>,
 }
 
 #[derive(Serialize)]

@@ -1,5 +1,6 @@
 //! From events to frames.
 
+mod agents;
 mod compaction;
 mod end;
 mod hooks;
@@ -15,21 +16,23 @@ pub(crate) use status::reason_type;
 
 use crate::frame::{
     Answers, Assistant, AssistantMessage, Block, Closing, InformationalBody, Init, InitServer, Progress, ResultBlock,
-    StatusBody, StreamEvent, Structured, System, User, UserMessage, Uuid, WithdrawnBody,
+    Speaker, StatusBody, StreamEvent, Structured, System, User, UserMessage, Uuid, WithdrawnBody,
 };
 use crate::stream::{Pass, StreamState};
 use crate::{HOST_VERSION, McpControl, PluginControl, line};
 use serde::Serialize;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use windlass_types::{
-    EntryId, Event, EventKind, JsonText, RunOrigin, RunStarted, StateChange, TaskInfo, ToolFinished, ToolResultContent,
+    AgentIdentity, AgentPath, EntryId, Event, EventKind, JsonText, RunOrigin, RunStarted, StateChange, ToolFinished, ToolResultContent,
     ToolUseId, Usage, WithdrawReason,
 };
 
 /// Writes the events of one session as frames, one JSON object a line.
 ///
-/// Give it every event, in order. It keeps no more than the end of a block.
+/// Give it every event, in order. It keeps no more than the end of a block, and the names of the agents and tasks
+/// that go on.
 pub struct FrameMapper {
     options: FrameOptions,
     ids: Box<dyn FnMut() -> u128 + Send>,
@@ -42,7 +45,11 @@ pub struct FrameMapper {
     /// Whether the run that goes on answers no message of the host.
     wakes_itself: bool,
     /// The background work that goes on, in the order in which it began.
-    tasks: Vec<TaskInfo>,
+    tasks: Vec<tasks::Alive>,
+    /// The agents below the main one whose runs go on.
+    agents: HashMap<AgentPath, agents::Agent>,
+    /// The agents that the model can start.
+    callable: Vec<String>,
     slash_commands: Vec<String>,
     mcp: Option<Arc<dyn McpControl>>,
     plugins: Option<Arc<dyn PluginControl>>,
@@ -61,6 +68,16 @@ impl fmt::Debug for FrameMapper {
 struct Envelope<'a> {
     session_id: &'a str,
     parent: Option<&'a str>,
+    /// The agent, if it is not the main one and is known.
+    agent: Option<&'a AgentIdentity>,
+    /// How deep it is: zero for the main agent.
+    depth: usize,
+}
+
+impl<'a> Envelope<'a> {
+    fn of_main(session_id: &'a str) -> Self {
+        Self { session_id, parent: None, agent: None, depth: 0 }
+    }
 }
 
 impl FrameMapper {
@@ -75,6 +92,8 @@ impl FrameMapper {
             marks_message: false,
             wakes_itself: false,
             tasks: Vec::new(),
+            agents: HashMap::new(),
+            callable: Vec::new(),
             slash_commands: Vec::new(),
             mcp: None,
             plugins: None,
@@ -94,10 +113,10 @@ impl FrameMapper {
 
     /// Appends the frames of an event, each with its line end.
     pub fn map(&mut self, event: &Event, out: &mut Vec<u8>) {
-        let at = Envelope {
-            session_id: event.session_id.as_str(),
-            parent: event.agent.tool_uses().last().map(ToolUseId::as_str),
-        };
+        if !event.agent.is_main() {
+            return self.of_agent(event, out);
+        }
+        let at = Envelope::of_main(event.session_id.as_str());
         let finished = matches!(event.kind, EventKind::BlockFinished { .. });
         if !finished {
             self.release(at, out);
@@ -126,7 +145,7 @@ impl FrameMapper {
                     _ => "stream_failed",
                 };
                 let message_id = message_id.as_ref().map(|id| id.as_str());
-                self.system(at, "message_withdrawn", WithdrawnBody { message_id, reason }, out);
+                self.system(at, "message_withdrawn", WithdrawnBody { message_id, reason, parent_tool_use_id: None }, out);
             }
             EventKind::ToolProgress(progress) => {
                 let frame = Progress {
@@ -155,6 +174,7 @@ impl FrameMapper {
                 self.system(at, "status", body, out);
             }
             EventKind::TaskStarted(task) => self.task_started(at, task, out),
+            EventKind::TaskProgress(progress) => self.task_progress(at, progress, out),
             EventKind::TaskEnded(ended) => self.task_ended(at, ended, out),
             EventKind::Compacted(compacted) => self.compacted(at, compacted, out),
             EventKind::RunFinished(result) => self.finished(at, result, out),
@@ -175,7 +195,7 @@ impl FrameMapper {
             subtype: "init",
             cwd: &started.cwd.to_string_lossy(),
             session_id: at.session_id,
-            tools: &started.tools,
+            tools: started.tools.iter().map(|tool| agents::wire_name(tool)).collect(),
             mcp_servers: servers
                 .iter()
                 .map(|server| InitServer { name: &server.name, status: &server.status, source: &server.source })
@@ -186,7 +206,7 @@ impl FrameMapper {
             api_key_source: &self.options.api_key_source,
             claude_code_version: HOST_VERSION,
             output_style: "default",
-            agents: [],
+            agents: if agents::can_be_started(&started.tools) { &self.callable } else { &[] },
             skills: [],
             plugins: &plugins.plugins,
             plugin_errors: &plugins.errors,
@@ -258,6 +278,7 @@ impl FrameMapper {
                 usage: message.usage.into(),
             },
             parent_tool_use_id: at.parent,
+            agent: at.agent.map(Speaker::of),
             session_id: at.session_id,
             uuid: message.line.and_then(Uuid::of).unwrap_or_else(|| self.uuid()),
             error: message.error,
@@ -280,6 +301,7 @@ impl FrameMapper {
             kind: "user",
             message: UserMessage { role: "user", content: [block] },
             parent_tool_use_id: at.parent,
+            agent: at.agent.map(Speaker::of),
             session_id: at.session_id,
             uuid: line.and_then(Uuid::of).unwrap_or_else(|| self.uuid()),
             tool_use_result: structured,

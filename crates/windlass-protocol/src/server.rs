@@ -1,5 +1,6 @@
 //! The server side of the host protocol.
 
+mod agents;
 mod commands;
 mod control;
 mod core;

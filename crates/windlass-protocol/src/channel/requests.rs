@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
 use windlass_tool::Ids;
-use windlass_types::{EntryId, JsonText};
+use windlass_types::{AgentId, EntryId, JsonText, ToolUseId};
 
 /// What the host may take to notice that a question was withdrawn by a run that
 /// was stopped. The question's task is dropped long before.
@@ -85,8 +85,20 @@ struct Waiting {
     answer: oneshot::Sender<Result<Answer, AskError>>,
     /// Whether the question is on its way, so that it must be taken back.
     sent: bool,
-    /// Whether it belongs to no run, and stays when one is stopped.
-    apart: bool,
+    asker: Asker,
+}
+
+/// Whom a question is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Asker {
+    /// The run of the main agent.
+    Run,
+    /// An agent below it.
+    Agent(AgentId),
+    /// The agent that made this call.
+    Call(ToolUseId),
+    /// No run: it stays when one is stopped.
+    Nobody,
 }
 
 impl Requests {
@@ -112,23 +124,15 @@ impl Requests {
         body: &impl Serialize,
         limit: Option<Duration>,
     ) -> Result<Option<JsonText>, AskError> {
-        self.put(body, limit, false).await
+        self.ask_for(Asker::Run, body, limit).await
     }
 
-    /// Like [`Requests::ask`], for a question that stays when a run is stopped.
-    pub(crate) async fn ask_apart(
+    /// Like [`Requests::ask`], for whoever asks.
+    pub(crate) async fn ask_for(
         &self,
+        asker: Asker,
         body: &impl Serialize,
         limit: Option<Duration>,
-    ) -> Result<Option<JsonText>, AskError> {
-        self.put(body, limit, true).await
-    }
-
-    async fn put(
-        &self,
-        body: &impl Serialize,
-        limit: Option<Duration>,
-        apart: bool,
     ) -> Result<Option<JsonText>, AskError> {
         let id = EntryId::from_bits(self.ids.bits()).to_string();
         let mut bytes = Vec::new();
@@ -142,7 +146,7 @@ impl Requests {
             if table.closed {
                 return Err(AskError::Gone);
             }
-            table.waiting.insert(id.clone(), Waiting { answer, sent: false, apart });
+            table.waiting.insert(id.clone(), Waiting { answer, sent: false, asker });
         }
         let question = Question { requests: self, id: &id };
         let wait = async {
@@ -170,9 +174,9 @@ impl Requests {
         }
     }
 
-    /// Takes back all questions of the run: it is being stopped.
-    pub(crate) fn withdraw_all(&self) {
-        let withdrawn: Vec<_> = self.lock().waiting.extract_if(|_, waiting| !waiting.apart).collect();
+    /// Takes back the questions of those who are being stopped.
+    pub(crate) fn withdraw(&self, stops: impl Fn(&Asker) -> bool) {
+        let withdrawn: Vec<_> = self.lock().waiting.extract_if(|_, waiting| stops(&waiting.asker)).collect();
         for (id, waiting) in withdrawn {
             if waiting.sent {
                 self.take_back(&id);

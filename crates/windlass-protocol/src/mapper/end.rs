@@ -19,7 +19,7 @@ impl FrameMapper {
             ..Ending::default()
         };
         let result = RunResult::new(windlass_types::Outcome::Success, session_id.into());
-        self.result(Envelope { session_id, parent: None }, &result, &ending, out);
+        self.result(Envelope::of_main(session_id), &result, &ending, out);
     }
 
     pub(super) fn finished(&mut self, at: Envelope<'_>, result: &RunResult, out: &mut Vec<u8>) {

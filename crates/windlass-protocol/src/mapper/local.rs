@@ -27,6 +27,16 @@ impl FrameMapper {
         self.capabilities = capabilities;
     }
 
+    /// Says which agents the model can start, and whether what they say is shown.
+    pub(crate) fn has_agents(&mut self, callable: Vec<String>) {
+        self.callable = callable;
+    }
+
+    /// Shows what agents say, too, and not only what they do.
+    pub(crate) fn forwards_text(&mut self) {
+        self.options.forward_subagent_text = true;
+    }
+
     /// Says which message of the host the next result answers.
     pub(crate) fn answers(&mut self, uuid: Option<String>) {
         (self.marks_stream, self.marks_message) = (uuid.is_some(), uuid.is_some());
@@ -35,7 +45,7 @@ impl FrameMapper {
 
     /// Appends what a command said, and its result.
     pub(crate) fn local(&mut self, session_id: &str, local: &LocalResult<'_>, out: &mut Vec<u8>) {
-        let at = Envelope { session_id, parent: None };
+        let at = Envelope::of_main(session_id);
         let text = local.text;
         if !text.is_empty() {
             let content = format!("<local-command-stdout>{text}</local-command-stdout>");

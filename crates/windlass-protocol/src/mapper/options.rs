@@ -8,13 +8,20 @@ pub struct FrameOptions {
     pub include_partial_messages: bool,
     /// Whether hooks are told of when they run, other than those of the host. Default: no.
     pub include_hook_events: bool,
+    /// Whether the texts and thoughts of agents below the main one are shown, beside their calls. Default: no.
+    pub forward_subagent_text: bool,
     /// Where the key of the provider came from, such as `ANTHROPIC_API_KEY`. Default: `none`.
     pub api_key_source: String,
 }
 
 impl Default for FrameOptions {
     fn default() -> Self {
-        Self { include_partial_messages: false, include_hook_events: false, api_key_source: "none".to_owned() }
+        Self {
+            include_partial_messages: false,
+            include_hook_events: false,
+            forward_subagent_text: false,
+            api_key_source: "none".to_owned(),
+        }
     }
 }
 
@@ -30,6 +37,13 @@ impl FrameOptions {
     #[must_use]
     pub fn with_hook_events(mut self, on: bool) -> Self {
         self.include_hook_events = on;
+        self
+    }
+
+    /// Shows the texts and thoughts of agents below the main one.
+    #[must_use]
+    pub fn with_subagent_text(mut self, on: bool) -> Self {
+        self.forward_subagent_text = on;
         self
     }
 

@@ -20,7 +20,7 @@ impl FrameMapper {
         let body = DeniedBody {
             tool_name: tool,
             tool_use_id: id.as_str(),
-            agent_id: at.parent,
+            agent_id: at.agent.map(|agent| agent.id.as_str()),
             decision_reason_type: reason_type(decision.reason),
             decision_reason: decision.rule.as_ref().map(|rule| rule.rule.as_str()),
             message: &decision.message,

@@ -2,7 +2,15 @@
 
 use super::{Envelope, FrameMapper};
 use serde::Serialize;
-use windlass_types::{TaskEnded, TaskInfo};
+use windlass_types::{AgentId, TaskEnded, TaskInfo, TaskKind, TaskProgress, TaskUsage};
+
+/// Background work that goes on.
+#[derive(Debug)]
+pub(super) struct Alive {
+    info: TaskInfo,
+    /// The agent that began it, if it is not the main one.
+    parent: Option<AgentId>,
+}
 
 #[derive(Serialize)]
 struct Started<'a> {
@@ -10,7 +18,26 @@ struct Started<'a> {
     tool_use_id: &'a str,
     description: &'a str,
     task_type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subagent_type: Option<&'a str>,
     is_backgrounded: bool,
+    /// How deep an agent is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    spawn_depth: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_task_id: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Progress<'a> {
+    task_id: &'a str,
+    tool_use_id: &'a str,
+    description: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subagent_type: Option<&'a str>,
+    usage: TaskUsage,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_tool_name: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -21,6 +48,8 @@ struct Notification<'a> {
     /// Empty when there is no output.
     output_file: String,
     summary: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<TaskUsage>,
 }
 
 /// All work that goes on.
@@ -33,37 +62,59 @@ struct Changed<'a> {
 struct Entry<'a> {
     task_id: &'a str,
     task_type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subagent_type: Option<&'a str>,
     description: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_task_id: Option<&'a str>,
 }
 
 impl FrameMapper {
     /// Appends all background work that goes on.
     pub(crate) fn tasks_now(&mut self, session_id: &str, out: &mut Vec<u8>) {
-        self.tasks_changed(Envelope { session_id, parent: None }, out);
+        self.tasks_changed(Envelope::of_main(session_id), out);
     }
 
     fn tasks_changed(&mut self, at: Envelope<'_>, out: &mut Vec<u8>) {
         let tasks = std::mem::take(&mut self.tasks);
         let entries = tasks.iter().map(|task| Entry {
-            task_id: task.id.as_str(),
-            task_type: task.kind.as_str(),
-            description: &task.description,
+            task_id: task.info.id.as_str(),
+            task_type: task.info.kind.as_str(),
+            subagent_type: task.info.agent_type.as_deref(),
+            description: &task.info.description,
+            parent_task_id: task.parent.as_ref().map(AgentId::as_str),
         });
         self.system(at, "background_tasks_changed", Changed { tasks: entries.collect() }, out);
         self.tasks = tasks;
     }
 
     pub(super) fn task_started(&mut self, at: Envelope<'_>, task: &TaskInfo, out: &mut Vec<u8>) {
-        self.tasks.push(task.clone());
+        self.tasks.push(Alive { info: task.clone(), parent: at.agent.map(|agent| agent.id.clone()) });
         self.tasks_changed(at, out);
         let body = Started {
             task_id: task.id.as_str(),
             tool_use_id: task.tool_use_id.as_str(),
             description: &task.description,
             task_type: task.kind.as_str(),
+            subagent_type: task.agent_type.as_deref(),
             is_backgrounded: true,
+            spawn_depth: (task.kind == TaskKind::LocalAgent).then_some(at.depth + 1),
+            parent_task_id: at.agent.map(|agent| agent.id.as_str()),
         };
         self.system(at, "task_started", body, out);
+    }
+
+    pub(super) fn task_progress(&mut self, at: Envelope<'_>, progress: &TaskProgress, out: &mut Vec<u8>) {
+        let task = &progress.info;
+        let body = Progress {
+            task_id: task.id.as_str(),
+            tool_use_id: task.tool_use_id.as_str(),
+            description: &task.description,
+            subagent_type: task.agent_type.as_deref(),
+            usage: progress.usage,
+            last_tool_name: progress.last_tool.as_deref(),
+        };
+        self.system(at, "task_progress", body, out);
     }
 
     pub(super) fn task_ended(&mut self, at: Envelope<'_>, ended: &TaskEnded, out: &mut Vec<u8>) {
@@ -74,9 +125,10 @@ impl FrameMapper {
             status: ended.status.as_str(),
             output_file: file.map(|file| file.to_string_lossy().into_owned()).unwrap_or_default(),
             summary: &ended.summary,
+            usage: ended.usage,
         };
         self.system(at, "task_notification", body, out);
-        self.tasks.retain(|task| task.id != ended.info.id);
+        self.tasks.retain(|task| task.info.id != ended.info.id);
         self.tasks_changed(at, out);
     }
 }

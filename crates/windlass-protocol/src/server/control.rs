@@ -119,6 +119,7 @@ impl Core {
         let settings = field::<BTreeMap<String, JsonText>>(body, "sdkMcpServerConfigs")?.unwrap_or_default();
         let servers = field::<JsonText>(body, "mcpServers")?;
         let plugins = sources(body, "plugins")?;
+        let forwards_text = field::<bool>(body, "forwardSubagentText")? == Some(true);
         self.hooks.register(initialize.hooks.clone().unwrap_or_default()).map_err(Refusal::new)?;
         let plugins = plugins.filter(|plugins| !plugins.is_empty()).map(|plugins| self.launch_plugins(&plugins));
         // Servers of the host count for more than those that files define, which begin with the announcement.
@@ -129,9 +130,12 @@ impl Core {
             state.initialize = Some(initialize);
             state.session.as_ref().is_none_or(|live| live.handle.renew_hooks().is_ok())
         };
+        if forwards_text {
+            self.frames(|mapper, _| mapper.forwards_text());
+        }
         let mut answer = json!({
             "commands": self.commands().list(),
-            "agents": [],
+            "agents": self.agents(),
             "output_style": "default",
             "available_output_styles": ["default"],
             "models": self.models(),
@@ -200,7 +204,7 @@ impl Core {
             }
         }
         // The host hears that nobody waits for its answers before it hears that the run is stopped.
-        self.requests.withdraw_all();
+        self.requests.withdraw(|asker| self.told.stops_with_the_run(asker));
         if let Some(handle) = self.handle() {
             // It fails only when the session is closed, and then nothing runs.
             let _ = handle.interrupt();

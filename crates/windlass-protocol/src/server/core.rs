@@ -212,6 +212,8 @@ impl Core {
     pub(crate) fn opened(&self, opened: Opened, setup: &HostSetup) -> (EventStream, Vec<String>, u64) {
         let Opened { session, transcript, models, extras } = opened;
         self.scene.set_transcript(transcript);
+        self.told.clear();
+        self.list_agents(&extras.agents.clone().unwrap_or_else(|| self.agents()));
         let mut state = self.lock();
         state.session_id = session.handle.session_id().to_string();
         state.generation += 1;

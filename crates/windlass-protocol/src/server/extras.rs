@@ -2,6 +2,7 @@
 
 use super::OpenFailure;
 use super::commands::{Expand, SlashCommand};
+use super::plugins::HostAgent;
 use super::setup::Opened;
 use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;
@@ -50,6 +51,7 @@ pub(crate) struct Extras {
     pub(crate) only_compacts_when_told: bool,
     pub(crate) permission_mode: Option<PermissionMode>,
     pub(crate) initial_prompt: Vec<ContentBlock>,
+    pub(crate) agents: Option<Vec<HostAgent>>,
 }
 
 impl Extras {
@@ -131,6 +133,16 @@ impl Opened {
     #[must_use]
     pub fn with_initial_prompt(mut self, blocks: Vec<ContentBlock>) -> Self {
         self.extras.initial_prompt = blocks;
+        self
+    }
+
+    /// Says which agents the model can start, if others than [`ServerOptions::agents`] with those of plugins and of
+    /// the host.
+    ///
+    /// [`ServerOptions::agents`]: super::ServerOptions::agents
+    #[must_use]
+    pub fn with_agents(mut self, agents: Vec<HostAgent>) -> Self {
+        self.extras.agents = Some(agents);
         self
     }
 

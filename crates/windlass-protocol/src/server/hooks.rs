@@ -4,7 +4,7 @@ mod listing;
 mod matcher;
 mod output;
 
-use super::requests::{AskError, Requests};
+use super::requests::{AskError, Asker, Requests};
 use super::scene::Scene;
 use super::told::Told;
 use crate::same::same_json;
@@ -17,30 +17,41 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use windlass_hook::{Hook, HookContext, Interest};
-use windlass_types::{Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, PermissionAnswer};
+use windlass_types::{
+    AgentIdentity, Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, PermissionAnswer,
+};
 
 /// How long a hook may take when it does not say.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The events that hooks of the host are asked about.
-const EVENTS: [HookEventName; 7] = [
+const EVENTS: [HookEventName; 9] = [
     HookEventName::PreToolUse,
     HookEventName::PermissionRequest,
     HookEventName::PostToolUse,
     HookEventName::PostToolUseFailure,
     HookEventName::UserPromptSubmit,
     HookEventName::Stop,
+    HookEventName::SubagentStart,
+    HookEventName::SubagentStop,
     HookEventName::PreCompact,
 ];
 
 /// Whether hooks for an event can be about some tools only.
 fn is_about_tools(event: HookEventName) -> bool {
-    !matches!(event, HookEventName::UserPromptSubmit | HookEventName::Stop | HookEventName::PreCompact)
+    matches!(
+        event,
+        HookEventName::PreToolUse
+            | HookEventName::PermissionRequest
+            | HookEventName::PostToolUse
+            | HookEventName::PostToolUseFailure
+    )
 }
 
-/// What matchers look at: the tool's name, or why the conversation is replaced.
+/// What matchers look at: the tool's name, the type of the agent, or why the conversation is replaced.
 fn subject(call: &HookCall) -> Option<&str> {
     match call {
+        HookCall::SubagentStart(agent) | HookCall::SubagentStop { agent, .. } => Some(&agent.agent_type),
         HookCall::PreCompact { trigger, .. } => Some(trigger),
         _ => call.tool_name(),
     }
@@ -120,7 +131,7 @@ impl HostHooks {
                 table.push(Registered {
                     event,
                     text: config.matcher.clone().unwrap_or_default(),
-                    matcher: Matcher::parse(config.matcher.as_deref())?,
+                    matcher: Matcher::parse(config.matcher.as_deref(), is_about_tools(event))?,
                     callbacks: config.hook_callback_ids,
                     timeout: timeout.unwrap_or(TIMEOUT),
                     blocks: config.on_failure.is_some_and(|word| word != "continue"),
@@ -150,7 +161,7 @@ impl Hook for HostHooks {
 
     async fn answer(&self, cx: &HookContext, call: &HookCall) -> Option<HookOutcome> {
         if let HookCall::PreToolUse { tool_use_id, .. } = call {
-            self.0.told.of(tool_use_id).await;
+            self.0.told.of(cx.agent.as_ref(), tool_use_id).await;
         }
         let table = self.table();
         let asked = table
@@ -183,6 +194,11 @@ struct Input<'a> {
     transcript_path: String,
     cwd: &'a str,
     permission_mode: &'a str,
+    /// The agent that it is about, where the occasion itself does not say so.
+    #[serde(flatten)]
+    agent: Option<&'a AgentIdentity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_transcript_path: Option<String>,
     #[serde(flatten)]
     call: &'a HookCall,
 }
@@ -190,6 +206,7 @@ struct Input<'a> {
 impl HostHooks {
     async fn ask(&self, cx: &HookContext, call: &HookCall, registered: &Registered, callback: &str) -> HookOutcome {
         let ask = |call: HookCall| async move {
+            let agent = occasion_agent(&call);
             let request = Callback {
                 subtype: "hook_callback",
                 callback_id: callback,
@@ -198,11 +215,17 @@ impl HostHooks {
                     transcript_path: self.0.scene.transcript_path(),
                     cwd: &cx.cwd.to_string_lossy(),
                     permission_mode: self.0.scene.permission_mode().as_str(),
+                    agent: cx.agent.as_ref().filter(|_| agent.is_none()),
+                    agent_transcript_path: match &call {
+                        HookCall::SubagentStop { agent, .. } => Some(self.0.scene.agent_transcript_path(&agent.id)),
+                        _ => None,
+                    },
                     call: &call,
                 },
                 tool_use_id: tool_use_id(&call),
             };
-            self.0.requests.ask(&request, Some(registered.timeout)).await
+            let asker = agent.or(cx.agent.as_ref()).map_or(Asker::Run, |agent| Asker::Agent(agent.id.clone()));
+            self.0.requests.ask_for(asker, &request, Some(registered.timeout)).await
         };
         let said = match ask(call.clone()).await {
             Err(AskError::TooLong) => match shortened(call) {
@@ -259,6 +282,14 @@ fn failed(event: HookEventName, registered: &Registered, callback: &str, error: 
     outcome
 }
 
+/// The agent whose beginning or end an occasion is.
+fn occasion_agent(call: &HookCall) -> Option<&AgentIdentity> {
+    match call {
+        HookCall::SubagentStart(agent) | HookCall::SubagentStop { agent, .. } => Some(agent),
+        _ => None,
+    }
+}
+
 fn tool_use_id(call: &HookCall) -> Option<&str> {
     match call {
         HookCall::PreToolUse { tool_use_id, .. }
@@ -278,6 +309,9 @@ fn shortened(call: &HookCall) -> Option<HookCall> {
         }
         HookCall::Stop { stop_hook_active, .. } => {
             Some(HookCall::Stop { stop_hook_active, last_assistant_message: String::new() })
+        }
+        HookCall::SubagentStop { agent, stop_hook_active, .. } => {
+            Some(HookCall::SubagentStop { agent, stop_hook_active, last_assistant_message: String::new() })
         }
         _ => None,
     }

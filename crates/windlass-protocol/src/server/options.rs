@@ -3,7 +3,7 @@
 use super::commands::SlashCommand;
 use super::mcp::McpControl;
 use super::mirror::Mirror;
-use super::plugins::PluginControl;
+use super::plugins::{HostAgent, PluginControl};
 use crate::FrameOptions;
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,6 +40,9 @@ pub struct ServerOptions {
     pub mcp_servers: Vec<String>,
     /// The plugins. Default: there are none, and orders that concern them are not supported.
     pub plugins: Option<Arc<dyn PluginControl>>,
+    /// The agents that the model can start, beside those that the host and plugins define. Default: none, and there
+    /// is no tool to start agents with.
+    pub agents: Vec<HostAgent>,
     /// The session that is resumed, for frames before it is open.
     pub session_id: Option<String>,
     /// Most bytes of a line of the host. Default: 64 MiB.
@@ -68,6 +71,7 @@ impl Default for ServerOptions {
             mcp: None,
             mcp_servers: Vec::new(),
             plugins: None,
+            agents: Vec::new(),
             session_id: None,
             max_line: 64 * 1024 * 1024,
             mirror: None,

@@ -1,6 +1,6 @@
 //! Questions about tool calls, put to the host.
 
-use super::requests::Requests;
+use super::requests::{Asker, Requests};
 use super::told::Told;
 use crate::mapper::reason_type;
 use crate::same::same_json;
@@ -91,7 +91,7 @@ impl<'a> Question<'a> {
                 tool_name: &request.tool,
                 rule_content: &rule.rule,
             }),
-            agent_id: request.agent.tool_uses().last().map(|id| id.as_str()),
+            agent_id: request.identity.as_ref().map(|agent| agent.id.as_str()),
             suppress_always_allow_rule: decision.protected,
         }
     }
@@ -100,9 +100,10 @@ impl<'a> Question<'a> {
 #[async_trait]
 impl CanUseTool for HostPermissions {
     async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer {
-        self.told.of(&request.tool_use_id).await;
+        self.told.of(request.identity.as_ref(), &request.tool_use_id).await;
+        let asker = request.identity.as_ref().map_or(Asker::Run, |agent| Asker::Agent(agent.id.clone()));
         let _counted = Counted::new(&self.asking);
-        match self.requests.ask(&Question::new(&request), None).await {
+        match self.requests.ask_for(asker, &Question::new(&request), None).await {
             Ok(answer) => read(&request.input, answer.as_ref()),
             Err(error) => PermissionAnswer::deny(format!("The host could not be asked about the call: {error}.")),
         }

@@ -3,9 +3,12 @@
 use super::core::Core;
 use super::frames::Lifecycle;
 use super::outbox::Gone;
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use windlass_runtime::{EventStream, SessionError};
-use windlass_types::{ContentBlock, Event, EventKind, HookEventName, RunOrigin, StateChange};
+use windlass_types::{
+    ContentBlock, Event, EventKind, HookEventName, RunOrigin, StateChange, TaskEnded, TaskKind, TaskStatus,
+};
 
 /// Why events stopped.
 #[derive(Debug)]
@@ -20,7 +23,7 @@ pub(crate) enum PumpEnd {
 
 /// Writes the events of a session until it ends.
 pub(crate) async fn pump(core: Arc<Core>, events: EventStream, generation: u64) -> PumpEnd {
-    let mut pump = Pump { core: &core, events, begun: None };
+    let mut pump = Pump { core: &core, events, begun: None, wakes: Wakes::No };
     let end = match pump.run().await {
         Ok(end) => end,
         Err(Gone) => PumpEnd::Gone,
@@ -41,6 +44,34 @@ struct Pump<'a> {
     events: EventStream,
     /// A run that has begun, but whose prompt is still being looked at by hooks.
     begun: Option<Event>,
+    wakes: Wakes,
+}
+
+/// Whether the end of an agent is about to begin a run: until then the session is not idle.
+enum Wakes {
+    No,
+    /// Ready when nothing is about to.
+    Perhaps(BoxFuture<'static, ()>),
+    /// Nothing is, unless the events that are there already say something else.
+    Hardly,
+}
+
+impl Wakes {
+    /// Waits for the next step towards `No`. Cancel safe.
+    async fn step(&mut self) -> bool {
+        match self {
+            Self::No => std::future::pending().await,
+            Self::Perhaps(quiet) => {
+                quiet.await;
+                *self = Self::Hardly;
+                false
+            }
+            Self::Hardly => {
+                *self = Self::No;
+                true
+            }
+        }
+    }
 }
 
 impl Pump<'_> {
@@ -57,6 +88,9 @@ impl Pump<'_> {
                         return Ok(PumpEnd::Broken(error));
                     }
                 },
+                nothing = self.wakes.step() => if nothing {
+                    self.core.say_idle().await?;
+                },
                 changed = asking.changed() => {
                     let waits = changed.is_ok() && *asking.borrow_and_update() > 0;
                     if self.core.is_at_work() {
@@ -69,8 +103,13 @@ impl Pump<'_> {
 
     async fn event(&mut self, event: Event) -> Result<(), Gone> {
         self.core.note_task(&event.kind);
+        self.core.told.note_background(&event.agent, &event.kind);
+        if !event.agent.is_main() {
+            return self.of_agent(&event).await;
+        }
         match &event.kind {
             EventKind::RunStarted(started) => {
+                self.wakes = Wakes::No;
                 self.core.lock().run_began(started);
                 self.begun = Some(event);
                 return self.core.say_state("running").await;
@@ -94,21 +133,55 @@ impl Pump<'_> {
         }
         self.write(&event).await?;
         if let EventKind::BlockFinished { block: ContentBlock::ToolUse(call), .. } = &event.kind {
-            self.core.told.tell(&call.id);
+            self.core.told.tell(&event.agent, &call.id);
         }
         if let EventKind::RunFinished(result) = &event.kind {
-            self.core.told.forget();
+            self.core.told.forget(&event.agent);
             self.finished(crate::is_error(&result.outcome), result.origin).await?;
+        }
+        if let EventKind::TaskEnded(ended) = &event.kind {
+            self.ended(ended).await?;
         }
         Ok(())
     }
 
-    async fn write(&self, event: &Event) -> Result<(), Gone> {
+    /// An event of an agent below the main one says nothing of the session's own run.
+    async fn of_agent(&mut self, event: &Event) -> Result<(), Gone> {
+        let told = &self.core.told;
+        match &event.kind {
+            EventKind::RunStarted(started) => told.began(&event.agent, started.identity.as_ref()),
+            EventKind::UsageUpdated { cost, .. } => self.core.lock().spent.call_of_agent(*cost),
+            _ => {}
+        }
+        self.write(event).await?;
+        match &event.kind {
+            EventKind::BlockFinished { block: ContentBlock::ToolUse(call), .. } => told.tell(&event.agent, &call.id),
+            EventKind::RunFinished(_) => told.forget(&event.agent),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Background work has ended. The end of an agent begins a run, unless it was stopped.
+    async fn ended(&mut self, ended: &TaskEnded) -> Result<(), Gone> {
+        if ended.info.kind != TaskKind::LocalAgent || self.core.told.has_background() || !self.core.is_idle() {
+            return Ok(());
+        }
+        if ended.status == TaskStatus::Stopped {
+            return self.core.say_idle().await;
+        }
+        if let Some(handle) = self.core.handle() {
+            self.wakes = Wakes::Perhaps(Box::pin(handle.quiet()));
+        }
+        Ok(())
+    }
+
+    async fn write(&mut self, event: &Event) -> Result<(), Gone> {
         self.core.outbox.send(self.core.frames(|mapper, out| mapper.map(event, out))).await
     }
 
     /// The next prompt is given before the host hears that the session is idle.
-    async fn finished(&self, is_error: bool, origin: RunOrigin) -> Result<(), Gone> {
+    async fn finished(&mut self, is_error: bool, origin: RunOrigin) -> Result<(), Gone> {
         let answered = {
             let mut state = self.core.lock();
             state.last_is_error = is_error;
@@ -123,15 +196,13 @@ impl Pump<'_> {
         self.core.rewinds.run_ended();
         self.core.say_lifecycle(answered.as_deref(), Lifecycle::Completed).await?;
         self.core.advance();
-        if self.core.is_idle() {
-            self.core.say_state("idle").await?;
-        }
+        self.core.say_idle().await?;
         self.core.settled.notify_one();
         Ok(())
     }
 
     /// Every prompt gets its result, also when the session breaks under it.
-    async fn broken(&self, error: &SessionError) -> Result<(), Gone> {
+    async fn broken(&mut self, error: &SessionError) -> Result<(), Gone> {
         let (running, answered) = {
             let mut state = self.core.lock();
             (state.running, state.answering.take())

@@ -22,6 +22,11 @@ impl Spent {
         self.cost = cost;
     }
 
+    /// A model call of an agent below the main one was billed: it is no part of the conversation.
+    pub(crate) fn call_of_agent(&mut self, cost: NanoUsd) {
+        self.cost = self.cost.max(cost);
+    }
+
     /// A run ended.
     pub(crate) fn run(&mut self, result: &RunResult) {
         self.cost = result.cost;

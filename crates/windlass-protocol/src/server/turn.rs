@@ -85,11 +85,14 @@ impl Core {
             state.answering = None;
         }
         self.advance();
-        if self.is_idle() {
-            self.say_state("idle").await?;
-        }
+        self.say_idle().await?;
         self.settled.notify_one();
         Ok(())
+    }
+
+    /// Tells that the session is idle, if it is. With an agent in the background it is not: its end begins a run.
+    pub(crate) async fn say_idle(&self) -> Result<(), Gone> {
+        if self.is_idle() && !self.told.has_background() { self.say_state("idle").await } else { Ok(()) }
     }
 
     /// Starts a run with a message, or with another prompt in its place.
@@ -232,10 +235,10 @@ impl Core {
         self.outbox.send(bytes).await
     }
 
-    /// Whether a run goes on.
+    /// Whether a run goes on, or an agent that no run waits for.
     pub(crate) fn is_at_work(&self) -> bool {
         let state = self.lock();
-        state.running || state.woken
+        state.running || state.woken || self.told.has_background()
     }
 
     /// Whether nothing runs and nothing waits.

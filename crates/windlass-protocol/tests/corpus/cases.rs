@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use std::fmt::Debug;
 use windlass_protocol::MAX_LINE;
 use windlass_types::{
-    Behavior, CallDigest, CompactTrigger, Compacted, ContentBlock, Continuation, Decision, DecisionReason, Delta,
-    DocumentSource, EntryId, EventKind, HookEventName, HookOutcome, ImageSource, Interrupted, JsonText, MatchedRule,
-    MessageId, ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionDenial, PermissionMode, PermissionRequest,
-    RateLimit, RateLimitKind, RateLimitStatus, RetryStatus, RuleSource, RunFailure, RunFailureKind, RunOrigin,
-    RunResult, RunStarted, SessionId, StateChange, Status, StopReason, TaskEnded, TaskInfo, TaskKind, TaskStatus,
-    ToolFinished, ToolProgress, ToolResult, ToolResultContent, ToolStarted, ToolUse, ToolUseId, Usage, Utilization,
-    WithdrawReason,
+    AgentIdentity, Behavior, CallDigest, CompactTrigger, Compacted, ContentBlock, Continuation, Decision,
+    DecisionReason, Delta, DocumentSource, EntryId, EventKind, HookEventName, HookOutcome, ImageSource, Interrupted,
+    JsonText, MatchedRule, MessageId, ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionDenial, PermissionMode,
+    PermissionRequest, RateLimit, RateLimitKind, RateLimitStatus, RetryStatus, RuleSource, RunFailure, RunFailureKind,
+    RunOrigin, RunResult, RunStarted, SessionId, StateChange, Status, StopReason, TaskEnded, TaskInfo, TaskKind,
+    TaskProgress, TaskStatus, TaskUsage, ToolFinished, ToolProgress, ToolResult, ToolResultContent, ToolStarted,
+    ToolUse, ToolUseId, Usage, Utilization, WithdrawReason,
 };
 
 /// The variants of one type that the corpus holds.
@@ -34,6 +34,7 @@ pub(crate) fn covered() -> Vec<Covered> {
         covered_by("event.rs", "WithdrawReason", WITHDRAWN),
         covered_by("entry.rs", "CompactTrigger", TRIGGERS),
         covered_by("task.rs", "TaskStatus", TASK_ENDS),
+        covered_by("task.rs", "TaskKind", TASK_KINDS),
         covered_by("run.rs", "RunOrigin", ORIGINS),
         covered_by("run.rs", "Continuation", CONTINUATIONS),
         covered_by("run.rs", "Outcome", outcomes()),
@@ -57,6 +58,8 @@ const WITHDRAWN: [WithdrawReason; 2] = [WithdrawReason::StreamFailed, WithdrawRe
 const TRIGGERS: [CompactTrigger; 3] = [CompactTrigger::Manual, CompactTrigger::Auto, CompactTrigger::Overflow];
 
 const TASK_ENDS: [TaskStatus; 3] = [TaskStatus::Completed, TaskStatus::Failed, TaskStatus::Stopped];
+
+const TASK_KINDS: [TaskKind; 2] = [TaskKind::LocalBash, TaskKind::LocalAgent];
 
 const ORIGINS: [RunOrigin; 2] = [RunOrigin::User, RunOrigin::TaskNotification];
 
@@ -400,6 +403,30 @@ fn stream() -> Vec<EventKind> {
     all
 }
 
+/// Work in the background, from its start to its end.
+fn tasks() -> Vec<EventKind> {
+    let mut all = Vec::new();
+    for kind in TASK_KINDS {
+        let is_agent = kind == TaskKind::LocalAgent;
+        let usage = is_agent.then(|| TaskUsage::new(900, 3, 4_100));
+        for (status, text) in TASK_ENDS.into_iter().zip(texts()) {
+            let mut task = TaskInfo::new("b1".into(), kind, text.clone(), id());
+            task.agent_type = is_agent.then(|| "general-purpose".to_owned());
+            all.push(EventKind::TaskStarted(task.clone()));
+            for last_tool in [None, Some("Read".to_owned())] {
+                let mut progress = TaskProgress::new(task.clone(), usage.unwrap_or_default());
+                progress.last_tool = last_tool;
+                all.push(EventKind::TaskProgress(progress));
+            }
+            task.output_file = (status == TaskStatus::Completed).then(|| "/w/out".into());
+            let mut ended = TaskEnded::new(task, status, text.clone());
+            (ended.usage, ended.report) = (usage, is_agent.then_some(text));
+            all.push(EventKind::TaskEnded(ended));
+        }
+    }
+    all
+}
+
 fn block(block: ContentBlock) -> EventKind {
     let message_id = MessageId::from("msg_1");
     let (line, usage) = (EntryId::from_bits(1), Usage::new(9, 1));
@@ -411,6 +438,9 @@ pub(crate) fn events() -> Vec<EventKind> {
     let tools = || vec!["Bash".to_owned(), "Read".to_owned()];
     let started = |mode| EventKind::RunStarted(RunStarted::new("/w".into(), "opus".into(), tools(), mode, false));
     let mut all = MODES.map(started).to_vec();
+    let mut of_agent = RunStarted::new("/w".into(), "opus".into(), tools(), PermissionMode::Default, false);
+    of_agent.identity = Some(AgentIdentity::new("a1".into(), "general-purpose"));
+    all.push(EventKind::RunStarted(of_agent));
     all.extend(stream());
     for reason in WITHDRAWN {
         for message_id in [Some("msg_1".into()), None] {
@@ -452,12 +482,7 @@ pub(crate) fn events() -> Vec<EventKind> {
             all.push(EventKind::Compacted(compacted));
         }
     }
-    for (status, text) in TASK_ENDS.into_iter().zip(texts()) {
-        let mut task = TaskInfo::new("b1".into(), TaskKind::LocalBash, text.clone(), id());
-        all.push(EventKind::TaskStarted(task.clone()));
-        task.output_file = (status == TaskStatus::Completed).then(|| "/w/out".into());
-        all.push(EventKind::TaskEnded(TaskEnded::new(task, status, text)));
-    }
+    all.extend(tasks());
     all.push(EventKind::UsageUpdated { model: "opus".into(), usage: Usage::new(9, 5), cost: NanoUsd::new(5) });
     all.extend(limits().into_iter().map(EventKind::RateLimit));
     all.extend(changes().into_iter().map(EventKind::StateChanged));

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use windlass_protocol::{FrameMapper, FrameOptions, MAX_LINE};
 use windlass_types::{Event, RunId, SessionId};
 
-/// All lines: each event of the main agent and of a subagent, with and without partial messages.
+/// All lines: each event of the main agent and of a subagent, with and without what only some hosts want.
 fn lines() -> Vec<Vec<u8>> {
     let mut ids = 0_u128;
     let mut all = Vec::new();
@@ -23,6 +23,7 @@ fn lines() -> Vec<Vec<u8>> {
         let options = FrameOptions::default()
             .with_partial_messages(partial)
             .with_hook_events(partial)
+            .with_subagent_text(partial)
             .with_api_key_source("ANTHROPIC_API_KEY");
         // Random bits are not needed: different ones are.
         let first = ids;
@@ -81,7 +82,7 @@ fn the_corpus_holds_every_kind_of_frame() {
         kinds.insert(text(&frame, "subtype").map_or_else(|| kind.clone(), |subtype| format!("{kind}/{subtype}")));
     }
     // What the mapper's sources name; those of the server are checked where a server runs.
-    let parts = ["compaction", "end", "hooks", "local", "rate_limit", "status", "tasks"]
+    let parts = ["agents", "compaction", "end", "hooks", "local", "rate_limit", "status", "tasks"]
         .map(|name| format!("mapper/{name}.rs"));
     let files = parts.iter().map(String::as_str).chain(["mapper.rs", "outcome.rs"]);
     let written = variants::frames(&files.collect::<Vec<_>>());

@@ -1,6 +1,6 @@
 //! The hooks of the host, listed.
 
-use super::{EVENTS, HostHooks, is_about_tools};
+use super::{EVENTS, HostHooks};
 use serde_json::{Value, json};
 use windlass_types::HookEventName;
 
@@ -12,6 +12,8 @@ fn summary(event: HookEventName) -> &'static str {
         HookEventName::PostToolUseFailure => "After a tool failed",
         HookEventName::UserPromptSubmit => "Before a prompt enters the conversation",
         HookEventName::Stop => "Before a run ends because the model is done",
+        HookEventName::SubagentStart => "When an agent begins that another one started",
+        HookEventName::SubagentStop => "Before such an agent ends because its model is done",
         HookEventName::PreCompact => "Before the conversation is replaced by a summary",
         _ => "",
     }
@@ -22,7 +24,7 @@ impl HostHooks {
     pub(crate) fn listing(&self) -> Value {
         let table = self.table();
         let event = |event: HookEventName| {
-            let matches = is_about_tools(event) || event == HookEventName::PreCompact;
+            let matches = !matches!(event, HookEventName::UserPromptSubmit | HookEventName::Stop);
             json!({ "name": event.as_str(), "summary": summary(event), "supportsMatcher": matches })
         };
         let with_hooks = EVENTS.into_iter().filter_map(|name| {

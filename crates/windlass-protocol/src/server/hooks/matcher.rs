@@ -1,4 +1,4 @@
-//! Which calls a hook is about.
+//! Which calls a hook is about, or which agents.
 
 use regex::Regex;
 
@@ -15,19 +15,19 @@ pub(crate) enum Matcher {
 
 impl Matcher {
     /// Reads a matcher: nothing and `*` are everything, letters with `|` or `,`
-    /// between them are names, all else is a regular expression.
+    /// between them are names, all else is a regular expression. The tool that starts agents
+    /// had another name once, which matchers of tools may use.
     ///
     /// # Errors
     /// The regular expression is not one.
-    pub(crate) fn parse(text: Option<&str>) -> Result<Self, String> {
+    pub(crate) fn parse(text: Option<&str>, of_tools: bool) -> Result<Self, String> {
         let text = text.unwrap_or_default().trim();
         if text.is_empty() || text == "*" {
             return Ok(Self::All);
         }
         if text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | ',' | '|')) {
             let names = text.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty());
-            // The tool that starts agents had another name once.
-            let names = names.map(|name| if name == "Task" { "Agent" } else { name });
+            let names = names.map(|name| if of_tools && name == "Task" { "Agent" } else { name });
             return Ok(Self::Names(names.map(str::to_owned).collect()));
         }
         Regex::new(text)
@@ -65,9 +65,11 @@ mod tests {
             (Some("^Notebook"), "Read", false),
             (Some("Task"), "Agent", true),
         ] {
-            assert_eq!(Matcher::parse(matcher).unwrap().matches(Some(tool)), expected, "{matcher:?} {tool}");
+            assert_eq!(Matcher::parse(matcher, true).unwrap().matches(Some(tool)), expected, "{matcher:?} {tool}");
         }
-        assert!(Matcher::parse(Some("Bash")).unwrap().matches(None));
-        assert!(Matcher::parse(Some("(")).is_err());
+        assert!(Matcher::parse(Some("Bash"), true).unwrap().matches(None));
+        assert!(Matcher::parse(Some("("), true).is_err());
+        // Agents may have any name.
+        assert!(Matcher::parse(Some("Task"), false).unwrap().matches(Some("Task")));
     }
 }

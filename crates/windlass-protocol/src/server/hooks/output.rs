@@ -150,7 +150,7 @@ fn apply(specific: Specific, hook: &str, call: &HookCall, outcome: &mut HookOutc
             outcome.additional_context.extend(context);
         }
         // Context at the end is something to go on with.
-        HookEventName::Stop => {
+        HookEventName::Stop | HookEventName::SubagentStop => {
             if let (None, Some(context)) = (&outcome.block, context) {
                 outcome.block = Some(HookVerdict::new(Behavior::Deny, hook, context));
             }

@@ -1,6 +1,6 @@
 //! The in-process servers of the host.
 
-use crate::channel::requests::{AskError, Requests};
+use crate::channel::requests::{AskError, Asker, Requests};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -168,11 +168,12 @@ impl HostMcpServer {
         let method: Method = message.to().map_err(|error| HostMcpError(error.to_string()))?;
         let body = Body { subtype: "mcp_message", server_name: &self.name, message: &message };
         let requests = &self.host.requests;
-        let said = match method.method.as_str() {
-            "tools/call" => requests.ask(&body, None).await?,
+        let asker = match method.method.as_str() {
+            "tools/call" => caller(&message),
             // Greetings and lists belong to no run.
-            _ => requests.ask_apart(&body, None).await?,
+            _ => Asker::Nobody,
         };
+        let said = requests.ask_for(asker, &body, None).await?;
         let Some(said) = said else { return Ok(None) };
         let said: Said = said.to().map_err(|error| HostMcpError(error.to_string()))?;
         Ok(said.mcp_response)
@@ -183,4 +184,23 @@ impl HostMcpServer {
     pub async fn receive(&self) -> Option<JsonText> {
         self.messages.lock().await.recv().await
     }
+}
+
+/// The call that a request to a server is made for, if it says so.
+fn caller(request: &JsonText) -> Asker {
+    #[derive(Deserialize)]
+    struct Request {
+        params: Params,
+    }
+    #[derive(Deserialize)]
+    struct Params {
+        #[serde(rename = "_meta")]
+        meta: Meta,
+    }
+    #[derive(Deserialize)]
+    struct Meta {
+        #[serde(rename = "claudecode/toolUseId")]
+        tool_use_id: String,
+    }
+    request.to::<Request>().map_or(Asker::Run, |request| Asker::Call(request.params.meta.tool_use_id.into()))
 }

@@ -1,0 +1,96 @@
+//! Frames of agents below the main one: what they do, and what they say if the host wants it.
+
+use super::{Envelope, FrameMapper};
+use crate::frame::WithdrawnBody;
+use windlass_types::{AgentIdentity, ContentBlock, Event, EventKind, MessageId, Status, ToolUseId, WithdrawReason};
+
+/// The tool that starts agents, as the model knows it, and as lists of tools name it.
+const TOOL: (&str, &str) = ("Agent", "Task");
+
+/// A tool's name in `system/init`.
+pub(super) fn wire_name(tool: &str) -> &str {
+    if tool == TOOL.0 { TOOL.1 } else { tool }
+}
+
+/// Whether the model has the tool that starts agents.
+pub(super) fn can_be_started(tools: &[String]) -> bool {
+    tools.iter().any(|tool| tool == TOOL.0)
+}
+
+/// An agent whose run goes on.
+#[derive(Debug)]
+pub(super) struct Agent {
+    identity: Option<AgentIdentity>,
+    /// The message of which something was shown, until it is complete.
+    shown: Option<MessageId>,
+}
+
+impl FrameMapper {
+    /// Appends the frames of an event of an agent below the main one.
+    ///
+    /// Hosts take frames without a parent for what the session itself does. So most of what an agent's run tells of
+    /// itself has no frame: that it begins, waits for its model, repeats a call, has its conversation summarized, or ends.
+    pub(super) fn of_agent(&mut self, event: &Event, out: &mut Vec<u8>) {
+        let path = &event.agent;
+        if let EventKind::RunStarted(started) = &event.kind {
+            let agent = Agent { identity: started.identity.clone(), shown: None };
+            self.agents.insert(path.clone(), agent);
+            return;
+        }
+        let identity = self.agents.get(path).and_then(|agent| agent.identity.clone());
+        let at = Envelope {
+            session_id: event.session_id.as_str(),
+            parent: path.spawned_by().map(ToolUseId::as_str),
+            agent: identity.as_ref(),
+            depth: path.tool_uses().len(),
+        };
+        match &event.kind {
+            EventKind::BlockFinished { message_id, block, .. } if self.shows(block) => {
+                self.frames(at, &event.kind, out);
+                if let Some(agent) = self.agents.get_mut(path) {
+                    agent.shown = Some(message_id.clone());
+                }
+            }
+            EventKind::MessageFinished { .. } => {
+                if let Some(agent) = self.agents.get_mut(path) {
+                    agent.shown = None;
+                }
+            }
+            EventKind::MessageWithdrawn { reason, .. } => {
+                let shown = self.agents.get_mut(path).and_then(|agent| agent.shown.take());
+                if let Some(message_id) = shown {
+                    let reason = match reason {
+                        WithdrawReason::Interrupted => "interrupted",
+                        _ => "stream_failed",
+                    };
+                    let message_id = Some(message_id.as_str());
+                    let body = WithdrawnBody { message_id, reason, parent_tool_use_id: at.parent };
+                    self.system(at, "message_withdrawn", body, out);
+                }
+            }
+            EventKind::ToolProgress(_)
+            | EventKind::ToolFinished(_)
+            | EventKind::PermissionResolved { .. }
+            | EventKind::HookRan { .. }
+            | EventKind::TaskStarted(_)
+            | EventKind::TaskProgress(_)
+            | EventKind::TaskEnded(_)
+            // They concern the whole session: its budget, and its user.
+            | EventKind::Status(Status::PriceUnknown { .. } | Status::Notice { .. }) => {
+                self.frames(at, &event.kind, out);
+            }
+            EventKind::RunFinished(_) => {
+                self.agents.remove(path);
+            }
+            // The rest is about the agent's own run.
+            _ => {}
+        }
+    }
+
+    fn shows(&self, block: &ContentBlock) -> bool {
+        self.options.forward_subagent_text || matches!(block, ContentBlock::ToolUse(_) | ContentBlock::ToolResult(_))
+    }
+}
+
+#[cfg(test)]
+mod tests;
