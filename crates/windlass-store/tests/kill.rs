@@ -3,12 +3,19 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use windlass_session::{Durability, Owner, SessionStore, repair};
+use windlass_session::{AgentHeader, Durability, Owner, SessionKey, SessionStore, repair};
 use windlass_store::{JsonlStore, check_file};
 use windlass_testkit::store::{header, key};
 use windlass_types::{ContentBlock, Entry, EntryId, EntryKind, Timestamp, UserEntry};
 
 const HOME: &str = "WINDLASS_KILL_TEST_HOME";
+const AGENT: &str = "WINDLASS_KILL_TEST_AGENT";
+
+/// The log of a session, or of an agent of it.
+fn log(agent: Option<&str>) -> SessionKey {
+    let session = key("kill", 1);
+    agent.map_or_else(|| session.clone(), |agent| session.of_agent(agent.into()))
+}
 
 /// Not a test: the process that is killed. It says which entries are durable.
 #[tokio::test]
@@ -16,8 +23,9 @@ const HOME: &str = "WINDLASS_KILL_TEST_HOME";
 async fn writer() {
     let Some(home) = std::env::var_os(HOME) else { return };
     let store = JsonlStore::new(home);
-    let key = key("kill", 1);
-    let lease = store.open(&key, &Owner::new(std::process::id(), "writer"), header()).await.unwrap();
+    let key = log(std::env::var(AGENT).ok().as_deref());
+    let header = header().with_agent(AgentHeader::new("explore", "Look", "toolu_1".into()));
+    let lease = store.open(&key, &Owner::new(std::process::id(), "writer"), header).await.unwrap();
     let loaded = store.load(&key).await.map(|loaded| loaded.entries).unwrap_or_default();
     let mut last = loaded.last().map(|entry| entry.id.clone());
     let mut seq = lease.seq();
@@ -40,14 +48,24 @@ async fn writer() {
 
 #[tokio::test]
 async fn what_was_acknowledged_survives_a_kill_at_any_time() {
+    survives(25, None).await;
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_of_an_agent_survives_a_kill_at_any_time() {
+    survives(10, Some("a1")).await;
+}
+
+async fn survives(rounds: u64, agent: Option<&str>) {
     let home = tempfile::tempdir().unwrap();
     let store = JsonlStore::new(home.path());
-    let key = key("kill", 1);
+    let key = log(agent);
     let mut before = 0;
-    for round in 0..25_u64 {
+    for round in 0..rounds {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["writer", "--exact", "--ignored", "--nocapture"])
             .env(HOME, home.path())
+            .envs(agent.map(|agent| (AGENT, agent)))
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -89,4 +107,6 @@ async fn what_was_acknowledged_survives_a_kill_at_any_time() {
         before = texts.len();
     }
     assert!(check_file(&store.log_path(&key)).unwrap().valid);
+    let agents: Vec<_> = store.agents(&key).await.unwrap().into_iter().map(|agent| agent.agent_type).collect();
+    assert_eq!(agents, agent.map(|_| "explore").into_iter().collect::<Vec<_>>());
 }

@@ -36,7 +36,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-mcp", &["windlass-tool", "windlass-types"]),
     ("windlass-tools", &["windlass-tool", "windlass-types"]),
     ("windlass-store", &["windlass-session", "windlass-tool", "windlass-types"]),
-    ("windlass-project", &["windlass-permission", "windlass-types"]),
+    ("windlass-project", &["windlass-permission", "windlass-subagent", "windlass-types"]),
     (
         "windlass",
         &[
@@ -51,6 +51,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "windlass-runtime",
             "windlass-session",
             "windlass-store",
+            "windlass-subagent",
             "windlass-tool",
             "windlass-tools",
             "windlass-types",

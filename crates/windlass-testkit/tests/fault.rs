@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use futures_util::FutureExt;
-use windlass_session::{Durability, Lease, MemoryStore, Owner, SessionStore, StoreErrorKind};
+use windlass_session::{AgentHeader, Durability, Lease, MemoryStore, Owner, SessionStore, StoreErrorKind};
 use windlass_testkit::fake::MemoryWorkspace;
 use windlass_testkit::fault::{FaultyStore, FaultyWorkspace, FileOperation, StoreOperation};
 use windlass_testkit::store::{entries, header, key};
@@ -178,6 +178,33 @@ async fn a_crash_loses_what_was_not_synced_and_nothing_else() {
     store.append(&lease, lease.seq(), third, Durability::Durable).await.unwrap();
     store.close(lease).await.unwrap();
     assert_eq!(store.load(&key("fault", 3)).await.unwrap().entries, entries());
+}
+
+#[tokio::test]
+async fn a_crash_takes_from_each_agent_what_was_not_synced_and_nothing_else() {
+    let store = FaultyStore::new(MemoryStore::new());
+    let (first, second, _) = parts();
+    let session = key("fault", 1);
+    let owner = Owner::new(1, "test");
+    let described = header().with_agent(AgentHeader::new("explore", "Look", "toolu_1".into()));
+    for (id, durability) in [("kept", Durability::Durable), ("cut", Durability::Buffered)] {
+        let lease = store.open(&session.of_agent(id.into()), &owner, described.clone()).await.unwrap();
+        let seq = store.append(&lease, lease.seq(), first.clone(), Durability::Durable).await.unwrap();
+        store.append(&lease, seq, second.clone(), durability).await.unwrap();
+    }
+    let lease = opened(&store, 1).await;
+    store.append(&lease, lease.seq(), first.clone(), Durability::Buffered).await.unwrap();
+    drop(lease);
+    store.crash();
+    store.restart().await.unwrap();
+    assert_eq!(store.load(&session).await.unwrap_err().kind, StoreErrorKind::NotFound);
+    let whole: Vec<Entry> = first.iter().cloned().chain(second).collect();
+    for (id, left) in [("kept", whole), ("cut", first)] {
+        assert_eq!(store.load(&session.of_agent(id.into())).await.unwrap().entries, left, "{id}");
+    }
+    let agents = store.agents(&session).await.unwrap();
+    let said: Vec<_> = agents.iter().map(|agent| (agent.id.as_str(), agent.agent_type.as_str())).collect();
+    assert_eq!(said, [("cut", "explore"), ("kept", "explore")]);
 }
 
 #[tokio::test]

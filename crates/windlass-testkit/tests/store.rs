@@ -4,8 +4,8 @@
 
 use async_trait::async_trait;
 use windlass_session::{
-    Durability, Lease, Loaded, LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore, SessionSummary,
-    StoreError, StoreErrorKind,
+    AgentSummary, Annotation, Durability, Lease, Loaded, LogHeader, MemoryStore, Owner, ProjectKey, SessionKey,
+    SessionStore, SessionSummary, StoreError, StoreErrorKind,
 };
 use windlass_testkit::store;
 use windlass_types::{Entry, EntryKind};
@@ -28,6 +28,15 @@ enum Flaw {
     ListsTheFirstFirst,
     MissesWhatIsGone,
     DeletesUnderHands,
+    TakesAgentsForTheSession,
+    ForgetsWhoAgentsAre,
+    ListsTheLastAgentFirst,
+    ListsNoAgents,
+    LosesAllAgentsWithOne,
+    KeepsAgentsOfWhatIsGone,
+    ForgetsOpenAgents,
+    TakesAnyName,
+    NotesOnAgents,
 }
 
 /// A store with one flaw.
@@ -48,6 +57,8 @@ impl Flawed {
             Flaw::MixesProjects if key.project.as_str().starts_with("-kit-apart") => {
                 SessionKey::new(ProjectKey::from_slug("-one".to_owned()), key.session.clone())
             }
+            Flaw::TakesAgentsForTheSession => key.of_session(),
+            Flaw::TakesAnyName if key.check_agent().is_err() => key.of_agent("any".into()),
             _ => key.clone(),
         }
     }
@@ -55,7 +66,10 @@ impl Flawed {
 
 #[async_trait]
 impl SessionStore for Flawed {
-    async fn open(&self, key: &SessionKey, owner: &Owner, header: LogHeader) -> Result<Lease, StoreError> {
+    async fn open(&self, key: &SessionKey, owner: &Owner, mut header: LogHeader) -> Result<Lease, StoreError> {
+        if self.has(Flaw::ForgetsWhoAgentsAre) {
+            header.agent = None;
+        }
         let opened = self.inner.open(&self.key(key), owner, header).await;
         if self.has(Flaw::HidesTheOwner) {
             return opened.map_err(|error| StoreError::new(error.kind, "somebody has it"));
@@ -125,9 +139,43 @@ impl SessionStore for Flawed {
         if self.has(Flaw::MissesWhatIsGone) {
             self.inner.load(&key).await?;
         }
+        if self.has(Flaw::LosesAllAgentsWithOne) {
+            return self.inner.delete(&key.of_session()).await;
+        }
+        let mut kept = Vec::new();
+        for agent in self.inner.agents(&key).await?.into_iter().filter(|_| key.agent.is_none()) {
+            let agent = key.of_agent(agent.id);
+            kept.push((agent.clone(), self.inner.load(&agent).await?.entries));
+        }
+        if self.has(Flaw::ForgetsOpenAgents) && !kept.is_empty() {
+            return Ok(());
+        }
         match self.inner.delete(&key).await {
             Err(error) if self.has(Flaw::DeletesUnderHands) && error.kind == StoreErrorKind::InUse => Ok(()),
+            Ok(()) if self.has(Flaw::KeepsAgentsOfWhatIsGone) => {
+                for (agent, entries) in kept {
+                    self.inner.create(&agent, &Owner::new(1, "kept"), LogHeader::default(), entries).await?;
+                }
+                Ok(())
+            }
             deleted => deleted,
+        }
+    }
+
+    async fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
+        let mut agents = self.inner.agents(key).await?;
+        match self.flaw {
+            Flaw::ListsTheLastAgentFirst => agents.reverse(),
+            Flaw::ListsNoAgents => agents.clear(),
+            _ => {}
+        }
+        Ok(agents)
+    }
+
+    async fn annotate(&self, key: &SessionKey, owner: &Owner, annotation: &Annotation) -> Result<(), StoreError> {
+        match self.inner.annotate(key, owner, annotation).await {
+            Err(error) if self.has(Flaw::NotesOnAgents) && error.kind == StoreErrorKind::InvalidKey => Ok(()),
+            annotated => annotated,
         }
     }
 
@@ -155,6 +203,15 @@ async fn each_broken_rule_is_found_by_its_name() {
         (Flaw::ListsTheFirstFirst, "lists show the last changed first: "),
         (Flaw::MissesWhatIsGone, "deleting is idempotent: "),
         (Flaw::DeletesUnderHands, "an open session is not deleted: "),
+        (Flaw::TakesAgentsForTheSession, "agents are apart from their session: "),
+        (Flaw::ForgetsWhoAgentsAre, "agents are listed with their session: "),
+        (Flaw::ListsTheLastAgentFirst, "agents are listed with their session: "),
+        (Flaw::ListsNoAgents, "agents are listed with their session: "),
+        (Flaw::LosesAllAgentsWithOne, "agents go with their session: "),
+        (Flaw::KeepsAgentsOfWhatIsGone, "agents go with their session: "),
+        (Flaw::ForgetsOpenAgents, "agents go with their session: "),
+        (Flaw::TakesAnyName, "agents are named safely: "),
+        (Flaw::NotesOnAgents, "agents are named safely: "),
     ] {
         let store = Flawed { inner: MemoryStore::new(), flaw, loads: 0.into() };
         let found = store::all(&store).await.err().map(|found| found.to_string()).unwrap_or_default();

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use windlass_session::{
-    AgentSummary, Annotation, Durability, Lease, Loaded, LogHeader, Owner, ProjectKey, SessionKey, SessionStore,
-    SessionSummary, StoreError, StoreErrorKind, annotate_by_append, create_by_append,
+    AgentHeader, AgentSummary, Annotation, Durability, Lease, Loaded, LogHeader, Owner, ProjectKey, SessionKey,
+    SessionStore, SessionSummary, StoreError, StoreErrorKind, annotate_by_append, create_by_append,
 };
 use windlass_types::Entry;
 
@@ -167,12 +167,32 @@ impl<S: SessionStore> FaultyStore<S> {
             return Ok(());
         }
         let durable = entries.get(..*synced).unwrap_or_default().to_vec();
+        // The logs of a session's agents would go with it.
+        let mut agents = Vec::new();
+        for agent in self.0.inner.agents(key).await?.into_iter().filter(|_| key.agent.is_none()) {
+            let key = key.of_agent(agent.id.clone());
+            agents.push((key.clone(), header_of(agent), self.0.inner.load(&key).await?.entries));
+        }
         self.0.inner.delete(key).await?;
-        if durable.is_empty() {
+        self.write(key, owner, header.clone(), durable).await?;
+        for (key, header, entries) in agents {
+            self.write(&key, owner, header, entries).await?;
+        }
+        Ok(())
+    }
+
+    async fn write(
+        &self,
+        key: &SessionKey,
+        owner: &Owner,
+        header: LogHeader,
+        entries: Vec<Entry>,
+    ) -> Result<(), StoreError> {
+        if entries.is_empty() {
             return Ok(());
         }
-        let lease = self.0.inner.open(key, owner, header.clone()).await?;
-        self.0.inner.append(&lease, lease.seq(), durable, Durability::Durable).await?;
+        let lease = self.0.inner.open(key, owner, header).await?;
+        self.0.inner.append(&lease, lease.seq(), entries, Durability::Durable).await?;
         self.0.inner.close(lease).await
     }
 
@@ -224,6 +244,13 @@ impl<S: SessionStore> FaultyStore<S> {
         }
         late.map_or(Ok(seq), Err)
     }
+}
+
+/// The header under which a log of an agent can be written again.
+fn header_of(agent: AgentSummary) -> LogHeader {
+    let call = agent.tool_use_id.unwrap_or_else(|| "".into());
+    LogHeader::default()
+        .with_agent(AgentHeader::new(agent.agent_type, agent.description, call).with_parent(agent.parent))
 }
 
 fn planned(operation: StoreOperation, kind: StoreErrorKind) -> StoreError {
