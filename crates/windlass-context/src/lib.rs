@@ -3,6 +3,7 @@
 
 mod compaction;
 mod estimate;
+mod media;
 mod prompt;
 mod reminder;
 mod task;
@@ -11,6 +12,7 @@ pub use compaction::{
     Ledger, compaction_prompt, from_message, named_files, older_half, summary_of, summary_text, with_last_word,
 };
 pub use estimate::{estimate_blocks, estimate_message, estimate_request, estimate_text};
+pub use media::unusable_media;
 pub use prompt::{SystemPrompt, coding_agent_sections};
 pub use reminder::{reminder, runtime_text};
 pub use task::task_notification;
