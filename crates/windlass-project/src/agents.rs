@@ -14,7 +14,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
-use windlass_types::{Effort, JsonError, PermissionMode};
+use windlass_subagent::AgentDefinition;
+use windlass_types::{JsonError, PermissionMode};
 
 /// The name of their folders.
 const FOLDER: &str = "agents";
@@ -47,29 +48,12 @@ impl fmt::Display for AgentSource {
     }
 }
 
-/// An agent.
+/// An agent that somebody defined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct AgentDefinition {
-    /// What it is called.
-    pub name: String,
-    /// When to use it, in a line.
-    pub description: String,
-    /// Its system prompt; never empty.
-    pub prompt: String,
-    /// The only tools that it has, by name; `mcp__server` and `mcp__server__*` are all tools of a server.
-    /// Absent: all tools.
-    pub tools: Option<Vec<String>>,
-    /// Tools that it does not have, and rules of calls that are refused.
-    pub disallowed_tools: Vec<String>,
-    /// The model that it wants, by id or alias, if it does not take that of the session.
-    pub model: Option<String>,
-    /// The permission mode that it wants; see [`mode`](Self::mode).
-    pub permission_mode: Option<PermissionMode>,
-    /// Most model messages in a run; above zero.
-    pub max_turns: Option<u32>,
-    /// How much its model spends on an answer.
-    pub effort: Option<Effort>,
+pub struct LoadedAgent {
+    /// What it is told and what it has. Its prompt is never empty.
+    pub definition: AgentDefinition,
     /// What a session whose main agent it is begins with, before the first prompt.
     pub initial_prompt: Option<String>,
     /// Who defined it.
@@ -80,13 +64,19 @@ pub struct AgentDefinition {
     pub without_effect: Vec<String>,
 }
 
-impl AgentDefinition {
+impl LoadedAgent {
+    /// What it is called.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.definition.name
+    }
+
     /// The mode of a session whose main agent this is, where `otherwise` would be in force and nobody chose one by
     /// hand. An agent of the project can narrow the mode and never widen it.
     #[must_use]
     pub fn mode(&self, otherwise: PermissionMode) -> PermissionMode {
         let step = |mode| (width(mode), mode != PermissionMode::Plan);
-        let wanted = self.permission_mode.unwrap_or(otherwise);
+        let wanted = self.definition.permission_mode.unwrap_or(otherwise);
         let counts = self.source != AgentSource::Project || step(wanted) < step(otherwise);
         if counts { wanted } else { otherwise }
     }
@@ -138,7 +128,7 @@ fn list(names: &[String]) -> String {
 #[non_exhaustive]
 pub struct Agents {
     /// One of each name, sorted by name.
-    pub agents: Vec<AgentDefinition>,
+    pub agents: Vec<LoadedAgent>,
     /// Files that are left out, and why.
     pub notes: Vec<Note>,
     /// Definitions that cannot be used, by name.
@@ -165,9 +155,9 @@ impl Agents {
     /// Joins weaker definitions: what is here counts for more.
     #[must_use]
     pub fn or(mut self, weaker: Self) -> Self {
-        let own = self.agents.iter().map(|agent| &agent.name).chain(self.unusable.keys());
-        let own: BTreeSet<String> = own.cloned().collect();
-        self.agents.extend(weaker.agents.into_iter().filter(|agent| !own.contains(&agent.name)));
+        let own = self.agents.iter().map(LoadedAgent::name).chain(self.unusable.keys().map(String::as_str));
+        let own: BTreeSet<String> = own.map(str::to_owned).collect();
+        self.agents.extend(weaker.agents.into_iter().filter(|agent| !own.contains(agent.name())));
         self.unusable.extend(weaker.unusable.into_iter().filter(|(name, _)| !own.contains(name)));
         for (name, path) in weaker.untrusted {
             self.untrusted.entry(name).or_insert(path);
@@ -181,16 +171,22 @@ impl Agents {
     ///
     /// # Errors
     /// There is none that counts and can be used; the error names those that exist.
-    pub fn get(&self, name: &str) -> Result<&AgentDefinition, AgentError> {
-        if let Some(agent) = self.agents.iter().find(|agent| agent.name == name) {
+    pub fn get(&self, name: &str) -> Result<&LoadedAgent, AgentError> {
+        if let Some(agent) = self.agents.iter().find(|agent| agent.name() == name) {
             return Ok(agent);
         }
-        let (name, known) = (name.to_owned(), self.agents.iter().map(|agent| agent.name.clone()).collect());
+        let (name, known) = (name.to_owned(), self.agents.iter().map(|agent| agent.name().to_owned()).collect());
         Err(match (self.unusable.get(&name), self.untrusted.get(&name).cloned()) {
             (Some(problem), _) => AgentError::Unusable { name, problem: problem.clone() },
             (None, Some(path)) => AgentError::Untrusted { name, path, known },
             (None, None) => AgentError::Unknown { name, known },
         })
+    }
+
+    /// Definitions that cannot be used, by name, and what is wrong with them. Their names are taken: no weaker agent
+    /// may stand in.
+    pub fn unusable(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.unusable.iter().map(|(name, problem)| (name.as_str(), problem.as_str()))
     }
 
     /// Adds the agent in a file of a plugin, whose name without `.md` is `file`, and says what is wrong with it.
@@ -210,10 +206,10 @@ impl Agents {
     }
 
     fn is_known(&self, name: &str) -> bool {
-        self.unusable.contains_key(name) || self.agents.iter().any(|agent| agent.name == name)
+        self.unusable.contains_key(name) || self.agents.iter().any(|agent| agent.name() == name)
     }
 
-    fn add(&mut self, name: String, definition: Result<AgentDefinition, String>, path: Option<&Path>) {
+    fn add(&mut self, name: String, definition: Result<LoadedAgent, String>, path: Option<&Path>) {
         match definition {
             Ok(agent) => self.agents.push(agent),
             Err(problem) => {
@@ -224,7 +220,7 @@ impl Agents {
     }
 
     fn sort(&mut self) {
-        self.agents.sort_by(|a, b| a.name.cmp(&b.name));
+        self.agents.sort_by(|a, b| a.name().cmp(b.name()));
     }
 }
 

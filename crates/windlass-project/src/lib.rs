@@ -47,7 +47,7 @@ mod sources;
 mod trust;
 mod update;
 
-pub use agents::{AgentDefinition, AgentError, AgentSource, Agents, load_agents};
+pub use agents::{AgentError, AgentSource, Agents, LoadedAgent, load_agents};
 pub use commands::{Command, CommandSource, Commands, PromptTooLong, load_commands};
 pub use edit::updated;
 pub use error::{Note, Origin, SettingsError};

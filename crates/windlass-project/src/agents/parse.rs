@@ -1,12 +1,13 @@
 //! One definition, from JSON or from a Markdown file.
 
-use super::{AgentDefinition, AgentSource};
+use super::{AgentSource, LoadedAgent};
 use crate::front_matter::{self, FrontMatter};
 use crate::markdown::one_line;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
+use windlass_subagent::AgentDefinition;
 use windlass_types::{JsonError, JsonText, PermissionMode};
 
 /// Most characters of a name and of a description.
@@ -14,9 +15,9 @@ const MOST_NAME: usize = 100;
 const MOST_DESCRIPTION: usize = 1_536;
 
 /// Keys that say nothing about what an agent may or can do.
-const LOOKS: [&str; 3] = ["background", "color", "version"];
+const LOOKS: [&str; 2] = ["color", "version"];
 /// Keys of a head, as they are written: each honoured one with its other spellings.
-const KNOWN: [&[&str]; 9] = [
+const KNOWN: [&[&str]; 10] = [
     &["name"],
     &["description"],
     &["tools", "allowedTools", "allowed-tools"],
@@ -25,6 +26,7 @@ const KNOWN: [&[&str]; 9] = [
     &["permissionMode", "permission-mode"],
     &["maxTurns", "max-turns"],
     &["effort"],
+    &["background"],
     &["initialPrompt"],
 ];
 
@@ -50,6 +52,8 @@ struct Raw {
     #[serde(default)]
     effort: Option<Value>,
     #[serde(default)]
+    background: Option<Value>,
+    #[serde(default)]
     initial_prompt: Option<String>,
     #[serde(flatten)]
     other: BTreeMap<String, Value>,
@@ -73,7 +77,7 @@ impl Names {
 }
 
 /// A name, and its definition or what is wrong with it.
-type Named = (String, Result<AgentDefinition, String>);
+type Named = (String, Result<LoadedAgent, String>);
 
 /// The definitions of a JSON object.
 pub(super) fn object(json: &str) -> Result<Vec<Named>, JsonError> {
@@ -133,6 +137,7 @@ fn raw(head: &FrontMatter, body: &str) -> Result<Raw, String> {
         permission_mode: head.text(key("permissionMode")?),
         max_turns: value(key("maxTurns")?),
         effort: value("effort"),
+        background: head.text("background").map(Value::String),
         initial_prompt: head.text("initialPrompt"),
         other: other.map(|key| (key.to_owned(), Value::Bool(true))).collect(),
     })
@@ -144,7 +149,7 @@ fn is_name(name: &str) -> bool {
 
 impl Raw {
     /// The definition, or what is wrong: what might restrict the agent and is not understood.
-    fn agent(self, name: &str, source: AgentSource, path: Option<&Path>) -> Result<AgentDefinition, String> {
+    fn agent(self, name: &str, source: AgentSource, path: Option<&Path>) -> Result<LoadedAgent, String> {
         if !is_name(name) {
             return Err(format!("a name has up to {MOST_NAME} characters, and no control characters"));
         }
@@ -171,18 +176,27 @@ impl Raw {
                 known
             }
         };
+        let background = match self.background.unwrap_or_default() {
+            Value::Null => None,
+            background => {
+                let known = background.as_bool().or(background.as_str().and_then(|text| text.parse().ok()));
+                if known.is_none() {
+                    without_effect.push(format!("background: {}", one_line(&background.to_string(), 40)));
+                }
+                known
+            }
+        };
         without_effect.sort();
         let tools = self.tools.map(Names::list).filter(|names| !names.iter().any(|name| name == "*"));
-        Ok(AgentDefinition {
-            name: name.to_owned(),
-            description: one_line(&self.description.unwrap_or_default(), MOST_DESCRIPTION),
-            prompt,
-            tools,
-            disallowed_tools: self.disallowed_tools.map(Names::list).unwrap_or_default(),
-            model: self.model.filter(|model| !model.is_empty() && model != "inherit"),
-            permission_mode,
-            max_turns,
-            effort,
+        let description = one_line(&self.description.unwrap_or_default(), MOST_DESCRIPTION);
+        let mut definition = AgentDefinition::new(name, description, prompt);
+        definition.tools = tools;
+        definition.disallowed_tools = self.disallowed_tools.map(Names::list).unwrap_or_default();
+        definition.model = self.model.filter(|model| !model.is_empty() && model != "inherit");
+        (definition.permission_mode, definition.max_turns, definition.effort) = (permission_mode, max_turns, effort);
+        definition.background = background;
+        Ok(LoadedAgent {
+            definition,
             initial_prompt: self.initial_prompt.filter(|text| !text.trim().is_empty()),
             source,
             path: path.map(Path::to_path_buf),

@@ -1,48 +1,64 @@
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use windlass_types::Effort;
 
-fn flag(definition: &str) -> Result<AgentDefinition, AgentError> {
+fn flag(definition: &str) -> Result<LoadedAgent, AgentError> {
     Agents::parse(&format!("{{\"a\":{definition}}}")).unwrap().get("a").cloned()
 }
 
-fn markdown(text: &str) -> Option<Result<AgentDefinition, String>> {
+fn markdown(text: &str) -> Option<Result<LoadedAgent, String>> {
     parse::file(text, AgentSource::User, Path::new("/x.md")).map(|(_, agent)| agent)
 }
 
 /// The same definition as JSON fields and as the lines of a head.
 #[test]
 fn both_formats_say_the_same() {
-    type Check = fn(&AgentDefinition) -> bool;
-    let rows: [(&str, &str, Check); 20] = [
-        ("", "", |a| a.tools.is_none() && a.disallowed_tools.is_empty() && a.without_effect.is_empty()),
-        (r#","description":"Finds""#, "description: Finds", |a| a.description == "Finds"),
-        (r#","description":"a\nb""#, "description: |\n  a\n  b", |a| a.description == "a b"),
+    type Check = fn(&LoadedAgent) -> bool;
+    let rows: [(&str, &str, Check); 23] = [
+        ("", "", |a| {
+            a.definition.tools.is_none() && a.definition.disallowed_tools.is_empty() && a.without_effect.is_empty()
+        }),
+        (r#","description":"Finds""#, "description: Finds", |a| a.definition.description == "Finds"),
+        (r#","description":"a\nb""#, "description: |\n  a\n  b", |a| a.definition.description == "a b"),
         (r#","tools":["Read","mcp__s"]"#, "tools: Read, mcp__s", |a| {
-            a.tools.as_deref() == Some(&["Read".to_owned(), "mcp__s".to_owned()])
+            a.definition.tools.as_deref() == Some(&["Read".to_owned(), "mcp__s".to_owned()])
         }),
-        (r#","tools":"Read, Grep""#, "tools:\n  - Read\n  - Grep", |a| a.tools.as_ref().is_some_and(|t| t.len() == 2)),
-        (r#","tools":[]"#, "tools: []", |a| a.tools.as_deref() == Some(&[])),
-        (r#","tools":"""#, "tools:", |a| a.tools.as_deref() == Some(&[])),
-        (r#","tools":["*"]"#, "tools: '*'", |a| a.tools.is_none()),
+        (r#","tools":"Read, Grep""#, "tools:\n  - Read\n  - Grep", |a| {
+            a.definition.tools.as_ref().is_some_and(|t| t.len() == 2)
+        }),
+        (r#","tools":[]"#, "tools: []", |a| a.definition.tools.as_deref() == Some(&[])),
+        (r#","tools":"""#, "tools:", |a| a.definition.tools.as_deref() == Some(&[])),
+        (r#","tools":["*"]"#, "tools: '*'", |a| a.definition.tools.is_none()),
         (r#","disallowedTools":["Bash(rm *, x)","Edit"]"#, "disallowedTools: Bash(rm *, x), Edit", |a| {
-            a.disallowed_tools == ["Bash(rm *, x)", "Edit"]
+            a.definition.disallowed_tools == ["Bash(rm *, x)", "Edit"]
         }),
-        (r#","allowed-tools":"Read""#, "allowedTools: Read", |a| a.tools.as_ref().is_some_and(|t| t == &["Read"])),
-        (r#","disallowed-tools":"Read""#, "disallowed-tools: Read", |a| a.disallowed_tools == ["Read"]),
+        (r#","allowed-tools":"Read""#, "allowedTools: Read", |a| {
+            a.definition.tools.as_ref().is_some_and(|t| t == &["Read"])
+        }),
+        (r#","disallowed-tools":"Read""#, "disallowed-tools: Read", |a| a.definition.disallowed_tools == ["Read"]),
         (r#","permission-mode":"plan","max-turns":2"#, "permission-mode: plan\nmax-turns: 2", |a| {
-            a.permission_mode == Some(PermissionMode::Plan) && a.max_turns == Some(2)
+            a.definition.permission_mode == Some(PermissionMode::Plan) && a.definition.max_turns == Some(2)
         }),
-        (r#","model":"opus""#, "model: opus", |a| a.model.as_deref() == Some("opus")),
-        (r#","model":"inherit""#, "model: inherit", |a| a.model.is_none()),
-        (r#","permissionMode":"plan""#, "permissionMode: plan", |a| a.permission_mode == Some(PermissionMode::Plan)),
-        (r#","maxTurns":3"#, "maxTurns: 3", |a| a.max_turns == Some(3)),
-        (r#","effort":"low""#, "effort: low", |a| a.effort == Some(Effort::Low)),
-        (r#","effort":7"#, "effort: 7", |a| a.effort.is_none() && a.without_effect == ["effort: 7"]),
+        (r#","model":"opus""#, "model: opus", |a| a.definition.model.as_deref() == Some("opus")),
+        (r#","model":"inherit""#, "model: inherit", |a| a.definition.model.is_none()),
+        (r#","permissionMode":"plan""#, "permissionMode: plan", |a| {
+            a.definition.permission_mode == Some(PermissionMode::Plan)
+        }),
+        (r#","maxTurns":3"#, "maxTurns: 3", |a| a.definition.max_turns == Some(3)),
+        (r#","effort":"low""#, "effort: low", |a| a.definition.effort == Some(Effort::Low)),
+        (r#","effort":7"#, "effort: 7", |a| a.definition.effort.is_none() && a.without_effect == ["effort: 7"]),
+        (r#","background":true"#, "background: true", |a| a.definition.background == Some(true)),
+        (r#","background":"false""#, "background: false", |a| a.definition.background == Some(false)),
+        (r#","background":"later""#, "background: later", |a| {
+            a.definition.background.is_none() && a.without_effect == ["background: \"later\""]
+        }),
         (r#","initialPrompt":"Go""#, "initialPrompt: Go", |a| a.initial_prompt.as_deref() == Some("Go")),
-        (r#","hooks":{},"color":"red","memory":"user""#, "hooks:\n  Stop: x\ncolor: red\nmemory: user", |a| {
-            a.without_effect == ["hooks", "memory"]
-        }),
+        (
+            r#","hooks":{},"color":"red","isolation":"worktree""#,
+            "hooks:\n  Stop: x\ncolor: red\nisolation: worktree",
+            |a| a.without_effect == ["hooks", "isolation"],
+        ),
     ];
     for (json, head, check) in rows {
         let given = flag(&format!(r#"{{"prompt":"Do it."{json}}}"#)).unwrap();
@@ -101,7 +117,7 @@ fn an_agent_of_the_project_only_narrows_the_mode() {
         (Some(BypassPermissions), Default, BypassPermissions, Default),
     ] {
         let mut agent = flag(r#"{"prompt":"p"}"#).unwrap();
-        agent.permission_mode = wanted;
+        agent.definition.permission_mode = wanted;
         for (source, mode) in
             [(AgentSource::User, of_user), (AgentSource::Flags, of_user), (AgentSource::Project, of_project)]
         {
@@ -116,8 +132,8 @@ fn stronger_definitions_count_also_when_they_are_wrong() {
     let flags = Agents::parse(r#"{"a":{"prompt":"flags"},"b":{"prompt":"flags","tools":1}}"#).unwrap();
     let files = Agents::parse(r#"{"a":{"prompt":"file"},"b":{"prompt":"file"},"c":{"prompt":"file"}}"#).unwrap();
     let all = flags.or(files);
-    assert_eq!(all.get("a").unwrap().prompt, "flags");
-    assert_eq!(all.get("c").unwrap().prompt, "file");
+    assert_eq!(all.get("a").unwrap().definition.prompt, "flags");
+    assert_eq!(all.get("c").unwrap().definition.prompt, "file");
     assert!(matches!(all.get("b"), Err(AgentError::Unusable { .. })));
     assert_eq!(all.get("d").unwrap_err().to_string(), r#"there is no agent "d": there is a, c"#);
     assert_eq!(Agents::default().get("d").unwrap_err().to_string(), r#"there is no agent "d": there are none"#);
@@ -129,8 +145,8 @@ proptest! {
         text in "(---\n)?((name|tools|maxTurns|effort|permissionMode): ?)?(\\PC|\n){0,120}(\n---\n)?\\PC{0,20}"
     ) {
         if let Some(Ok(agent)) = markdown(&text) {
-            prop_assert!(!agent.name.is_empty() && !agent.prompt.trim().is_empty());
-            prop_assert!(agent.description.chars().count() <= 1_536);
+            prop_assert!(!agent.name().is_empty() && !agent.definition.prompt.trim().is_empty());
+            prop_assert!(agent.definition.description.chars().count() <= 1_536);
         }
     }
 
@@ -141,7 +157,7 @@ proptest! {
         let agents = Agents::parse(&definition.to_string()).unwrap();
         let agent = agents.get("a").unwrap();
         // A restriction is never lost, but for the one word that means none.
-        prop_assert!(agent.tools.is_some() || tools.contains('*'));
+        prop_assert!(agent.definition.tools.is_some() || tools.contains('*'));
     }
 }
 
@@ -166,7 +182,7 @@ fn ground() -> (tempfile::TempDir, PathBuf, Places) {
 }
 
 fn prompts(agents: &Agents) -> BTreeMap<&str, &str> {
-    agents.agents.iter().map(|agent| (agent.name.as_str(), agent.prompt.as_str())).collect()
+    agents.agents.iter().map(|agent| (agent.name(), agent.definition.prompt.as_str())).collect()
 }
 
 #[test]

@@ -67,7 +67,10 @@ fn a_plugin_brings_its_components_under_its_name() {
     assert_eq!(plugin.commands[1].source.to_string(), "plugin");
     let agents = plugins.agents();
     let agent = agents.get("tool-kit:finder").unwrap();
-    assert_eq!((agent.prompt.as_str(), agent.description.as_str()), (&*format!("Find in {root}."), "Finds"));
+    assert_eq!(
+        (agent.definition.prompt.as_str(), agent.definition.description.as_str()),
+        (&*format!("Find in {root}."), "Finds")
+    );
     let server = plugins.servers().next().unwrap();
     assert_eq!(server.name, "plugin:tool-kit:db");
     assert_eq!(server.document(), r#"{"mcpServers":{"plugin:tool-kit:db":{"command":"${CLAUDE_PLUGIN_ROOT}/db"}}}"#);
@@ -174,7 +177,7 @@ fn components_are_where_the_manifest_says() {
     let plugins = world.load(&["p"]);
     assert_eq!(plugins.errors, []);
     assert_eq!(names(plugins.commands()), ["p:one", "p:x"]);
-    assert_eq!(plugins.agents().agents.iter().map(|agent| &*agent.name).collect::<Vec<_>>(), ["p:a"]);
+    assert_eq!(plugins.agents().agents.iter().map(|agent| agent.name().to_owned()).collect::<Vec<_>>(), ["p:a"]);
     let servers: Vec<_> = plugins.servers().map(|server| (&*server.name, server.config.as_str())).collect();
     let config = |text: &str| format!(r#"{{"command":"{text}"}}"#);
     assert_eq!(
@@ -328,10 +331,13 @@ fn agents_of_plugins_cannot_widen_anything() {
     let agents = plugins.agents();
     let wide = agents.get("p:wide").unwrap();
     assert_eq!(
-        (wide.permission_mode, wide.without_effect.as_slice()),
+        (wide.definition.permission_mode, wide.without_effect.as_slice()),
         (None, ["hooks", "mcpServers", "permissionMode"].map(str::to_owned).as_slice())
     );
-    assert_eq!((wide.tools.as_deref(), wide.source.to_string()), (Some(&["Read".to_owned()][..]), "plugin".to_owned()));
+    assert_eq!(
+        (wide.definition.tools.as_deref(), wide.source.to_string()),
+        (Some(&["Read".to_owned()][..]), "plugin".to_owned())
+    );
     assert!(agents.get("p:deep:named").is_ok());
     assert!(matches!(agents.get("p:broken"), Err(AgentError::Unusable { .. })));
     assert_eq!(plugins.errors.len(), 3, "{:?}", plugins.errors);
