@@ -26,6 +26,7 @@
 //! - [`coding_tools`]: Read, Write, Edit, MultiEdit, Glob, Grep, Bash, TaskStop, TodoWrite.
 //! - [`Tool`], [`tool_fn`]: your own tools.
 //! - `.output::<T>()`: the run ends with a value of a type, see [`Query::output`].
+//! - [`Subagents`]: agents that the model can give tasks to.
 //! - [`Permissions`]: rules, modes, and who is asked. Without any, the agent may
 //!   only read inside its workspace.
 //! - [`Hook`]: your code at fixed points of a run.
@@ -84,6 +85,7 @@ pub use windlass_session::{
     Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints, FileChange, NotRestored,
     NotRestoredKind, Rewind, RewindOptions, RewoundFile, SessionStore, SessionSummary,
 };
+pub use windlass_subagent::{AgentDefinition, Subagents};
 pub use windlass_tool::{
     Annotations, Cancel, DynTool, IntoToolOutput, Permit, Tool, ToolCheck, ToolCx, ToolError, ToolOutput, ToolSet,
     schemars, tool_fn, tool_fn_with,
@@ -123,6 +125,7 @@ pub mod crates {
     pub use windlass_runtime as runtime;
     pub use windlass_session as session;
     pub use windlass_store as store;
+    pub use windlass_subagent as subagent;
     pub use windlass_tool as tool;
     pub use windlass_tools as tools;
     pub use windlass_types as types;

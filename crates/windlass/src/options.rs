@@ -10,6 +10,7 @@ use windlass_hook::Hook;
 use windlass_model::ModelProvider;
 use windlass_runtime::{Limits, UnpricedModels};
 use windlass_session::{Checkpoints, SessionStore};
+use windlass_subagent::Subagents;
 use windlass_tool::{DynTool, OnlyTools, Process, Workspace};
 use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, PermissionMode, Thinking};
 
@@ -22,6 +23,7 @@ pub struct Options {
     pub(crate) fallback_model: Option<String>,
     pub(crate) toolkit: Toolkit,
     pub(crate) only_tools: OnlyTools,
+    pub(crate) subagents: Option<Subagents>,
     pub(crate) permissions: Permissions,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) cwd: Option<PathBuf>,
@@ -60,6 +62,7 @@ impl Default for Options {
             fallback_model: None,
             toolkit: Toolkit::default(),
             only_tools: OnlyTools::default(),
+            subagents: None,
             permissions: Permissions::default(),
             hooks: Vec::new(),
             cwd: None,
@@ -148,6 +151,26 @@ macro_rules! option_methods {
             /// Default: all.
             pub fn only_tools<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
                 self.options.only_tools.and(names.into_iter().map(Into::into).collect());
+                self
+            }
+
+            /// Lets the model give tasks to agents below it, through the tool `Agent`:
+            /// [`Subagents::new`](crate::Subagents::new) are the built-in ones, to which own ones can be added. An agent
+            /// has a conversation of its own. It shares tools, hooks, budget and whoever answers permission requests,
+            /// and may never do more than the agent above it; its events come under its own
+            /// [`AgentPath`](crate::AgentPath). Default: no agents.
+            ///
+            /// ```
+            /// use windlass::{AgentDefinition, Subagents, coding_tools, query};
+            ///
+            /// let reviewer = AgentDefinition::new("reviewer", "Reviews a change.", "You review changes: …")
+            ///     .with_tools(["Read", "Grep", "Bash"]);
+            /// let query = query("Fix the bug, then let the reviewer look at it")
+            ///     .tools(coding_tools("."))
+            ///     .subagents(Subagents::new().with(reviewer));
+            /// ```
+            pub fn subagents(mut self, agents: Subagents) -> Self {
+                self.options.subagents = Some(agents);
                 self
             }
 

@@ -96,7 +96,8 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
     // The model may read back what was kept for it.
     let rule = format!("Read(/{}/**)", artifacts.as_ref().unwrap_or(&scratch).display());
     let _ = policy.add_rules(windlass_types::RuleSource::Session, Behavior::Allow, &[rule], &cwd);
-    let tools = tools(&options, &policy)?;
+    let surroundings = environment(&cwd, &options.additional_directories);
+    let tools = tools(&options, &policy, &surroundings)?;
     #[cfg(feature = "mcp")]
     let (tools, mcp) = match options.mcp.clone() {
         Some(servers) => {
@@ -107,7 +108,7 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
     };
     let mut machine = MachineConfig::new(id.clone(), ids.bits(), main_model(&options, &*provider), policy, cwd.clone());
     machine.fallback = options.fallback_model.as_deref().map(|name| profile(&*provider, name));
-    machine.system = options.system_prompt.sections(&environment(&cwd, &options.additional_directories));
+    machine.system = options.system_prompt.sections(&surroundings);
     machine.tools = tools.specs();
     machine.thinking = options.thinking;
     machine.effort = options.effort;
@@ -192,7 +193,7 @@ fn policy(options: &Options, cwd: &Path, notices: &mut Vec<String>) -> Result<Po
 /// The tools that the model is offered: those that were chosen and that no rule denies as a whole,
 /// without those that are a question where nobody can be asked, and the one that
 /// takes its structured output.
-fn tools(options: &Options, policy: &Policy) -> Result<ToolSet, Error> {
+fn tools(options: &Options, policy: &Policy, surroundings: &str) -> Result<ToolSet, Error> {
     let can_ask = options.permissions.can_use_tool.is_some();
     let is_offered = |tool: &&Arc<dyn DynTool>| {
         let name = tool.spec().name;
@@ -200,7 +201,9 @@ fn tools(options: &Options, policy: &Policy) -> Result<ToolSet, Error> {
             && options.only_tools.keeps(&name)
             && !policy.is_hidden(&name)
     };
-    let mut offered: Vec<Arc<dyn DynTool>> = options.toolkit.tools.iter().filter(is_offered).cloned().collect();
+    let agents = options.subagents.clone().map(|agents| agents.environment(surroundings).tool() as Arc<dyn DynTool>);
+    let mut offered: Vec<Arc<dyn DynTool>> =
+        options.toolkit.tools.iter().chain(&agents).filter(is_offered).cloned().collect();
     if let Some(schema) = &options.output_schema {
         offered.push(Arc::new(StructuredOutput::new(schema.clone())?));
     }
