@@ -61,7 +61,7 @@ pub use error::ClientError;
 pub use handle::ClientHandle;
 pub use message::{
     AssistantMessage, Init, Message, OtherMessage, RateLimitMessage, ResultMessage, StreamEvent, SystemMessage,
-    UserMessage,
+    TaskMessage, TaskNotification, TaskProgress, TaskStarted, UserMessage,
 };
 pub use options::ClientOptions;
 pub use program::Program;

@@ -1,7 +1,7 @@
 //! Work that goes on after the call that began it.
 
 use crate::{TaskId, ToolUseId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// What kind of work a task is.
@@ -75,7 +75,8 @@ impl TaskInfo {
 }
 
 /// What an agent used until now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct TaskUsage {
     /// Tokens that its model read and wrote, over all calls.

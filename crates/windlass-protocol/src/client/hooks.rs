@@ -10,15 +10,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_hook::{Hook, HookContext, Hooks, Interest};
-use windlass_types::{HookCall, HookEventName, JsonText, SessionId};
+use windlass_types::{AgentIdentity, HookCall, HookEventName, JsonText, SessionId};
 
-const EVENTS: [HookEventName; 9] = [
+const EVENTS: [HookEventName; 11] = [
     HookEventName::PreToolUse,
     HookEventName::PermissionRequest,
     HookEventName::PostToolUse,
     HookEventName::PostToolUseFailure,
     HookEventName::UserPromptSubmit,
     HookEventName::Stop,
+    HookEventName::SubagentStart,
+    HookEventName::SubagentStop,
     HookEventName::PreCompact,
     HookEventName::SessionStart,
     HookEventName::SessionEnd,
@@ -74,7 +76,8 @@ impl HookCallbacks {
         let Callback { input } = body.to()?;
         let context: Context = input.to()?;
         let call = input.to::<Input>()?.into_call(&input)?;
-        let cx = HookContext::new(SessionId::from(context.session_id), context.cwd);
+        let agent = context.agent_id.map(|id| AgentIdentity::new(id.into(), context.agent_type.unwrap_or_default()));
+        let cx = HookContext::new(SessionId::from(context.session_id), context.cwd).with_agent(agent);
         let outcome = self.hooks.run(&cx, &call).await;
         for (hook, error) in &outcome.failures {
             tracing::warn!(hook, error, "a hook failed");
@@ -105,6 +108,10 @@ struct Context {
     session_id: String,
     #[serde(default)]
     cwd: PathBuf,
+    #[serde(default)]
+    agent_id: Option<String>,
+    #[serde(default)]
+    agent_type: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -133,6 +140,10 @@ struct Input {
     #[serde(default)]
     last_assistant_message: Option<String>,
     #[serde(default)]
+    agent_id: Option<String>,
+    #[serde(default)]
+    agent_type: Option<String>,
+    #[serde(default)]
     trigger: String,
     #[serde(default)]
     custom_instructions: Option<String>,
@@ -150,6 +161,10 @@ impl Input {
         let tool_use_id = self.tool_use_id.into();
         let tool_input = || self.tool_input.ok_or_else(|| Failure::new(format!("there is no tool_input: {whole}")));
         let duration_ms = self.duration_ms;
+        let agent = || {
+            let id = self.agent_id.ok_or_else(|| Failure::new(format!("there is no agent_id: {whole}")))?;
+            Ok::<_, Failure>(AgentIdentity::new(id.into(), self.agent_type.unwrap_or_default()))
+        };
         Ok(match event {
             HookEventName::PreToolUse => HookCall::PreToolUse { tool_name, tool_input: tool_input()?, tool_use_id },
             HookEventName::PermissionRequest => HookCall::PermissionRequest {
@@ -179,6 +194,12 @@ impl Input {
             }
             HookEventName::UserPromptSubmit => HookCall::UserPromptSubmit { prompt: self.prompt },
             HookEventName::Stop => HookCall::Stop {
+                stop_hook_active: self.stop_hook_active,
+                last_assistant_message: self.last_assistant_message.unwrap_or_default(),
+            },
+            HookEventName::SubagentStart => HookCall::SubagentStart(agent()?),
+            HookEventName::SubagentStop => HookCall::SubagentStop {
+                agent: agent()?,
                 stop_hook_active: self.stop_hook_active,
                 last_assistant_message: self.last_assistant_message.unwrap_or_default(),
             },

@@ -1,10 +1,13 @@
 //! What comes from the other side, typed as far as it is known.
 
 mod read;
+mod task;
+
+pub use task::{TaskMessage, TaskNotification, TaskProgress, TaskStarted};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use windlass_types::{ContentBlock, JsonError, JsonText, RateLimit, Usage};
+use windlass_types::{AgentIdentity, ContentBlock, JsonError, JsonText, RateLimit, Usage};
 
 /// A message of the other side. Each kind keeps its line as it came, so that
 /// fields and subtypes that are not known here are never lost.
@@ -73,6 +76,8 @@ pub struct AssistantMessage {
     pub model: String,
     /// The tool use whose agent said it; nothing for the main one.
     pub parent_tool_use_id: Option<String>,
+    /// The agent that said it, if the other side names it; nothing for the main one.
+    pub agent: Option<AgentIdentity>,
     /// What kind of failure it tells of, such as `rate_limit`, if it does.
     pub error: Option<String>,
     /// The session.
@@ -89,6 +94,8 @@ pub struct UserMessage {
     pub content: Vec<ContentBlock>,
     /// The tool use whose agent it belongs to; nothing for the main one.
     pub parent_tool_use_id: Option<String>,
+    /// The agent that it belongs to, if the other side names it; nothing for the main one.
+    pub agent: Option<AgentIdentity>,
     /// The result as data, if the tool gave some.
     pub tool_use_result: Option<JsonText>,
     /// The session.

@@ -78,7 +78,8 @@ impl ClientOptions {
     /// process. Without it, what would ask is denied.
     ///
     /// The [`digest`](windlass_types::PermissionRequest::digest) of a request names the question, not
-    /// the exact call, which does not travel.
+    /// the exact call, which does not travel. Of an agent below the main one, the id does, and neither its type nor
+    /// its path: the type is empty, the path of one step that is the id.
     pub fn can_use_tool(mut self, answer: impl CanUseTool) -> Self {
         self.can_use_tool = Some(Arc::new(answer));
         self

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use windlass_permission::CanUseTool;
 use windlass_types::{
-    AgentPath, Behavior, CallDigest, Decision, DecisionReason, JsonText, MatchedRule, PermissionAnswer,
+    AgentIdentity, AgentPath, Behavior, CallDigest, Decision, DecisionReason, JsonText, MatchedRule, PermissionAnswer,
     PermissionRequest, PermissionUpdate, RuleSource, ToolUse, ToolUseId,
 };
 
@@ -105,7 +105,8 @@ impl Question {
         let call = ToolUse::new(self.tool_use_id, self.tool_name, self.input);
         let mut request = PermissionRequest::new(call, title, decision, CallDigest::new(id));
         if let Some(agent) = self.agent_id {
-            request.agent = AgentPath::default().child(ToolUseId::from(agent));
+            request.agent = AgentPath::default().child(ToolUseId::from(agent.clone()));
+            request.identity = Some(AgentIdentity::new(agent.into(), String::new()));
         }
         request
     }

@@ -2,7 +2,7 @@ use super::*;
 use async_trait::async_trait;
 use windlass_hook::{
     HookError, PermissionRequestAction, PermissionRequestEvent, PostToolUse, PostToolUseAction, PreToolUse,
-    PreToolUseAction,
+    PreToolUseAction, SessionStartAction, StopAction, SubagentStart, SubagentStop,
 };
 use windlass_types::PermissionAnswer;
 
@@ -32,6 +32,14 @@ impl Hook for Guard {
         assert_eq!(event.suggestions.len(), 1);
         let answer = PermissionAnswer::Allow { updated_input: None, updates: event.suggestions.clone() };
         Ok(PermissionRequestAction::Answer(answer))
+    }
+
+    async fn subagent_start(&self, event: &SubagentStart) -> Result<SessionStartAction, HookError> {
+        Ok(SessionStartAction::AddContext(format!("{} {}", event.agent.id, event.agent.agent_type)))
+    }
+
+    async fn subagent_stop(&self, event: &SubagentStop) -> Result<StopAction, HookError> {
+        Ok(StopAction::KeepGoing { feedback: format!("{} {}", event.agent.id, event.last_assistant_message) })
     }
 
     async fn post_tool_use(&self, _: &PostToolUse) -> Result<PostToolUseAction, HookError> {
@@ -77,6 +85,8 @@ async fn what_hooks_say_is_written_exactly() {
         Interest::tools(HookEventName::PreToolUse, ["act"]),
         Interest::all(HookEventName::PermissionRequest),
         Interest::all(HookEventName::PostToolUse),
+        Interest::all(HookEventName::SubagentStart),
+        Interest::all(HookEventName::SubagentStop),
     ]]);
     for (input, expected) in [
         (
@@ -99,6 +109,14 @@ async fn what_hooks_say_is_written_exactly() {
         (
             r#""PostToolUse","tool_name":"act","tool_input":{}"#,
             r#"{"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"more"}}"#,
+        ),
+        (
+            r#""SubagentStart","agent_id":"a1","agent_type":"Explore""#,
+            r#"{"hookSpecificOutput":{"hookEventName":"SubagentStart","additionalContext":"a1 Explore"}}"#,
+        ),
+        (
+            r#""SubagentStop","agent_id":"a1","last_assistant_message":"Done.""#,
+            r#"{"decision":"block","reason":"a1 Done."}"#,
         ),
     ] {
         let body = format!(r#"{{"subtype":"hook_callback","input":{{"hook_event_name":{input}}}}}"#);

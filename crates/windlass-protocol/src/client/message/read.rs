@@ -4,7 +4,7 @@ use super::{
     AssistantMessage, Message, OtherMessage, RateLimitMessage, ResultMessage, StreamEvent, SystemMessage, UserMessage,
 };
 use serde::Deserialize;
-use windlass_types::{ContentBlock, JsonText, RateLimit, Utilization};
+use windlass_types::{AgentIdentity, ContentBlock, JsonText, RateLimit, Utilization};
 
 #[derive(Deserialize)]
 struct Fields {
@@ -16,6 +16,10 @@ struct Fields {
     session_id: Option<String>,
     #[serde(default)]
     parent_tool_use_id: Option<String>,
+    #[serde(default)]
+    agent_id: Option<String>,
+    #[serde(default)]
+    subagent_type: Option<String>,
     #[serde(default)]
     message: Option<JsonText>,
     #[serde(default)]
@@ -110,12 +114,19 @@ impl Fields {
         Some(Message::System(SystemMessage { subtype: self.subtype?, session_id, raw: raw.clone() }))
     }
 
+    fn agent(&self) -> Option<AgentIdentity> {
+        let agent_type = self.subagent_type.clone().unwrap_or_default();
+        self.agent_id.clone().map(|id| AgentIdentity::new(id.into(), agent_type))
+    }
+
     fn assistant(self, raw: &JsonText) -> Option<Message> {
+        let agent = self.agent();
         let inner: Inner = self.message?.to().ok()?;
         Some(Message::Assistant(AssistantMessage {
             content: blocks(&inner.content)?,
             model: inner.model.unwrap_or_default(),
             parent_tool_use_id: self.parent_tool_use_id,
+            agent,
             error: self.error.and_then(|error| error.to().ok()),
             session_id: self.session_id.unwrap_or_default(),
             raw: raw.clone(),
@@ -123,10 +134,12 @@ impl Fields {
     }
 
     fn user(self, raw: &JsonText) -> Option<Message> {
+        let agent = self.agent();
         let inner: Inner = self.message?.to().ok()?;
         Some(Message::User(UserMessage {
             content: blocks(&inner.content)?,
             parent_tool_use_id: self.parent_tool_use_id,
+            agent,
             tool_use_result: self.tool_use_result,
             session_id: self.session_id.unwrap_or_default(),
             raw: raw.clone(),

@@ -1,5 +1,5 @@
 use super::*;
-use windlass_types::{RateLimitKind, RateLimitStatus, Utilization};
+use windlass_types::{RateLimitKind, RateLimitStatus, TaskUsage, Utilization};
 
 fn read(line: &str) -> Message {
     let message = Message::read(JsonText::parse(line).unwrap());
@@ -92,4 +92,41 @@ fn an_allowance_is_read_as_far_as_it_can_be() {
         limit(r#"{"status":"allowed","resetsAt":"soon","rateLimitType":5,"utilization":-1,"isUsingOverage":"no"}"#),
         RateLimit::new(RateLimitStatus::Allowed)
     );
+}
+
+#[test]
+fn agents_and_work_in_the_background_are_typed() {
+    let of_agent = r#""message":{"content":"x"},"parent_tool_use_id":"t0","agent_id":"a1","subagent_type":"Explore""#;
+    let (Message::Assistant(said), Message::User(told)) =
+        (read(&format!(r#"{{"type":"assistant",{of_agent}}}"#)), read(&format!(r#"{{"type":"user",{of_agent}}}"#)))
+    else {
+        panic!("not messages of an agent")
+    };
+    assert_eq!(said.agent, Some(AgentIdentity::new("a1".into(), "Explore")));
+    assert_eq!((told.agent, told.parent_tool_use_id), (said.agent, said.parent_tool_use_id));
+
+    let task = |fields: &str| {
+        let Message::System(system) = read(&format!(r#"{{"type":"system","task_id":"a1",{fields}}}"#)) else {
+            panic!("{fields}")
+        };
+        system.task()
+    };
+    let Some(TaskMessage::Started(started)) =
+        task(r#""subtype":"task_started","description":"Look","task_type":"local_agent","subagent_type":"Explore""#)
+    else {
+        panic!("not a start")
+    };
+    assert_eq!((started.task_id.as_str(), started.subagent_type.as_deref()), ("a1", Some("Explore")));
+    let usage = r#""usage":{"total_tokens":900,"tool_uses":3,"duration_ms":4100,"new":1}"#;
+    let progress = format!(r#""subtype":"task_progress","description":"Look",{usage},"last_tool_name":"Read""#);
+    let Some(TaskMessage::Progress(progress)) = task(&progress) else { panic!("not progress") };
+    assert_eq!((progress.usage, progress.last_tool_name.as_deref()), (TaskUsage::new(900, 3, 4_100), Some("Read")));
+    let ended =
+        format!(r#""subtype":"task_notification","status":"completed","output_file":"","summary":"ok",{usage}"#);
+    let Some(TaskMessage::Ended(ended)) = task(&ended) else { panic!("not an end") };
+    assert_eq!((ended.status.as_str(), ended.usage), ("completed", Some(TaskUsage::new(900, 3, 4_100))));
+    // What lacks something, and what is about something else.
+    for other in [r#""subtype":"task_progress","description":"Look""#, r#""subtype":"status""#] {
+        assert_eq!(task(other), None, "{other}");
+    }
 }
