@@ -8,6 +8,7 @@
 
 use crate::machine::Phase;
 use crate::{Effect, EffectId, Machine, Prompt, PromptKind};
+use windlass_context::unusable_media;
 use windlass_types::{
     ContentBlock, Continuation, EntryId, EventKind, HookCall, HookEventName, HookOutcome, Outcome, Steered, SteeredFate,
 };
@@ -58,6 +59,9 @@ pub(crate) enum SafePoint {
 impl Machine {
     /// The user's message for the run that goes on.
     pub(crate) fn steer(&mut self, prompt: Prompt, returns: bool) {
+        if let Some(reason) = unusable_media(&prompt.content) {
+            return self.became(prompt.id, SteeredFate::Blocked { reason }, None);
+        }
         let joins = self.run.is_some() && prompt.kind == PromptKind::Query;
         if joins && self.deferred == 0 {
             self.steered.push_back(Said { prompt, returns, gate: Gate::Unasked });

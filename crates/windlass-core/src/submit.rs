@@ -4,7 +4,7 @@
 use crate::machine::Phase;
 use crate::steering::SafePoint;
 use crate::{Effect, EffectId, Machine, Prompt, PromptKind};
-use windlass_context::{reminder, runtime_text};
+use windlass_context::{reminder, runtime_text, unusable_media};
 use windlass_types::{
     ContentBlock, Continuation, EventKind, HookCall, HookEventName, HookOutcome, ModelErrorKind, Outcome,
     RunFailureKind, RunStarted, ToolUseId,
@@ -58,6 +58,9 @@ impl Machine {
 
     /// The prompt enters the conversation.
     fn accept(&mut self, prompt: Prompt) {
+        if let Some(problem) = unusable_media(&prompt.content) {
+            return self.fail(RunFailureKind::Model(ModelErrorKind::InvalidRequest), problem);
+        }
         let asks = prompt.kind == PromptKind::Query;
         let mut entries = vec![self.record_prompt(prompt)];
         entries.extend(self.take_context());

@@ -31,7 +31,7 @@ pub enum SteeredFate {
         /// Its entry in the log: the id that it was sent with, if that could be used.
         entry: EntryId,
     },
-    /// Hooks kept it out of the conversation; the run goes on.
+    /// It is kept out of the conversation, by hooks or because no provider takes what is in it; the run goes on.
     Blocked {
         /// What they said.
         reason: String,

@@ -6,10 +6,10 @@ use crate::sequences::{call, is_ask, is_run, sim, text};
 use crate::sim::{Going, config};
 use crate::tools;
 use std::sync::Arc;
-use windlass_core::Input;
+use windlass_core::{Input, Prompt};
 use windlass_types::{
-    Behavior, HookEventName, HookOutcome, HookVerdict, JsonText, PermissionAnswer, PermissionMode, PermissionUpdate,
-    ToolSpec, UpdateDestination,
+    Behavior, ContentBlock, HookEventName, HookOutcome, HookVerdict, ImageSource, JsonText, PermissionAnswer,
+    PermissionMode, PermissionUpdate, ToolSpec, UpdateDestination,
 };
 
 fn is_append(going: &Going) -> bool {
@@ -121,4 +121,28 @@ fn an_answer_about_a_tool_says_nothing_of_another_one_of_its_name() {
         sim.play_except(is_run);
         assert_eq!(runs(&sim).len(), 1);
     }
+}
+
+/// What no provider takes would be refused again with every later request: it does not enter the conversation,
+/// neither as a prompt nor in a run that goes on.
+#[test]
+fn an_image_that_cannot_be_sent_stays_outside() {
+    let image = || ContentBlock::Image {
+        source: ImageSource::Base64 { media_type: "image/png".to_owned(), data: "not base64!".to_owned() },
+    };
+    let mut sim = sim(config(), &[&[call("t1", "Net", "")], &[text("Done.")]]);
+    sim.play_except(is_run);
+    sim.input(Input::Steer(Prompt::new(vec![image()])));
+    sim.play();
+    let messages = sim.machine.state().transcript().len();
+    sim.input(Input::Prompt(Prompt::new(vec![text("see"), image()])));
+    sim.play();
+    assert_eq!(sim.machine.state().transcript().len(), messages);
+    assert_eq!(sim.requests.len(), 2);
+    let told = render(&sim.events);
+    assert!(
+        format!("{:?}", sim.events).contains("Blocked { reason: \"An image of the prompt is not valid base64"),
+        "{told}"
+    );
+    assert!(told.trim_end().ends_with("run failed (Model(InvalidRequest))"), "{told}");
 }
