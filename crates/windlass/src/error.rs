@@ -52,6 +52,14 @@ pub enum Error {
         "there is no place for sessions: set WINDLASS_HOME or HOME to an absolute path, or give one with `Home::new`"
     )]
     NoHome,
+    /// A variable names a home that is not absolute.
+    #[error("{variable} is {value:?}, and must be an absolute path")]
+    RelativeHome {
+        /// The variable.
+        variable: &'static str,
+        /// What it says.
+        value: String,
+    },
     /// A session was to be resumed, but there is no place where it could be.
     #[error("a session can only be resumed from a store: call `.persist(Home::from_env()?)`")]
     NoStore,

@@ -31,19 +31,23 @@ impl Home {
 
     /// `WINDLASS_HOME`, else `CLAUDE_CONFIG_DIR`, else `~/.claude` when
     /// `CLAUDE_CODE_ENTRYPOINT` begins with `sdk-` (the official SDKs look for
-    /// sessions there), else `~/.windlass`. Paths that are not absolute do not count. Sessions of `~/.claude` can be
+    /// sessions there), else `~/.windlass`. An empty variable counts as none. Sessions of `~/.claude` can be
     /// resumed from any of them.
     ///
     /// # Errors
-    /// No variable names one.
+    /// No variable names one, or one of the first two names a path that is not absolute.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         // A relative one would put sessions wherever the program happens to start.
+        let named = |variable: &'static str| match lookup(variable).filter(|value| !value.is_empty()) {
+            Some(value) if !Path::new(&value).is_absolute() => Err(Error::RelativeHome { variable, value }),
+            value => Ok(value.map(PathBuf::from)),
+        };
         let set = |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let user = set("HOME").or_else(|| set("USERPROFILE"));
         let claude = user.as_ref().map(|user| user.join(".claude"));
         let from_sdk = lookup("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry.starts_with("sdk-"));
-        let root = set("WINDLASS_HOME")
-            .or_else(|| set("CLAUDE_CONFIG_DIR"))
+        let root = named("WINDLASS_HOME")?
+            .or(named("CLAUDE_CONFIG_DIR")?)
             .or_else(|| claude.clone().filter(|_| from_sdk))
             .or_else(|| user.map(|user| user.join(".windlass")))
             .ok_or(Error::NoHome)?;
@@ -85,7 +89,10 @@ mod tests {
         assert_eq!(home(&[("HOME", "/u"), ("CLAUDE_CONFIG_DIR", "/c")]), Some("/c".into()));
         assert_eq!(home(&[("HOME", "/u"), ("CLAUDE_CONFIG_DIR", "/c"), ("WINDLASS_HOME", "/w")]), Some("/w".into()));
         assert_eq!(home(&[("HOME", "/u"), ("WINDLASS_HOME", "")]), Some("/u/.windlass".into()));
-        assert_eq!(home(&[("HOME", "/u"), ("WINDLASS_HOME", "rel")]), Some("/u/.windlass".into()));
+        assert_eq!(home(&[("HOME", "/u"), ("WINDLASS_HOME", "rel")]), None);
+        assert_eq!(home(&[("HOME", "/u"), ("CLAUDE_CONFIG_DIR", "./c")]), None);
+        let error = Home::from_lookup(|name| (name == "WINDLASS_HOME").then(|| "rel".to_owned())).unwrap_err();
+        assert_eq!(error.to_string(), "WINDLASS_HOME is \"rel\", and must be an absolute path");
         assert_eq!(home(&[("HOME", "rel")]), None);
     }
 }
