@@ -30,6 +30,7 @@
 //! - [`Permissions`]: rules, modes, and who is asked. Without any, the agent may
 //!   only read inside its workspace.
 //! - [`Hook`]: your code at fixed points of a run.
+//! - [`load_plugins`]: directories that bring commands, agents and MCP servers.
 //! - [`Home`]: where sessions are kept, so that they survive a crash and can be
 //!   resumed. Without it nothing is written. With `.file_checkpoints(true)` files can be rewound to any prompt.
 //!
@@ -47,6 +48,8 @@ mod options;
 mod permissions;
 mod query;
 mod resume;
+#[cfg(feature = "mcp")]
+mod servers;
 mod session;
 mod toolkit;
 
@@ -56,6 +59,8 @@ pub use options::Options;
 pub use permissions::Permissions;
 pub use query::{Query, Run, query};
 pub use resume::Resume;
+#[cfg(feature = "mcp")]
+pub use servers::server_config;
 pub use session::{PromptInput, SessionBuilder, session};
 pub use toolkit::{Toolkit, coding_tools};
 
@@ -78,6 +83,7 @@ pub use windlass_mcp::{
 };
 pub use windlass_model::{ModelError, ModelProvider, Recorder, Replayer, Script, ScriptedModel, ScriptedTurn};
 pub use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
+pub use windlass_project::{Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, load_plugins};
 pub use windlass_runtime::{
     EventStream, ModelProfile, OpenError, Prompt, RewindError, Session, SessionError, SessionHandle, UnpricedModels,
 };

@@ -16,6 +16,7 @@ mod control;
 mod host;
 mod mcp;
 mod messages;
+mod plugins;
 mod rewind;
 mod storms;
 mod world;

@@ -5,8 +5,9 @@
 use super::HostServers;
 use std::collections::BTreeMap;
 use std::sync::{MutexGuard, PoisonError};
-use windlass::crates::mcp::{McpError, McpServerConfig, McpTransport, parse_config};
+use windlass::crates::mcp::McpError;
 use windlass::crates::project::{LeftOutServer, Plugins, ServerDefinition, ServerScope, Servers};
+use windlass::server_config;
 use windlass_protocol::{McpControlError, McpStatus};
 
 /// The servers of files.
@@ -68,7 +69,8 @@ impl HostServers {
     }
 
     fn begin_file(&self, server: ServerDefinition) {
-        let added = config(&server).and_then(|config| match self.servers.add(&server.name, config) {
+        let config = server_config(&server, |name| std::env::var(name).ok()).map_err(|error| error.to_string());
+        let added = config.and_then(|config| match self.servers.add(&server.name, config) {
             Ok(()) => Ok(true),
             // One of the command line or the host has the name.
             Err(McpError::Duplicate { .. }) => Ok(false),
@@ -168,22 +170,4 @@ impl HostServers {
 
 fn said(server: &ServerDefinition, why: &str) -> String {
     format!("the MCP server {:?} of {} is not started: {why}", server.name, server.path.display())
-}
-
-/// How a server is reached.
-fn config(server: &ServerDefinition) -> Result<McpServerConfig, String> {
-    let lookup = |name: &str| server.variable(name, |name| std::env::var(name).ok());
-    let read = parse_config(&server.document(), lookup).map_err(|error| error.to_string())?;
-    let (_, config) = read.into_iter().next().ok_or("it is not there")?;
-    let mut config = config.map_err(|error| error.to_string())?.source(server.scope.as_str());
-    match &mut config.transport {
-        McpTransport::InProcess(_) => return Err("a file cannot bring a server that is inside the host".to_owned()),
-        McpTransport::Stdio { env, .. } => {
-            for (name, value) in server.environment() {
-                env.entry(name.to_owned()).or_insert(value);
-            }
-        }
-        _ => {}
-    }
-    Ok(config)
 }
