@@ -1,5 +1,6 @@
 //! A copy of the session's log for the host, line by line.
 
+mod agent;
 mod batch;
 #[cfg(test)]
 mod tests;
@@ -22,8 +23,12 @@ const LONGEST_LINE: usize = 1024 * 1024 - 1;
 /// How long lines are collected while a run goes on.
 const CADENCE: Duration = Duration::from_millis(100);
 
-/// Hands the host every line of the session's log, once it is durable: in order,
-/// none twice, and those of a run before its result. Cheap to clone.
+/// Hands the host every line of the session's log, and of those of its agents,
+/// once it is durable: in order, none twice, and those of a run before its
+/// result. Cheap to clone.
+///
+/// What is kept beside the log of an agent comes before its first line, as an
+/// `agent_metadata` entry.
 ///
 /// The log itself is the queue: lines are read from the file when there is room
 /// for them, so a host that does not read costs no memory, and whatever the
@@ -54,6 +59,10 @@ struct Log {
     file: Option<Arc<File>>,
     sent: u64,
     durable: u64,
+    /// Whether it is that of an agent below the main one.
+    is_agent: bool,
+    /// Whether the host is still to hear what agent it is.
+    is_unnamed: bool,
 }
 
 /// What is to be sent next.
@@ -97,7 +106,16 @@ impl Mirror {
     pub fn opened(&self, path: &Path, len: u64) {
         let mut logs = self.logs();
         if !logs.iter().any(|log| **log.path == *path) {
-            logs.push(Log { path: Arc::new(path.to_path_buf()), file: None, sent: len, durable: len });
+            let is_agent = agent::session(path).is_some();
+            let is_unnamed = is_agent && len == 0;
+            logs.push(Log {
+                path: Arc::new(path.to_path_buf()),
+                file: None,
+                sent: len,
+                durable: len,
+                is_agent,
+                is_unnamed,
+            });
         }
     }
 
@@ -124,9 +142,11 @@ impl Mirror {
     /// Sends what is durable now. Cancel safe: what was sent is not sent again.
     pub(super) async fn flush(&self, outbox: &Outbox, new_id: impl Fn() -> String) -> Result<(), Gone> {
         let _turn = self.shared.sending.lock().await;
+        let due = |log: &&Log| log.sent < log.durable;
         let durable: Vec<(Arc<PathBuf>, u64)> =
-            self.logs().iter().map(|log| (Arc::clone(&log.path), log.durable)).collect();
+            self.logs().iter().filter(due).map(|log| (Arc::clone(&log.path), log.durable)).collect();
         for (path, to) in durable {
+            self.name_agent(&path, outbox).await?;
             while let Some(next) = self.next(&path, to) {
                 let read = self.read(next).await;
                 let Batch { mut frame, end, lost } = read.unwrap_or_else(|error| Batch::unread(to, &error));
@@ -141,8 +161,28 @@ impl Mirror {
                 }
                 if let Some(log) = self.logs().iter_mut().find(|log| log.path == path) {
                     log.sent = end.max(log.sent);
+                    // There may be many of them, and most are not written again.
+                    log.file = log.file.take().filter(|_| !log.is_agent || log.sent < log.durable);
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Tells what agent writes a log, before its first line.
+    async fn name_agent(&self, path: &Arc<PathBuf>, outbox: &Outbox) -> Result<(), Gone> {
+        if !self.logs().iter().any(|log| log.path == *path && log.is_unnamed) {
+            return Ok(());
+        }
+        let log = Arc::clone(path);
+        // What cannot be read of it is not told: the lines come all the same.
+        let frame = tokio::task::spawn_blocking(move || agent::frame(&log)).await.ok().flatten().unwrap_or_default();
+        let slot = outbox.reserve(frame.len()).await?;
+        if !frame.is_empty() {
+            slot.send(frame);
+        }
+        if let Some(log) = self.logs().iter_mut().find(|log| log.path == *path) {
+            log.is_unnamed = false;
         }
         Ok(())
     }
@@ -188,7 +228,8 @@ impl Mirror {
         if self.shared.said_lost.swap(true, Ordering::Relaxed) {
             return frame;
         }
-        let session = path.file_stem().unwrap_or_default().to_string_lossy();
+        let own = || path.file_stem().unwrap_or_default();
+        let session = agent::session(path).unwrap_or_else(own).to_string_lossy();
         let lost = Lost {
             kind: "system",
             subtype: "session_writes_lost",

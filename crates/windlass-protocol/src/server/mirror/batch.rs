@@ -44,11 +44,16 @@ struct Frame<'a> {
     entries: &'a [Box<RawValue>],
 }
 
+/// Appends the frame of some entries of a log, unless it is longer than `longest` bytes.
+pub(super) fn push_frame(out: &mut Vec<u8>, path: &Path, entries: &[Box<RawValue>], longest: usize) -> bool {
+    let path = path.to_string_lossy();
+    line::push_within(out, &Frame { kind: "transcript_mirror", file_path: &path, entries }, longest)
+}
+
 /// Reads the lines of a part of a log, as many as fit in a frame of `longest` bytes.
 pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, longest: usize) -> io::Result<Batch> {
     file.seek(SeekFrom::Start(part.start))?;
     let mut lines = BufReader::new(file.take(part.end.saturating_sub(part.start)));
-    let path = path.to_string_lossy();
     let (mut entries, mut size, mut end, mut lost) = (Vec::new(), 0, part.start, 0);
     let mut line = Vec::new();
     loop {
@@ -81,8 +86,7 @@ pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, longest
         }
     }
     let mut frame = Vec::new();
-    let whole = Frame { kind: "transcript_mirror", file_path: &path, entries: &entries };
-    if !entries.is_empty() && !line::push_within(&mut frame, &whole, longest) {
+    if !entries.is_empty() && !push_frame(&mut frame, path, &entries, longest) {
         lost += entries.len();
     }
     Ok(Batch { frame, end, lost })

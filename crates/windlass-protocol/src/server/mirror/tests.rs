@@ -132,3 +132,81 @@ async fn a_host_that_does_not_read_costs_no_more_than_the_queue() {
     assert_eq!(reading.await.unwrap(), 100);
     std::fs::remove_file(path).unwrap();
 }
+
+/// The log of an agent in a folder of its own, which the test removes.
+fn agent_log(session: &str, id: &str) -> (PathBuf, PathBuf, File) {
+    let root = std::env::temp_dir().join(format!("windlass-mirror-agent-{session}-{}", std::process::id()));
+    let folder = root.join(session).join("subagents");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(format!("agent-{id}.jsonl"));
+    let file = File::options().create(true).append(true).open(&path).unwrap();
+    (root, path, file)
+}
+
+#[tokio::test]
+async fn the_host_hears_what_agent_it_is_before_the_first_line_and_once() {
+    let (root, path, file) = agent_log("session-1", "a1");
+    std::fs::write(path.with_extension("meta.json"), r#"{"agentType":"explore","toolUseId":"t1","type":"x"}"#).unwrap();
+    let mirror = Mirror::new();
+    let parts = [entry("one"), entry("two") + &entry(&"z".repeat(MEBIBYTE)), entry("three")];
+    let frames = sent(&mirror, &path, &parts, file).await;
+    let (lost, frames): (Vec<_>, Vec<_>) = frames.iter().partition(|frame| frame.contains("session_writes_lost"));
+    let all: Vec<_> = frames.iter().flat_map(|frame| entries(frame)).collect();
+    let said = serde_json::json!({"type": "agent_metadata", "agentType": "explore", "toolUseId": "t1"});
+    assert_eq!(all[0], said);
+    let texts: Vec<_> = all[1..].iter().map(|entry| entry["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["one", "two", "three"]);
+    assert!(frames.iter().all(|frame| frame.contains("/session-1/subagents/agent-a1.jsonl")));
+    let lost: serde_json::Value = serde_json::from_str(lost[0]).unwrap();
+    assert_eq!((&lost["session_id"], &lost["transcript_session_ids"][0]), (&"session-1".into(), &"session-1".into()));
+    assert!(mirror.logs()[0].file.is_none(), "the files of agents do not stay open");
+    std::fs::remove_dir_all(root).unwrap();
+}
+
+#[tokio::test]
+async fn an_agent_that_is_not_described_is_mirrored_all_the_same() {
+    for (id, meta) in [("none", None), ("broken", Some("{\"agentType\":"))] {
+        let (root, path, file) = agent_log(&format!("session-{id}"), id);
+        if let Some(meta) = meta {
+            std::fs::write(path.with_extension("meta.json"), meta).unwrap();
+        }
+        let frames = sent(&Mirror::new(), &path, &[entry("one")], file).await;
+        assert_eq!(frames.len(), 1, "{id}");
+        assert_eq!(entries(&frames[0])[0]["text"], "one", "{id}");
+        std::fs::remove_dir_all(root).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_the_host_knows_is_not_named_again() {
+    let (root, path, mut file) = agent_log("session-2", "a1");
+    std::fs::write(path.with_extension("meta.json"), r#"{"agentType":"explore"}"#).unwrap();
+    file.write_all(entry("old").as_bytes()).unwrap();
+    let mirror = Mirror::new();
+    mirror.opened(&path, entry("old").len() as u64);
+    file.write_all(entry("new").as_bytes()).unwrap();
+    mirror.written(&path, file.metadata().unwrap().len());
+    let (outbox, lane) = Outbox::new();
+    mirror.flush(&outbox, || "id".to_owned()).await.unwrap();
+    outbox.finish();
+    let mut out = Vec::new();
+    lane.carry(&mut out).await.unwrap();
+    let frames = String::from_utf8(out).unwrap();
+    assert!(frames.contains("new") && !frames.contains("old") && !frames.contains("agent_metadata"), "{frames}");
+    std::fs::remove_dir_all(root).unwrap();
+}
+
+#[test]
+fn only_logs_in_the_folder_of_agents_are_theirs() {
+    for (path, session) in [
+        ("/h/projects/-p/s1.jsonl", None),
+        ("/h/projects/-p/agent-x.jsonl", None),
+        ("/h/projects/-p/s1/subagents/agent-x.jsonl", Some("s1")),
+        ("/h/projects/-p/s1/subagents/workflows/r/agent-x.jsonl", Some("s1")),
+        ("/h/projects/-p/s1/subagents/other.jsonl", None),
+        ("/subagents/agent-x.jsonl", None),
+    ] {
+        let found = agent::session(Path::new(path)).and_then(std::ffi::OsStr::to_str);
+        assert_eq!(found, session, "{path}");
+    }
+}
