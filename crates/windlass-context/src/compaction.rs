@@ -1,10 +1,12 @@
 //! Compaction: what the model is asked for, and what its summary becomes.
 
 use std::fmt::Write;
-use windlass_types::{ContentBlock, JsonText, Message, Role, SharedMessage};
+use windlass_types::{ContentBlock, JsonText, Message, Role, SharedMessage, TaskInfo};
 
 /// Most files that a summary names.
 const MAX_FILES: usize = 30;
+/// Most characters of what it says of background work.
+const MAX_DESCRIPTION: usize = 200;
 
 /// Stands for the beginning of a conversation that is too long even to be summarised.
 const LEFT_OUT: &str = "[The beginning of this conversation is left out: it is too long.]";
@@ -41,38 +43,51 @@ pub fn summary_of(answer: &str) -> Option<&str> {
 /// What is known beside the conversation and must survive it, as data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Ledger<'a> {
+pub struct SessionFacts<'a> {
     /// The current directory.
     pub cwd: &'a str,
     /// The todo list, as JSON.
     pub todos: Option<&'a JsonText>,
     /// The files that calls named, latest first.
     pub files: &'a [String],
+    /// The work that goes on in the background.
+    pub tasks: &'a [TaskInfo],
     /// Whether a run goes on, whose prompt follows word for word.
     pub goes_on: bool,
 }
 
-impl<'a> Ledger<'a> {
-    /// A ledger of nothing but the current directory.
+impl<'a> SessionFacts<'a> {
+    /// Facts of nothing but the current directory.
     pub const fn new(cwd: &'a str) -> Self {
-        Self { cwd, todos: None, files: &[], goes_on: false }
+        Self { cwd, todos: None, files: &[], tasks: &[], goes_on: false }
     }
 }
 
 /// What the model reads instead of the conversation.
-pub fn summary_text(summary: &str, ledger: &Ledger<'_>) -> String {
+pub fn summary_text(summary: &str, facts: &SessionFacts<'_>) -> String {
     let mut text = format!("The conversation so far was replaced by this summary of it.\n\n{summary}");
     // Writing to a string cannot fail.
-    let _ = write!(text, "\n\nCurrent directory: {}", ledger.cwd);
-    if let Some(todos) = ledger.todos {
+    let _ = write!(text, "\n\nCurrent directory: {}", facts.cwd);
+    if let Some(todos) = facts.todos {
         let _ = write!(text, "\nTodo list: {}", todos.as_str());
     }
-    if !ledger.files.is_empty() {
-        let files = ledger.files.join("\n- ");
+    if !facts.files.is_empty() {
+        let files = facts.files.join("\n- ");
         let _ =
             write!(text, "\nFiles that were read or changed last; read them again before you rely on them:\n- {files}");
     }
-    if ledger.goes_on {
+    if !facts.tasks.is_empty() {
+        text.push_str("\nStill going on in the background; you will be told when one of them ends:");
+        for task in facts.tasks {
+            let described = task.description.chars().map(|char| if char.is_control() { ' ' } else { char });
+            let described: String = described.take(MAX_DESCRIPTION).collect();
+            let _ = write!(text, "\n- {} ({}): {described}", task.id, task.kind.as_str());
+            if let Some(file) = &task.output_file {
+                let _ = write!(text, "; output in {}", file.display());
+            }
+        }
+    }
+    if facts.goes_on {
         text.push_str(
             "\n\nThe work is not finished. The user's last message follows, word for word. Go on from the state that \
              the summary gives; do not start over, and do not repeat what is done.",
@@ -133,7 +148,7 @@ pub fn from_message(messages: &[SharedMessage], at: usize) -> Vec<SharedMessage>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use windlass_types::{ToolResult, ToolUse};
+    use windlass_types::{TaskKind, ToolResult, ToolUse};
 
     fn user(text: &str) -> SharedMessage {
         Message::user_text(text).into()
@@ -204,10 +219,15 @@ mod tests {
             [user("go"), call("1", "a"), answer("1"), call("2", "b"), answer("2"), call("3", "a"), answer("3")];
         assert_eq!(named_files(&messages), ["a", "b"]);
         let files = ["a".to_owned()];
-        let mut ledger = Ledger::new("/w");
-        ledger.files = &files;
-        ledger.goes_on = true;
-        let text = summary_text("S", &ledger);
+        let mut facts = SessionFacts::new("/w");
+        facts.files = &files;
+        facts.goes_on = true;
+        let mut task = TaskInfo::new("b1".into(), TaskKind::LocalBash, "serve\n- a lie", "t".into());
+        task.output_file = Some("/o".into());
+        let tasks = [task];
+        facts.tasks = &tasks;
+        let text = summary_text("S", &facts);
         assert!(text.contains("S\n\nCurrent directory: /w") && text.contains("- a") && text.contains("word for word"));
+        assert!(text.contains("\n- b1 (local_bash): serve - a lie; output in /o\n"), "{text}");
     }
 }

@@ -9,7 +9,7 @@ mod reminder;
 mod task;
 
 pub use compaction::{
-    Ledger, compaction_prompt, from_message, named_files, older_half, summary_of, summary_text, with_last_word,
+    SessionFacts, compaction_prompt, from_message, named_files, older_half, summary_of, summary_text, with_last_word,
 };
 pub use estimate::{estimate_blocks, estimate_message, estimate_request, estimate_text};
 pub use media::unusable_media;

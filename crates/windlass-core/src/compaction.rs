@@ -14,13 +14,13 @@ use crate::retry::{Next, Retry};
 use crate::{Effect, EffectId, Machine, ModelFailure, ModelProfile};
 use std::sync::Arc;
 use windlass_context::{
-    Ledger, compaction_prompt, estimate_request, from_message, named_files, older_half, summary_of, summary_text,
+    SessionFacts, compaction_prompt, estimate_request, from_message, named_files, older_half, summary_of, summary_text,
     with_last_word,
 };
 use windlass_types::{
     CompactRecord, CompactTrigger, Compacted, ContentBlock, Continuation, EntryKind, EventKind, HookCall,
     HookEventName, HookOutcome, Interrupted, ModelErrorKind, ModelEvent, ModelItem, Outcome, RetryStatus, RunFailure,
-    RunFailureKind, Status, StopReason, Timestamp, Usage, UserEntry,
+    RunFailureKind, Status, StopReason, TaskInfo, Timestamp, Usage, UserEntry,
 };
 
 /// Most output tokens of a summary.
@@ -251,11 +251,13 @@ impl Machine {
         let pre_tokens = self.state.context_tokens();
         let files = named_files(&self.state.transcript().messages());
         let cwd = self.state.cwd().to_string_lossy().into_owned();
-        let mut ledger = Ledger::new(&cwd);
-        ledger.todos = self.state.todos();
-        ledger.files = &files;
-        ledger.goes_on = then != Then::Finish;
-        let text = summary_text(summary, &ledger);
+        let tasks: Vec<TaskInfo> = self.tasks().cloned().collect();
+        let mut facts = SessionFacts::new(&cwd);
+        facts.todos = self.state.todos();
+        facts.files = &files;
+        facts.tasks = &tasks;
+        facts.goes_on = then != Then::Finish;
+        let text = summary_text(summary, &facts);
         let mut content = vec![ContentBlock::text(text.clone())];
         if then != Then::Finish {
             content.extend(self.state.last_prompt().iter().cloned());
