@@ -1,4 +1,8 @@
-//! The agent that a session is, and the list of agents.
+//! The agent that a session is, those below it, and the list of agents.
+
+mod below;
+
+pub(crate) use below::{in_background, is_agent_tool, is_offered, listed};
 
 use crate::args::AgentsListArgs;
 use crate::failure::Usage;
@@ -9,7 +13,9 @@ use crate::terminal::clean;
 use serde_json::json;
 use std::io::{Write, stderr, stdout};
 use windlass::crates::project::{Agents, LoadedAgent};
-use windlass::{Behavior, Effort, JsonText, PermissionMode, Permissions, SystemPrompt, Toolkit};
+use windlass::{
+    AgentDefinition, Behavior, Effort, JsonText, PermissionMode, Permissions, Subagents, SystemPrompt, Toolkit,
+};
 
 /// What names and defines agents beside files.
 #[derive(Debug, Default, Clone, Copy)]
@@ -29,6 +35,8 @@ pub(crate) struct AgentFlags<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct MainAgent {
     main: Option<LoadedAgent>,
+    /// The agents that its model can give tasks to.
+    below: Subagents,
     /// What has no effect, in words.
     pub(crate) notes: Vec<String>,
 }
@@ -39,21 +47,18 @@ impl MainAgent {
     /// # Errors
     /// It is not there or cannot be used: going on without it would allow more than was asked for.
     pub(crate) fn choose(flags: &AgentFlags<'_>, settings: &ProjectSettings, tools: &Toolkit) -> anyhow::Result<Self> {
-        let given = given(flags.agents)?;
+        let agents = all(flags)?.or(settings.agents());
+        let below = below::below(&agents);
         let Some(name) = flags.agent.filter(|name| !name.is_empty()).or(settings.agent()) else {
-            return Ok(Self { definition: None, notes: unused(flags) });
+            return Ok(Self { main: None, below, notes: below::notes(&agents, None) });
         };
-        let host = match flags.host {
-            Some(json) => Agents::parse(json.as_str()).map_err(|error| Usage(format!("agents: {error}")))?,
-            None => Agents::default(),
-        };
-        let agents = host.or(given).or(settings.agents());
         let mut agent = agents.get(name).cloned().map_err(|error| Usage(error.to_string()))?;
-        let mut notes: Vec<String> = agents.notes.iter().map(ToString::to_string).collect();
+        below::rename(&mut agent.definition);
+        let mut notes = below::notes(&agents, Some(&agent));
         let own: Vec<String> = tools.tools().iter().map(|tool| tool.spec().name).collect();
-        let is_known = |name: &&String| own.contains(name) || name.starts_with("mcp__");
+        let is_known = |name: &&String| own.contains(name) || name.starts_with("mcp__") || is_agent_tool(name);
         let missing: Vec<&str> =
-            agent.tools.iter().flatten().filter(|name| !is_known(name)).map(String::as_str).collect();
+            agent.definition.tools.iter().flatten().filter(|name| !is_known(name)).map(String::as_str).collect();
         for (problem, names) in [
             ("does not get tools that are not there", missing.join(", ")),
             ("says what has no effect in this version", agent.without_effect.join(", ")),
@@ -63,46 +68,50 @@ impl MainAgent {
             }
         }
         // What it forbids must be usable.
-        let warnings = check(&agent.disallowed_tools, Behavior::Deny);
+        let warnings = check(&agent.definition.disallowed_tools, Behavior::Deny);
         notes.extend(warnings.map_err(|error| Usage(format!("the agent {name:?}: disallowedTools: {error}")))?);
-        if agent.permission_mode == Some(PermissionMode::BypassPermissions) && !flags.bypass_allowed {
+        if agent.definition.permission_mode == Some(PermissionMode::BypassPermissions) && !flags.bypass_allowed {
             notes.push(format!(
                 "the agent {name:?} wants the mode bypassPermissions, which the command line does not allow"
             ));
-            agent.permission_mode = None;
+            agent.definition.permission_mode = None;
         }
-        Ok(Self { definition: Some(agent), notes })
+        Ok(Self { main: Some(agent), below, notes })
+    }
+
+    fn definition(&self) -> Option<&AgentDefinition> {
+        self.main.as_ref().map(|agent| &agent.definition)
     }
 
     /// The system prompt: `said` if that is a text, else the agent's, else `said` or the preset.
     pub(crate) fn system_prompt(&self, said: Option<String>) -> SystemPrompt {
-        let own = self.definition.as_ref().map(|agent| agent.prompt.clone());
+        let own = self.definition().map(|agent| agent.prompt.clone());
         let text = said.clone().filter(|text| !text.is_empty()).or(own).or(said);
         text.map_or(SystemPrompt::Preset, SystemPrompt::Custom)
     }
 
     pub(crate) fn model(&self) -> Option<&str> {
-        self.definition.as_ref()?.model.as_deref()
+        self.definition()?.model.as_deref()
     }
 
     pub(crate) fn effort(&self) -> Option<Effort> {
-        self.definition.as_ref()?.effort
+        self.definition()?.effort
     }
 
     /// Most turns of a run: the fewer ones.
     pub(crate) fn max_turns(&self, said: Option<u32>) -> Option<u32> {
-        let own = self.definition.as_ref().and_then(|agent| agent.max_turns);
+        let own = self.definition().and_then(|agent| agent.max_turns);
         own.into_iter().chain(said).min()
     }
 
     /// The mode where `otherwise` would be in force and nobody chose one by hand.
     pub(crate) fn mode(&self, otherwise: PermissionMode) -> PermissionMode {
-        self.definition.as_ref().map_or(otherwise, |agent| agent.mode(otherwise))
+        self.main.as_ref().map_or(otherwise, |agent| agent.mode(otherwise))
     }
 
     /// The only tools that there are, if not all.
     pub(crate) fn tools(&self) -> Option<&[String]> {
-        self.definition.as_ref()?.tools.as_deref()
+        self.definition()?.tools.as_deref()
     }
 
     /// Leaves out the tools that the agent does not have.
@@ -115,13 +124,13 @@ impl MainAgent {
 
     /// Adds what the agent forbids.
     pub(crate) fn forbid(&self, permissions: Permissions) -> Permissions {
-        let rules = self.definition.iter().flat_map(|agent| agent.disallowed_tools.iter().cloned());
+        let rules = self.definition().into_iter().flat_map(|agent| agent.disallowed_tools.iter().cloned());
         permissions.deny(rules)
     }
 
     /// What a new session begins with.
     pub(crate) fn initial_prompt(&self) -> Option<&str> {
-        self.definition.as_ref()?.initial_prompt.as_deref()
+        self.main.as_ref()?.initial_prompt.as_deref()
     }
 }
 
@@ -136,14 +145,13 @@ fn given(agents: Option<&str>) -> Result<Agents, Usage> {
     Agents::parse(&text).map_err(|error| Usage(format!("--agents: {error}")))
 }
 
-/// Says that agents were defined for nothing.
-fn unused(flags: &AgentFlags<'_>) -> Vec<String> {
-    let host = flags.host.is_some_and(|json| json.as_str() != "{}").then_some("the host's agents are");
-    let given = flags.agents.is_some_and(|given| !given.trim().is_empty()).then_some("--agents is");
-    let unused = host.into_iter().chain(given);
-    unused
-        .map(|what| format!("{what} not used: no --agent names one, and this version has no tool to call them"))
-        .collect()
+/// The agents that the host and the command line define.
+fn all(flags: &AgentFlags<'_>) -> Result<Agents, Usage> {
+    let host = match flags.host {
+        Some(json) => Agents::parse(json.as_str()).map_err(|error| Usage(format!("agents: {error}")))?,
+        None => Agents::default(),
+    };
+    Ok(host.or(given(flags.agents)?))
 }
 
 /// Prints the agents, and returns the exit code.
@@ -152,21 +160,22 @@ pub(crate) fn print(args: &AgentsListArgs) -> anyhow::Result<i32> {
     let settings = settings.with_plugins(args.plugins.directories());
     let agents = given(args.agents.as_deref())?.or(settings.agents());
     let mut out = stdout().lock();
-    for agent in &agents.agents {
+    for found in &agents.agents {
+        let agent = &found.definition;
         if args.json {
             let tools = agent.tools.as_ref();
             jsonl::write(
                 &mut out,
                 &json!({
-                    "name": agent.name, "source": agent.source.to_string(), "description": agent.description,
-                    "path": agent.path, "tools": tools, "disallowedTools": agent.disallowed_tools, "model": agent.model,
+                    "name": agent.name, "source": found.source.to_string(), "description": agent.description,
+                    "path": found.path, "tools": tools, "disallowedTools": agent.disallowed_tools, "model": agent.model,
                     "permissionMode": agent.permission_mode, "maxTurns": agent.max_turns,
-                    "effort": agent.effort.map(Effort::as_str), "withoutEffect": agent.without_effect,
+                    "effort": agent.effort.map(Effort::as_str), "background": agent.background, "withoutEffect": found.without_effect,
                 }),
             )?;
         } else {
-            let path = agent.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-            let line = format!("{}\t{}\t{}\t{path}", agent.name, agent.source, agent.description);
+            let path = found.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
+            let line = format!("{}\t{}\t{}\t{path}", agent.name, found.source, agent.description);
             writeln!(out, "{}", clean(&line))?;
         }
     }
@@ -185,7 +194,7 @@ mod tests {
 
     fn agent(fields: &str) -> MainAgent {
         let agents = Agents::parse(&format!(r#"{{"a":{{"prompt":"Own."{fields}}}}}"#)).unwrap();
-        MainAgent { definition: Some(agents.get("a").unwrap().clone()), notes: Vec::new() }
+        MainAgent { main: Some(agents.get("a").unwrap().clone()), ..MainAgent::default() }
     }
 
     #[test]

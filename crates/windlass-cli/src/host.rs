@@ -127,6 +127,7 @@ impl Host {
         options.frames = FrameOptions::default()
             .with_partial_messages(self.flags.has("include-partial-messages"))
             .with_hook_events(self.flags.has("include-hook-events"))
+            .with_subagent_text(self.flags.has("forward-subagent-text"))
             .with_api_key_source(*source.iter().find(set).unwrap_or(&"none"));
         options.permission_prompts = self.flags.value("permission-prompt-tool") == Some("stdio");
         options.permission_mode = self.mode;
@@ -152,6 +153,7 @@ impl Host {
             servers: Arc::clone(&self.mcp),
             may_launch: self.flags.has("await-initialize"),
         }));
+        options.agents = self.first_agents();
         options.mirror.clone_from(&self.mirror);
         options.session_id = self.flags.text("resume").or(self.flags.text("session-id")).map(str::to_owned);
         options
@@ -172,6 +174,7 @@ impl Host {
         let default = self.flags.text("model").or(agent.model()).or(self.settings.model());
         let default = default.unwrap_or("default").to_owned();
         let builder = self.builder(&setup, Arc::clone(&provider) as Arc<dyn ModelProvider>, &default, &agent)?;
+        let agents = self.agents(&agent, &builder)?;
         let builder = sessions::keep(builder, home.as_ref(), self.mirror.as_ref());
         let builder = checkpoints::keep(builder, home.as_ref());
         let session = builder.open().await.map_err(|error| sessions::failure(error, &self.flags))?;
@@ -196,6 +199,7 @@ impl Host {
         .with_settings(windlass::JsonText::of(&self.settings.shown())?)
         .with_thinking(self.thinking()?)
         .with_permission_mode(self.first_mode(&agent))
+        .with_agents(agents)
         .with_initial_prompt(self.initial_prompt(&agent, &setup))
         .with_context(move || live::context(prompt.clone(), &append, &tools))
         .with_environment(move |variables| {
@@ -242,6 +246,7 @@ impl Host {
             })
             .include_partial_messages(flags.has("include-partial-messages"))
             .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| "sdk-cli".to_owned()));
+        builder = self.delegate(builder, agent);
         if let Some(names) = agent.tools() {
             builder = builder.only_tools(names);
         }

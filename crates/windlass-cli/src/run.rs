@@ -1,6 +1,6 @@
 //! `windlass -p`.
 
-use crate::agents::MainAgent;
+use crate::agents::{MainAgent, is_agent_tool, is_offered};
 use crate::args::{OutputFormat, RunArgs};
 use crate::ask::AskAtTerminal;
 use crate::failure::{Usage, of_result, of_start};
@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use windlass::crates::mcp::McpServerState;
+use windlass::crates::subagent::AGENT_TOOL_NAME;
 use windlass::{
     Error, Event, EventKind, Home, McpServers, Outcome, PermissionMode, Query, Run, RunResult, Toolkit, coding_tools,
     query,
@@ -54,6 +55,9 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     let mut query = query(prompt).provider(Arc::clone(&provider.model)).tools(tools);
     if let Some(servers) = &servers {
         query = query.mcp_servers(servers.clone());
+    }
+    if is_offered(args.tools.as_deref()) {
+        query = query.subagents(agent.below().clone());
     }
     if let Some(names) = agent.tools() {
         query = query.only_tools(names);
@@ -166,7 +170,7 @@ async fn watch(run: &mut Run, output: &mut Output, asker: Option<&AskAtTerminal>
                     Ok(event) => event,
                     Err(_) => {
                         told = true;
-                        output.note("waiting for commands in the background; Ctrl-C ends them")?;
+                        output.note("waiting for work in the background; Ctrl-C ends it")?;
                         continue;
                     }
                 }
@@ -181,7 +185,9 @@ async fn watch(run: &mut Run, output: &mut Output, asker: Option<&AskAtTerminal>
                     }
                     None => output.event(&event)?,
                 }
-                if let EventKind::RunFinished(finished) = event.kind {
+                if event.agent.is_main()
+                    && let EventKind::RunFinished(finished) = event.kind
+                {
                     result = Some(finished);
                 }
             }
@@ -304,8 +310,9 @@ fn tools(names: Option<&str>, cwd: PathBuf) -> Result<Toolkit, Usage> {
         None | Some("default") => return Ok(all),
         Some(names) => names.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty()).collect(),
     };
-    let known: Vec<String> = all.tools().iter().map(|tool| tool.spec().name).collect();
-    match names.iter().find(|name| !known.iter().any(|known| known == *name)) {
+    let mut known: Vec<String> = all.tools().iter().map(|tool| tool.spec().name).collect();
+    known.insert(0, AGENT_TOOL_NAME.to_owned());
+    match names.iter().find(|name| !known.iter().any(|known| known == *name) && !is_agent_tool(name)) {
         Some(unknown) => Err(Usage(format!("there is no tool {unknown:?}: --tools takes {}", known.join(", ")))),
         None => Ok(all.only(&names)),
     }

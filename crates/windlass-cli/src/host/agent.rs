@@ -1,12 +1,13 @@
 //! The agent that a host's session is.
 
 use super::{Host, commands};
-use crate::agents::{AgentFlags, MainAgent};
+use crate::agents::{AgentFlags, MainAgent, in_background, is_offered, listed};
 use crate::failure::Usage;
 use serde::Deserialize;
 use std::sync::Arc;
-use windlass::{ContentBlock, JsonText, PermissionMode};
-use windlass_protocol::HostSetup;
+use windlass::crates::subagent::AGENT_TOOL_NAME;
+use windlass::{ContentBlock, JsonText, PermissionMode, SessionBuilder};
+use windlass_protocol::{HostAgent, HostSetup};
 
 /// What is read of `initialize`.
 #[derive(Deserialize)]
@@ -20,13 +21,39 @@ impl Host {
     pub(super) fn agent(&self, setup: &HostSetup) -> anyhow::Result<MainAgent> {
         let said = setup.initialize.as_ref().map(|said| said.body.to::<Fields>()).transpose();
         let said = said.map_err(|error| Usage(format!("initialize: {error}")))?.and_then(|said| said.agents);
+        self.chosen(said.as_ref())
+    }
+
+    fn chosen(&self, said: Option<&JsonText>) -> anyhow::Result<MainAgent> {
         let flags = AgentFlags {
             agent: self.flags.text("agent"),
             agents: self.flags.text("agents"),
-            host: said.as_ref(),
+            host: said,
             bypass_allowed: self.bypass_allowed,
         };
         MainAgent::choose(&flags, &self.settings, &self.tools())
+    }
+
+    /// The agents that the model can give tasks to before the host defines any.
+    pub(super) fn first_agents(&self) -> Vec<HostAgent> {
+        // What is wrong is said when a session is opened.
+        let agent = self.chosen(None).unwrap_or_default();
+        if is_offered(self.flags.value("tools")) && agent.may_delegate() { listed(agent.below()) } else { Vec::new() }
+    }
+
+    /// Lets the model give tasks to agents.
+    pub(super) fn delegate(&self, builder: SessionBuilder, agent: &MainAgent) -> SessionBuilder {
+        if !is_offered(self.flags.value("tools")) {
+            return builder;
+        }
+        builder.subagents(agent.below().clone().background_by_default(in_background()))
+    }
+
+    /// The agents that the model of a session can give tasks to: none without the tool for it.
+    pub(super) fn agents(&self, agent: &MainAgent, builder: &SessionBuilder) -> anyhow::Result<Vec<HostAgent>> {
+        let offered = is_offered(self.flags.value("tools")) && agent.may_delegate();
+        let hidden = !offered || builder.policy()?.is_hidden(AGENT_TOOL_NAME);
+        Ok(if hidden { Vec::new() } else { listed(agent.below()) })
     }
 
     /// The mode that the session begins in if the host asks for none.

@@ -1,7 +1,8 @@
 //! Sessions that are an agent: where it may come from, and what it changes.
 
-use crate::place::{Place, Ran, call, text, write};
+use crate::place::{Place, Ran, call, finish, text, write};
 use serde_json::{Value, json};
+use std::process::Stdio;
 
 /// The ways a session is driven from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,6 +12,17 @@ enum Way {
 }
 
 const WAYS: [Way; 2] = [Way::Print, Way::Host];
+
+/// Runs one prompt with a variable set.
+fn run_env(place: &Place, way: Way, (name, value): (&str, &str)) -> Ran {
+    let prompt = json!({"type": "user", "message": {"role": "user", "content": "Go."}});
+    let mut command = match way {
+        Way::Print => place.command(&["-p", "Go.", "--output-format", "stream-json"]),
+        Way::Host => place.command(&["--output-format", "stream-json", "--verbose", "--input-format", "stream-json"]),
+    };
+    let child = command.env(name, value).stdin(Stdio::piped()).spawn().unwrap();
+    finish(child, &if way == Way::Host { format!("{prompt}\n") } else { String::new() })
+}
 
 /// Runs one prompt. `agents` is what `initialize` or `--agents` defines.
 fn run(place: &Place, way: Way, agents: Option<&Value>, args: &[&str]) -> Ran {
@@ -117,18 +129,120 @@ fn an_unknown_agent_fails_the_start_and_the_others_are_named() {
     }
 }
 
+/// The tool that gives tasks to agents, as each way lists it.
+const TOOL: &str = "Task";
+
+fn offers(ran: &Ran) -> bool {
+    init(ran)["tools"].as_array().unwrap().iter().any(|tool| tool == TOOL || tool == "Agent")
+}
+
+/// A call that waits for its agent.
+fn task(agent_type: &str) -> Value {
+    let input = json!({
+        "description": "Look", "prompt": "Look for it.", "subagent_type": agent_type, "run_in_background": false,
+    });
+    call("Agent", &input)
+}
+
+/// The text of the last result of a tool that the main agent got.
+fn told(ran: &Ran) -> String {
+    let lines = ran.lines();
+    let results = lines.iter().filter(|line| line["type"] == "user" && line["parent_tool_use_id"].is_null());
+    let block = results.map(|line| &line["message"]["content"][0]).rfind(|block| block["type"] == "tool_result");
+    let content = &block.unwrap_or_else(|| panic!("{ran:#?}"))["content"];
+    content.as_str().map_or_else(|| content.to_string(), str::to_owned)
+}
+
 #[test]
-fn agents_that_nobody_names_are_not_used_and_that_is_said() {
+fn all_agents_can_be_given_tasks() {
     for way in WAYS {
+        for (agent_type, expected) in [
+            ("a", "It is in a.rs:1."),
+            ("of-the-user", "It is in a.rs:1."),
+            ("Explore", "It is in a.rs:1."),
+            ("nobody", "The types are: Explore, Plan, a, general-purpose, of-the-user."),
+        ] {
+            let turns = [task(agent_type), text("It is in a.rs:1."), text("Finished.")];
+            let place = Place::with_turns(&turns);
+            write(&place.path("home/.claude/agents/x.md"), &agent("of-the-user", "isolation: worktree\n"));
+            // Nobody trusts the project.
+            write(&place.work().join(".claude/agents/y.md"), &agent("of-the-project", ""));
+            let agents = json!({"a": {"description": "d", "prompt": "p", "tools": ["Read"]}});
+            let ran = run(&place, way, Some(&agents), &[]).with_code(0);
+            assert!(told(&ran).contains(expected), "{way:?} {agent_type} {ran:#?}");
+            assert!(offers(&ran));
+            let note = "\"of-the-user\" says what has no effect in this version: isolation";
+            assert!(ran.stderr.contains(note), "{way:?} {}", ran.stderr);
+            assert!(ran.stderr.contains("do not count without trust in the project: of-the-project"), "{}", ran.stderr);
+        }
         let place = Place::with_turns(&[text("Finished.")]);
-        let agents = json!({"a": {"description": "d", "prompt": "p", "tools": ["Read"]}});
-        let ran = run(&place, way, Some(&agents), &[]).with_code(0);
-        let note = "not used: no --agent names one, and this version has no tool to call them";
-        assert!(ran.stderr.contains(note), "{way:?} {}", ran.stderr);
-        assert!(init(&ran)["tools"].as_array().unwrap().len() > 5, "{way:?} {ran:#?}");
-        assert_eq!(init(&ran)["agents"], json!([]));
         let none = run(&place, way, None, &[]).with_code(0);
         assert!(!none.stderr.contains("agent"), "{way:?} {}", none.stderr);
+    }
+}
+
+#[test]
+fn an_agent_that_cannot_be_used_has_no_stand_in() {
+    for way in WAYS {
+        let place = Place::with_turns(&[task("Explore"), text("Finished.")]);
+        let agents = json!({"Explore": {"description": "d", "prompt": "p", "tools": 7}});
+        let ran = run(&place, way, Some(&agents), &[]).with_code(0);
+        assert!(told(&ran).contains("The types are: Plan, general-purpose."), "{way:?} {ran:#?}");
+        assert!(ran.stderr.contains("the agent \"Explore\" cannot be used"), "{way:?} {}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_tool_is_hidden_by_whatever_hides_tools() {
+    for way in WAYS {
+        for (args, offered) in [
+            (&[][..], true),
+            (&["--tools", "default"], true),
+            (&["--tools", "Task,Read"], true),
+            (&["--tools", "Agent"], true),
+            (&["--tools", "Read"], false),
+            (&["--disallowedTools", "Agent"], false),
+            (&["--disallowedTools", "Task"], false),
+            (&["--disallowedTools", "Task(Explore)"], true),
+            (&["--agent", "reader"], false),
+            (&["--agent", "leader"], true),
+        ] {
+            let place = Place::with_turns(&[text("Finished.")]);
+            let agents = json!({
+                "reader": {"description": "d", "prompt": "p", "tools": ["Read"]},
+                "leader": {"description": "d", "prompt": "p", "tools": ["Read", "Task"]},
+            });
+            let ran = run(&place, way, Some(&agents), args).with_code(0);
+            assert_eq!(offers(&ran), offered, "{way:?} {args:?} {ran:#?}");
+            assert!(!ran.stderr.contains("tools that are not there"), "{way:?} {args:?} {ran:#?}");
+            if way == Way::Host {
+                let listed = init(&ran)["agents"].as_array().unwrap().len();
+                assert_eq!(listed, if offered { 5 } else { 0 }, "{args:?} {ran:#?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_denied_type_does_not_run() {
+    for way in WAYS {
+        let place = Place::with_turns(&[task("Explore"), text("Finished.")]);
+        let ran = run(&place, way, None, &["--disallowedTools", "Task(Explore)"]).with_code(0);
+        assert!(told(&ran).contains("Agent type 'Explore' has been denied"), "{way:?} {ran:#?}");
+    }
+}
+
+#[test]
+fn a_host_gets_agents_in_the_background_unless_that_is_off() {
+    let mut input = task("Explore");
+    input[0]["input"].as_object_mut().unwrap().remove("run_in_background");
+    for (way, off, waits) in [(Way::Host, false, false), (Way::Host, true, true), (Way::Print, false, true)] {
+        // The main agent and the one below it answer side by side: both the same.
+        let place = Place::with_turns(&[input.clone(), text("Same."), text("Same."), text("Same.")]);
+        let value = if off { "1" } else { "0" };
+        let ran = run_env(&place, way, ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", value));
+        assert_eq!(told(&ran).contains("Same."), waits, "{way:?} {off} {ran:#?}");
+        assert_eq!(told(&ran).contains("works in the background"), !waits, "{way:?} {off} {ran:#?}");
     }
 }
 
