@@ -97,7 +97,8 @@ fn ask(
 
 /// The question: the exact call, why it is asked about, and what "always" means.
 pub(crate) fn question(request: &PermissionRequest) -> String {
-    let mut text = format!("{} wants to run:\n", visible(&request.tool));
+    let agent = request.identity.as_ref().map(|agent| format!(", for the agent {}", visible(&agent.agent_type)));
+    let mut text = format!("{} wants to run{}:\n", visible(&request.tool), agent.unwrap_or_default());
     for line in fields(&request.input) {
         text.push_str(&format!("  {line}\n"));
     }
@@ -160,7 +161,7 @@ fn describe(update: &PermissionUpdate) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use windlass::crates::types::{CallDigest, RuleValue, ToolUse};
+    use windlass::crates::types::{AgentIdentity, CallDigest, RuleValue, ToolUse};
     use windlass::{Decision, DecisionReason};
 
     fn request(command: &str) -> PermissionRequest {
@@ -191,6 +192,14 @@ mod tests {
              Why it asks: No rule allows it.\nAlways: allow Bash(npm test *)\n\
              Allow it? [y]es [n]o [a]lways in this session: "
         );
+    }
+
+    #[test]
+    fn the_agent_that_asks_is_named() {
+        let mut request = request("ls");
+        request.identity = Some(AgentIdentity::new("a1".into(), "Explore\u{1b}[2K"));
+        let asked = question(&request);
+        assert!(asked.starts_with("Bash wants to run, for the agent Explore\\u{1b}[2K:\n"), "{asked}");
     }
 
     #[test]

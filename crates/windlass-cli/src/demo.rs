@@ -168,7 +168,7 @@ async fn show(
                     asker.shown();
                 }
             }
-            EventKind::RunFinished(finished) => result = Some(finished),
+            EventKind::RunFinished(finished) if event.agent.is_main() => result = Some(finished),
             _ => {}
         }
     }

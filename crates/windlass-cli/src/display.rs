@@ -1,5 +1,7 @@
 //! Runs as people like to see them: the answer as it comes, and one line for what happens beside it.
 
+mod agents;
+
 use crate::allowance;
 use crate::permissions::flags_for;
 use crate::terminal::{Filter, clean, visible};
@@ -68,13 +70,15 @@ pub(crate) struct Display {
     filter: Filter,
     /// Whether the last thing shown was text without a line end.
     mid_line: bool,
+    agents: agents::Agents,
     /// Whether results are shown in full.
     pub(crate) verbose: bool,
 }
 
 impl Display {
     pub(crate) fn new(text: Option<Pen>, activity: Option<Pen>) -> Self {
-        Self { text, activity, filter: Filter::default(), mid_line: false, verbose: false }
+        let agents = agents::Agents::default();
+        Self { text, activity, filter: Filter::default(), mid_line: false, agents, verbose: false }
     }
 
     /// Whether anything beside the answer is shown.
@@ -96,6 +100,9 @@ impl Display {
 
     /// Shows an event.
     pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
+        if !event.agent.is_main() {
+            return self.of_agent(event);
+        }
         match &event.kind {
             EventKind::BlockDelta { delta: Delta::Text(text), .. } => self.text(text),
             EventKind::BlockFinished { .. } | EventKind::RunFinished(_) => self.end_line(),
@@ -104,6 +111,7 @@ impl Display {
             EventKind::ToolFinished(finished) => self.finished(finished),
             EventKind::PermissionResolved { tool, decision, .. } => self.resolved(tool, decision),
             EventKind::Status(status) => self.status(status),
+            EventKind::TaskEnded(ended) => self.task_ended(ended),
             EventKind::RateLimit(limit) => match allowance::warning(limit) {
                 Some(warning) => self.note(Paint::Yellow, &warning),
                 None => Ok(()),
@@ -131,6 +139,9 @@ impl Display {
             self.filter = Filter::default();
             pen.out.write_all(b"\n")?;
             pen.out.flush()?;
+        }
+        for (paint, text) in self.agents.take_held() {
+            self.note(paint, &text)?;
         }
         Ok(())
     }

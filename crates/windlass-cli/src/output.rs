@@ -82,10 +82,14 @@ impl Output {
                 display.event(event)?;
             }
             Self::Json { mapper, all, lines } => {
-                if !*all {
-                    lines.clear();
+                let mut frames = Vec::new();
+                mapper.map(event, &mut frames);
+                if *all {
+                    lines.append(&mut frames);
+                } else if matches!(event.kind, EventKind::RunFinished(_)) && event.agent.is_main() {
+                    // What ends in the background may follow.
+                    *lines = frames;
                 }
-                mapper.map(event, lines);
             }
             Self::Stream { mapper, waiting } => {
                 mapper.map(event, waiting);

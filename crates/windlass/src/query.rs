@@ -29,7 +29,7 @@ pub fn query(prompt: impl Into<PromptInput>) -> Query {
 const BACKGROUND_WAIT: Duration = Duration::from_secs(600);
 
 impl Query {
-    /// How long the query goes on after its run for commands that were left in the
+    /// How long the query goes on after its run for commands and agents that were left in the
     /// background, and for the runs that begin when they end; nothing means as long
     /// as it takes, zero not at all. What still goes on then is stopped. Default: ten minutes.
     pub fn background_wait(mut self, limit: Option<Duration>) -> Self {
@@ -61,7 +61,9 @@ impl IntoFuture for Query {
             let mut run = self.stream();
             let mut result = None;
             while let Some(event) = run.next().await? {
-                if let EventKind::RunFinished(finished) = event.kind {
+                if event.agent.is_main()
+                    && let EventKind::RunFinished(finished) = event.kind
+                {
                     result = Some(finished);
                 }
             }
@@ -73,7 +75,7 @@ impl IntoFuture for Query {
 /// A run: a stream of its events, which ends after its result, when everything
 /// is durable.
 ///
-/// When commands are left in the background, further runs may follow, which begin
+/// When commands or agents are left in the background, further runs may follow, which begin
 /// when those end: see [`Query::background_wait`].
 ///
 /// Dropping it stops the run; what was acknowledged stays in the log.
@@ -176,7 +178,7 @@ impl Run {
                             Poll::Ready(Some(Err(error.into())))
                         }
                         Poll::Ready(Some(Ok(event))) => {
-                            if matches!(event.kind, EventKind::RunFinished(_)) {
+                            if event.agent.is_main() && matches!(event.kind, EventKind::RunFinished(_)) {
                                 self.wait();
                             }
                             Poll::Ready(Some(Ok(event)))

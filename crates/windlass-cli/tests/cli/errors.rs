@@ -182,6 +182,6 @@ fn whoever_waits_for_commands_in_the_background_is_told() {
     let slow = call("Bash", &json!({ "command": "sleep 2", "run_in_background": true }));
     let place = Place::with_turns(&[slow, text("Started."), text("Ended.")]);
     let ran = place.run(&["-p", "x", "--allowedTools", "Bash"]).with_code(0);
-    assert!(ran.stderr.contains("waiting for commands in the background; Ctrl-C"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("waiting for work in the background; Ctrl-C"), "{}", ran.stderr);
     assert_eq!(ran.stdout.trim(), "Ended.");
 }

@@ -1,0 +1,127 @@
+//! Agents below the main one, as people like to see them: one line for each thing that they do.
+
+use super::{Display, Paint, command, is_unfit, retrying, shortened};
+use crate::terminal::visible;
+use std::collections::HashMap;
+use std::io;
+use windlass::crates::types::{TaskEnded, ToolStarted};
+use windlass::{AgentPath, Behavior, DecisionReason, Event, EventKind, Status, TaskKind, TaskStatus, ToolFinished};
+
+/// Most lines that wait for the end of a line of the answer.
+const MOST_HELD: usize = 100;
+
+/// The agents whose runs go on, and what they did in the middle of a line.
+#[derive(Default)]
+pub(super) struct Agents {
+    types: HashMap<AgentPath, String>,
+    held: Vec<(Paint, String)>,
+    /// How many more there were than fit.
+    left_out: usize,
+}
+
+impl Agents {
+    /// What waited for the end of the line.
+    pub(super) fn take_held(&mut self) -> Vec<(Paint, String)> {
+        let mut held = std::mem::take(&mut self.held);
+        match std::mem::take(&mut self.left_out) {
+            0 => {}
+            more => held.push((Paint::Dim, format!("  … {more} more lines of agents"))),
+        }
+        held
+    }
+}
+
+impl Display {
+    /// Shows an event of an agent below the main one. Its words are for the agent above it, and are not shown.
+    pub(super) fn of_agent(&mut self, event: &Event) -> io::Result<()> {
+        match &event.kind {
+            EventKind::RunStarted(started) => {
+                let kind = started.identity.as_ref().map_or("agent", |agent| agent.agent_type.as_str());
+                self.agents.types.insert(event.agent.clone(), visible(kind));
+                Ok(())
+            }
+            EventKind::RunFinished(_) => {
+                self.agents.types.remove(&event.agent);
+                Ok(())
+            }
+            kind => match line(kind, self.verbose) {
+                Some((paint, text)) => self.say_of_agent(&event.agent, paint, &text),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// A line about an agent, under that of the call which started it.
+    fn say_of_agent(&mut self, agent: &AgentPath, paint: Paint, text: &str) -> io::Result<()> {
+        let indent = "  ".repeat(agent.tool_uses().len().min(8));
+        let kind = self.agents.types.get(agent).map_or("agent", String::as_str);
+        let text = format!("{indent}{kind}: {text}");
+        if !self.mid_line {
+            return self.note(paint, &text);
+        }
+        // The answer is being written: an agent in the background does not break its line.
+        if self.agents.held.len() < MOST_HELD {
+            self.agents.held.push((paint, text));
+        } else {
+            self.agents.left_out += 1;
+        }
+        Ok(())
+    }
+
+    /// Shows how an agent in the background ended.
+    pub(super) fn task_ended(&mut self, ended: &TaskEnded) -> io::Result<()> {
+        if ended.info.kind != TaskKind::LocalAgent {
+            return Ok(());
+        }
+        let paint = if ended.status == TaskStatus::Completed { Paint::Dim } else { Paint::Yellow };
+        self.note(paint, &format!("  {}", shortened(&ended.summary)))
+    }
+}
+
+/// What is said of an event of an agent, if anything is.
+fn line(kind: &EventKind, verbose: bool) -> Option<(Paint, String)> {
+    match kind {
+        EventKind::ToolStarted(started) => Some((Paint::Cyan, format!("● {}", title(started)))),
+        EventKind::ToolFinished(finished) => failed(finished, verbose),
+        // What nobody was there to allow has a note of its own, with what would allow it.
+        EventKind::PermissionResolved { tool, decision, .. }
+            if decision.behavior == Behavior::Deny && decision.reason != DecisionReason::NobodyToAsk =>
+        {
+            Some((Paint::Red, format!("✗ {tool} denied: {}", decision.message)))
+        }
+        EventKind::Status(status) => match status {
+            Status::Retrying(retry) => Some((Paint::Yellow, retrying(retry))),
+            Status::FallingBack { from, to } => Some((Paint::Yellow, format!("{from} is overloaded; {to} takes over"))),
+            Status::PriceUnknown { model } => {
+                Some((Paint::Yellow, format!("the price of {model} is not known, so no budget holds for it")))
+            }
+            Status::Notice { message } => Some((Paint::Yellow, message.clone())),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn title(started: &ToolStarted) -> String {
+    let command = command(&started.input).filter(|_| started.tool == "Bash");
+    let title = command.map_or_else(|| started.title.clone(), |command| format!("$ {}", visible(&command)));
+    let first = title.lines().next().unwrap_or_default();
+    if first.len() < title.len() { format!("{} …", shortened(first)) } else { shortened(first) }
+}
+
+/// The first line of a result that tells of a failure.
+fn failed(finished: &ToolFinished, verbose: bool) -> Option<(Paint, String)> {
+    let said = match &finished.denied {
+        Some(decision) if is_unfit(decision.reason) => decision.message.clone(),
+        // It is shown already.
+        Some(_) => return None,
+        None if finished.result.is_error || verbose => finished.result.content.text(),
+        None => return None,
+    };
+    let first = said.lines().find(|line| !line.trim().is_empty())?;
+    let (paint, mark) = if finished.result.is_error { (Paint::Red, "✗ ") } else { (Paint::Dim, "  ") };
+    Some((paint, format!("{mark}{}", shortened(first))))
+}
+
+#[cfg(test)]
+mod tests;
