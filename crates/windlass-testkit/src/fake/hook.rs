@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use windlass_hook::{
     Hook, HookContext, HookError, Interest, PermissionRequestAction, PermissionRequestEvent, PostToolUse,
     PostToolUseAction, PostToolUseFailure, PreCompact, PreCompactAction, PreToolUse, PreToolUseAction, PromptAction,
-    SessionEnd, SessionStart, SessionStartAction, Stop, StopAction, UserPromptSubmit,
+    SessionEnd, SessionStart, SessionStartAction, Stop, StopAction, SubagentStart, SubagentStop, UserPromptSubmit,
 };
 use windlass_types::{HookCall, HookEventName, HookOutcome};
 
@@ -30,6 +30,10 @@ pub enum Occasion {
     UserPromptSubmit(UserPromptSubmit),
     /// When the model was done.
     Stop(Stop),
+    /// When an agent below the main one began.
+    SubagentStart(SubagentStart),
+    /// When the model of an agent below the main one was done.
+    SubagentStop(SubagentStop),
     /// Before a conversation was compacted.
     PreCompact(PreCompact),
     /// When a session was opened.
@@ -48,6 +52,8 @@ impl Occasion {
             Self::PostToolUseFailure(_) => HookEventName::PostToolUseFailure,
             Self::UserPromptSubmit(_) => HookEventName::UserPromptSubmit,
             Self::Stop(_) => HookEventName::Stop,
+            Self::SubagentStart(_) => HookEventName::SubagentStart,
+            Self::SubagentStop(_) => HookEventName::SubagentStop,
             Self::PreCompact(_) => HookEventName::PreCompact,
             Self::SessionStart(_) => HookEventName::SessionStart,
             Self::SessionEnd(_) => HookEventName::SessionEnd,
@@ -98,6 +104,8 @@ struct Answers {
     post_tool_use_failure: Option<Answer<PostToolUseFailure, PostToolUseAction>>,
     user_prompt_submit: Option<Answer<UserPromptSubmit, PromptAction>>,
     stop: Option<Answer<Stop, StopAction>>,
+    subagent_start: Option<Answer<SubagentStart, SessionStartAction>>,
+    subagent_stop: Option<Answer<SubagentStop, StopAction>>,
     pre_compact: Option<Answer<PreCompact, PreCompactAction>>,
     session_start: Option<Answer<SessionStart, SessionStartAction>>,
     session_end: Option<Answer<SessionEnd, ()>>,
@@ -136,6 +144,8 @@ impl RecordingHook {
             E::PostToolUseFailure,
             E::UserPromptSubmit,
             E::Stop,
+            E::SubagentStart,
+            E::SubagentStop,
             E::PreCompact,
             E::SessionStart,
             E::SessionEnd,
@@ -158,6 +168,8 @@ impl RecordingHook {
         on_post_tool_use_failure, post_tool_use_failure: PostToolUseFailure => PostToolUseAction, "after a tool failed";
         on_user_prompt_submit, user_prompt_submit: UserPromptSubmit => PromptAction, "before a prompt enters the conversation";
         on_stop, stop: Stop => StopAction, "when the model is done";
+        on_subagent_start, subagent_start: SubagentStart => SessionStartAction, "when an agent below the main one begins";
+        on_subagent_stop, subagent_stop: SubagentStop => StopAction, "when the model of an agent below the main one is done";
         on_pre_compact, pre_compact: PreCompact => PreCompactAction, "before a conversation is compacted";
         on_session_start, session_start: SessionStart => SessionStartAction, "when a session was opened";
         on_session_end, session_end: SessionEnd => (), "when a session is closed";
@@ -237,6 +249,14 @@ impl Hook for RecordingHook {
 
     async fn stop(&self, event: &Stop) -> Result<StopAction, HookError> {
         self.said(Occasion::Stop(event.clone()), event, self.answers.stop.as_ref()).await
+    }
+
+    async fn subagent_start(&self, event: &SubagentStart) -> Result<SessionStartAction, HookError> {
+        self.said(Occasion::SubagentStart(event.clone()), event, self.answers.subagent_start.as_ref()).await
+    }
+
+    async fn subagent_stop(&self, event: &SubagentStop) -> Result<StopAction, HookError> {
+        self.said(Occasion::SubagentStop(event.clone()), event, self.answers.subagent_stop.as_ref()).await
     }
 
     async fn pre_compact(&self, event: &PreCompact) -> Result<PreCompactAction, HookError> {
