@@ -6,7 +6,7 @@ use crate::failure::Usage;
 use shown::FileRead;
 pub(crate) use shown::{current_directory, print, trust};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass::crates::project::{
     Agents, Commands, Layer, Places, PluginDir, Plugins, Resolved, Servers, SettingSources, SettingsError,
@@ -156,9 +156,16 @@ impl ProjectSettings {
         notes
     }
 
+    /// What says which programs the plugins run.
+    fn programs_of_plugins(&self) -> Vec<PathBuf> {
+        let plugins = self.plugins();
+        let manifests = plugins.plugins.iter().map(|plugin| plugin.root.join(".claude-plugin"));
+        manifests.chain(plugins.servers().map(|server| server.path.clone())).collect()
+    }
+
     /// Adds the rules to permissions, and protects what they come from.
     pub(crate) fn add_rules(&self, permissions: Permissions) -> Permissions {
-        let mut permissions = permissions.protecting(self.places.protected());
+        let mut permissions = permissions.protecting(self.places.protected()).protecting(self.programs_of_plugins());
         if self.resolved.managed_rules_only {
             permissions = permissions.without_allow_rules();
         }

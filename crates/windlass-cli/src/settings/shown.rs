@@ -31,6 +31,16 @@ impl ProjectSettings {
         if let Some(Setting { value, origin, .. }) = &resolved.agent {
             add("agent", json!(value), origin.to_string());
         }
+        let mcpjson = &resolved.mcpjson;
+        if let Some(Setting { value, origin, .. }) = &mcpjson.all {
+            add("enableAllProjectMcpServers", json!(value), origin.to_string());
+        }
+        let lists = [("enabledMcpjsonServers", &mcpjson.enabled), ("disabledMcpjsonServers", &mcpjson.disabled)];
+        for (key, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
+            effective.insert(key.to_owned(), names.keys().cloned().collect());
+            let origins = names.iter().map(|(name, origin)| (name.clone(), json!(origin.to_string())));
+            provenance.insert(key.to_owned(), Value::Object(origins.collect()));
+        }
         let mut env = Map::new();
         let mut env_from = Map::new();
         for (name, found) in &resolved.env {

@@ -14,6 +14,7 @@ mod formats;
 #[cfg(unix)]
 mod hostile;
 mod place;
+mod plugins;
 #[cfg(unix)]
 mod proxy;
 mod rewind;
