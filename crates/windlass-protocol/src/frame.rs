@@ -79,12 +79,19 @@ impl<'a> Speaker<'a> {
 #[derive(Serialize)]
 pub(crate) struct Answers {
     user_message_uuid: String,
-    user_message_uuids: [String; 1],
+    user_message_uuids: Vec<String>,
 }
 
 impl Answers {
     pub(crate) fn new(uuid: String) -> Self {
-        Self { user_message_uuids: [uuid.clone()], user_message_uuid: uuid }
+        Self { user_message_uuids: vec![uuid.clone()], user_message_uuid: uuid }
+    }
+
+    /// An answer to the message that began the turn, and to those that joined it. Of a turn that no message with an
+    /// id began, the last one that joined it stands for all.
+    pub(crate) fn with_joined(first: Option<String>, joined: Vec<String>) -> Option<Self> {
+        let user_message_uuid = first.as_ref().or(joined.last())?.clone();
+        Some(Self { user_message_uuid, user_message_uuids: first.into_iter().chain(joined).collect() })
     }
 }
 

@@ -25,8 +25,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use windlass_types::{
-    AgentIdentity, AgentPath, EntryId, Event, EventKind, JsonText, RunOrigin, RunStarted, StateChange, ToolFinished, ToolResultContent,
-    ToolUseId, Usage, WithdrawReason,
+    AgentIdentity, AgentPath, EntryId, Event, EventKind, JsonText, RunOrigin, RunStarted, StateChange, ToolFinished,
+    ToolResultContent, ToolUseId, Usage, WithdrawReason,
 };
 
 /// Writes the events of one session as frames, one JSON object a line.
@@ -39,6 +39,8 @@ pub struct FrameMapper {
     stream: StreamState,
     /// The host's id of the message that is being answered.
     user_message: Option<String>,
+    /// The host's ids of those that have joined it.
+    joined: Vec<String>,
     /// Whether the first event of the stream, and the first message, have yet to say so.
     marks_stream: bool,
     marks_message: bool,
@@ -88,6 +90,7 @@ impl FrameMapper {
             ids: Box::new(ids),
             stream: StreamState::default(),
             user_message: None,
+            joined: Vec::new(),
             marks_stream: false,
             marks_message: false,
             wakes_itself: false,
@@ -145,7 +148,12 @@ impl FrameMapper {
                     _ => "stream_failed",
                 };
                 let message_id = message_id.as_ref().map(|id| id.as_str());
-                self.system(at, "message_withdrawn", WithdrawnBody { message_id, reason, parent_tool_use_id: None }, out);
+                self.system(
+                    at,
+                    "message_withdrawn",
+                    WithdrawnBody { message_id, reason, parent_tool_use_id: None },
+                    out,
+                );
             }
             EventKind::ToolProgress(progress) => {
                 let frame = Progress {

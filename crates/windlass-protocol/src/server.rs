@@ -8,6 +8,7 @@ mod extras;
 mod flag_settings;
 mod frames;
 mod hooks;
+mod joining;
 mod mcp;
 mod mirror;
 mod options;
@@ -111,8 +112,22 @@ pub struct Served {
 /// The session is opened by `open` when the first prompt comes, with what the
 /// host has said until then. Input is read all the time, also while a session is
 /// opened and while a run goes on; prompts wait for their turn, and each gets
-/// exactly one result. A prompt is never put into the run before it: a host that
-/// wants it read at once sends it with `priority: "now"`, which stops that run.
+/// exactly one result.
+///
+/// # Messages during a turn
+/// | `priority` | a message that comes while a turn goes on |
+/// |---|---|
+/// | none, `later` | has a turn and a result of its own, behind those that wait |
+/// | `next` | joins the turn: the model reads it with the next results of tools, or before the turn would end. It has no result of its own; that of the turn lists it in `user_message_uuids` (64 at most) |
+/// | `now` | stops the turn, and has one of its own before those that wait |
+///
+/// UserPromptSubmit hooks are asked about a message that is to join while tools run. One
+/// that they keep out is `cancelled`, and a warning says why; the turn goes on. If the turn
+/// ends before the model can read it (an interrupt, a limit, a failure), it has a turn and a
+/// result of its own. So have slash commands, messages with `shouldQuery: false`, and what
+/// comes behind one of those that is `next`, too: nothing is overtaken. Without a turn
+/// `next` only stands before `later`. Until it is read, `cancel_async_message` and `interrupt` with
+/// `cancel_queued` take it back.
 ///
 /// # Slash commands
 /// A prompt of one text that begins with a slash may be a command. `/clear` opens

@@ -27,7 +27,7 @@ pub(crate) struct UserMessage {
 pub(crate) enum Priority {
     /// Now: the run that is going on is stopped.
     Now,
-    /// Before the others.
+    /// Before the others; during a turn, as a part of it.
     Next,
     /// Behind the others.
     #[default]

@@ -42,7 +42,12 @@ impl FrameMapper {
 
     pub(super) fn result(&mut self, at: Envelope<'_>, result: &RunResult, ending: &Ending, out: &mut Vec<u8>) {
         let woken = result.origin == RunOrigin::TaskNotification;
-        let answers = if ending.is_answer && !woken { self.user_message.take() } else { None };
+        let answers = if ending.is_answer {
+            let first = if woken { None } else { self.user_message.take() };
+            Answers::with_joined(first, std::mem::take(&mut self.joined))
+        } else {
+            None
+        };
         let text = match (&ending.api_error, &ending.error, &result.structured_output) {
             (Some((_, text)), ..) => Some(text.as_str()),
             (None, Some(_), _) => None,
@@ -69,7 +74,7 @@ impl FrameMapper {
             terminal_reason: ending.terminal_reason,
             local_command: ending.local_command,
             origin: woken.then(Origin::task_notification),
-            answers: answers.map(Answers::new),
+            answers,
             uuid: self.uuid(),
         };
         if line::push(out, &frame) {

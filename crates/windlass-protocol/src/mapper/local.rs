@@ -7,6 +7,9 @@ use crate::outcome::Ending;
 use std::collections::BTreeMap;
 use windlass_types::{ModelUsage, NanoUsd, Outcome, RunResult};
 
+/// How many messages a result names at most beside the one that began its turn: hosts expect 64 in all.
+const MOST_JOINED: usize = 63;
+
 /// What a command said.
 #[derive(Debug)]
 pub(crate) struct LocalResult<'a> {
@@ -41,6 +44,18 @@ impl FrameMapper {
     pub(crate) fn answers(&mut self, uuid: Option<String>) {
         (self.marks_stream, self.marks_message) = (uuid.is_some(), uuid.is_some());
         self.user_message = uuid;
+    }
+
+    /// Says that another message of the host is answered by the next result.
+    pub(crate) fn joined(&mut self, uuid: String) {
+        if self.joined.len() < MOST_JOINED {
+            self.joined.push(uuid);
+        }
+    }
+
+    /// Appends something that the user should know.
+    pub(crate) fn warn(&mut self, session_id: &str, content: &str, out: &mut Vec<u8>) {
+        self.inform(Envelope::of_main(session_id), content, None, out);
     }
 
     /// Appends what a command said, and its result.

@@ -3,6 +3,7 @@
 use super::core::Core;
 use super::extras::Extras;
 use super::frames::Lifecycle;
+use super::joining::Order;
 use super::mcp::Orders;
 use super::outbox::Gone;
 use super::plugins::sources;
@@ -59,7 +60,7 @@ impl Core {
     pub(crate) async fn request(&self, id: &str, subtype: &str, body: &JsonText) -> Result<(), Gone> {
         let answer = match subtype {
             "initialize" => return self.greet(id, body).await,
-            "interrupt" => self.interrupt(body).await?,
+            "interrupt" => return self.interrupt(id, body).await,
             "set_permission_mode" => return self.set_permission_mode(id, body).await,
             "set_model" => self.set_model(body),
             "set_max_thinking_tokens" => self.set_thinking(body),
@@ -86,7 +87,7 @@ impl Core {
                 return Ok(());
             }
             "reload_plugins" => self.reload_plugins(body),
-            "cancel_async_message" => self.cancel_message(body).await?,
+            "cancel_async_message" => return self.cancel_message(id, body).await,
             "stop_task" => self.stop_task(body),
             "get_task_output" => self.task_output(body).await,
             // A call that has begun stays where it is.
@@ -159,28 +160,27 @@ impl Core {
     }
 
     /// Stops the run. What waits behind it stays, unless the host says otherwise.
-    async fn interrupt(&self, body: &JsonText) -> Result<Answer, Gone> {
-        let cancelled = match field::<bool>(body, "cancel_queued") {
-            Ok(Some(true)) => Some(self.forget(None).await?),
-            Ok(_) => None,
-            Err(refusal) => return Ok(Err(refusal)),
+    async fn interrupt(&self, id: &str, body: &JsonText) -> Result<(), Gone> {
+        let cancels = match field::<bool>(body, "cancel_queued") {
+            Ok(cancels) => cancels == Some(true),
+            Err(refusal) => return self.reply(id, Err(refusal)).await,
         };
+        let cancelled = if cancels { self.forget(None).await? } else { Vec::new() };
+        let answers = self.take_back(id, None, Order::Interrupt { cancels }, cancelled);
         self.stop_run();
-        let mut answer = json!({ "still_queued": self.lock().queue.ids() });
-        if let (Some(cancelled), Some(fields)) = (cancelled, answer.as_object_mut()) {
-            fields.insert("cancelled".to_owned(), json!(cancelled));
-        }
-        Ok(Ok(Some(answer)))
+        self.give_receipts(answers).await
     }
 
     /// Takes a message back that waits for its turn.
-    async fn cancel_message(&self, body: &JsonText) -> Result<Answer, Gone> {
-        let cancelled = match field::<String>(body, "message_uuid") {
-            Ok(Some(id)) => !self.forget(Some(&id)).await?.is_empty(),
-            Ok(None) => false,
-            Err(refusal) => return Ok(Err(refusal)),
+    async fn cancel_message(&self, id: &str, body: &JsonText) -> Result<(), Gone> {
+        let uuid = match field::<String>(body, "message_uuid") {
+            Ok(Some(uuid)) => uuid,
+            Ok(None) => return self.reply(id, Ok(Some(json!({ "cancelled": false })))).await,
+            Err(refusal) => return self.reply(id, Err(refusal)).await,
         };
-        Ok(Ok(Some(json!({ "cancelled": cancelled }))))
+        let done = !self.forget(Some(&uuid)).await?.is_empty();
+        let answers = self.take_back(id, Some(&uuid), Order::Cancel { done }, Vec::new());
+        self.give_receipts(answers).await
     }
 
     /// Forgets messages that wait, all of them or the one with an id. Returns their ids.
@@ -202,6 +202,7 @@ impl Core {
             if !state.running && !state.woken {
                 return;
             }
+            state.stopping = true;
         }
         // The host hears that nobody waits for its answers before it hears that the run is stopped.
         self.requests.withdraw(|asker| self.told.stops_with_the_run(asker));

@@ -6,6 +6,7 @@ use super::extras::Extras;
 use super::flag_settings::{FlagRules, additions};
 use super::frames::{Lifecycle, Response, State as StateFrame};
 use super::hooks::HostHooks;
+use super::joining::Receipt;
 use super::mcp::{HostMcp, Orders};
 use super::options::ServerOptions;
 use super::outbox::{Gone, Outbox};
@@ -74,6 +75,12 @@ pub(crate) struct State {
     pub(crate) stopped: bool,
     /// The id of the message that is being answered.
     pub(crate) answering: Option<String>,
+    /// The ids of those that have joined it.
+    pub(crate) joined: Vec<String>,
+    /// Whether the host has stopped the run that goes on.
+    pub(crate) stopping: bool,
+    /// Answers to the host that wait for the session.
+    pub(crate) receipts: Vec<Receipt>,
     pub(crate) last_is_error: bool,
     pub(crate) spent: Spent,
     pub(crate) outputs: Outputs,

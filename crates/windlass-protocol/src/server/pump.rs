@@ -35,6 +35,8 @@ pub(crate) async fn pump(core: Arc<Core>, events: EventStream, generation: u64) 
             (state.running, state.woken) = (false, false);
         }
     }
+    // Nobody reads any more, or is told.
+    let _ = core.release_waiting().await;
     core.over.send_modify(|ended| *ended = generation.max(*ended));
     end
 }
@@ -142,6 +144,9 @@ impl Pump<'_> {
         if let EventKind::TaskEnded(ended) = &event.kind {
             self.ended(ended).await?;
         }
+        if let EventKind::Steered(steered) = &event.kind {
+            self.core.steered(steered).await?;
+        }
         Ok(())
     }
 
@@ -195,6 +200,7 @@ impl Pump<'_> {
         };
         self.core.rewinds.run_ended();
         self.core.say_lifecycle(answered.as_deref(), Lifecycle::Completed).await?;
+        self.core.complete_joined().await?;
         self.core.advance();
         self.core.say_idle().await?;
         self.core.settled.notify_one();
@@ -210,6 +216,8 @@ impl Pump<'_> {
         if running {
             self.core.refuse(&error.to_string(), answered.as_deref()).await?;
         }
+        self.core.complete_joined().await?;
+        self.core.release_waiting().await?;
         self.core.refuse_waiting(&error.to_string()).await
     }
 }

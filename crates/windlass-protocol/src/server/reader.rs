@@ -76,6 +76,7 @@ impl Reader<'_> {
                     core.stop_run();
                 }
                 core.advance();
+                core.offer_waiting();
             }
             Inbound::Request { id, subtype, body } => core.request(&id, &subtype, &body).await?,
             Inbound::Response { id, answer } => core.requests.answer(&id, answer),

@@ -20,7 +20,11 @@ impl Core {
             message.message = None;
         }
         let uuid = message.uuid.clone();
-        let taken = self.lock().queue.push(message);
+        let taken = {
+            let mut state = self.lock();
+            let in_turn = state.running || state.woken || state.busy;
+            state.queue.push(message, in_turn)
+        };
         match taken {
             Ok(()) => self.say_lifecycle(uuid.as_deref(), Lifecycle::Queued).await,
             Err(error) => self.refuse(&error, uuid.as_deref()).await,
@@ -83,6 +87,7 @@ impl Core {
             }
             state.busy = false;
             state.answering = None;
+            state.queue.turn_over();
         }
         self.advance();
         self.say_idle().await?;
@@ -119,6 +124,8 @@ impl Core {
             // The host stopped it before it was a run.
             let _ = handle.interrupt();
         }
+        drop(state);
+        self.offer_waiting();
     }
 
     /// Tells that a turn begins which is no run.
@@ -132,11 +139,23 @@ impl Core {
     /// follow from a message that was taken, one at a time.
     /// Returns the id that the message was shown with, if it has none of its own.
     pub(crate) fn begin(&self, turn: &Waiting) -> Option<String> {
+        let unnamed = turn.uuid.is_none() && self.options.replay_user_messages;
+        let own = unnamed.then(|| self.uuid());
+        let bytes = self.taken(turn, own.as_deref().unwrap_or_default());
+        self.frames(|mapper, _| mapper.answers(turn.uuid.clone()));
+        if !bytes.is_empty() {
+            self.outbox.send_now(bytes);
+        }
+        own
+    }
+
+    /// Tells that a message is being answered, and gives it back to hosts that want it: with an id that the log has,
+    /// if it has none of its own.
+    pub(crate) fn taken(&self, turn: &Waiting, own: &str) -> Vec<u8> {
         let mut bytes = self.lifecycle(turn.uuid.as_deref(), Lifecycle::Started);
-        let mut shown = None;
         if self.options.replay_user_messages {
-            let (session_id, own) = (self.lock().session_id.clone(), self.uuid());
-            let uuid = turn.uuid.as_deref().unwrap_or(&own);
+            let session_id = self.lock().session_id.clone();
+            let uuid = turn.uuid.as_deref().unwrap_or(own);
             let mut replay = |message: &JsonText| {
                 let (kind, session_id) = ("user", session_id.as_str());
                 let frame = Replay { kind, message, parent_tool_use_id: None, session_id, uuid, is_replay: true };
@@ -149,13 +168,8 @@ impl Core {
                     replay(note);
                 }
             }
-            shown = turn.uuid.is_none().then_some(own);
         }
-        self.frames(|mapper, _| mapper.answers(turn.uuid.clone()));
-        if !bytes.is_empty() {
-            self.outbox.send_now(bytes);
-        }
-        shown
+        bytes
     }
 
     /// Writes what a command of the server itself said, and its result.

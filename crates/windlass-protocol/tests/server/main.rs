@@ -14,6 +14,7 @@ mod broken;
 mod commands;
 mod control;
 mod host;
+mod joining;
 mod mcp;
 mod messages;
 mod plugins;

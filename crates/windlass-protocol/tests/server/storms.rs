@@ -27,7 +27,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     let text = prop::sample::select(vec![
         "talk", "act", "wait", "/clear", "/compact", "/cost", "/context", "/greet x", "/none", "",
     ]);
-    let place = prop::sample::select(vec!["later", "later", "next", "now"]);
+    let place = prop::sample::select(vec!["later", "later", "next", "next", "next", "now"]);
     let order = prop::sample::select(vec![
         ("interrupt", json!({})),
         ("interrupt", json!({ "cancel_queued": true })),
@@ -37,6 +37,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         ("set_max_thinking_tokens", json!({ "max_thinking_tokens": 2000 })),
         ("get_context_usage", json!({})),
         ("initialize", json!({ "hooks": { "PreToolUse": [{ "hookCallbackIds": ["h"], "timeout": 3 }] } })),
+        ("initialize", json!({ "hooks": { "UserPromptSubmit": [{ "hookCallbackIds": ["h"], "timeout": 3 }] } })),
         ("initialize", json!({ "hooks": null })),
         ("apply_flag_settings", json!({ "settings": { "permissions": { "allow": ["act"] } } })),
         ("apply_flag_settings", json!({ "settings": { "permissions": { "deny": ["act"], "allow": null } } })),
@@ -49,6 +50,7 @@ fn deed() -> impl Strategy<Value = Deed> {
         json!({ "behavior": "allow" }),
         json!({ "behavior": "allow", "updatedPermissions": [{ "type": "setMode", "mode": "plan", "destination": "session" }] }),
         json!({ "behavior": "deny", "message": "no", "interrupt": true }),
+        json!({ "decision": "block", "reason": "no" }),
         json!({}),
         json!(7),
     ]);
@@ -79,6 +81,9 @@ fn obedient() -> ScriptedModel {
 #[derive(Debug, Default)]
 struct Seen {
     results: usize,
+    /// Messages that share the result of another one.
+    joined: usize,
+    completed: HashSet<String>,
     answered: HashSet<String>,
     cancelled: HashSet<String>,
     questions: Vec<Value>,
@@ -90,6 +95,9 @@ impl Seen {
         match line["type"].as_str().unwrap() {
             "result" => {
                 self.results += 1;
+                // Beside the message that began the turn.
+                let joined = line["user_message_uuids"].as_array().map_or(0, |uuids| uuids.len() - 1);
+                self.joined += joined;
                 self.sessions.insert(line["session_id"].as_str().unwrap().to_owned());
             }
             "control_response" => {
@@ -98,7 +106,10 @@ impl Seen {
             }
             "control_request" => self.questions.push(line["request_id"].clone()),
             "command_lifecycle" if line["state"] == "cancelled" => {
-                self.cancelled.insert(line["command_uuid"].as_str().unwrap().to_owned());
+                assert!(self.cancelled.insert(line["command_uuid"].as_str().unwrap().to_owned()), "twice: {line}");
+            }
+            "command_lifecycle" if line["state"] == "completed" => {
+                assert!(self.completed.insert(line["command_uuid"].as_str().unwrap().to_owned()), "twice: {line}");
             }
             _ => {}
         }
@@ -159,7 +170,8 @@ async fn play(deeds: Vec<Deed>) {
     let (served, lines) = host.end().await;
     served.unwrap();
     lines.iter().for_each(|line| seen.line(line));
-    assert_eq!(seen.results + seen.cancelled.len(), sent, "{seen:#?}");
+    assert_eq!(seen.results + seen.joined + seen.cancelled.len(), sent, "{seen:#?}");
+    assert_eq!(seen.completed.len() + seen.cancelled.len(), sent, "{seen:#?}");
     assert_eq!(seen.answered.len(), ordered, "{seen:#?}");
 }
 
