@@ -87,7 +87,7 @@ pub struct AgentReport {
     pub turns: u32,
     /// What it used.
     pub usage: TaskUsage,
-    /// Its tokens by kind, over all calls of its model.
+    /// The tokens of that by kind, over all model calls.
     pub tokens: Usage,
 }
 

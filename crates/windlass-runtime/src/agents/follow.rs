@@ -31,7 +31,7 @@ impl fmt::Debug for Above {
 struct Known {
     model: String,
     began: Timestamp,
-    tokens: u64,
+    tokens: Usage,
     tool_uses: u64,
     result: Option<RunResult>,
 }
@@ -74,7 +74,7 @@ impl Above {
             return Err(ToolError::rejected("The agent ended before it could report anything."));
         };
         let mut report = AgentReport::new(result.outcome, result.text, usage);
-        (report.model, report.turns) = (known.model, result.turns);
+        (report.model, report.turns, report.tokens) = (known.model, result.turns, known.tokens);
         Ok(report)
     }
 
@@ -91,7 +91,7 @@ impl Above {
         match &event.kind {
             // Of all agents below this one, too: each is billed once.
             EventKind::UsageUpdated { model, usage, .. } => {
-                known.tokens = known.tokens.saturating_add(tokens(usage));
+                known.tokens += *usage;
                 let profile = ModelProfile::new(model.clone(), self.provider.model_info(model));
                 // It fails when the session has ended.
                 let _ = self.results.send(Input::AgentUsed(Box::new(profile), *usage));
@@ -111,7 +111,7 @@ impl Above {
 
     fn usage(&self, known: &Known) -> TaskUsage {
         let took = self.clock.now().since(known.began).as_millis();
-        TaskUsage::new(known.tokens, known.tool_uses, u64::try_from(took).unwrap_or(u64::MAX))
+        TaskUsage::new(tokens(&known.tokens), known.tool_uses, u64::try_from(took).unwrap_or(u64::MAX))
     }
 }
 
