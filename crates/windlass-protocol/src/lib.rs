@@ -49,6 +49,7 @@
 //! of another kind: a `message_withdrawn` takes them back. No line is longer
 //! than [`MAX_LINE`] bytes; what does not fit is left out and says so.
 
+mod answer;
 mod channel;
 pub mod client;
 mod frame;
@@ -60,6 +61,7 @@ mod same;
 mod server;
 mod stream;
 
+pub use answer::{ReadAnswer, read_permission_answer};
 pub use line::MAX_LINE;
 pub use mapper::{FrameMapper, FrameOptions};
 pub use outcome::is_error;

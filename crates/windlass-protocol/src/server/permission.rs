@@ -2,10 +2,10 @@
 
 use super::requests::{Asker, Requests};
 use super::told::Told;
+use crate::answer::read_permission_answer;
 use crate::mapper::reason_type;
-use crate::same::same_json;
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -125,67 +125,18 @@ impl Drop for Counted<'_> {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Said {
-    behavior: String,
-    #[serde(default)]
-    updated_input: Option<JsonText>,
-    #[serde(default)]
-    updated_permissions: Option<JsonText>,
-    #[serde(default)]
-    message: Option<String>,
-    #[serde(default)]
-    interrupt: Option<bool>,
-}
-
 /// Reads what was answered to a question about a call with this input. What is
 /// not understood is a deny.
 pub(crate) fn read(input: &JsonText, answer: Option<&JsonText>) -> PermissionAnswer {
-    let misread = |why: &str| PermissionAnswer::deny(format!("The host's answer was not understood ({why})."));
-    let said: Said = match answer.filter(|answer| answer.is_object()).map(JsonText::to) {
-        Some(Ok(said)) => said,
-        Some(Err(error)) => return misread(&error.to_string()),
-        None => return misread("it is not an object"),
-    };
-    match said.behavior.as_str() {
-        "allow" => {
-            let updated_input = said.updated_input.filter(|updated| !same_json(updated, input));
-            if updated_input.as_ref().is_some_and(|input| !input.is_object()) {
-                return misread("`updatedInput` is not an object");
+    let read = answer.ok_or_else(|| "it is not an object".to_owned());
+    match read.and_then(|answer| read_permission_answer(input, answer)) {
+        Ok(read) => {
+            if let Some(problem) = read.unread_updates {
+                tracing::warn!(problem, "the permission updates of an answer are not understood, so none is applied");
             }
-            let updates = said.updated_permissions.as_ref().map(updates).unwrap_or_default();
-            PermissionAnswer::Allow { updated_input, updates }
+            read.answer
         }
-        "deny" => {
-            let message = said.message.filter(|message| !message.is_empty());
-            let message = message.unwrap_or_else(|| "The user refused this call.".to_owned());
-            PermissionAnswer::Deny { message, interrupt: said.interrupt == Some(true) }
-        }
-        other => misread(&format!("unknown behavior {other:?}")),
-    }
-}
-
-/// The changes that come with an answer: all of them, or none if one cannot be
-/// understood, since that one may restrict the others.
-fn updates(json: &JsonText) -> Vec<PermissionUpdate> {
-    // A rule whose content is null is not one for the whole tool.
-    #[derive(Deserialize)]
-    struct Rules {
-        #[serde(default)]
-        rules: Vec<BTreeRule>,
-    }
-    type BTreeRule = std::collections::BTreeMap<String, Option<String>>;
-    let vague = match json.to::<Vec<Rules>>() {
-        Ok(all) => all.iter().flat_map(|update| &update.rules).any(|rule| rule.values().any(Option::is_none)),
-        Err(_) => true,
-    };
-    match json.to::<Vec<PermissionUpdate>>() {
-        Ok(updates) if !vague => updates,
-        _ => {
-            tracing::warn!("the permission updates of an answer are not understood, so none is applied");
-            Vec::new()
-        }
+        Err(why) => PermissionAnswer::deny(format!("The host's answer was not understood ({why}).")),
     }
 }
 

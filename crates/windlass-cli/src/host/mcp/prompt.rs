@@ -1,12 +1,11 @@
 //! `--permission-prompt-tool mcp__server__tool`.
 
 use async_trait::async_trait;
-use serde::Deserialize;
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::time::Duration;
 use windlass::crates::types::ToolResultContent;
-use windlass::{CanUseTool, JsonText, McpServers, PermissionAnswer, PermissionRequest, PermissionUpdate, ToolOutput};
+use windlass::{CanUseTool, JsonText, McpServers, PermissionAnswer, PermissionRequest, ToolOutput};
+use windlass_protocol::read_permission_answer;
 
 /// How long the server of the tool may take to connect.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -51,20 +50,6 @@ impl CanUseTool for PromptTool {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Said {
-    behavior: String,
-    #[serde(default)]
-    updated_input: Option<JsonText>,
-    #[serde(default)]
-    updated_permissions: Option<JsonText>,
-    #[serde(default)]
-    message: Option<String>,
-    #[serde(default)]
-    interrupt: Option<bool>,
-}
-
 fn read(request: &PermissionRequest, output: &ToolOutput) -> Result<PermissionAnswer, String> {
     let text = match &output.content {
         ToolResultContent::Text(text) => text.as_str(),
@@ -73,39 +58,13 @@ fn read(request: &PermissionRequest, output: &ToolOutput) -> Result<PermissionAn
     if output.is_error {
         return Err(text.chars().take(500).collect());
     }
-    let said = JsonText::parse_strict(text).and_then(|text| text.to::<Said>()).map_err(|error| error.to_string())?;
-    match said.behavior.as_str() {
-        "allow" => {
-            let value = |json: &JsonText| json.to::<serde_json::Value>().ok();
-            let updated_input = said.updated_input.filter(|input| value(input) != value(&request.input));
-            if updated_input.as_ref().is_some_and(|input| !input.is_object()) {
-                return Err("`updatedInput` is not an object".to_owned());
-            }
-            let updates = said.updated_permissions.as_ref().map(updates).transpose()?.unwrap_or_default();
-            Ok(PermissionAnswer::Allow { updated_input, updates })
-        }
-        "deny" => {
-            let message = said.message.filter(|message| !message.is_empty());
-            let message = message.unwrap_or_else(|| "The user refused this call.".to_owned());
-            Ok(PermissionAnswer::Deny { message, interrupt: said.interrupt == Some(true) })
-        }
-        other => Err(format!("unknown behavior {other:?}")),
+    let said = JsonText::parse_strict(text).map_err(|error| error.to_string())?;
+    let read = read_permission_answer(&request.input, &said)?;
+    // An answer whose changes nobody can read does not count: it may have meant less.
+    match read.unread_updates {
+        Some(problem) => Err(problem),
+        None => Ok(read.answer),
     }
-}
-
-/// The changes that come with an answer.
-fn updates(json: &JsonText) -> Result<Vec<PermissionUpdate>, String> {
-    // A rule whose content is null is not one for the whole tool.
-    #[derive(Deserialize)]
-    struct Rules {
-        #[serde(default)]
-        rules: Vec<BTreeMap<String, Option<String>>>,
-    }
-    let all = json.to::<Vec<Rules>>().map_err(|error| error.to_string())?;
-    if all.iter().flat_map(|update| &update.rules).any(|rule| rule.values().any(Option::is_none)) {
-        return Err("a rule has a part that is null".to_owned());
-    }
-    json.to().map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
