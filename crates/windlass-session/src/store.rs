@@ -1,5 +1,9 @@
 //! The port: where sessions are kept.
 
+mod error;
+
+pub use error::{StoreError, StoreErrorKind};
+
 use crate::{AgentHeader, AgentSummary, Annotation, Origin, ProjectKey, SessionKey};
 use async_trait::async_trait;
 use std::any::Any;
@@ -399,99 +403,5 @@ impl SessionSummary {
     pub fn fork_title(&self) -> String {
         let title = self.custom_title.as_ref().or(self.first_prompt.as_ref());
         format!("{} (fork)", title.map_or("Forked session", String::as_str))
-    }
-}
-
-/// What kind of trouble a store is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum StoreErrorKind {
-    /// Somebody else writes this session.
-    InUse,
-    /// The session is not at the expected position.
-    Conflict,
-    /// There is no such session.
-    NotFound,
-    /// There is such a session already.
-    Exists,
-    /// The lease is not of this store, or was given back.
-    LeaseLost,
-    /// The key names no possible session.
-    InvalidKey,
-    /// There is no room left.
-    Full,
-    /// Reading or writing failed.
-    Io,
-}
-
-/// Why a store did not do what it was asked. The message names the place and
-/// says what to do.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-#[non_exhaustive]
-pub struct StoreError {
-    /// What kind.
-    pub kind: StoreErrorKind,
-    /// What happened and what to do, in a sentence.
-    pub message: Arc<str>,
-}
-
-impl StoreError {
-    /// An error.
-    pub fn new(kind: StoreErrorKind, message: impl Into<Arc<str>>) -> Self {
-        Self { kind, message: message.into() }
-    }
-
-    /// For implementers of stores: somebody else holds the lease.
-    pub fn in_use(key: &SessionKey, owner: impl fmt::Display) -> Self {
-        Self::new(
-            StoreErrorKind::InUse,
-            format!("{} is in use by {owner}: end that program, or start a session of your own", Subject(key)),
-        )
-    }
-
-    /// For implementers of stores: the position is another one.
-    pub fn conflict(key: &SessionKey, expected: u64, found: u64) -> Self {
-        let subject = Subject(key);
-        Self::new(
-            StoreErrorKind::Conflict,
-            format!("{subject} is at position {found}, not {expected}: something else was appended; load it again"),
-        )
-    }
-
-    /// For implementers of stores: there is no such session.
-    pub fn not_found(key: &SessionKey) -> Self {
-        let what = if key.agent.is_some() { "agents" } else { "sessions" };
-        Self::new(
-            StoreErrorKind::NotFound,
-            format!("there is no {} in project {}: list the {what} to see which exist", Subject(key), key.project),
-        )
-    }
-
-    /// For implementers of stores: there is such a session already.
-    pub fn exists(key: &SessionKey) -> Self {
-        Self::new(StoreErrorKind::Exists, format!("there is already {}: choose another id, or resume it", Subject(key)))
-    }
-
-    /// For implementers of stores: the lease does not give access.
-    pub fn lease_lost(key: &SessionKey) -> Self {
-        Self::new(StoreErrorKind::LeaseLost, format!("the lease of {} was given back: open it again", Subject(key)))
-    }
-
-    /// For implementers of stores: nothing is noted on an agent.
-    pub fn not_listed(key: &SessionKey) -> Self {
-        Self::new(StoreErrorKind::InvalidKey, format!("{} has no title or tag: note them on its session", Subject(key)))
-    }
-}
-
-/// What a key names, in words.
-struct Subject<'a>(&'a SessionKey);
-
-impl fmt::Display for Subject<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(agent) = &self.0.agent {
-            write!(f, "agent {agent} of ")?;
-        }
-        write!(f, "session {}", self.0.session)
     }
 }

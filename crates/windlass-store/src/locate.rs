@@ -45,6 +45,12 @@ impl Roots {
         Ok(folders)
     }
 
+    /// Without access to the home, no session would be told from sessions that nobody may see.
+    fn check_home(&self) -> Result<(), StoreError> {
+        let home = self.home.join("projects");
+        existing(fs::read_dir(&home)).map(drop).map_err(|error| disk::error(&home, "read", &error))
+    }
+
     /// Where a session is or would be written.
     pub(crate) fn log_path(&self, key: &SessionKey) -> PathBuf {
         let projects = self.home.join("projects");
@@ -80,8 +86,8 @@ impl Roots {
     pub(crate) fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
         let name = file_name(&key.session);
         let mut found = HashMap::new();
+        self.check_home()?;
         for projects in self.projects() {
-            existing(fs::read_dir(&projects)).map_err(|error| disk::error(&projects, "read", &error))?;
             let folders =
                 Self::folders(&projects, &key.project).map_err(|error| disk::error(&projects, "read", &error))?;
             for (agent, path) in folders.into_iter().flat_map(|folder| agents::all(&folder.join(&name))) {
@@ -115,9 +121,7 @@ impl Roots {
     pub(crate) fn list(&self, project: &ProjectKey) -> Result<Vec<SessionSummary>, StoreError> {
         let mut newest: HashMap<SessionId, SessionSummary> = HashMap::new();
         let mut ends = Ends::default();
-        // Without access to the home, no session would be told from sessions that nobody may see.
-        let home = self.home.join("projects");
-        existing(fs::read_dir(&home)).map_err(|error| disk::error(&home, "read", &error))?;
+        self.check_home()?;
         for projects in self.projects() {
             let folders = Self::folders(&projects, project).map_err(|error| disk::error(&projects, "read", &error))?;
             for folder in folders {

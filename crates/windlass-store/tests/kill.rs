@@ -1,5 +1,7 @@
 //! A writer that is killed loses nothing that it acknowledged.
 
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "test code")]
+
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
