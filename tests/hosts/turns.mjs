@@ -9,6 +9,28 @@ const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwA
 
 const ask = async (world, steps, more = {}) => result(await collect(query({ prompt: play(...steps), options: world.options(more) })));
 
+/** Begins a turn whose call does not end before there is a file `go`, and sends a message that is to join it. */
+async function duringATool(world, talk, stream, said, ...after) {
+  const [first, second] = [crypto.randomUUID(), crypto.randomUUID()];
+  const slow = tool("Bash", { command: "touch begun; until [ -e go ]; do sleep 0.02; done" });
+  talk.say(play(slow, ...after), { uuid: first });
+  const lives = [];
+  const rest = (async () => {
+    const messages = [];
+    for await (const message of stream) {
+      messages.push(message);
+      if (message.type === "command_lifecycle") lives.push([message.command_uuid, message.state].join());
+    }
+    return messages;
+  })();
+  await until(() => world.exists("begun"));
+  talk.say(said, { uuid: second, priority: "next" });
+  await until(() => lives.includes(`${second},queued`));
+  return { first, second, rest, lives: () => lives.filter((life) => life.startsWith(second)).map((life) => life.slice(37)) };
+}
+
+const results = (messages) => messages.filter((message) => message.type === "result");
+
 await main({
   async one_shot(world) {
     const messages = await collect(query({ prompt: play(text("Hello.")), options: world.options() }));
@@ -53,6 +75,54 @@ await main({
     const results = messages.filter((message) => message.type === "result").map((message) => message.result);
     assert.deepEqual(results, ["one", "two", "three"]);
     assert.equal(system(messages, "init").length, 3);
+  },
+
+  async a_message_that_is_next_joins_the_turn(world) {
+    const { talk, stream } = session(world.options({ allowedTools: ["Bash"], extraArgs: { "replay-user-messages": null } }));
+    const sent = await duringATool(world, talk, stream, "mind this", [{ say: "last" }]);
+    world.write("go", "");
+    talk.end();
+    const messages = await sent.rest;
+    const end = result(messages);
+    assert.deepEqual([end.result, end.num_turns], ["result,mind this", 2]);
+    assert.deepEqual([end.user_message_uuid, end.user_message_uuids], [sent.first, [sent.first, sent.second]]);
+    assert.deepEqual(sent.lives(), ["queued", "started", "completed"]);
+    const replay = messages.find((message) => message.isReplay && message.uuid === sent.second);
+    assert.equal(replay.message.content, "mind this");
+    // It keeps its id in the log.
+    process.env.CLAUDE_CONFIG_DIR = world.env.CLAUDE_CONFIG_DIR;
+    try {
+      const stored = await sdk.getSessionMessages(end.session_id, { dir: world.cwd });
+      assert.ok(stored.some((message) => message.uuid === sent.second));
+    } finally {
+      delete process.env.CLAUDE_CONFIG_DIR;
+    }
+  },
+
+  async hooks_keep_a_message_out_of_the_turn(world) {
+    const gate = async ({ prompt }) => (prompt === "mind this" ? { decision: "block", reason: "not that" } : {});
+    const hooks = { UserPromptSubmit: [{ hooks: [gate] }] };
+    const { talk, stream } = session(world.options({ allowedTools: ["Bash"], hooks }));
+    const sent = await duringATool(world, talk, stream, "mind this", [{ say: "last" }]);
+    await until(() => sent.lives().includes("cancelled"));
+    world.write("go", "");
+    talk.end();
+    const messages = await sent.rest;
+    assert.deepEqual([result(messages).result, result(messages).user_message_uuids], ["result", [sent.first]]);
+    assert.match(system(messages, "informational").map((told) => told.content).join(), /not that/);
+    assert.deepEqual(sent.lives(), ["queued", "cancelled"]);
+  },
+
+  async an_interrupt_gives_a_message_that_is_next_a_turn_of_its_own(world) {
+    const { talk, stream } = session(world.options({ allowedTools: ["Bash"] }));
+    const sent = await duringATool(world, talk, stream, play(text("own")), text("never"));
+    const receipt = await stream.interrupt();
+    assert.deepEqual(receipt.still_queued, [sent.second]);
+    talk.end();
+    const ends = results(await sent.rest);
+    assert.deepEqual(ends.map((end) => end.user_message_uuids), [[sent.first], [sent.second]]);
+    assert.deepEqual(ends.map((end) => end.result), [undefined, "own"]);
+    assert.deepEqual(sent.lives(), ["queued", "started", "completed"]);
   },
 
   async images_in_prompts(world) {

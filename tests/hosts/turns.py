@@ -7,6 +7,7 @@ import os
 import common
 from claude_agent_sdk import (
     AssistantMessage,
+    HookMatcher,
     ResultMessage,
     StreamEvent,
     SystemMessage,
@@ -98,6 +99,62 @@ async def queued_messages_have_a_result_each(world):
     messages = await collect(query(prompt=prompts, options=world.options()))
     equal([m.result for m in messages if isinstance(m, ResultMessage)], ["one", "two", "three"])
     equal(len(system(messages, "init")), 3)
+
+
+SLOW = tool("Bash", command="touch begun; until [ -e go ]; do sleep 0.02; done")
+
+
+async def during_a_tool(world, one, said, *after):
+    """Begins a turn whose call does not end before there is a file `go`, and sends a message that is to join it."""
+    await one.query(play(SLOW, *after))
+    await common.until(lambda: world.files() == ["begun"])
+
+    async def messages():
+        content = {"role": "user", "content": said}
+        yield {"type": "user", "message": content, "parent_tool_use_id": None, "priority": "next"}
+
+    await one.query(messages())
+    # It is answered when all before it was read.
+    await one.get_mcp_status()
+
+
+@test
+async def a_message_that_is_next_joins_the_turn(world):
+    async with client(world, allowed_tools=["Bash"]) as one:
+        await during_a_tool(world, one, "mind this", [{"say": "last"}])
+        world.write("go", "")
+        end = result(await collect(one.receive_response()))
+        equal((end.result, end.num_turns), ("result,mind this", 2))
+        # It has no result of its own.
+        equal((await say(one, play(text("after")))).result, "after")
+
+
+@test
+async def hooks_keep_a_message_out_of_the_turn(world):
+    seen = []
+
+    async def gate(given, *_):
+        seen.append(given["prompt"])
+        return {"decision": "block", "reason": "not that"} if given["prompt"] == "mind this" else {}
+
+    hooks = {"UserPromptSubmit": [HookMatcher(hooks=[gate])]}
+    async with client(world, allowed_tools=["Bash"], hooks=hooks) as one:
+        await during_a_tool(world, one, "mind this", [{"say": "last"}])
+        # The hook is asked while the call runs.
+        await common.until(lambda: seen[1:] == ["mind this"])
+        world.write("go", "")
+        messages = await collect(one.receive_response())
+        equal((result(messages).result, result(messages).is_error), ("result", False))
+        contains("".join(told.data["content"] for told in system(messages, "informational")), "not that")
+
+
+@test
+async def an_interrupt_gives_a_message_that_is_next_a_turn_of_its_own(world):
+    async with client(world, allowed_tools=["Bash"]) as one:
+        await during_a_tool(world, one, play(text("own")), text("never"))
+        await one.interrupt()
+        equal(result(await collect(one.receive_response())).subtype, "error_during_execution")
+        equal(result(await collect(one.receive_response())).result, "own")
 
 
 @test

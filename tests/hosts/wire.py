@@ -75,6 +75,8 @@ def say(what, request):
         return request["model"]
     if what == "results":
         return "\n".join(text for m in messages[-2:] for text in results(m))
+    if what == "last":
+        return ",".join("result" if block["type"] == "tool_result" else block["text"] for block in messages[-1]["content"])
     if what == "texts":
         said = [t.partition(PREFIX)[0] for m in messages if m["role"] == "user" for t in texts(m)]
         return "\n".join(filter(None, said))
