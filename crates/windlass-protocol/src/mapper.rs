@@ -116,9 +116,15 @@ impl FrameMapper {
 
     /// Appends the frames of an event, each with its line end.
     pub fn map(&mut self, event: &Event, out: &mut Vec<u8>) {
-        if !event.agent.is_main() {
-            return self.of_agent(event, out);
+        if event.agent.is_main() {
+            self.of_main(event, out);
+        } else {
+            self.of_agent(event, out);
         }
+        self.forget_ended(event);
+    }
+
+    fn of_main(&mut self, event: &Event, out: &mut Vec<u8>) {
         let at = Envelope::of_main(event.session_id.as_str());
         let finished = matches!(event.kind, EventKind::BlockFinished { .. });
         if !finished {

@@ -2,7 +2,9 @@
 
 use super::{Envelope, FrameMapper};
 use crate::frame::WithdrawnBody;
-use windlass_types::{AgentIdentity, ContentBlock, Event, EventKind, MessageId, Status, ToolUseId, WithdrawReason};
+use windlass_types::{
+    AgentIdentity, ContentBlock, Event, EventKind, MessageId, Status, TaskKind, ToolUseId, WithdrawReason,
+};
 
 /// The tool that starts agents, as the model knows it, and as lists of tools name it.
 const TOOL: (&str, &str) = ("Agent", "Task");
@@ -85,6 +87,21 @@ impl FrameMapper {
             // The rest is about the agent's own run.
             _ => {}
         }
+    }
+
+    /// Forgets the agents that a call has started, once it has ended or what it left behind has, whatever their own
+    /// runs said of that.
+    pub(super) fn forget_ended(&mut self, event: &Event) {
+        let call = match &event.kind {
+            _ if self.agents.is_empty() => return,
+            EventKind::ToolFinished(finished) if !self.left_behind(&finished.result.tool_use_id) => {
+                &finished.result.tool_use_id
+            }
+            EventKind::TaskEnded(ended) if ended.info.kind == TaskKind::LocalAgent => &ended.info.tool_use_id,
+            _ => return,
+        };
+        let start = event.agent.child(call.clone());
+        self.agents.retain(|path, _| !path.tool_uses().starts_with(start.tool_uses()));
     }
 
     fn shows(&self, block: &ContentBlock) -> bool {

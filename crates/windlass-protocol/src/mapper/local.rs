@@ -30,8 +30,8 @@ impl FrameMapper {
         self.capabilities = capabilities;
     }
 
-    /// Says which agents the model can start, and whether what they say is shown.
-    pub(crate) fn has_agents(&mut self, callable: Vec<String>) {
+    /// Says which agents the model can start: `system/init` lists them if there is a tool for it. None by default.
+    pub fn lists_agents(&mut self, callable: Vec<String>) {
         self.callable = callable;
     }
 

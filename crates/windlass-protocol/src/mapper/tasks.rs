@@ -2,7 +2,7 @@
 
 use super::{Envelope, FrameMapper};
 use serde::Serialize;
-use windlass_types::{AgentId, TaskEnded, TaskInfo, TaskKind, TaskProgress, TaskUsage};
+use windlass_types::{AgentId, TaskEnded, TaskInfo, TaskKind, TaskProgress, TaskUsage, ToolUseId};
 
 /// Background work that goes on.
 #[derive(Debug)]
@@ -73,6 +73,11 @@ impl FrameMapper {
     /// Appends all background work that goes on.
     pub(crate) fn tasks_now(&mut self, session_id: &str, out: &mut Vec<u8>) {
         self.tasks_changed(Envelope::of_main(session_id), out);
+    }
+
+    /// Whether an agent goes on that this call left behind.
+    pub(super) fn left_behind(&self, call: &ToolUseId) -> bool {
+        self.tasks.iter().any(|task| task.info.kind == TaskKind::LocalAgent && task.info.tool_use_id == *call)
     }
 
     fn tasks_changed(&mut self, at: Envelope<'_>, out: &mut Vec<u8>) {

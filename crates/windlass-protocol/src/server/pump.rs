@@ -105,7 +105,7 @@ impl Pump<'_> {
 
     async fn event(&mut self, event: Event) -> Result<(), Gone> {
         self.core.note_task(&event.kind);
-        self.core.told.note_background(&event.agent, &event.kind);
+        self.core.told.note(&event.agent, &event.kind);
         if !event.agent.is_main() {
             return self.of_agent(&event).await;
         }

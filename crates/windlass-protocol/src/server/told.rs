@@ -37,6 +37,14 @@ impl Known {
         self.background.iter().any(below)
     }
 
+    /// Nothing goes on any more that this call started.
+    fn forget_below(&mut self, start: &AgentPath) {
+        let gone = self.agents.extract_if(|path, _| path.tool_uses().starts_with(start.tool_uses()));
+        for (_, name) in gone {
+            self.calls.remove(&Some(name));
+        }
+    }
+
     /// Whether a call is one of such an agent, and of no other.
     fn is_background_call(&self, call: &ToolUseId) -> bool {
         let mut makers = self.calls.iter().filter(|(_, calls)| calls.contains(call)).peekable();
@@ -77,14 +85,27 @@ impl Told {
         }
     }
 
-    /// Agents that go on in the background begin and end.
-    pub(crate) fn note_background(&self, agent: &AgentPath, kind: &EventKind) {
+    /// Takes notice of calls that start agents: which of these go on in the background, and which have ended,
+    /// whatever their own runs said of that.
+    pub(crate) fn note(&self, agent: &AgentPath, kind: &EventKind) {
         match kind {
             EventKind::TaskStarted(info) if info.kind == TaskKind::LocalAgent => {
                 self.lock().background.insert(agent.child(info.tool_use_id.clone()));
             }
             EventKind::TaskEnded(ended) if ended.info.kind == TaskKind::LocalAgent => {
-                self.lock().background.remove(&agent.child(ended.info.tool_use_id.clone()));
+                let start = agent.child(ended.info.tool_use_id.clone());
+                let mut known = self.lock();
+                known.background.remove(&start);
+                known.forget_below(&start);
+            }
+            EventKind::ToolFinished(finished) => {
+                let mut known = self.lock();
+                if !known.agents.is_empty() {
+                    let start = agent.child(finished.result.tool_use_id.clone());
+                    if !known.background.contains(&start) {
+                        known.forget_below(&start);
+                    }
+                }
             }
             _ => {}
         }
@@ -132,7 +153,7 @@ impl Told {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use windlass_types::{TaskEnded, TaskInfo, TaskStatus};
+    use windlass_types::{TaskEnded, TaskInfo, TaskStatus, ToolFinished, ToolResult};
 
     fn path(uses: &[&str]) -> AgentPath {
         uses.iter().fold(AgentPath::default(), |path, id| path.child((*id).into()))
@@ -168,10 +189,10 @@ mod tests {
     fn what_is_below_work_in_the_background_is_there_too() {
         let told = Told::default();
         let mut info = TaskInfo::new("b1".into(), TaskKind::LocalBash, "x", "bash".into());
-        told.note_background(&path(&[]), &EventKind::TaskStarted(info.clone()));
+        told.note(&path(&[]), &EventKind::TaskStarted(info.clone()));
         assert!(!told.has_background());
         (info.kind, info.tool_use_id) = (TaskKind::LocalAgent, "a".into());
-        told.note_background(&path(&[]), &EventKind::TaskStarted(info.clone()));
+        told.note(&path(&[]), &EventKind::TaskStarted(info.clone()));
         for (uses, id) in [(&["a"][..], "one"), (&["a", "b"], "two"), (&["b"], "three"), (&["b", "a"], "four")] {
             told.began(&path(uses), Some(&identity(id)));
             told.tell(&path(uses), &format!("call of {id}").as_str().into());
@@ -185,8 +206,15 @@ mod tests {
             assert!(told.stops_with_the_run(&Asker::Call(call.into())), "{call}");
         }
         assert!(told.stops_with_the_run(&Asker::Run) && !told.stops_with_the_run(&Asker::Nobody));
+        // That of a call which left its agent working says nothing of the agent; that of another one does.
+        for (call, left) in [("a", 4), ("b", 2)] {
+            let result = ToolResult::ok(call, "");
+            told.note(&path(&[]), &EventKind::ToolFinished(ToolFinished::new("Agent".into(), result)));
+            assert_eq!(told.lock().agents.len(), left, "{call}");
+        }
         let ended = TaskEnded::new(info, TaskStatus::Completed, "done");
-        told.note_background(&path(&[]), &EventKind::TaskEnded(ended));
+        told.note(&path(&[]), &EventKind::TaskEnded(ended));
+        assert!(told.lock().agents.is_empty() && told.lock().calls.is_empty());
         assert!(!told.has_background() && told.stops_with_the_run(&Asker::Agent("two".into())));
     }
 }

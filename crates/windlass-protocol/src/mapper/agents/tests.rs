@@ -22,7 +22,7 @@ impl Stream {
             next
         };
         let mut mapper = FrameMapper::new(options, ids);
-        mapper.has_agents(vec!["general-purpose".to_owned(), "Explore".to_owned()]);
+        mapper.lists_agents(vec!["general-purpose".to_owned(), "Explore".to_owned()]);
         Self { mapper, seq: 0 }
     }
 
@@ -290,4 +290,25 @@ fn an_agent_in_the_background_is_told_from_its_start_to_its_end() {
         "status": "completed", "output_file": "/o", "summary": "Agent \"Look around\" completed", "usage": usage,
     });
     assert_eq!(stream.main(EventKind::TaskEnded(ended)), [expected, now(json!([]))]);
+}
+
+#[test]
+fn agents_that_never_said_that_they_ended_are_forgotten_with_their_call() {
+    let mut stream = Stream::new(FrameOptions::default());
+    let mut info = TaskInfo::new("a1".into(), TaskKind::LocalAgent, "Look", "t0".into());
+    stream.main(EventKind::TaskStarted(info.clone()));
+    for path in [&["t0"][..], &["t0", "t1"], &["t2"], &["t2", "t0"], &["t3"]] {
+        stream.of(path, started(Some(explorer()), &[]));
+    }
+    for (call, left) in [("t0", 5), ("t2", 3), ("t9", 3)] {
+        let result = ToolResult::ok(call, "");
+        stream.main(EventKind::ToolFinished(ToolFinished::new("Agent".into(), result)));
+        assert_eq!(stream.mapper.agents.len(), left, "{call}");
+    }
+    stream.main(EventKind::TaskEnded(TaskEnded::new(info.clone(), TaskStatus::Stopped, "It was stopped.")));
+    assert_eq!(stream.mapper.agents.len(), 1);
+    info.kind = TaskKind::LocalBash;
+    info.tool_use_id = "t3".into();
+    stream.main(EventKind::TaskEnded(TaskEnded::new(info, TaskStatus::Stopped, "It was stopped.")));
+    assert_eq!(stream.mapper.agents.len(), 1);
 }
