@@ -52,6 +52,7 @@ async def a_plugin_joins_the_session(world):
     plugin = kit(world)
     async with client(world, plugins=[plugin]) as one:
         info = await one.get_server_info()
+        contains(info["agents"], {"name": "kit:reader", "description": "Reads"})
         hello = next(each for each in info["commands"] if each["name"] == "kit:hello")
         equal(hello["description"], "Says hello (plugin)")
         await one.query("/kit:hello Ada")
@@ -234,6 +235,8 @@ async def plugins_are_loaded_again(world):
     names = [command["name"] for command in reloaded["commands"]]
     assert {"clear", "kit:hello", "kit:new"} <= set(names), names
     contains(reloaded["agents"], {"name": "kit:writer", "description": "Writes"})
+    # They can be given tasks in the next session.
+    contains([agent["name"] for agent in reloaded["agents"]], "general-purpose")
     equal([(each["name"], each["source"]) for each in reloaded["plugins"]], [("kit", "kit@inline")])
     equal([(each["name"], each["status"]) for each in reloaded["mcpServers"]], [("plugin:kit:files", "connected")])
     equal(reloaded["error_count"], 1)
@@ -257,6 +260,7 @@ async def plugins_are_loaded_again(world):
     put(world, "kit/.claude-plugin/plugin.json", "{")
     broken = answered(host, "x", subtype="reload_plugins")["response"]
     equal([each["name"] for each in broken["plugins"]], ["extra"])
+    assert not any(agent["name"].startswith("kit:") for agent in broken["agents"]), broken["agents"]
     assert broken["error_count"] == 1 and broken["mcpServers"] == [], broken
     host.send(user(play(tool("Bash", command="sleep 0.3"), text("x"))))
     busy = answered(host, "y", subtype="reload_plugins", refuse_if_busy=True)

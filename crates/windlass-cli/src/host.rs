@@ -67,7 +67,8 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
     }
 }
 
-/// What the command line and the environment say.
+/// What the command line and the environment say. Clones share what a host may change.
+#[derive(Debug, Clone)]
 struct Host {
     flags: Flags,
     settings: Arc<ProjectSettings>,
@@ -147,12 +148,7 @@ impl Host {
         options.replay_user_messages = self.flags.has("replay-user-messages");
         options.mcp_servers = self.mcp.named();
         options.mcp = Some(Arc::clone(&self.mcp) as _);
-        options.plugins = Some(Arc::new(HostPlugins {
-            settings: Arc::clone(&self.settings),
-            commands: Arc::clone(&self.commands),
-            servers: Arc::clone(&self.mcp),
-            may_launch: self.flags.has("await-initialize"),
-        }));
+        options.plugins = Some(Arc::new(HostPlugins(self.clone())));
         options.agents = self.first_agents();
         options.mirror.clone_from(&self.mirror);
         options.session_id = self.flags.text("resume").or(self.flags.text("session-id")).map(str::to_owned);

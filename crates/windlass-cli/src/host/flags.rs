@@ -77,7 +77,7 @@ const VALUED: &[&str] = &[
 ];
 
 /// What a host put on the command line.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Flags {
     given: Vec<(String, Option<String>)>,
     /// What is not known.

@@ -1,24 +1,16 @@
 //! The plugins of a host.
 
-use super::commands::{LiveCommands, listed};
-use super::mcp::HostServers;
-use crate::settings::ProjectSettings;
+use super::Host;
+use super::commands::listed;
 use std::sync::Arc;
-use windlass::crates::project::{LoadedAgent, PluginDir, Plugins};
+use windlass::crates::project::{PluginDir, Plugins};
 use windlass_protocol::{
-    HostAgent, HostPlugin, HostPluginError, PluginControl, PluginListing, PluginOffer, PluginReload, PluginSource,
-    PluginsReloaded,
+    HostPlugin, HostPluginError, PluginControl, PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded,
 };
 
 /// The plugins of a host, which it may load again.
 #[derive(Debug)]
-pub(crate) struct HostPlugins {
-    pub(crate) settings: Arc<ProjectSettings>,
-    pub(crate) commands: Arc<LiveCommands>,
-    pub(crate) servers: Arc<HostServers>,
-    /// Whether `initialize` may name plugins.
-    pub(crate) may_launch: bool,
-}
+pub(super) struct HostPlugins(pub(super) Host);
 
 /// What `system/init` says of plugins.
 fn listing(plugins: &Plugins) -> PluginListing {
@@ -61,7 +53,7 @@ impl HostPlugins {
             let directory = PluginDir::new(&source.path);
             if source.skip_mcp { directory.without_mcp() } else { directory }
         });
-        let mut all = self.settings.plugin_directories();
+        let mut all = self.0.settings.plugin_directories();
         for directory in more {
             // A reload that adds one again keeps it as it is.
             if !all.iter().any(|known| known.path == directory.path) {
@@ -72,50 +64,43 @@ impl HostPlugins {
     }
 
     fn load(&self, plugins: Plugins, directories: Vec<PluginDir>) {
-        let before = self.settings.plugins();
+        let before = self.0.settings.plugins();
         for error in plugins.errors.iter().filter(|error| !before.errors.contains(error)) {
             super::note_to_stderr(&error.to_string());
         }
-        self.servers.renew(self.servers.renewal(&plugins));
-        self.settings.set_plugins(plugins, directories);
-        self.commands.renew(&self.settings);
+        self.0.mcp.renew(self.0.mcp.renewal(&plugins));
+        self.0.settings.set_plugins(plugins, directories);
+        self.0.commands.renew(&self.0.settings);
     }
 }
 
 impl PluginControl for HostPlugins {
     fn listing(&self) -> PluginListing {
-        listing(&self.settings.plugins())
+        listing(&self.0.settings.plugins())
     }
 
     fn offer(&self) -> PluginOffer {
-        let agent = |agent: LoadedAgent| {
-            let agent = agent.definition;
-            HostAgent::new(agent.name, agent.description, agent.model)
-        };
-        PluginOffer::new(
-            listed(&self.commands.current()),
-            self.settings.agents().agents.into_iter().map(agent).collect(),
-        )
+        PluginOffer::new(listed(&self.0.commands.current()), self.0.first_agents())
     }
 
     fn launch(&self, plugins: &[PluginSource]) -> bool {
-        if self.may_launch {
+        if self.0.flags.has("await-initialize") {
             let directories = self.directories(plugins);
-            if directories != self.settings.plugin_directories() {
-                self.load(self.settings.find_plugins(&directories), directories);
+            if directories != self.0.settings.plugin_directories() {
+                self.load(self.0.settings.find_plugins(&directories), directories);
             }
         }
-        let loaded = self.settings.plugins();
+        let loaded = self.0.settings.plugins();
         plugins.iter().all(|wanted| {
-            let path = self.settings.places.start().join(&wanted.path).canonicalize();
+            let path = self.0.settings.places.start().join(&wanted.path).canonicalize();
             path.is_ok_and(|path| loaded.plugins.iter().any(|plugin| plugin.root == path))
         })
     }
 
     fn reload(&self, order: &PluginReload) -> Result<PluginsReloaded, String> {
         let directories = self.directories(&order.add);
-        let plugins = self.settings.find_plugins(&directories);
-        let renewal = self.servers.renewal(&plugins);
+        let plugins = self.0.settings.find_plugins(&directories);
+        let renewal = self.0.mcp.renewal(&plugins);
         let mut reloaded = PluginsReloaded::default();
         reloaded.servers_added = renewal.come.iter().map(|server| server.name.clone()).collect();
         reloaded.servers_removed = renewal.go;

@@ -30,14 +30,14 @@ impl Core {
     /// The agents that can be started before a session says which: those of the command line, of plugins and of the
     /// host, which counts for more. None where there is no tool to start them with.
     pub(crate) fn agents(&self) -> Vec<HostAgent> {
-        if self.options.agents.is_empty() {
-            return Vec::new();
+        let plugins = self.options.plugins.as_ref();
+        let mut all = plugins.map_or_else(|| self.options.agents.clone(), |plugins| plugins.offer().agents);
+        if all.is_empty() {
+            return all;
         }
-        let mut all = self.options.agents.clone();
-        let plugins = self.options.plugins.as_ref().map(|plugins| plugins.offer().agents).unwrap_or_default();
         let body = self.lock().initialize.as_ref().map(|said| said.body.clone());
         let own = body.and_then(|body| defined(&body).ok()).unwrap_or_default();
-        for agent in plugins.into_iter().chain(own) {
+        for agent in own {
             match all.iter_mut().find(|known| known.name == agent.name) {
                 Some(known) => *known = agent,
                 None => all.push(agent),
@@ -49,6 +49,6 @@ impl Core {
     /// Says in `system/init` which agents can be started.
     pub(crate) fn list_agents(&self, agents: &[HostAgent]) {
         let names = agents.iter().map(|agent| agent.name.clone()).collect();
-        self.frames(|mapper, _| mapper.has_agents(names));
+        self.frames(|mapper, _| mapper.lists_agents(names));
     }
 }

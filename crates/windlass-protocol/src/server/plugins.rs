@@ -17,7 +17,7 @@ pub trait PluginControl: fmt::Debug + Send + Sync + 'static {
     /// What `system/init` says of them.
     fn listing(&self) -> PluginListing;
 
-    /// What they and everything else bring for the session, as it is now.
+    /// What a session is offered with them, as it is now.
     fn offer(&self) -> PluginOffer;
 
     /// The host names these plugins with `initialize` instead of on its command line. Whether each of them is loaded.
@@ -138,7 +138,8 @@ impl PluginListing {
 pub struct PluginOffer {
     /// All slash commands but those of the server itself.
     pub commands: Vec<SlashCommand>,
-    /// All agents: objects as hosts are told of them.
+    /// All agents but those that the host defines: they take the place of
+    /// [`ServerOptions::agents`](super::ServerOptions::agents).
     pub agents: Vec<HostAgent>,
 }
 
@@ -217,13 +218,12 @@ impl Core {
         let hold = field::<bool>(body, "hold_on_cache_impact")?;
         let order = PluginReload { add, hold: hold == Some(true) };
         let reloaded = control.reload(&order).map_err(Refusal::new)?;
-        let offer = control.offer();
-        self.offer_again(offer.commands);
+        self.offer_again(control.offer().commands);
         let PluginListing { plugins, errors } = control.listing();
         let servers = self.mcp_status().get("mcpServers").cloned().unwrap_or_default();
         let mut answer = json!({
             "commands": self.commands().list(),
-            "agents": offer.agents,
+            "agents": self.agents(),
             "plugins": plugins,
             "mcpServers": servers,
             "error_count": errors.len(),
