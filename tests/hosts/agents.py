@@ -163,11 +163,13 @@ async def an_unknown_agent_is_an_error_that_names_the_others(world):
 
 
 @test
-async def agents_without_a_choice_are_not_used(world):
+async def agents_without_a_choice_are_only_there_to_be_called(world):
     options = world.options(agents={"reviewer": reviewer(tools=["Read"])})
-    names = offered(await collect(query(prompt=play(SAYS), options=options)))
-    assert "Bash" in names, names
-    contains("".join(world.stderr), "not used: no --agent names one")
+    messages = await collect(query(prompt=play(SAYS), options=options))
+    names = offered(messages)
+    assert "Bash" in names and "Agent" in names, names
+    contains(system(messages, "init")[0].data["agents"], "reviewer")
+    equal("".join(world.stderr), "")
 
 
 @test
