@@ -75,6 +75,14 @@ impl Output {
         }
     }
 
+    /// Says which agents there are.
+    pub(crate) fn lists_agents(&mut self, names: Vec<String>) {
+        match self {
+            Self::Text { .. } => {}
+            Self::Json { mapper, .. } | Self::Stream { mapper, .. } => mapper.lists_agents(names),
+        }
+    }
+
     /// Takes an event.
     pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
         match self {

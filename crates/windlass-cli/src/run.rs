@@ -50,6 +50,7 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
         terminal,
     });
     output.lists_plugins(Arc::new(Listed(settings.plugins())));
+    output.lists_agents(agent.below().definitions().map(|agent| agent.name.clone()).collect());
     let asker = terminal.can_ask().then(AskAtTerminal::new);
     let servers = servers(&args, &settings, &cwd, &mut output)?;
     let mut query = query(prompt).provider(Arc::clone(&provider.model)).tools(tools);
