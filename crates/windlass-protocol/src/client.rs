@@ -51,6 +51,7 @@ mod inbox;
 mod message;
 mod options;
 mod permission;
+mod priority;
 mod process;
 mod program;
 mod reader;
@@ -64,6 +65,7 @@ pub use message::{
     TaskMessage, TaskNotification, TaskProgress, TaskStarted, UserMessage,
 };
 pub use options::ClientOptions;
+pub use priority::Priority;
 pub use program::Program;
 pub use status::{ContextUsage, McpServer};
 pub use windlass_runtime::Prompt;

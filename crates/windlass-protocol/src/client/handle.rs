@@ -3,6 +3,7 @@
 use super::error::ClientError;
 use super::inbox::Switches;
 use super::options::ClientOptions;
+use super::priority::Priority;
 use super::status::{ContextUsage, McpServer};
 use crate::channel::outbox::Outbox;
 use crate::channel::requests::Requests;
@@ -79,6 +80,9 @@ struct UserLine<'a> {
     parent_tool_use_id: Option<&'static str>,
     #[serde(rename = "shouldQuery", skip_serializing_if = "Option::is_none")]
     should_query: Option<bool>,
+    /// Absent where it says nothing new.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Option<Priority>,
 }
 
 #[derive(Serialize)]
@@ -103,6 +107,20 @@ impl ClientHandle {
     /// # Errors
     /// The other side can no longer be reached, or the prompt is too long for a line.
     pub async fn prompt(&self, prompt: impl Into<Prompt>) -> Result<EntryId, ClientError> {
+        self.prompt_with_priority(prompt, Priority::Later).await
+    }
+
+    /// Gives a prompt that is not to wait for the end of the turn that goes on: see [`Priority`]. Returns its id.
+    ///
+    /// Waits for a side that does not read. Cancel safe: it is given or it is not.
+    ///
+    /// # Errors
+    /// As [`ClientHandle::prompt`].
+    pub async fn prompt_with_priority(
+        &self,
+        prompt: impl Into<Prompt>,
+        priority: Priority,
+    ) -> Result<EntryId, ClientError> {
         let mut prompt = prompt.into();
         if prompt.kind == PromptKind::Compact {
             let focus: Vec<&str> = prompt.content.iter().filter_map(ContentBlock::as_text).collect();
@@ -111,8 +129,9 @@ impl ClientHandle {
         let uuid = prompt.id.take().unwrap_or_else(|| EntryId::from_bits(self.0.ids.bits()));
         let message = UserContent { role: "user", content: &prompt.content };
         let should_query = (prompt.kind == PromptKind::Note).then_some(false);
-        let line =
-            UserLine { kind: "user", session_id: "", uuid: &uuid, message, parent_tool_use_id: None, should_query };
+        let priority = Some(priority).filter(|priority| *priority != Priority::Later);
+        let (kind, session_id, parent_tool_use_id) = ("user", "", None);
+        let line = UserLine { kind, session_id, uuid: &uuid, message, parent_tool_use_id, should_query, priority };
         let mut bytes = Vec::new();
         if !line::push_within(&mut bytes, &line, self.0.max_line) {
             return Err(ClientError::RequestTooLong { limit: self.0.max_line });
@@ -123,7 +142,7 @@ impl ClientHandle {
         Ok(uuid)
     }
 
-    /// Takes back a prompt that waits. Returns whether it did.
+    /// Takes back a prompt that waits, for its turn or to be read in the one that goes on. Returns whether it did.
     ///
     /// # Errors
     /// As [`ClientHandle::control`].

@@ -7,7 +7,7 @@ pub use task::{TaskMessage, TaskNotification, TaskProgress, TaskStarted};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use windlass_types::{AgentIdentity, ContentBlock, JsonError, JsonText, RateLimit, Usage};
+use windlass_types::{AgentIdentity, ContentBlock, EntryId, JsonError, JsonText, RateLimit, Usage};
 
 /// A message of the other side. Each kind keeps its line as it came, so that
 /// fields and subtypes that are not known here are never lost.
@@ -158,6 +158,8 @@ pub struct ResultMessage {
     pub structured_output: Option<JsonText>,
     /// The calls that were denied, each with `tool_name`, `tool_use_id` and `tool_input`.
     pub permission_denials: Vec<JsonText>,
+    /// The prompts that it answers, by their ids: the one that began the turn, and those that joined it, 64 at most.
+    pub answers: Vec<EntryId>,
     /// The session.
     pub session_id: String,
     /// The whole message.

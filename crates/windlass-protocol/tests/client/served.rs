@@ -6,9 +6,9 @@ use serde_json::json;
 use std::sync::{Arc, Mutex};
 use tokio::task::JoinHandle;
 use windlass_hook::{Hook, HookError, Interest, PreToolUse, PreToolUseAction};
-use windlass_model::{ScriptedModel, ScriptedTurn};
+use windlass_model::{Gate, ScriptedModel, ScriptedTurn};
 use windlass_permission::can_use_tool_fn;
-use windlass_protocol::client::{Client, ClientError, ClientOptions, Message};
+use windlass_protocol::client::{Client, ClientError, ClientOptions, Message, Priority};
 use windlass_protocol::{Served, Server, ServerError, ServerOptions};
 use windlass_types::{ContentBlock, HookEventName, JsonText, PermissionAnswer, PermissionMode, PermissionRequest};
 
@@ -83,6 +83,24 @@ async fn turns_follow_each_other() {
         let result = there.client.result().await.unwrap();
         assert_eq!((result.result.as_deref(), result.session_id.as_str()), (Some(expected), "s"));
     }
+    there.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_is_next_joins_the_turn() {
+    let gate = Gate::new();
+    let mut there = there(script([says("one").gate(&gate), says("two"), says("three")]), ClientOptions::new()).await;
+    let first = there.client.prompt("go").await.unwrap();
+    while !matches!(there.client.next().await.unwrap(), Some(Message::System(_))) {}
+    let handle = there.client.handle();
+    let second = handle.prompt_with_priority("and this", Priority::Next).await.unwrap();
+    let gone = handle.prompt_with_priority("not this", Priority::Next).await.unwrap();
+    assert!(handle.cancel_prompt(&gone).await.unwrap());
+    let third = there.client.prompt("then").await.unwrap();
+    gate.open();
+    let result = there.client.result().await.unwrap();
+    assert_eq!((result.result.as_deref(), result.answers), (Some("two"), vec![first, second]));
+    assert_eq!(there.client.result().await.unwrap().answers, [third]);
     there.end().await;
 }
 

@@ -62,6 +62,8 @@ struct Inner {
 
 #[derive(Deserialize)]
 struct ResultFields {
+    #[serde(default)]
+    user_message_uuids: Option<JsonText>,
     subtype: String,
     is_error: bool,
     #[serde(default)]
@@ -201,6 +203,7 @@ fn result(raw: &JsonText) -> Option<Message> {
         terminal_reason: fields.terminal_reason,
         structured_output: fields.structured_output,
         permission_denials: fields.permission_denials,
+        answers: fields.user_message_uuids.and_then(|uuids| uuids.to().ok()).unwrap_or_default(),
         session_id: fields.session_id,
         raw: raw.clone(),
     }))
