@@ -9,9 +9,9 @@ use windlass_types::{
     DecisionReason, Delta, DocumentSource, EntryId, EventKind, HookEventName, HookOutcome, ImageSource, Interrupted,
     JsonText, MatchedRule, MessageId, ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionDenial, PermissionMode,
     PermissionRequest, RateLimit, RateLimitKind, RateLimitStatus, RetryStatus, RuleSource, RunFailure, RunFailureKind,
-    RunOrigin, RunResult, RunStarted, SessionId, StateChange, Status, StopReason, TaskEnded, TaskInfo, TaskKind,
-    TaskProgress, TaskStatus, TaskUsage, ToolFinished, ToolProgress, ToolResult, ToolResultContent, ToolStarted,
-    ToolUse, ToolUseId, Usage, Utilization, WithdrawReason,
+    RunOrigin, RunResult, RunStarted, SessionId, StateChange, Status, Steered, SteeredFate, StopReason, TaskEnded,
+    TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage, ToolFinished, ToolProgress, ToolResult, ToolResultContent,
+    ToolStarted, ToolUse, ToolUseId, Usage, Utilization, WithdrawReason,
 };
 
 /// The variants of one type that the corpus holds.
@@ -33,6 +33,7 @@ pub(crate) fn covered() -> Vec<Covered> {
         covered_by("event.rs", "Delta", deltas()),
         covered_by("event.rs", "WithdrawReason", WITHDRAWN),
         covered_by("entry.rs", "CompactTrigger", TRIGGERS),
+        covered_by("steering.rs", "SteeredFate", fates()),
         covered_by("task.rs", "TaskStatus", TASK_ENDS),
         covered_by("task.rs", "TaskKind", TASK_KINDS),
         covered_by("run.rs", "RunOrigin", ORIGINS),
@@ -403,6 +404,13 @@ fn stream() -> Vec<EventKind> {
     all
 }
 
+/// What may become of a message that is sent to a run.
+fn fates() -> [SteeredFate; 4] {
+    let entry = EntryId::from_bits(4);
+    let reason = "no".to_owned();
+    [SteeredFate::Joined { entry }, SteeredFate::Blocked { reason }, SteeredFate::Deferred, SteeredFate::Returned]
+}
+
 /// Work in the background, from its start to its end.
 fn tasks() -> Vec<EventKind> {
     let mut all = Vec::new();
@@ -483,6 +491,9 @@ pub(crate) fn events() -> Vec<EventKind> {
         }
     }
     all.extend(tasks());
+    for id in [None, Some(EntryId::from_bits(4))] {
+        all.extend(fates().map(|fate| EventKind::Steered(Steered::new(id.clone(), fate))));
+    }
     all.push(EventKind::UsageUpdated { model: "opus".into(), usage: Usage::new(9, 5), cost: NanoUsd::new(5) });
     all.extend(limits().into_iter().map(EventKind::RateLimit));
     all.extend(changes().into_iter().map(EventKind::StateChanged));

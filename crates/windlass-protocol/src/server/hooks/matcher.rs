@@ -2,6 +2,10 @@
 
 use regex::Regex;
 
+/// The tool that starts agents, and its name of old.
+const NAME: &str = "Agent";
+const OLD_NAME: &str = "Task";
+
 /// Which tools a hook is about.
 #[derive(Debug, Clone)]
 pub(crate) enum Matcher {
@@ -9,8 +13,8 @@ pub(crate) enum Matcher {
     All,
     /// Those of these names.
     Names(Vec<String>),
-    /// Those whose name has a match, anywhere.
-    Pattern(Regex),
+    /// Those whose name has a match, anywhere; and whether these are names of tools.
+    Pattern(Regex, bool),
 }
 
 impl Matcher {
@@ -27,11 +31,11 @@ impl Matcher {
         }
         if text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ' ' | ',' | '|')) {
             let names = text.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty());
-            let names = names.map(|name| if of_tools && name == "Task" { "Agent" } else { name });
+            let names = names.map(|name| if of_tools && name == OLD_NAME { NAME } else { name });
             return Ok(Self::Names(names.map(str::to_owned).collect()));
         }
         Regex::new(text)
-            .map(Self::Pattern)
+            .map(|pattern| Self::Pattern(pattern, of_tools))
             .map_err(|error| format!("the hook matcher {text:?} is not a regular expression that can be used: {error}"))
     }
 
@@ -40,7 +44,9 @@ impl Matcher {
         match (self, tool) {
             (Self::All, _) | (_, None) => true,
             (Self::Names(names), Some(tool)) => names.iter().any(|name| name == tool),
-            (Self::Pattern(pattern), Some(tool)) => pattern.is_match(tool),
+            (Self::Pattern(pattern, of_tools), Some(tool)) => {
+                pattern.is_match(tool) || (*of_tools && tool == NAME && pattern.is_match(OLD_NAME))
+            }
         }
     }
 }
@@ -64,6 +70,8 @@ mod tests {
             (Some(".ash"), "MyBash", true),
             (Some("^Notebook"), "Read", false),
             (Some("Task"), "Agent", true),
+            (Some("^(Task|Bash)$"), "Agent", true),
+            (Some("^(Task|Bash)$"), "TaskStop", false),
         ] {
             assert_eq!(Matcher::parse(matcher, true).unwrap().matches(Some(tool)), expected, "{matcher:?} {tool}");
         }
@@ -71,5 +79,6 @@ mod tests {
         assert!(Matcher::parse(Some("("), true).is_err());
         // Agents may have any name.
         assert!(Matcher::parse(Some("Task"), false).unwrap().matches(Some("Task")));
+        assert!(!Matcher::parse(Some("^Task$"), false).unwrap().matches(Some("Agent")));
     }
 }
