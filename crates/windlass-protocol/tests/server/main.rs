@@ -7,6 +7,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod agents;
 mod attacks;
 mod background;
 mod behaved;

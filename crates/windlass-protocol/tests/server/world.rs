@@ -14,9 +14,9 @@ use windlass_protocol::{ContextPart, HostSetup, OpenFailure, Opened, SlashComman
 use windlass_runtime::{MachineConfig, ModelProfile, Ports, Session, SessionConfig};
 use windlass_session::Checkpoints;
 use windlass_tool::{
-    Cancel, DynTool, EntryKind, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome, ResolvedPath,
-    TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolSet, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
-    tool_fn,
+    AgentSpec, Cancel, DynTool, EntryKind, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome,
+    ResolvedPath, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolSet, Workspace, WorkspaceError, WorkspaceErrorKind,
+    WriteOptions, tool_fn,
 };
 use windlass_types::{JsonText, ModelInfo, SessionId, TaskKind, TaskStatus, Thinking};
 
@@ -94,6 +94,31 @@ fn leave(let_go: Arc<Notify>) -> Arc<dyn DynTool> {
     }))
 }
 
+/// A tool that gives a task to an agent, or to one in the background.
+fn delegate() -> Arc<dyn DynTool> {
+    Arc::new(tool_fn("delegate", "Gives a task to an agent.", |input: In, cx: ToolCx| {
+        let spec = AgentSpec::new("a1".into(), "looker", "Look.");
+        let agents = cx.agents().map(Arc::clone);
+        async move {
+            let agents = agents?;
+            if input.contains_key("later") {
+                let mut spec = spec;
+                spec.task = Some("a1".into());
+                let about = TaskSpec::new(TaskKind::LocalAgent, "Look").with_agent("a1".into(), "looker");
+                let work = move |task: TaskCx| -> windlass_tool::BoxFuture<'static, TaskOutcome> {
+                    Box::pin(async move {
+                        let text =
+                            agents.run(spec, task.cancel).await.map_or_else(|e| e.to_string(), |ended| ended.text);
+                        TaskOutcome::new(TaskStatus::Completed, text)
+                    })
+                };
+                return cx.background()?.start(about, Box::new(work)).map(|id| id.to_string());
+            }
+            agents.run(spec, cx.cancel().clone()).await.map(|ended| ended.text)
+        }
+    }))
+}
+
 /// Opens a session as a host wants it.
 pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> Result<Opened, OpenFailure> {
     let door = seen.door.lock().unwrap().take();
@@ -114,12 +139,12 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
         Ok("stopped".to_owned())
     });
     let leave = leave(Arc::clone(&seen.let_go));
-    let tools = ToolSet::new([Arc::new(act) as Arc<dyn DynTool>, leave, Arc::new(wait)])?;
+    let tools = ToolSet::new([Arc::new(act) as Arc<dyn DynTool>, leave, delegate(), Arc::new(wait)])?;
     let mut policy = Policy::new(PolicyConfig::new("/w"));
     policy.add_rules(
         windlass_types::RuleSource::Session,
         windlass_types::Behavior::Allow,
-        &["leave", "wait"],
+        &["leave", "wait", "delegate"],
         Path::new("/w"),
     )?;
     policy.set_mode(setup.permission_mode.unwrap_or_default())?;
