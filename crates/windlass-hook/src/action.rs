@@ -78,7 +78,7 @@ pub enum PromptAction {
     Continue,
     /// It may enter, with this for the model beside it.
     AddContext(String),
-    /// It does not enter; the run ends.
+    /// It does not enter; a run that it began ends, one that went on goes on.
     Block {
         /// What the user is told.
         reason: String,

@@ -121,7 +121,7 @@ pub struct PostToolUseFailure {
     pub duration_ms: u64,
 }
 
-/// Before a prompt enters the conversation.
+/// Before a prompt, or what the user says to the run that goes on, enters the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UserPromptSubmit {
@@ -247,7 +247,7 @@ pub trait Hook: Send + Sync + 'static {
         Ok(PostToolUseAction::Continue)
     }
 
-    /// Before a prompt enters the conversation. A failure blocks the prompt.
+    /// Before a prompt, or what the user says to the run that goes on, enters the conversation. A failure blocks it.
     async fn user_prompt_submit(&self, event: &UserPromptSubmit) -> Result<PromptAction, HookError> {
         let _ = event;
         Ok(PromptAction::Continue)

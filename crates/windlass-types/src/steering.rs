@@ -11,6 +11,7 @@ pub struct Steered {
     /// The id that it was sent with, if it had one.
     pub id: Option<EntryId>,
     /// What became of it.
+    #[serde(flatten)]
     pub fate: SteeredFate,
 }
 
@@ -42,3 +43,6 @@ pub enum SteeredFate {
     /// come between runs.
     Returned,
 }
+
+#[cfg(test)]
+mod tests;

@@ -268,6 +268,29 @@ async fn next_joins_a_turn_whose_session_is_being_opened() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn next_joins_a_turn_that_background_work_has_begun() {
+    let leaves = ScriptedTurn::new().tool_use_with_id("t1", "leave", json!({}));
+    let gate = Gate::new();
+    let model = script([leaves, says("It runs."), says("It is done.").gate(&gate), says("both")]);
+    let mut host = Host::start(model.clone(), options());
+    host.say("go").await;
+    host.result().await;
+    host.seen.let_go.notify_one();
+    host.until("system", "init").await;
+    host.send(message(B, "next", "2")).await;
+    host.send(message(C, "next", "3")).await;
+    host.order("r", json!({}), "mcp_status").await;
+    host.until("control_response", "success").await;
+    gate.open();
+    let result = host.result().await;
+    assert_eq!((&result["result"], &result["origin"]["kind"]), (&json!("both"), &json!("task-notification")));
+    // No message began it, so the last one that joined it stands for all.
+    assert_eq!((&result["user_message_uuid"], &result["user_message_uuids"]), (&json!(C), &json!([B, C])));
+    let lives = lives(&rest(host).await);
+    assert_eq!(lives, ["b completed", "c completed"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_joins_counts_among_those_that_wait() {
     let model = script([acts(), says("one")]);
     let (mut host, question) = acting(&model, false).await;
