@@ -102,7 +102,9 @@ impl ForkRequest {
 
 /// Copies a session into a new one, durable, whole or not at all. Nobody's lease
 /// of the source is needed, and the source is not changed: it may be in use, and
-/// what its log holds at this moment is copied.
+/// what its log holds at this moment is copied. The logs of its agents stay with it:
+/// what the copy needs of them is in the results of the calls that started them.
+/// Of an agent, the copy is a session.
 ///
 /// # Errors
 /// The source is not there or has no conversation, the point is unknown, or the

@@ -46,7 +46,7 @@ pub fn read_log(reader: impl BufRead) -> io::Result<Log> {
 /// Only those of the reader.
 pub fn read_agent_log(reader: impl BufRead) -> io::Result<Log> {
     let mut scanned = scan::scan(reader)?;
-    scanned.nodes.iter_mut().for_each(|node| node.aside = false);
+    scanned.take_agent();
     Ok(log_of(scanned))
 }
 
@@ -55,7 +55,7 @@ pub fn read_agent_log(reader: impl BufRead) -> io::Result<Log> {
 pub(crate) fn read_any_log(reader: impl BufRead) -> io::Result<Log> {
     let mut scanned = scan::scan(reader)?;
     if !scanned.nodes.iter().any(Node::is_chained) {
-        scanned.nodes.iter_mut().for_each(|node| node.aside = false);
+        scanned.take_agent();
     }
     Ok(log_of(scanned))
 }

@@ -26,16 +26,21 @@ pub struct LogEncoder {
     agent: Option<AgentId>,
     header: LogHeader,
     sum: LineSum,
+    /// The last message that was written, in the log of an agent.
+    last: Option<EntryId>,
 }
 
 impl LogEncoder {
     /// An encoder for a session.
     pub fn new(session: SessionId, header: LogHeader) -> Self {
-        Self { session, agent: None, header, sum: LineSum::default() }
+        Self { session, agent: None, header, sum: LineSum::default(), last: None }
     }
 
     /// An encoder for what stands under a key. The lines of the conversation of an
     /// agent name it, and readers of the session pass them over.
+    ///
+    /// Each message of an agent follows on the one before it, also results of parallel
+    /// calls: other tools read such logs along one line, and would miss what branches off.
     pub fn of(key: &SessionKey, header: LogHeader) -> Self {
         Self { agent: key.agent.clone(), ..Self::new(key.session.clone(), header) }
     }
@@ -50,6 +55,9 @@ impl LogEncoder {
             EntryKind::Foreign(json) => push_line(out, json),
             EntryKind::Compacted(record) => self.boundary(entry, record, out),
             _ => self.beside(entry, out),
+        }
+        if self.agent.is_some() && entry.is_conversation() {
+            self.last = Some(entry.id.clone());
         }
         for line in out.get(from..).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
             self.sum.add(line.strip_suffix(b"\n").unwrap_or(line));
@@ -150,7 +158,8 @@ impl LogEncoder {
     fn result(&self, entry: &Entry, result: &ToolResultEntry, out: &mut Vec<u8>) {
         let content = Content::Result([ResultBlock { kind: "tool_result", result: &result.result }]);
         let mut line = self.line(entry, "user", &entry.id, UserMessage { role: "user", content });
-        line.parent_uuid = Some(entry.parent.as_ref().unwrap_or(&result.assistant).as_str());
+        let parent = self.last.as_ref().or(entry.parent.as_ref()).unwrap_or(&result.assistant);
+        line.parent_uuid = Some(parent.as_str());
         line.tool_use_result = result.structured.as_ref();
         line.source_tool_assistant_uuid = Some(result.assistant.as_str());
         line.windlass_synthetic = result.synthetic;

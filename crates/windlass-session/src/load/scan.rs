@@ -2,7 +2,7 @@
 
 use super::lines::{LONGEST, Line, Lines};
 use super::{Link, Node, NodeBody};
-use crate::codec::{Body, Decoded, LineSum, Parent, decode};
+use crate::codec::{Body, Decoded, LineSum, Parent, ResultLine, decode};
 use crate::repair::derived_id;
 use crate::store::{LoadReport, SkippedLine};
 use crate::transcript::lone_surrogates_replaced;
@@ -24,6 +24,22 @@ pub(super) struct Scanned {
     pub(super) bytes: u64,
     /// The last node of each id.
     pub(super) by_id: HashMap<EntryId, usize>,
+}
+
+impl Scanned {
+    /// Takes the conversation of an agent for that of the log. In its log results follow on whatever was
+    /// before them; here each stands at its call again.
+    pub(super) fn take_agent(&mut self) {
+        for node in &mut self.nodes {
+            node.aside = false;
+            if let (NodeBody::Result(ResultLine { assistant: Some(call), .. }), Link::Id(_)) =
+                (&node.body, &node.parent)
+                && self.by_id.contains_key(call)
+            {
+                node.parent = Link::Id(call.clone());
+            }
+        }
+    }
 }
 
 pub(super) fn scan(reader: impl BufRead) -> io::Result<Scanned> {
