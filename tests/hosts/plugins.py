@@ -93,6 +93,17 @@ async def an_agent_of_a_plugin_can_be_the_session(world):
 
 
 @test
+async def the_model_can_give_a_task_to_an_agent_of_a_plugin(world):
+    given = {"description": "Read", "subagent_type": "kit:reader", "run_in_background": False}
+    given["prompt"] = play([{"say": "tools"}, {"say": "system"}])
+    messages = await ask(world, play(tool("Agent", **given), [{"say": "results"}]), plugins=[kit(world)])
+    contains(first(messages)["agents"], "kit:reader")
+    # It has the one tool of its definition.
+    equal(result(messages).result.split("\n")[0], "Read")
+    contains(result(messages).result, "You only read.")
+
+
+@test
 async def what_is_wrong_with_plugins_is_said_and_nothing_of_it_runs(world):
     marker = world.path("hooked")
     run = {"hooks": [{"type": "command", "command": f"touch {marker}"}]}
@@ -235,12 +246,18 @@ async def plugins_are_loaded_again(world):
     names = [command["name"] for command in reloaded["commands"]]
     assert {"clear", "kit:hello", "kit:new"} <= set(names), names
     contains(reloaded["agents"], {"name": "kit:writer", "description": "Writes"})
-    # They can be given tasks in the next session.
     contains([agent["name"] for agent in reloaded["agents"]], "general-purpose")
     equal([(each["name"], each["source"]) for each in reloaded["plugins"]], [("kit", "kit@inline")])
     equal([(each["name"], each["status"]) for each in reloaded["mcpServers"]], [("plugin:kit:files", "connected")])
     equal(reloaded["error_count"], 1)
     contains(init_of(host, "/kit:new x")["slash_commands"], "kit:new")
+    # The next session has the new agent.
+    init_of(host, "/clear")
+    given = {"description": "Write", "subagent_type": "kit:writer", "run_in_background": False, "prompt": play([{"say": "system"}])}
+    host.send(user(play(tool("Agent", **given), [{"say": "results"}])))
+    while (message := host.lines.get(timeout=30))["type"] != "result":
+        pass
+    contains(message["result"], "You write.")
     # A change of servers can be held.
     put(world, "kit/.mcp.json", {"mcpServers": {"others": server()}})
     held = answered(host, "h", subtype="reload_plugins", hold_on_cache_impact=True)["response"]

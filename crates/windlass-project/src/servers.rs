@@ -233,6 +233,11 @@ impl Reading<'_> {
     /// Why a server of the project does not count, if it does not.
     fn why_not(&self, name: &str, trusted: bool) -> Option<String> {
         let choice = &self.resolved.mcpjson;
+        if is_like_a_plugins(name) {
+            return Some(
+                "only servers of plugins have names that begin so: rules for theirs would be for it".to_owned(),
+            );
+        }
         let disabled = choice.disabled.get(name).or(self.user.disabled.get(name));
         if let Some(origin) = disabled {
             return Some(format!("`disabledMcpjsonServers` of {origin} switches it off"));
@@ -247,6 +252,12 @@ impl Reading<'_> {
                 .to_owned(),
         )
     }
+}
+
+/// Whether the tools of a server could have the names of those of a plugin's.
+fn is_like_a_plugins(name: &str) -> bool {
+    let rest = name.trim_start_matches(|c: char| !c.is_ascii_alphanumeric()).strip_prefix("plugin");
+    rest.is_some_and(|rest| rest.starts_with(|c: char| !c.is_ascii_alphanumeric() && c != '-'))
 }
 
 /// The entries of a project's file; none if it is not there.

@@ -1,6 +1,7 @@
 use super::*;
 use crate::agents::AgentError;
 use crate::commands::CommandSource;
+use proptest::prelude::*;
 use std::fs;
 use tempfile::TempDir;
 
@@ -384,4 +385,35 @@ fn there_is_an_end_to_what_a_plugin_brings() {
     }
     let plugins = world.load(&many.iter().map(String::as_str).collect::<Vec<_>>());
     assert_eq!((plugins.plugins.len(), plugins.errors.len()), (64, 1));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_path_leaves_a_plugin(path in "(\\.|\\.\\.|/|~|a|b|out|link|\\\\|:){0,12}") {
+        let world = World::new();
+        world.write("p/a/b/x.md", "x");
+        world.write("out/x.md", "x");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("../out", world.path().join("p/link")).unwrap();
+        let root = world.path().join("p");
+        if let Ok(Some(found)) = manifest::inside(&root, &path) {
+            prop_assert!(found.starts_with(&root), "{}", found.display());
+        }
+    }
+
+    #[test]
+    fn any_manifest_is_taken_or_refused(
+        name in "[a-z]{1,3}|\\PC{0,8}",
+        key in "commands|agents|mcpServers|hooks|version|name|\\PC{0,6}",
+        value in "null|true|7|\"\\./x\"|\\[\"\\./x\",7\\]|\\{\"a\":\\{\\}\\}|\\PC{0,8}",
+    ) {
+        let world = World::new();
+        let (name, key) = (serde_json::Value::from(name), serde_json::Value::from(key));
+        world.manifest("p", &format!("{{\"name\":{name},{key}:{value}}}"));
+        let plugins = world.load(&["p"]);
+        let left_out = plugins.errors.iter().filter(|error| error.kind.is_fatal()).count();
+        prop_assert_eq!(plugins.plugins.len() + left_out, 1);
+    }
 }

@@ -124,6 +124,24 @@ fn anybody_can_switch_a_server_off() {
 }
 
 #[test]
+fn no_server_of_a_project_takes_the_names_of_a_plugins() {
+    for (name, counts) in [
+        ("plugin_kit_files", false),
+        ("plugin:kit:files", false),
+        ("_plugin kit", false),
+        ("plugin-kit", true),
+        ("plugins", true),
+        ("plugin", true),
+        ("my_plugin_kit", true),
+    ] {
+        let world = World::new();
+        world.write("w/.mcp.json", format!(r#"{{"{name}":{{"command":"x"}}}}"#));
+        let servers = world.load(&SettingsRequest::new().trust(true));
+        assert_eq!((servers.servers.len() == 1, servers.left_out.len() == 1), (counts, !counts), "{name}");
+    }
+}
+
+#[test]
 fn the_stronger_scope_counts() {
     let world = World::new();
     world.claude_json(
