@@ -39,10 +39,17 @@ async fn the_end_of_an_agent_is_not_that_of_the_turn() {
     let message = |id: &str, text: &str| json!({ "type": "user", "uuid": id, "message": { "content": text } });
     host.send(message("00000000-0000-4000-8000-000000000001", "go")).await;
     host.send(message("00000000-0000-4000-8000-000000000002", "and?")).await;
-    for (text, inits) in [("Done.", 1), ("Next.", 1)] {
+    // What became of messages: the second one waits for the result of the first.
+    for (text, fates) in [("Done.", vec!["queued", "started", "queued"]), ("Next.", vec!["completed", "started"])] {
         let lines = turn(&mut host).await;
         assert_eq!(lines.last().unwrap()["result"], text);
-        assert_eq!(of(&lines, "init").len(), inits, "{lines:#?}");
+        assert_eq!(of(&lines, "init").len(), 1, "{lines:#?}");
+        let mut told: Vec<&str> =
+            of(&lines, "command_lifecycle").iter().map(|line| line["state"].as_str().unwrap()).collect();
+        let mut fates = fates;
+        told.sort_unstable();
+        fates.sort_unstable();
+        assert_eq!(told, fates, "{lines:#?}");
     }
     host.hang_up();
     let (served, lines) = host.end().await;
@@ -53,16 +60,19 @@ async fn the_end_of_an_agent_is_not_that_of_the_turn() {
 #[tokio::test(start_paused = true)]
 async fn what_an_agent_reads_does_not_fill_the_context_of_the_session() {
     let own = Usage::new(1_000, 10);
+    let below = Usage::new(400_000, 10);
     let turns =
-        [delegates(json!({})).usage(own), says("From below.").usage(Usage::new(400_000, 10)), says("Done.").usage(own)];
+        [delegates(json!({})).usage(own), acts().usage(below), says("Acted.").usage(below), says("Done.").usage(own)];
     let mut host = Host::start(script(turns), options());
     host.say("go").await;
-    let result = turn(&mut host).await.pop().unwrap();
-    assert_eq!(result["usage"]["input_tokens"], 2_000);
-    assert_eq!(result["modelUsage"]["m"]["inputTokens"], 402_000);
+    let (question, _) = host.until("control_request", "can_use_tool").await;
     host.order("q", json!({}), "get_context_usage").await;
     let answer = host.until("control_response", "").await.0["response"]["response"].clone();
     assert_eq!((&answer["totalTokens"], &answer["apiUsage"]["input_tokens"]), (&json!(1_010), &json!(1_000)));
+    host.answer(&question["request_id"], json!({ "behavior": "allow" })).await;
+    let result = host.result().await;
+    assert_eq!(result["usage"]["input_tokens"], 2_000);
+    assert_eq!(result["modelUsage"]["m"]["inputTokens"], 802_000);
     host.hang_up();
     host.end().await.0.unwrap();
 }
