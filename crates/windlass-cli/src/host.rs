@@ -185,7 +185,7 @@ impl Host {
             handle: session.handle.clone(),
             said: Mutex::new(setup.environment.clone()),
         };
-        let (tools, (prompt, append)) = (agent.keep(self.tools()), self.system_prompt(&setup, &agent)?);
+        let (tools, (prompt, append)) = (self.tools_of(&agent), self.system_prompt(&setup, &agent)?);
         let opened = Opened::new(session, move |name| {
             let id = provider.resolve_model(name.unwrap_or(&default));
             let info = provider.model_info(&id);

@@ -19,14 +19,15 @@ use windlass::crates::runtime::Prompt;
 use windlass::crates::session::{Durability, Lease, Loaded, LogHeader, Owner, ProjectKey, SessionKey, StoreError};
 use windlass::crates::types::{Entry, EntryKind};
 use windlass::{
-    ContentBlock, Decision, EventKind, JsonText, PermissionAnswer, ScriptedModel, Session, SessionStore,
-    SessionSummary, ToolFinished, ToolUseId, coding_tools, session,
+    ContentBlock, Decision, DynTool, EventKind, JsonText, PermissionAnswer, ScriptedModel, Session, SessionStore,
+    SessionSummary, Subagents, ToolFinished, ToolUseId, coding_tools, session,
 };
 
 /// Prints the tools and returns the exit code.
 pub(crate) fn list(terminal: Terminal) -> anyhow::Result<i32> {
     let mut out = stdout().lock();
-    for tool in coding_tools(".").tools() {
+    let agents = Subagents::new().tool() as Arc<dyn DynTool>;
+    for tool in std::iter::once(&agents).chain(coding_tools(".").tools()) {
         let spec = tool.spec();
         if terminal.stdout {
             let line = spec.description.lines().next().unwrap_or_default();

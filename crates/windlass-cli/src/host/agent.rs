@@ -6,7 +6,7 @@ use crate::failure::Usage;
 use serde::Deserialize;
 use std::sync::Arc;
 use windlass::crates::subagent::AGENT_TOOL_NAME;
-use windlass::{ContentBlock, JsonText, PermissionMode, SessionBuilder};
+use windlass::{ContentBlock, DynTool, JsonText, PermissionMode, SessionBuilder, Subagents, Toolkit};
 use windlass_protocol::{HostAgent, HostSetup};
 
 /// What is read of `initialize`.
@@ -34,26 +34,38 @@ impl Host {
         MainAgent::choose(&flags, &self.settings, &self.tools())
     }
 
+    /// The agents below one, if it may have any.
+    fn below(&self, agent: &MainAgent) -> Option<Subagents> {
+        let offered = is_offered(self.flags.value("tools")) && agent.may_delegate();
+        offered.then(|| agent.below().clone().background_by_default(in_background()))
+    }
+
     /// The agents that the model can give tasks to before the host defines any.
     pub(super) fn first_agents(&self) -> Vec<HostAgent> {
         // What is wrong is said when a session is opened.
         let agent = self.chosen(None).unwrap_or_default();
-        if is_offered(self.flags.value("tools")) && agent.may_delegate() { listed(agent.below()) } else { Vec::new() }
+        self.below(&agent).as_ref().map(listed).unwrap_or_default()
     }
 
     /// Lets the model give tasks to agents.
     pub(super) fn delegate(&self, builder: SessionBuilder, agent: &MainAgent) -> SessionBuilder {
-        if !is_offered(self.flags.value("tools")) {
-            return builder;
+        match self.below(agent) {
+            Some(agents) => builder.subagents(agents),
+            None => builder,
         }
-        builder.subagents(agent.below().clone().background_by_default(in_background()))
     }
 
     /// The agents that the model of a session can give tasks to: none without the tool for it.
     pub(super) fn agents(&self, agent: &MainAgent, builder: &SessionBuilder) -> anyhow::Result<Vec<HostAgent>> {
-        let offered = is_offered(self.flags.value("tools")) && agent.may_delegate();
-        let hidden = !offered || builder.policy()?.is_hidden(AGENT_TOOL_NAME);
-        Ok(if hidden { Vec::new() } else { listed(agent.below()) })
+        let hidden = builder.policy()?.is_hidden(AGENT_TOOL_NAME);
+        Ok(self.below(agent).filter(|_| !hidden).as_ref().map(listed).unwrap_or_default())
+    }
+
+    /// The tools that take up room in the model's context.
+    pub(super) fn tools_of(&self, agent: &MainAgent) -> Toolkit {
+        let kept = agent.keep(self.tools());
+        let below = self.below(agent).map(|agents| agents.tool() as Arc<dyn DynTool>);
+        Toolkit::from(kept.tools().iter().cloned().chain(below).collect::<Vec<_>>())
     }
 
     /// The mode that the session begins in if the host asks for none.

@@ -66,6 +66,7 @@ fn tools_are_listed_with_their_schemas() {
     assert_eq!(
         names,
         [
+            "Agent",
             "Bash",
             "Edit",
             "EnterPlanMode",
