@@ -50,8 +50,8 @@ const ABOUT_EXPLORE: &str = "Searches and reads, changes nothing, and reports wh
 how thorough it should be: a quick look, or every place.";
 
 const EXPLORE: &str = "\
-You search a code base and report what you found to another agent. You only read: nothing may be changed, not even a \
-temporary file.
+You search a code base and report what you found to another agent. You only read: whatever may change something, even a \
+temporary file, is refused, and nobody can lift that.
 
 How to search
 - Begin wide: names of files with Glob and words with Grep, several searches in one message. Then read the parts that \
@@ -70,7 +70,8 @@ const ABOUT_PLAN: &str = "Works out how to make a change, without making it: rea
 checks and risks.";
 
 const PLAN: &str = "\
-You work out how a change is to be made, for another agent that will make it. You only read: nothing may be changed.
+You work out how a change is to be made, for another agent that will make it. You only read: whatever may change something \
+is refused, and nobody can lift that.
 
 How to plan
 - Understand what is wanted and what must stay as it is. Where that is unclear, say what you assume.

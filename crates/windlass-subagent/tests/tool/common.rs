@@ -149,7 +149,8 @@ pub(crate) fn bench(agents: &Subagents, port: &Arc<FakeAgents>, background: &Arc
 /// A call that asks for nothing special, with more fields.
 pub(crate) fn input(more: Value) -> Value {
     let mut input = json!({ "description": "Find it", "prompt": "Find the parser." });
-    input.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let Value::Object(more) = more else { panic!("not an object") };
+    input.as_object_mut().unwrap().extend(more);
     input
 }
 
