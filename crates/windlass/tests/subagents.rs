@@ -32,7 +32,8 @@ fn model(task: Value, agent: impl Fn(&ModelRequest, bool) -> ScriptedTurn + Send
 
 fn task(more: Value) -> Value {
     let mut task = json!({ "description": "Look", "prompt": "Look for it." });
-    task.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    let Value::Object(more) = more else { panic!("not an object") };
+    task.as_object_mut().unwrap().extend(more);
     task
 }
 
