@@ -207,6 +207,16 @@ async def the_program_writes_what_is_accepted(world):
         cut = {"attempts": [[*text("a"), {"cut": True}], text("end")], "key": world.root + "cut"}
         ask(host, play(cut))
         ask(host, play({"status": 400, "error": "invalid_request_error"}))
+        # An agent that a call waits for, and one in the background.
+        looks = [{"attempts": [[*tool("Glob", pattern="*"), {"cut": True}], tool("Glob", pattern="*")], "key": world.root + "agent"}]
+        below = play(*looks, tool("Bash", command="touch no"), text("end"))
+        given = {"description": "Look", "prompt": below, "subagent_type": "Explore"}
+        ask(host, play(tool("Agent", **given, run_in_background=False), text("end")))
+        below = play(tool("Glob", pattern="*"), [*text("a"), {"wait": world.path("go")}])
+        host.send(user(play(tool("Agent", **{**given, "prompt": below}, run_in_background=True), text("end"), text("end"))))
+        host.result()
+        world.write("go", "")
+        host.result()
         host.send(user(play([*text("begun"), {"wait": world.path("never")}])))
         host.next(lambda line: line["type"] == "assistant", "answer")
         host.send(control("interrupt", id="stop"))
@@ -248,6 +258,7 @@ async def the_program_writes_what_is_accepted(world):
         "system/init", "system/status", "system/api_retry", "system/informational", "system/permission_denied",
         "system/session_state_changed", "system/message_withdrawn", "assistant", "user", "stream_event", "result",
         "command_lifecycle", "control_request", "control_response", "control_cancel_request", "transcript_mirror",
+        "system/task_started", "system/task_progress", "system/task_notification", "system/background_tasks_changed",
     ):
         assert kinds[kind], f"no {kind} in {kinds}"
     with open(LIVE) as lines:

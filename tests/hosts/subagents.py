@@ -194,6 +194,44 @@ async def questions_name_the_agent(world):
     equal((denied.data["tool_name"], denied.data["agent_id"]), ("Bash", nested))
 
 
+@test
+async def questions_come_after_what_they_are_about(world):
+    """A host that is asked about a call of an agent has seen it, below the call that started the agent."""
+    world.env["CLAUDE_CODE_DISABLE_BACKGROUND_TASKS"] = "1"
+    host = Host(world, *ASKING)
+    events = ("PreToolUse", "SubagentStart")
+    hooks = {event: [{"matcher": None, "hookCallbackIds": [event]}] for event in events}
+    host.send(control("initialize", id="i", hooks=hooks))
+    for _ in range(5):
+        many = [block for n in range(8) for block in tool("Bash", command=f"true > made{n}")]
+        given = [agent(many, text("Done."), kind="general-purpose")[0] for _ in range(2)]
+        host.send(user(play(given, text("end"))))
+        told, agents, asked = {}, {}, 0
+        while True:
+            frame = host.next(lambda _: True, "frame")
+            if frame["type"] == "assistant":
+                ids = {block["id"] for block in frame["message"]["content"] if block["type"] == "tool_use"}
+                told.setdefault(frame["parent_tool_use_id"], set()).update(ids)
+                if frame["parent_tool_use_id"]:
+                    agents.setdefault(frame["agent_id"], frame["parent_tool_use_id"])
+            elif frame["type"] == "control_request":
+                request = frame["request"]
+                given = request.get("input", {})
+                if request["subtype"] == "hook_callback" and given["hook_event_name"] == "PreToolUse":
+                    who = given.get("agent_id")
+                    assert request["tool_use_id"] in told[agents[who] if who else None], f"a hook came before its call: {frame}"
+                elif request["subtype"] == "can_use_tool":
+                    assert request["tool_use_id"] in told[agents[request["agent_id"]]], f"asked before its call: {frame}"
+                    asked += 1
+                allow = {"behavior": "allow", "updatedInput": given}
+                host.send(answer(frame, allow if request["subtype"] == "can_use_tool" else {}))
+            elif frame["type"] == "result":
+                break
+        equal((asked, len(agents)), (16, 2))
+    host.close_input()
+    equal(host.exit(), 0)
+
+
 def list_agents(world, session):
     """The agents of a session, as the SDK finds them."""
     os.environ["CLAUDE_CONFIG_DIR"] = world.env["CLAUDE_CONFIG_DIR"]
