@@ -24,6 +24,8 @@ const FILE: &str = ".mcp.json";
 /// Most bytes of it, and most servers.
 const MOST_BYTES: u64 = 1024 * 1024;
 const MOST_SERVERS: usize = 100;
+/// Most bytes of the name of a project's server.
+const LONGEST_NAME: usize = 256;
 /// Variables that hold keys. No file of a project gets them.
 const KEYS: [&str; 4] =
     ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN"];
@@ -214,6 +216,10 @@ impl Reading<'_> {
                 .standing(&self.places.project, directory, self.request.sources.names(Layer::Project))
                 .trusted;
             for (name, config) in found {
+                if name.len() > LONGEST_NAME {
+                    self.notes.add(&path, format!("a name of an MCP server has more than {LONGEST_NAME} bytes"));
+                    continue;
+                }
                 let server = ServerDefinition::new(name, ServerScope::Project, &path, config);
                 match self.why_not(&server.name, trusted) {
                     None => self.add(server),

@@ -119,6 +119,19 @@ fn a_repository_starts_nothing_by_itself() {
 }
 
 #[test]
+fn many_servers_are_one_note() {
+    let place = place(&[text("Done.")]);
+    let many: serde_json::Map<String, Value> =
+        (0..20).map(|at| (format!("s{at:02}\u{1b}[31m"), entry(&place, "started"))).collect();
+    write(&place.path("work/.mcp.json"), &json!({ "mcpServers": many }).to_string());
+    let ran = place.run(&stream("Go.", &[])).with_code(0);
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("s07") && ran.stderr.contains("and 12 more of"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains('\u{1b}'), "{}", ran.stderr);
+    assert!(!place.path("started").exists());
+}
+
+#[test]
 fn the_model_is_asked_before_it_changes_what_a_plugin_runs() {
     for (file, changes) in [(".claude-plugin/plugin.json", false), ("servers.json", false), ("notes.md", true)] {
         let place = place(&[]);

@@ -142,6 +142,20 @@ fn no_server_of_a_project_takes_the_names_of_a_plugins() {
 }
 
 #[test]
+fn there_is_an_end_to_what_a_project_can_list() {
+    let world = World::new();
+    let long = "x".repeat(300);
+    let many: Vec<String> =
+        (0..500).map(|at| format!(r#""s{at}{}":{{}}"#, if at % 5 == 0 { &*long } else { "" })).collect();
+    world.write("w/.mcp.json", format!("{{{}}}", many.join(",")));
+    for trust in [false, true] {
+        let servers = world.load(&SettingsRequest::new().trust(trust));
+        assert_eq!(servers.servers.len() + servers.left_out.len(), MOST_SERVERS, "{trust}");
+        assert!((1..=32).contains(&servers.notes.len()), "{trust}: {}", servers.notes.len());
+    }
+}
+
+#[test]
 fn the_stronger_scope_counts() {
     let world = World::new();
     world.claude_json(

@@ -10,6 +10,9 @@ use windlass::crates::project::{LeftOutServer, Plugins, ServerDefinition, Server
 use windlass::server_config;
 use windlass_protocol::{McpControlError, McpStatus};
 
+/// Most names of servers in a note.
+const MOST_NAMES: usize = 8;
+
 /// The servers of files.
 #[derive(Debug, Default)]
 pub(super) struct Files {
@@ -163,7 +166,22 @@ impl HostServers {
 
     /// What people should know of servers of files that are not started.
     pub(crate) fn notes_on_files(servers: &Servers) -> Vec<String> {
-        let left_out = servers.left_out.iter().map(|left| said(&left.server, &left.reason));
+        let mut left_out: BTreeMap<_, Vec<&ServerDefinition>> = BTreeMap::new();
+        for left in &servers.left_out {
+            left_out.entry((&left.server.path, &left.reason)).or_default().push(&left.server);
+        }
+        let left_out = left_out.into_iter().map(|((path, reason), servers)| match servers.as_slice() {
+            [one] => said(one, reason),
+            many => {
+                let some: Vec<String> = many.iter().take(MOST_NAMES).map(|one| format!("{:?}", one.name)).collect();
+                let more = match many.len().saturating_sub(MOST_NAMES) {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                let (some, path) = (some.join(", "), path.display());
+                format!("the MCP servers {some}{more} of {path} are not started: {reason}")
+            }
+        });
         servers.notes.iter().map(ToString::to_string).chain(left_out).collect()
     }
 }
