@@ -63,7 +63,7 @@ impl Above {
             let Some(event) = event else { break };
             let is_last = event.agent.is_main() && matches!(event.kind, EventKind::RunFinished(_));
             self.note(&mut known, &event, &spec);
-            self.tell(event).await;
+            self.tell(event, &cancel).await;
             if is_last {
                 // Work that the agent left in the background ends with it.
                 handle.begin_close();
@@ -78,11 +78,15 @@ impl Above {
         Ok(report)
     }
 
-    /// Shows the host an event, as soon as there is room for it.
-    async fn tell(&self, mut event: Event) {
+    /// Shows the host an event, as soon as there is room for it. An agent that is told to stop does not wait for a
+    /// host that does not read: what it still has to say is bounded.
+    async fn tell(&self, mut event: Event, cancel: &Cancel) {
         event.agent = event.agent.below(&self.tool_use_id);
         if self.queue.is_full() {
-            self.queue.room().await;
+            tokio::select! {
+                () = self.queue.room() => {}
+                () = cancel.cancelled() => {}
+            }
         }
         self.queue.push(event);
     }

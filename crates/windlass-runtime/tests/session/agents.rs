@@ -8,10 +8,14 @@ use windlass_hook::{Hook, HookContext, Interest};
 use windlass_model::{ScriptedModel, ScriptedTurn};
 use windlass_permission::can_use_tool_fn;
 use windlass_session::{MemoryStore, SessionStore};
-use windlass_tool::{AgentReport, AgentSpec, DynTool, TaskOutcome, TaskSpec, ToolCx, ToolError, tool_fn};
+use windlass_tool::{
+    AgentReport, AgentSpec, Annotations, DynTool, InterruptBehavior, PreparedCall, TaskOutcome, TaskSpec, ToolCx,
+    ToolError, tool_fn,
+};
 use windlass_types::{
-    Access, AgentPath, Event, EventKind, HookCall, HookEventName, HookOutcome, ModelRequest, Outcome, PermissionAnswer,
-    PermissionMode, PermissionUpdate, RuleValue, StateChange, TaskKind, TaskStatus, UpdateDestination,
+    Access, AgentPath, Event, EventKind, HookCall, HookEventName, HookOutcome, JsonText, ModelRequest, Outcome,
+    PermissionAnswer, PermissionMode, PermissionUpdate, RuleValue, StateChange, TaskKind, TaskStatus, ToolSpec,
+    UpdateDestination,
 };
 
 /// Runs an agent with a prompt; other fields of the input say what it may do.
@@ -432,4 +436,43 @@ async fn closing_a_session_ends_its_agents() {
         let agent = key("s").of_agent("a-t0".into());
         store.open(&agent, &owner, windlass_session::LogHeader::new("/w", "0", "test")).await.unwrap();
     }
+}
+
+/// A tool whose calls are waited for when they are stopped, as those of the real tool are.
+struct Waits(Arc<dyn DynTool>);
+
+impl DynTool for Waits {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn annotations(&self) -> Annotations {
+        Annotations::default().with_interrupt(InterruptBehavior::Block)
+    }
+
+    fn is_enabled(&self) -> bool {
+        true
+    }
+
+    fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
+        Arc::clone(&self.0).prepare(input)
+    }
+}
+
+/// The session cannot wait for ever for a host that does not read what an agent does.
+#[tokio::test(start_paused = true)]
+async fn a_session_whose_events_nobody_reads_can_be_closed_while_an_agent_works() {
+    let ran = Ran::default();
+    let model = model(|request, number| match told(request).as_str() {
+        "go" => ScriptedTurn::new().tool_use_with_id("t0", "agent", json!({"prompt": "one"})),
+        _ => (0..50)
+            .fold(ScriptedTurn::new(), |turn, at| turn.tool_use_with_id(format!("c{number}-{at}"), "act", json!({}))),
+    });
+    let waits: Arc<dyn DynTool> = Arc::new(Waits(agent()));
+    let open = world(model, [waits, ran.act()]).open().await;
+    open.say("go");
+    // Time passes when nothing can go on any more: the events that may wait for the host are all there.
+    tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+    assert!(ran.ids().len() > 100);
+    soon(open.handle.close()).await;
 }
