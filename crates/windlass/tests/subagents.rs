@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 use std::path::Path;
-use windlass::crates::types::ModelRequest;
+use windlass::crates::types::{ModelErrorKind, ModelRequest};
 use windlass::{
-    AgentDefinition, Behavior, Event, EventKind, Home, PermissionMode, Permissions, Query, RunOrigin, ScriptedModel,
-    ScriptedTurn, Subagents, TaskEnded, TaskStatus, ToolFinished, coding_tools, query,
+    AgentDefinition, Behavior, Event, EventKind, Home, Outcome, PermissionMode, Permissions, Prompt, Query, RunOrigin,
+    ScriptedModel, ScriptedTurn, Subagents, TaskEnded, TaskStatus, ToolFinished, coding_tools, query, session,
 };
 
 /// What the model of an agent is told at the very start.
@@ -167,6 +167,72 @@ async fn an_agent_in_the_background_tells_when_it_ends() {
         assert!(origins.first() == Some(&RunOrigin::User) && origins.len() <= 2, "{origins:?}");
         let requests = format!("{:?}", model.requests());
         assert!(requests.contains("<task-notification>") && requests.contains("It is in a.rs:1."), "{requests}");
+    }
+}
+
+#[tokio::test]
+async fn stopping_the_run_stops_the_agent_and_the_session_goes_on() {
+    let work = tempfile::tempdir().unwrap();
+    let model = model(task(json!({})), |_, _| ScriptedTurn::new().tool_use("Bash", json!({ "command": "sleep 60" })));
+    let mut open = session()
+        .provider(model)
+        .tools(coding_tools(work.path()))
+        .subagents(Subagents::new())
+        .permissions(Permissions::new().allow(["Bash(sleep *)"]))
+        .open()
+        .await
+        .unwrap();
+    open.handle.prompt(Prompt::text("go")).unwrap();
+    let (mut ends, mut reported) = (Vec::new(), String::new());
+    while let Some(event) = open.events.next().await.unwrap() {
+        let is_main = event.agent.is_main();
+        match event.kind {
+            EventKind::ToolStarted(started) if started.tool == "Bash" => open.handle.interrupt().unwrap(),
+            EventKind::ToolFinished(finished) if is_main => reported = finished.result.content.text(),
+            EventKind::RunFinished(result) => {
+                ends.push((is_main, result.outcome));
+                match ends.len() {
+                    // The agent below ends first.
+                    2 => open.handle.prompt(Prompt::text("And now?")).unwrap(),
+                    3 => break,
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+    open.handle.close().await;
+    assert!(
+        matches!(
+            &ends[..],
+            [(false, Outcome::Interrupted { .. }), (true, Outcome::Interrupted { .. }), (true, Outcome::Success)]
+        ),
+        "{ends:?}"
+    );
+    assert!(reported.contains("stopped"), "{reported}");
+}
+
+#[tokio::test]
+async fn an_agent_that_fails_is_an_error_that_the_one_above_can_go_on_from() {
+    let work = tempfile::tempdir().unwrap();
+    let failing = |request: &ModelRequest, _| {
+        assert!(!system(request).contains("You panic."), "as it is told to");
+        ScriptedTurn::new().fail(ModelErrorKind::InvalidRequest)
+    };
+    for (agent_type, problem) in [("general-purpose", "The agent did not finish: "), ("panicking", "")] {
+        let panicking = AgentDefinition::new("panicking", "Panics.", "You panic.");
+        let model = model(task(json!({ "subagent_type": agent_type })), failing);
+        let events = events(go(&model, work.path(), Subagents::new().with(panicking))).await;
+        let [call] = finished(&events, true)[..] else { panic!("{events:#?}") };
+        assert!(call.result.is_error && call.result.content.text().contains(problem), "{call:#?}");
+        let ends: Vec<_> = events
+            .iter()
+            .filter_map(|event| match &event.kind {
+                EventKind::RunFinished(result) if event.agent.is_main() => Some(result.text.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(ends, ["All done."], "{agent_type}");
     }
 }
 
