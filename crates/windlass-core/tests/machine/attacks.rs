@@ -82,7 +82,7 @@ fn what_is_said_beside_a_call_is_no_summary() {
         let answer = [text(said), call("t9", "Read", "a")];
         let mut sim = sim(config(), &[&[text("One.")], &answer, &answer]);
         sim.play();
-        sim.input(Input::Prompt(windlass_core::Prompt::compact("")));
+        sim.input(Input::Prompt(Prompt::compact("")));
         sim.play();
         let first = sim.conversation().concat();
         assert_eq!(first.contains("One."), is_kept, "{first}");
