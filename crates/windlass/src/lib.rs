@@ -70,7 +70,7 @@ pub use windlass_context::SystemPrompt;
 pub use windlass_hook::{
     Hook, HookError, Interest, PermissionRequestAction, PermissionRequestEvent, PostToolUse, PostToolUseAction,
     PostToolUseFailure, PreCompact, PreCompactAction, PreToolUse, PreToolUseAction, PromptAction, SessionEnd,
-    SessionStart, SessionStartAction, Stop, StopAction, UserPromptSubmit,
+    SessionStart, SessionStartAction, Stop, StopAction, SubagentStart, SubagentStop, UserPromptSubmit,
 };
 #[cfg(feature = "proxy")]
 pub use windlass_http::proxy::{
@@ -98,13 +98,13 @@ pub use windlass_tool::{
 };
 pub use windlass_tools::host_environment;
 pub use windlass_types::{
-    Access, AgentPath, Behavior, CacheTtl, CompactTrigger, Compacted, ContentBlock, Continuation, Decision,
-    DecisionReason, Delta, Effort, EntryId, Event, EventKind, HookEventName, Interrupted, JsonText, Message,
-    ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionAnswer, PermissionDenial, PermissionMode,
-    PermissionRequest, PermissionUpdate, RateLimit, RateLimitKind, RateLimitStatus, RetryStatus, RuleSource,
-    RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId, StateChange, Status, StopReason,
-    TaskEnded, TaskId, TaskInfo, TaskKind, TaskStatus, Thinking, ToolFinished, ToolProgress, ToolResult, ToolStarted,
-    ToolUse, ToolUseId, Unsuccessful, Usage, Utilization, WithdrawReason,
+    Access, AgentId, AgentIdentity, AgentPath, Behavior, CacheTtl, CompactTrigger, Compacted, ContentBlock,
+    Continuation, Decision, DecisionReason, Delta, Effort, EntryId, Event, EventKind, HookEventName, Interrupted,
+    JsonText, Message, ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionAnswer, PermissionDenial,
+    PermissionMode, PermissionRequest, PermissionUpdate, RateLimit, RateLimitKind, RateLimitStatus, RetryStatus,
+    RuleSource, RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId, StateChange, Status,
+    StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage, Thinking, ToolFinished,
+    ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage, Utilization, WithdrawReason,
 };
 
 /// Runs the examples of the README as tests.

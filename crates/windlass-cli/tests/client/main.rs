@@ -7,6 +7,7 @@
 )]
 
 #[cfg(unix)]
+mod agents;
 mod orphans;
 #[allow(dead_code, reason = "the tests of the command use the rest of it")]
 #[path = "../cli/place.rs"]

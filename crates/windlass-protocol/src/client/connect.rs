@@ -31,6 +31,8 @@ struct Initialize {
     json_schema: Option<JsonText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     agents: Option<JsonText>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    forward_subagent_text: bool,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sdk_mcp_servers: Vec<String>,
 }
@@ -110,6 +112,7 @@ impl Client {
             append_system_prompt: options.append_system_prompt,
             json_schema: options.json_schema,
             agents: options.agents,
+            forward_subagent_text: options.forward_subagent_text,
             sdk_mcp_servers: callbacks.tools.names(),
         };
         let answered = self.handle.order_within("initialize", &order, options.initialize_timeout).await;

@@ -25,6 +25,7 @@ pub struct ClientOptions {
     pub(super) append_system_prompt: Option<String>,
     pub(super) json_schema: Option<JsonText>,
     pub(super) agents: Option<JsonText>,
+    pub(super) forward_subagent_text: bool,
     pub(super) max_line: usize,
     pub(super) max_waiting: usize,
     pub(super) order_timeout: Duration,
@@ -44,6 +45,7 @@ impl Default for ClientOptions {
             append_system_prompt: None,
             json_schema: None,
             agents: None,
+            forward_subagent_text: false,
             max_line: 64 * 1024 * 1024,
             max_waiting: 16 * 1024 * 1024,
             order_timeout: Duration::from_secs(60),
@@ -122,10 +124,16 @@ impl ClientOptions {
         self
     }
 
-    /// Definitions of agents: an object with one for each name. [`Program::agent`](super::Program::agent) chooses
-    /// the one that the session is.
+    /// Definitions of agents that the model can give tasks to: an object with one for each name.
+    /// [`Program::agent`](super::Program::agent) chooses one that the session itself is.
     pub fn agents(mut self, definitions: JsonText) -> Self {
         self.agents = Some(definitions);
+        self
+    }
+
+    /// Shows the texts and thoughts of agents below the main one, beside their calls and results. Default: no.
+    pub fn forward_subagent_text(mut self, on: bool) -> Self {
+        self.forward_subagent_text = on;
         self
     }
 
