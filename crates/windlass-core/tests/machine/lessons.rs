@@ -413,3 +413,16 @@ fn b2_reasoning_does_not_travel_to_another_model() {
     }
     assert_eq!(lines(&sim, "cache broken").len(), 2);
 }
+
+/// Agents run side by side and ask nobody, but never before their message is complete.
+#[test]
+fn agents_wait_for_their_message_and_not_for_each_other() {
+    let calls = [call("t1", "Agent", ""), call("t2", "Agent", ""), call("t3", "Write", "a")];
+    let mut sim = sim(config(), &[&calls, &[text("Done.")]]);
+    sim.play_except(is_run);
+    assert_eq!(runs(&sim).len(), 2, "{}", render(&sim.events));
+    let told = render(&sim.events);
+    assert!(told.find("message msg1").unwrap() < told.find("started t1").unwrap(), "{told}");
+    sim.play();
+    assert_eq!(lines(&sim, "finished t").len(), 3, "{}", render(&sim.events));
+}

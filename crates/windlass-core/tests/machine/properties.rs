@@ -121,10 +121,10 @@ proptest! {
     /// Invariant 10: the order in which independent results arrive changes nothing.
     #[test]
     fn independent_results_commute(
-        calls in vec((0_usize..6, 0_usize..4), 1..7), one in choices(80), two in choices(80),
+        calls in vec((0_usize..7, 0_usize..4), 1..7), one in choices(80), two in choices(80),
     ) {
         let block = |(at, (tool, path)): (usize, &(usize, usize))| {
-            let name = ["Read", "Write", "Net", "Cd", "Banned", "Nope"][*tool];
+            let name = ["Read", "Write", "Net", "Cd", "Banned", "Nope", "Agent"][*tool];
             let input = format!(r#"{{"path":"{}"}}"#, ["a", "b", "alias", "sub/c"][*path]);
             ContentBlock::ToolUse(ToolUse::new(format!("t{at}"), name, JsonText::parse(input).unwrap()))
         };

@@ -523,7 +523,7 @@ impl Sim {
             2 => return ContentBlock::text(" "),
             3 | 4 => ("Read", input(path)),
             5..=7 => ("Write", input(path)),
-            8 => ("Net", "{}".to_owned()),
+            8 => (["Net", "Agent"][self.choices.pick(2)], "{}".to_owned()),
             9 => ("Cd", input(["sub", "/w"][self.choices.pick(2)])),
             10 => ("Banned", input(path)),
             11 => ("Hooked", input(path)),

@@ -8,7 +8,7 @@ use windlass_types::{
     Access, Behavior, CallDigest, ContextChange, DecisionReason, PermissionMode, RuleSource, ToolOutcome, ToolUse,
 };
 
-/// `Net`, `Cd` and `Hooked` are allowed, `Banned` is denied; `Read` is free and
+/// `Net`, `Cd` and `Hooked` are allowed, `Banned` is denied; `Read` and `Agent` are free and
 /// `Write` asks.
 pub(crate) fn policy(mode: PermissionMode) -> Policy {
     let mut policy = Policy::new(PolicyConfig::new("/w").with_mode(mode));
@@ -28,6 +28,7 @@ pub(crate) fn prepare(call: &ToolUse, cwd: &Path) -> Result<Box<Prepared>, Unpre
         ("Read" | "Hooked", Some(path)) => Access::reads(path),
         ("Write" | "Banned", Some(path)) => Access::writes(path),
         ("Net", _) => Access::Network,
+        ("Agent", _) => Access::Agents,
         ("ExitPlanMode", _) => Access::NOTHING,
         ("Cd", Some(_)) => Access::Exec,
         ("Read" | "Hooked" | "Write" | "Banned" | "Cd", None) => {
