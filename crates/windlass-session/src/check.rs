@@ -14,6 +14,8 @@ pub struct CheckReport {
     pub messages: usize,
     /// Lines, or parts of lines, that could not be used (the first thousand).
     pub skipped: Vec<SkippedLine>,
+    /// Lines that a kill cut off while they were written. Nobody was told of what they were to hold.
+    pub torn: usize,
     /// Results that had to be made for calls without one.
     pub synthetic_results: usize,
     /// Results that answer no call, or one that is answered already.
@@ -55,6 +57,7 @@ pub fn check_log(reader: impl BufRead) -> io::Result<CheckReport> {
         messages: messages.len(),
         valid: checked.is_ok() && (!messages.is_empty() || log.report.skipped.is_empty()),
         skipped: log.report.skipped,
+        torn: log.report.torn,
         synthetic_results: repairs.synthetic.len(),
         dropped_results: repairs.dropped_results,
         warnings,
