@@ -144,7 +144,13 @@ impl Machine {
     /// Whether nothing goes on and nothing is about to: no run, no prompt, no background work, and nothing
     /// that the host has yet to hear of.
     pub fn is_quiet(&self) -> bool {
-        self.is_idle() && !self.out.has_events() && self.tasks.alive.is_empty() && !self.may_wake()
+        self.is_settled() && self.tasks.alive.is_empty()
+    }
+
+    /// Whether no run goes on and none is about to, and there is nothing that the host has yet to hear of.
+    /// Background work may go on.
+    pub fn is_settled(&self) -> bool {
+        self.is_idle() && !self.out.has_events() && !self.may_wake()
     }
 
     fn may_wake(&self) -> bool {

@@ -43,8 +43,20 @@ impl SessionHandle {
     ///
     /// Cancel safe.
     pub fn quiet(&self) -> impl Future<Output = ()> + Send + 'static {
+        self.told_when(Order::Quiet)
+    }
+
+    /// Waits until no run goes on and none is about to: every prompt that was given before is answered, and no
+    /// run begins because background work has ended. Such work may still go on. Also ready when the session has ended.
+    ///
+    /// Cancel safe.
+    pub fn settled(&self) -> impl Future<Output = ()> + Send + 'static {
+        self.told_when(Order::Settled)
+    }
+
+    fn told_when(&self, order: fn(oneshot::Sender<()>) -> Order) -> impl Future<Output = ()> + Send + use<> {
         let (tell, told) = oneshot::channel();
-        let given = self.order(Order::Quiet(tell));
+        let given = self.order(order(tell));
         async move {
             if given.is_ok() {
                 // It fails when the session has ended.

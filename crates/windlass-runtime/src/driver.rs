@@ -50,6 +50,8 @@ pub(crate) struct Driver {
     below: Below,
     /// Those that wait until nothing goes on.
     quiet: Vec<oneshot::Sender<()>>,
+    /// Those who wait for the end of runs.
+    settled: Vec<oneshot::Sender<()>>,
     keeper: Option<Keeper>,
     /// Orders wait for it.
     rewinding: Option<JoinHandle<()>>,
@@ -110,6 +112,7 @@ impl Driver {
             model: None,
             tasks: Tasks::default(),
             quiet: Vec::new(),
+            settled: Vec::new(),
             held: VecDeque::new(),
             prepared: HashMap::new(),
             arrived,
@@ -133,6 +136,12 @@ impl Driver {
             let input = self.next_input().await;
             if let Some(input) = input {
                 self.take(input);
+            }
+            if !self.settled.is_empty() && self.machine.is_settled() {
+                for waiting in self.settled.drain(..) {
+                    // Whoever waited may be gone.
+                    let _ = waiting.send(());
+                }
             }
             if !self.quiet.is_empty() && self.machine.is_quiet() {
                 for waiting in self.quiet.drain(..) {
@@ -209,6 +218,11 @@ impl Driver {
             Order::Quiet(waiting) => {
                 self.quiet.retain(|waiting| !waiting.is_closed());
                 self.quiet.push(waiting);
+                None
+            }
+            Order::Settled(waiting) => {
+                self.settled.retain(|waiting| !waiting.is_closed());
+                self.settled.push(waiting);
                 None
             }
             Order::Environment(env) => {

@@ -31,6 +31,8 @@ pub(crate) enum Order {
     StopTasks,
     /// Somebody waits until nothing goes on.
     Quiet(oneshot::Sender<()>),
+    /// Say when no run goes on and none is about to.
+    Settled(oneshot::Sender<()>),
 }
 
 /// Orders to a session. Cheap to clone; outlives the event stream.

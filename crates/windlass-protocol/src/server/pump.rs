@@ -6,9 +6,7 @@ use super::outbox::Gone;
 use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use windlass_runtime::{EventStream, SessionError};
-use windlass_types::{
-    ContentBlock, Event, EventKind, HookEventName, RunOrigin, StateChange, TaskEnded, TaskKind, TaskStatus,
-};
+use windlass_types::{ContentBlock, Event, EventKind, HookEventName, RunOrigin, StateChange, TaskEnded, TaskKind};
 
 /// Why events stopped.
 #[derive(Debug)]
@@ -23,7 +21,7 @@ pub(crate) enum PumpEnd {
 
 /// Writes the events of a session until it ends.
 pub(crate) async fn pump(core: Arc<Core>, events: EventStream, generation: u64) -> PumpEnd {
-    let mut pump = Pump { core: &core, events, begun: None, wakes: Wakes::No };
+    let mut pump = Pump { core: &core, events, begun: None, wakes: Wakes::No, unsettled: false };
     let end = match pump.run().await {
         Ok(end) => end,
         Err(Gone) => PumpEnd::Gone,
@@ -47,9 +45,11 @@ struct Pump<'a> {
     /// A run that has begun, but whose prompt is still being looked at by hooks.
     begun: Option<Event>,
     wakes: Wakes,
+    /// Whether background work has ended of which the model may not have heard.
+    unsettled: bool,
 }
 
-/// Whether the end of an agent is about to begin a run: until then the session is not idle.
+/// Whether the end of background work is about to begin a run: then the session is not idle.
 enum Wakes {
     No,
     /// Ready when nothing is about to.
@@ -167,16 +167,19 @@ impl Pump<'_> {
         Ok(())
     }
 
-    /// Background work has ended. The end of an agent begins a run, unless it was stopped.
+    /// Background work has ended.
     async fn ended(&mut self, ended: &TaskEnded) -> Result<(), Gone> {
-        if ended.info.kind != TaskKind::LocalAgent || self.core.told.has_background() || !self.core.is_idle() {
-            return Ok(());
-        }
-        if ended.status == TaskStatus::Stopped {
-            return self.core.say_idle().await;
-        }
-        if let Some(handle) = self.core.handle() {
-            self.wakes = Wakes::Perhaps(Box::pin(handle.quiet()));
+        self.unsettled = true;
+        // While commands go on the session is idle, while agents do it is not.
+        if ended.info.kind == TaskKind::LocalAgent && self.core.is_idle() { self.settle().await } else { Ok(()) }
+    }
+
+    /// Tells that the session is idle, if it is and stays so by itself.
+    async fn settle(&mut self) -> Result<(), Gone> {
+        let handle = self.core.handle().filter(|_| std::mem::take(&mut self.unsettled));
+        match handle {
+            Some(handle) => self.wakes = Wakes::Perhaps(Box::pin(handle.settled())),
+            None => self.core.say_idle().await?,
         }
         Ok(())
     }
@@ -202,7 +205,7 @@ impl Pump<'_> {
         self.core.say_lifecycle(answered.as_deref(), Lifecycle::Completed).await?;
         self.core.complete_joined().await?;
         self.core.advance();
-        self.core.say_idle().await?;
+        self.settle().await?;
         self.core.settled.notify_one();
         Ok(())
     }

@@ -3,8 +3,8 @@
 use crate::host::{Host, options};
 use crate::world::{acts, says, script};
 use serde_json::{Value, json};
-use windlass_model::{ScriptedModel, ScriptedTurn};
-use windlass_types::Usage;
+use windlass_model::{Gate, ScriptedModel, ScriptedTurn};
+use windlass_types::{ModelErrorKind, Usage};
 
 fn delegates(input: Value) -> ScriptedTurn {
     ScriptedTurn::new().tool_use_with_id("t1", "delegate", input)
@@ -143,6 +143,36 @@ async fn an_interrupt_leaves_questions_of_agents_in_the_background() {
     let (served, lines) = host.end().await;
     assert!(!served.unwrap().is_error);
     assert_eq!(of(&lines, "session_state_changed").last().unwrap()["state"], "idle");
+}
+
+/// What the model has not heard of when its turn ends begins another turn.
+#[tokio::test(start_paused = true)]
+async fn the_session_is_not_idle_while_the_end_of_an_agent_is_owed_a_turn() {
+    let gate = Gate::new();
+    let held = gate.clone();
+    let model = ScriptedModel::from_fn(move |request, _| {
+        let said = format!("{:?}", request.messages);
+        match (said.contains("Look."), said.contains("task-notification")) {
+            (true, _) => says("Looked."),
+            (_, true) => says("Thanks."),
+            _ if said.contains("ToolResult") => ScriptedTurn::new().gate(&held).fail(ModelErrorKind::InvalidRequest),
+            _ => delegates(json!({ "later": true })),
+        }
+    });
+    let mut options = options();
+    options.session_state = true;
+    let mut host = Host::start(model, options);
+    host.say("go").await;
+    host.until("system", "task_notification").await;
+    gate.open();
+    let mut lines = turn(&mut host).await;
+    assert_eq!(lines.last().unwrap()["is_error"], true);
+    lines.append(&mut turn(&mut host).await);
+    assert_eq!(lines.last().unwrap()["result"], "Thanks.");
+    assert!(of(&lines, "session_state_changed").iter().all(|line| line["state"] != "idle"), "{lines:#?}");
+    assert_eq!(host.until("system", "session_state_changed").await.0["state"], "idle");
+    host.hang_up();
+    host.end().await.0.unwrap();
 }
 
 #[tokio::test(start_paused = true)]

@@ -97,13 +97,18 @@ async fn its_end_wakes_a_run_and_then_it_is_quiet() {
     open.succeed("go").await;
     assert_eq!(going.count(), 1);
     assert!(!open.handle.quiet_within(Duration::from_secs(60)).await);
+    // No run goes on, and the work does.
+    soon(open.handle.settled()).await;
     let quiet = tokio::spawn(open.handle.quiet());
     let_go.notify_one();
     let told = until_ended(&mut open).await;
     assert_eq!((told.status, told.summary), (TaskStatus::Completed, format!("{} ended", told.info.id)));
     assert_eq!(told.info.tool_use_id.as_str(), "toolu_script_0_0");
+    // The run that its end begins is about to, or goes on.
+    let settled = tokio::spawn(open.handle.settled());
     let woken = open.result().await;
     assert_eq!((woken.origin, woken.outcome), (RunOrigin::TaskNotification, Outcome::Success));
+    soon(settled).await.unwrap();
     soon(quiet).await.unwrap();
 }
 
@@ -159,6 +164,7 @@ async fn closing_dropping_and_refusals_leave_nothing() {
         assert!(error.is_none() && !rest.iter().any(|event| matches!(event.kind, EventKind::RunStarted(_))));
         assert!(matches!(open.handle.stop_task("b".into()), Err(SessionError::Closed)));
         soon(open.handle.quiet()).await;
+        soon(open.handle.settled()).await;
 
         let going = Going::default();
         let mut open = world(calls("act", 3), [leaves(work, &going, &Arc::default())]).open().await;
