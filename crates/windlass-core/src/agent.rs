@@ -34,6 +34,7 @@ impl AgentConfig {
         let mode = self.permission_mode.map_or(above.mode(), |wanted| wanted.narrower(above.mode()));
         // Of two modes the narrower one is always permitted.
         let _ = policy.set_mode(mode);
+        policy.keep_plan_mode();
         policy.add_rules(RuleSource::Command, Behavior::Deny, &self.deny, cwd)?;
         Ok(policy)
     }

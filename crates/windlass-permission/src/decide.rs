@@ -71,10 +71,12 @@ impl Policy {
         if self.mode != PermissionMode::Plan || harmless() {
             return None;
         }
-        let message = format!(
-            "Plan mode only reads, and {} may change something: finish the plan, then call ExitPlanMode so that the user can approve it.",
-            call.tool
-        );
+        let then = if self.plan_can_end {
+            "finish the plan, then call ExitPlanMode so that the user can approve it"
+        } else {
+            "nobody can lift that here, so say what should be done instead"
+        };
+        let message = format!("Plan mode only reads, and {} may change something: {then}.", call.tool);
         Some(Decision::new(Behavior::Deny, DecisionReason::Mode, message))
     }
 

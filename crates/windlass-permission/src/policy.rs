@@ -97,6 +97,8 @@ impl PolicyConfig {
 pub struct Policy {
     pub(crate) mode: PermissionMode,
     bypass_allowed: bool,
+    /// Whether a finished plan can lead out of plan mode.
+    pub(crate) plan_can_end: bool,
     home: Option<PathBuf>,
     links: Vec<(PathBuf, PathBuf)>,
     protected: Vec<Directory>,
@@ -116,6 +118,7 @@ impl Policy {
         let mut policy = Self {
             mode: if bypass { PermissionMode::Default } else { config.mode },
             bypass_allowed: config.bypass_allowed,
+            plan_can_end: true,
             home: config.home,
             links: config.links.into_iter().filter(|(from, to)| from != to).collect(),
             protected: config.protected_paths.iter().map(|path| Directory::new(path)).collect(),
@@ -181,6 +184,12 @@ impl Policy {
         }
         self.mode = mode;
         Ok(())
+    }
+
+    /// Says that there is no way out of plan mode, as for agents that have no ExitPlanMode: what it denies then
+    /// names none.
+    pub fn keep_plan_mode(&mut self) {
+        self.plan_can_end = false;
     }
 
     /// The directories of the workspace, the start directory first.

@@ -189,7 +189,7 @@ async fn an_agent_may_do_less_than_the_one_above_it_and_never_more() {
         (json!({}), "done"),
         (json!({"deny": "act"}), "There is no tool"),
         (json!({"tools": "look"}), "none of its tools"),
-        (json!({"mode": "plan"}), "Plan mode only reads"),
+        (json!({"mode": "plan"}), "Plan mode only reads, and act may change something: nobody can lift that here"),
         (json!({"mode": "bypassPermissions", "tools": "risky"}), "Nobody is there"),
     ] {
         input["prompt"] = json!("one");
