@@ -1,6 +1,8 @@
 //! Programs that do not behave.
 
-use crate::world::{json, marked, names, one, one_with, options, program, status, text, until};
+use crate::world::{json, names, one, one_with, options, program, status, text, until};
+#[cfg(target_os = "linux")]
+use crate::world::{marked, until_gone};
 use std::time::{Duration, Instant};
 use windlass_mcp::{McpError, McpServerState, McpServers};
 
@@ -33,7 +35,9 @@ async fn a_server_that_dies_in_a_call_is_started_again_for_the_next() {
     assert_eq!(names(&servers.tools()), ["mcp__s__go"], "its tools stay: the next call starts it again");
     // Left alone for a moment first.
     assert!(matches!(servers.call("s", "go", &json("{}"), None).await, Err(McpError::NotConnected { .. })));
-    tokio::time::sleep(Duration::from_millis(1100)).await;
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_millis(1100)).await;
+    tokio::time::resume();
     assert!(matches!(servers.call("s", "go", &json("{}"), None).await, Err(McpError::Lost { .. })));
     servers.close().await;
 }
@@ -116,7 +120,7 @@ async fn fifty_connections_leave_no_process() {
         let servers = McpServers::new(options);
         servers.add("s", program(behaviour).env("MARK", &mark).env("PATH", "/usr/bin:/bin")).unwrap();
         match round % 3 {
-            // Dropped in the middle of the greeting.
+            // Dropped in the middle of the greeting, wherever that is: each time somewhere else.
             0 => tokio::time::sleep(Duration::from_millis(20)).await,
             _ => servers.settled(Duration::from_secs(20)).await,
         }
@@ -124,11 +128,7 @@ async fn fifty_connections_leave_no_process() {
             servers.close().await;
         }
     }
-    let end = Instant::now() + Duration::from_secs(10);
-    while marked(&mark) > 0 {
-        assert!(Instant::now() < end, "{} processes are left", marked(&mark));
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    until_gone(&mark).await;
 }
 
 #[cfg(target_os = "linux")]
@@ -165,11 +165,5 @@ async fn a_runtime_that_ends_takes_its_servers_along() {
     .join()
     .unwrap();
     #[cfg(target_os = "linux")]
-    {
-        let end = Instant::now() + Duration::from_secs(10);
-        while marked(&mark) > 0 {
-            assert!(Instant::now() < end, "{} processes are left", marked(&mark));
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    }
+    until_gone(&mark).await;
 }

@@ -8,7 +8,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use std::sync::Arc;
 
-/// Tools: `add`, `fail`, `slow` (until it is cancelled), `steps` (tells progress), `grow` (tells a changed list).
+/// Tools: `add`, `fail`, `slow` (tells that it has begun, and ends when it is cancelled), `steps` (tells progress), `grow` (tells a changed list).
 #[derive(Debug, Clone)]
 pub(crate) struct Server;
 
@@ -42,6 +42,9 @@ impl ServerHandler for Server {
             "add" => text((number("a") + number("b")).to_string()),
             "fail" => Ok(CallToolResult::error(vec![ContentBlock::text("it went wrong")]).into()),
             "slow" => {
+                if let Some(token) = context.meta.get_progress_token() {
+                    context.peer.notify_progress(ProgressNotificationParam::new(token, 1.0)).await.unwrap();
+                }
                 context.ct.cancelled().await;
                 text("cancelled".to_owned())
             }

@@ -4,6 +4,7 @@ use crate::world::{LONG, one, program};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Notify;
 use windlass_mcp::{McpOptions, McpServers, McpToolPolicy};
 use windlass_testkit::ToolBench;
 use windlass_tool::{DynTool, ToolCheck, ToolErrorKind};
@@ -50,10 +51,12 @@ async fn calls_carry_their_id_and_tell_their_progress() {
 #[tokio::test]
 async fn a_call_that_is_stopped_ends_at_once_and_the_server_hears_of_it() {
     let servers = one("real").await;
-    let slow = tool(&servers, "mcp__s__slow");
+    let begun = Arc::new(Notify::new());
+    let begins = Arc::clone(&begun);
+    let slow = tool(&servers, "mcp__s__slow").with(|parts| parts.progress = Arc::new(move |_| begins.notify_one()));
     let cancel = slow.cancel();
     let (called, ()) = tokio::join!(slow.call(json!({})), async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        begun.notified().await;
         cancel.cancel();
     });
     assert_eq!(called.unwrap_err().kind(), ToolErrorKind::Cancelled);

@@ -1,7 +1,7 @@
 //! What the tests share.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use windlass_mcp::{McpOptions, McpServerConfig, McpServerState, McpServerStatus, McpServers};
 use windlass_tool::{DynTool, ToolOutput};
 use windlass_types::{JsonText, ToolResultContent};
@@ -79,4 +79,14 @@ pub(crate) fn marked(mark: &str) -> usize {
         environment.split(|byte| *byte == 0).any(|entry| entry == needle.as_bytes())
     };
     numbers.filter(|pid| pid.parse::<u32>().is_ok()).filter(has_mark).count()
+}
+
+/// Waits until none of them lives. They are not children of this process: nothing tells it of their end.
+#[cfg(target_os = "linux")]
+pub(crate) async fn until_gone(mark: &str) {
+    let end = Instant::now() + Duration::from_secs(10);
+    while marked(mark) > 0 {
+        assert!(Instant::now() < end, "{} processes are left", marked(mark));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
