@@ -21,10 +21,12 @@ from claude_agent_sdk import (
     ToolResultBlock,
     ToolUseBlock,
     UserMessage,
+    create_sdk_mcp_server,
     get_subagent_messages,
     list_subagents,
     query,
 )
+from claude_agent_sdk import tool as sdk_tool
 from common import CLI, blocks, client, collect, contains, equal, play, result, say, system, test, text, tool, until
 from raw import ASKING, BASH, Host, answer, control, user
 
@@ -429,6 +431,51 @@ async def an_interrupt_leaves_agents_in_the_background_and_their_questions_alone
     equal(host.result()["origin"], {"kind": "task-notification"})
     host.close_input()
     host.exit()
+
+
+@test
+async def an_interrupt_leaves_tools_of_the_host_that_an_agent_calls(world):
+    entered, let_go = asyncio.Event(), asyncio.Event()
+
+    @sdk_tool("wait", "Waits.", {})
+    async def wait(_):
+        entered.set()
+        await let_go.wait()
+        return {"content": [{"type": "text", "text": "It came."}]}
+
+    servers = {"host": create_sdk_mcp_server(name="host", tools=[wait])}
+    more = {"agents": looker(), "mcp_servers": servers, "allowed_tools": ["mcp__host__wait", "Bash"]}
+    async with client(world, **more) as host:
+        steps = [tool("mcp__host__wait"), RESULTS]
+        await host.query(play(agent(*steps), tool("Bash", command="touch begun; sleep 60")))
+        await asyncio.wait_for(entered.wait(), 20)
+        await until(lambda: "begun" in world.files(), what="the command")
+        await host.interrupt()
+        equal(result(await collect(host.receive_response())).subtype, "error_during_execution")
+        let_go.set()
+        messages = await collect(host.receive_response())
+        (ended,) = of(messages, TaskNotificationMessage)
+        equal((ended.status, result(messages).origin), ("completed", {"kind": "task-notification"}))
+        (answered,) = [block for block in blocks(messages, ToolResultBlock)]
+        contains(str(answered.content), "It came.")
+
+
+@test
+async def a_cleared_session_takes_its_agents_along(world):
+    host = Host(world, *ASKING)
+    host.send(user(play(agent(tool("Bash", command="touch a"), kind="general-purpose"), text("It looks."))))
+    question = host.asked()
+    host.send(user("/clear"))
+    holds = lambda line: line["type"] == "control_cancel_request" and line["request_id"] == question["request_id"]
+    host.next(holds, "the end of the question")
+    host.send(user(play([{"say": "texts"}])))
+    seen = []
+    host.next(lambda line: seen.append(line) or line["type"] == "result" and line["num_turns"] == 1 and "It" not in line["result"], "the last result")
+    # What an agent of the old session was asked is no matter of the new one.
+    host.send(answer(question, {"behavior": "allow"}), user(play(text("Next."))))
+    equal(host.result()["result"], "Next.")
+    host.close_input()
+    equal((host.exit(), world.files()), (0, []))
 
 
 @test

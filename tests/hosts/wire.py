@@ -106,12 +106,13 @@ class Handler(BaseHTTPRequestHandler):
         step = steps[played] if played < len(steps) else [{"text": "done"}]
         with Handler.lock:
             Handler.count += 1
+            number = Handler.count
             if isinstance(step, dict) and "attempts" in step:
                 number = Handler.attempts.get(step["key"], 0)
                 Handler.attempts[step["key"]] = number + 1
                 step = step["attempts"][min(number, len(step["attempts"]) - 1)]
         if isinstance(step, list):
-            self.answer(request, step)
+            self.answer(request, step, number)
         elif "close" in step:
             self.reset()
         else:
@@ -129,7 +130,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def answer(self, request, step):
+    def answer(self, request, step, number):
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("connection", "close")
@@ -139,7 +140,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.close_connection = True
         try:
-            self.stream(request, step)
+            self.stream(request, step, number)
         except (BrokenPipeError, ConnectionResetError):
             pass
 
@@ -154,9 +155,9 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(f"event: {kind}\ndata: {json.dumps({'type': kind, **data})}\n\n".encode())
         self.wfile.flush()
 
-    def stream(self, request, step):
+    def stream(self, request, step, number):
         message = {
-            "id": f"msg_{Handler.count}", "type": "message", "role": "assistant", "model": request["model"],
+            "id": f"msg_{number}", "type": "message", "role": "assistant", "model": request["model"],
             "content": [], "stop_reason": None, "stop_sequence": None,
             "usage": {"input_tokens": 10, "output_tokens": 1},
         }
@@ -174,7 +175,7 @@ class Handler(BaseHTTPRequestHandler):
             if "usage" in block or "headers" in block:
                 continue
             if "tool" in block:
-                start = {"type": "tool_use", "id": f"toolu_{Handler.count}_{index}", "name": block["tool"], "input": {}}
+                start = {"type": "tool_use", "id": f"toolu_{number}_{index}", "name": block["tool"], "input": {}}
                 deltas = [{"type": "input_json_delta", "partial_json": json.dumps(block["input"])}]
                 tools += 1
             elif "thinking" in block:

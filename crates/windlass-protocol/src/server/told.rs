@@ -45,11 +45,11 @@ impl Known {
         }
     }
 
-    /// Whether a call is one of such an agent, and of no other.
+    /// Whether a call may be one of such an agent. Another run may have a call of that id: if that one is stopped,
+    /// nobody waits for its answer any more, and so it is taken back all the same.
     fn is_background_call(&self, call: &ToolUseId) -> bool {
-        let mut makers = self.calls.iter().filter(|(_, calls)| calls.contains(call)).peekable();
-        makers.peek().is_some()
-            && makers.all(|(maker, _)| maker.as_ref().is_some_and(|agent| self.is_background(agent)))
+        let mut makers = self.calls.iter().filter(|(_, calls)| calls.contains(call));
+        makers.any(|(maker, _)| maker.as_ref().is_some_and(|agent| self.is_background(agent)))
     }
 }
 
@@ -201,9 +201,9 @@ mod tests {
             assert_eq!(told.stops_with_the_run(&Asker::Agent(id.into())), uses[0] == "b", "{id}");
             assert_eq!(told.stops_with_the_run(&call), uses[0] == "b", "{id}");
         }
-        // Nobody knows whose it is, and nobody's call is no such call.
-        for call in ["same", "none"] {
-            assert!(told.stops_with_the_run(&Asker::Call(call.into())), "{call}");
+        // Nobody knows whose it is; and nobody's call is no such call.
+        for (call, stops) in [("same", false), ("none", true)] {
+            assert_eq!(told.stops_with_the_run(&Asker::Call(call.into())), stops, "{call}");
         }
         assert!(told.stops_with_the_run(&Asker::Run) && !told.stops_with_the_run(&Asker::Nobody));
         // That of a call which left its agent working says nothing of the agent; that of another one does.
