@@ -90,7 +90,8 @@ class Callbacks:
 @test
 async def what_a_call_waits_for_is_told_below_it(world):
     script = play(agent(tool("Bash", command="touch made"), text("It is there.")), RESULTS)
-    messages = await collect(query(prompt=script, options=waiting(world, allowed_tools=["Bash"])))
+    options = waiting(world, allowed_tools=["Bash"], model="claude-sonnet-4-5")
+    messages = await collect(query(prompt=script, options=options))
     (call,), (bash,) = calls(messages, "Agent"), calls(messages, "Bash")
     nested = below(messages)
     equal([type(m) for m in nested], [AssistantMessage, UserMessage])
@@ -110,6 +111,7 @@ async def what_a_call_waits_for_is_told_below_it(world):
     # What the agent used is in the bill of the session, and no part of the conversation.
     (used,) = end.model_usage.values()
     equal((used["inputTokens"], end.usage["input_tokens"]), (40, 20))
+    assert end.total_cost_usd == used["costUSD"] > 0, end
     equal(end.num_turns, 2)
 
 

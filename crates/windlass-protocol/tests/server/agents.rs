@@ -203,3 +203,47 @@ async fn a_stopped_agent_leaves_the_session_idle() {
     let (served, lines) = host.end().await;
     assert!(!served.unwrap().is_error && of(&lines, "result").is_empty());
 }
+
+#[tokio::test(start_paused = true)]
+async fn hooks_hear_of_agents_of_their_type_and_are_listed() {
+    let mut host = Host::start(script([delegates(json!({})), says("From below."), says("Done.")]), options());
+    let hook = |matcher: &str, id: &str| json!({ "matcher": matcher, "hookCallbackIds": [id] });
+    let hooks = json!({
+        "SubagentStart": [hook("looker", "start"), hook("other", "never")],
+        "SubagentStop": [hook("^look", "stop")],
+        "PreToolUse": [hook("delegate", "pre")],
+    });
+    host.order("i", json!({ "hooks": hooks }), "initialize").await;
+    host.until("control_response", "").await;
+    host.order("l", json!({}), "get_hooks_listing").await;
+    let listing = host.until("control_response", "").await.0["response"]["response"].clone();
+    for event in ["SubagentStart", "SubagentStop"] {
+        let known = listing["eventCatalog"].as_array().unwrap().iter().find(|known| known["name"] == event).unwrap();
+        assert_eq!(known["supportsMatcher"], true);
+        assert!(known["summary"].as_str().is_some_and(|summary| !summary.is_empty()));
+    }
+    host.say("go").await;
+    let mut heard = Vec::new();
+    loop {
+        let line = host.next().await.unwrap();
+        if line["type"] == "result" {
+            break;
+        }
+        if line["type"] == "control_request" {
+            let request = &line["request"];
+            heard.push((request["callback_id"].as_str().unwrap().to_owned(), request["input"].clone()));
+            host.answer(&line["request_id"], json!({})).await;
+        }
+    }
+    let ids: Vec<&str> = heard.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(ids, ["pre", "start", "stop"]);
+    assert!(heard[0].1.get("agent_id").is_none());
+    let identity = |input: &Value| (input["agent_id"].clone(), input["agent_type"].clone());
+    assert!(heard[1..].iter().all(|(_, input)| identity(input) == (json!("a1"), json!("looker"))));
+    let stop = &heard[2].1;
+    let told = (&stop["agent_transcript_path"], &stop["last_assistant_message"], &stop["stop_hook_active"]);
+    assert_eq!(told, (&json!("/t/subagents/agent-a1.jsonl"), &json!("From below."), &json!(false)));
+    assert_eq!(stop["transcript_path"], "/t.jsonl");
+    host.hang_up();
+    host.end().await.0.unwrap();
+}
