@@ -34,6 +34,10 @@ impl AgentConfig {
         let mode = self.permission_mode.map_or(above.mode(), |wanted| wanted.narrower(above.mode()));
         // Of two modes the narrower one is always permitted.
         let _ = policy.set_mode(mode);
+        // Neither of plan and dontAsk permits all that the other one does: where both are wanted, both hold.
+        if [self.permission_mode, Some(above.mode())].contains(&Some(PermissionMode::DontAsk)) {
+            policy.never_ask();
+        }
         policy.keep_plan_mode();
         policy.add_rules(RuleSource::Command, Behavior::Deny, &self.deny, cwd)?;
         Ok(policy)

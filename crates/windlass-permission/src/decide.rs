@@ -128,7 +128,7 @@ impl Policy {
             return decision;
         }
         decision.protected = protected;
-        if self.mode == PermissionMode::DontAsk {
+        if self.mode == PermissionMode::DontAsk || self.never_asks {
             let message = format!("The mode dontAsk denies what would ask: {}", decision.message);
             (decision.behavior, decision.reason, decision.message) = (Behavior::Deny, DecisionReason::Mode, message);
             return decision.with_suggestions(Vec::new());

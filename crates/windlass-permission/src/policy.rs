@@ -99,6 +99,8 @@ pub struct Policy {
     bypass_allowed: bool,
     /// Whether a finished plan can lead out of plan mode.
     pub(crate) plan_can_end: bool,
+    /// Whether what would ask is denied, whatever the mode.
+    pub(crate) never_asks: bool,
     home: Option<PathBuf>,
     links: Vec<(PathBuf, PathBuf)>,
     protected: Vec<Directory>,
@@ -119,6 +121,7 @@ impl Policy {
             mode: if bypass { PermissionMode::Default } else { config.mode },
             bypass_allowed: config.bypass_allowed,
             plan_can_end: true,
+            never_asks: false,
             home: config.home,
             links: config.links.into_iter().filter(|(from, to)| from != to).collect(),
             protected: config.protected_paths.iter().map(|path| Directory::new(path)).collect(),
@@ -190,6 +193,11 @@ impl Policy {
     /// names none.
     pub fn keep_plan_mode(&mut self) {
         self.plan_can_end = false;
+    }
+
+    /// Denies what would ask, whatever the mode, as dontAsk does: no mode can lift that again.
+    pub fn never_ask(&mut self) {
+        self.never_asks = true;
     }
 
     /// The directories of the workspace, the start directory first.

@@ -1,0 +1,62 @@
+//! What an agent may do where the one above it may do something else.
+
+use crate::tools::policy;
+use std::path::Path;
+use windlass_core::AgentConfig;
+use windlass_permission::{CallFacts, PathFact};
+use windlass_types::{Access, AgentIdentity, Behavior, CallDigest, HookVerdict, JsonText, PermissionMode};
+
+fn facts(tool: &str, access: Access) -> CallFacts {
+    let write = matches!(access, Access::Writes(_));
+    let paths = access.paths().iter().map(|path| PathFact::new(path, path, write)).collect();
+    let input = JsonText::empty_object();
+    CallFacts::new(tool, input, access, CallDigest::new(tool), Path::new("/w")).with_paths(paths)
+}
+
+/// Each of plan and dontAsk denies what the other one does not: an agent that wants one below the other has neither.
+#[test]
+fn no_mode_permits_an_agent_what_the_mode_above_it_denies() {
+    let calls = [
+        facts("Read", Access::reads("/w/a")),
+        facts("Read", Access::reads("/elsewhere/a")),
+        facts("Write", Access::writes("/w/a")),
+        facts("Write", Access::writes("/elsewhere/a")),
+        facts("Net", Access::Network),
+        facts("WebFetch", Access::Network),
+        facts("Other", Access::Exec),
+        facts("Agent", Access::Agents),
+        facts("AskUserQuestion", Access::NOTHING),
+    ];
+    let hooks = [None, Some(Behavior::Allow), Some(Behavior::Ask)];
+    let mut denied = 0;
+    for above in PermissionMode::ALL {
+        for wanted in PermissionMode::ALL {
+            let mut agent = AgentConfig::new(AgentIdentity::new("a1".into(), "scout"));
+            agent.permission_mode = Some(wanted);
+            let above = policy(above);
+            let below = agent.narrowed(&above, Path::new("/w")).unwrap();
+            let deeper = agent.narrowed(&below, Path::new("/w")).unwrap();
+            for call in &calls {
+                for hook in hooks {
+                    for approved in [None, Some(&call.digest)] {
+                        let hook = hook.map(|behavior| HookVerdict::new(behavior, "hook", ""));
+                        let decide =
+                            |policy: &windlass_permission::Policy| policy.decide(call, hook.as_ref(), approved);
+                        let (may, does) = (decide(&above), decide(&below));
+                        assert!(
+                            does.behavior <= may.behavior,
+                            "{} below {}: {} {:?}: {does:?}, {may:?}",
+                            wanted,
+                            above.mode(),
+                            call.tool,
+                            hook
+                        );
+                        assert!(decide(&deeper).behavior <= does.behavior);
+                        denied += usize::from(does.behavior < may.behavior);
+                    }
+                }
+            }
+        }
+    }
+    assert!(denied > 0);
+}
