@@ -7,7 +7,7 @@
 use crate::machine::Phase;
 use crate::run::Run;
 use crate::{Effect, EffectId, Machine};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use windlass_context::{reminder, task_notification};
 use windlass_types::{
@@ -18,6 +18,9 @@ use windlass_types::{
 /// How many runs in a row may begin by themselves. Then news waits for the next
 /// prompt, so that work which starts work does not go on for ever.
 const MAX_WAKES: u32 = 50;
+
+/// How the names of tools begin whose data is written by programs elsewhere.
+const FOREIGN: &str = "mcp__";
 
 /// The tasks of a session. They do not outlive it.
 #[derive(Debug, Default)]
@@ -54,8 +57,18 @@ impl Tasks {
     /// What a log tells of: work whose end is not in it is gone, since the process that kept it is.
     pub(crate) fn left_by(log: &[Entry]) -> Self {
         let mut lost: Vec<TaskEnded> = Vec::new();
+        let mut foreign: HashSet<&ToolUseId> = HashSet::new();
         for entry in log {
             match &entry.kind {
+                EntryKind::Assistant(message) => {
+                    let calls = message.content.iter().filter_map(|block| match block {
+                        ContentBlock::ToolUse(call) if call.name.starts_with(FOREIGN) => Some(&call.id),
+                        _ => None,
+                    });
+                    foreign.extend(calls);
+                }
+                // A server that says it started something would have its words read as the runtime's.
+                EntryKind::ToolResult(entry) if foreign.contains(&entry.result.tool_use_id) => {}
                 EntryKind::ToolResult(entry) => {
                     let Some(fields) = entry.structured.as_ref().and_then(named_task) else { continue };
                     match fields {
@@ -153,8 +166,9 @@ impl Machine {
         self.is_idle() && !self.out.has_events() && !self.may_wake()
     }
 
+    /// The run of an agent below the main one is its only one: whoever called it has its report then.
     fn may_wake(&self) -> bool {
-        self.tasks.wakes() && self.tasks.wakes < MAX_WAKES
+        self.config.agent.is_none() && self.tasks.wakes() && self.tasks.wakes < MAX_WAKES
     }
 
     /// A running call left work behind.
