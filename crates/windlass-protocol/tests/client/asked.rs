@@ -2,43 +2,39 @@
 
 use crate::fake::ready;
 use serde_json::json;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio::sync::watch;
 use windlass_permission::can_use_tool_fn;
 use windlass_protocol::client::ClientOptions;
 use windlass_types::{JsonText, PermissionAnswer};
 
 /// Counts the callbacks that run.
 #[derive(Clone, Default)]
-struct Running(Arc<AtomicUsize>);
+struct Running(watch::Sender<usize>);
 
-struct One(Arc<AtomicUsize>);
+struct One(watch::Sender<usize>);
 
 impl Running {
     fn start(&self) -> One {
-        self.0.fetch_add(1, Ordering::SeqCst);
-        One(Arc::clone(&self.0))
+        self.0.send_modify(|count| *count += 1);
+        One(self.0.clone())
     }
 
     fn count(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
+        *self.0.borrow()
     }
 
     /// Waits until so many run; time passes only when nothing else can happen.
     async fn until(&self, count: usize) {
-        for _ in 0..100 {
-            if self.count() == count {
-                return;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
-        }
-        panic!("{} callbacks run, not {count}", self.count());
+        let mut counted = self.0.subscribe();
+        let reached = tokio::time::timeout(Duration::from_millis(100), counted.wait_for(|now| *now == count)).await;
+        assert!(reached.is_ok(), "{} callbacks run, not {count}", self.count());
     }
 }
 
 impl Drop for One {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+        self.0.send_modify(|count| *count -= 1);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Programs at the other end: small scripts that do one thing wrong each.
 
-use std::fs::{Permissions, read_to_string, write};
+use std::fs::{File, Permissions, write};
+use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -8,6 +9,8 @@ use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::time::timeout;
 use windlass_protocol::client::{Client, ClientError, ClientOptions, Program};
 
 /// Answers `initialize`.
@@ -52,17 +55,33 @@ impl Script {
     }
 }
 
-/// Waits until a process is gone; one that only waits to be buried is.
-async fn until_gone(pid: &str) {
-    for _ in 0..1_000 {
-        let state = Command::new("ps").args(["-o", "stat=", "-p", pid.trim()]).output().unwrap();
-        let state = String::from_utf8(state.stdout).unwrap();
-        if state.trim().is_empty() || state.trim().starts_with('Z') {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
+/// A pipe that a script, and all that it starts, hold open for writing as 9. It ends with the last of them.
+struct Held(UnboundedReceiver<String>);
+
+impl Held {
+    /// A script that starts with its pipe open.
+    fn by(text: &str) -> (Script, Self) {
+        let script = Script::new(&format!("exec 9> held\n{text}"));
+        let pipe = script.path("held");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let (tell, told) = unbounded_channel();
+        // A thread of its own: a runtime would not end before a blocking task that still reads.
+        std::thread::spawn(move || {
+            let lines = BufReader::new(File::open(pipe).unwrap()).lines();
+            lines.map_while(Result::ok).for_each(|line| drop(tell.send(line)));
+        });
+        (script, Self(told))
     }
-    panic!("the process {pid} is still there");
+
+    /// The next line that is written into it.
+    async fn line(&mut self) -> String {
+        timeout(Duration::from_secs(20), self.0.recv()).await.expect("nothing is said").expect("nobody is there")
+    }
+
+    /// Waits until all that hold it are gone.
+    async fn end(&mut self) {
+        assert_eq!(timeout(Duration::from_secs(20), self.0.recv()).await.expect("somebody is still there"), None);
+    }
 }
 
 #[tokio::test]
@@ -98,11 +117,12 @@ async fn a_program_that_ends_at_once_says_why() {
 async fn a_program_that_talks_otherwise_is_found_out() {
     let error = Script::new("echo '{ hello'; sleep 100").spawn().await.unwrap_err();
     assert!(matches!(error, ClientError::Malformed { .. }), "{error}");
-    let script = Script::new("echo $$ > pid; sleep 100");
+    let (script, mut held) = Held::by("echo begun >&9; sleep 100");
     let options = ClientOptions::new().initialize_timeout(Duration::from_millis(500));
     let error = Client::spawn(script.program(), options).await.unwrap_err();
     assert!(matches!(error, ClientError::TimedOut { .. }), "{error}");
-    until_gone(&read_to_string(script.path("pid")).unwrap()).await;
+    assert_eq!(held.line().await, "begun");
+    held.end().await;
 }
 
 #[tokio::test]
@@ -185,37 +205,24 @@ async fn arguments_environment_and_standard_error_arrive() {
     assert_eq!(*lines, expected);
 }
 
-/// Waits for a file that a script writes, and reads it.
-async fn written(script: &Script, name: &str) -> String {
-    for _ in 0..1_000 {
-        match read_to_string(script.path(name)) {
-            Ok(text) if text.ends_with('\n') => return text,
-            _ => tokio::time::sleep(Duration::from_millis(10)).await,
-        }
-    }
-    panic!("{name} was never written");
-}
-
 #[tokio::test]
 async fn dropping_a_client_ends_the_whole_group() {
-    let script = Script::ready("trap '' TERM; sleep 1000 & echo $! > child; echo $$ > parent; wait; sleep 1000");
+    let (script, mut held) = Held::by(&format!("{READY}trap '' TERM; sleep 1000 & echo $$ >&9; wait; sleep 1000"));
     let client = script.spawn().await.unwrap();
-    let (parent, child) = (written(&script, "parent").await, written(&script, "child").await);
-    assert_eq!(client.process_id().unwrap().to_string(), parent.trim());
+    assert_eq!(client.process_id().unwrap().to_string(), held.line().await);
     drop(client);
-    until_gone(&parent).await;
-    until_gone(&child).await;
+    held.end().await;
 }
 
 #[tokio::test]
 async fn what_is_left_of_a_group_does_not_hold_the_output_open() {
-    let script = Script::ready("sleep 1000 & echo $! > child; read -r line; exit 4");
+    let (script, mut held) = Held::by(&format!("{READY}sleep 1000 & echo begun >&9; read -r line; exit 4"));
     let mut client = script.spawn().await.unwrap();
-    let child = written(&script, "child").await;
+    assert_eq!(held.line().await, "begun");
     client.prompt("go").await.unwrap();
     let error = client.next().await.unwrap_err();
     assert!(matches!(&error, ClientError::Exited { status, .. } if status.code() == Some(4)), "{error}");
-    until_gone(&child).await;
+    held.end().await;
 }
 
 #[cfg(target_os = "linux")]
@@ -225,22 +232,22 @@ async fn whoever_else_holds_the_output_does_not_hold_the_end_up() {
     let mut client = script.spawn().await.unwrap();
     // Somebody outside of the group, here this process itself.
     let output = format!("/proc/{}/fd/1", client.process_id().unwrap());
-    let _held = std::fs::File::options().write(true).open(output).unwrap();
+    let _held = File::options().write(true).open(output).unwrap();
     client.prompt("go").await.unwrap();
-    let error = tokio::time::timeout(Duration::from_secs(15), client.next()).await.expect("an end").unwrap_err();
+    let error = timeout(Duration::from_secs(15), client.next()).await.expect("an end").unwrap_err();
     assert!(matches!(&error, ClientError::Exited { status, .. } if status.code() == Some(4)), "{error}");
 }
 
 #[tokio::test]
 async fn a_program_that_does_not_end_is_ended() {
     for (trap, signal) in [("", 15), ("trap '' TERM", 9)] {
-        let script = Script::ready(&format!("{trap}\necho $$ > pid; while :; do sleep 0.1; done"));
+        let (script, mut held) = Held::by(&format!("{READY}{trap}\necho begun >&9; while :; do sleep 0.1; done"));
         let options = ClientOptions::new().patience(Duration::from_millis(300));
         let client = Client::spawn(script.program(), options).await.unwrap();
-        let pid = written(&script, "pid").await;
+        assert_eq!(held.line().await, "begun");
         let error = client.close().await.unwrap_err();
         let ClientError::Exited { status, .. } = error else { panic!("{error}") };
         assert_eq!(status.signal(), Some(signal));
-        until_gone(&pid).await;
+        held.end().await;
     }
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 use windlass_tool::{
     Background, Cancel, Process, ProcessCommand, ProcessError, ProcessOutcome, TaskCx, TaskOutcome, TaskSpec, TaskWork,
@@ -133,14 +134,14 @@ async fn only_a_limit_that_is_given_ends_it() {
     assert_eq!(tasks.output(), "begun\n");
 }
 
-/// Hands on what is to be run, with a small file for output.
+/// Runs what is to be run with a small file for output, and tells what that was.
 #[derive(Debug)]
-struct Small(LocalProcess, Mutex<Option<ProcessCommand>>);
+struct Small(LocalProcess, UnboundedSender<ProcessCommand>);
 
 #[async_trait]
 impl Process for Small {
     async fn run(&self, mut command: ProcessCommand, cancel: &Cancel) -> Result<ProcessOutcome, ProcessError> {
-        self.1.lock().unwrap().replace(command.clone());
+        self.1.send(command.clone()).unwrap();
         command.spill_cap = Some(1_000);
         self.0.run(command, cancel).await
     }
@@ -150,23 +151,19 @@ impl Process for Small {
 async fn the_file_is_bounded_and_commands_do_not_wait_for_each_other() {
     let mut session = Session::new();
     let tasks = Tasks::of(&mut session);
-    let process =
-        Arc::new(Small(LocalProcess::new(format!("small{}", session.tag)).with_concurrency(1), Mutex::default()));
-    session.parts.process = Arc::clone(&process) as Arc<dyn Process>;
+    let (tell, mut asked) = unbounded_channel();
+    let process = LocalProcess::new(format!("small{}", session.tag)).with_concurrency(1);
+    session.parts.process = Arc::new(Small(process, tell));
     start(&mut session, "seq 1 100000; until [ -e go ]; do sleep 0.02; done", json!({})).await;
     assert_eq!(text(&session.bash("touch go; echo beside").await), "beside");
     assert_eq!(tasks.end().await.status, TaskStatus::Completed);
     assert_eq!(tasks.output().len(), 1_000);
-    start(&mut session, "true", json!({})).await;
-    let asked = async {
-        loop {
-            if let Some(command) = process.1.lock().unwrap().take().filter(|command| command.background) {
-                return command;
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
+    let command = loop {
+        let command = asked.recv().await.unwrap();
+        if command.background {
+            break command;
         }
     };
-    let command = tokio::time::timeout(Duration::from_secs(20), asked).await.unwrap();
     assert_eq!((command.spill_cap, command.timeout, command.spill_above), (Some(64 << 20), None, Some(0)));
 }
 

@@ -41,7 +41,8 @@ pub(crate) fn alive(word: &str) -> Vec<i32> {
     found
 }
 
-/// Waits for something that must come true, generously.
+/// Waits for something that must come true, generously. It looks again and again: nothing tells of processes
+/// that are not its children.
 #[track_caller]
 pub(crate) fn eventually(what: &str, mut check: impl FnMut() -> bool) {
     let start = Instant::now();
