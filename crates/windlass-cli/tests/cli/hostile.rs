@@ -5,7 +5,7 @@ use serde_json::json;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Longer than any start, shorter than anybody waits.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -23,16 +23,15 @@ fn git(place: &Place, args: &[&str]) {
 
 /// Runs the command, which must end. Its exit code and what it wrote to standard error.
 fn ends(place: &Place, args: &[&str]) -> (Option<i32>, String) {
-    let mut child = place.command(&[&["-p", "Go."], args].concat()).spawn().unwrap();
-    let begun = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if begun.elapsed() > PATIENCE {
-            child.kill().unwrap();
-            panic!("it hangs: {:?}", child.wait_with_output());
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let output = child.wait_with_output().unwrap();
+    let child = place.command(&[&["-p", "Go."], args].concat()).spawn().unwrap();
+    let pid = child.id().to_string();
+    let (tell, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || tell.send(child.wait_with_output()));
+    let output = ended.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+        Command::new("kill").args(["-KILL", &pid]).status().unwrap();
+        panic!("it hangs: {:?}", ended.recv());
+    });
+    let output = output.unwrap();
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
 }
 

@@ -195,7 +195,7 @@ async fn a_long_command_is_interrupted_and_another_turn_follows() {
     client.close().await.unwrap();
 }
 
-/// Waits for something that another process does.
+/// Waits for something that another process does. It looks again and again: nothing tells this one of it.
 pub(crate) async fn until(mut done: impl FnMut() -> bool) {
     for _ in 0..3_000 {
         if done() {
