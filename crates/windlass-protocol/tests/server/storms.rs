@@ -25,7 +25,8 @@ enum Deed {
 
 fn deed() -> impl Strategy<Value = Deed> {
     let text = prop::sample::select(vec![
-        "talk", "act", "wait", "/clear", "/compact", "/cost", "/context", "/greet x", "/none", "",
+        "talk", "act", "wait", "delegate", "leave to", "/clear", "/compact", "/cost", "/context", "/greet x", "/none",
+        "",
     ]);
     let place = prop::sample::select(vec!["later", "later", "next", "next", "next", "now"]);
     let order = prop::sample::select(vec![
@@ -44,6 +45,8 @@ fn deed() -> impl Strategy<Value = Deed> {
         ("rename_session", json!({ "title": "x" })),
         ("rewind_files", json!({ "user_message_id": "m0" })),
         ("stop_task", json!({ "task_id": "none" })),
+        ("stop_task", json!({ "task_id": "a0" })),
+        ("stop_task", json!({ "task_id": "a2" })),
         ("from_the_future", json!({ "x": 1 })),
     ]);
     let answer = prop::sample::select(vec![
@@ -63,6 +66,10 @@ fn deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
+fn delegates(at: usize, input: Value) -> ScriptedTurn {
+    ScriptedTurn::new().tool_use_with_id(format!("t{at}"), "delegate", input)
+}
+
 /// A model that does what the last text of the user says.
 fn obedient() -> ScriptedModel {
     ScriptedModel::from_fn(|request, at| {
@@ -72,6 +79,10 @@ fn obedient() -> ScriptedModel {
         match said {
             "act" => ScriptedTurn::new().tool_use_with_id(format!("t{at}"), "act", json!({ "what": "it" })),
             "wait" => ScriptedTurn::new().tool_use_with_id(format!("t{at}"), "wait", json!({})),
+            "delegate" => delegates(at, json!({ "id": format!("a{at}") })),
+            "leave to" => delegates(at, json!({ "id": format!("a{at}"), "later": true })),
+            // What agents are told here: their calls have ids that others have, too.
+            "Look." => acts(),
             _ => says("ok"),
         }
     })
@@ -88,11 +99,16 @@ struct Seen {
     cancelled: HashSet<String>,
     questions: Vec<Value>,
     sessions: HashSet<String>,
+    /// Whether the session is busy, and how much goes on in the background, as the host was told.
+    state: String,
+    tasks: usize,
 }
 
 impl Seen {
     fn line(&mut self, line: &Value) {
         match line["type"].as_str().unwrap() {
+            // A turn that the end of an agent began.
+            "result" if line.get("origin").is_some() => {}
             "result" => {
                 self.results += 1;
                 // Beside the message that began the turn.
@@ -110,6 +126,12 @@ impl Seen {
             }
             "command_lifecycle" if line["state"] == "completed" => {
                 assert!(self.completed.insert(line["command_uuid"].as_str().unwrap().to_owned()), "twice: {line}");
+            }
+            "system" if line["subtype"] == "session_state_changed" => {
+                self.state = line["state"].as_str().unwrap().to_owned();
+            }
+            "system" if line["subtype"] == "background_tasks_changed" => {
+                self.tasks = line["tasks"].as_array().unwrap().len();
             }
             _ => {}
         }
@@ -173,6 +195,7 @@ async fn play(deeds: Vec<Deed>) {
     assert_eq!(seen.results + seen.joined + seen.cancelled.len(), sent, "{seen:#?}");
     assert_eq!(seen.completed.len() + seen.cancelled.len(), sent, "{seen:#?}");
     assert_eq!(seen.answered.len(), ordered, "{seen:#?}");
+    assert!(["", "idle"].contains(&seen.state.as_str()) && seen.tasks == 0, "{seen:#?}");
 }
 
 proptest! {
