@@ -12,18 +12,20 @@ use crate::handle::{Order, SessionHandle};
 use crate::session::{Nested, Persistence, SessionConfig};
 use follow::Above;
 use futures_util::future::join_all;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use windlass_core::{AgentConfig, Input, Machine, ModelProfile};
 use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
 use windlass_session::AgentHeader;
 use windlass_tool::{AgentReport, AgentSpec, Agents, BoxFuture, Cancel, OnlyTools, ToolError, ToolSet};
-use windlass_types::{AgentIdentity, PermissionAnswer, ToolUseId};
+use windlass_types::{AgentIdentity, PermissionAnswer, TaskId, ToolUseId};
 
-/// How many agents go on at a time below one.
+/// How many agents go on at a time below one, and below the main one all in all.
 const MOST: usize = 16;
+const MOST_OF_ALL: usize = 64;
 /// How long agents may take to end when the agent above them ends.
 const GRACE: Duration = Duration::from_secs(4);
 
@@ -33,7 +35,7 @@ pub(crate) enum AgentOrder {
     /// What an agent is opened with.
     Open(Box<Opening>),
     /// It is open.
-    Opened(SessionHandle),
+    Opened(Box<Opened>),
 }
 
 /// An agent that is about to begin.
@@ -42,17 +44,68 @@ pub(crate) struct Opening {
     spec: AgentSpec,
     tool_use_id: ToolUseId,
     cwd: PathBuf,
-    answer: oneshot::Sender<Result<(SessionConfig, Nested), ToolError>>,
+    answer: oneshot::Sender<Result<Parts, ToolError>>,
 }
+
+/// What an agent is opened with.
+#[derive(Debug)]
+struct Parts {
+    config: SessionConfig,
+    nested: Nested,
+    place: Place,
+    /// How often something had changed that agents follow.
+    changes: u64,
+}
+
+/// An agent that is open and has not been told anything yet.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    agent: Alive,
+    changes: u64,
+    /// It may begin when this is said, or dropped.
+    ready: oneshot::Sender<()>,
+}
+
+/// An agent that goes on.
+#[derive(Debug)]
+struct Alive {
+    handle: SessionHandle,
+    spec: AgentSpec,
+    cwd: PathBuf,
+}
+
+/// The places of agents that go on at a time.
+#[derive(Debug, Clone)]
+pub(crate) struct Places(Arc<Semaphore>);
+
+impl Places {
+    fn new(most: usize) -> Self {
+        Self(Arc::new(Semaphore::new(most)))
+    }
+
+    /// The places of all agents below the main one.
+    pub(crate) fn of_all() -> Self {
+        Self::new(MOST_OF_ALL)
+    }
+}
+
+/// The place that one agent takes until this is dropped: below the one above it, and among all.
+#[derive(Debug)]
+struct Place(#[expect(dead_code, reason = "held, not read")] [OwnedSemaphorePermit; 2]);
 
 /// The agents below the one of a driver.
 #[derive(Debug)]
 pub(crate) struct Below {
     orders: mpsc::UnboundedReceiver<AgentOrder>,
     ask: mpsc::UnboundedSender<AgentOrder>,
-    alive: Vec<SessionHandle>,
+    alive: Vec<Alive>,
     /// What the agents below were told of what they may do.
     epoch: u64,
+    /// How often something else has changed that they follow.
+    changes: u64,
+    /// How many of them there may be, and how many agents at all.
+    places: Places,
+    all_places: Places,
     /// How deep this agent is itself.
     depth: u32,
     /// The inputs of the main agent, if this is another one.
@@ -70,9 +123,15 @@ pub(crate) struct Parent<'a> {
 }
 
 impl Below {
-    pub(crate) fn new(depth: u32, main: Option<mpsc::UnboundedSender<Input>>, kept: Option<Persistence>) -> Self {
+    pub(crate) fn new(
+        depth: u32,
+        main: Option<mpsc::UnboundedSender<Input>>,
+        kept: Option<Persistence>,
+        all_places: Places,
+    ) -> Self {
         let (ask, orders) = mpsc::unbounded_channel();
-        Self { orders, ask, alive: Vec::new(), epoch: 0, depth, main, kept }
+        let places = Places::new(MOST);
+        Self { orders, ask, alive: Vec::new(), epoch: 0, changes: 0, places, all_places, depth, main, kept }
     }
 
     /// What a question of this agent was answered with. What is to be kept of it holds for the whole session, from
@@ -116,18 +175,57 @@ impl Below {
 
     /// Carries out what a call asks for.
     pub(crate) fn obey(&mut self, order: AgentOrder, parent: &Parent<'_>) {
-        self.alive.retain(|agent| !agent.has_ended());
+        self.alive.retain(|agent| !agent.handle.has_ended());
         match order {
             AgentOrder::Open(opening) => {
                 let parts = self.parts(&opening, parent);
                 // Whoever asked may have been stopped.
                 let _ = opening.answer.send(parts);
             }
-            AgentOrder::Opened(agent) => {
+            AgentOrder::Opened(opened) => {
+                let Opened { agent, changes, ready } = *opened;
                 // What this agent may do can have changed since the parts were given out.
-                tell(&agent, parent.machine.policy());
+                agent.may_do(parent.machine.policy());
+                if changes != self.changes {
+                    agent.has_tools(&parent.ports.tools, parent.machine);
+                    agent.order(Order::Hooks);
+                    agent.order(Order::Environment(parent.ports.env.to_vec()));
+                }
                 self.alive.push(agent);
+                // Whoever waits may have been stopped.
+                let _ = ready.send(());
             }
+        }
+    }
+
+    /// Takes tools from agents that the one above them has no more, and gives them others in their place.
+    pub(crate) fn follow_tools(&mut self, tools: &ToolSet, machine: &Machine) {
+        self.changes += 1;
+        for agent in &self.alive {
+            agent.has_tools(tools, machine);
+        }
+    }
+
+    /// Lets hooks that listen now hear of agents that go on.
+    pub(crate) fn follow_hooks(&mut self) {
+        self.changes += 1;
+        for agent in &self.alive {
+            agent.order(Order::Hooks);
+        }
+    }
+
+    /// Gives programs of agents that go on this environment.
+    pub(crate) fn follow_environment(&mut self, env: &[(OsString, OsString)]) {
+        self.changes += 1;
+        for agent in &self.alive {
+            agent.order(Order::Environment(env.to_vec()));
+        }
+    }
+
+    /// Stops what an agent left in the background, if it is that of one below.
+    pub(crate) fn stop_task(&self, id: &TaskId) {
+        for agent in &self.alive {
+            agent.order(Order::StopTask(id.clone()));
         }
     }
 
@@ -135,27 +233,27 @@ impl Below {
     pub(crate) fn follow_policy(&mut self, machine: &Machine) {
         if std::mem::replace(&mut self.epoch, machine.policy_epoch()) != machine.policy_epoch() {
             for agent in &self.alive {
-                tell(agent, machine.policy());
+                agent.may_do(machine.policy());
             }
         }
     }
 
     /// Stops all agents and waits until they have ended. Bounded.
-    pub(crate) async fn close(&self) {
-        let closed = join_all(self.alive.iter().map(SessionHandle::close));
+    pub(crate) async fn close(&mut self) {
+        // Nobody answers those that are about to begin any more.
+        self.orders.close();
+        while self.orders.try_recv().is_ok() {}
+        let closed = join_all(self.alive.iter().map(|agent| agent.handle.close()));
         // Each ends within its own grace; what it acknowledged is safe already.
         let _ = tokio::time::timeout(GRACE, closed).await;
     }
 
     /// What an agent is opened with.
-    fn parts(&self, opening: &Opening, parent: &Parent<'_>) -> Result<(SessionConfig, Nested), ToolError> {
+    fn parts(&self, opening: &Opening, parent: &Parent<'_>) -> Result<Parts, ToolError> {
         let Opening { spec, tool_use_id, cwd, .. } = opening;
-        if self.alive.len() >= MOST {
-            return Err(ToolError::rejected(format!("{MOST} agents go on already: wait until one ends, or stop one.")));
-        }
+        let place = self.place()?;
         let Parent { machine, ports, keeper, results } = parent;
-        let mut agent = AgentConfig::new(AgentIdentity::new(spec.id.clone(), spec.agent_type.clone()));
-        (agent.permission_mode, agent.deny) = (spec.permission_mode, spec.disallowed_tools.clone());
+        let agent = rights(spec);
         let model = spec.model.as_deref().filter(|model| *model != "inherit").map(|name| {
             let id = ports.provider.resolve_model(name);
             let info = ports.provider.model_info(&id);
@@ -185,8 +283,48 @@ impl Below {
         }
         let keeper = keeper.zip(machine.prompt()).map(|(keeper, prompt)| keeper.of_agent(prompt.clone()));
         let main = self.main.clone().unwrap_or_else(|| (*results).clone());
-        Ok((session, Nested { keeper, depth: self.depth.saturating_add(1), main: Some(main) }))
+        let (depth, places) = (self.depth.saturating_add(1), self.all_places.clone());
+        let nested = Nested { keeper, depth, main: Some(main), places };
+        Ok(Parts { config: session, nested, place, changes: self.changes })
     }
+
+    /// A place for one more agent. Calls that begin agents at once each take one before any is open.
+    fn place(&self) -> Result<Place, ToolError> {
+        let take = |places: &Places, most: usize| {
+            Arc::clone(&places.0).try_acquire_owned().map_err(|_| {
+                ToolError::rejected(format!("{most} agents go on already: wait until one ends, or stop one."))
+            })
+        };
+        Ok(Place([take(&self.places, MOST)?, take(&self.all_places, MOST_OF_ALL)?]))
+    }
+}
+
+impl Alive {
+    /// Tells it something. It fails when the agent has ended.
+    fn order(&self, order: Order) {
+        let _ = self.handle.order(order);
+    }
+
+    /// Tells it what the one above it may do.
+    fn may_do(&self, policy: &Policy) {
+        self.order(Order::Input(Input::Inherit(Box::new(policy.clone()))));
+    }
+
+    /// Gives it what it may have of these tools of the one above it. An agent that loses the last goes on without.
+    fn has_tools(&self, above: &ToolSet, machine: &Machine) {
+        let tools = match rights(&self.spec).narrowed(machine.policy(), &self.cwd) {
+            Ok(policy) => tools_of(&self.spec, above, machine, &policy).ok(),
+            Err(_) => None,
+        };
+        self.order(Order::Tools(tools.unwrap_or_default()));
+    }
+}
+
+/// Who an agent is, and how much less it may do than the one above it.
+fn rights(spec: &AgentSpec) -> AgentConfig {
+    let mut agent = AgentConfig::new(AgentIdentity::new(spec.id.clone(), spec.agent_type.clone()));
+    (agent.permission_mode, agent.deny) = (spec.permission_mode, spec.disallowed_tools.clone());
+    agent
 }
 
 /// Whoever answers the questions of the agent above answers those of an agent, under its path.
@@ -196,12 +334,6 @@ fn passed_on(above: Arc<dyn CanUseTool>, spawned_by: ToolUseId) -> Arc<dyn CanUs
         let above = Arc::clone(&above);
         async move { above.can_use_tool(request).await }
     }))
-}
-
-/// Tells an agent what the one above it may do.
-fn tell(agent: &SessionHandle, policy: &Policy) {
-    // It fails when the agent has ended.
-    let _ = agent.order(Order::Input(Input::Inherit(Box::new(policy.clone()))));
 }
 
 /// The tools of an agent: of those of the agent above it, what it is given and nobody denies it, without those that
@@ -242,16 +374,21 @@ impl Agents for OfCall {
         Box::pin(async move {
             let (answer, parts) = oneshot::channel();
             let told = spec.clone();
-            let opening = Opening { spec, tool_use_id: above.tool_use_id.clone(), cwd, answer };
+            let opening = Opening { spec, tool_use_id: above.tool_use_id.clone(), cwd: cwd.clone(), answer };
             let ended = || ToolError::rejected("The agent could not begin: the session is about to end.");
             ask.send(AgentOrder::Open(Box::new(opening))).map_err(|_| ended())?;
-            let (config, nested) = parts.await.map_err(|_| ended())??;
+            let Parts { config, nested, place, changes } = parts.await.map_err(|_| ended())??;
             let session = crate::Session::open_nested(config, nested).await.map_err(|error| {
                 ToolError::rejected(format!("The agent could not begin: {error}")).with_source(error)
             })?;
-            // It fails when the session has ended; then this is dropped soon.
-            let _ = ask.send(AgentOrder::Opened(session.handle.clone()));
-            above.follow(session, told, cancel).await
+            let (ready, begins) = oneshot::channel();
+            let agent = Alive { handle: session.handle.clone(), spec: told.clone(), cwd };
+            // Either fails when the session has ended; then this is dropped soon.
+            let _ = ask.send(AgentOrder::Opened(Box::new(Opened { agent, changes, ready })));
+            let _ = begins.await;
+            let ended = above.follow(session, told, cancel).await;
+            drop(place);
+            ended
         })
     }
 }

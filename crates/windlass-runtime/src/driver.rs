@@ -100,7 +100,7 @@ impl Driver {
         Self {
             machine,
             keeper: nested.keeper,
-            below: Below::new(nested.depth, nested.main, kept),
+            below: Below::new(nested.depth, nested.main, kept, nested.places),
             rewinding: None,
             ports,
             orders,
@@ -197,10 +197,12 @@ impl Driver {
             Order::Tools(tools) => {
                 let specs = tools.specs();
                 self.ports.tools = tools;
+                self.below.follow_tools(&self.ports.tools, &self.machine);
                 Some(Input::SetTools(specs))
             }
             Order::Hooks => {
                 self.ports.hooks = self.ports.hooks.renewed();
+                self.below.follow_hooks();
                 Some(Input::SetHooks(listened(&self.ports.hooks)))
             }
             Order::Files(order) => {
@@ -209,6 +211,7 @@ impl Driver {
             }
             Order::StopTask(id) => {
                 self.background.stop(&id);
+                self.below.stop_task(&id);
                 None
             }
             Order::StopTasks => {
@@ -226,6 +229,7 @@ impl Driver {
                 None
             }
             Order::Environment(env) => {
+                self.below.follow_environment(&env);
                 self.ports.env = env.into();
                 None
             }

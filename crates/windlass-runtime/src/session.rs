@@ -1,5 +1,6 @@
 //! Opening a session.
 
+use crate::agents::Places;
 use crate::append::{Begin, Log, write_log};
 use crate::checkpoints::Keeper;
 use crate::driver::{Driver, DriverParts};
@@ -117,7 +118,7 @@ impl Session {
     /// go on at the point that was given. Then nothing was written.
     pub async fn open(config: SessionConfig) -> Result<Self, OpenError> {
         let keeper = config.ports.checkpoints.clone().map(Keeper::new);
-        Self::open_nested(config, Nested { keeper, depth: 0, main: None }).await
+        Self::open_nested(config, Nested { keeper, depth: 0, main: None, places: Places::of_all() }).await
     }
 
     /// Opens the session of an agent, the main one or one below it.
@@ -172,6 +173,8 @@ pub(crate) struct Nested {
     pub(crate) depth: u32,
     /// The inputs of the main agent, if this is another one.
     pub(crate) main: Option<mpsc::UnboundedSender<windlass_core::Input>>,
+    /// The places of all agents below the main one.
+    pub(crate) places: Places,
 }
 
 /// What hooks listen to: the event, and the tool (nothing for all).

@@ -19,7 +19,7 @@ use windlass_types::{
 };
 
 /// Runs an agent with a prompt; other fields of the input say what it may do.
-fn agent() -> Arc<dyn DynTool> {
+pub(crate) fn agent() -> Arc<dyn DynTool> {
     let call = |input: In, cx: ToolCx| async move {
         let spec = spec_of(&input, &cx);
         let report = cx.agents()?.run(spec, cx.cancel().clone()).await?;
@@ -74,11 +74,11 @@ fn said(report: &AgentReport) -> String {
 }
 
 /// What the agent that asks was told first.
-fn told(request: &ModelRequest) -> String {
+pub(crate) fn told(request: &ModelRequest) -> String {
     request.messages.first().and_then(|message| message.content.first()?.as_text()).unwrap_or_default().to_owned()
 }
 
-fn last(request: &ModelRequest) -> String {
+pub(crate) fn last(request: &ModelRequest) -> String {
     let content = &request.messages.last().unwrap().content;
     content.iter().map(|block| serde_json::to_string(block).unwrap()).collect::<Vec<_>>().join("\n")
 }
@@ -121,7 +121,7 @@ async fn all(open: &mut Open) -> Vec<Event> {
     }
 }
 
-fn results(events: &[Event]) -> Vec<(String, String)> {
+pub(crate) fn results(events: &[Event]) -> Vec<(String, String)> {
     let result = |event: &Event| match &event.kind {
         EventKind::ToolFinished(finished) => Some((event.agent.to_string(), finished.result.content.text())),
         _ => None,

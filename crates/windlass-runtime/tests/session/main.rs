@@ -10,6 +10,7 @@
 mod agents;
 mod background;
 mod changes;
+mod following;
 mod host;
 mod limits;
 mod panics;
