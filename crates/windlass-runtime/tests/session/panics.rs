@@ -1,6 +1,6 @@
 //! Code of users that panics.
 
-use crate::world::{NoFiles, Ran, act, calls, interest, look, soon, world};
+use crate::world::{Ran, act, calls, interest, look, soon, world};
 use async_trait::async_trait;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use windlass_session::{
     Durability, Lease, Loaded, LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore,
 };
 use windlass_session::{SessionSummary, StoreError};
+use windlass_testkit::fake::MemoryWorkspace;
 use windlass_tool::{
     Annotations, BoxFuture, DynTool, OpenFile, Permit, PreparedCall, ResolvedPath, ToolCheck, ToolCx, ToolError,
     ToolOutput, Workspace, WorkspaceError, WriteOptions,
@@ -98,7 +99,7 @@ async fn a_tool_that_panics_anywhere_answers_with_an_error_and_the_run_goes_on()
 }
 
 #[derive(Debug)]
-struct PanickingFiles;
+struct PanickingFiles(MemoryWorkspace);
 
 #[async_trait]
 impl Workspace for PanickingFiles {
@@ -107,15 +108,15 @@ impl Workspace for PanickingFiles {
     }
 
     async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
-        NoFiles.open(permit, path).await
+        self.0.open(permit, path).await
     }
 
     async fn write(&self, p: &Permit, path: &Path, b: &[u8], o: WriteOptions) -> Result<(), WorkspaceError> {
-        NoFiles.write(p, path, b, o).await
+        self.0.write(p, path, b, o).await
     }
 
     async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
-        NoFiles.list(permit, path, limit).await
+        self.0.list(permit, path, limit).await
     }
 
     fn is_local(&self) -> bool {
@@ -128,7 +129,7 @@ async fn files_that_panic_while_a_call_is_read_refuse_it() {
     let tool = windlass_tool::tool_fn("look", "Looks at a file.", |_: crate::world::In, _| async { Ok("seen") });
     let model = calls("look", 1);
     let mut world = world(model.clone(), [Arc::new(tool.with_access(Access::reads("/w/a"))) as Arc<dyn DynTool>]);
-    world.workspace = Arc::new(PanickingFiles);
+    world.workspace = Arc::new(PanickingFiles(MemoryWorkspace::new()));
     let mut open = world.open().await;
     soon(open.succeed("go")).await;
     assert!(model.requests()[1].messages[2].content[0].as_tool_result().unwrap().is_error);

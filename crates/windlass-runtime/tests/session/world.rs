@@ -1,6 +1,5 @@
 //! What a session is opened with here.
 
-use async_trait::async_trait;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -15,10 +14,8 @@ use windlass_runtime::{
     SessionHandle,
 };
 use windlass_session::{LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore};
-use windlass_tool::{
-    Cancel, DynTool, EntryKind, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome, ResolvedPath,
-    ToolCx, ToolError, ToolSet, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions, tool_fn,
-};
+use windlass_testkit::fake::{MemoryWorkspace, ScriptedProcess};
+use windlass_tool::{DynTool, ToolCx, ToolError, ToolSet, Workspace, tool_fn};
 use windlass_types::{
     Access, Behavior, Event, EventKind, HookEventName, ModelInfo, ModelRequest, Outcome, RuleSource, RunResult,
     SessionId,
@@ -66,42 +63,6 @@ impl Ran {
     }
 }
 
-#[derive(Debug)]
-pub(crate) struct NoFiles;
-
-#[async_trait]
-impl Workspace for NoFiles {
-    async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
-        Ok(ResolvedPath::new(path, EntryKind::Missing))
-    }
-
-    async fn open(&self, _: &Permit, _: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
-        Err(WorkspaceError::new(WorkspaceErrorKind::NotFound, "there are no files here"))
-    }
-
-    async fn write(&self, _: &Permit, _: &Path, _: &[u8], _: WriteOptions) -> Result<(), WorkspaceError> {
-        Err(WorkspaceError::new(WorkspaceErrorKind::NotFound, "there are no files here"))
-    }
-
-    async fn list(&self, _: &Permit, _: &Path, _: usize) -> Result<Vec<String>, WorkspaceError> {
-        Ok(Vec::new())
-    }
-
-    fn is_local(&self) -> bool {
-        false
-    }
-}
-
-#[derive(Debug)]
-struct NoPrograms;
-
-#[async_trait]
-impl Process for NoPrograms {
-    async fn run(&self, _: ProcessCommand, _: &Cancel) -> Result<ProcessOutcome, ProcessError> {
-        std::future::pending().await
-    }
-}
-
 /// What a session is opened with.
 pub(crate) struct World {
     pub(crate) provider: Arc<dyn ModelProvider>,
@@ -119,7 +80,7 @@ pub(crate) fn world(model: impl ModelProvider, tools: impl IntoIterator<Item = A
         tools: tools.into_iter().collect(),
         hooks: Vec::new(),
         host: None,
-        workspace: Arc::new(NoFiles),
+        workspace: Arc::new(MemoryWorkspace::new()),
         store: None,
         id: "s".to_owned(),
     }
@@ -148,7 +109,7 @@ impl World {
         let seed = u128::from(std::process::id()) << 64 | Arc::as_ptr(&self.workspace).cast::<u8>() as u128;
         let mut machine = MachineConfig::new(SessionId::from(self.id.clone()), seed, model, policy, "/w".into());
         machine.tools = tools.specs();
-        let mut ports = Ports::new(self.provider, tools, self.workspace, Arc::new(NoPrograms));
+        let mut ports = Ports::new(self.provider, tools, self.workspace, Arc::new(ScriptedProcess::new()));
         ports.hooks = Hooks::new(self.hooks);
         ports.can_use_tool = self.host;
         let mut config = SessionConfig::new(machine, ports);
