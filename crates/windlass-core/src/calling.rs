@@ -362,7 +362,7 @@ impl Machine {
             run.api_ms += took;
         }
         if usage != Usage::default() {
-            let kind = EventKind::UsageUpdated { model: model.id.clone(), usage, cost: self.state.cost() };
+            let kind = EventKind::UsageUpdated { model: model.id.clone(), usage, cost: self.config.ledger.spent() };
             self.event(kind, None);
         }
     }

@@ -1,10 +1,12 @@
 //! What an agent may do where the one above it may do something else.
 
+use crate::sequences::{sim, text};
+use crate::sim::config;
 use crate::tools::policy;
 use std::path::Path;
 use windlass_core::AgentConfig;
 use windlass_permission::{CallFacts, PathFact};
-use windlass_types::{Access, AgentIdentity, Behavior, CallDigest, HookVerdict, JsonText, PermissionMode};
+use windlass_types::{Access, AgentIdentity, Behavior, CallDigest, EventKind, HookVerdict, JsonText, PermissionMode};
 
 fn facts(tool: &str, access: Access) -> CallFacts {
     let write = matches!(access, Access::Writes(_));
@@ -59,4 +61,23 @@ fn no_mode_permits_an_agent_what_the_mode_above_it_denies() {
         }
     }
     assert!(denied > 0);
+}
+
+/// What a host reads of the cost while agents work is that of the session, not of one of them.
+#[test]
+fn a_call_of_an_agent_tells_what_the_session_has_cost() {
+    let main = config();
+    let mut of_agent = main.clone();
+    of_agent.agent = Some(AgentConfig::new(AgentIdentity::new("a1".into(), "scout")));
+    let mut told = Vec::new();
+    for config in [main, of_agent] {
+        let mut sim = sim(config, &[&[text("Done.")]]);
+        sim.play();
+        told.extend(sim.events.iter().filter_map(|event| match &event.kind {
+            EventKind::UsageUpdated { cost, .. } => Some(cost.nano()),
+            _ => None,
+        }));
+    }
+    let [first, second] = told.as_slice() else { panic!("{told:?}") };
+    assert!(*first > 0 && *second == 2 * first, "{told:?}");
 }
