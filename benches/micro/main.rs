@@ -10,17 +10,15 @@ use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 use windlass::crates::model::ModelProvider;
 use windlass::crates::permission::{CallFacts, CommandFacts, PathFact, PolicyConfig};
-use windlass::crates::runtime::{MachineConfig, ModelProfile, Prompt, SystemClock, SystemIds};
+use windlass::crates::runtime::{MachineConfig, ModelProfile, Prompt};
 use windlass::crates::session::{LogEncoder, LogHeader};
-use windlass::crates::tool::{JudgedPath, ToolCxParts};
-use windlass::crates::tools::{Edit, LocalProcess, LocalWorkspace, Read};
+use windlass::crates::tool::JudgedPath;
+use windlass::crates::tools::{Edit, Read};
 use windlass::crates::types::{
     BlockStart, CallDigest, Entry, EntryKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, RuleSource,
     SharedMessage, StreamDelta, Timestamp, ToolResult, Usage,
 };
-use windlass::{
-    Access, Anthropic, Behavior, Cancel, ContentBlock, DynTool, JsonText, Message, Permit, Policy, SessionId, ToolCx,
-};
+use windlass::{Access, Anthropic, Behavior, ContentBlock, DynTool, JsonText, Message, Permit, Policy, SessionId};
 use windlass_core::{Effect, EffectId, Input, Machine, Output};
 use windlass_testkit::wire::{Message as WireMessage, Reply, WireServer};
 
@@ -189,29 +187,6 @@ fn log(c: &mut Criterion) {
     });
 }
 
-fn cx(root: &Path, state: &Arc<windlass::crates::tool::SessionState>) -> ToolCx {
-    let file = root.join("a.rs");
-    let judged = || vec![JudgedPath::new(&file, &file), JudgedPath::new(root, root)];
-    ToolCx::new(ToolCxParts {
-        session_id: SessionId::from_bits(7),
-        tool_use_id: "toolu".into(),
-        cancel: Cancel::new(),
-        permit: Permit::new(CallDigest::new("0")).with_reads(judged()).with_writes(judged()),
-        workspace: Arc::new(LocalWorkspace::default()),
-        process: Arc::new(LocalProcess::new("bench")),
-        clock: Arc::new(SystemClock::default()),
-        ids: Arc::new(SystemIds::default()),
-        cwd: root.to_owned(),
-        directories: Arc::from([root.to_owned()]),
-        env: Arc::from([]),
-        artifacts: None,
-        state: Arc::clone(state),
-        background: None,
-        agents: None,
-        progress: Arc::new(|_| {}),
-    })
-}
-
 fn tools(c: &mut Criterion) {
     let runtime = runtime();
     let folder = tempfile::tempdir().expect("a folder");
@@ -219,8 +194,9 @@ fn tools(c: &mut Criterion) {
     let file = root.join("a.rs");
     let body: String = (0..2_000).map(|line| format!("    let value_{line} = {line};\n")).collect();
     std::fs::write(&file, format!("{body}fn one() {{}}\n")).expect("a file");
-    let state = Arc::default();
-    let cx = cx(&root, &state);
+    let judged = || vec![JudgedPath::new(&file, &file), JudgedPath::new(&root, &root)];
+    let permit = Permit::new(CallDigest::new("0")).with_reads(judged()).with_writes(judged());
+    let cx = windlass_benches::cx::in_folder(&root, permit);
     let call = |tool: Arc<dyn DynTool>, input: &JsonText| {
         let call = tool.prepare(input).expect("an input that fits");
         runtime.block_on(call.call(cx.clone())).expect("a result")

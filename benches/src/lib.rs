@@ -1,5 +1,6 @@
 //! What the benches share: the floor, which is the least program that does the
-//! same work, and medians.
+//! same work, what tools work in, and medians.
 
+pub mod cx;
 pub mod floor;
 pub mod stats;

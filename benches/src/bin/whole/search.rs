@@ -9,12 +9,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
-use windlass::crates::runtime::{SystemClock, SystemIds};
-use windlass::crates::tool::{JudgedPath, ToolCxParts};
+use windlass::crates::tool::JudgedPath;
 use windlass::crates::tools::search::{Glob, Grep};
-use windlass::crates::tools::{LocalProcess, LocalWorkspace};
 use windlass::crates::types::CallDigest;
-use windlass::{Cancel, DynTool, JsonText, Permit, ToolCx, ToolError};
+use windlass::{DynTool, JsonText, Permit, ToolCx, ToolError};
+use windlass_benches::cx::in_folder;
 use windlass_benches::stats::{median, micros};
 
 use crate::peer::runtime;
@@ -47,27 +46,6 @@ fn tree(root: &Path) -> Result<()> {
     Ok(())
 }
 
-fn cx(root: &Path) -> ToolCx {
-    ToolCx::new(ToolCxParts {
-        session_id: "session".into(),
-        tool_use_id: "toolu".into(),
-        cancel: Cancel::new(),
-        permit: Permit::new(CallDigest::new("00")).with_reads(vec![JudgedPath::new(root, root)]),
-        workspace: Arc::new(LocalWorkspace::default()),
-        process: Arc::new(LocalProcess::new("bench")),
-        clock: Arc::new(SystemClock::default()),
-        ids: Arc::new(SystemIds::default()),
-        cwd: root.to_owned(),
-        directories: Arc::from([root.to_owned()]),
-        env: Arc::from([]),
-        artifacts: None,
-        state: Arc::default(),
-        background: None,
-        agents: None,
-        progress: Arc::new(|_| {}),
-    })
-}
-
 fn failed(error: ToolError) -> anyhow::Error {
     anyhow::anyhow!("{}", error.model_text())
 }
@@ -95,7 +73,8 @@ pub fn measure(report: &mut Report) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let root = folder.path().canonicalize()?;
     tree(&root)?;
-    let (runtime, cx) = (runtime()?, cx(&root));
+    let permit = Permit::new(CallDigest::new("00")).with_reads(vec![JudgedPath::new(&root, &root)]);
+    let (runtime, cx) = (runtime()?, in_folder(&root, permit));
     let grep: Arc<dyn DynTool> = Arc::new(Grep::default());
     let glob: Arc<dyn DynTool> = Arc::new(Glob::default());
     let found = "the needle is here";

@@ -2,7 +2,7 @@
 
 use super::line::{
     AssistantMessage, BesideLine, BoundaryLine, ChainLine, CompactMetadata, Content, CostBody, Exact, IntentBody,
-    ResultBlock, UserMessage, WireRun,
+    ResultBlock, SessionFields, UserMessage, WireRun,
 };
 use super::{COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, TODOS};
 use crate::fork::ForkedFrom;
@@ -99,19 +99,23 @@ impl LogEncoder {
             source_tool_assistant_uuid: None,
             windlass_synthetic: false,
             windlass_exact: Exact::default(),
-            user_type: "external",
-            entrypoint: &self.header.entrypoint,
-            cwd: &self.header.cwd,
-            session_id: self.session.as_str(),
-            version: &self.header.version,
-            git_branch: self.header.git_branch.as_deref(),
-            forked_from: self.forked_from(uuid),
+            session: self.session_fields(uuid),
         }
     }
 
-    fn forked_from(&self, uuid: &EntryId) -> Option<ForkedFrom<'_>> {
-        let origin = self.header.origin.as_ref()?;
-        Some(ForkedFrom { session_id: origin.session.as_str(), message_uuid: origin.of(uuid)?.as_str() })
+    fn session_fields(&self, uuid: &EntryId) -> SessionFields<'_> {
+        let header = &self.header;
+        SessionFields {
+            user_type: "external",
+            entrypoint: &header.entrypoint,
+            cwd: &header.cwd,
+            session_id: self.session.as_str(),
+            version: &header.version,
+            git_branch: header.git_branch.as_deref(),
+            forked_from: header.origin.as_ref().and_then(|origin| {
+                Some(ForkedFrom { session_id: origin.session.as_str(), message_uuid: origin.of(uuid)?.as_str() })
+            }),
+        }
     }
 
     fn user(&self, entry: &Entry, user: &UserEntry, out: &mut Vec<u8>) {
@@ -186,13 +190,7 @@ impl LogEncoder {
                 },
                 uuid: entry.id.as_str(),
                 timestamp: entry.timestamp,
-                user_type: "external",
-                entrypoint: &self.header.entrypoint,
-                cwd: &self.header.cwd,
-                session_id: self.session.as_str(),
-                version: &self.header.version,
-                git_branch: self.header.git_branch.as_deref(),
-                forked_from: self.forked_from(&entry.id),
+                session: self.session_fields(&entry.id),
             },
         );
     }

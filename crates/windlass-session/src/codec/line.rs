@@ -35,6 +35,14 @@ pub(super) struct ChainLine<'a, M> {
     pub windlass_synthetic: bool,
     #[serde(skip_serializing_if = "Exact::is_empty")]
     pub windlass_exact: Exact<'a>,
+    #[serde(flatten)]
+    pub session: SessionFields<'a>,
+}
+
+/// How each line of a conversation ends: the session that wrote it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SessionFields<'a> {
     pub user_type: &'static str,
     pub entrypoint: &'a str,
     pub cwd: &'a str,
@@ -63,15 +71,8 @@ pub(super) struct BoundaryLine<'a> {
     pub compact_metadata: CompactMetadata,
     pub uuid: &'a str,
     pub timestamp: Timestamp,
-    pub user_type: &'static str,
-    pub entrypoint: &'a str,
-    pub cwd: &'a str,
-    pub session_id: &'a str,
-    pub version: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub git_branch: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub forked_from: Option<ForkedFrom<'a>>,
+    #[serde(flatten)]
+    pub session: SessionFields<'a>,
 }
 
 #[derive(Serialize)]

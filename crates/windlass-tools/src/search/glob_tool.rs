@@ -1,7 +1,7 @@
 //! The Glob tool.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use windlass_tool::{EntryKind, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
 
 use super::glob::{GlobOutcome, GlobPattern, search};
-use super::place::{Place, TIME_LIMIT, run};
+use super::place::{Place, TIME_LIMIT, given, run};
 use super::walk::Interrupt;
 
 /// Files named in one result.
@@ -127,7 +127,7 @@ impl Tool for Glob {
 
 /// The folder that the search starts in: the pattern may name one itself.
 fn start(input: &GlobInput) -> PathBuf {
-    let path = Path::new(input.path.as_deref().filter(|path| !path.is_empty()).unwrap_or("."));
+    let path = given(input.path.as_deref());
     match GlobPattern::parse(&input.pattern) {
         Ok(pattern) => path.join(pattern.base()),
         Err(_) => path.to_owned(),

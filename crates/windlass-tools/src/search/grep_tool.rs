@@ -1,7 +1,6 @@
 //! The Grep tool.
 
 use std::borrow::Cow;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -10,7 +9,7 @@ use windlass_tool::{EntryKind, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
 
 use super::grep::{GrepMode, GrepQuery, search};
-use super::place::{Place, TIME_LIMIT, run};
+use super::place::{Place, TIME_LIMIT, given, run};
 use super::report::{Page, render};
 
 /// Lines or entries of one result unless the call says otherwise.
@@ -114,7 +113,7 @@ impl Tool for Grep {
     type Output = ToolOutput;
 
     fn access(&self, input: &GrepInput) -> Access {
-        Access::reads(start(input))
+        Access::reads(given(input.path.as_deref()))
     }
 
     fn title(&self, input: &GrepInput) -> Cow<'static, str> {
@@ -125,7 +124,7 @@ impl Tool for Grep {
     }
 
     async fn call(&self, input: GrepInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
-        let place = Place::find(cx, &start(&input)).await?;
+        let place = Place::find(cx, given(input.path.as_deref())).await?;
         match place.kind {
             EntryKind::File | EntryKind::Directory => {}
             EntryKind::Missing => return Err(place.missing(cx).await),
@@ -151,10 +150,6 @@ impl Tool for Grep {
         let (text, found) = render(&outcome, &page, |path| place.show(path));
         ToolOutput::text(text).with_structured(&found)
     }
-}
-
-fn start(input: &GrepInput) -> PathBuf {
-    PathBuf::from(input.path.as_deref().filter(|path| !path.is_empty()).unwrap_or("."))
 }
 
 fn limit(input: &GrepInput) -> Option<usize> {

@@ -16,6 +16,11 @@ pub(super) const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// Names of a folder that are looked at for one that is similar.
 const NAMES: usize = 10_000;
 
+/// The path that a call gives; without one, or with an empty one, the current directory.
+pub(super) fn given(path: Option<&str>) -> &Path {
+    Path::new(path.filter(|path| !path.is_empty()).unwrap_or("."))
+}
+
 /// The judged place of a search.
 #[derive(Debug, Clone)]
 pub(super) struct Place {

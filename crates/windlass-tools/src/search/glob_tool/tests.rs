@@ -1,6 +1,7 @@
 use super::*;
 use crate::search::testing::{Tree, call};
 use serde_json::json;
+use std::path::Path;
 use std::sync::Arc;
 
 #[test]

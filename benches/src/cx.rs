@@ -1,0 +1,30 @@
+//! What tools are given to work in a folder of this machine.
+
+use std::path::Path;
+use std::sync::Arc;
+use windlass::crates::runtime::{SystemClock, SystemIds};
+use windlass::crates::tool::ToolCxParts;
+use windlass::crates::tools::{LocalProcess, LocalWorkspace};
+use windlass::{Cancel, Permit, ToolCx};
+
+/// A context for calls in a folder.
+pub fn in_folder(root: &Path, permit: Permit) -> ToolCx {
+    ToolCx::new(ToolCxParts {
+        session_id: "session".into(),
+        tool_use_id: "toolu".into(),
+        cancel: Cancel::new(),
+        permit,
+        workspace: Arc::new(LocalWorkspace::default()),
+        process: Arc::new(LocalProcess::new("bench")),
+        clock: Arc::new(SystemClock::default()),
+        ids: Arc::new(SystemIds::default()),
+        cwd: root.to_owned(),
+        directories: Arc::from([root.to_owned()]),
+        env: Arc::from([]),
+        artifacts: None,
+        state: Arc::default(),
+        background: None,
+        agents: None,
+        progress: Arc::new(|_| {}),
+    })
+}
