@@ -11,12 +11,14 @@ use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot, watch};
 use windlass_core::{EffectId, Input};
 use windlass_tool::{Background, BoxFuture, Cancel, Ids, TaskCx, TaskOutcome, TaskSpec, TaskWork, ToolError};
-use windlass_types::{TaskEnded, TaskId, TaskInfo, TaskStatus, ToolUseId};
+use windlass_types::{TaskEnded, TaskId, TaskInfo, TaskKind, TaskStatus, ToolUseId};
 
 /// How much goes on at a time in one session.
 const MOST: usize = 64;
 /// How long work may take to end after it was told to. Then it is dropped.
 const GRACE: Duration = Duration::from_secs(3);
+/// The same for agents: what they left in the background themselves has its own time to end.
+const GRACE_OF_AGENTS: Duration = Duration::from_secs(5);
 
 impl SessionHandle {
     /// Stops background work. It ends soon, and then the host hears of it; the model
@@ -205,8 +207,9 @@ impl Background for OfCall {
         let cx = TaskCx::new(id.clone(), cancel.clone());
         let (shared, began, own) = (Arc::clone(&self.shared), Instant::now(), id.clone());
         let told = cancel.clone();
+        let grace = if info.kind == TaskKind::LocalAgent { GRACE_OF_AGENTS } else { GRACE };
         let work = AbortOnDrop(tokio::spawn(async move {
-            let outcome = carry_out(work, cx, told).await;
+            let outcome = carry_out(work, cx, told, grace).await;
             shared.ended(&own, outcome, began);
         }));
         tasks.alive.insert(id.clone(), Alive { info, cancel, _work: work });
@@ -224,12 +227,12 @@ impl Background for OfCall {
 }
 
 /// Works to the end, also when the work panics or does not stop.
-async fn carry_out(work: TaskWork, cx: TaskCx, cancel: Cancel) -> TaskOutcome {
+async fn carry_out(work: TaskWork, cx: TaskCx, cancel: Cancel, grace: Duration) -> TaskOutcome {
     let begun: BoxFuture<'static, TaskOutcome> = Box::pin(async move { work(cx).await });
     let mut work = AbortOnDrop(tokio::spawn(begun));
     let ended = tokio::select! {
         ended = &mut work.0 => Some(ended),
-        () = cancel.cancelled() => tokio::time::timeout(GRACE, &mut work.0).await.ok(),
+        () = cancel.cancelled() => tokio::time::timeout(grace, &mut work.0).await.ok(),
     };
     let mut outcome = match ended {
         Some(Ok(outcome)) => outcome,

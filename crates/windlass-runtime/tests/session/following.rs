@@ -4,6 +4,7 @@ use crate::agents::{agent, last, results, told};
 use crate::world::{In, Open, act, model, soon, world};
 use async_trait::async_trait;
 use serde_json::json;
+use std::future::pending;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -192,6 +193,36 @@ async fn only_so_many_agents_go_on_at_a_time() {
         assert!(!told_of.is_empty() && told_of.iter().all(|text| text.contains(refused)), "{told_of:?}");
         soon(open.handle.close()).await;
     }
+}
+
+/// An agent that is stopped says so, and what it left behind, however long that takes to end.
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_is_stopped_waits_for_what_it_left_behind() {
+    let begins = tool_fn("begin", "Leaves work behind that does not listen.", |_: In, cx: ToolCx| async move {
+        let work = |_: windlass_tool::TaskCx| -> windlass_tool::BoxFuture<'static, TaskOutcome> { Box::pin(pending()) };
+        cx.background()?.start(TaskSpec::new(TaskKind::LocalBash, "Work"), Box::new(work))?;
+        Ok::<_, windlass_tool::ToolError>("It goes on.".to_owned())
+    });
+    let model = model(|request, _| match (told(request).as_str(), request.messages.len()) {
+        ("go", 1) => ScriptedTurn::new().tool_use_with_id("t0", "agent", json!({"prompt": "one"})),
+        ("one", 1) => ScriptedTurn::new().tool_use("begin", json!({})),
+        ("one", 3) => ScriptedTurn::new().tool_use("act", json!({})),
+        _ => ScriptedTurn::new().text("Done."),
+    });
+    let begins: Arc<dyn DynTool> = Arc::new(begins.with_access(Access::Agents));
+    let gate = Arc::new(Semaphore::new(0));
+    let mut open = world(model, [background_agent(), begins, waits(&gate)]).open().await;
+    open.say("go");
+    soon(open.until(|kind| matches!(kind, EventKind::ToolStarted(started) if started.tool == "act"))).await;
+    open.handle.stop_task("s-t0".into()).unwrap();
+    let mut ended = Vec::new();
+    while ended.last() != Some(&TaskKind::LocalAgent) {
+        if let EventKind::TaskEnded(task) = soon(open.next()).await.unwrap().kind {
+            assert_eq!(task.status, TaskStatus::Stopped);
+            ended.push(task.info.kind);
+        }
+    }
+    assert_eq!(ended, [TaskKind::LocalBash, TaskKind::LocalAgent]);
 }
 
 /// A host that is told of work can stop it, whoever began it.
