@@ -98,7 +98,7 @@ impl Host {
             (false, None) => settings.mode(bypass_allowed).unwrap_or_default(),
         };
         let mirror = sessions::mirror(&flags);
-        let mcp = HostServers::start(Configured::read(flags.values("mcp-config"))?, &cwd);
+        let mcp = HostServers::start(Configured::read(flags.values("mcp-config"))?, settings.server_policy(), &cwd);
         let (mcp, notes) = files(mcp, &settings, flags.has("strict-mcp-config"));
         let mcp = Arc::new(mcp);
         Ok(Self { flags, settings, commands, mode, bypass_allowed, cwd, mirror, mcp, notes })

@@ -127,7 +127,8 @@ fn servers(
         output.note(problem)?;
     }
     let none = configured.servers.is_empty() && configured.problems.is_empty();
-    let (servers, notes) = files(HostServers::start(configured, cwd), settings, args.mcp.strict_mcp_config);
+    let servers = HostServers::start(configured, settings.server_policy(), cwd);
+    let (servers, notes) = files(servers, settings, args.mcp.strict_mcp_config);
     for note in &notes {
         output.note(note)?;
     }

@@ -9,12 +9,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass::crates::project::{
-    Agents, Commands, Layer, Places, PluginDir, Plugins, Resolved, Servers, SettingSources, SettingsError,
-    SettingsFile, SettingsRequest, SettingsUpdates, load, load_agents, load_commands, load_plugins, load_servers,
+    Agents, Commands, Layer, Places, PluginDir, Plugins, Resolved, ServerPolicy, Servers, SettingSources,
+    SettingsError, SettingsFile, SettingsRequest, SettingsUpdates, load, load_agents, load_commands, load_plugins,
+    load_servers,
 };
 use windlass::crates::tools::host_environment;
 use windlass::crates::types::{RuleSource, UpdateDestination};
-use windlass::{Behavior, Home, PermissionMode, Permissions};
+use windlass::{Behavior, Home, PermissionMode, Permissions, server_policy};
 
 /// Variables that hold keys. Programs that tools run never see them.
 const KEYS: &[&str] =
@@ -109,6 +110,11 @@ impl ProjectSettings {
     /// The MCP servers that files of the project and the user define.
     pub(crate) fn servers(&self) -> Servers {
         load_servers(&self.places, &self.request, &self.resolved)
+    }
+
+    /// Which MCP servers may be connected, whoever defines them.
+    pub(crate) fn server_policy(&self) -> ServerPolicy {
+        server_policy(&self.resolved, |name| std::env::var(name).ok())
     }
 
     /// New settings files of the project go where hosts look for them.

@@ -1,9 +1,11 @@
 //! `${VAR}` in configurations.
 
-/// Puts variables in place of `${VAR}` and `${VAR:-default}`. What is not of
-/// this form stays. A variable that is not set and has no default is an error:
-/// its name.
-pub(crate) fn expand(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
+/// Puts what `lookup` says in place of `${VAR}` and `${VAR:-default}`, as
+/// [`parse_config`](crate::parse_config) does. What is not of this form stays.
+///
+/// # Errors
+/// A variable is not set and has no default: its name.
+pub fn expand(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {

@@ -46,6 +46,7 @@ pub use channel::{McpChannel, McpChannelError};
 pub use config::{McpConfigError, McpServerConfig, McpToolPolicy, McpTransport, parse_config};
 pub use elicit::{Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest};
 pub use error::McpError;
+pub use expand::expand as expand_variables;
 pub use options::McpOptions;
 pub use servers::{McpChanges, McpServers};
 pub use status::{McpServerInfo, McpServerState, McpServerStatus, McpToolHints, McpToolInfo};

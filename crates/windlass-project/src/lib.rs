@@ -56,8 +56,11 @@ pub use places::Places;
 pub use plugin::{Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, load_plugins};
 pub use resolve::resolve;
 pub use resolved::{McpjsonChoice, Resolved, RuleSet, Setting, SettingsFile};
-pub use servers::{LeftOutServer, ServerDefinition, ServerScope, Servers, load_servers};
-pub use settings::{McpjsonSettings, PermissionSettings, SandboxSettings, Settings};
+pub use servers::{
+    AllowedServers, LeftOutServer, ServerAddress, ServerDefinition, ServerLists, ServerPattern, ServerPolicy,
+    ServerScope, Servers, load_servers,
+};
+pub use settings::{McpjsonSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings};
 pub use sources::{Layer, SettingSources};
 pub use trust::{Approved, ProjectRecord, Standing, Trust, TrustRecord};
 pub use update::{KeepError, KeepUpdates, SettingsUpdates, destination};

@@ -2,6 +2,7 @@
 
 use crate::error::{Note, SettingsError};
 use crate::resolved::{Resolved, RuleSet, Setting, SettingsFile};
+use crate::servers::ServerLists;
 use crate::settings::SandboxSettings;
 use crate::sources::Layer;
 use std::path::{Component, Path, PathBuf};
@@ -43,6 +44,7 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
         }
     }
     resolved.narrow_mode(narrower);
+    resolved.server_lists = ServerLists::join(files, &mut resolved.notes);
     if sandbox.enabled != Some(true) || sandbox.fail_if_unavailable != Some(true) {
         resolved.sandbox_required = None;
     }

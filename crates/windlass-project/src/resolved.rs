@@ -1,6 +1,7 @@
 //! Settings files as they come, and what counts of them.
 
 use crate::error::{Note, Origin};
+use crate::servers::ServerLists;
 use crate::settings::Settings;
 use crate::sources::Layer;
 use crate::trust::Standing;
@@ -119,6 +120,8 @@ pub struct Resolved {
     pub provider_env: BTreeMap<String, Setting<String>>,
     /// Which servers of the project's `.mcp.json` are wanted.
     pub mcpjson: McpjsonChoice,
+    /// Which MCP servers may be connected, whoever defines them.
+    pub server_lists: ServerLists,
     /// Who forbids the mode bypassPermissions, if anybody does. Any layer can.
     pub bypass_disabled: Option<Origin>,
     /// Whether allow rules count in managed settings only, whoever else has some.

@@ -3,7 +3,13 @@
 //! A server is a program that runs, so one of a project counts only where somebody trusts the project or wants the
 //! server by name.
 
+mod pattern;
+mod policy;
 mod user;
+
+pub(crate) use pattern::read as read_patterns;
+pub use pattern::{ServerAddress, ServerPattern};
+pub use policy::{AllowedServers, ServerLists, ServerPolicy};
 
 use crate::error::{Note, Origin};
 use crate::file::{ReadError, read_text};
@@ -122,6 +128,14 @@ pub struct LeftOutServer {
     pub reason: String,
 }
 
+impl LeftOutServer {
+    /// A server with the reason.
+    #[must_use]
+    pub fn new(server: ServerDefinition, reason: impl Into<String>) -> Self {
+        Self { server, reason: reason.into() }
+    }
+}
+
 /// The MCP servers that files of the project and the user define.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -232,7 +246,7 @@ impl Reading<'_> {
     fn leave_out(&mut self, server: ServerDefinition, reason: String) {
         let left_out = &mut self.all.left_out;
         if left_out.len() < MOST_SERVERS && !left_out.iter().any(|other| other.server.name == server.name) {
-            left_out.push(LeftOutServer { server, reason });
+            left_out.push(LeftOutServer::new(server, reason));
         }
     }
 

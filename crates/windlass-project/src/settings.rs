@@ -1,7 +1,9 @@
 //! One settings file, typed.
 
+use crate::servers::{ServerPattern, read_patterns};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use windlass_types::{JsonError, JsonText};
@@ -49,6 +51,8 @@ pub struct Settings {
     pub sandbox: SandboxSettings,
     /// Which servers of a project's `.mcp.json` are wanted.
     pub mcpjson: McpjsonSettings,
+    /// Which MCP servers may be connected.
+    pub server_lists: ServerListSettings,
     /// `allowManagedPermissionRulesOnly`: in a managed file, whether no other file may allow anything.
     pub managed_rules_only: bool,
     /// Keys that have no effect, such as `hooks` or `permissions.disableAutoMode`, in order.
@@ -65,6 +69,18 @@ pub struct McpjsonSettings {
     pub enabled: Vec<String>,
     /// Servers that do not count, by name.
     pub disabled: Vec<String>,
+}
+
+/// The keys `allowedMcpServers`, `deniedMcpServers` and `allowManagedMcpServersOnly`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerListSettings {
+    /// The servers that may be connected, if the file says, or what is wrong with the list.
+    pub allowed: Option<Result<Vec<ServerPattern>, String>>,
+    /// The servers that may not, if the file says, or what is wrong with the list.
+    pub denied: Option<Result<Vec<ServerPattern>, String>>,
+    /// In a managed file, whether only managed files may allow any.
+    pub managed_only: bool,
 }
 
 /// The key `permissions`.
@@ -118,6 +134,12 @@ struct Raw {
     disabled_mcpjson_servers: Option<Vec<String>>,
     #[serde(default)]
     allow_managed_permission_rules_only: Option<bool>,
+    #[serde(default)]
+    allowed_mcp_servers: Option<Value>,
+    #[serde(default)]
+    denied_mcp_servers: Option<Value>,
+    #[serde(default)]
+    allow_managed_mcp_servers_only: Option<bool>,
     #[serde(flatten)]
     other: BTreeMap<String, IgnoredAny>,
 }
@@ -205,6 +227,11 @@ impl Settings {
                 all: raw.enable_all_project_mcp_servers,
                 enabled: raw.enabled_mcpjson_servers.unwrap_or_default(),
                 disabled: raw.disabled_mcpjson_servers.unwrap_or_default(),
+            },
+            server_lists: ServerListSettings {
+                allowed: raw.allowed_mcp_servers.as_ref().map(read_patterns),
+                denied: raw.denied_mcp_servers.as_ref().map(read_patterns),
+                managed_only: raw.allow_managed_mcp_servers_only == Some(true),
             },
             managed_rules_only: raw.allow_managed_permission_rules_only == Some(true),
             without_effect,

@@ -60,7 +60,7 @@ pub use permissions::Permissions;
 pub use query::{Query, Run, query};
 pub use resume::Resume;
 #[cfg(feature = "mcp")]
-pub use servers::server_config;
+pub use servers::{server_config, server_policy, server_refusal};
 pub use session::{PromptInput, SessionBuilder, session};
 pub use toolkit::{Toolkit, coding_tools};
 

@@ -1,7 +1,7 @@
 //! MCP servers that files and plugins define.
 
-use windlass_mcp::{McpConfigError, McpServerConfig, McpTransport, parse_config};
-use windlass_project::ServerDefinition;
+use windlass_mcp::{McpConfigError, McpServerConfig, McpTransport, expand_variables, parse_config};
+use windlass_project::{Layer, Resolved, ServerAddress, ServerDefinition, ServerPolicy};
 
 /// How to reach an MCP server that a file or a [plugin](crate::load_plugins) defines. `environment` says what a
 /// variable in its configuration stands for; `${CLAUDE_PLUGIN_ROOT}` is the plugin's directory whatever that says.
@@ -44,6 +44,42 @@ pub fn server_config(
     Ok(config)
 }
 
+/// Which MCP servers settings let in: `allowedMcpServers`, `deniedMcpServers` and `allowManagedMcpServersOnly`.
+/// Variables in their entries stand for what managed settings say, else for what `environment` says.
+///
+/// ```
+/// use windlass::crates::project::{Layer, Origin, Settings, SettingsFile, resolve};
+/// use windlass::{McpServerConfig, server_policy, server_refusal};
+///
+/// let said = r#"{"allowedMcpServers":[{"serverUrl":"https://*.example.com/*"}]}"#;
+/// let resolved = resolve(&[SettingsFile::new(Layer::Managed, Origin::Inline, "/w", Settings::parse(said)?)])?;
+/// let policy = server_policy(&resolved, |name| std::env::var(name).ok());
+///
+/// assert_eq!(server_refusal(&policy, "a", &McpServerConfig::http("https://mcp.example.com/")), None);
+/// assert!(server_refusal(&policy, "b", &McpServerConfig::stdio("mcp-files")).is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn server_policy(resolved: &Resolved, environment: impl Fn(&str) -> Option<String>) -> ServerPolicy {
+    let lookup = |name: &str| {
+        let managed = resolved.env.get(name).filter(|said| said.layer == Layer::Managed);
+        managed.map(|said| said.value.clone()).or_else(|| environment(name))
+    };
+    let unset = |name| format!("the variable {name} is not set");
+    resolved.server_lists.policy(|text| expand_variables(text, &lookup).map_err(unset))
+}
+
+/// Why a server is kept out, if it is. Servers inside the host never are: the host itself runs them.
+#[must_use]
+pub fn server_refusal(policy: &ServerPolicy, name: &str, config: &McpServerConfig) -> Option<String> {
+    match &config.transport {
+        McpTransport::InProcess(_) => None,
+        McpTransport::Stdio { command, args, .. } => policy.refusal(name, ServerAddress::Program { command, args }),
+        McpTransport::Http { url, .. } | McpTransport::Sse { url } => policy.refusal(name, ServerAddress::Url(url)),
+        // What a new kind connects to is no address that a list could name.
+        _ => policy.refusal(name, ServerAddress::Url("")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
@@ -77,5 +113,31 @@ mod tests {
             let error = configs.get(at).unwrap().as_ref().unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
+    }
+
+    #[test]
+    fn lists_are_about_what_is_connected_to() {
+        use windlass_project::{Origin, Settings, SettingsFile, resolve};
+        let file = |layer, said| {
+            SettingsFile::new(layer, Origin::File(format!("/{layer}").into()), "/w", Settings::parse(said).unwrap())
+        };
+        let managed = r#"{"env":{"RUN":"managed"},"allowedMcpServers":[
+            {"serverCommand":["${RUN}","${HOME}"]},{"serverUrl":"https://${MISSING:-a.example}/*"}]}"#;
+        // Another file cannot change what the list means.
+        let flags = r#"{"env":{"RUN":"flags","HOME":"/flags"}}"#;
+        let resolved = resolve(&[file(Layer::Managed, managed), file(Layer::Flags, flags)]).unwrap();
+        let policy = server_policy(&resolved, |name| (name == "HOME").then(|| "/home/a".to_owned()));
+        let is_in = |config: McpServerConfig| server_refusal(&policy, "s", &config).is_none();
+        assert!(is_in(McpServerConfig::stdio("managed").arg("/home/a").env("X", "x")));
+        assert!(!is_in(McpServerConfig::stdio("flags").arg("/flags")));
+        assert!(!is_in(McpServerConfig::stdio("managed")));
+        assert!(is_in(McpServerConfig::http("https://a.example/x")) && !is_in(McpServerConfig::http("https://b/")));
+        let sse = |url: &str| {
+            let text = format!(r#"{{"s":{{"type":"sse","url":"{url}"}}}}"#);
+            parse_config(&text, |_| None).unwrap().remove(0).1.unwrap()
+        };
+        assert!(is_in(sse("https://a.example/x")) && !is_in(sse("https://b/")));
+        let own = parse_config(r#"{"s":{"type":"sdk"}}"#, |_| None).unwrap().remove(0).1.unwrap();
+        assert!(is_in(own));
     }
 }

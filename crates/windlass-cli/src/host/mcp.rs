@@ -2,6 +2,7 @@
 //! those that it adds.
 
 mod files;
+mod kept_out;
 mod prompt;
 
 pub(crate) use prompt::PromptTool;
@@ -9,6 +10,7 @@ pub(crate) use prompt::PromptTool;
 use crate::mcp::{Configured, options};
 use async_trait::async_trait;
 use files::Files;
+use kept_out::{KeptOut, NotConnected};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -17,6 +19,7 @@ use windlass::crates::mcp::{
     Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest, McpChannel, McpChannelError, McpError,
     parse_config,
 };
+use windlass::crates::project::ServerPolicy;
 use windlass::crates::types::ToolResultContent;
 use windlass::{ContentBlock, JsonText, McpServerConfig, McpServers, ToolOutput};
 use windlass_protocol::{
@@ -36,24 +39,55 @@ pub(crate) struct HostServers {
     added: Mutex<BTreeMap<String, JsonText>>,
     /// Servers that files define.
     files: Mutex<Files>,
+    /// Which servers may be connected at all.
+    policy: ServerPolicy,
+    /// Servers of the command line and the host that may not.
+    kept_out: Mutex<BTreeMap<String, KeptOut>>,
 }
 
 impl HostServers {
     /// Begins to connect the servers of the command line.
-    pub(crate) fn start(configured: Configured, cwd: &Path) -> Self {
+    pub(crate) fn start(configured: Configured, policy: ServerPolicy, cwd: &Path) -> Self {
         let host = Arc::new(OnceLock::new());
         let asked = Arc::new(Asked(Arc::clone(&host)));
         let servers = McpServers::new(options(cwd).with_elicitation(asked));
-        let mut unusable = configured.problems;
-        let mut named = BTreeMap::new();
-        for (name, config) in configured.servers {
-            if config.is_in_process() {
-                named.insert(name, config);
-            } else if let Err(error) = servers.add(name.clone(), config) {
-                unusable.push((name, error.to_string()));
+        let (named, others) = configured.servers.into_iter().partition(|(_, config)| config.is_in_process());
+        let all = Self {
+            servers,
+            host,
+            named,
+            unusable: Mutex::new(configured.problems),
+            added: Mutex::default(),
+            files: Mutex::default(),
+            policy,
+            kept_out: Mutex::default(),
+        };
+        all.begin(others, "--mcp-config");
+        all
+    }
+
+    /// Begins to connect servers that `place` describes.
+    fn begin(&self, servers: BTreeMap<String, McpServerConfig>, place: &str) {
+        let mut kept_out = Vec::new();
+        for (name, config) in servers {
+            match self.connect(&name, config) {
+                // A second `initialize` says it again.
+                Ok(()) | Err(NotConnected::Refused(McpError::Duplicate { .. })) => {}
+                Err(NotConnected::KeptOut(why)) => {
+                    self.keep_out(&name, &why, false);
+                    kept_out.push((name, why));
+                }
+                Err(NotConnected::Refused(error)) => self.cannot_use(name, error.to_string()),
             }
         }
-        Self { servers, host, named, unusable: Mutex::new(unusable), added: Mutex::default(), files: Mutex::default() }
+        let kept_out = kept_out.iter().map(|(name, why)| (name.as_str(), place.to_owned(), why.as_str()));
+        kept_out::notes(kept_out).iter().for_each(|note| super::note_to_stderr(note));
+    }
+
+    fn cannot_use(&self, name: String, problem: String) {
+        let mut unusable = self.unusable();
+        unusable.retain(|(known, _)| *known != name);
+        unusable.push((name, problem));
     }
 
     /// The in-process servers that the command line named.
@@ -68,7 +102,7 @@ impl HostServers {
     /// Why an order to a server fails.
     fn refusal_for(&self, server: &str, error: &McpError) -> McpControlError {
         let unknown = matches!(error, McpError::UnknownServer { .. });
-        let absence = unknown.then(|| self.absence(server)).flatten();
+        let absence = unknown.then(|| self.why_kept_out(server).or_else(|| self.absence(server))).flatten();
         absence.unwrap_or_else(|| refusal(error))
     }
 
@@ -169,20 +203,14 @@ impl McpControl for HostServers {
 
     fn configure(&self, servers: &JsonText) -> bool {
         let Ok(read) = parse_config(servers.as_str(), |name| std::env::var(name).ok()) else { return false };
+        let mut usable = BTreeMap::new();
         for (name, config) in read {
-            let added = config.map_err(|error| error.to_string()).and_then(|config| {
-                match self.servers.add(name.clone(), config) {
-                    // A second `initialize` says it again.
-                    Ok(()) | Err(McpError::Duplicate { .. }) => Ok(()),
-                    Err(error) => Err(error.to_string()),
-                }
-            });
-            if let Err(error) = added {
-                let mut unusable = self.unusable();
-                unusable.retain(|(known, _)| *known != name);
-                unusable.push((name, error));
+            match config {
+                Ok(config) => drop(usable.insert(name, config)),
+                Err(error) => self.cannot_use(name, error.to_string()),
             }
         }
+        self.begin(usable, "the host");
         true
     }
 
@@ -198,7 +226,7 @@ impl McpControl for HostServers {
         let mut all: Vec<McpStatus> = known.collect();
         let unusable = self.unusable().clone();
         let unusable = unusable.iter().map(|(name, error)| listed(name, "failed", "dynamic", error));
-        for absent in unusable.chain(self.absent()) {
+        for absent in self.listed_as_kept_out().into_iter().chain(unusable).chain(self.absent()) {
             if !all.iter().any(|status| status.name == absent.name) {
                 all.push(absent);
             }
@@ -230,15 +258,21 @@ impl McpControl for HostServers {
                 changed.removed.push(name);
             }
         }
+        self.forget_those_set();
         for (name, config) in wanted.into_iter().filter(|(name, _)| !kept.contains_key(name)) {
-            if config.is_ok() {
+            if config.as_ref().is_ok_and(|config| !self.is_kept_out(&name, config)) {
                 self.give_way(&name).await;
             }
             let added = match config {
                 Ok(config) if config.is_in_process() => {
                     self.add_in_process(&name, Some(config), None).map_err(|error| error.to_string())
                 }
-                Ok(config) => self.servers.add(name.clone(), config).map_err(|error| error.to_string()),
+                Ok(config) => self.connect(&name, config).map_err(|error| {
+                    if let NotConnected::KeptOut(why) = &error {
+                        self.keep_out(&name, why, true);
+                    }
+                    error.to_string()
+                }),
                 Err(error) => Err(error.to_string()),
             };
             match added {

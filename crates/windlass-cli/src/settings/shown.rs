@@ -41,6 +41,7 @@ impl ProjectSettings {
             let origins = names.iter().map(|(name, origin)| (name.clone(), json!(origin.to_string())));
             provenance.insert(key.to_owned(), Value::Object(origins.collect()));
         }
+        self.shown_lists(&mut effective, &mut provenance);
         let mut env = Map::new();
         let mut env_from = Map::new();
         for (name, found) in &resolved.env {
@@ -62,6 +63,26 @@ impl ProjectSettings {
             "sources": sources.collect::<Vec<_>>(),
             "notes": self.notes(),
         })
+    }
+
+    /// Which MCP servers may be connected. A server must be in each list of those that are allowed; the first one is shown.
+    fn shown_lists(&self, effective: &mut Map<String, Value>, provenance: &mut Map<String, Value>) {
+        let lists = &self.resolved.server_lists;
+        if !lists.denied.is_empty() {
+            let (patterns, origins): (Vec<_>, Vec<_>) =
+                lists.denied.iter().map(|(pattern, origin)| (pattern, origin.to_string())).unzip();
+            effective.insert("deniedMcpServers".to_owned(), json!(patterns));
+            provenance.insert("deniedMcpServers".to_owned(), json!(origins));
+        }
+        for (list, key) in lists.allowed.iter().zip(["allowedMcpServers"]) {
+            effective.insert(key.to_owned(), json!(list.patterns));
+            let origins: Vec<String> = list.origins.iter().map(ToString::to_string).collect();
+            provenance.insert(key.to_owned(), json!(origins));
+        }
+        if let Some(origin) = &lists.managed_only {
+            effective.insert("allowManagedMcpServersOnly".to_owned(), json!(true));
+            provenance.insert("allowManagedMcpServersOnly".to_owned(), json!(origin.to_string()));
+        }
     }
 
     fn shown_permissions(&self) -> (Value, Value) {

@@ -13,6 +13,7 @@ mod errors;
 mod formats;
 #[cfg(unix)]
 mod hostile;
+mod kept_out;
 mod place;
 mod plugins;
 #[cfg(unix)]

@@ -8,6 +8,7 @@
 
 #[cfg(unix)]
 mod agents;
+mod kept_out;
 mod orphans;
 #[allow(dead_code, reason = "the tests of the command use the rest of it")]
 #[path = "../cli/place.rs"]

@@ -3,15 +3,13 @@
 //! They begin when the servers of the command line and of the host are known, since those count for more.
 
 use super::HostServers;
+use super::kept_out::{NotConnected, notes};
 use std::collections::BTreeMap;
 use std::sync::{MutexGuard, PoisonError};
 use windlass::crates::mcp::McpError;
 use windlass::crates::project::{LeftOutServer, Plugins, ServerDefinition, ServerScope, Servers};
 use windlass::server_config;
 use windlass_protocol::{McpControlError, McpStatus};
-
-/// Most names of servers in a note.
-const MOST_NAMES: usize = 8;
 
 /// The servers of files.
 #[derive(Debug, Default)]
@@ -62,35 +60,37 @@ impl HostServers {
             files.open = true;
             std::mem::take(&mut files.waiting)
         };
-        for server in waiting {
-            self.begin_file(server);
+        let kept_out: Vec<LeftOutServer> = waiting.into_iter().filter_map(|server| self.begin_file(server)).collect();
+        for note in notes(kept_out.iter().map(about)) {
+            crate::host::note_to_stderr(&note);
         }
+        self.files().left_out.extend(kept_out);
     }
 
     pub(super) fn files(&self) -> MutexGuard<'_, Files> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begin_file(&self, server: ServerDefinition) {
+    /// Begins to connect a server, or returns it with the reason why settings keep it out.
+    fn begin_file(&self, server: ServerDefinition) -> Option<LeftOutServer> {
         let config = server_config(&server, |name| std::env::var(name).ok()).map_err(|error| error.to_string());
-        let added = config.and_then(|config| match self.servers.add(&server.name, config) {
-            Ok(()) => Ok(true),
-            // One of the command line or the host has the name.
-            Err(McpError::Duplicate { .. }) => Ok(false),
-            Err(error) => Err(error.to_string()),
-        });
-        let mut files = self.files();
-        match added {
-            Ok(true) => drop(files.begun.insert(server.name.clone(), server)),
-            Ok(false) => {
-                let reason = "the command line or the host has another server of this name".to_owned();
-                crate::host::note_to_stderr(&said(&server, &reason));
+        let problem = match config.map(|config| self.connect(&server.name, config)) {
+            Ok(Ok(())) => {
+                self.files().begun.insert(server.name.clone(), server);
+                return None;
             }
-            Err(problem) => {
-                crate::host::note_to_stderr(&said(&server, &problem));
-                files.unusable.push((server, problem));
+            Ok(Err(NotConnected::KeptOut(why))) => return Some(LeftOutServer::new(server, why)),
+            Ok(Err(NotConnected::Refused(McpError::Duplicate { .. }))) => {
+                let reason = "the command line or the host has another server of this name";
+                crate::host::note_to_stderr(&said(&server, reason));
+                return None;
             }
-        }
+            Ok(Err(NotConnected::Refused(error))) => error.to_string(),
+            Err(problem) => problem,
+        };
+        crate::host::note_to_stderr(&said(&server, &problem));
+        self.files().unusable.push((server, problem));
+        None
     }
 
     /// What would change if these were the plugins.
@@ -98,6 +98,7 @@ impl HostServers {
         let files = self.files();
         let of_plugins = |server: &&ServerDefinition| server.scope == ServerScope::Plugin;
         let broken = files.unusable.iter().map(|(server, _)| server);
+        let broken = broken.chain(files.left_out.iter().map(|left| &left.server));
         let known: Vec<&ServerDefinition> =
             files.begun.values().chain(&files.waiting).chain(broken).filter(of_plugins).collect();
         let wanted: Vec<&ServerDefinition> = plugins.servers().collect();
@@ -115,6 +116,7 @@ impl HostServers {
             for name in &renewal.go {
                 files.waiting.retain(|server| server.name != *name);
                 files.unusable.retain(|(server, _)| server.name != *name);
+                files.left_out.retain(|left| left.server.name != *name);
                 gone.extend(files.begun.remove(name));
             }
         }
@@ -166,26 +168,15 @@ impl HostServers {
 
     /// What people should know of servers of files that are not started.
     pub(crate) fn notes_on_files(servers: &Servers) -> Vec<String> {
-        let mut left_out: BTreeMap<_, Vec<&ServerDefinition>> = BTreeMap::new();
-        for left in &servers.left_out {
-            left_out.entry((&left.server.path, &left.reason)).or_default().push(&left.server);
-        }
-        let left_out = left_out.into_iter().map(|((path, reason), servers)| match servers.as_slice() {
-            [one] => said(one, reason),
-            many => {
-                let some: Vec<String> = many.iter().take(MOST_NAMES).map(|one| format!("{:?}", one.name)).collect();
-                let more = match many.len().saturating_sub(MOST_NAMES) {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
-                let (some, path) = (some.join(", "), path.display());
-                format!("the MCP servers {some}{more} of {path} are not started: {reason}")
-            }
-        });
+        let left_out = notes(servers.left_out.iter().map(about));
         servers.notes.iter().map(ToString::to_string).chain(left_out).collect()
     }
 }
 
 fn said(server: &ServerDefinition, why: &str) -> String {
     format!("the MCP server {:?} of {} is not started: {why}", server.name, server.path.display())
+}
+
+fn about(left: &LeftOutServer) -> (&str, String, &str) {
+    (&left.server.name, left.server.path.display().to_string(), &left.reason)
 }
