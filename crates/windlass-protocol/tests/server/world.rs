@@ -1,6 +1,5 @@
 //! The session that hosts drive here: a scripted model and two tools.
 
-use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,11 +12,8 @@ use windlass_permission::{CanUseTool, Policy, PolicyConfig};
 use windlass_protocol::{ContextPart, HostSetup, OpenFailure, Opened, SlashCommand};
 use windlass_runtime::{MachineConfig, ModelProfile, Ports, Session, SessionConfig};
 use windlass_session::Checkpoints;
-use windlass_tool::{
-    AgentSpec, Cancel, DynTool, EntryKind, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome,
-    ResolvedPath, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolSet, Workspace, WorkspaceError, WorkspaceErrorKind,
-    WriteOptions, tool_fn,
-};
+use windlass_testkit::fake::{MemoryWorkspace, ScriptedProcess};
+use windlass_tool::{AgentSpec, DynTool, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolSet, tool_fn};
 use windlass_types::{JsonText, ModelInfo, SessionId, TaskKind, TaskStatus, Thinking};
 
 type In = BTreeMap<String, Value>;
@@ -163,7 +159,8 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
     machine.tools = tools.specs();
     machine.raw_frames = true;
     machine.thinking = setup.thinking.flatten().unwrap_or(Thinking::Budget(1_500));
-    let mut ports = Ports::new(Arc::new(model), tools, Arc::new(NoFiles), Arc::new(NoPrograms));
+    let mut ports =
+        Ports::new(Arc::new(model), tools, Arc::new(MemoryWorkspace::new()), Arc::new(ScriptedProcess::new()));
     ports.checkpoints.clone_from(&*seen.checkpoints.lock().unwrap());
     ports.hooks = Hooks::new([Arc::new(setup.hooks) as Arc<dyn Hook>]);
     ports.can_use_tool = setup.permissions.map(|host| Arc::new(host) as Arc<dyn CanUseTool>);
@@ -182,40 +179,4 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
         .with_context(|| vec![ContextPart::new("system_prompt", "System prompt", 10)])
         .with_thinking(Thinking::Budget(1_500))
         .with_settings(JsonText::parse(r#"{"effective":{},"sources":[]}"#)?))
-}
-
-#[derive(Debug)]
-struct NoFiles;
-
-#[async_trait]
-impl Workspace for NoFiles {
-    async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
-        Ok(ResolvedPath::new(path, EntryKind::Missing))
-    }
-
-    async fn open(&self, _: &Permit, _: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
-        Err(WorkspaceError::new(WorkspaceErrorKind::NotFound, "there are no files here"))
-    }
-
-    async fn write(&self, _: &Permit, _: &Path, _: &[u8], _: WriteOptions) -> Result<(), WorkspaceError> {
-        Err(WorkspaceError::new(WorkspaceErrorKind::NotFound, "there are no files here"))
-    }
-
-    async fn list(&self, _: &Permit, _: &Path, _: usize) -> Result<Vec<String>, WorkspaceError> {
-        Ok(Vec::new())
-    }
-
-    fn is_local(&self) -> bool {
-        false
-    }
-}
-
-#[derive(Debug)]
-struct NoPrograms;
-
-#[async_trait]
-impl Process for NoPrograms {
-    async fn run(&self, _: ProcessCommand, _: &Cancel) -> Result<ProcessOutcome, ProcessError> {
-        std::future::pending().await
-    }
 }
