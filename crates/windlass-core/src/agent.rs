@@ -75,6 +75,13 @@ impl Machine {
         Ok(config)
     }
 
+    /// Whether the budget limits calls of another model as it limits those of this agent's: there is none, or both
+    /// have a price, or neither has.
+    pub fn budget_holds_for(&self, model: &ModelProfile) -> bool {
+        let is_priced = |model: &ModelProfile| model.info.price.is_some();
+        self.config.limits.max_budget.is_none() || is_priced(model) || !is_priced(self.current_model())
+    }
+
     /// Who the agent is, if it is not the main one.
     pub fn agent(&self) -> Option<&AgentIdentity> {
         self.config.agent.as_ref().map(|agent| &agent.identity)

@@ -259,6 +259,12 @@ impl Below {
             let info = ports.provider.model_info(&id);
             ModelProfile::new(id, info)
         });
+        if let Some(model) = model.as_ref().filter(|model| spec.chooses_model && !machine.budget_holds_for(model)) {
+            return Err(ToolError::rejected(format!(
+                "The model {:?} cannot be chosen: its price is not known, and the session has a budget. Leave it out.",
+                model.id
+            )));
+        }
         let config = machine.agent_config(agent, model, spec.system.clone(), cwd.clone(), ports.ids.bits());
         let mut config = config.map_err(|error| {
             ToolError::rejected(format!("The agent {:?} cannot be used: {error}", spec.agent_type)).with_source(error)

@@ -62,11 +62,16 @@ impl AgentInput {
     /// The model, where the definition wants another one.
     pub(crate) fn model_or(&self, defined: Option<&str>) -> Option<String> {
         let model = self.model.as_deref().filter(|model| !model.is_empty()).or(defined);
-        model.filter(|model| *model != "inherit" && !model.is_empty()).map(str::to_owned)
+        named(model)
     }
 
     pub(crate) fn effort(&self) -> Result<Option<Effort>, ToolError> {
         let said = self.effort.as_deref().filter(|effort| !effort.is_empty());
         said.map(str::parse).transpose().map_err(|problem: String| ToolError::invalid_input(problem))
     }
+}
+
+/// A model that is not that of the agent above.
+pub(crate) fn named(model: Option<&str>) -> Option<String> {
+    model.filter(|model| *model != "inherit" && !model.is_empty()).map(str::to_owned)
 }

@@ -1,7 +1,7 @@
 //! The tool `Agent`.
 
 use crate::describe::describe;
-use crate::input::AgentInput;
+use crate::input::{AgentInput, named};
 use crate::report::{self, Task};
 use crate::text::one_line;
 use crate::{AgentDefinition, Subagents, background};
@@ -148,6 +148,7 @@ impl Call {
             spec.disallowed_tools.push(AGENT_TOOL_NAME.to_owned());
         }
         spec.model = input.model_or(definition.model.as_deref());
+        spec.chooses_model = spec.model.is_some() && spec.model != named(definition.model.as_deref());
         spec.permission_mode = definition.permission_mode;
         spec.max_turns = definition.max_turns;
         spec.effort = input.effort()?.or(definition.effort);

@@ -43,6 +43,9 @@ pub struct AgentSpec {
     pub disallowed_tools: Vec<String>,
     /// Its model, by id or alias; nothing is that of the agent above it.
     pub model: Option<String>,
+    /// Whether the model above chose that for this call. A definition may name a model that no budget holds for, as
+    /// the user can; a model that has a budget may not.
+    pub chooses_model: bool,
     /// The permission mode that it wants. It counts only if it permits less than that of the agent above it.
     pub permission_mode: Option<PermissionMode>,
     /// Most model messages.
@@ -65,6 +68,7 @@ impl AgentSpec {
             tools: None,
             disallowed_tools: Vec::new(),
             model: None,
+            chooses_model: false,
             permission_mode: None,
             max_turns: None,
             effort: None,

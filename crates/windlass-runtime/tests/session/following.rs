@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use windlass_hook::{Hook, HookError, Interest, PreToolUse, PreToolUseAction};
 use windlass_model::{ScriptedModel, ScriptedTurn};
 use windlass_tool::{AgentSpec, DynTool, TaskOutcome, TaskSpec, ToolCx, ToolSet, tool_fn};
-use windlass_types::{Access, Event, EventKind, HookEventName, TaskId, TaskKind, TaskStatus};
+use windlass_types::{Access, Event, EventKind, HookEventName, ModelInfo, NanoUsd, TaskId, TaskKind, TaskStatus};
 
 /// Denies all calls, once it listens.
 #[derive(Clone, Default)]
@@ -262,4 +262,30 @@ async fn what_an_agent_left_in_the_background_can_be_stopped() {
     assert_eq!((Some(&ended.info.id), ended.status), (id.as_ref(), TaskStatus::Stopped));
     gate.close();
     until_main_ends(&mut open).await;
+}
+
+/// The budget of the session is the user's: the model does not get around it with a model whose price nobody knows.
+#[tokio::test]
+async fn no_model_is_chosen_that_the_budget_does_not_hold_for() {
+    for (budget, input, refused) in [
+        (Some(NanoUsd::new(u64::MAX)), json!({"prompt": "one", "model": "other"}), true),
+        (Some(NanoUsd::new(u64::MAX)), json!({"prompt": "one"}), false),
+        // Its definition may: the user wrote it, and is warned.
+        (Some(NanoUsd::new(u64::MAX)), json!({"prompt": "one", "own_model": "other"}), false),
+        (None, json!({"prompt": "one", "model": "other"}), false),
+    ] {
+        let called = input.clone();
+        let model = model(move |request, _| match (told(request).as_str(), request.messages.len()) {
+            ("go", 1) => ScriptedTurn::new().tool_use_with_id("t0", "agent", called.clone()),
+            _ => ScriptedTurn::new().text("Done."),
+        });
+        let mut info = ModelInfo::new(200_000, 8_000);
+        info.price = None;
+        let mut world = world(model.with_info(info), [agent()]);
+        world.budget = budget;
+        let mut open = world.open().await;
+        open.say("go");
+        let told = results(&until_main_ends(&mut open).await);
+        assert_eq!(told[0].1.contains("its price is not known"), refused, "{input}: {told:?}");
+    }
 }

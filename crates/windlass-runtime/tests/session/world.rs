@@ -17,8 +17,8 @@ use windlass_session::{LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, Se
 use windlass_testkit::fake::{MemoryWorkspace, ScriptedProcess};
 use windlass_tool::{DynTool, ToolCx, ToolError, ToolSet, Workspace, tool_fn};
 use windlass_types::{
-    Access, Behavior, Event, EventKind, HookEventName, ModelInfo, ModelRequest, Outcome, RuleSource, RunResult,
-    SessionId,
+    Access, Behavior, Event, EventKind, HookEventName, ModelInfo, ModelRequest, NanoUsd, Outcome, Price, RuleSource,
+    RunResult, SessionId,
 };
 
 pub(crate) type In = BTreeMap<String, Value>;
@@ -72,6 +72,8 @@ pub(crate) struct World {
     pub(crate) workspace: Arc<dyn Workspace>,
     pub(crate) store: Option<Arc<dyn SessionStore>>,
     pub(crate) id: String,
+    /// The most money, at a price for the model.
+    pub(crate) budget: Option<NanoUsd>,
 }
 
 pub(crate) fn world(model: impl ModelProvider, tools: impl IntoIterator<Item = Arc<dyn DynTool>>) -> World {
@@ -83,6 +85,7 @@ pub(crate) fn world(model: impl ModelProvider, tools: impl IntoIterator<Item = A
         workspace: Arc::new(MemoryWorkspace::new()),
         store: None,
         id: "s".to_owned(),
+        budget: None,
     }
 }
 
@@ -104,11 +107,14 @@ impl World {
     pub(crate) async fn open(self) -> Open {
         let mut policy = Policy::new(PolicyConfig::new("/w"));
         policy.add_rules(RuleSource::Session, Behavior::Allow, &["act"], Path::new("/w")).unwrap();
-        let model = ModelProfile::new("m", ModelInfo::new(200_000, 8_000));
+        let mut info = ModelInfo::new(200_000, 8_000);
+        info.price = self.budget.map(|_| Price::new(1, 1));
+        let model = ModelProfile::new("m", info);
         let tools = ToolSet::new(self.tools).unwrap();
         let seed = u128::from(std::process::id()) << 64 | Arc::as_ptr(&self.workspace).cast::<u8>() as u128;
         let mut machine = MachineConfig::new(SessionId::from(self.id.clone()), seed, model, policy, "/w".into());
         machine.tools = tools.specs();
+        machine.limits.max_budget = self.budget;
         let mut ports = Ports::new(self.provider, tools, self.workspace, Arc::new(ScriptedProcess::new()));
         ports.hooks = Hooks::new(self.hooks);
         ports.can_use_tool = self.host;

@@ -68,6 +68,8 @@ async fn a_call_runs_the_agent_that_it_names() {
             (agent_type, model, effort),
             "{more}"
         );
+        // Only one of them names a model that the definition does not.
+        assert_eq!(spec.chooses_model, model == Some("opus"), "{more}");
         assert_ne!(spec.id, earlier);
     }
 }
