@@ -44,6 +44,8 @@ mod servers;
 mod settings;
 mod shipped;
 mod sources;
+#[cfg(test)]
+mod testing;
 mod trust;
 mod update;
 

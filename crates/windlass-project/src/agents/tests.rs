@@ -1,4 +1,5 @@
 use super::*;
+use crate::testing::project;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use windlass_types::Effort;
@@ -161,24 +162,8 @@ proptest! {
     }
 }
 
-fn write(root: &Path, name: &str, text: &str) {
-    std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
-    std::fs::write(root.join(name), text).unwrap();
-}
-
 fn agent(name: &str, prompt: &str) -> String {
     format!("---\nname: {name}\ndescription: d\n---\n{prompt}\n")
-}
-
-fn ground() -> (tempfile::TempDir, PathBuf, Places) {
-    let root = tempfile::tempdir().unwrap();
-    let base = root.path().canonicalize().unwrap();
-    std::fs::create_dir_all(base.join("work/.git")).unwrap();
-    std::fs::create_dir_all(base.join("work/sub")).unwrap();
-    let mut places = Places::new(base.join("work/sub"));
-    places.user = vec![base.join("home/.windlass"), base.join("home/.claude")];
-    places.records = vec![base.join("home/.windlass/record.json")];
-    (root, base, places)
 }
 
 fn prompts(agents: &Agents) -> BTreeMap<&str, &str> {
@@ -187,7 +172,8 @@ fn prompts(agents: &Agents) -> BTreeMap<&str, &str> {
 
 #[test]
 fn agents_come_from_the_project_before_the_user() {
-    let (_root, base, places) = ground();
+    let (root, mut places) = project();
+    places.records = vec![root.path("home/.windlass/record.json")];
     for (file, name, prompt) in [
         ("home/.claude/agents/a.md", "a", "user a"),
         ("home/.claude/agents/deep/er/b.md", "b", "user b"),
@@ -198,16 +184,16 @@ fn agents_come_from_the_project_before_the_user() {
         ("work/sub/.claude/agents/d.md", "d", "other d"),
         ("work/sub/.windlass/agents/d.md", "d", "own d"),
     ] {
-        write(&base, file, &agent(name, prompt));
+        root.write(file, agent(name, prompt));
     }
-    write(&base, "work/.claude/agents/README.md", "How to write agents.");
+    root.write("work/.claude/agents/README.md", "How to write agents.");
     let trusted = SettingsRequest::new().trust(true);
     let all = load_agents(&places, &trusted);
     let expected = [("a", "project a"), ("b", "own b"), ("c", "nearer c"), ("d", "own d")];
     assert_eq!(prompts(&all), BTreeMap::from(expected));
     assert_eq!(all.notes.len(), 5, "{:?}", all.notes);
     let mine = all.get("a").unwrap();
-    assert_eq!((mine.source, mine.path.clone()), (AgentSource::Project, Some(base.join("work/.claude/agents/a.md"))));
+    assert_eq!((mine.source, mine.path.clone()), (AgentSource::Project, Some(root.path("work/.claude/agents/a.md"))));
 
     // Nobody trusts the project: the user's agents count, and what is left out is named.
     let all = load_agents(&places, &SettingsRequest::new());
@@ -223,8 +209,8 @@ fn agents_come_from_the_project_before_the_user() {
     }
 
     // Trust in a directory covers what is below it, not what is above.
-    let record = serde_json::json!({ "projects": { base.join("work/sub").to_str().unwrap(): { "trusted": true } } });
-    write(&base, "home/.windlass/record.json", &record.to_string());
+    let record = serde_json::json!({ "projects": { root.path("work/sub").to_str().unwrap(): { "trusted": true } } });
+    root.write("home/.windlass/record.json", record.to_string());
     let all = load_agents(&places, &SettingsRequest::new());
     let expected = [("a", "user a"), ("b", "own b"), ("c", "nearer c"), ("d", "own d")];
     assert_eq!(prompts(&all), BTreeMap::from(expected));
@@ -232,9 +218,9 @@ fn agents_come_from_the_project_before_the_user() {
 
 #[test]
 fn an_agent_that_cannot_be_used_hides_a_weaker_one() {
-    let (_root, base, places) = ground();
-    write(&base, "home/.claude/agents/a.md", &agent("a", "user a"));
-    write(&base, "work/.claude/agents/a.md", "---\nname: a\nmaxTurns: none\n---\nproject a");
+    let (root, places) = project();
+    root.write("home/.claude/agents/a.md", agent("a", "user a"));
+    root.write("work/.claude/agents/a.md", "---\nname: a\nmaxTurns: none\n---\nproject a");
     let all = load_agents(&places, &SettingsRequest::new().trust(true));
     let error = all.get("a").unwrap_err().to_string();
     assert!(error.contains("maxTurns") && error.contains("work/.claude/agents/a.md"), "{error}");
@@ -242,16 +228,16 @@ fn an_agent_that_cannot_be_used_hides_a_weaker_one() {
 
 #[test]
 fn a_folder_without_end_has_one() {
-    let (_root, base, places) = ground();
+    let (root, places) = project();
     for number in 0..MOST_AGENTS + 40 {
-        write(&base, &format!("work/.claude/agents/{number}.md"), &agent(&format!("a{number}"), "x"));
+        root.write(format!("work/.claude/agents/{number}.md"), agent(&format!("a{number}"), "x"));
     }
     let all = load_agents(&places, &SettingsRequest::new().trust(true));
     assert_eq!((all.agents.len(), all.notes.len()), (MOST_AGENTS, 32));
     let all = load_agents(&places, &SettingsRequest::new());
     assert_eq!((all.agents.len(), all.untrusted.len()), (0, MOST_AGENTS));
     let deep = format!("work/sub/.claude/agents{}/x.md", "/d".repeat(40));
-    write(&base, &deep, &agent("deep", "x"));
+    root.write(deep, agent("deep", "x"));
     assert!(load_agents(&places, &SettingsRequest::new().trust(true)).get("deep").is_err());
 }
 
@@ -259,14 +245,14 @@ fn a_folder_without_end_has_one() {
 #[cfg(unix)]
 fn links_are_not_followed() {
     use std::os::unix::fs::symlink;
-    let (_root, base, places) = ground();
-    write(&base, "secret/key.md", &agent("key", "secret"));
-    write(&base, "work/sub/.claude/agents/good.md", &agent("good", "good"));
-    symlink(base.join("secret/key.md"), base.join("work/sub/.claude/agents/key.md")).unwrap();
-    symlink(base.join("secret"), base.join("work/sub/.claude/agents/folder")).unwrap();
-    symlink(base.join("secret"), base.join("work/.claude")).unwrap();
-    std::fs::create_dir(base.join("work/sub/.windlass")).unwrap();
-    symlink(base.join("secret"), base.join("work/sub/.windlass/agents")).unwrap();
+    let (root, places) = project();
+    root.write("secret/key.md", agent("key", "secret"));
+    root.write("work/sub/.claude/agents/good.md", agent("good", "good"));
+    symlink(root.path("secret/key.md"), root.path("work/sub/.claude/agents/key.md")).unwrap();
+    symlink(root.path("secret"), root.path("work/sub/.claude/agents/folder")).unwrap();
+    symlink(root.path("secret"), root.path("work/.claude")).unwrap();
+    root.make("work/sub/.windlass");
+    symlink(root.path("secret"), root.path("work/sub/.windlass/agents")).unwrap();
     let all = load_agents(&places, &SettingsRequest::new().trust(true));
     assert_eq!(prompts(&all), BTreeMap::from([("good", "good")]));
     assert_eq!(all.notes.len(), 3, "{:?}", all.notes);

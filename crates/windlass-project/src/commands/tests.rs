@@ -1,4 +1,5 @@
 use super::*;
+use crate::testing::project;
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -89,21 +90,6 @@ proptest! {
     }
 }
 
-fn write(root: &Path, name: &str, text: &str) {
-    std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
-    std::fs::write(root.join(name), text).unwrap();
-}
-
-fn ground() -> (tempfile::TempDir, PathBuf, Places) {
-    let root = tempfile::tempdir().unwrap();
-    let base = root.path().canonicalize().unwrap();
-    std::fs::create_dir_all(base.join("work/.git")).unwrap();
-    std::fs::create_dir_all(base.join("work/sub")).unwrap();
-    let mut places = Places::new(base.join("work/sub"));
-    places.user = vec![base.join("home/.windlass"), base.join("home/.claude")];
-    (root, base, places)
-}
-
 fn named(commands: &Commands) -> Vec<(String, String)> {
     commands.commands.iter().map(|command| (command.name.clone(), command.description.clone())).collect()
 }
@@ -114,18 +100,18 @@ fn pairs(all: &[(&str, &str)]) -> Vec<(String, String)> {
 
 #[test]
 fn commands_come_from_user_and_project() {
-    let (_root, base, places) = ground();
-    write(&base, "home/.claude/commands/a.md", "user a");
-    write(&base, "home/.windlass/commands/b.md", "user b");
-    write(&base, "home/.claude/commands/b.md", "other b");
-    write(&base, "work/.claude/commands/a.md", "project a");
-    write(&base, "work/.claude/commands/c.md", "project c");
-    write(&base, "work/sub/.claude/commands/c.md", "nearer c");
-    write(&base, "work/sub/.windlass/commands/d.md", "own d");
-    write(&base, "work/sub/.claude/commands/d.md", "other d");
-    write(&base, "work/.claude/commands/front/end/e.md", "---\nallowed-tools: Bash\n---\nnested e");
-    write(&base, "work/.claude/commands/notes.txt", "no command");
-    write(&base, "work/.claude/commands/.hidden.md", "no command");
+    let (root, places) = project();
+    root.write("home/.claude/commands/a.md", "user a");
+    root.write("home/.windlass/commands/b.md", "user b");
+    root.write("home/.claude/commands/b.md", "other b");
+    root.write("work/.claude/commands/a.md", "project a");
+    root.write("work/.claude/commands/c.md", "project c");
+    root.write("work/sub/.claude/commands/c.md", "nearer c");
+    root.write("work/sub/.windlass/commands/d.md", "own d");
+    root.write("work/sub/.claude/commands/d.md", "other d");
+    root.write("work/.claude/commands/front/end/e.md", "---\nallowed-tools: Bash\n---\nnested e");
+    root.write("work/.claude/commands/notes.txt", "no command");
+    root.write("work/.claude/commands/.hidden.md", "no command");
     let all = load_commands(&places, SettingSources::default(), false);
     let expected = [("a", "user a"), ("b", "user b"), ("c", "nearer c"), ("d", "own d"), ("front:end:e", "nested e")];
     assert_eq!(named(&all), pairs(&expected));
@@ -142,14 +128,14 @@ fn commands_come_from_user_and_project() {
 
 #[test]
 fn what_cannot_be_used_is_left_out_and_named() {
-    let (_root, base, places) = ground();
+    let (root, places) = project();
     let folder = "work/sub/.claude/commands";
-    write(&base, &format!("{folder}/good.md"), "good");
-    write(&base, &format!("{folder}/empty.md"), " \n");
-    write(&base, &format!("{folder}/two words.md"), "x");
-    write(&base, &format!("{folder}/big.md"), &"x".repeat(300_000));
-    std::fs::write(base.join(folder).join("binary.md"), [0xff, 0xfe, 0x00]).unwrap();
-    std::fs::create_dir(base.join(folder).join("folder.md")).unwrap();
+    root.write(format!("{folder}/good.md"), "good");
+    root.write(format!("{folder}/empty.md"), " \n");
+    root.write(format!("{folder}/two words.md"), "x");
+    root.write(format!("{folder}/big.md"), "x".repeat(300_000));
+    root.write(format!("{folder}/binary.md"), [0xff, 0xfe, 0x00]);
+    root.make(format!("{folder}/folder.md"));
     let all = load_commands(&places, SettingSources::default(), false);
     assert_eq!(named(&all), pairs(&[("good", "good")]));
     assert_eq!(all.notes.len(), 4, "{:?}", all.notes);
@@ -159,19 +145,19 @@ fn what_cannot_be_used_is_left_out_and_named() {
 #[cfg(unix)]
 fn links_are_not_followed() {
     use std::os::unix::fs::symlink;
-    let (_root, base, places) = ground();
-    write(&base, "secret/key.md", "secret");
-    write(&base, "work/sub/.claude/commands/good.md", "good");
-    symlink(base.join("secret/key.md"), base.join("work/sub/.claude/commands/key.md")).unwrap();
-    symlink(base.join("secret"), base.join("work/sub/.claude/commands/folder")).unwrap();
-    std::fs::create_dir(base.join("work/sub/.windlass")).unwrap();
-    symlink(base.join("secret"), base.join("work/sub/.windlass/commands")).unwrap();
-    symlink(base.join("secret"), base.join("work/.claude")).unwrap();
+    let (root, places) = project();
+    root.write("secret/key.md", "secret");
+    root.write("work/sub/.claude/commands/good.md", "good");
+    symlink(root.path("secret/key.md"), root.path("work/sub/.claude/commands/key.md")).unwrap();
+    symlink(root.path("secret"), root.path("work/sub/.claude/commands/folder")).unwrap();
+    root.make("work/sub/.windlass");
+    symlink(root.path("secret"), root.path("work/sub/.windlass/commands")).unwrap();
+    symlink(root.path("secret"), root.path("work/.claude")).unwrap();
     let all = load_commands(&places, SettingSources::default(), true);
     assert_eq!(named(&all), pairs(&[("good", "good")]));
     assert_eq!(all.notes.len(), 3, "{:?}", all.notes);
     // The user's own folder may be a link.
-    std::fs::create_dir_all(base.join("home/.claude")).unwrap();
-    symlink(base.join("secret"), base.join("home/.claude/commands")).unwrap();
+    root.make("home/.claude");
+    symlink(root.path("secret"), root.path("home/.claude/commands")).unwrap();
     assert!(load_commands(&places, SettingSources::default(), false).get("key").is_some());
 }

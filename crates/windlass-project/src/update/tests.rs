@@ -1,4 +1,5 @@
 use super::*;
+use crate::testing::Folder;
 use crate::{Settings, SettingsRequest, load};
 use windlass_permission::parse_rule;
 use windlass_types::RuleValue;
@@ -66,19 +67,16 @@ fn every_kind_of_change() {
 }
 
 struct Ground {
-    root: tempfile::TempDir,
+    root: Folder,
     places: Places,
 }
 
 fn ground() -> Ground {
-    let root = tempfile::tempdir().unwrap();
-    let base = root.path().canonicalize().unwrap();
-    for name in ["work", "home"] {
-        std::fs::create_dir(base.join(name)).unwrap();
-    }
-    let mut places = Places::new(base.join("work"));
-    places.user = vec![base.join("home/.windlass"), base.join("home/.claude")];
-    places.records = vec![base.join("home/.windlass/windlass-trust.json")];
+    let root = Folder::new();
+    root.make("work");
+    root.make("home");
+    let mut places = root.places("work");
+    places.records = vec![root.path("home/.windlass/windlass-trust.json")];
     Ground { root, places }
 }
 
@@ -88,12 +86,11 @@ impl Ground {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.root.path().canonicalize().unwrap().join(name)
+        self.root.path(name)
     }
 
     fn write(&self, name: &str, text: &str) {
-        std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
-        std::fs::write(self.path(name), text).unwrap();
+        self.root.write(name, text);
     }
 
     fn allowed(&self) -> Vec<String> {
