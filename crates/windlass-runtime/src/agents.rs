@@ -110,8 +110,35 @@ pub(crate) struct Below {
     depth: u32,
     /// The inputs of the main agent, if this is another one.
     main: Option<mpsc::UnboundedSender<Input>>,
+    /// Those of the highest agent that waits for this one.
+    waiting: Option<mpsc::UnboundedSender<Input>>,
     /// How the session is kept, for agents that are to be kept beside it.
     kept: Option<Persistence>,
+}
+
+/// Who has to know of answers to questions of an agent below the main one. Nobody, for the main one.
+#[derive(Debug)]
+pub(crate) struct Concerned {
+    main: Option<mpsc::UnboundedSender<Input>>,
+    waiting: Option<mpsc::UnboundedSender<Input>>,
+}
+
+impl Concerned {
+    /// A question was answered. What is to be kept of the answer holds for the whole session, from which the agents
+    /// get it back. Whoever wants the run to stop means the one that the user began, and not a part of it.
+    pub(crate) fn hear(&self, answer: &PermissionAnswer) {
+        let (to, input) = match answer {
+            PermissionAnswer::Allow { updates, .. } if !updates.is_empty() => {
+                (&self.main, Input::UpdatePermissions(updates.clone()))
+            }
+            PermissionAnswer::Deny { interrupt: true, .. } => (&self.waiting, Input::Interrupt),
+            _ => return,
+        };
+        if let Some(to) = to {
+            // It fails when the session has ended.
+            let _ = to.send(input);
+        }
+    }
 }
 
 /// What a driver has that agents below it need.
@@ -123,31 +150,30 @@ pub(crate) struct Parent<'a> {
 }
 
 impl Below {
-    pub(crate) fn new(
-        depth: u32,
-        main: Option<mpsc::UnboundedSender<Input>>,
-        kept: Option<Persistence>,
-        all_places: Places,
-    ) -> Self {
+    /// What is below an agent, and the keeper of files of that agent.
+    pub(crate) fn new(nested: Nested, kept: Option<Persistence>) -> (Self, Option<Keeper>) {
+        let Nested { keeper, depth, main, waiting, places: all_places } = nested;
         let (ask, orders) = mpsc::unbounded_channel();
         let places = Places::new(MOST);
-        Self { orders, ask, alive: Vec::new(), epoch: 0, changes: 0, places, all_places, depth, main, kept }
+        let below = Self {
+            orders,
+            ask,
+            alive: Vec::new(),
+            epoch: 0,
+            changes: 0,
+            places,
+            all_places,
+            depth,
+            main,
+            waiting,
+            kept,
+        };
+        (below, keeper)
     }
 
-    /// What a question of this agent was answered with. What is to be kept of it holds for the whole session, from
-    /// which the agents get it back.
-    pub(crate) fn keep_updates(main: Option<&mpsc::UnboundedSender<Input>>, answer: &PermissionAnswer) {
-        if let (Some(main), PermissionAnswer::Allow { updates, .. }) = (main, answer)
-            && !updates.is_empty()
-        {
-            // It fails when the session has ended.
-            let _ = main.send(Input::UpdatePermissions(updates.clone()));
-        }
-    }
-
-    /// The inputs of the main agent, if this is another one.
-    pub(crate) fn main(&self) -> Option<mpsc::UnboundedSender<Input>> {
-        self.main.clone()
+    /// Who else has to know of answers to questions of this agent.
+    pub(crate) fn concerned(&self) -> Concerned {
+        Concerned { main: self.main.clone(), waiting: self.waiting.clone() }
     }
 
     pub(crate) async fn next(&mut self) -> Option<AgentOrder> {
@@ -290,7 +316,8 @@ impl Below {
         let keeper = keeper.zip(machine.prompt()).map(|(keeper, prompt)| keeper.of_agent(prompt.clone()));
         let main = self.main.clone().unwrap_or_else(|| (*results).clone());
         let (depth, places) = (self.depth.saturating_add(1), self.all_places.clone());
-        let nested = Nested { keeper, depth, main: Some(main), places };
+        let waiting = spec.task.is_none().then(|| self.waiting.clone().unwrap_or_else(|| (*results).clone()));
+        let nested = Nested { keeper, depth, main: Some(main), waiting, places };
         Ok(Parts { config: session, nested, place, changes: self.changes })
     }
 

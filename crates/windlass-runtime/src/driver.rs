@@ -97,10 +97,11 @@ impl Driver {
         if let Some(todos) = machine.state().todos() {
             state.get::<Resumed>().set_todos(todos.clone());
         }
+        let (below, keeper) = Below::new(nested, kept);
         Self {
             machine,
-            keeper: nested.keeper,
-            below: Below::new(nested.depth, nested.main, kept, nested.places),
+            keeper,
+            below,
             rewinding: None,
             ports,
             orders,
@@ -421,11 +422,11 @@ impl Driver {
     fn ask(&mut self, id: EffectId, request: PermissionRequest, cwd: PathBuf) {
         let (host, hooks) = (self.ports.can_use_tool.clone(), self.ports.hooks.clone());
         let cx = self.hook_context(cwd);
-        let (results, main) = (self.results.clone(), self.below.main());
+        let (results, concerned) = (self.results.clone(), self.below.concerned());
         self.tasks.start(id, async move {
             let tell = |outcome| answer(&results, Input::AskedHooks(id, Box::new(outcome)));
             let said = question::ask(host, hooks, cx, request, tell).await;
-            Below::keep_updates(main.as_ref(), &said);
+            concerned.hear(&said);
             answer(&results, Input::Answered(id, said));
         });
     }
@@ -463,7 +464,7 @@ impl Driver {
         let word = LatestWord::default();
         self.progress.insert(id, Arc::clone(&word));
         let speaking = self.speaking.clone();
-        let background = self.background_of(id, run_call);
+        let background = self.ports.background.then(|| self.background_of(id, run_call));
         let (cwd, call_id) = (run_call.facts.cwd.clone(), run_call.call.id.clone());
         let agents = self.below.of_call(call_id, cwd, &self.ports, &self.queue, &self.results);
         let cx = ToolCx::new(ToolCxParts {
@@ -480,7 +481,7 @@ impl Driver {
             env: Arc::clone(&self.ports.env),
             artifacts: self.ports.artifacts.clone(),
             state: Arc::clone(&self.state),
-            background: Some(background),
+            background,
             agents: Some(agents),
             progress: Arc::new(move |message| {
                 let before = word.lock().unwrap_or_else(PoisonError::into_inner).replace(message);

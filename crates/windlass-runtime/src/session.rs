@@ -118,7 +118,8 @@ impl Session {
     /// go on at the point that was given. Then nothing was written.
     pub async fn open(config: SessionConfig) -> Result<Self, OpenError> {
         let keeper = config.ports.checkpoints.clone().map(Keeper::new);
-        Self::open_nested(config, Nested { keeper, depth: 0, main: None, places: Places::of_all() }).await
+        Self::open_nested(config, Nested { keeper, depth: 0, main: None, waiting: None, places: Places::of_all() })
+            .await
     }
 
     /// Opens the session of an agent, the main one or one below it.
@@ -173,6 +174,8 @@ pub(crate) struct Nested {
     pub(crate) depth: u32,
     /// The inputs of the main agent, if this is another one.
     pub(crate) main: Option<mpsc::UnboundedSender<windlass_core::Input>>,
+    /// Those of the highest agent that waits for this one: nobody does for one in the background.
+    pub(crate) waiting: Option<mpsc::UnboundedSender<windlass_core::Input>>,
     /// The places of all agents below the main one.
     pub(crate) places: Places,
 }

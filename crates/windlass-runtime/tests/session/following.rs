@@ -11,8 +11,12 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use windlass_hook::{Hook, HookError, Interest, PreToolUse, PreToolUseAction};
 use windlass_model::{ScriptedModel, ScriptedTurn};
+use windlass_permission::can_use_tool_fn;
 use windlass_tool::{AgentSpec, DynTool, TaskOutcome, TaskSpec, ToolCx, ToolSet, tool_fn};
-use windlass_types::{Access, Event, EventKind, HookEventName, ModelInfo, NanoUsd, TaskId, TaskKind, TaskStatus};
+use windlass_types::{
+    Access, Event, EventKind, HookEventName, ModelInfo, NanoUsd, Outcome, PermissionAnswer, TaskId, TaskKind,
+    TaskStatus,
+};
 
 /// Denies all calls, once it listens.
 #[derive(Clone, Default)]
@@ -287,5 +291,33 @@ async fn no_model_is_chosen_that_the_budget_does_not_hold_for() {
         open.say("go");
         let told = results(&until_main_ends(&mut open).await);
         assert_eq!(told[0].1.contains("its price is not known"), refused, "{input}: {told:?}");
+    }
+}
+
+/// Whoever denies a call of an agent and wants to stop means what the user began, however deep the agent is.
+#[tokio::test]
+async fn a_deny_that_stops_ends_the_run_that_waits_for_the_agent() {
+    for (tool, depth, stops) in [(agent(), 1, true), (agent(), 2, true), (background_agent(), 1, false)] {
+        let host =
+            can_use_tool_fn(|_| async { PermissionAnswer::Deny { message: "Stop it.".to_owned(), interrupt: true } });
+        let model = model(move |request, _| {
+            let level = told(request).strip_prefix("level ").map_or(0, |level| level.parse().unwrap());
+            match request.messages.len() {
+                1 if level < depth => {
+                    let input = json!({"prompt": format!("level {}", level + 1)});
+                    ScriptedTurn::new().tool_use_with_id(format!("t{level}"), "agent", input)
+                }
+                1 => ScriptedTurn::new().tool_use("risky", json!({})),
+                _ => ScriptedTurn::new().text("Done."),
+            }
+        });
+        let risky = tool_fn("risky", "Needs an answer.", |_: In, _| async { Ok("done") });
+        let mut world = world(model, [tool, Arc::new(risky) as Arc<dyn DynTool>]);
+        world.host = Some(Arc::new(host));
+        let mut open = world.open().await;
+        open.say("go");
+        let events = until_main_ends(&mut open).await;
+        let Some(EventKind::RunFinished(result)) = events.last().map(|event| &event.kind) else { panic!() };
+        assert_eq!(matches!(result.outcome, Outcome::Interrupted { .. }), stops, "{depth}: {result:?}");
     }
 }
