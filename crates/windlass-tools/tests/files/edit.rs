@@ -1,8 +1,11 @@
-use futures::future::join_all;
+use futures::future::{join, join_all};
 use serde_json::json;
+use windlass_testkit::Gate;
+use windlass_testkit::fault::FileOperation;
+use windlass_tool::WorkspaceErrorKind;
 use windlass_tools::ReadLedger;
 
-use crate::fake::{Session, structured};
+use crate::session::{Session, structured};
 
 #[tokio::test]
 async fn an_edit_answers_with_place_data_and_diff() {
@@ -86,7 +89,15 @@ async fn parallel_edits_of_one_file_all_land() {
         let session = &session;
         async move { session.edit(path, &format!("<{n}>"), &format!("[{n}]")).await }
     });
-    for result in join_all(edits).await {
+    // The first one waits with its write until all have begun.
+    let gate = Gate::new();
+    session.disk.wait_at(FileOperation::Write, 1, &gate);
+    let (results, ()) = join(join_all(edits), async {
+        gate.wait_arrived(1).await;
+        gate.open();
+    })
+    .await;
+    for result in results {
         result.unwrap();
     }
     let expected = text.replace('<', "[").replace('>', "]");
@@ -120,9 +131,9 @@ async fn a_failed_write_changes_nothing() {
     let session = Session::new();
     session.put("/w/a.txt", "one\n");
     session.read("/w/a.txt").await;
-    session.files.room.store(10, std::sync::atomic::Ordering::Relaxed);
+    session.disk.fail(FileOperation::Write, 1, WorkspaceErrorKind::NoSpace);
     let error = session.edit("/w/a.txt", "one", "much too long for this disk").await.unwrap_err();
-    assert!(error.contains("disk is full") && error.contains("unchanged"), "{error}");
+    assert!(error.contains("NoSpace") && error.contains("unchanged"), "{error}");
     assert_eq!(session.get("/w/a.txt").unwrap(), b"one\n");
     session.edit("/w/a.txt", "one", "1").await.unwrap();
 }
@@ -132,8 +143,7 @@ async fn a_cancelled_edit_changes_nothing() {
     let session = Session::new();
     session.put("/w/a.txt", "one\n");
     session.read("/w/a.txt").await;
-    session.cancel_at_read(0);
-    let error = session.edit("/w/a.txt", "one", "two").await.unwrap_err();
+    let error = session.cancelled_at_read(1, session.edit("/w/a.txt", "one", "two")).await.unwrap_err();
     assert!(error.contains("stopped"), "{error}");
     assert_eq!(session.get("/w/a.txt").unwrap(), b"one\n");
 }

@@ -1,15 +1,14 @@
 //! The same tools on a real disk.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use serde_json::json;
 use windlass_tools::LocalWorkspace;
 
-use crate::fake::Session;
+use crate::session::Session;
 
 fn session(dir: &Path) -> Session {
-    Session::over(Arc::new(LocalWorkspace::new()), Arc::default(), dir)
+    Session::over(LocalWorkspace::new(), dir)
 }
 
 #[tokio::test]

@@ -9,8 +9,8 @@
 )]
 
 mod edit;
-mod fake;
 mod local;
 mod read;
+mod session;
 mod todo;
 mod write;

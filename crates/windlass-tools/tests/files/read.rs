@@ -1,7 +1,7 @@
 use serde_json::json;
 use windlass_types::{ContentBlock, DocumentSource, ImageSource, ToolResultContent};
 
-use crate::fake::{Session, structured};
+use crate::session::{Session, structured};
 
 fn png(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1A\n\0\0\0\x0DIHDR".to_vec();
@@ -30,7 +30,7 @@ async fn short_reads_give_the_same_page() {
     let session = Session::new();
     session.put("/w/a.txt", "äöü\n".repeat(3000));
     let whole = session.read("/w/a.txt").await;
-    session.files.read_size.store(7, std::sync::atomic::Ordering::Relaxed);
+    session.disk.set_read_size(7);
     assert_eq!(session.read("/w/a.txt").await, whole);
     assert!(whole.contains("2000\täöü\n\n[PARTIAL: lines 1-2000 of 3001"));
 }
@@ -64,7 +64,7 @@ async fn what_is_no_readable_text_is_refused_by_name() {
     for (path, expected) in [
         ("/w/prog", "ELF program"),
         ("/w/dir", "is a directory. List its files with Glob"),
-        ("/dev/zero", "is a device. Only regular files"),
+        ("/dev/zero", "is not a regular file. Only regular files"),
         ("/w/cut.png", "cut off or damaged"),
         ("/w/wide.png", "9000×10 pixels"),
         ("/w/big.png", "at most 3932160 can be shown"),
@@ -137,17 +137,21 @@ async fn nothing_is_told_about_files_outside() {
     let session = Session::new();
     session.put("/x/secret.yaml", "a: 1\n");
     session.link("/w/config.yaml", "/x/secret.yaml");
-    for path in ["/x/secret.yml", "/w/config.yml"] {
+    session.link("/w/out", "/x");
+    for path in ["/x/secret.yml", "/w/out/secret.yml"] {
         let error = session.call("Read", json!({ "file_path": path })).await.unwrap_err();
         assert!(error.contains("does not exist") && !error.contains("mean"), "{error}");
     }
+    // The name of a link is one of the workspace; where it leads is not told.
+    let error = session.call("Read", json!({ "file_path": "/w/config.yml" })).await.unwrap_err();
+    assert_eq!(error, "/w/config.yml does not exist. Did you mean /w/config.yaml?");
 }
 
 #[tokio::test]
 async fn a_read_stops_when_it_is_cancelled() {
     let session = Session::new();
     session.put("/w/a.txt", "line\n".repeat(2_000_000));
-    session.cancel_at_read(3);
-    let error = session.call("Read", json!({ "file_path": "/w/a.txt" })).await.unwrap_err();
+    let reading = session.call("Read", json!({ "file_path": "/w/a.txt" }));
+    let error = session.cancelled_at_read(4, reading).await.unwrap_err();
     assert!(error.contains("stopped"), "{error}");
 }

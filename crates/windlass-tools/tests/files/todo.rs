@@ -2,7 +2,7 @@ use serde_json::json;
 use windlass_tools::TodoList;
 use windlass_types::ContextChange;
 
-use crate::fake::{Session, structured};
+use crate::session::{Session, structured};
 
 #[tokio::test]
 async fn a_list_replaces_the_one_before() {

@@ -1,6 +1,8 @@
 use serde_json::json;
+use windlass_testkit::fault::FileOperation;
+use windlass_tool::WorkspaceErrorKind;
 
-use crate::fake::{Session, structured};
+use crate::session::{Session, structured};
 
 #[tokio::test]
 async fn a_new_file_is_created() {
@@ -65,9 +67,9 @@ async fn a_full_disk_leaves_the_old_content() {
     let session = Session::new();
     session.put("/w/a.txt", "old\n");
     session.read("/w/a.txt").await;
-    session.files.room.store(5, std::sync::atomic::Ordering::Relaxed);
+    session.disk.fail_from(FileOperation::Write, 1, WorkspaceErrorKind::NoSpace);
     let error = session.write("/w/a.txt", "too long").await.unwrap_err();
-    assert!(error.contains("disk is full"), "{error}");
+    assert!(error.contains("NoSpace"), "{error}");
     assert_eq!(session.get("/w/a.txt").unwrap(), b"old\n");
     assert!(session.write("/w/b.txt", "too long").await.is_err());
     assert_eq!(session.get("/w/b.txt"), None);
