@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use windlass_tool::{Cancel, Clock, Ids, Permit, ProcessCommand, Tool, ToolCx, ToolCxParts, ToolError, ToolOutput};
+use windlass_testkit::ToolBench;
+use windlass_tool::{Ids, ProcessCommand, Tool, ToolCx, ToolCxParts, ToolError, ToolOutput};
 use windlass_tools::{Bash, LocalProcess, LocalWorkspace};
-use windlass_types::{CallDigest, ContextChange, JsonText, SessionId, Timestamp, ToolResultContent, ToolUseId};
+use windlass_types::{ContextChange, JsonText, ToolResultContent};
 
 /// A word that no other test and no other run uses.
 pub(crate) fn unique() -> String {
@@ -76,24 +77,15 @@ impl Session {
         let tag = unique();
         let progress = Arc::new(Mutex::new(Vec::new()));
         let told = Arc::clone(&progress);
-        let parts = ToolCxParts {
-            session_id: SessionId::new("session"),
-            tool_use_id: ToolUseId::new("toolu_1"),
-            cancel: Cancel::new(),
-            permit: Permit::new(CallDigest::new("digest")),
-            workspace: Arc::new(LocalWorkspace::new()),
-            process: Arc::new(LocalProcess::new(tag.clone())),
-            clock: Arc::new(Stopped),
-            ids: Arc::new(Counter::default()),
-            cwd: root.clone(),
-            directories: Arc::from([root]),
-            env: Arc::from([("PATH".into(), "/usr/bin:/bin".into())]),
-            artifacts: Some(folder.path().join("artifacts")),
-            state: Arc::default(),
-            background: None,
-            agents: None,
-            progress: Arc::new(move |text| told.lock().unwrap().push(text)),
-        };
+        let bench = ToolBench::new(Bash::new())
+            .workspace(LocalWorkspace::new())
+            .process(LocalProcess::new(tag.clone()))
+            .ids(Counter::default())
+            .root(root)
+            .env("PATH", "/usr/bin:/bin")
+            .artifacts(folder.path().join("artifacts"))
+            .with(|parts| parts.progress = Arc::new(move |text| told.lock().unwrap().push(text)));
+        let parts = bench.parts();
         Self { parts, tag, folder, progress }
     }
 
@@ -132,15 +124,6 @@ pub(crate) fn text(output: &ToolOutput) -> &str {
 
 pub(crate) fn structured(output: &ToolOutput) -> serde_json::Value {
     output.structured.as_ref().unwrap().to().unwrap()
-}
-
-#[derive(Debug)]
-struct Stopped;
-
-impl Clock for Stopped {
-    fn now(&self) -> Timestamp {
-        Timestamp::from_millis(0)
-    }
 }
 
 #[derive(Debug, Default)]
