@@ -1,13 +1,16 @@
 //! What an understood command does, and to which paths.
 
+mod archive;
 mod awk;
 mod edits;
 mod find;
 mod git;
 mod options;
+mod ps;
 mod sed;
 mod special;
 mod table;
+mod xargs;
 
 use crate::{RedirectKind, SimpleCommand, Word, scan::base_name};
 
@@ -142,21 +145,27 @@ fn program(words: &[Word]) -> Findings {
         "git" => git::classify(args),
         "jq" => special::jq(args),
         "printf" => special::printf(args),
+        "iconv" => special::iconv(args),
         "nice" | "timeout" => program_behind(words),
-        "ps" => special::ps(args),
+        "ps" => ps::classify(args),
+        "seq" => special::seq(table::find("seq")?, args),
         "sed" => sed::classify(args),
         "test" => special::test(args),
         "[" => special::bracket(args),
         "strings" | "size" => special::binary(table::find(program_name(program)?)?, args),
+        "tar" => archive::tar(args),
         "time" => program_behind_time(args),
+        name @ ("umask" | "ulimit") => special::limits(name, args),
+        name @ ("unzip" | "zipinfo") => archive::unzip(name, args),
+        "xargs" => xargs::classify(args),
         "tree" => special::tree(table::find("tree")?, args),
         "who" => special::who(args),
         "xxd" => special::xxd(args),
         name @ ("mkdir" | "touch" | "rm" | "rmdir" | "mv" | "cp") => edits::classify(name, args),
-        name => {
-            let spec = table::find(name)?;
-            options::read_only(spec, args)
-        }
+        name => match table::find(name) {
+            Some(spec) => options::read_only(spec, args),
+            None => archive::unpack(name, args),
+        },
     }
 }
 

@@ -57,6 +57,10 @@ const WITH_VALUE: &[&str] = &[
     "-mmin",
     "-mtime",
     "-name",
+    "-newerBt",
+    "-newerat",
+    "-newerct",
+    "-newermt",
     "-path",
     "-perm",
     "-printf",
@@ -70,12 +74,12 @@ const WITH_VALUE: &[&str] = &[
     "-wholename",
 ];
 
-const WITH_FILE: &[&str] = &["-anewer", "-cnewer", "-newer", "-samefile"];
+const WITH_FILE: &[&str] = &["-anewer", "-cnewer", "-newer", "-newermm", "-samefile"];
 
 pub(super) fn classify(args: &[Word]) -> Findings {
     let mut args = args.iter().peekable();
     // `-L` and `-H` follow links.
-    while args.next_if(|w| w.text() == "-P").is_some() {}
+    while args.next_if(|w| matches!(w.text(), "-P" | "-O0" | "-O1" | "-O2" | "-O3")).is_some() {}
     let mut reads = Vec::new();
     let is_start = |word: &&Word| match word.as_literal() {
         Some(text) => !text.starts_with('-') && !matches!(text, "!" | "(" | ")" | ","),

@@ -14,36 +14,58 @@ const ANY: Operands = Operands::Files(usize::MAX);
 /// Options of `log`, `show`, `diff` and their kin. Left out: `--output` (writes), `--ext-diff`, `--textconv`,
 /// `--show-signature` (run programs), `--no-index` (reads outside).
 const HISTORY_LONG: &[&str] = &[
-    "count",
-    "abbrev-commit",
     "abbrev?",
+    "abbrev-commit",
     "after=",
     "all",
+    "all-match",
+    "ancestry-path?",
+    "anchored=",
     "author=",
+    "author-date-order",
+    "base",
+    "basic-regexp",
     "before=",
+    "binary",
+    "boundary",
     "branches?",
+    "break-rewrites?",
     "cached",
     "cc",
     "check",
     "cherry",
+    "cherry-mark",
     "cherry-pick",
-    "color-words?",
+    "children",
+    "clear-decorations",
     "color?",
+    "color-moved?",
+    "color-moved-ws=",
+    "color-words?",
     "combined-all-paths",
     "committer=",
     "compact-summary",
+    "count",
     "cumulative",
-    "date-order",
     "date=",
-    "decorate-refs=",
+    "date-order",
     "decorate?",
+    "decorate-refs=",
+    "decorate-refs-exclude=",
+    "default-prefix",
+    "dense",
     "diff-algorithm=",
     "diff-filter=",
+    "diff-merges=",
     "dirstat?",
+    "dst-prefix=",
+    "encoding=",
     "exclude=",
     "exit-code",
+    "expand-tabs?",
     "extended-regexp",
     "find-copies?",
+    "find-copies-harder",
     "find-renames?",
     "first-parent",
     "fixed-strings",
@@ -52,40 +74,68 @@ const HISTORY_LONG: &[&str] = &[
     "full-history",
     "full-index",
     "function-context",
+    "glob=",
     "graph",
     "grep=",
     "histogram",
     "ignore-all-space",
     "ignore-blank-lines",
+    "ignore-cr-at-eol",
+    "ignore-matching-lines=",
     "ignore-space-at-eol",
     "ignore-space-change",
     "ignore-submodules?",
+    "indent-heuristic",
     "inter-hunk-context=",
     "invert-grep",
+    "irreversible-delete",
+    "left-only",
     "left-right",
+    "line-prefix=",
+    "log-size",
+    "mailmap",
+    "max-age=",
     "max-count=",
     "max-parents=",
     "merge-base",
     "merges",
+    "min-age=",
     "min-parents=",
     "minimal",
     "name-only",
     "name-status",
+    "no-abbrev",
     "no-abbrev-commit",
     "no-color",
+    "no-color-moved",
     "no-commit-id",
     "no-decorate",
+    "no-diff-merges",
+    "no-expand-tabs",
     "no-ext-diff",
+    "no-indent-heuristic",
+    "no-mailmap",
+    "no-max-parents",
     "no-merges",
+    "no-min-parents",
     "no-notes",
     "no-patch",
     "no-prefix",
+    "no-relative",
+    "no-rename-empty",
     "no-renames",
     "no-textconv",
+    "no-use-mailmap",
+    "no-walk?",
     "not",
     "notes?",
     "numstat",
+    "objects",
     "oneline",
+    "ours",
+    "output-indicator-context=",
+    "output-indicator-new=",
+    "output-indicator-old=",
     "parents",
     "patch",
     "patch-with-stat",
@@ -96,30 +146,48 @@ const HISTORY_LONG: &[&str] = &[
     "pretty?",
     "quiet",
     "raw",
+    "reflog",
     "regexp-ignore-case",
     "relative?",
+    "relative-date",
     "remotes?",
+    "remove-empty",
     "reverse",
+    "right-only",
     "shortstat",
+    "show-linear-break?",
+    "show-notes?",
+    "show-pulls",
     "simplify-by-decoration",
+    "simplify-merges",
     "since=",
     "skip=",
     "source",
-    "stat?",
+    "sparse",
+    "src-prefix=",
     "staged",
+    "stat?",
+    "stat-count=",
+    "stat-graph-width=",
+    "stat-name-width=",
+    "stat-width=",
     "summary",
     "tags?",
     "text",
+    "theirs",
+    "timestamp",
     "topo-order",
     "unified=",
     "until=",
+    "use-mailmap",
     "walk-reflogs",
-    "word-diff-regex=",
     "word-diff?",
+    "word-diff-regex=",
+    "ws-error-highlight=",
 ];
 
 const fn history(name: &'static str) -> Spec {
-    Spec::new(name, "pusDwbamctzgiEFPrRsWqM1234567890", "nLSGU", ANY).long(HISTORY_LONG).number()
+    Spec::new(name, "pusDwbamctzgiEFPrRsWqMCB1234567890", "nLSGUI", ANY).long(HISTORY_LONG).number()
 }
 
 const BLAME_LONG: &[&str] = &[
@@ -127,6 +195,7 @@ const BLAME_LONG: &[&str] = &[
     "color-by-age",
     "color-lines",
     "date=",
+    "ignore-rev=",
     "incremental",
     "line-porcelain",
     "porcelain",
@@ -183,6 +252,7 @@ const REV_PARSE_LONG: &[&str] = &[
     "branches?",
     "git-common-dir",
     "git-dir",
+    "git-path=",
     "is-bare-repository",
     "is-inside-git-dir",
     "is-inside-work-tree",
@@ -191,7 +261,9 @@ const REV_PARSE_LONG: &[&str] = &[
     "remotes?",
     "short?",
     "show-cdup",
+    "show-object-format?",
     "show-prefix",
+    "show-superproject-working-tree",
     "show-toplevel",
     "symbolic",
     "symbolic-full-name",
@@ -202,6 +274,7 @@ const REV_PARSE_LONG: &[&str] = &[
 const REF_LONG: &[&str] = &[
     "abbrev=",
     "all",
+    "branches",
     "color?",
     "column?",
     "contains?",
@@ -217,6 +290,7 @@ const REF_LONG: &[&str] = &[
     "no-column",
     "no-contains?",
     "no-merged?",
+    "omit-empty",
     "points-at=",
     "quiet",
     "remotes",
@@ -230,6 +304,7 @@ const REF_LONG: &[&str] = &[
 const LS_LONG: &[&str] = &[
     "abbrev?",
     "cached",
+    "deduplicate",
     "deleted",
     "directory",
     "eol",
@@ -272,9 +347,11 @@ const STATUS_LONG: &[&str] = &[
 ];
 
 const SUBCOMMANDS: &[Spec] = &[
+    Spec::new("annotate", "bcefklnpstw", "CLM", ANY).long(BLAME_LONG),
     Spec::new("blame", "bcefklnpstw", "CLM", ANY).long(BLAME_LONG),
     Spec::new("branch", "arvlqi", "", ANY).long(REF_LONG),
     Spec::new("cat-file", "pste", "", ANY),
+    Spec::new("check-attr", "az", "", ANY).long(&["all", "cached"]),
     Spec::new("check-ignore", "qvnz", "", ANY).long(&["no-index", "non-matching", "quiet", "verbose"]),
     Spec::new("cherry", "v", "", ANY).long(&["abbrev?"]),
     Spec::new("count-objects", "vH", "", Operands::Files(0)).long(&["human-readable", "verbose"]),
@@ -294,14 +371,17 @@ const SUBCOMMANDS: &[Spec] = &[
         "tags",
     ]),
     history("diff"),
+    history("diff-files"),
+    history("diff-index"),
     history("diff-tree"),
     Spec::new("for-each-ref", "", "", ANY).long(REF_LONG),
-    Spec::new("grep", "aivwhHEGPFnlLzcopWq", "ABCem", ANY).long(GREP_LONG).number(),
+    Spec::new("grep", "aivwhHIEGPFnlLzcopWq", "ABCem", ANY).long(GREP_LONG).number(),
     history("log"),
     Spec::new("ls-files", "cdmoiuksztv", "x", ANY).long(LS_LONG),
     Spec::new("ls-tree", "drtlz", "", ANY).long(LS_LONG),
     Spec::new("merge-base", "a", "", ANY).long(&["all", "fork-point", "independent", "is-ancestor", "octopus"]),
     Spec::new("name-rev", "", "", ANY).long(&["all", "always", "name-only", "tags"]),
+    history("range-diff"),
     Spec::new("rev-list", "nr1234567890", "n", ANY).long(HISTORY_LONG).number(),
     Spec::new("rev-parse", "q", "", ANY).long(REV_PARSE_LONG),
     Spec::new("shortlog", "nsec", "w", ANY).long(&[
@@ -319,9 +399,9 @@ const SUBCOMMANDS: &[Spec] = &[
     Spec::new("show-branch", "ar", "", ANY).long(&["all", "remotes", "current", "list"]),
     Spec::new("show-ref", "dhqs", "", ANY).long(REF_LONG),
     Spec::new("status", "sbvzunoalrm", "", ANY).long(STATUS_LONG),
-    Spec::new("tag", "li", "", ANY).long(REF_LONG),
+    Spec::new("tag", "lin1234567890", "", ANY).long(REF_LONG),
     history("whatchanged"),
-    Spec::new("version", "", "", Operands::Files(0)),
+    Spec::new("version", "", "", Operands::Files(0)).long(&["build-options"]),
 ];
 
 pub(super) fn classify(args: &[Word]) -> Findings {
@@ -340,9 +420,14 @@ pub(super) fn classify(args: &[Word]) -> Findings {
         "remote" => remote(args),
         "worktree" => listing(args),
         "config" => config(args),
-        "symbolic-ref" => match args {
-            [name] if name.as_literal()? == "HEAD" => Some(Classification::new(Effect::Git)),
-            [short, name] if short.as_literal()? == "--short" && name.as_literal()? == "HEAD" => {
+        "symbolic-ref" => symbolic_ref(args),
+        "notes" => notes(args),
+        "sparse-checkout" => match args {
+            [list] if list.as_literal()? == "list" => Some(Classification::new(Effect::Git)),
+            _ => None,
+        },
+        "var" => match args {
+            [name] if matches!(name.as_literal()?, "GIT_AUTHOR_IDENT" | "GIT_COMMITTER_IDENT") => {
                 Some(Classification::new(Effect::Git))
             }
             _ => None,
@@ -355,7 +440,14 @@ pub(super) fn classify(args: &[Word]) -> Findings {
 }
 
 fn with_spec(spec: &Spec, args: &[Word]) -> Findings {
-    let parsed = parse(spec, args)?;
+    // `-M90%`: how much has to be the same. Behind `--` it is a path, and then not the name of a program either.
+    let likeness = |word: &&Word| {
+        let number = word.as_literal().and_then(|t| t.strip_prefix("-M").or_else(|| t.strip_prefix("-C")));
+        let number = number.and_then(|n| n.strip_suffix('%'));
+        number.is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit())) && spec.flags.contains('M')
+    };
+    let args: Vec<Word> = args.iter().filter(|word| !likeness(word)).cloned().collect();
+    let parsed = parse(spec, &args)?;
     for (name, value) in &parsed.options {
         let value = value.as_deref().unwrap_or_default();
         let checks = ["%G", "%+G", "%-G", "% G", "signature"].iter().any(|placeholder| value.contains(placeholder));
@@ -405,6 +497,26 @@ fn operand_paths(operand: &Word) -> Option<Vec<PathOperand>> {
     Some(paths)
 }
 
+/// With one name, which is read. A second one is written.
+fn symbolic_ref(args: &[Word]) -> Findings {
+    let words: Option<Vec<&str>> = args.iter().map(Word::as_literal).collect();
+    let mut words = words?;
+    words.retain(|word| !matches!(*word, "--short" | "--quiet" | "-q" | "--no-recurse"));
+    match words.as_slice() {
+        [name] if *name == "HEAD" || name.starts_with("refs/") => Some(Classification::new(Effect::Git)),
+        _ => None,
+    }
+}
+
+fn notes(args: &[Word]) -> Findings {
+    let words: Option<Vec<&str>> = args.iter().map(Word::as_literal).collect();
+    match words?.as_slice() {
+        [] | ["list" | "show"] => Some(Classification::new(Effect::Git)),
+        ["list" | "show", object] if !object.starts_with('-') => Some(Classification::new(Effect::Git)),
+        _ => None,
+    }
+}
+
 fn stash(args: &[Word]) -> Findings {
     let (verb, rest) = args.split_first()?;
     match verb.as_literal()? {
@@ -419,6 +531,7 @@ fn reflog(args: &[Word]) -> Findings {
         None => Some(Classification::new(Effect::Git)),
         Some((verb, rest)) => match verb.as_literal()? {
             "show" => with_spec(&history("reflog"), rest),
+            "list" if rest.is_empty() => Some(Classification::new(Effect::Git)),
             "expire" | "delete" | "drop" | "exists" | "list" | "write" => None,
             _ => with_spec(&history("reflog"), args),
         },
@@ -430,7 +543,9 @@ fn remote(args: &[Word]) -> Findings {
     let words: Option<Vec<&str>> = args.iter().map(Word::as_literal).collect();
     match words?.as_slice() {
         [] | ["-v" | "--verbose"] => Some(Classification::new(Effect::Git)),
-        ["get-url", name] if !name.starts_with('-') => Some(Classification::new(Effect::Git)),
+        ["get-url", name] | ["get-url", "--all" | "--push", name] if !name.starts_with('-') => {
+            Some(Classification::new(Effect::Git))
+        }
         _ => None,
     }
 }
@@ -446,8 +561,12 @@ fn listing(args: &[Word]) -> Findings {
 /// One key that holds no secret.
 fn config(args: &[Word]) -> Findings {
     let words: Option<Vec<&str>> = args.iter().map(Word::as_literal).collect();
-    let key = match words?.as_slice() {
-        ["--get" | "get", key] => (*key).to_owned(),
+    let words = words?;
+    let words = words.as_slice();
+    let scoped = matches!(words.first(), Some(&("--global" | "--local" | "--system" | "--worktree")));
+    let words = if scoped { words.get(1..)? } else { words };
+    let key = match words {
+        ["--get" | "--get-all" | "get", key] => (*key).to_owned(),
         // With a value it would be set.
         [key] if key.contains('.') && !key.starts_with('-') => (*key).to_owned(),
         _ => return None,
@@ -462,5 +581,8 @@ fn config(args: &[Word]) -> Findings {
         "core.ignorecase",
     ];
     let lower = key.to_ascii_lowercase();
-    (public.contains(&lower.as_str()) || lower.starts_with("branch.")).then(|| Classification::new(Effect::Git))
+    // What `remote -v` tells too.
+    let remote = lower.starts_with("remote.") && [".url", ".pushurl", ".fetch"].iter().any(|k| lower.ends_with(k));
+    (public.contains(&lower.as_str()) || lower.starts_with("branch.") || remote)
+        .then(|| Classification::new(Effect::Git))
 }

@@ -1,7 +1,7 @@
 //! Options and operands of read-only programs against their table entries.
 
 use super::{Classification, Findings, PathOperand};
-use crate::Word;
+use crate::{Word, word::Piece};
 
 /// What a program may be given without changing anything.
 pub(super) struct Spec {
@@ -23,6 +23,8 @@ pub(super) struct Spec {
     /// Whether every option of the program is harmless, also those not listed: then a file name pattern may
     /// expand to one.
     pub(super) harmless: bool,
+    /// Whether no harmful option of it can end in a suffix such as `.log`: then `*.log` is no option either.
+    pub(super) suffixed: bool,
 }
 
 /// What the operands are.
@@ -42,7 +44,18 @@ pub(super) enum Operands {
 
 impl Spec {
     pub(super) const fn new(name: &'static str, flags: &'static str, valued: &'static str, operands: Operands) -> Self {
-        Self { name, flags, valued, files: "", long: &[], operands, recursive: &[], number: false, harmless: false }
+        Self {
+            name,
+            flags,
+            valued,
+            files: "",
+            long: &[],
+            operands,
+            recursive: &[],
+            number: false,
+            harmless: false,
+            suffixed: false,
+        }
     }
 
     pub(super) const fn long(self, long: &'static [&'static str]) -> Self {
@@ -63,6 +76,10 @@ impl Spec {
 
     pub(super) const fn harmless(self) -> Self {
         Self { harmless: true, ..self }
+    }
+
+    pub(super) const fn suffixed(self) -> Self {
+        Self { suffixed: true, ..self }
     }
 }
 
@@ -93,7 +110,8 @@ pub(super) fn parse<'w>(spec: &Spec, args: &'w [Word]) -> Option<Parsed<'w>> {
             if !options_end && spec.harmless && is_valued_option(spec, word) {
                 continue;
             }
-            if !(options_end || word.cannot_be_option() || (spec.harmless && word.literal_prefix().is_empty())) {
+            let harmless = spec.harmless || (spec.suffixed && has_suffix(word));
+            if !(options_end || word.cannot_be_option() || (harmless && word.literal_prefix().is_empty())) {
                 return None;
             }
             parsed.operands.push(word);
@@ -110,6 +128,14 @@ pub(super) fn parse<'w>(spec: &Spec, args: &'w [Word]) -> Option<Parsed<'w>> {
         }
     }
     Some(parsed)
+}
+
+/// `*.log`: a dot, then letters that are not all digits of some number.
+fn has_suffix(word: &Word) -> bool {
+    let Some(Piece::Text { text, .. }) = word.pieces().last() else { return false };
+    text.rsplit_once('.').is_some_and(|(_, suffix)| {
+        suffix.chars().all(|c| c.is_ascii_lowercase()) && suffix.chars().any(|c| matches!(c, 'g'..='z'))
+    })
 }
 
 /// `--include=*.rs`: whatever the pattern matches is this option again.

@@ -59,19 +59,41 @@ pub(super) fn classify(args: &[Word]) -> Findings {
 /// Whether the script is covered by the small grammar.
 pub(super) fn is_harmless(script: &str) -> bool {
     let mut script = Script { rest: script };
+    let mut blocks = 0usize;
     loop {
         script.skip(|c| matches!(c, ' ' | '\t' | '\n' | ';'));
         if script.rest.is_empty() {
-            return true;
+            return blocks == 0;
         }
-        if script.command().is_none() {
-            return false;
+        if script.eat('}') {
+            match blocks.checked_sub(1) {
+                Some(outer) => blocks = outer,
+                None => return false,
+            }
+        } else {
+            match script.command() {
+                Some(End::Block) => {
+                    blocks = blocks.saturating_add(1);
+                    continue;
+                }
+                Some(End::Command) => {}
+                None => return false,
+            }
         }
         script.skip(|c| matches!(c, ' ' | '\t'));
-        if !(script.rest.is_empty() || script.rest.starts_with([';', '\n'])) {
+        let ends = script.rest.is_empty() || script.rest.starts_with([';', '\n']);
+        if !(ends || (blocks > 0 && script.rest.starts_with('}'))) {
             return false;
         }
     }
+}
+
+/// What has been read up to here.
+enum End {
+    /// A whole command.
+    Command,
+    /// The brace that begins a block.
+    Block,
 }
 
 struct Script<'a> {
@@ -96,7 +118,7 @@ impl Script<'_> {
         self.rest = self.rest.trim_start_matches(what);
     }
 
-    fn command(&mut self) -> Option<()> {
+    fn command(&mut self) -> Option<End> {
         if self.address()? {
             self.skip(|c| c == ' ');
             if self.eat(',') {
@@ -113,19 +135,44 @@ impl Script<'_> {
             self.skip(|c| c == ' ');
         }
         match self.next()? {
-            'p' | 'd' | '=' | 'P' | 'D' | 'h' | 'H' | 'g' | 'G' | 'x' | 'n' | 'N' => Some(()),
-            'q' | 'Q' => {
+            '{' => return Some(End::Block),
+            'p' | 'd' | '=' | 'P' | 'D' | 'h' | 'H' | 'g' | 'G' | 'x' | 'n' | 'N' | 'F' => {}
+            'q' | 'Q' | 'l' => {
                 self.number();
-                Some(())
             }
-            's' => self.substitution(),
+            'a' | 'i' | 'c' => self.inserted()?,
+            ':' => self.label()?.then_some(())?,
+            'b' | 't' => {
+                self.skip(|c| c == ' ');
+                self.label()?;
+            }
+            's' => self.substitution()?,
             'y' => {
                 let delimiter = self.delimiter()?;
-                self.until(delimiter)?;
-                self.until(delimiter)
+                self.plainly_until(delimiter)?;
+                self.plainly_until(delimiter)?;
             }
-            _ => None,
+            _ => return None,
         }
+        Some(End::Command)
+    }
+
+    /// One line of text. With a backslash in it, versions differ on where it ends.
+    fn inserted(&mut self) -> Option<()> {
+        self.skip(|c| c == ' ');
+        if self.eat('\\') {
+            self.eat('\n');
+        }
+        let (text, _) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+        self.rest = self.rest.strip_prefix(text)?;
+        (!text.trim().is_empty() && !text.contains('\\')).then_some(())
+    }
+
+    /// True if there was a label. To some versions it goes on to the end of the line: then less is run.
+    fn label(&mut self) -> Option<bool> {
+        let before = self.rest.len();
+        self.skip(|c| c.is_ascii_alphanumeric() || c == '_');
+        Some(self.rest.len() < before)
     }
 
     /// True if there was an address, `None` if it is malformed.
@@ -139,12 +186,16 @@ impl Script<'_> {
             }
             return Some(true);
         }
-        if self.eat('/') {
-            self.until('/')?;
-            self.skip(|c| matches!(c, 'I' | 'M'));
-            return Some(true);
-        }
-        Some(false)
+        let delimiter = if self.eat('/') {
+            '/'
+        } else if self.eat('\\') {
+            self.delimiter()?
+        } else {
+            return Some(false);
+        };
+        self.until(delimiter)?;
+        self.skip(|c| matches!(c, 'I' | 'M'));
+        Some(true)
     }
 
     fn number(&mut self) -> bool {
@@ -154,30 +205,42 @@ impl Script<'_> {
     }
 
     fn delimiter(&mut self) -> Option<char> {
-        self.next().filter(|c| c.is_ascii_punctuation() && *c != '\\')
+        self.next().filter(|c| c.is_ascii_punctuation() && !matches!(c, '\\' | '[' | ']'))
     }
 
     fn substitution(&mut self) -> Option<()> {
         let delimiter = self.delimiter()?;
         self.until(delimiter)?;
-        self.until(delimiter)?;
+        self.plainly_until(delimiter)?;
         // `e` runs the result, `w` writes it.
         self.skip(|c| matches!(c, 'g' | 'p' | 'i' | 'I' | 'm' | 'M') || c.is_ascii_digit());
         Some(())
     }
 
-    /// Past the delimiter. A bracket that contains it would read differently among versions.
+    /// Past the delimiter, in a pattern. A bracket which versions read differently is refused.
     fn until(&mut self, delimiter: char) -> Option<()> {
-        let mut bracket = false;
         loop {
             match self.next()? {
                 '\\' => {
                     self.next()?;
                 }
                 '\n' => return None,
-                c if c == delimiter => return (!bracket || delimiter == ']' || delimiter == '[').then_some(()),
-                '[' => bracket = true,
-                ']' => bracket = false,
+                c if c == delimiter => return Some(()),
+                '[' => self.rest = super::awk::bracket(self.rest, delimiter)?,
+                _ => {}
+            }
+        }
+    }
+
+    /// Past the delimiter, where brackets mean nothing.
+    fn plainly_until(&mut self, delimiter: char) -> Option<()> {
+        loop {
+            match self.next()? {
+                '\\' => {
+                    self.next()?;
+                }
+                '\n' => return None,
+                c if c == delimiter => return Some(()),
                 _ => {}
             }
         }

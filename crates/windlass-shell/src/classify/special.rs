@@ -45,9 +45,11 @@ pub(super) fn date(args: &[Word]) -> Findings {
 }
 
 /// The format must not store into a variable (`%n`), nor options be given (`-v`).
-pub(super) fn printf(args: &[Word]) -> Findings {
-    let args = literals(args)?;
+pub(super) fn printf(given: &[Word]) -> Findings {
+    let args = literals(given)?;
+    let args = args.strip_prefix(&["--"]).unwrap_or(&args);
     let (format, _) = args.split_first()?;
+    let ended = args.len() < given.len();
     let mut rest = format.split('%').skip(1).peekable();
     let mut escaped = false;
     while let Some(directive) = rest.next() {
@@ -66,7 +68,7 @@ pub(super) fn printf(args: &[Word]) -> Findings {
             return None;
         }
     }
-    (!format.starts_with('-')).then(harmless)?
+    (ended || !format.starts_with('-')).then(harmless)?
 }
 
 /// Words of any kind: what is no option of it is printed. A pattern is a path to the shell.
@@ -75,30 +77,44 @@ pub(super) fn echo(args: &[Word]) -> Findings {
     Some(Classification::reading(patterns.collect()))
 }
 
-/// Some spellings of `e` print the environment of every process, as do some columns.
-pub(super) fn ps(args: &[Word]) -> Findings {
-    const COLUMNS: &[&str] = &[
-        "%cpu", "%mem", "args", "cmd", "comm", "command", "cputime", "etime", "etimes", "euser", "gid", "group",
-        "lstart", "ni", "nlwp", "pcpu", "pgid", "pid", "pmem", "ppid", "pri", "psr", "rss", "s", "sid", "start",
-        "stat", "state", "time", "tid", "tty", "uid", "user", "vsz", "wchan",
-    ];
-    let is_columns = |text: &str| text.split(',').all(|name| COLUMNS.contains(&name.trim_end_matches('=')));
-    let is_order = |text: &str| text.split(',').all(|name| COLUMNS.contains(&name.trim_start_matches(['+', '-'])));
-    let is_ids = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == ',');
+/// Numbers may be negative.
+pub(super) fn seq(spec: &Spec, args: &[Word]) -> Findings {
+    let number = |word: &Word| {
+        let digits = word.as_literal().and_then(|text| text.strip_prefix('-')).unwrap_or_default();
+        digits.starts_with(|c: char| c.is_ascii_digit()) && digits.chars().all(|c| c.is_ascii_digit() || c == '.')
+    };
+    let given: Vec<Word> =
+        args.iter().map(|word| if number(word) { Word::literal("1") } else { word.clone() }).collect();
+    read_only(spec, &given)
+}
+
+/// The names of encodings with a slash are files.
+pub(super) fn iconv(args: &[Word]) -> Findings {
+    const ICONV: Spec = Spec::new("iconv", "cls", "ft", Operands::Files(usize::MAX)).long(&[
+        "from-code=",
+        "list",
+        "silent",
+        "to-code=",
+    ]);
+    let parsed = parse(&ICONV, args)?;
+    let plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':'));
+    let encodings = parsed.options.iter().all(|(_, value)| value.as_deref().is_none_or(plain));
+    encodings.then(|| read_only(&ICONV, args))?
+}
+
+/// The shell's limits and mask, told and not set.
+pub(super) fn limits(name: &str, args: &[Word]) -> Findings {
     let args = literals(args)?;
-    let mut args = args.iter();
-    while let Some(arg) = args.next() {
-        let known = match *arg {
-            "aux" | "ax" | "-ef" | "-e" | "-A" | "-f" | "-aux" | "-u" => true,
-            "-p" | "--pid" | "--ppid" => is_ids(args.next()?),
-            "-o" | "-eo" | "-Ao" => is_columns(args.next()?),
-            text => text.strip_prefix("--sort=").is_some_and(is_order),
-        };
-        if !known {
-            return None;
-        }
-    }
-    harmless()
+    let tells = match (name, args.as_slice()) {
+        (_, []) => true,
+        ("umask", [option]) => matches!(*option, "-S" | "-p"),
+        ("ulimit", [option]) => option
+            .strip_prefix('-')
+            .map(|o| o.strip_prefix(['H', 'S']).unwrap_or(o))
+            .is_some_and(|o| o.len() == 1 && o.chars().all(|c| "abcdefiklmnpqrstuvxPRT".contains(c))),
+        _ => false,
+    };
+    tells.then(harmless)?
 }
 
 /// A word that begins with `@` names a file with more arguments.

@@ -26,6 +26,7 @@ const GREP_LONG: &[&str] = &[
     "context=",
     "count",
     "exclude-dir=",
+    "exclude-from@",
     "exclude=",
     "extended-regexp",
     "file@",
@@ -37,6 +38,8 @@ const GREP_LONG: &[&str] = &[
     "include=",
     "initial-tab",
     "invert-match",
+    "label=",
+    "line-buffered",
     "line-number",
     "line-regexp",
     "max-count=",
@@ -66,16 +69,48 @@ const fn grep(name: &'static str) -> Spec {
         .harmless()
 }
 
+/// Left out: `-x`, `-X`, `-l` (run programs), `-L`, `--base-directory`, `--ignore-file`.
+const fn fd(name: &'static str) -> Spec {
+    Spec::new(name, "HIsigFap01qu", "dteEcSj", Operands::PatternHere)
+        .long(&[
+            "absolute-path",
+            "case-sensitive",
+            "changed-before=",
+            "changed-within=",
+            "color=",
+            "exclude=",
+            "extension=",
+            "fixed-strings",
+            "full-path",
+            "glob",
+            "hidden",
+            "ignore-case",
+            "max-depth=",
+            "max-results=",
+            "min-depth=",
+            "no-ignore",
+            "no-ignore-vcs",
+            "print0",
+            "prune",
+            "quiet",
+            "size=",
+            "type=",
+            "unrestricted",
+        ])
+        .recursive(&["always"])
+}
+
 const fn checksum(name: &'static str) -> Spec {
-    Spec::new(name, "btz", "", FILES).long(&["binary", "tag", "text", "zero", "help", "version"])
+    Spec::new(name, "btz", "", FILES).long(&["binary", "tag", "text", "zero", "help", "version"]).suffixed()
 }
 
 const TABLE: &[Spec] = &[
     Spec::new(":", "", "", TEXT),
     Spec::new("arch", "", "", Operands::Text(0)),
     checksum("b2sum"),
+    Spec::new("base32", "di", "w", Operands::Files(1)).long(&["decode", "ignore-garbage", "wrap="]),
     Spec::new("base64", "di", "w", Operands::Files(1)).long(&["decode", "ignore-garbage", "wrap="]),
-    Spec::new("basename", "az", "s", TEXT).long(&["multiple", "suffix=", "zero"]),
+    Spec::new("basename", "az", "s", TEXT).long(&["multiple", "suffix=", "zero"]).harmless(),
     Spec::new("cal", "13jmy", "ABn", Operands::Text(3)),
     Spec::new("cat", "AbeEnstTuv", "", FILES)
         .long(&[
@@ -90,7 +125,7 @@ const TABLE: &[Spec] = &[
             "version",
         ])
         .harmless(),
-    Spec::new("cksum", "", "", FILES),
+    Spec::new("cksum", "", "", FILES).suffixed(),
     Spec::new("cmp", "bls", "in", Operands::Files(2)).long(&[
         "bytes=",
         "ignore-initial=",
@@ -172,7 +207,7 @@ const TABLE: &[Spec] = &[
         ])
         // Of directories it reads the files in them, also without an option.
         .recursive(&["always"]),
-    Spec::new("dirname", "z", "", TEXT).long(&["zero"]),
+    Spec::new("dirname", "z", "", TEXT).long(&["zero"]).harmless(),
     Spec::new("du", "0abchklmsSx", "dBt", Operands::Here)
         .long(&[
             "all",
@@ -200,6 +235,8 @@ const TABLE: &[Spec] = &[
     Spec::new("expr", "", "", TEXT),
     Spec::new("factor", "", "", TEXT),
     Spec::new("false", "", "", TEXT),
+    fd("fd"),
+    fd("fdfind"),
     grep("fgrep"),
     Spec::new("file", "bihkLNnrSv0E", "PF", FILES).long(&[
         "brief",
@@ -218,6 +255,8 @@ const TABLE: &[Spec] = &[
     Spec::new("fmt", "cstu", "wpg", FILES).number().long(&["width="]),
     Spec::new("fold", "bs", "w", FILES).long(&["bytes", "spaces", "width="]),
     Spec::new("free", "bkmghlwtvV", "", Operands::Text(0)).long(&["human", "mega", "giga", "total", "wide"]),
+    // `-v` runs another program that the environment names, and a second operand is a path.
+    Spec::new("getconf", "a", "", Operands::Text(1)),
     grep("grep"),
     Spec::new("groups", "", "", TEXT),
     Spec::new("head", "qvz", "nc", FILES)
@@ -277,6 +316,8 @@ const TABLE: &[Spec] = &[
         ])
         .recursive(&["-R", "--recursive"])
         .harmless(),
+    // A device would be a path; `--sysroot` another place.
+    Spec::new("lsblk", "aAbdDfilmnpPrsStTzJO", "oxIeEw", Operands::Text(0)),
     Spec::new("lscpu", "aebcJpxy", "", Operands::Text(0)),
     checksum("md5sum"),
     Spec::new("nl", "p", "bdfhilnsvw", FILES)
@@ -286,26 +327,41 @@ const TABLE: &[Spec] = &[
     Spec::new("numfmt", "z", "d", TEXT).long(&["field=", "format=", "from=", "padding=", "round=", "suffix=", "to="]),
     Spec::new("od", "abcdfilosxv", "AjNtSw", FILES).long(&["address-radix=", "format=", "read-bytes=", "skip-bytes="]),
     Spec::new("paste", "sz", "d", FILES).long(&["delimiters=", "serial", "zero-terminated"]),
+    // `-F` reads a file.
+    Spec::new("pgrep", "lavwcfinoxA", "dgGOPstuUr", Operands::Text(1)).long(&[
+        "count",
+        "delimiter=",
+        "euid=",
+        "exact",
+        "full",
+        "ignore-case",
+        "list-full",
+        "list-name",
+        "newest",
+        "oldest",
+        "parent=",
+    ]),
+    Spec::new("pidof", "cnqsx", "do", TEXT),
+    Spec::new("pr", "acdfFmrtT", "DhlNowW", FILES).long(&["across", "header=", "length=", "merge", "omit-header"]),
+    Spec::new("pstree", "aAcgGhlnpsStTuU", "HN", Operands::Text(1)),
     Spec::new("pwd", "LP", "", Operands::Text(0)).long(HELP),
-    Spec::new("readlink", "femnqsvz", "", FILES).long(&[
-        "canonicalize",
-        "canonicalize-existing",
-        "canonicalize-missing",
-        "no-newline",
-        "zero",
-    ]),
-    Spec::new("realpath", "emLPqsz", "", FILES).long(&[
-        "canonicalize-existing",
-        "canonicalize-missing",
-        "logical",
-        "no-symlinks",
-        "physical",
-        "quiet",
-        "relative-base=",
-        "relative-to=",
-        "strip",
-        "zero",
-    ]),
+    Spec::new("readlink", "femnqsvz", "", FILES)
+        .long(&["canonicalize", "canonicalize-existing", "canonicalize-missing", "no-newline", "zero"])
+        .harmless(),
+    Spec::new("realpath", "emLPqsz", "", FILES)
+        .long(&[
+            "canonicalize-existing",
+            "canonicalize-missing",
+            "logical",
+            "no-symlinks",
+            "physical",
+            "quiet",
+            "relative-base=",
+            "relative-to=",
+            "strip",
+            "zero",
+        ])
+        .harmless(),
     Spec::new("rev", "", "", FILES).harmless(),
     Spec::new("rg", "iSswxvnNlcoqHIFPU0ahpu.Vb", "ABCmgtTeMjdrE", Operands::PatternHere)
         .files("f")
@@ -402,6 +458,8 @@ const TABLE: &[Spec] = &[
     checksum("sha384sum"),
     checksum("sha512sum"),
     Spec::new("shasum", "btU", "a", FILES).long(&["algorithm=", "binary", "tag", "text"]),
+    // `-o` writes, `-r` need not end.
+    Spec::new("shuf", "ez", "in", Operands::Files(1)).long(&["echo", "head-count=", "input-range=", "zero-terminated"]),
     Spec::new("size", "ABdotx", "", FILES),
     Spec::new("sleep", "", "", TEXT),
     Spec::new("sort", "bdfgiMhnRrVcCmsuz", "ktS", FILES).long(&[
@@ -436,7 +494,8 @@ const TABLE: &[Spec] = &[
     Spec::new("tac", "br", "s", FILES).long(&["before", "regex", "separator="]).harmless(),
     Spec::new("tail", "qvz", "nc", FILES)
         .long(&["bytes=", "lines=", "quiet", "silent", "verbose", "zero-terminated", "help", "version"])
-        .number(),
+        .number()
+        .suffixed(),
     Spec::new("tr", "cCdst", "", Operands::Text(2)).long(&["complement", "delete", "squeeze-repeats", "truncate-set1"]),
     Spec::new("tree", "adfipsughDFQNqrtcUnCAvSJX", "LPIT", Operands::Here)
         .long(&[
@@ -460,6 +519,7 @@ const TABLE: &[Spec] = &[
         ])
         .recursive(&["always"]),
     Spec::new("true", "", "", TEXT),
+    Spec::new("tsort", "", "", Operands::Files(1)),
     Spec::new("tty", "s", "", Operands::Text(0)),
     Spec::new("type", "aftpP", "", TEXT),
     Spec::new("uname", "asnrvmpio", "", Operands::Text(0)).long(&[
@@ -486,6 +546,11 @@ const TABLE: &[Spec] = &[
     ]),
     Spec::new("uptime", "psV", "", Operands::Text(0)).long(&["pretty", "since"]),
     Spec::new("users", "", "", Operands::Text(0)),
+    // With a time based one its last state is kept.
+    Spec::new("uuidgen", "r", "", Operands::Text(0)),
+    // With an operand it goes on.
+    Spec::new("vmstat", "adDfmnstwy", "", Operands::Text(0)),
+    Spec::new("w", "fhosu", "", Operands::Text(1)),
     Spec::new("wc", "cmlLw", "", FILES)
         .long(&["bytes", "chars", "lines", "max-line-length", "words", "total=", "help", "version"])
         .harmless(),
