@@ -533,8 +533,9 @@ impl Machine {
 
     pub(crate) fn closed(&mut self) {
         self.phase = Phase::Closed;
-        // An empty durable append: when it is answered, everything before it is durable.
-        self.final_append = Some(self.append(Vec::new(), true));
+        let record = self.state.unrecorded().map(|record| self.record(None, EntryKind::RunFinished(record)));
+        // A durable append, empty or not: when it is answered, everything before it is durable.
+        self.final_append = Some(self.append(record.into_iter().collect(), true));
     }
 }
 

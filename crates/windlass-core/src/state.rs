@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use windlass_context::estimate_blocks;
 use windlass_session::Transcript;
 use windlass_types::{
-    ContentBlock, Entry, EntryId, EntryKind, JsonText, Message, ModelUsage, NanoUsd, PermissionMode, Role,
+    ContentBlock, Entry, EntryId, EntryKind, JsonText, Message, ModelUsage, NanoUsd, PermissionMode, Role, RunRecord,
     SharedMessage, Usage,
 };
 
@@ -31,6 +31,8 @@ pub struct State {
     /// answer, and estimated since.
     context_tokens: u64,
     at_boundary: bool,
+    /// The record of the last run.
+    recorded: Option<RunRecord>,
 }
 
 impl State {
@@ -48,6 +50,7 @@ impl State {
             last_prompt: Vec::new(),
             context_tokens: 0,
             at_boundary: false,
+            recorded: None,
         }
     }
 
@@ -67,6 +70,7 @@ impl State {
             EntryKind::RunFinished(record) => {
                 self.cost = record.cost;
                 self.model_usage.clone_from(&record.model_usage);
+                self.recorded = Some(record.clone());
             }
             _ => {}
         }
@@ -122,6 +126,15 @@ impl State {
         total.context_window = model.info.context_window;
         total.max_output_tokens = model.info.max_output_tokens;
         self.cost = self.cost.saturating_add(cost.unwrap_or_default());
+    }
+
+    /// The record of the last run with what was booked since, if anything was: agents in the background may end after
+    /// every run.
+    pub(crate) fn unrecorded(&self) -> Option<RunRecord> {
+        let recorded = self.recorded.as_ref().filter(|recorded| recorded.model_usage != self.model_usage)?;
+        let mut record = recorded.clone();
+        (record.cost, record.model_usage) = (self.cost, self.model_usage.clone());
+        Some(record)
     }
 
     /// The conversation.

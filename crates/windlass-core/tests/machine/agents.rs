@@ -1,12 +1,14 @@
 //! What an agent may do where the one above it may do something else.
 
 use crate::sequences::{sim, text};
-use crate::sim::config;
+use crate::sim::{config, model};
 use crate::tools::policy;
 use std::path::Path;
-use windlass_core::AgentConfig;
+use windlass_core::{AgentConfig, Input, Machine};
 use windlass_permission::{CallFacts, PathFact};
-use windlass_types::{Access, AgentIdentity, Behavior, CallDigest, EventKind, HookVerdict, JsonText, PermissionMode};
+use windlass_types::{
+    Access, AgentIdentity, Behavior, CallDigest, EntryKind, EventKind, HookVerdict, JsonText, PermissionMode, Usage,
+};
 
 fn facts(tool: &str, access: Access) -> CallFacts {
     let write = matches!(access, Access::Writes(_));
@@ -80,4 +82,24 @@ fn a_call_of_an_agent_tells_what_the_session_has_cost() {
     }
     let [first, second] = told.as_slice() else { panic!("{told:?}") };
     assert!(*first > 0 && *second == 2 * first, "{told:?}");
+}
+
+/// Whoever resumes the session has what was left of the budget, and no more.
+#[test]
+fn what_agents_cost_after_the_last_run_is_kept() {
+    for used in [0, 1_000] {
+        let mut sim = sim(config(), &[&[text("Done.")]]);
+        sim.play();
+        let before = sim.machine.state().cost();
+        if used > 0 {
+            sim.input(Input::AgentUsed(Box::new(model("agent")), Usage::new(used, 0)));
+        }
+        sim.checks.user(&Input::Close);
+        sim.input(Input::Close);
+        sim.play();
+        let records = sim.log.iter().filter(|entry| matches!(entry.kind, EntryKind::RunFinished(_))).count();
+        assert_eq!(records, 1 + usize::from(used > 0));
+        let resumed = Machine::new(config(), &sim.log);
+        assert_eq!(resumed.state().cost().nano(), before.nano() + used * 3_000);
+    }
 }
