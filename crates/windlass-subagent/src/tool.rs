@@ -118,7 +118,8 @@ impl Call {
         }
         let spec = self.spec(cx, depth)?;
         let task = Task::new(&spec);
-        if depth == 0 && self.in_background() {
+        // Where nothing can go on, the call waits.
+        if depth == 0 && self.in_background() && cx.background().is_ok() {
             return background::start(spec, &task, cx);
         }
         let ended = agents.run(spec, cx.cancel().clone()).await?;

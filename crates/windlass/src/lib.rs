@@ -44,6 +44,7 @@ mod error;
 mod home;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod offer;
 mod options;
 mod permissions;
 mod query;
@@ -55,6 +56,7 @@ mod toolkit;
 
 pub use error::Error;
 pub use home::Home;
+pub use offer::SessionTools;
 pub use options::Options;
 pub use permissions::Permissions;
 pub use query::{Query, Run, query};

@@ -24,6 +24,7 @@ pub struct Options {
     pub(crate) toolkit: Toolkit,
     pub(crate) only_tools: OnlyTools,
     pub(crate) subagents: Option<Subagents>,
+    pub(crate) background_tasks: bool,
     pub(crate) permissions: Permissions,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) cwd: Option<PathBuf>,
@@ -63,6 +64,7 @@ impl Default for Options {
             toolkit: Toolkit::default(),
             only_tools: OnlyTools::default(),
             subagents: None,
+            background_tasks: true,
             permissions: Permissions::default(),
             hooks: Vec::new(),
             cwd: None,
@@ -171,6 +173,14 @@ macro_rules! option_methods {
             /// ```
             pub fn subagents(mut self, agents: Subagents) -> Self {
                 self.options.subagents = Some(agents);
+                self
+            }
+
+            /// Whether work may go on in the background, beside the conversation. Without it, calls of agents wait for
+            /// the report whatever they and the agents' definitions say, commands that ask for the background are
+            /// refused, and no tool offers it (`run_in_background`). Holds for agents of agents too. Default: yes.
+            pub fn background_tasks(mut self, on: bool) -> Self {
+                self.options.background_tasks = on;
                 self
             }
 

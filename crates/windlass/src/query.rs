@@ -43,7 +43,7 @@ impl Query {
         let Self { prompt, options, wait } = self;
         let opening = async move {
             let prompt = prompt.into_prompt()?;
-            let session = open(options).await?;
+            let (session, _) = open(options).await?;
             session.handle.prompt(prompt)?;
             Ok(session)
         };

@@ -1,8 +1,7 @@
 //! Opening sessions.
 
 use crate::checkpoints::checkpoints;
-#[cfg(feature = "mcp")]
-use crate::mcp::Joined;
+use crate::offer::{Offer, SessionTools};
 use crate::resume::{Chosen, choose};
 use crate::{Error, Options};
 use std::ffi::OsString;
@@ -14,7 +13,7 @@ use windlass_permission::{Policy, PolicyConfig};
 use windlass_runtime::{MachineConfig, ModelProfile, Persistence, Ports, Prompt, Session, SessionConfig, SystemIds};
 use windlass_session::{LogHeader, Owner, ProjectKey, SessionKey, SessionStore};
 use windlass_store::JsonlStore;
-use windlass_tool::{DynTool, Ids, ToolSet, absolute};
+use windlass_tool::{Ids, absolute};
 use windlass_tools::{LocalProcess, LocalWorkspace, StructuredOutput, host_environment};
 use windlass_types::{Behavior, ContentBlock, SessionId};
 
@@ -68,6 +67,14 @@ impl SessionBuilder {
     /// # Errors
     /// Something is missing or cannot be used; the text says what to set.
     pub async fn open(self) -> Result<Session, Error> {
+        Ok(open(self.options).await?.0)
+    }
+
+    /// Opens the session, with what can change its tools while it is open.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub async fn open_with_tools(self) -> Result<(Session, SessionTools), Error> {
         open(self.options).await
     }
 
@@ -82,7 +89,7 @@ impl SessionBuilder {
     }
 }
 
-pub(crate) async fn open(options: Options) -> Result<Session, Error> {
+pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Error> {
     let provider = options.provider.clone().ok_or(Error::NoProvider)?;
     let cwd = working_directory(&options)?;
     let ids = SystemIds::default();
@@ -97,15 +104,13 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
     let rule = format!("Read(/{}/**)", artifacts.as_ref().unwrap_or(&scratch).display());
     let _ = policy.add_rules(windlass_types::RuleSource::Session, Behavior::Allow, &[rule], &cwd);
     let surroundings = environment(&cwd, &options.additional_directories);
-    let tools = tools(&options, &policy, &surroundings)?;
+    let offer = Offer::new(&options, &policy, &surroundings)?;
     #[cfg(feature = "mcp")]
-    let (tools, mcp) = match options.mcp.clone() {
-        Some(servers) => {
-            let joined = Joined::settle(servers, tools, &policy, &options.only_tools).await;
-            (joined.tools(), Some(joined))
-        }
-        None => (tools, None),
+    let changes = match &offer.servers {
+        Some(servers) => Some(crate::mcp::settle(servers).await),
+        None => None,
     };
+    let tools = offer.tools(options.subagents.as_ref())?;
     let mut machine = MachineConfig::new(id.clone(), ids.bits(), main_model(&options, &*provider), policy, cwd.clone());
     machine.fallback = options.fallback_model.as_deref().map(|name| profile(&*provider, name));
     machine.system = options.system_prompt.sections(&surroundings);
@@ -129,6 +134,7 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
     ports.checkpoints = checkpoints(&options, &project, &id)?;
     ports.scratch = artifacts.is_none().then_some(scratch);
     ports.artifacts = artifacts;
+    ports.background = options.background_tasks;
     let mut config = SessionConfig::new(machine, ports);
     if let Some(store) = store {
         let key = SessionKey::new(project, id);
@@ -142,11 +148,12 @@ pub(crate) async fn open(options: Options) -> Result<Session, Error> {
     }
     let mut session = Session::open(config).await?;
     session.notices.splice(..0, notices);
+    let tools = SessionTools::new(offer, options.subagents, session.handle.clone());
     #[cfg(feature = "mcp")]
-    if let Some(joined) = mcp {
-        joined.follow(session.handle.clone());
+    if let Some(changes) = changes {
+        crate::mcp::follow(changes, tools.clone());
     }
-    Ok(session)
+    Ok((session, tools))
 }
 
 /// The working directory, absolute, with links resolved.
@@ -188,26 +195,6 @@ fn policy(options: &Options, cwd: &Path, notices: &mut Vec<String>) -> Result<Po
         }
     }
     Ok(policy)
-}
-
-/// The tools that the model is offered: those that were chosen and that no rule denies as a whole,
-/// without those that are a question where nobody can be asked, and the one that
-/// takes its structured output.
-fn tools(options: &Options, policy: &Policy, surroundings: &str) -> Result<ToolSet, Error> {
-    let can_ask = options.permissions.can_use_tool.is_some();
-    let is_offered = |tool: &&Arc<dyn DynTool>| {
-        let name = tool.spec().name;
-        (can_ask || !tool.annotations().requires_user_interaction)
-            && options.only_tools.keeps(&name)
-            && !policy.is_hidden(&name)
-    };
-    let agents = options.subagents.clone().map(|agents| agents.environment(surroundings).tool() as Arc<dyn DynTool>);
-    let mut offered: Vec<Arc<dyn DynTool>> =
-        options.toolkit.tools.iter().chain(&agents).filter(is_offered).cloned().collect();
-    if let Some(schema) = &options.output_schema {
-        offered.push(Arc::new(StructuredOutput::new(schema.clone())?));
-    }
-    Ok(ToolSet::new(offered)?)
 }
 
 fn main_model(options: &Options, provider: &dyn ModelProvider) -> ModelProfile {

@@ -5,8 +5,8 @@
 use serde_json::json;
 use std::time::{Duration, Instant};
 use windlass::{
-    EventKind, Home, Outcome, PermissionMode, Permissions, Query, RunOrigin, Script, ScriptedModel, TaskStatus,
-    coding_tools, query,
+    AgentDefinition, EventKind, Home, Outcome, PermissionMode, Permissions, Query, RunOrigin, Script, ScriptedModel,
+    Subagents, TaskStatus, coding_tools, query,
 };
 
 fn background(command: &str) -> Script {
@@ -84,4 +84,58 @@ async fn who_resumes_the_session_reads_that_it_was_stopped() {
         .await
         .unwrap();
     assert!(resumed.text.contains("<status>stopped</status>"), "{}", resumed.text);
+}
+
+/// The results of all calls, of the main agent and those below.
+async fn results(query: Query) -> Vec<(String, bool)> {
+    let (mut run, mut results) = (query.stream(), Vec::new());
+    while let Some(event) = run.next().await.unwrap() {
+        match event.kind {
+            EventKind::ToolFinished(tool) => results.push((tool.result.content.text(), tool.result.is_error)),
+            EventKind::TaskStarted(task) => panic!("{task:?}"),
+            _ => {}
+        }
+    }
+    results
+}
+
+#[tokio::test]
+async fn without_the_background_commands_that_ask_for_it_do_not_run() {
+    let work = tempfile::tempdir().unwrap();
+    let model = ScriptedModel::new(background("touch made"));
+    let asked = asked(Script::new(), work.path()).provider(model.clone()).background_tasks(false);
+    let results = results(asked).await;
+    assert_eq!(results, [("Background work is not available here.".to_owned(), true)]);
+    assert!(!work.path().join("made").exists());
+    for tool in model.requests().iter().flat_map(|request| request.tools.iter()) {
+        let offered = tool.name != "TaskStop" && (tool.description.contains("background"));
+        assert!(!offered && !tool.input_schema.as_str().contains("background"), "{tool:?}");
+    }
+}
+
+#[tokio::test]
+async fn without_the_background_agents_are_waited_for() {
+    let work = tempfile::tempdir().unwrap();
+    let task =
+        json!({ "description": "Look", "prompt": "Look.", "subagent_type": "looker", "run_in_background": true });
+    let command = json!({ "command": "touch made", "run_in_background": true });
+    let script = Script::new()
+        .turn(|turn| turn.tool_use("Agent", task))
+        .turn(|turn| turn.tool_use("Bash", command))
+        .turn(|turn| turn.text("Looked."))
+        .turn(|turn| turn.text("Done."));
+    let model = ScriptedModel::new(script);
+    let looker = AgentDefinition::new("looker", "Looks", "You look.").in_background(true);
+    let asked = asked(Script::new(), work.path())
+        .provider(model.clone())
+        .subagents(Subagents::new().with(looker).background_by_default(true))
+        .background_tasks(false);
+    let results = results(asked).await;
+    assert_eq!(results[0], ("Background work is not available here.".to_owned(), true));
+    assert!(results[1].0.starts_with("Looked.") && !results[1].1, "{results:?}");
+    assert!(!work.path().join("made").exists());
+    let requests = model.requests();
+    let agent = requests[0].tools.iter().find(|tool| tool.name == "Agent").unwrap();
+    assert!(agent.description.contains("- looker: Looks"), "{agent:?}");
+    assert!(!format!("{} {}", agent.description, agent.input_schema.as_str()).contains("background"), "{agent:?}");
 }

@@ -252,3 +252,29 @@ async fn without_being_asked_for_there_are_no_agents() {
         assert_eq!(tools(model.requests().last().unwrap()).contains(&"Agent"), offered);
     }
 }
+
+#[tokio::test]
+async fn the_agents_of_an_open_session_can_be_others() {
+    let work = tempfile::tempdir().unwrap();
+    let model = ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("Yes."));
+    let builder = session().provider(model.clone()).tools(coding_tools(work.path())).subagents(Subagents::new());
+    let (mut open, tools) = builder.open_with_tools().await.unwrap();
+    let scout = || Subagents::new().with(AgentDefinition::new("scout", "Scouts", "You scout."));
+    for agents in [None, Some(scout()), Some(scout()), Some(Subagents::without_built_in())] {
+        if let Some(agents) = agents {
+            tools.set_subagents(agents).unwrap();
+        }
+        open.handle.prompt(Prompt::text("Go.")).unwrap();
+        while !matches!(open.events.next().await.unwrap().unwrap().kind, EventKind::RunFinished(_)) {}
+    }
+    let requests = model.requests();
+    let described = |at: usize| {
+        let agent = requests[at].tools.iter().find(|tool| tool.name == "Agent");
+        agent.map(|tool| (tool.description.contains("- scout: Scouts"), tool.description.contains("- Explore")))
+    };
+    let all: Vec<_> = (0..4).map(described).collect();
+    assert_eq!(all, [Some((false, true)), Some((true, true)), Some((true, true)), None]);
+    assert_eq!(requests[1].tools, requests[2].tools);
+    open.handle.close().await;
+    assert!(tools.set_subagents(Subagents::new()).is_err());
+}

@@ -99,15 +99,14 @@ impl Bash {
 pub struct BashInput {
     /// The command to run.
     pub command: String,
-    /// Milliseconds after which the command is stopped: 120000 unless given, at most 600000. In the background
-    /// only if given.
+    /// Milliseconds after which the command is stopped: 120000 unless given, at most 600000.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub timeout: Option<f64>,
     /// What the command does, in five to ten words, for the person who watches.
     #[serde(default)]
     pub description: Option<String>,
-    /// Leaves the command running and returns at once.
+    /// Leaves the command running and returns at once. It is stopped only if a timeout is given.
     #[serde(default)]
     pub run_in_background: Option<bool>,
 }
