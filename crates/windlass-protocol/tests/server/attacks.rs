@@ -3,20 +3,16 @@
 use crate::host::{Host, options};
 use crate::world::{acts, says, script};
 use serde_json::{Value, json};
-use std::sync::Arc;
-use tokio::sync::Notify;
 use windlass_model::{ScriptedModel, ScriptedTurn};
+use windlass_testkit::Gate;
 
-/// A host whose session does not open before the notification.
-async fn before_the_door(model: ScriptedModel, mut options: windlass_protocol::ServerOptions) -> (Host, Arc<Notify>) {
+/// A host whose session does not open before its door does.
+async fn before_the_door(model: ScriptedModel, mut options: windlass_protocol::ServerOptions) -> (Host, Gate) {
     options.bypass_allowed = true;
     let mut host = Host::start(model, options);
-    let door = Arc::new(Notify::new());
-    *host.seen.door.lock().unwrap() = Some(Arc::clone(&door));
+    let door = host.seen.shut_door();
     host.say("go").await;
-    while host.seen.door.lock().unwrap().is_some() {
-        tokio::task::yield_now().await;
-    }
+    door.wait_arrived(1).await;
     (host, door)
 }
 
@@ -40,7 +36,7 @@ async fn a_mode_that_is_ordered_while_the_session_opens_holds() {
     host_options.permission_mode = windlass_types::PermissionMode::AcceptEdits;
     let (mut host, door) = before_the_door(script([acts(), says("done")]), host_options).await;
     confirmed(&mut host, "set_permission_mode", json!({ "mode": "plan" })).await;
-    door.notify_one();
+    door.open();
     let (result, before) = host.until("result", "").await;
     assert_eq!(result["permission_denials"].as_array().unwrap().len(), 1, "{before:#?}");
     assert!(!before.iter().any(|line| line["type"] == "control_request"), "it asks in plan mode: {before:#?}");
@@ -58,7 +54,7 @@ async fn whatever_is_ordered_while_the_session_opens_holds() {
     host.send(json!({ "type": "update_environment_variables", "variables": { "A": "1" } })).await;
     let hooks = json!({ "UserPromptSubmit": [{ "hookCallbackIds": ["h"] }] });
     confirmed(&mut host, "initialize", json!({ "hooks": hooks })).await;
-    door.notify_one();
+    door.open();
     let (question, _) = host.until("control_request", "hook_callback").await;
     host.answer(&question["request_id"], json!({})).await;
     assert_eq!(host.result().await["result"], "other Budget(2000)");

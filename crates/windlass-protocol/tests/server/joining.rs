@@ -3,8 +3,6 @@
 use crate::host::{Host, options};
 use crate::world::{acts, says, script};
 use serde_json::{Value, json};
-use std::sync::Arc;
-use tokio::sync::Notify;
 use windlass_model::{Gate, ScriptedModel, ScriptedTurn};
 
 fn message(uuid: &str, priority: &str, text: &str) -> Value {
@@ -256,13 +254,12 @@ async fn a_stop_while_hooks_are_asked_loses_nothing() {
 async fn next_joins_a_turn_whose_session_is_being_opened() {
     let model = script([says("one"), says("two")]);
     let mut host = Host::start(model.clone(), options());
-    let door = Arc::new(Notify::new());
-    *host.seen.door.lock().unwrap() = Some(Arc::clone(&door));
+    let door = host.seen.shut_door();
     host.send(message(A, "later", "1")).await;
     host.send(message(B, "next", "2")).await;
     host.order("r", json!({}), "mcp_status").await;
     host.until("control_response", "success").await;
-    door.notify_one();
+    door.open();
     assert_eq!(host.result().await["user_message_uuids"], json!([A, B]));
     rest(host).await;
 }

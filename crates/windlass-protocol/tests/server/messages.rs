@@ -3,8 +3,6 @@
 use crate::host::{Host, options};
 use crate::world::{acts, says, script};
 use serde_json::{Value, json};
-use std::sync::Arc;
-use tokio::sync::Notify;
 use windlass_model::Gate;
 
 fn message(uuid: &str, text: &str) -> Value {
@@ -105,8 +103,7 @@ async fn messages_come_back_when_their_turn_begins_if_the_host_wants_it() {
 #[tokio::test(start_paused = true)]
 async fn orders_are_carried_out_while_a_session_opens() {
     let mut host = Host::start(script([says("one"), says("two")]), options());
-    let door = Arc::new(Notify::new());
-    *host.seen.door.lock().unwrap() = Some(Arc::clone(&door));
+    let door = host.seen.shut_door();
     host.send(message("a", "1")).await;
     host.send(message("b", "2")).await;
     // Nothing opens before the door does, and yet these are answered.
@@ -122,7 +119,7 @@ async fn orders_are_carried_out_while_a_session_opens() {
         host.until("control_response", "success").await.0["response"]["response"],
         json!({ "still_queued": ["b"] })
     );
-    door.notify_one();
+    door.open();
     let result = host.result().await;
     assert_eq!((&result["subtype"], &result["user_message_uuid"]), (&json!("error_during_execution"), &json!("a")));
     assert_eq!(host.result().await["user_message_uuid"], "b");
@@ -133,14 +130,13 @@ async fn orders_are_carried_out_while_a_session_opens() {
 #[tokio::test(start_paused = true)]
 async fn the_end_of_the_input_while_a_session_opens_loses_nothing() {
     let mut host = Host::start(script([says("one")]), options());
-    let door = Arc::new(Notify::new());
-    *host.seen.door.lock().unwrap() = Some(Arc::clone(&door));
+    let door = host.seen.shut_door();
     host.say("1").await;
     host.say("/cost").await;
     host.hang_up();
     // Long enough for the server to see the end of the input.
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-    door.notify_one();
+    door.open();
     let (served, lines) = host.end().await;
     assert!(!served.unwrap().is_error);
     assert_eq!(lines.iter().filter(|line| line["type"] == "result").count(), 2);
@@ -150,7 +146,7 @@ async fn the_end_of_the_input_while_a_session_opens_loses_nothing() {
 async fn a_host_may_go_while_a_session_opens() {
     for dies in [true, false] {
         let mut host = Host::start(script([says("one")]), options());
-        *host.seen.door.lock().unwrap() = Some(Arc::new(Notify::new()));
+        host.seen.shut_door();
         host.say("1").await;
         if dies {
             host.die();
@@ -209,8 +205,7 @@ async fn the_first_frames_of_an_answer_say_what_they_answer() {
 #[tokio::test(start_paused = true)]
 async fn all_messages_that_wait_for_a_session_which_cannot_open_have_a_result() {
     let mut host = Host::start(script([]), options());
-    let door = Arc::new(Notify::new());
-    *host.seen.door.lock().unwrap() = Some(Arc::clone(&door));
+    let door = host.seen.shut_door();
     host.seen.refuses.store(true, std::sync::atomic::Ordering::SeqCst);
     for id in ["a", "b", "c"] {
         host.send(message(id, id)).await;
@@ -218,7 +213,7 @@ async fn all_messages_that_wait_for_a_session_which_cannot_open_have_a_result() 
     // Answered, so all of them are in.
     host.order("r", json!({}), "mcp_status").await;
     let (_, mut lines) = host.until("control_response", "success").await;
-    door.notify_one();
+    door.open();
     let (served, rest) = host.end().await;
     assert!(matches!(served, Err(windlass_protocol::ServerError::Open(_))));
     lines.extend(rest);

@@ -114,11 +114,10 @@ async fn a_session_that_is_not_open_is_opened_for_it() {
     assert!(refused["error"].as_str().unwrap().contains("no session can be opened"), "{refused}");
     host.seen.refuses.store(false, Ordering::SeqCst);
     // A prompt that comes while it is being opened is not forgotten.
-    let door = Arc::new(tokio::sync::Notify::new());
-    *host.seen.door.lock().unwrap() = Some(Arc::clone(&door));
+    let door = host.seen.shut_door();
     host.order("early", json!({ "user_message_id": "some" }), "rewind_files").await;
     host.say("go").await;
-    door.notify_one();
+    door.open();
     let (result, before) = host.until("result", "").await;
     assert_eq!(result["result"], "one");
     assert!(before.iter().any(|line| line["response"]["request_id"] == "early"), "{before:#?}");

@@ -12,6 +12,7 @@ use windlass_permission::{CanUseTool, Policy, PolicyConfig};
 use windlass_protocol::{ContextPart, HostSetup, OpenFailure, Opened, SlashCommand};
 use windlass_runtime::{MachineConfig, ModelProfile, Ports, Session, SessionConfig};
 use windlass_session::Checkpoints;
+use windlass_testkit::Gate;
 use windlass_testkit::fake::{MemoryWorkspace, ScriptedProcess};
 use windlass_tool::{AgentSpec, DynTool, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolSet, tool_fn};
 use windlass_types::{JsonText, ModelInfo, SessionId, TaskKind, TaskStatus, Thinking};
@@ -26,7 +27,7 @@ pub(crate) struct Seen {
     /// How many sessions were opened.
     pub(crate) opened: Arc<AtomicUsize>,
     /// Waits before a session is open, if it is there.
-    pub(crate) door: Arc<Mutex<Option<Arc<Notify>>>>,
+    pub(crate) door: Arc<Mutex<Option<Gate>>>,
     /// Whether no session can be opened.
     pub(crate) refuses: Arc<AtomicBool>,
     /// The variables that came while a session was open.
@@ -44,6 +45,13 @@ pub(crate) struct Seen {
 impl Seen {
     pub(crate) fn acted(&self) -> usize {
         self.acted.load(Ordering::SeqCst)
+    }
+
+    /// Lets the next session open only when the host does so.
+    pub(crate) fn shut_door(&self) -> Gate {
+        let door = Gate::new();
+        *self.door.lock().unwrap() = Some(door.clone());
+        door
     }
 
     /// Whether nothing of the session is left.
@@ -120,7 +128,7 @@ fn delegate() -> Arc<dyn DynTool> {
 pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> Result<Opened, OpenFailure> {
     let door = seen.door.lock().unwrap().take();
     if let Some(door) = door {
-        door.notified().await;
+        door.pass().await;
     }
     if seen.refuses.load(Ordering::SeqCst) {
         return Err("no session can be opened".into());

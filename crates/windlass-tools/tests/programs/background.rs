@@ -82,7 +82,8 @@ async fn start(session: &mut Session, command: &str, more: Value) -> ToolOutput 
 async fn a_command_goes_on_and_its_output_is_in_a_file() {
     let mut session = Session::new();
     let tasks = Tasks::of(&mut session);
-    let command = "cd /; echo one; echo two >&2; until [ -e \"$OLDPWD/go\" ]; do sleep 0.02; done; exit 4";
+    let command = "cd /; echo one; echo two >&2; read -r _ < \"$OLDPWD/go\"; exit 4";
+    session.bash("mkfifo go").await;
     let output = start(&mut session, command, json!({ "description": "Two words" })).await;
     let file = tasks.info().output_file.unwrap();
     assert!(text(&output).contains("b0") && text(&output).contains(&*file.to_string_lossy()), "{}", text(&output));
@@ -91,7 +92,7 @@ async fn a_command_goes_on_and_its_output_is_in_a_file() {
     assert!(output.changes.is_empty(), "it does not move the session");
     assert_eq!(tasks.info().description, "Two words");
     // The foreground is free, and starts where it did.
-    assert_eq!(text(&session.bash("touch go; basename \"$PWD\"").await), "work");
+    assert_eq!(text(&session.bash("echo > go; basename \"$PWD\"").await), "work");
     let ended = tasks.end().await;
     assert_eq!(
         (ended.status, &*ended.summary),
@@ -154,8 +155,9 @@ async fn the_file_is_bounded_and_commands_do_not_wait_for_each_other() {
     let (tell, mut asked) = unbounded_channel();
     let process = LocalProcess::new(format!("small{}", session.tag)).with_concurrency(1);
     session.parts.process = Arc::new(Small(process, tell));
-    start(&mut session, "seq 1 100000; until [ -e go ]; do sleep 0.02; done", json!({})).await;
-    assert_eq!(text(&session.bash("touch go; echo beside").await), "beside");
+    session.bash("mkfifo go").await;
+    start(&mut session, "seq 1 100000; read -r _ < go", json!({})).await;
+    assert_eq!(text(&session.bash("echo > go; echo beside").await), "beside");
     assert_eq!(tasks.end().await.status, TaskStatus::Completed);
     assert_eq!(tasks.output().len(), 1_000);
     let command = loop {
