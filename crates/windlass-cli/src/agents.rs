@@ -2,7 +2,7 @@
 
 mod below;
 
-pub(crate) use below::{in_background, is_agent_tool, is_offered, listed};
+pub(crate) use below::{below, in_background, is_agent_tool, is_offered, listed};
 
 use crate::args::AgentsListArgs;
 use crate::failure::Usage;
@@ -48,7 +48,7 @@ impl MainAgent {
     /// It is not there or cannot be used: going on without it would allow more than was asked for.
     pub(crate) fn choose(flags: &AgentFlags<'_>, settings: &ProjectSettings, tools: &Toolkit) -> anyhow::Result<Self> {
         let agents = all(flags)?.or(settings.agents());
-        let below = below::below(&agents);
+        let below = below(&agents);
         let Some(name) = flags.agent.filter(|name| !name.is_empty()).or(settings.agent()) else {
             return Ok(Self { main: None, below, notes: below::notes(&agents, None) });
         };
@@ -146,7 +146,7 @@ fn given(agents: Option<&str>) -> Result<Agents, Usage> {
 }
 
 /// The agents that the host and the command line define.
-fn all(flags: &AgentFlags<'_>) -> Result<Agents, Usage> {
+pub(crate) fn all(flags: &AgentFlags<'_>) -> Result<Agents, Usage> {
     let host = match flags.host {
         Some(json) => Agents::parse(json.as_str()).map_err(|error| Usage(format!("agents: {error}")))?,
         None => Agents::default(),

@@ -11,7 +11,7 @@ pub(crate) mod plugins;
 mod remember;
 mod sessions;
 
-use crate::agents::MainAgent;
+use crate::agents::{MainAgent, in_background, listed};
 use crate::args::Cli;
 use crate::failure::Usage;
 use crate::mcp::Configured;
@@ -19,6 +19,7 @@ use crate::permissions::rules;
 use crate::provider::Provider;
 use crate::settings::{ProjectSettings, SettingsFlags};
 use crate::terminal::clean;
+use agent::OpenAgents;
 use clap::Parser;
 use commands::LiveCommands;
 use flags::Flags;
@@ -80,6 +81,7 @@ struct Host {
     mcp: Arc<HostServers>,
     /// What people should know of the MCP servers of files.
     notes: Vec<String>,
+    open_agents: Arc<Mutex<Option<OpenAgents>>>,
 }
 
 impl Host {
@@ -101,7 +103,8 @@ impl Host {
         let mcp = HostServers::start(Configured::read(flags.values("mcp-config"))?, settings.server_policy(), &cwd);
         let (mcp, notes) = files(mcp, &settings, flags.has("strict-mcp-config"));
         let mcp = Arc::new(mcp);
-        Ok(Self { flags, settings, commands, mode, bypass_allowed, cwd, mirror, mcp, notes })
+        let open_agents = Arc::default();
+        Ok(Self { flags, settings, commands, mode, bypass_allowed, cwd, mirror, mcp, notes, open_agents })
     }
 
     /// What is accepted but has no effect.
@@ -173,7 +176,10 @@ impl Host {
         let agents = self.agents(&agent, &builder)?;
         let builder = sessions::keep(builder, home.as_ref(), self.mirror.as_ref());
         let builder = checkpoints::keep(builder, home.as_ref());
-        let session = builder.open().await.map_err(|error| sessions::failure(error, &self.flags))?;
+        let opened = builder.open_with_tools().await;
+        let (session, live) = opened.map_err(|error| sessions::failure(error, &self.flags))?;
+        let listed = agents.as_ref().map(listed).unwrap_or_default();
+        self.keep_agents(&setup, agents, live)?;
         for notice in &session.notices {
             note_to_stderr(notice);
         }
@@ -195,7 +201,7 @@ impl Host {
         .with_settings(windlass::JsonText::of(&self.settings.shown())?)
         .with_thinking(self.thinking()?)
         .with_permission_mode(self.first_mode(&agent))
-        .with_agents(agents)
+        .with_agents(listed)
         .with_initial_prompt(self.initial_prompt(&agent, &setup))
         .with_context(move || live::context(prompt.clone(), &append, &tools))
         .with_environment(move |variables| {
@@ -242,7 +248,7 @@ impl Host {
             })
             .include_partial_messages(flags.has("include-partial-messages"))
             .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| "sdk-cli".to_owned()));
-        builder = self.delegate(builder, agent);
+        builder = self.delegate(builder, agent).background_tasks(in_background());
         if let Some(names) = agent.tools() {
             builder = builder.only_tools(names);
         }

@@ -1,6 +1,6 @@
 //! `windlass -p`.
 
-use crate::agents::{MainAgent, is_agent_tool, is_offered};
+use crate::agents::{MainAgent, in_background, is_agent_tool, is_offered};
 use crate::args::{OutputFormat, RunArgs};
 use crate::ask::AskAtTerminal;
 use crate::failure::{Usage, of_result, of_start};
@@ -258,6 +258,7 @@ fn configure(
     }
     query = query
         .background_wait(crate::background::wait())
+        .background_tasks(in_background())
         .permissions(permissions)
         .include_partial_messages(args.include_partial_messages && args.output_format == OutputFormat::StreamJson)
         .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| "cli".to_owned()));

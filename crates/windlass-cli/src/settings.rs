@@ -130,7 +130,12 @@ impl ProjectSettings {
 
     /// The agents of files and plugins.
     pub(crate) fn agents(&self) -> Agents {
-        load_agents(&self.places, &self.request).or(self.plugins().agents())
+        self.agents_with(&self.plugins())
+    }
+
+    /// The agents of files and of these plugins.
+    pub(crate) fn agents_with(&self, plugins: &Plugins) -> Agents {
+        load_agents(&self.places, &self.request).or(plugins.agents())
     }
 
     /// The agent of the main thread.

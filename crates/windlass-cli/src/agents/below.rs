@@ -8,12 +8,12 @@ use windlass_protocol::HostAgent;
 
 /// The name of the tool in lists of old.
 const OLD_NAME: &str = "Task";
-/// Set to 1, nothing runs in the background unless somebody says so.
+/// Set to 1, nothing runs in the background.
 const NO_BACKGROUND: &str = "CLAUDE_CODE_DISABLE_BACKGROUND_TASKS";
 
 /// The built-in agents and those that are defined. A name whose definition cannot be used is no agent's: a built-in
 /// one might do more than the other was to do.
-pub(super) fn below(agents: &Agents) -> Subagents {
+pub(crate) fn below(agents: &Agents) -> Subagents {
     let all = Subagents::new().with_all(agents.agents.iter().map(|agent| agent.definition.clone()));
     agents.unusable().fold(all, |all, (name, _)| all.without(name))
 }
@@ -59,7 +59,8 @@ pub(crate) fn is_offered(tools: Option<&str>) -> bool {
     }
 }
 
-/// Whether agents run in the background unless somebody says otherwise: they do where a host drives the session.
+/// Whether anything may go on in the background. Agents then do so, where a host drives the session, unless somebody
+/// says otherwise.
 pub(crate) fn in_background() -> bool {
     std::env::var(NO_BACKGROUND).map_or(true, |value| value != "1")
 }

@@ -1,12 +1,16 @@
 //! The agent that a host's session is.
 
 use super::{Host, commands};
-use crate::agents::{AgentFlags, MainAgent, in_background, is_offered, listed};
+use crate::agents::{AgentFlags, MainAgent, all, below, in_background, is_offered, listed};
 use crate::failure::Usage;
 use serde::Deserialize;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, MutexGuard, PoisonError};
+use windlass::crates::project::Plugins;
 use windlass::crates::subagent::AGENT_TOOL_NAME;
-use windlass::{ContentBlock, DynTool, JsonText, PermissionMode, SessionBuilder, Subagents, Toolkit};
+use windlass::{
+    AgentDefinition, ContentBlock, DynTool, JsonText, PermissionMode, SessionBuilder, SessionTools, Subagents, Toolkit,
+};
 use windlass_protocol::{HostAgent, HostSetup};
 
 /// What is read of `initialize`.
@@ -16,22 +20,42 @@ struct Fields {
     agents: Option<JsonText>,
 }
 
+/// The agents that `initialize` defines.
+fn defined(setup: &HostSetup) -> anyhow::Result<Option<JsonText>> {
+    let said = setup.initialize.as_ref().map(|said| said.body.to::<Fields>()).transpose();
+    Ok(said.map_err(|error| Usage(format!("initialize: {error}")))?.and_then(|said| said.agents))
+}
+
+fn definitions(agents: &Subagents) -> BTreeMap<&String, &AgentDefinition> {
+    agents.definitions().map(|agent| (&agent.name, agent)).collect()
+}
+
+/// The agents of the open session.
+#[derive(Debug)]
+pub(super) struct OpenAgents {
+    tools: SessionTools,
+    /// Those that the host defines.
+    defined: Option<JsonText>,
+    current: Subagents,
+}
+
 impl Host {
     /// The agent that the flags or the settings name: one that the host, the flags or a file defines.
     pub(super) fn agent(&self, setup: &HostSetup) -> anyhow::Result<MainAgent> {
-        let said = setup.initialize.as_ref().map(|said| said.body.to::<Fields>()).transpose();
-        let said = said.map_err(|error| Usage(format!("initialize: {error}")))?.and_then(|said| said.agents);
-        self.chosen(said.as_ref())
+        self.chosen(defined(setup)?.as_ref())
     }
 
     fn chosen(&self, said: Option<&JsonText>) -> anyhow::Result<MainAgent> {
-        let flags = AgentFlags {
+        MainAgent::choose(&self.agent_flags(said), &self.settings, &self.tools())
+    }
+
+    fn agent_flags<'a>(&'a self, said: Option<&'a JsonText>) -> AgentFlags<'a> {
+        AgentFlags {
             agent: self.flags.text("agent"),
             agents: self.flags.text("agents"),
             host: said,
             bypass_allowed: self.bypass_allowed,
-        };
-        MainAgent::choose(&flags, &self.settings, &self.tools())
+        }
     }
 
     /// The agents below one, if it may have any.
@@ -56,9 +80,53 @@ impl Host {
     }
 
     /// The agents that the model of a session can give tasks to: none without the tool for it.
-    pub(super) fn agents(&self, agent: &MainAgent, builder: &SessionBuilder) -> anyhow::Result<Vec<HostAgent>> {
+    pub(super) fn agents(&self, agent: &MainAgent, builder: &SessionBuilder) -> anyhow::Result<Option<Subagents>> {
         let hidden = builder.policy()?.is_hidden(AGENT_TOOL_NAME);
-        Ok(self.below(agent).filter(|_| !hidden).as_ref().map(listed).unwrap_or_default())
+        Ok(self.below(agent).filter(|_| !hidden))
+    }
+
+    /// Keeps what the agents of the open session can be changed with, if it may have any.
+    pub(super) fn keep_agents(
+        &self,
+        setup: &HostSetup,
+        agents: Option<Subagents>,
+        tools: SessionTools,
+    ) -> anyhow::Result<()> {
+        let defined = defined(setup)?;
+        *self.open_agents() = agents.map(|current| OpenAgents { tools, defined, current });
+        Ok(())
+    }
+
+    fn open_agents(&self) -> MutexGuard<'_, Option<OpenAgents>> {
+        self.open_agents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The agents that the open session would have with these plugins, if it may have any.
+    pub(super) fn agents_with(&self, plugins: &Plugins) -> Option<Subagents> {
+        let open = self.open_agents();
+        let open = open.as_ref()?;
+        let own = all(&self.agent_flags(open.defined.as_ref())).ok()?;
+        let agents = below(&own.or(self.settings.agents_with(plugins)));
+        Some(agents.background_by_default(in_background()))
+    }
+
+    /// The names of agents that these have and those of the open session have not, or another way round, sorted.
+    pub(super) fn changed_agents(&self, agents: &Subagents) -> Vec<String> {
+        let open = self.open_agents();
+        let Some(open) = open.as_ref() else { return Vec::new() };
+        let (before, after) = (definitions(&open.current), definitions(agents));
+        let names: BTreeSet<&String> = before.keys().chain(after.keys()).copied().collect();
+        names.into_iter().filter(|name| before.get(name) != after.get(name)).cloned().collect()
+    }
+
+    /// Gives the open session these agents.
+    pub(super) fn renew_agents(&self, agents: Subagents) {
+        if let Some(open) = self.open_agents().as_mut() {
+            // A session that is closed is followed by one that reads them itself.
+            if open.tools.set_subagents(agents.clone()).is_ok() {
+                open.current = agents;
+            }
+        }
     }
 
     /// The tools that take up room in the model's context.

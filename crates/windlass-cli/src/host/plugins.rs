@@ -69,8 +69,12 @@ impl HostPlugins {
             super::note_to_stderr(&error.to_string());
         }
         self.0.mcp.renew(self.0.mcp.renewal(&plugins));
+        let agents = self.0.agents_with(&plugins);
         self.0.settings.set_plugins(plugins, directories);
         self.0.commands.renew(&self.0.settings);
+        if let Some(agents) = agents {
+            self.0.renew_agents(agents);
+        }
     }
 }
 
@@ -104,9 +108,13 @@ impl PluginControl for HostPlugins {
         let mut reloaded = PluginsReloaded::default();
         reloaded.servers_added = renewal.come.iter().map(|server| server.name.clone()).collect();
         reloaded.servers_removed = renewal.go;
-        reloaded.held = order.hold && !(reloaded.servers_added.is_empty() && reloaded.servers_removed.is_empty());
+        let agents = self.0.agents_with(&plugins);
+        reloaded.agents_changed = agents.iter().flat_map(|agents| self.0.changed_agents(agents)).collect();
+        let same = [&reloaded.servers_added, &reloaded.servers_removed, &reloaded.agents_changed];
+        reloaded.held = order.hold && !same.into_iter().all(Vec::is_empty);
         if !reloaded.held {
             self.load(plugins, directories);
+            reloaded.agents = agents.as_ref().map(crate::agents::listed);
         }
         Ok(reloaded)
     }

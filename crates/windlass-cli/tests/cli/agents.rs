@@ -249,6 +249,23 @@ fn a_host_gets_agents_in_the_background_unless_that_is_off() {
 }
 
 #[test]
+fn nothing_goes_on_in_the_background_where_that_is_off() {
+    let mut input = task("Explore");
+    input[0]["input"]["run_in_background"] = json!(true);
+    let command = call("Bash", &json!({"command": "touch made", "run_in_background": true}));
+    for way in WAYS {
+        for (turn, expected) in [(&input, "Same."), (&command, "Background work is not available here.")] {
+            let place = Place::with_turns(&[turn.clone(), text("Same."), text("Same."), text("Same.")]);
+            let settings = json!({"permissions": {"allow": ["Bash(touch made)"]}});
+            write(&place.path("home/.claude/settings.json"), &settings.to_string());
+            let ran = run_env(&place, way, ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1"));
+            assert!(told(&ran).contains(expected), "{way:?} {ran:#?}");
+            assert!(!place.work().join("made").exists() && !ran.stdout.contains("task_started"), "{way:?} {ran:#?}");
+        }
+    }
+}
+
+#[test]
 fn the_setting_names_an_agent_too() {
     for way in WAYS {
         for (file, args, tools) in [

@@ -1,6 +1,6 @@
 //! What a host sees of agents below the main one.
 
-use crate::place::{Place, call, text};
+use crate::place::{Place, call, text, write};
 use crate::turns::program;
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -108,7 +108,6 @@ async fn hooks_questions_and_messages_name_the_agent() {
 #[tokio::test]
 async fn background_work_is_typed_from_its_start_to_its_end() {
     // Which of the two speaks first is not known.
-    // Which of the two speaks first is not known.
     let place = Place::with_turns(&[delegate(true), text("Either."), text("Either."), text("Thanks.")]);
     let watch = Watch::default();
     let mut client = Client::spawn(program(&place), options(&watch)).await.unwrap();
@@ -132,5 +131,74 @@ async fn background_work_is_typed_from_its_start_to_its_end() {
         (started.task_id, "completed", started.tool_use_id)
     );
     assert!(ended.usage.is_some_and(|usage| usage.total_tokens > 0 && usage.tool_uses == 0));
+    client.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn agents_of_plugins_that_are_loaded_again_can_be_called_at_once() {
+    let input = |name: &str| json!({"description": "Look", "prompt": "Look.", "subagent_type": name, "run_in_background": false});
+    let place = Place::with_turns(&[
+        text("Hello."),
+        call("Agent", &input("kit:reader")),
+        text("Read it."),
+        text("Done."),
+        call("Agent", &input("kit:reader")),
+        text("Gone."),
+    ]);
+    write(&place.path("kit/.claude-plugin/plugin.json"), r#"{"name":"kit"}"#);
+    let options = ClientOptions::new();
+    let program = program(&place).args(["--plugin-dir", "../kit"]);
+    let mut client = Client::spawn(program, options).await.unwrap();
+    client.prompt("go").await.unwrap();
+    client.result().await.unwrap();
+
+    let file = place.path("kit/agents/reader.md");
+    write(&file, "---\nname: reader\ndescription: Reads\n---\nYou read.\n");
+    let reload = async |hold: bool| -> Value {
+        let body = json!({ "hold_on_cache_impact": hold });
+        client.handle().control("reload_plugins", &body).await.unwrap().to().unwrap()
+    };
+    let names = |answer: &Value| -> Vec<String> {
+        let agents = answer["agents"].as_array().unwrap().iter();
+        agents.map(|agent| agent["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let held = reload(true).await;
+    assert_eq!((&held["held"], &held["cache_impact"]["agents_changed"]), (&json!(true), &json!(["kit:reader"])));
+    assert!(!names(&held).contains(&"kit:reader".to_owned()), "{held}");
+    let reloaded = reload(false).await;
+    assert!(names(&reloaded).contains(&"kit:reader".to_owned()), "{reloaded}");
+    // What is there already changes nothing.
+    assert_eq!(reload(true).await["held"], json!(false));
+
+    client.prompt("go").await.unwrap();
+    let (mut listed, mut reports) = (Vec::new(), Vec::new());
+    loop {
+        match client.next().await.unwrap().unwrap() {
+            Message::System(system) if system.raw.as_str().contains(r#""subtype":"init""#) => {
+                listed = system.raw.to::<Value>().unwrap()["agents"].as_array().unwrap().clone();
+            }
+            Message::User(message) if message.agent.is_none() => reports.push(message.raw.as_str().to_owned()),
+            Message::Result(result) => {
+                assert_eq!(result.result.as_deref(), Some("Done."));
+                break;
+            }
+            _ => {}
+        }
+    }
+    assert!(listed.contains(&json!("kit:reader")), "{listed:?}");
+    assert!(reports.iter().any(|report| report.contains("Read it.")), "{reports:?}");
+
+    std::fs::remove_file(&file).unwrap();
+    client.handle().control("reload_plugins", &json!({})).await.unwrap();
+    client.prompt("go").await.unwrap();
+    let mut refused = false;
+    loop {
+        match client.next().await.unwrap().unwrap() {
+            Message::User(message) => refused |= message.raw.as_str().contains("There is no agent of the type"),
+            Message::Result(_) => break,
+            _ => {}
+        }
+    }
+    assert!(refused);
     client.close().await.unwrap();
 }

@@ -47,7 +47,8 @@ pub struct PluginSource {
 pub struct PluginReload {
     /// Plugins that join; absolute paths.
     pub add: Vec<PluginSource>,
-    /// Whether nothing is to change if MCP servers would come or go.
+    /// Whether nothing is to change if the model would be offered other tools: if MCP servers came or went, or if
+    /// agents of the open session changed. The provider then reads the conversation anew instead of from its cache.
     pub hold: bool,
 }
 
@@ -59,6 +60,10 @@ pub struct PluginsReloaded {
     pub servers_added: Vec<String>,
     /// The servers that went or would have gone.
     pub servers_removed: Vec<String>,
+    /// The agents of the open session that changed or would have changed: new ones, others, and those that are gone.
+    pub agents_changed: Vec<String>,
+    /// The agents that the open session has now, if it is open and may have any, and if nothing was held.
+    pub agents: Option<Vec<HostAgent>>,
     /// Whether nothing was changed because of them.
     pub held: bool,
 }
@@ -219,11 +224,14 @@ impl Core {
         let order = PluginReload { add, hold: hold == Some(true) };
         let reloaded = control.reload(&order).map_err(Refusal::new)?;
         self.offer_again(control.offer().commands);
+        if let Some(agents) = &reloaded.agents {
+            self.list_agents(agents);
+        }
         let PluginListing { plugins, errors } = control.listing();
         let servers = self.mcp_status().get("mcpServers").cloned().unwrap_or_default();
         let mut answer = json!({
             "commands": self.commands().list(),
-            "agents": self.agents(),
+            "agents": reloaded.agents.unwrap_or_else(|| self.agents()),
             "plugins": plugins,
             "mcpServers": servers,
             "error_count": errors.len(),
@@ -235,6 +243,7 @@ impl Core {
                     "mcp_servers_added": reloaded.servers_added,
                     "mcp_servers_removed": reloaded.servers_removed,
                     "lsp_tool_change": null,
+                    "agents_changed": reloaded.agents_changed,
                 });
                 fields.insert("cache_impact".to_owned(), impact);
             }
