@@ -36,6 +36,7 @@ fn first_line(child: &mut Child) -> String {
     line.trim().to_owned()
 }
 
+/// Whether a process is gone before long. It looks again and again: nothing tells of one that is not its child.
 fn gone(id: &str) -> bool {
     let since = Instant::now();
     while is_alive(id) && since.elapsed() < Duration::from_secs(10) {

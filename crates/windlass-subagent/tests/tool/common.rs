@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 use windlass_subagent::{AgentTool, Subagents};
 use windlass_testkit::ToolBench;
 use windlass_tool::{
@@ -28,11 +29,13 @@ pub(crate) struct FakeAgents {
     pub(crate) depth: u32,
     acts: Mutex<VecDeque<Act>>,
     pub(crate) seen: Mutex<Vec<AgentSpec>>,
+    /// Told when an agent begins.
+    pub(crate) begun: Notify,
 }
 
 impl FakeAgents {
     pub(crate) fn new(depth: u32, acts: impl IntoIterator<Item = Act>) -> Arc<Self> {
-        Arc::new(Self { depth, acts: Mutex::new(acts.into_iter().collect()), seen: Mutex::default() })
+        Arc::new(Self { depth, acts: Mutex::new(acts.into_iter().collect()), ..Self::default() })
     }
 
     pub(crate) fn last(&self) -> AgentSpec {
@@ -47,6 +50,7 @@ impl Agents for FakeAgents {
 
     fn run(&self, spec: AgentSpec, cancel: Cancel) -> BoxFuture<'static, Result<AgentReport, ToolError>> {
         self.seen.lock().unwrap().push(spec);
+        self.begun.notify_one();
         let act = self.acts.lock().unwrap().pop_front().unwrap_or_else(|| Act::Report(report("Done.")));
         Box::pin(async move {
             match act {

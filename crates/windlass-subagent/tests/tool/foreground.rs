@@ -199,9 +199,7 @@ async fn stopping_the_call_stops_the_agent_and_waits_for_it() {
     let bench = bench(&Subagents::new(), &port, &Arc::default());
     let cancel = bench.cancel();
     let stop = async {
-        while port.seen.lock().unwrap().is_empty() {
-            tokio::task::yield_now().await;
-        }
+        port.begun.notified().await;
         cancel.cancel();
     };
     let (output, ()) = tokio::join!(bench.call(input(json!({}))), stop);
