@@ -171,6 +171,11 @@ impl Below {
         (below, keeper)
     }
 
+    /// Whether any agent goes on, or is about to.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.places.0.available_permits() < MOST
+    }
+
     /// Who else has to know of answers to questions of this agent.
     pub(crate) fn concerned(&self) -> Concerned {
         Concerned { main: self.main.clone(), waiting: self.waiting.clone() }

@@ -19,8 +19,8 @@ pub enum RewindError {
     /// The session keeps no checkpoints.
     #[error("File checkpointing is not enabled, so no files can be rewound.")]
     Off,
-    /// A run is going on, whose tools may be changing files.
-    #[error("files cannot be rewound while a run is going on: wait for its result, or interrupt it")]
+    /// A run is going on, whose tools may be changing files, or an agent in the background.
+    #[error("files cannot be rewound while a run is going on, also that of an agent: wait for its result, or stop it")]
     Running,
     /// The session is closed.
     #[error("the session is closed")]

@@ -241,7 +241,7 @@ impl Driver {
     fn files(&mut self, order: FileOrder) {
         let Some(keeper) = self.keeper.clone() else { return order.refuse(RewindError::Off) };
         let is_rewind = order.is_rewind();
-        if is_rewind && !self.machine.is_idle() {
+        if is_rewind && (!self.machine.is_idle() || self.below.goes_on()) {
             return order.refuse(RewindError::Running);
         }
         let work = tokio::spawn(keeper.obey(order, self.machine.policy().directories().to_vec()));

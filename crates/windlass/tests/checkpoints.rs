@@ -10,8 +10,8 @@ use windlass::crates::model::Gate;
 use windlass::crates::runtime::Prompt;
 use windlass::{
     Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints, EntryId, Error, EventKind, Home,
-    PermissionMode, Rewind, RewindError, RewindOptions, Script, ScriptedModel, Session, SessionBuilder, ToolUseId,
-    coding_tools, session,
+    PermissionMode, Rewind, RewindError, RewindOptions, Script, ScriptedModel, ScriptedTurn, Session, SessionBuilder,
+    Subagents, ToolUseId, coding_tools, session,
 };
 
 struct World {
@@ -116,6 +116,40 @@ async fn nothing_is_rewound_while_a_run_goes_on() {
             break;
         }
     }
+    session.handle.rewind_files(&prompt(1)).await.unwrap();
+    assert_eq!(world.read("a"), None);
+}
+
+#[tokio::test]
+async fn nothing_is_rewound_while_an_agent_goes_on_in_the_background() {
+    let (world, gate) = (World::new(), Gate::new());
+    let (path, held) = (world.path("a"), gate.clone());
+    let model = ScriptedModel::from_fn(move |request, _| {
+        let said: Vec<String> = request.messages.iter().map(|message| message.text()).collect();
+        match (said.first().is_some_and(|first| first.contains("Make it.")), said.len()) {
+            (true, 1) => ScriptedTurn::new().tool_use("Write", json!({"file_path": path, "content": "1"})).gate(&held),
+            (false, 1) => ScriptedTurn::new().tool_use("Agent", json!({"description": "Make", "prompt": "Make it."})),
+            _ => ScriptedTurn::new().text("ok"),
+        }
+    });
+    let agents = Subagents::new().background_by_default(true);
+    let builder = world.builder(Script::new()).provider(model).subagents(agents).file_checkpoints(true);
+    let mut session = builder.open().await.unwrap();
+    session.handle.prompt(Prompt::text("go").with_id(prompt(1))).unwrap();
+    let mut begun = false;
+    while let Some(event) = session.events.next().await.unwrap() {
+        match event.kind {
+            EventKind::RunFinished(_) if event.agent.is_main() => {
+                begun |= session.handle.rewind_files(&prompt(1)).await == Err(RewindError::Running);
+                gate.open();
+            }
+            EventKind::TaskEnded(_) => break,
+            _ => {}
+        }
+    }
+    assert!(begun);
+    session.handle.quiet().await;
+    assert_eq!(world.read("a").as_deref(), Some("1"));
     session.handle.rewind_files(&prompt(1)).await.unwrap();
     assert_eq!(world.read("a"), None);
 }

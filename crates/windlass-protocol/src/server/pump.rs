@@ -170,6 +170,9 @@ impl Pump<'_> {
     /// Background work has ended.
     async fn ended(&mut self, ended: &TaskEnded) -> Result<(), Gone> {
         self.unsettled = true;
+        if ended.info.kind == TaskKind::LocalAgent {
+            self.core.rewinds.run_ended();
+        }
         // While commands go on the session is idle, while agents do it is not.
         if ended.info.kind == TaskKind::LocalAgent && self.core.is_idle() { self.settle().await } else { Ok(()) }
     }
