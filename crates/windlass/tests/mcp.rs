@@ -82,6 +82,11 @@ fn says(words: &[&str]) -> ScriptedModel {
     ScriptedModel::new(words.iter().fold(Script::new(), |script, text| script.turn(|turn| turn.text(*text))))
 }
 
+/// Time passes only when nothing else can happen.
+async fn settled() {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+}
+
 /// The tools of the next run of a session.
 async fn offered(session: &mut Session) -> Vec<String> {
     session.handle.prompt(windlass::crates::runtime::Prompt::text("go")).unwrap();
@@ -121,7 +126,7 @@ async fn a_call_goes_to_the_server_if_a_rule_allows_it() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn tools_that_change_are_put_in_place_and_hidden_ones_stay_hidden() {
     let inside = Inside::new(&["b", "a", "secret"], None);
     let own = tool_fn("Zoom", "A test.", |_: BTreeMap<String, Value>, _| async { Ok("ok") });
@@ -134,14 +139,12 @@ async fn tools_that_change_are_put_in_place_and_hidden_ones_stay_hidden() {
     inside.change(&["c", "secret", "taken"]);
     assert!(changes.changed().await);
     // The session takes it up beside us.
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
-    }
+    settled().await;
     assert_eq!(offered(&mut session).await, ["Zoom", "mcp__in__c", "mcp__in__taken"]);
     session.handle.close().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn only_chosen_tools_are_there_also_when_a_server_changes_them() {
     let own = || tool_fn("Zoom", "A test.", |_: BTreeMap<String, Value>, _| async { Ok("ok") });
     let schema = JsonText::parse(r#"{"type":"object"}"#).unwrap();
@@ -170,9 +173,7 @@ async fn only_chosen_tools_are_there_also_when_a_server_changes_them() {
         inside.change(&["b", "c"]);
         assert!(changes.changed().await);
         // The session takes it up beside us.
-        for _ in 0..100 {
-            tokio::task::yield_now().await;
-        }
+        settled().await;
         assert_eq!(offered(&mut session).await, after, "{names:?}");
         session.handle.close().await;
     }
@@ -203,13 +204,11 @@ async fn a_session_does_not_wait_for_ever_for_servers_outside() {
     servers.close().await;
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_session_waits_for_a_server_inside_the_host() {
     let inside = Inside::new(&["a"], Some(Notify::new()));
     let opening = tokio::spawn(session().provider(says(&["1"])).mcp_servers(servers(&inside)).open());
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
-    }
+    settled().await;
     assert!(!opening.is_finished());
     inside.door.as_ref().unwrap().notify_one();
     let mut session = opening.await.unwrap().unwrap();

@@ -64,9 +64,7 @@ async fn the_upload_begins_before_the_client_has_sent_it_all() {
     let (first, second) = whole.split_at(50_000);
     client.send(first).await;
     // The head is upstream already: the connection is made when there is something to send.
-    while server.connections() == 0 {
-        tokio::task::yield_now().await;
-    }
+    server.wait_connections(1).await;
     assert_eq!(server.request_count(), 0);
     client.send(second).await;
     client.until("{\"ok\":true}").await;

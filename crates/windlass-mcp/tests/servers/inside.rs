@@ -19,13 +19,22 @@ struct Host {
     heard: Mutex<Vec<Value>>,
     told: Notify,
     tools: Mutex<Vec<&'static str>>,
+    /// Told when nobody needs the host any more.
+    dropped: Arc<Notify>,
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        self.dropped.notify_one();
+    }
 }
 
 impl Host {
     fn new() -> Arc<Self> {
         let (push, pushed) = mpsc::unbounded_channel();
         let (pushed, heard) = (tokio::sync::Mutex::new(pushed), Mutex::default());
-        Arc::new(Self { push, pushed, heard, told: Notify::new(), tools: Mutex::new(vec!["one"]) })
+        let (tools, dropped) = (Mutex::new(vec!["one"]), Arc::default());
+        Arc::new(Self { push, pushed, heard, told: Notify::new(), tools, dropped })
     }
 
     fn push(&self, message: &Value) {
@@ -204,10 +213,7 @@ async fn the_set_ends_with_its_last_clone() {
     assert!(changes.servers().is_none());
     while changes.changed().await {}
     drop(tool);
-    let end = async {
-        while Arc::strong_count(&host) > 1 {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(LONG, end).await.unwrap();
+    let dropped = Arc::clone(&host.dropped);
+    drop(host);
+    tokio::time::timeout(LONG, dropped.notified()).await.unwrap();
 }

@@ -160,6 +160,11 @@ impl WireServer {
         self.shared.counts.borrow().connections
     }
 
+    /// Waits until so many connections were accepted. Cancel safe.
+    pub async fn wait_connections(&self, count: usize) {
+        self.wait(|counts| counts.connections >= count).await;
+    }
+
     /// Waits until so many requests have come. Cancel safe.
     pub async fn wait_requests(&self, count: usize) {
         self.wait(|counts| counts.requests >= count).await;
