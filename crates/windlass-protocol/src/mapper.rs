@@ -121,7 +121,7 @@ impl FrameMapper {
         } else {
             self.of_agent(event, out);
         }
-        self.forget_ended(event);
+        self.forget_ended(event, out);
     }
 
     fn of_main(&mut self, event: &Event, out: &mut Vec<u8>) {

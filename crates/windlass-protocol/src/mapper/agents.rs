@@ -90,10 +90,11 @@ impl FrameMapper {
     }
 
     /// Forgets the agents that a call has started, once it has ended or what it left behind has, whatever their own
-    /// runs said of that.
-    pub(super) fn forget_ended(&mut self, event: &Event) {
+    /// runs said of that. Background work of theirs whose end nobody told has ended, too.
+    pub(super) fn forget_ended(&mut self, event: &Event, out: &mut Vec<u8>) {
         let call = match &event.kind {
-            _ if self.agents.is_empty() => return,
+            EventKind::TaskStarted(task) => return self.task_is_of(&task.id, &event.agent),
+            _ if self.agents.is_empty() && !self.agents_have_tasks() => return,
             EventKind::ToolFinished(finished) if !self.left_behind(&finished.result.tool_use_id) => {
                 &finished.result.tool_use_id
             }
@@ -102,6 +103,7 @@ impl FrameMapper {
         };
         let start = event.agent.child(call.clone());
         self.agents.retain(|path, _| !path.tool_uses().starts_with(start.tool_uses()));
+        self.end_tasks_below(&start, event.session_id.as_str(), out);
     }
 
     fn shows(&self, block: &ContentBlock) -> bool {

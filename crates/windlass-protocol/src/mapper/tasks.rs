@@ -2,7 +2,9 @@
 
 use super::{Envelope, FrameMapper};
 use serde::Serialize;
-use windlass_types::{AgentId, TaskEnded, TaskInfo, TaskKind, TaskProgress, TaskUsage, ToolUseId};
+use windlass_types::{
+    AgentId, AgentPath, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage, ToolUseId,
+};
 
 /// Background work that goes on.
 #[derive(Debug)]
@@ -10,6 +12,8 @@ pub(super) struct Alive {
     info: TaskInfo,
     /// The agent that began it, if it is not the main one.
     parent: Option<AgentId>,
+    /// Where that one is.
+    path: AgentPath,
 }
 
 #[derive(Serialize)]
@@ -75,6 +79,28 @@ impl FrameMapper {
         self.tasks_changed(Envelope::of_main(session_id), out);
     }
 
+    /// Notes which agent began work.
+    pub(super) fn task_is_of(&mut self, id: &TaskId, agent: &AgentPath) {
+        if let Some(task) = self.tasks.iter_mut().rfind(|task| task.info.id == *id) {
+            task.path = agent.clone();
+        }
+    }
+
+    /// Whether work goes on that agents below the main one began.
+    pub(super) fn agents_have_tasks(&self) -> bool {
+        self.tasks.iter().any(|task| !task.path.is_main())
+    }
+
+    /// Tells the end of work that agents below here began: they are gone, and nothing of theirs goes on.
+    pub(super) fn end_tasks_below(&mut self, start: &AgentPath, session_id: &str, out: &mut Vec<u8>) {
+        let is_below = |task: &Alive| task.path.tool_uses().starts_with(start.tool_uses());
+        while let Some(task) = self.tasks.iter().find(|task| is_below(task)) {
+            let ended =
+                TaskEnded::new(task.info.clone(), TaskStatus::Stopped, "It ended with the agent that began it.");
+            self.task_ended(Envelope::of_main(session_id), &ended, out);
+        }
+    }
+
     /// Whether an agent goes on that this call left behind.
     pub(super) fn left_behind(&self, call: &ToolUseId) -> bool {
         self.tasks.iter().any(|task| task.info.kind == TaskKind::LocalAgent && task.info.tool_use_id == *call)
@@ -94,7 +120,11 @@ impl FrameMapper {
     }
 
     pub(super) fn task_started(&mut self, at: Envelope<'_>, task: &TaskInfo, out: &mut Vec<u8>) {
-        self.tasks.push(Alive { info: task.clone(), parent: at.agent.map(|agent| agent.id.clone()) });
+        self.tasks.push(Alive {
+            info: task.clone(),
+            parent: at.agent.map(|agent| agent.id.clone()),
+            path: AgentPath::default(),
+        });
         self.tasks_changed(at, out);
         let body = Started {
             task_id: task.id.as_str(),

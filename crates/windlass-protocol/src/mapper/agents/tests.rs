@@ -312,3 +312,28 @@ fn agents_that_never_said_that_they_ended_are_forgotten_with_their_call() {
     stream.main(EventKind::TaskEnded(TaskEnded::new(info, TaskStatus::Stopped, "It was stopped.")));
     assert_eq!(stream.mapper.agents.len(), 1);
 }
+
+/// A host that counts what goes on in the background does not wait for what nobody will tell it of.
+#[test]
+fn work_of_agents_that_never_said_that_they_ended_is_told_to_have_ended() {
+    let mut stream = Stream::new(FrameOptions::default());
+    let work = |id: &str, kind, call: &str| EventKind::TaskStarted(TaskInfo::new(id.into(), kind, "x", call.into()));
+    stream.main(work("a1", TaskKind::LocalAgent, "t0"));
+    stream.main(work("b0", TaskKind::LocalBash, "t5"));
+    stream.of(&["t0"], work("b1", TaskKind::LocalBash, "t1"));
+    stream.of(&["t0", "t2"], work("b2", TaskKind::LocalBash, "t1"));
+    stream.of(&["t3"], work("b3", TaskKind::LocalBash, "t1"));
+    let finished = |call: &str| EventKind::ToolFinished(ToolFinished::new("Agent".into(), ToolResult::ok(call, "")));
+    let told = |frames: Vec<Value>| -> Vec<String> {
+        let ended = frames.iter().filter(|frame| frame["subtype"] == "task_notification");
+        ended.map(|frame| format!("{} {}", frame["task_id"], frame["status"])).collect()
+    };
+    // The call that left it behind has ended, and the agent has not.
+    assert!(told(stream.main(finished("t0"))).is_empty());
+    assert_eq!(told(stream.main(finished("t3"))), [r#""b3" "stopped""#]);
+    let agent = TaskInfo::new("a1".into(), TaskKind::LocalAgent, "x", "t0".into());
+    let frames = stream.main(EventKind::TaskEnded(TaskEnded::new(agent, TaskStatus::Stopped, "It was stopped.")));
+    let left: Vec<Value> = frames.last().unwrap()["tasks"].as_array().unwrap().clone();
+    assert_eq!((left.len(), &left[0]["task_id"]), (1, &json!("b0")));
+    assert_eq!(told(frames), [r#""a1" "stopped""#, r#""b1" "stopped""#, r#""b2" "stopped""#]);
+}
