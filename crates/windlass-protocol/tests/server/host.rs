@@ -93,6 +93,12 @@ impl Host {
         panic!("{kind} {subtype} never came: {before:#?}");
     }
 
+    /// Waits until the server has taken in all that was sent so far: it answers in order. Returns what came before.
+    pub(crate) async fn taken_in(&mut self) -> Vec<Value> {
+        self.order("r", json!({}), "mcp_status").await;
+        self.until("control_response", "success").await.1
+    }
+
     pub(crate) async fn result(&mut self) -> Value {
         self.until("result", "").await.0
     }

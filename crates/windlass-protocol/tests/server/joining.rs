@@ -64,8 +64,7 @@ async fn next_joins_the_turn_and_shares_its_result() {
     host.send(message(C, "later", "after")).await;
     host.send(message(B, "next", "mind this")).await;
     // Nothing is told to have begun before the model is about to read it.
-    host.order("r", json!({}), "mcp_status").await;
-    let (_, mut lines) = host.until("control_response", "success").await;
+    let mut lines = host.taken_in().await;
     assert_eq!(lives(&lines), ["c queued", "b queued"]);
     allow(&mut host, &question).await;
     lines.extend(rest(host).await);
@@ -101,8 +100,7 @@ async fn next_at_the_end_of_a_turn_keeps_it_going() {
     host.send(message(A, "later", "1")).await;
     host.until("system", "init").await;
     host.send(message(B, "next", "2")).await;
-    host.order("r", json!({}), "mcp_status").await;
-    host.until("control_response", "success").await;
+    host.taken_in().await;
     gate.open();
     let result = host.result().await;
     assert_eq!((&result["result"], &result["num_turns"]), (&json!("two"), &json!(2)));
@@ -126,8 +124,7 @@ async fn everything_else_has_a_turn_of_its_own() {
         let model = script([acts(), says("one"), says("two")]);
         let (mut host, question) = acting(&model, false).await;
         host.send(other.clone()).await;
-        host.order("r", json!({}), "mcp_status").await;
-        host.until("control_response", "success").await;
+        host.taken_in().await;
         allow(&mut host, &question).await;
         let lines = rest(host).await;
         assert!(lives(&lines).contains(&expected.to_owned()), "{other}: {:?}", lives(&lines));
@@ -140,8 +137,7 @@ async fn next_does_not_overtake_a_command_that_was_next_before() {
     let (mut host, question) = acting(&model, false).await;
     host.send(message(B, "next", "/cost")).await;
     host.send(message(C, "next", "2")).await;
-    host.order("r", json!({}), "mcp_status").await;
-    host.until("control_response", "success").await;
+    host.taken_in().await;
     allow(&mut host, &question).await;
     let results: Vec<_> = lives(&rest(host).await).into_iter().filter(|life| life.starts_with("result")).collect();
     assert_eq!(results, ["result a of a", "result b of b", "result c of c"]);
@@ -257,8 +253,7 @@ async fn next_joins_a_turn_whose_session_is_being_opened() {
     let door = host.seen.shut_door();
     host.send(message(A, "later", "1")).await;
     host.send(message(B, "next", "2")).await;
-    host.order("r", json!({}), "mcp_status").await;
-    host.until("control_response", "success").await;
+    host.taken_in().await;
     door.open();
     assert_eq!(host.result().await["user_message_uuids"], json!([A, B]));
     rest(host).await;
@@ -276,8 +271,7 @@ async fn next_joins_a_turn_that_background_work_has_begun() {
     host.until("system", "init").await;
     host.send(message(B, "next", "2")).await;
     host.send(message(C, "next", "3")).await;
-    host.order("r", json!({}), "mcp_status").await;
-    host.until("control_response", "success").await;
+    host.taken_in().await;
     gate.open();
     let result = host.result().await;
     assert_eq!((&result["result"], &result["origin"]["kind"]), (&json!("both"), &json!("task-notification")));

@@ -210,9 +210,7 @@ async fn all_messages_that_wait_for_a_session_which_cannot_open_have_a_result() 
     for id in ["a", "b", "c"] {
         host.send(message(id, id)).await;
     }
-    // Answered, so all of them are in.
-    host.order("r", json!({}), "mcp_status").await;
-    let (_, mut lines) = host.until("control_response", "success").await;
+    let mut lines = host.taken_in().await;
     door.open();
     let (served, rest) = host.end().await;
     assert!(matches!(served, Err(windlass_protocol::ServerError::Open(_))));
