@@ -84,7 +84,8 @@ impl Shell {
         Ok(outcome.stdout.head)
     }
 
-    /// Waits until a script ends with code 0, and fails when it does not in a while.
+    /// Waits until a script ends with code 0, and fails when it does not in a while. It is run again and again:
+    /// the port tells of nothing but ends.
     pub(super) async fn until(&self, process: &dyn Process, script: &str, never: &str) -> Result<(), Violation> {
         let since = tokio::time::Instant::now();
         while self.run(process, script).await?.exit != ProcessExit::Code(0) {

@@ -183,10 +183,11 @@ pub async fn a_dropped_write_is_all_or_nothing(
                 if polled.is_ready() {
                     break;
                 }
+                // Not to wait for something: work behind the scenes is to be at another point each time.
                 tokio::time::sleep(Duration::from_micros(200)).await;
             }
         }
-        // Work that was begun may go on behind the scenes for a while.
+        // Work that was begun may go on behind the scenes for a while, and the port does not tell of its end.
         let since = tokio::time::Instant::now();
         loop {
             let names = site.names("").await?;
