@@ -351,7 +351,12 @@ pub(crate) enum SessionsCommand {
         /// A session id or a file
         #[arg(value_name = "SESSION")]
         session: String,
+        /// That of an agent instead; needs the session's id
+        #[arg(long, value_name = "AGENT_ID")]
+        agent: Option<String>,
     },
+    /// The agents that worked for a session, the first to begin first
+    Agents(crate::sessions::AgentsOfArgs),
     /// Whether sessions can be read and what is damaged; changes nothing
     Check {
         /// Files or session ids
@@ -366,6 +371,9 @@ pub(crate) enum SessionsCommand {
         /// A file or a session id
         #[arg(value_name = "FILE")]
         session: String,
+        /// That of an agent instead; needs the session's id
+        #[arg(long, value_name = "AGENT_ID")]
+        agent: Option<String>,
         /// messages: the message array that a request would carry
         #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
         format: ExportFormat,

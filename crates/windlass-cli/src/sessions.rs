@@ -1,8 +1,10 @@
 //! `windlass sessions`: stored sessions.
 
+mod agents;
 mod change;
 mod rewind;
 
+pub(crate) use agents::AgentsOfArgs;
 pub(crate) use change::ForkArgs;
 pub(crate) use rewind::RewindArgs;
 
@@ -14,15 +16,17 @@ use serde::Serialize;
 use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
-use windlass::crates::session::{CheckReport, ProjectKey};
+use windlass::crates::session::{CheckReport, ProjectKey, SessionKey};
 use windlass::crates::store::{JsonlStore, check_file, export_file};
+use windlass::crates::types::AgentId;
 use windlass::{ContentBlock, Home, Message, SessionId, SessionStore};
 
 /// Carries out a command and returns the exit code.
 pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> anyhow::Result<i32> {
     match command {
         SessionsCommand::List { cwd } => list(cwd, terminal).await,
-        SessionsCommand::Show { session } => show(&session),
+        SessionsCommand::Agents(args) => agents::list(args, terminal).await,
+        SessionsCommand::Show { session, agent } => show(&file(&session, agent.as_deref())?),
         SessionsCommand::Rename { session, title } => change::rename(&session, &title).await,
         SessionsCommand::Tag { session, tag, .. } => change::tag(&session, tag.as_deref()).await,
         SessionsCommand::Delete { sessions } => change::delete(&sessions).await,
@@ -32,8 +36,8 @@ pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> an
             Ok(0)
         }
         SessionsCommand::Check { sessions } => check(&sessions),
-        SessionsCommand::Export { session, format: ExportFormat::Messages } => {
-            writeln!(stdout(), "{}", export_file(&file(&session)?)?)?;
+        SessionsCommand::Export { session, agent, format: ExportFormat::Messages } => {
+            writeln!(stdout(), "{}", export_file(&file(&session, agent.as_deref())?)?)?;
             Ok(0)
         }
     }
@@ -79,20 +83,35 @@ fn age(then: u64) -> String {
     }
 }
 
-/// The file of a session that is given by its path or its id.
-fn file(given: &str) -> anyhow::Result<PathBuf> {
+/// The file of a session that is given by its path or its id, or of an agent of a session that is given by its id.
+fn file(given: &str, agent: Option<&str>) -> anyhow::Result<PathBuf> {
     let path = Path::new(given);
     let id = SessionId::from(given.to_ascii_lowercase());
-    if path.exists() || (!id.is_uuid() && path.components().count() > 1) {
+    if agent.is_none() && (path.exists() || (!id.is_uuid() && path.components().count() > 1)) {
         return Ok(path.to_path_buf());
     }
+    anyhow::ensure!(agent.is_none() || id.is_uuid(), "--agent needs the id of a session, and {given:?} is none");
     anyhow::ensure!(id.is_uuid(), "{given:?} is neither a file nor the id of a session");
     let home = Home::from_env().map_err(of_start)?;
-    let key = store(&home).find(&id)?;
-    let key = key.ok_or_else(|| anyhow::anyhow!("No conversation found with session ID: {given}"))?;
+    let mut key = find(&home, given)?;
+    if let Some(agent) = agent {
+        key = key.of_agent(AgentId::new(agent));
+        key.check_agent()?;
+    }
     let roots = std::iter::once(home.root()).chain(home.also_read().iter().map(PathBuf::as_path));
     let mut paths = roots.map(|root| JsonlStore::new(root).log_path(&key));
-    paths.find(|path| path.exists()).ok_or_else(|| anyhow::anyhow!("the session {given} has no file any more"))
+    paths.find(|path| path.exists()).ok_or_else(|| match agent {
+        Some(agent) => anyhow::anyhow!(
+            "the session has no agent {agent:?}; `windlass sessions agents {id}` lists those that it has"
+        ),
+        None => anyhow::anyhow!("the session {given} has no file any more"),
+    })
+}
+
+/// The session with this id.
+fn find(home: &Home, given: &str) -> anyhow::Result<SessionKey> {
+    let key = store(home).find(&SessionId::from(given.to_ascii_lowercase()))?;
+    key.ok_or_else(|| anyhow::anyhow!("No conversation found with session ID: {given}"))
 }
 
 #[derive(Serialize)]
@@ -114,7 +133,7 @@ struct Unreadable<'a> {
 fn check(sessions: &[String]) -> anyhow::Result<i32> {
     let (mut invalid, mut out) = (false, stdout().lock());
     for given in sessions {
-        let checked = file(given).and_then(|path| Ok((check_file(&path)?, path)));
+        let checked = file(given, None).and_then(|path| Ok((check_file(&path)?, path)));
         match checked {
             Ok((report, path)) => {
                 invalid |= !report.valid;
@@ -130,9 +149,8 @@ fn check(sessions: &[String]) -> anyhow::Result<i32> {
 }
 
 /// Prints the conversation for people.
-fn show(session: &str) -> anyhow::Result<i32> {
-    let path = file(session)?;
-    let messages: Vec<Message> = serde_json::from_str(&export_file(&path)?)?;
+fn show(path: &Path) -> anyhow::Result<i32> {
+    let messages: Vec<Message> = serde_json::from_str(&export_file(path)?)?;
     if messages.is_empty() {
         return Err(
             Usage(format!("{} holds no conversation; `windlass sessions check` says why", path.display())).into()

@@ -53,7 +53,7 @@ impl Offer {
         let own = ToolSet::new(own.map(|tool| self.limited(tool)))?;
         #[cfg(feature = "mcp")]
         if let Some(servers) = &self.servers {
-            return Ok(crate::mcp::join(own, servers, |name| self.only.keeps(name) && !self.policy.is_hidden(name)));
+            return Ok(crate::mcp::join(&own, servers, |name| self.only.keeps(name) && !self.policy.is_hidden(name)));
         }
         Ok(own)
     }

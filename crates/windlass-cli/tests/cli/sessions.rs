@@ -1,4 +1,5 @@
-use crate::place::{Place, text};
+use crate::place::{Place, call, text};
+use serde_json::json;
 use std::io::Write;
 
 #[test]
@@ -192,4 +193,43 @@ fn a_copy_without_room_leaves_nothing() {
         assert_eq!(names(), there, "{args:?}");
     }
     assert_eq!(std::fs::read(place.logs().pop().unwrap()).unwrap(), before);
+}
+
+#[test]
+fn the_agents_of_a_session_can_be_listed_and_read() {
+    let input = json!({"description": "Look\u{1b}[31m for it", "prompt": "Find the word.", "subagent_type": "Explore"});
+    let place = Place::with_turns(&[call("Agent", &input), text("It is here."), text("Done.")]);
+    let ran = place.run(&["-p", "Go.", "--output-format", "json"]).with_code(0);
+    let id = ran.lines()[0]["session_id"].as_str().unwrap().to_owned();
+
+    let listed = place.run(&["sessions", "agents", &id]).with_code(0).lines();
+    let [agent] = listed.as_slice() else { panic!("{listed:?}") };
+    assert_eq!(agent["agent_type"], "Explore");
+    let agent = agent["id"].as_str().unwrap();
+    let said = place.run(&["sessions", "agents", &id, "--format", "text"]).with_code(0).stdout;
+    assert!(said.starts_with(agent) && said.contains("Explore") && said.contains("for it"), "{said}");
+    assert!(!said.contains('\u{1b}') && said.lines().count() == 1, "{said}");
+
+    let shown = place.run(&["sessions", "show", &id, "--agent", agent]).with_code(0).stdout;
+    assert_eq!(shown, "> Find the word.\n< It is here.\n");
+    let exported = place.run(&["sessions", "export", &id, "--agent", agent]).with_code(0).stdout;
+    assert!(exported.contains("Find the word.") && !exported.contains("Go."), "{exported}");
+    let own = place.run(&["sessions", "show", &id]).with_code(0).stdout;
+    assert!(own.starts_with("> Go.\n"), "{own}");
+
+    for (args, problem) in [
+        (&["agents", "11111111-1111-4111-8111-111111111111"][..], "No conversation found with session ID"),
+        (&["show", &id, "--agent", "a0000000000000000"], "lists those that it has"),
+        (&["show", &id, "--agent", "../../x"], "x"),
+        (&["export", "../script.json", "--agent", agent], "--agent needs the id of a session"),
+    ] {
+        let ran = place.run(&[&["sessions"], args].concat()).with_code(1);
+        assert!(ran.stderr.contains(problem) && ran.stdout.is_empty(), "{args:?} {ran:#?}");
+    }
+    let none = Place::with_turns(&[text("Done.")]);
+    let ran = none.run(&["-p", "Go.", "--output-format", "json"]).with_code(0);
+    let id = ran.lines()[0]["session_id"].as_str().unwrap().to_owned();
+    assert_eq!(none.run(&["sessions", "agents", &id]).with_code(0).stdout, "");
+    let said = none.run(&["sessions", "agents", &id, "--format", "text"]).with_code(0);
+    assert!(said.stderr.contains("no agents worked for this session"), "{said:?}");
 }

@@ -239,12 +239,15 @@ impl Core {
         if let Some(fields) = answer.as_object_mut().filter(|_| order.hold) {
             fields.insert("held".to_owned(), Value::Bool(reloaded.held));
             if reloaded.held {
-                let impact = json!({
+                let mut impact = json!({
                     "mcp_servers_added": reloaded.servers_added,
                     "mcp_servers_removed": reloaded.servers_removed,
                     "lsp_tool_change": null,
-                    "agents_changed": reloaded.agents_changed,
                 });
+                let changed = Some(reloaded.agents_changed).filter(|names| !names.is_empty());
+                if let (Some(changed), Some(impact)) = (changed, impact.as_object_mut()) {
+                    impact.insert("agents_changed".to_owned(), changed.into());
+                }
                 fields.insert("cache_impact".to_owned(), impact);
             }
         }
