@@ -69,6 +69,7 @@ pub(crate) fn only_lists(program: &str) -> bool {
             | "file"
             | "find"
             | "fd"
+            | "fdfind"
             | "basename"
             | "dirname"
             | "realpath"

@@ -471,6 +471,88 @@ fn a_prefix_rule_covers_only_its_program() {
 }
 
 #[test]
+fn variables_do_not_lead_around_a_scoped_deny() {
+    let commands = [
+        "Bash PATH=dir ls",
+        "Bash export PATH=dir:$PATH && ls",
+        "Bash BASH_ENV=x bash y",
+        "Bash LD_PRELOAD=./x ls",
+        "Bash make SHELL=/bin/rm",
+        "Bash SHELL=rm make",
+        "Bash make --eval=x",
+    ];
+    for rules in [
+        Rules { allow: &["Bash"], deny: &["Bash(rm:*)"], ask: &[] },
+        Rules { allow: &["Bash"], deny: &[], ask: &["Bash(rm:*)"] },
+    ] {
+        for mode in [PermissionMode::Default, PermissionMode::BypassPermissions] {
+            let world = World::in_mode(mode, rules);
+            for command in commands {
+                assert_ne!(world.verdict(command), Allow, "{mode} {command}");
+            }
+            world.check(
+                Allow,
+                &[
+                    "Bash make",
+                    "Bash CC=clang make",
+                    "Bash PATH=$PATH:/opt/x/bin tool",
+                    "Bash RUST_LOG=debug cargo test",
+                    "Bash while IFS= read -r line; do echo $line; done < x",
+                ],
+            );
+        }
+    }
+    let denied = World::new(Rules { allow: &["Bash"], deny: &["Bash(rm:*)"], ask: &[] });
+    denied.check(Deny, &["Bash make SHELL=/bin/rm", "Bash CC='rm -f' make", "Bash GIT_PAGER='rm x' git log"]);
+    // Nobody who has no such rule is asked.
+    World::new(allow(&["Bash"])).check(Allow, &commands);
+    World::new(Rules { allow: &["Bash"], deny: &["Read(secret)"], ask: &[] }).check(Allow, &commands);
+}
+
+#[test]
+fn listing_and_unpacking_stay_inside() {
+    let world = World::new(Rules::default()).link("/w/out.gz", "/etc/out.gz").link("/w/x.zip.zip", "/etc/x.zip");
+    check_never_allowed(
+        &world,
+        &[
+            "zcat ../x.gz",
+            "zcat out.gz",
+            "zcat /etc/x.gz",
+            "gzip -dc ~/x.gz",
+            "xz -l /var/x.xz",
+            "tar tf /etc/x.tar",
+            "tar tf ../x.tar",
+            "tar --list --file=/etc/x.tar",
+            "unzip -l ../x.zip",
+            // That is what is read if there is no x.zip.
+            "unzip -l x.zip",
+            "fd x /etc",
+            "fd -e rs . ..",
+            "iconv -f latin1 -t utf-8 /etc/passwd",
+            "shuf /etc/passwd",
+            "pr ../x",
+            "base32 /etc/passwd",
+            "tsort /etc/passwd",
+            "grep --exclude-from=/etc/passwd -r x .",
+            "tail -n 1 /etc/*.conf",
+            "find . -newermm /etc/passwd",
+            "git check-attr -a ../x",
+            "git range-diff /etc a b",
+            "zcat x.gz > y",
+            "tar tf x.tar > y",
+            "ls | xargs echo > y",
+            "cd .. && tar tf x.tar",
+        ],
+    );
+    let denied = World::new(deny(&["Read(x.gz)", "Read(x.tar)", "Read(keys/**)"]));
+    denied.check(Deny, &["Bash zcat x.gz", "Bash tar tf x.tar", "Bash gzip -dc x.gz"]);
+    for command in ["Bash iconv -f latin1 keys/a", "Bash tail -n1 keys/*.log"] {
+        assert_ne!(denied.verdict(command), Allow, "{command}");
+    }
+    World::new(Rules::default()).check(Allow, &["Bash zcat x.gz | head", "Bash tar tf x.tar", "Bash unzip -l x.zip"]);
+}
+
+#[test]
 fn accepting_edits_stops_at_the_workspace() {
     let world =
         World::in_mode(PermissionMode::AcceptEdits, Rules::default()).link("/w/out", "/etc").link("/w/up", "/w");

@@ -59,6 +59,9 @@ pub enum Undecided {
     /// Aliases or the like give names another meaning.
     #[error("the command changes the meaning of later commands")]
     Definition,
+    /// `PATH=…`, `BASH_ENV=…` and the like let names find other programs, or run others before them.
+    #[error("the command sets a variable that changes which programs run")]
+    Variable,
     /// Quotes or brackets do not match up.
     #[error("the command is not well formed")]
     Malformed,

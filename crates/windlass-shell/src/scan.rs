@@ -7,6 +7,7 @@ mod carried;
 mod emit;
 mod reader;
 mod script;
+mod variables;
 mod word;
 mod wrappers;
 

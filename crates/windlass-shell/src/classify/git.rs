@@ -426,6 +426,10 @@ pub(super) fn classify(args: &[Word]) -> Findings {
             [list] if list.as_literal()? == "list" => Some(Classification::new(Effect::Git)),
             _ => None,
         },
+        "bisect" => match args {
+            [log] if log.as_literal()? == "log" => Some(Classification::new(Effect::Git)),
+            _ => None,
+        },
         "var" => match args {
             [name] if matches!(name.as_literal()?, "GIT_AUTHOR_IDENT" | "GIT_COMMITTER_IDENT") => {
                 Some(Classification::new(Effect::Git))
@@ -561,7 +565,8 @@ fn listing(args: &[Word]) -> Findings {
 /// One key that holds no secret.
 fn config(args: &[Word]) -> Findings {
     let words: Option<Vec<&str>> = args.iter().map(Word::as_literal).collect();
-    let words = words?;
+    let mut words = words?;
+    words.retain(|word| *word != "--show-origin");
     let words = words.as_slice();
     let scoped = matches!(words.first(), Some(&("--global" | "--local" | "--system" | "--worktree")));
     let words = if scoped { words.get(1..)? } else { words };

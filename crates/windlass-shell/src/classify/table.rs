@@ -441,6 +441,8 @@ const TABLE: &[Spec] = &[
             "text",
             "threads=",
             "trim",
+            "type-add=",
+            "type-clear=",
             "type-list",
             "type-not=",
             "type=",

@@ -3,9 +3,6 @@
 use super::reader::Reader;
 use crate::{Undecided, Word, classify};
 
-/// Variables whose value some program runs.
-const COMMAND_VARIABLES: &[&str] = &["PAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "LESSCLOSE"];
-
 /// Options of interpreters after which a program stands.
 fn code_options(program: &str) -> &'static [&'static str] {
     match program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
@@ -27,6 +24,7 @@ impl Reader<'_, '_> {
         let args = words.get(1..).unwrap_or_default();
         match program {
             "git" => self.git(args, wrapped),
+            "make" | "gmake" | "bmake" => self.make(args),
             "tar" | "gtar" | "bsdtar" => self.command_options(
                 args,
                 &["-I", "-F", "--use-compress-program", "--to-command", "--info-script", "--rsh-command"],
@@ -60,17 +58,6 @@ impl Reader<'_, '_> {
         };
         if !options.is_empty() && args.iter().any(|arg| is_code(arg.text())) {
             self.undecided(Undecided::Script);
-        }
-    }
-
-    /// The value of a variable that some program runs.
-    pub(super) fn assigned(&mut self, name: &str, value: &str) {
-        let runs = COMMAND_VARIABLES.iter().any(|v| name.ends_with(v))
-            || (name.starts_with("GIT_")
-                && ["_COMMAND", "_DIFF", "_SSH", "_ASKPASS"].iter().any(|v| name.ends_with(v)))
-            || name == "PROMPT_COMMAND";
-        if runs {
-            self.nested_script(value.trim_start_matches('|'));
         }
     }
 

@@ -64,6 +64,7 @@ impl Reader<'_, '_> {
             }
             "bind" if !args.is_empty() => self.undecided(Undecided::Definition),
             "mapfile" | "readarray" | "complete" | "compgen" => {
+                self.named(args);
                 for arg in args {
                     self.script_of(std::slice::from_ref(arg));
                 }
@@ -73,7 +74,15 @@ impl Reader<'_, '_> {
                 for arg in args {
                     self.nested_expansions_of_literal(arg);
                 }
+                match program {
+                    "declare" | "typeset" | "local" | "export" | "readonly" => self.declared(args),
+                    "printf" if args.first().is_none_or(|arg| !arg.text().starts_with("-v")) => {}
+                    "read" | "printf" | "unset" => self.named(args),
+                    "let" => args.iter().for_each(|arg| self.assigned(arg)),
+                    _ => {}
+                }
             }
+            "getopts" => self.named(args),
             "find" | "gfind" | "fd" | "fdfind" => self.find(args, wrapped),
             _ => return self.wrapper(program, args, wrapped),
         }
@@ -115,9 +124,7 @@ impl Reader<'_, '_> {
                     rest = tail.get(1..).unwrap_or_default();
                 }
                 wrappers::Part::Word if wrapper.assignments && word.text().contains('=') => {
-                    if let Some((name, value)) = word.text().split_once('=') {
-                        self.assigned(name, value);
-                    }
+                    self.assigned(word);
                     rest = tail;
                 }
                 wrappers::Part::Word if positionals > 0 => {
@@ -194,6 +201,10 @@ impl Reader<'_, '_> {
                     rest = tail;
                 }
                 break;
+            }
+            if text.starts_with('-') && !text.starts_with("--") && text.contains('i') {
+                // It reads start-up files, which may give names another meaning.
+                self.undecided(Undecided::Definition);
             }
             if !text.starts_with("--") {
                 has_script |= text.contains('c') && text.starts_with('-');

@@ -183,9 +183,7 @@ impl Reader<'_, '_> {
         if current.words.is_empty() && is_assignment(source) {
             current.assigned = true;
             self.nested_expansions_of_literal(&word);
-            if let Some((name, value)) = word.text().split_once('=') {
-                self.assigned(name, value);
-            }
+            self.assigned(&word);
             if source.ends_with('=') && self.peek() == Some('(') {
                 self.array();
             }
@@ -298,7 +296,11 @@ impl Reader<'_, '_> {
             }
             return;
         }
-        self.word_or_skip();
+        let name = self.word();
+        if name.source().is_empty() {
+            self.bump();
+        }
+        self.named(std::slice::from_ref(&name));
         self.skip_lines();
         let pos = self.pos;
         if self.word().source() != "in" {

@@ -5,6 +5,19 @@ fn programs(text: &str) -> Vec<String> {
 }
 
 const HIDING_PLACES: &[&str] = &[
+    "make SHELL=/bin/rm",
+    "make -j4 SHELL:=rm x",
+    "make CC='rm x' all",
+    "make 'SHELL = rm'",
+    "SHELL=/bin/rm vim",
+    "CC=rm make",
+    "env RUSTC_WRAPPER=/bin/rm cargo build",
+    "export RUSTC_WRAPPER=rm; cargo build",
+    "CARGO_BUILD_LINKER=rm cargo build",
+    "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0='!rm y' git x",
+    "GIT_ASKPASS=rm git fetch",
+    "RSYNC_RSH='rm x' rsync a b",
+    "PS4='$(rm x)' bash -x y",
     "git bisect run rm x",
     "git -c alias.y='!rm x' y",
     "git -c core.pager='rm x' log",
@@ -350,5 +363,79 @@ fn arguments_that_are_data_stay_data() {
     ] {
         let scan = scan(text);
         assert!(scan.undecided.is_none() && !programs(text).contains(&"rm".to_owned()), "{text}");
+    }
+}
+
+#[test]
+fn variables_that_change_which_programs_run_leave_it_undecided() {
+    for text in [
+        "PATH=dir ls",
+        "PATH=dir",
+        "PATH=; ls",
+        "PATH=dir:$PATH ls",
+        "PATH='$PATH:dir' ls",
+        "PATH='$PATH':$HOME ls",
+        "PATH=\"$PATH\"dir ls",
+        "PATH=/bin:dir ls",
+        "PATH+=dir ls",
+        "export PATH=dir",
+        "export A=1 PATH=dir; ls",
+        "export \"$x\"",
+        "declare -x PATH=dir",
+        "declare -n a=PATH; a=dir; ls",
+        "f() { local PATH=dir; ls; }; f",
+        "env PATH=dir ls",
+        "sudo PATH=dir ls",
+        "command export PATH=dir",
+        "read PATH < x; ls",
+        "read -r a PATH <<< 'a b'; ls",
+        "printf -v PATH dir; ls",
+        "printf -vPATH dir; ls",
+        "for PATH in dir; do ls; done",
+        "mapfile PATH",
+        "unset PATH; ls",
+        "bash -c 'PATH=dir ls'",
+        "(PATH=dir; ls)",
+        "BASH_CMDS[ls]=/bin/rm; ls x",
+        "BASH_CMDS=([ls]=/bin/rm); ls x",
+        "BASH_ALIASES[ls]=rm",
+        "BASH_ENV=x bash y",
+        "env BASH_ENV=x bash y",
+        "LD_PRELOAD=./x ls",
+        "DYLD_INSERT_LIBRARIES=x ls",
+        "SHELLOPTS=xtrace bash y",
+        "env 'BASH_FUNC_ls%%=() { rm x; }' bash -c 'ls x'",
+        "MAKEFLAGS=--eval=x make",
+        "make --eval='$(shell rm x)'",
+        "make --ev x",
+        "make .SHELLFLAGS=-x",
+        "make MAKEFLAGS=x",
+        "PERL5OPT=-Mx perl y",
+        "TAR_OPTIONS=--to-command=x tar xf y",
+        "NODE_OPTIONS='--import data:x' node y",
+        "GIT_EXEC_PATH=x git status",
+        "bash -ic 'ls'",
+    ] {
+        assert!(scan(text).undecided.is_some(), "{text}");
+    }
+    for text in [
+        "PATH=$PATH:/opt/x ls",
+        "PATH=${PATH}:dir ls",
+        "export PATH=\"$PATH:$HOME/bin\"",
+        "PATH=/usr/bin:/bin ls",
+        "PATH+=:dir ls",
+        "NODE_OPTIONS=--max-old-space-size=4096 node x",
+        "ENV=production make",
+        "IFS= read -r line",
+        "RUST_LOG=debug cargo test",
+        "make -j8 PREFIX=/usr V=1 install",
+        "make SHELL=/bin/bash",
+        "SHELL=/bin/sh make",
+        "CC=clang make",
+        "printf '%s' PATH",
+        "echo PATH=dir",
+        "make -k -e x",
+    ] {
+        assert_eq!(scan(text).undecided, None, "{text}");
     }
 }

@@ -1,0 +1,146 @@
+//! Variables that change which programs run.
+
+use super::{base_name, reader::Reader, wrappers};
+use crate::{Undecided, Word, word::Piece};
+
+/// Variables whose value some program runs, also with something before the name.
+const COMMANDS: &[&str] = &["PAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "LESSCLOSE", "_ASKPASS", "_RSH"];
+
+/// The same, by their whole names.
+const COMMAND_NAMES: &[&str] = &[
+    "AR",
+    "AS",
+    "CC",
+    "CONFIG_SHELL",
+    "CPP",
+    "CXX",
+    "FC",
+    "FZF_DEFAULT_COMMAND",
+    "LD",
+    "PROMPT_COMMAND",
+    "PS0",
+    "PS4",
+    "RUSTC",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "RUSTC_WRAPPER",
+    "RUSTDOC",
+    "SHELL",
+];
+
+/// Variables that let programs be found elsewhere, or run something else before them.
+const LOOKUPS: &[&str] = &[
+    "BASHOPTS",
+    "BASH_ALIASES",
+    "BASH_CMDS",
+    "BASH_ENV",
+    "GIT_CONFIG_PARAMETERS",
+    "GIT_EXEC_PATH",
+    "GNUMAKEFLAGS",
+    "LD_AUDIT",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "MAKEFLAGS",
+    "MFLAGS",
+    "PATH",
+    "PERL5DB",
+    "PERL5OPT",
+    "RIPGREP_CONFIG_PATH",
+    "RUBYOPT",
+    "SHELLOPTS",
+    "TAR_OPTIONS",
+];
+
+const SYSTEM_DIRECTORIES: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
+
+fn changes_lookup(name: &str) -> bool {
+    LOOKUPS.contains(&name) || name.starts_with("DYLD_") || name.starts_with("BASH_FUNC_")
+}
+
+fn names_command(name: &str) -> bool {
+    COMMANDS.iter().any(|ending| name.ends_with(ending))
+        || COMMAND_NAMES.contains(&name)
+        || (name.starts_with("GIT_") && ["_COMMAND", "_DIFF", "_SSH"].iter().any(|ending| name.ends_with(ending)))
+        || name.starts_with("GIT_CONFIG_VALUE_")
+        || (name.starts_with("CARGO_") && ["_LINKER", "_RUNNER"].iter().any(|ending| name.ends_with(ending)))
+}
+
+impl Reader<'_, '_> {
+    /// `NAME=value`, `NAME+=value` or `NAME[…]=value` in the place of an assignment.
+    pub(super) fn assigned(&mut self, word: &Word) {
+        let Some((target, value)) = word.text().split_once('=') else { return };
+        let name = target.trim_end_matches('+').split('[').next().unwrap_or_default();
+        let loads = name == "NODE_OPTIONS" && ["--import", "loader"].iter().any(|option| value.contains(option));
+        if loads || (changes_lookup(name) && !(name == "PATH" && keeps_programs(word, value))) {
+            self.undecided(Undecided::Variable);
+        }
+        if names_command(name) {
+            self.command_value(value);
+        }
+    }
+
+    /// The arguments of `export`, `declare` and their kin.
+    pub(super) fn declared(&mut self, args: &[Word]) {
+        for arg in args {
+            self.assigned(arg);
+            // A name that is not known, or a reference to another variable.
+            let unknown = !arg.is_literal() && !arg.literal_prefix().contains('=');
+            let refers = arg.text().split_once('=').is_some_and(|(_, value)| changes_lookup(value));
+            if unknown || refers {
+                self.undecided(Undecided::Variable);
+            }
+        }
+    }
+
+    /// Words of which each may be the name of a variable that is set.
+    pub(super) fn named(&mut self, words: &[Word]) {
+        let name = |word: &Word| word.text().trim_start_matches("-v").split('[').next().is_some_and(changes_lookup);
+        if words.iter().any(name) {
+            self.undecided(Undecided::Variable);
+        }
+    }
+
+    /// `make SHELL=…`, `make --eval=…`.
+    pub(super) fn make(&mut self, args: &[Word]) {
+        for arg in args {
+            let text = arg.text();
+            let long = text.strip_prefix("--").map(|long| long.split_once('=').map_or(long, |(name, _)| name));
+            let evaluates = long.is_some_and(|name| !name.is_empty() && "eval".starts_with(name));
+            if evaluates || (text.starts_with("-E") && !text.starts_with("--")) {
+                self.undecided(Undecided::Script);
+            } else if let Some((target, value)) = text.split_once('=').filter(|_| !text.starts_with('-')) {
+                let name = target.trim_end_matches([':', '+', '?', '!', ' ']);
+                if names_command(name) {
+                    self.command_value(value.trim_start());
+                } else if changes_lookup(name) || name == ".SHELLFLAGS" {
+                    self.undecided(Undecided::Variable);
+                }
+            }
+        }
+    }
+
+    /// A command line. Of a shell by itself it is known what it gets.
+    fn command_value(&mut self, value: &str) {
+        let command = value.trim_start_matches(['|', '!', ' ']);
+        if wrappers::SHELLS.contains(&base_name(command)) {
+            self.sink.push(&[Word::literal(command)], Vec::new());
+        } else {
+            self.nested_script(command);
+        }
+    }
+}
+
+/// Whether a new PATH finds what the old one found: it goes on where that ends, or has system directories alone.
+fn keeps_programs(word: &Word, value: &str) -> bool {
+    let text = |piece: &Piece| match piece {
+        Piece::Text { text, .. } => Some(text.clone()),
+        _ => None,
+    };
+    let head: String = word.pieces().iter().map_while(text).collect();
+    let mut tail = word.pieces().iter().skip_while(|piece| text(piece).is_some());
+    let old = matches!(tail.next(), Some(Piece::Param(name)) if name == "PATH");
+    let mut after = tail.skip_while(|piece| text(piece).is_some_and(|text| text.is_empty()));
+    let goes_on =
+        head == "PATH=" && old && after.next().is_none_or(|piece| text(piece).is_some_and(|t| t.starts_with(':')));
+    let appends = word.text().starts_with("PATH+=:");
+    goes_on || appends || (word.is_literal() && value.split(':').all(|part| SYSTEM_DIRECTORIES.contains(&part)))
+}
