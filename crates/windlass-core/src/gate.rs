@@ -221,6 +221,11 @@ impl Machine {
     pub(crate) fn apply_updates(&mut self, updates: &[PermissionUpdate]) {
         let mode = self.policy.mode();
         for update in updates {
+            // The mode of the session is the main agent's, who hears of it, too. This one's follows from that, and may
+            // be narrower.
+            if self.config.agent.is_some() && matches!(update, PermissionUpdate::SetMode { .. }) {
+                continue;
+            }
             let before = self.policy.mode();
             match self.policy.apply(update) {
                 Ok(()) => {

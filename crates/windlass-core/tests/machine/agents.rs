@@ -1,13 +1,14 @@
 //! What an agent may do where the one above it may do something else.
 
-use crate::sequences::{sim, text};
+use crate::sequences::{call, is_ask, sim, text};
 use crate::sim::{config, model};
 use crate::tools::policy;
 use std::path::Path;
 use windlass_core::{AgentConfig, Input, Machine};
 use windlass_permission::{CallFacts, PathFact};
 use windlass_types::{
-    Access, AgentIdentity, Behavior, CallDigest, EntryKind, EventKind, HookVerdict, JsonText, PermissionMode, Usage,
+    Access, AgentIdentity, Behavior, CallDigest, EntryKind, EventKind, HookVerdict, JsonText, PermissionAnswer,
+    PermissionMode, PermissionUpdate, UpdateDestination, Usage,
 };
 
 fn facts(tool: &str, access: Access) -> CallFacts {
@@ -101,5 +102,29 @@ fn what_agents_cost_after_the_last_run_is_kept() {
         assert_eq!(records, 1 + usize::from(used > 0));
         let resumed = Machine::new(config(), &sim.log);
         assert_eq!(resumed.state().cost().nano(), before.nano() + used * 3_000);
+    }
+}
+
+/// An answer that changes the session's mode is none about what an agent wants for itself.
+#[test]
+fn an_answer_to_an_agent_does_not_widen_its_own_mode() {
+    for below in [false, true] {
+        let mut config = config();
+        let mut agent = AgentConfig::new(AgentIdentity::new("a1".into(), "reader"));
+        agent.permission_mode = Some(PermissionMode::Plan);
+        if below {
+            config.policy = agent.narrowed(&config.policy, Path::new("/w")).unwrap();
+            config.agent = Some(agent);
+        }
+        let mut sim = sim(config, &[&[call("t1", "Read", "/elsewhere")], &[text("Done.")]]);
+        sim.play_except(is_ask);
+        let mode = PermissionMode::AcceptEdits;
+        let update = PermissionUpdate::SetMode { mode, destination: UpdateDestination::Session };
+        let ask = sim.take(is_ask);
+        let answer = PermissionAnswer::Allow { updated_input: None, updates: vec![update] };
+        sim.input(Input::Answered(ask, answer));
+        assert_eq!(sim.machine.policy().mode(), if below { PermissionMode::Plan } else { mode });
+        sim.play();
+        assert!(sim.events.iter().any(|event| matches!(&event.kind, EventKind::ToolStarted(_))), "the call runs");
     }
 }
