@@ -184,9 +184,15 @@ impl UrlPattern {
         self.is_place_of(url) && self.path.as_ref().is_none_or(|pattern| glob(pattern, &whole_path(url)))
     }
 
-    /// Whether the address is one of these, whatever its query says.
+    /// Whether the address is one of these, whatever its query says and whether it ends with a slash.
     fn touches(&self, url: &Url) -> bool {
-        let fits = |pattern: &String| glob(pattern, &whole_path(url)) || glob(pattern, url.path());
+        let path = url.path();
+        let fits = |pattern: &String| {
+            glob(pattern, &whole_path(url))
+                || glob(pattern, path)
+                || path.strip_suffix('/').is_some_and(|path| glob(pattern, path))
+                || pattern.strip_suffix('/').is_some_and(|pattern| pattern == path)
+        };
         self.is_place_of(url) && self.path.as_ref().is_none_or(fits)
     }
 

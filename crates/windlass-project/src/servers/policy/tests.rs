@@ -86,9 +86,16 @@ fn addresses_fit_patterns() {
         }
         assert!(!program(&policy, "s", &["x"]) && program(&denies, "s", &["x"]), "{pattern}");
     }
-    // A query does not lift what is denied.
-    let denies = managed(json!({"deniedMcpServers": [{"serverUrl": "https://h.example/a"}]}));
-    assert!(!url(&denies, "https://h.example/a?x") && url(&denies, "https://h.example/b"));
+    // A query or a slash does not lift what is denied.
+    for pattern in ["https://h.example/a", "https://h.example/a/"] {
+        let denies = managed(json!({"deniedMcpServers": [{ "serverUrl": pattern }]}));
+        for address in
+            ["https://h.example/a", "https://h.example/a?x", "https://h.example/a/", "https://h.example/a/?x"]
+        {
+            assert!(!url(&denies, address), "{pattern} {address}");
+        }
+        assert!(url(&denies, "https://h.example/b") && url(&denies, "https://h.example/a/b"), "{pattern}");
+    }
 }
 
 #[test]
