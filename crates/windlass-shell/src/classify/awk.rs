@@ -9,9 +9,10 @@ use crate::Word;
 const AWK: Spec = Spec::new("awk", "", "Fv", Operands::Files(usize::MAX));
 
 const NAMES: &[&str] = &[
-    "BEGIN", "END", "FILENAME", "FNR", "FS", "NF", "NR", "OFS", "ORS", "RS", "RSTART", "RLENGTH", "break", "continue",
-    "delete", "do", "else", "exit", "for", "gsub", "if", "in", "index", "int", "length", "match", "next", "print",
-    "printf", "split", "sprintf", "sub", "substr", "tolower", "toupper", "while",
+    "atan2", "cos", "exp", "gensub", "log", "mktime", "rand", "sin", "sqrt", "srand", "strftime", "strtonum",
+    "systime", "BEGIN", "END", "FILENAME", "FNR", "FS", "NF", "NR", "OFS", "ORS", "RS", "RSTART", "RLENGTH", "break",
+    "continue", "delete", "do", "else", "exit", "for", "gsub", "if", "in", "index", "int", "length", "match", "next",
+    "print", "printf", "split", "sprintf", "sub", "substr", "tolower", "toupper", "while",
 ];
 
 pub(super) fn classify(args: &[Word]) -> Findings {
@@ -208,7 +209,7 @@ fn pattern(text: &str) -> Option<&str> {
         rest = match next(rest)? {
             ('/', after) => return Some(after),
             ('\\', after) => next(after)?.1,
-            ('[', after) => bracket(after, '/')?,
+            ('[', after) => bracket(after)?,
             ('\n', _) => return None,
             (_, after) => after,
         };
@@ -222,7 +223,7 @@ fn next(text: &str) -> Option<(char, &str)> {
 
 /// Past the end of a bracket that is the same to every version: no delimiter in it, no `[` but in a class, and no
 /// `]` in the first place.
-pub(super) fn bracket(text: &str, delimiter: char) -> Option<&str> {
+fn bracket(text: &str) -> Option<&str> {
     let mut rest = text.strip_prefix('^').unwrap_or(text);
     if rest.starts_with(']') {
         return None;
@@ -235,7 +236,7 @@ pub(super) fn bracket(text: &str, delimiter: char) -> Option<&str> {
                 let (class, after) = after.strip_prefix(':')?.split_once(":]")?;
                 class.chars().all(|c| c.is_ascii_lowercase()).then_some(after)?
             }
-            (c, _) if c == delimiter || c == '\n' => return None,
+            ('/' | '\n', _) => return None,
             (_, after) => after,
         };
     }

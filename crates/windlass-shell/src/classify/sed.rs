@@ -217,7 +217,7 @@ impl Script<'_> {
         Some(())
     }
 
-    /// Past the delimiter, in a pattern. A bracket which versions read differently is refused.
+    /// Past the delimiter, in a pattern.
     fn until(&mut self, delimiter: char) -> Option<()> {
         loop {
             match self.next()? {
@@ -226,7 +226,29 @@ impl Script<'_> {
                 }
                 '\n' => return None,
                 c if c == delimiter => return Some(()),
-                '[' => self.rest = super::awk::bracket(self.rest, delimiter)?,
+                '[' => self.bracket(delimiter)?,
+                _ => {}
+            }
+        }
+    }
+
+    /// Past the end of a bracket. Some versions see no brackets when they look for the delimiter.
+    fn bracket(&mut self, delimiter: char) -> Option<()> {
+        self.eat('^');
+        self.eat(']');
+        loop {
+            match self.next()? {
+                ']' => return Some(()),
+                '\\' => {
+                    self.next().filter(|c| *c != '\n')?;
+                }
+                '[' if self.eat(':') => {
+                    let (class, rest) = self.rest.split_once(":]")?;
+                    class.chars().all(|c| c.is_ascii_lowercase()).then_some(())?;
+                    self.rest = rest;
+                }
+                '[' if self.rest.starts_with(['.', '=']) => return None,
+                c if c == delimiter || c == '\n' => return None,
                 _ => {}
             }
         }

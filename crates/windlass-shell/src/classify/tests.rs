@@ -111,6 +111,7 @@ fn sed_scripts() {
         "F",
         "l",
         "s|[^/]*$||",
+        "s/[][]//g",
         "s/[[:space:]]*$/[/",
         "y/[]/()/",
     ] {
@@ -147,6 +148,8 @@ fn sed_scripts() {
         // Where a bracket ends differs among versions, and with it where the pattern does.
         "s/[]/x/;w y/]/z/",
         "s/[^]/x/;w y/]/z/",
+        "s/[[]/]/x/w y",
+        "s|[|]|x|",
         "s/[[:a]/x/",
         "s/[[.a.]/x/",
         "s[a[w x[",
@@ -180,6 +183,7 @@ fn awk_programs() {
         "{if ($1 > 5) print $0; else print \"no\"}",
         "{for(i=NR;i>0;i--) print a[i]}",
         "/[[:space:]]*[^a-z]/ {print}",
+        "END {print sqrt(s/NR-(t/NR)^2)}",
     ] {
         assert!(awk::is_harmless(program), "{program}");
     }
