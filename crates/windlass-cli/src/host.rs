@@ -191,7 +191,8 @@ impl Host {
             handle: session.handle.clone(),
             said: Mutex::new(setup.environment.clone()),
         };
-        let (tools, (prompt, append)) = (self.tools_of(&agent), self.system_prompt(&setup, &agent)?);
+        let (tools, (prompt, append)) = (agent.keep(self.tools()), self.system_prompt(&setup, &agent)?);
+        let host = self.clone();
         let opened = Opened::new(session, move |name| {
             let id = provider.resolve_model(name.unwrap_or(&default));
             let info = provider.model_info(&id);
@@ -203,7 +204,7 @@ impl Host {
         .with_permission_mode(self.first_mode(&agent))
         .with_agents(listed)
         .with_initial_prompt(self.initial_prompt(&agent, &setup))
-        .with_context(move || live::context(prompt.clone(), &append, &tools))
+        .with_context(move || live::context(prompt.clone(), &append, &host.tools_now(&tools)))
         .with_environment(move |variables| {
             if let Err(problem) = environment.take(variables) {
                 note_to_stderr(&problem);

@@ -129,11 +129,10 @@ impl Host {
         }
     }
 
-    /// The tools that take up room in the model's context.
-    pub(super) fn tools_of(&self, agent: &MainAgent) -> Toolkit {
-        let kept = agent.keep(self.tools());
-        let below = self.below(agent).map(|agents| agents.tool() as Arc<dyn DynTool>);
-        Toolkit::from(kept.tools().iter().cloned().chain(below).collect::<Vec<_>>())
+    /// The tools that take up room in the model's context now: `own` ones, and the one for agents.
+    pub(super) fn tools_now(&self, own: &Toolkit) -> Toolkit {
+        let agents = self.open_agents().as_ref().map(|open| open.current.tool() as Arc<dyn DynTool>);
+        Toolkit::from(own.tools().iter().cloned().chain(agents).collect::<Vec<_>>())
     }
 
     /// The mode that the session begins in if the host asks for none.

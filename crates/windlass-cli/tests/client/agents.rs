@@ -5,6 +5,7 @@ use crate::turns::program;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
+use tokio::sync::Notify;
 use windlass::{
     ContentBlock, Hook, HookError, HookEventName, Interest, JsonText, PermissionAnswer, PreToolUse, PreToolUseAction,
     SessionStartAction, StopAction, SubagentStart, SubagentStop, can_use_tool_fn,
@@ -200,5 +201,37 @@ async fn agents_of_plugins_that_are_loaded_again_can_be_called_at_once() {
         }
     }
     assert!(refused);
+    client.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn plugins_are_not_loaded_again_under_an_agent_at_work() {
+    // Which of the two speaks first is not known: both ask, and the agent has to wait for its answer.
+    let turns = [delegate(true), makes("a.txt"), makes("a.txt"), text("Either."), text("Either."), text("Thanks.")];
+    let place = Place::with_turns(&turns);
+    let (goes_on, asks) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (waits, asked) = (Arc::clone(&goes_on), Arc::clone(&asks));
+    let options = options(&Watch::default()).can_use_tool(can_use_tool_fn(move |request| {
+        let (waits, asked, is_main) = (Arc::clone(&waits), Arc::clone(&asked), request.agent.is_main());
+        async move {
+            if !is_main {
+                asked.notify_one();
+                waits.notified().await;
+            }
+            PermissionAnswer::allow()
+        }
+    }));
+    let mut client = Client::spawn(program(&place), options).await.unwrap();
+    client.prompt("go").await.unwrap();
+    client.result().await.unwrap();
+    asks.notified().await;
+    let handle = client.handle().clone();
+    let body = json!({ "refuse_if_busy": true });
+    let busy = handle.control("reload_plugins", &body).await.unwrap_err().to_string();
+    assert!(busy.contains("busy"), "{busy}");
+    goes_on.notify_one();
+    // The end of the agent wakes a turn.
+    client.result().await.unwrap();
+    handle.control("reload_plugins", &body).await.unwrap();
     client.close().await.unwrap();
 }

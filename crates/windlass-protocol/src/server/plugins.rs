@@ -254,10 +254,10 @@ impl Core {
         Ok(Some(answer))
     }
 
-    /// Whether a turn goes on or waits.
+    /// Whether a turn goes on or waits, or an agent works in the background.
     fn has_work(&self) -> bool {
         let state = self.lock();
-        state.running || state.woken || state.busy || !state.queue.ids().is_empty()
+        state.running || state.woken || state.busy || !state.queue.ids().is_empty() || self.told.has_background()
     }
 
     /// Lists other commands than before.
