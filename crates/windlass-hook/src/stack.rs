@@ -15,7 +15,8 @@ use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_types::{
-    AgentIdentity, Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, PermissionAnswer, SessionId,
+    AgentIdentity, Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, PermissionAnswer, PermissionMode,
+    SessionId,
 };
 
 /// The hooks of a session, in declared order. Cheap to clone.
@@ -37,12 +38,21 @@ pub struct HookContext {
     pub cwd: PathBuf,
     /// The agent that it is about; nothing for the main agent.
     pub agent: Option<AgentIdentity>,
+    /// The permission mode that is in force there, if it is known. That of an agent can be narrower than the session's.
+    pub permission_mode: Option<PermissionMode>,
 }
 
 impl HookContext {
     /// Where an occasion takes place.
     pub fn new(session_id: SessionId, cwd: PathBuf) -> Self {
-        Self { session_id, cwd, agent: None }
+        Self { session_id, cwd, agent: None, permission_mode: None }
+    }
+
+    /// Says which permission mode is in force.
+    #[must_use]
+    pub fn with_permission_mode(mut self, mode: PermissionMode) -> Self {
+        self.permission_mode = Some(mode);
+        self
     }
 
     /// Says which agent below the main one it is about.

@@ -416,7 +416,8 @@ impl Driver {
     }
 
     fn hook_context(&self, cwd: PathBuf) -> HookContext {
-        HookContext::new(self.machine.session_id().clone(), cwd).with_agent(self.machine.agent().cloned())
+        let cx = HookContext::new(self.machine.session_id().clone(), cwd).with_agent(self.machine.agent().cloned());
+        cx.with_permission_mode(self.machine.policy().mode())
     }
 
     fn ask(&mut self, id: EffectId, request: PermissionRequest, cwd: PathBuf) {

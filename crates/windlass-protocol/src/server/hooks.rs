@@ -205,6 +205,9 @@ struct Input<'a> {
 
 impl HostHooks {
     async fn ask(&self, cx: &HookContext, call: &HookCall, registered: &Registered, callback: &str) -> HookOutcome {
+        // What the host was told of the session counts for its own calls.
+        let own = cx.permission_mode.filter(|_| cx.agent.is_some());
+        let mode = own.unwrap_or_else(|| self.0.scene.permission_mode());
         let ask = |call: HookCall| async move {
             let agent = occasion_agent(&call);
             let request = Callback {
@@ -214,7 +217,7 @@ impl HostHooks {
                     session_id: cx.session_id.as_str(),
                     transcript_path: self.0.scene.transcript_path(),
                     cwd: &cx.cwd.to_string_lossy(),
-                    permission_mode: self.0.scene.permission_mode().as_str(),
+                    permission_mode: mode.as_str(),
                     agent: cx.agent.as_ref().filter(|_| agent.is_none()),
                     agent_transcript_path: match &call {
                         HookCall::SubagentStop { agent, .. } => Some(self.0.scene.agent_transcript_path(&agent.id)),

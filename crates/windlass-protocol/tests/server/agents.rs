@@ -206,7 +206,8 @@ async fn a_stopped_agent_leaves_the_session_idle() {
 
 #[tokio::test(start_paused = true)]
 async fn hooks_hear_of_agents_of_their_type_and_are_listed() {
-    let mut host = Host::start(script([delegates(json!({})), says("From below."), says("Done.")]), options());
+    let turns = [delegates(json!({ "mode": "plan" })), says("From below."), says("Done.")];
+    let mut host = Host::start(script(turns), options());
     let hook = |matcher: &str, id: &str| json!({ "matcher": matcher, "hookCallbackIds": [id] });
     let hooks = json!({
         "SubagentStart": [hook("looker", "start"), hook("other", "never")],
@@ -240,6 +241,9 @@ async fn hooks_hear_of_agents_of_their_type_and_are_listed() {
     assert!(heard[0].1.get("agent_id").is_none());
     let identity = |input: &Value| (input["agent_id"].clone(), input["agent_type"].clone());
     assert!(heard[1..].iter().all(|(_, input)| identity(input) == (json!("a1"), json!("looker"))));
+    // The agent's mode is its own.
+    let modes: Vec<&Value> = heard.iter().map(|(_, input)| &input["permission_mode"]).collect();
+    assert_eq!(modes, ["default", "plan", "plan"]);
     let stop = &heard[2].1;
     let told = (&stop["agent_transcript_path"], &stop["last_assistant_message"], &stop["stop_hook_active"]);
     assert_eq!(told, (&json!("/t/subagents/agent-a1.jsonl"), &json!("From below."), &json!(false)));

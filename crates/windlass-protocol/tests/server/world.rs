@@ -102,12 +102,12 @@ fn leave(let_go: Arc<Notify>) -> Arc<dyn DynTool> {
 fn delegate() -> Arc<dyn DynTool> {
     Arc::new(tool_fn("delegate", "Gives a task to an agent.", |input: In, cx: ToolCx| {
         let id = input.get("id").and_then(Value::as_str).unwrap_or("a1").to_owned();
-        let spec = AgentSpec::new(id.as_str().into(), "looker", "Look.");
+        let mut spec = AgentSpec::new(id.as_str().into(), "looker", "Look.");
+        spec.permission_mode = input.get("mode").and_then(Value::as_str).map(|mode| mode.parse().unwrap());
         let agents = cx.agents().map(Arc::clone);
         async move {
             let agents = agents?;
             if input.contains_key("later") {
-                let mut spec = spec;
                 spec.task = Some(id.as_str().into());
                 let about = TaskSpec::new(TaskKind::LocalAgent, "Look").with_agent(id.as_str().into(), "looker");
                 let work = move |task: TaskCx| -> windlass_tool::BoxFuture<'static, TaskOutcome> {

@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::Semaphore;
-use windlass_hook::{Hook, HookError, Interest, PreToolUse, PreToolUseAction};
+use windlass_hook::{Hook, HookContext, HookError, Interest, PreToolUse, PreToolUseAction};
 use windlass_model::{ScriptedModel, ScriptedTurn};
 use windlass_permission::can_use_tool_fn;
 use windlass_tool::{AgentSpec, DynTool, TaskOutcome, TaskSpec, ToolCx, ToolSet, tool_fn};
 use windlass_types::{
-    Access, Event, EventKind, HookEventName, ModelInfo, NanoUsd, Outcome, PermissionAnswer, TaskId, TaskKind,
-    TaskStatus,
+    Access, Event, EventKind, HookCall, HookEventName, HookOutcome, ModelInfo, NanoUsd, Outcome, PermissionAnswer,
+    PermissionMode, TaskId, TaskKind, TaskStatus,
 };
 
 /// Denies all calls, once it listens.
@@ -320,4 +320,40 @@ async fn a_deny_that_stops_ends_the_run_that_waits_for_the_agent() {
         let Some(EventKind::RunFinished(result)) = events.last().map(|event| &event.kind) else { panic!() };
         assert_eq!(matches!(result.outcome, Outcome::Interrupted { .. }), stops, "{depth}: {result:?}");
     }
+}
+
+/// Which modes calls are asked about in: the agent and its mode.
+#[derive(Clone, Default)]
+struct Modes(Arc<Mutex<Vec<(bool, Option<PermissionMode>)>>>);
+
+#[async_trait]
+impl Hook for Modes {
+    fn name(&self) -> &str {
+        "modes"
+    }
+
+    fn interests(&self) -> Vec<Interest> {
+        vec![Interest::all(HookEventName::PreToolUse)]
+    }
+
+    async fn answer(&self, cx: &HookContext, _: &HookCall) -> Option<HookOutcome> {
+        self.0.lock().unwrap().push((cx.agent.is_some(), cx.permission_mode));
+        None
+    }
+}
+
+/// Hooks decide by the mode, so they are told that of the agent whose call it is.
+#[tokio::test]
+async fn hooks_are_told_the_mode_of_the_agent_that_calls() {
+    let model = model(|request, _| match (told(request).as_str(), request.messages.len()) {
+        ("go", 1) => ScriptedTurn::new().tool_use_with_id("t0", "agent", json!({"prompt": "one", "mode": "plan"})),
+        ("one", 1) => ScriptedTurn::new().tool_use("act", json!({})),
+        _ => ScriptedTurn::new().text("Done."),
+    });
+    let modes = Modes::default();
+    let mut open = world(model, [agent(), waits(&Arc::new(Semaphore::new(1)))]).hook(modes.clone()).open().await;
+    open.say("go");
+    until_main_ends(&mut open).await;
+    let heard = [(false, Some(PermissionMode::Default)), (true, Some(PermissionMode::Plan))];
+    assert_eq!(*modes.0.lock().unwrap(), heard);
 }
