@@ -15,7 +15,7 @@ use windlass_permission::can_use_tool_fn;
 use windlass_tool::{AgentSpec, DynTool, TaskOutcome, TaskSpec, ToolCx, ToolSet, tool_fn};
 use windlass_types::{
     Access, Event, EventKind, HookCall, HookEventName, HookOutcome, ModelInfo, NanoUsd, Outcome, PermissionAnswer,
-    PermissionMode, TaskId, TaskKind, TaskStatus,
+    TaskId, TaskKind, TaskStatus,
 };
 
 /// Denies all calls, once it listens.
