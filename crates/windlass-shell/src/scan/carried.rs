@@ -31,6 +31,7 @@ impl Reader<'_, '_> {
             ),
             "rsync" => self.command_options(args, &["-e", "--rsh", "--rsync-path"]),
             "man" => self.command_options(args, &["-P", "-H", "--pager", "--html"]),
+            "npm" | "npx" | "pnpm" => self.command_options(args, &["--script-shell"]),
             "sort" => self.command_options(args, &["--compress-program"]),
             "rg" => self.command_options(args, &["--pre", "--hostname-bin"]),
             "sed" | "gsed" | "awk" | "gawk" | "mawk" | "nawk" if !classify::is_understood(words) => {

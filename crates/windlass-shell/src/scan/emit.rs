@@ -76,8 +76,10 @@ impl Reader<'_, '_> {
                 }
                 match program {
                     "declare" | "typeset" | "local" | "export" | "readonly" => self.declared(args),
-                    "printf" if args.first().is_none_or(|arg| !arg.text().starts_with("-v")) => {}
-                    "read" | "printf" | "unset" => self.named(args),
+                    "printf" if args.first().is_some_and(|arg| arg.text().starts_with("-v")) => {
+                        self.named(args.get(..2).unwrap_or(args));
+                    }
+                    "read" | "unset" => self.named(args),
                     "let" => args.iter().for_each(|arg| self.assigned(arg)),
                     _ => {}
                 }

@@ -25,6 +25,7 @@ const COMMAND_NAMES: &[&str] = &[
     "RUSTC_WRAPPER",
     "RUSTDOC",
     "SHELL",
+    "npm_config_script_shell",
 ];
 
 /// Variables that let programs be found elsewhere, or run something else before them.
@@ -94,7 +95,7 @@ impl Reader<'_, '_> {
     /// Words of which each may be the name of a variable that is set.
     pub(super) fn named(&mut self, words: &[Word]) {
         let name = |word: &Word| word.text().trim_start_matches("-v").split('[').next().is_some_and(changes_lookup);
-        if words.iter().any(name) {
+        if words.iter().any(|word| !word.is_literal() || name(word)) {
             self.undecided(Undecided::Variable);
         }
     }
