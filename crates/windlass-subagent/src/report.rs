@@ -8,6 +8,15 @@ use windlass_types::{AgentId, Outcome, Usage};
 /// Most bytes of a report that are handed on.
 pub(crate) const MOST_REPORT: usize = 1 << 20;
 
+/// What a report cannot hold: its own end, and what the runtime marks its words with.
+const MARKS: [(&str, &str); 5] = [
+    ("[End of the report", "(End of the report"),
+    ("<system-reminder", "&lt;system-reminder"),
+    ("</system-reminder", "&lt;/system-reminder"),
+    ("<task-notification", "&lt;task-notification"),
+    ("</task-notification", "&lt;/task-notification"),
+];
+
 /// What is known of an agent before it begins.
 #[derive(Debug, Clone)]
 pub(crate) struct Task {
@@ -90,17 +99,19 @@ pub(crate) fn output(task: &Task, ended: &AgentReport) -> Result<ToolOutput, Too
 /// The report, what became of the agent if it did not finish, and at the very end where all that comes from.
 pub(crate) fn in_full(task: &Task, ended: &AgentReport) -> String {
     let (text, is_cut) = beginning(&ended.text, MOST_REPORT);
+    let left_out = ended.text.len() - text.len();
+    let text = MARKS.iter().fold(text.to_owned(), |text, (mark, plain)| text.replace(mark, plain));
     let is_empty = text.trim().is_empty();
     let mut full = match (ended.outcome.is_success(), is_empty) {
         (true, true) => "The agent ended without a report.".to_owned(),
-        (true, false) => text.to_owned(),
+        (true, false) => text,
         (false, true) => format!("The agent did not finish: {}. It wrote nothing.", happened(&ended.outcome)),
         (false, false) => {
             format!("The agent did not finish: {}. The last that it wrote:\n\n{text}", happened(&ended.outcome))
         }
     };
     if is_cut {
-        full.push_str(&format!("\n[… {} more bytes]", ended.text.len() - text.len()));
+        full.push_str(&format!("\n[… {} more bytes]", left_out));
     }
     let usage = &ended.usage;
     full.push_str(&format!(
