@@ -84,7 +84,13 @@ impl Pump<'_> {
                 biased;
                 event = self.events.next() => match event {
                     Ok(Some(event)) => self.event(event).await?,
-                    Ok(None) => return Ok(PumpEnd::Closed),
+                    Ok(None) => {
+                        // Nothing begins any more, so what it was not certain of is.
+                        if !matches!(self.wakes, Wakes::No) {
+                            self.core.say_idle().await?;
+                        }
+                        return Ok(PumpEnd::Closed);
+                    }
                     Err(error) => {
                         self.broken(&error).await?;
                         return Ok(PumpEnd::Broken(error));

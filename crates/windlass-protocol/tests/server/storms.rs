@@ -208,6 +208,13 @@ proptest! {
     }
 }
 
+/// The end of an agent that only the end of the host brings about, and the turn that it is owed, come at the very end.
+#[tokio::test(start_paused = true)]
+async fn a_session_that_ends_with_its_agents_is_idle_then() {
+    let say = |text, asks| Deed::Say(text, asks, "later");
+    play(vec![say("leave to", false), say("talk", false), say("talk", true), say("leave to", true)]).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_flood_of_orders_to_a_host_that_does_not_read_is_bounded() {
     let mut host = Host::start(script([acts(), says("done")]), options());
