@@ -18,7 +18,16 @@ use windlass_types::{
 };
 
 /// How long a call waits for money that calls of other agents hold.
-pub(crate) const BUSY_BUDGET: Duration = Duration::from_millis(250);
+const BUSY_BUDGET: Duration = Duration::from_millis(250);
+
+/// Why a request is not sent.
+#[derive(Debug)]
+pub(crate) enum NotAffordable {
+    /// Calls of other agents hold what it needs. It can be tried again when this wait is over.
+    Yet(EffectId),
+    /// The budget does not buy it. The run ends like this.
+    Ever(Outcome),
+}
 
 /// A model call that is going on.
 #[derive(Debug)]
@@ -93,29 +102,21 @@ impl Machine {
         let model = self.current_model().clone();
         let mut request = self.build_request(&model);
         let wanted = request.max_output_tokens;
-        let granted = reserve(&self.config.limits, &self.config.ledger, &model, || estimate_request(&request), wanted);
-        let mut held = Hold::default();
-        match granted {
-            Reservation::Granted { max_output_tokens, hold } => {
-                limit_output(&mut request, max_output_tokens);
-                held = hold;
-            }
-            Reservation::Unpriced => self.warn_unpriced(&model.id),
-            Reservation::Busy => {
-                let timer = self.effect(Effect::Sleep(BUSY_BUDGET));
+        let hold = match self.afford(&model, &mut request, wanted) {
+            Ok(hold) => hold,
+            Err(NotAffordable::Yet(timer)) => {
                 self.phase = Phase::BackingOff(timer, retry);
                 return;
             }
-            Reservation::Exhausted => {
+            Err(NotAffordable::Ever(outcome)) => {
                 // The turn was counted when it began. If this was to be its first call, it did not take place.
                 let is_first = !matches!(continuation, Continuation::Retry | Continuation::Fallback);
                 if let Some(run) = &mut self.run {
                     run.turns = run.turns.saturating_sub(u32::from(is_first));
                 }
-                let limit = self.config.limits.max_budget.unwrap_or_default();
-                return self.finish(Outcome::MaxBudget { limit });
+                return self.finish(outcome);
             }
-        }
+        };
         self.note_prefix(&request);
         self.event(EventKind::Status(Status::Requesting { continuation, model: model.id.clone() }), None);
         self.batch = Batch::default();
@@ -132,8 +133,33 @@ impl Machine {
             usage: Usage::default(),
             shown: false,
             retry,
-            _hold: held,
+            _hold: hold,
         }));
+    }
+
+    /// Reserves what a request may cost, which may write so many tokens, and limits its output to what the budget buys.
+    pub(crate) fn afford(
+        &mut self,
+        model: &ModelProfile,
+        request: &mut ModelRequest,
+        wanted: u32,
+    ) -> Result<Hold, NotAffordable> {
+        match reserve(&self.config.limits, &self.config.ledger, model, || estimate_request(request), wanted) {
+            Reservation::Granted { max_output_tokens, hold } => {
+                limit_output(request, max_output_tokens);
+                Ok(hold)
+            }
+            Reservation::Unpriced => {
+                self.warn_unpriced(&model.id);
+                limit_output(request, wanted);
+                Ok(Hold::default())
+            }
+            Reservation::Busy => Err(NotAffordable::Yet(self.effect(Effect::Sleep(BUSY_BUDGET)))),
+            Reservation::Exhausted => {
+                let limit = self.config.limits.max_budget.unwrap_or_default();
+                Err(NotAffordable::Ever(Outcome::MaxBudget { limit }))
+            }
+        }
     }
 
     pub(crate) fn build_request(&self, model: &ModelProfile) -> ModelRequest {
@@ -480,7 +506,7 @@ fn is_cut(stop_reason: &StopReason) -> bool {
 }
 
 /// Lowers the output limit, and the thinking budget with it: it must stay below.
-pub(crate) fn limit_output(request: &mut ModelRequest, max_output_tokens: u32) {
+fn limit_output(request: &mut ModelRequest, max_output_tokens: u32) {
     /// The least budget that the Messages API accepts.
     const LEAST_THINKING: u32 = 1_024;
     request.max_output_tokens = max_output_tokens;

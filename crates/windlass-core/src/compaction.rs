@@ -6,16 +6,14 @@
 //! so that the provider's cache serves it. The old entries stay in the log.
 
 use crate::assemble::{AssembledMessage, MessageAssembler, Step};
-use crate::budget::{Hold, Reservation, reserve};
-use crate::calling::BUSY_BUDGET;
-use crate::calling::limit_output;
+use crate::budget::Hold;
+use crate::calling::NotAffordable;
 use crate::machine::{Phase, duration_ms};
 use crate::retry::{Next, Retry};
 use crate::{Effect, EffectId, Machine, ModelFailure, ModelProfile};
 use std::sync::Arc;
 use windlass_context::{
-    SessionFacts, compaction_prompt, estimate_request, from_message, named_files, older_half, summary_of, summary_text,
-    with_last_word,
+    SessionFacts, compaction_prompt, from_message, named_files, older_half, summary_of, summary_text, with_last_word,
 };
 use windlass_types::{
     CompactRecord, CompactTrigger, Compacted, ContentBlock, Continuation, EntryKind, EventKind, HookCall,
@@ -159,31 +157,22 @@ impl Machine {
         request.messages = with_last_word(messages, &compaction_prompt(compaction.focus.as_deref()));
         request.raw_frames = false;
         let wanted = request.max_output_tokens.min(SUMMARY_TOKENS);
-        let granted = reserve(&self.config.limits, &self.config.ledger, &model, || estimate_request(&request), wanted);
-        let mut held = Hold::default();
-        match granted {
-            Reservation::Granted { max_output_tokens, hold } => {
-                limit_output(&mut request, max_output_tokens);
-                held = hold;
-            }
-            Reservation::Unpriced => limit_output(&mut request, wanted),
-            Reservation::Busy => {
-                compaction.effect = self.effect(Effect::Sleep(BUSY_BUDGET));
+        let hold = match self.afford(&model, &mut request, wanted) {
+            Ok(hold) => hold,
+            Err(NotAffordable::Yet(timer)) => {
+                compaction.effect = timer;
                 self.phase = Phase::Compacting(Box::new(compaction));
                 return;
             }
-            Reservation::Exhausted => {
-                let limit = self.config.limits.max_budget.unwrap_or_default();
-                return self.finish(Outcome::MaxBudget { limit });
-            }
-        }
+            Err(NotAffordable::Ever(outcome)) => return self.finish(outcome),
+        };
         compaction.effect = self.effect(Effect::CallModel(Arc::new(request)));
         compaction.call = Some(Call {
             model,
             assembler: MessageAssembler::new(),
             started: self.now,
             usage: Usage::default(),
-            _hold: held,
+            _hold: hold,
         });
         self.phase = Phase::Compacting(Box::new(compaction));
     }
