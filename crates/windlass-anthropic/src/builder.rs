@@ -98,6 +98,11 @@ impl AnthropicBuilder {
         for beta in lookup("ANTHROPIC_BETAS").iter().flat_map(|betas| betas.split(',')) {
             self = self.beta(beta);
         }
+        for alias in ["opus", "sonnet", "haiku"] {
+            if let Some(model) = lookup(&format!("ANTHROPIC_DEFAULT_{}_MODEL", alias.to_ascii_uppercase())) {
+                self.catalogue = self.catalogue.with_alias(alias, model.trim());
+            }
+        }
         for line in lookup("ANTHROPIC_CUSTOM_HEADERS").iter().flat_map(|headers| headers.lines()) {
             match line.split_once(':') {
                 Some((name, value)) => self = self.header(name.trim(), value),

@@ -55,8 +55,9 @@ impl Anthropic {
 
     /// A provider set up from the environment: `ANTHROPIC_API_KEY`,
     /// `ANTHROPIC_AUTH_TOKEN` (used instead of the key when both are set),
-    /// `ANTHROPIC_BASE_URL`, `ANTHROPIC_BETAS` (separated by commas) and
-    /// `ANTHROPIC_CUSTOM_HEADERS` (lines of `Name: value`).
+    /// `ANTHROPIC_BASE_URL`, `ANTHROPIC_BETAS` (separated by commas),
+    /// `ANTHROPIC_CUSTOM_HEADERS` (lines of `Name: value`), and the models that the aliases stand for
+    /// (`ANTHROPIC_DEFAULT_OPUS_MODEL`, `ANTHROPIC_DEFAULT_SONNET_MODEL`, `ANTHROPIC_DEFAULT_HAIKU_MODEL`).
     ///
     /// # Errors
     /// There is neither key nor token, or a setting cannot be used.

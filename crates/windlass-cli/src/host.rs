@@ -19,6 +19,7 @@ use crate::permissions::rules;
 use crate::provider::Provider;
 use crate::settings::{ProjectSettings, SettingsFlags};
 use crate::terminal::clean;
+use crate::variables::Variables;
 use agent::OpenAgents;
 use clap::Parser;
 use commands::LiveCommands;
@@ -73,6 +74,7 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
 struct Host {
     flags: Flags,
     settings: Arc<ProjectSettings>,
+    variables: Arc<Variables>,
     commands: Arc<LiveCommands>,
     mode: PermissionMode,
     bypass_allowed: bool,
@@ -88,6 +90,7 @@ impl Host {
     fn new(flags: Flags) -> anyhow::Result<Self> {
         let cwd = std::env::current_dir()?.canonicalize()?;
         let settings = Arc::new(settings(&flags, &cwd)?);
+        let variables = Arc::new(settings.variables());
         let commands = Arc::new(LiveCommands::new(&settings, !flags.has("disable-slash-commands")));
         let skip = flags.has("dangerously-skip-permissions");
         let asked = flags.text("permission-mode").map(str::parse::<PermissionMode>).transpose().map_err(Usage)?;
@@ -104,7 +107,7 @@ impl Host {
         let (mcp, notes) = files(mcp, &settings, flags.has("strict-mcp-config"));
         let mcp = Arc::new(mcp);
         let open_agents = Arc::default();
-        Ok(Self { flags, settings, commands, mode, bypass_allowed, cwd, mirror, mcp, notes, open_agents })
+        Ok(Self { flags, settings, variables, commands, mode, bypass_allowed, cwd, mirror, mcp, notes, open_agents })
     }
 
     /// What is accepted but has no effect.
@@ -117,6 +120,7 @@ impl Host {
                 notes.push(format!("--{ignored} has no effect in this version"));
             }
         }
+        notes.extend(self.variables.notes.iter().cloned());
         notes.extend(self.settings.notes());
         notes.extend(self.notes.iter().cloned());
         notes.extend(self.commands.current().notes.iter().map(ToString::to_string));
@@ -170,7 +174,8 @@ impl Host {
         if !setup.fresh {
             agent.notes.iter().for_each(|note| note_to_stderr(note));
         }
-        let default = self.flags.text("model").or(agent.model()).or(self.settings.model());
+        let said = self.flags.text("model").or(agent.model());
+        let default = said.or(self.variables.model.as_deref()).or(self.settings.model());
         let default = default.unwrap_or("default").to_owned();
         let builder = self.builder(&setup, Arc::clone(&provider) as Arc<dyn ModelProvider>, &default, &agent)?;
         let agents = self.agents(&agent, &builder)?;
@@ -247,9 +252,11 @@ impl Host {
                 Some(thinking) => thinking,
                 None => self.thinking()?,
             })
+            .git_status(self.settings.may_ask_git())
+            .send_user_id(self.variables.send_user_id)
             .include_partial_messages(flags.has("include-partial-messages"))
             .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| "sdk-cli".to_owned()));
-        builder = self.delegate(builder, agent).background_tasks(in_background());
+        builder = self.obey(self.delegate(builder, agent).background_tasks(in_background()));
         if let Some(names) = agent.tools() {
             builder = builder.only_tools(names);
         }
@@ -288,6 +295,20 @@ impl Host {
         Ok(if setup.fresh { builder } else { sessions::choose(builder, flags) })
     }
 
+    /// What variables say of the model's calls.
+    fn obey(&self, mut builder: SessionBuilder) -> SessionBuilder {
+        if let Some(retries) = self.variables.max_retries {
+            builder = builder.max_retries(retries);
+        }
+        if let Some(retries) = self.variables.structured_output_retries {
+            builder = builder.max_structured_output_retries(retries);
+        }
+        if let Some(tokens) = self.variables.max_output_tokens {
+            builder = builder.max_output_tokens(tokens);
+        }
+        builder
+    }
+
     /// The system prompt, and what goes behind it. What `initialize` says counts for more.
     fn system_prompt(&self, setup: &HostSetup, agent: &MainAgent) -> anyhow::Result<(SystemPrompt, String)> {
         let said = setup.initialize.as_ref();
@@ -304,15 +325,16 @@ impl Host {
     fn thinking(&self) -> Result<Thinking, Usage> {
         Ok(match (self.flags.text("thinking"), self.flags.number::<u32>("max-thinking-tokens")?) {
             (Some("adaptive"), _) => Thinking::Adaptive,
-            (Some("disabled"), _) | (_, None | Some(0)) => Thinking::Off,
+            (Some("disabled"), _) | (_, Some(0)) => Thinking::Off,
             (_, Some(tokens)) => Thinking::Budget(tokens),
+            (_, None) => self.variables.thinking.unwrap_or(Thinking::Off),
         })
     }
 
     /// The tools of `--tools`; names that are not known here are left alone. Those that
     /// are a question are offered where the host answers.
     fn tools(&self) -> Toolkit {
-        let all = coding_tools(&self.cwd).with(AskUserQuestion::default());
+        let all = self.variables.tools(coding_tools(&self.cwd)).with(AskUserQuestion::default());
         match self.flags.value("tools").map(str::trim) {
             None | Some("default") => all,
             Some(names) => all.only(&names.split([',', ' ']).filter(|name| !name.is_empty()).collect::<Vec<_>>()),

@@ -24,6 +24,7 @@ mod settings;
 mod signals;
 mod terminal;
 mod tools;
+mod variables;
 
 use args::{AgentsCommand, Cli, Command, PermissionsCommand, ToolsCommand};
 use clap::error::ErrorKind;

@@ -15,6 +15,7 @@ use crate::provider::Provider;
 use crate::settings::{ProjectSettings, current_directory};
 use crate::signals::Signals;
 use crate::terminal::{Terminal, clean};
+use crate::variables::Variables;
 use std::future::poll_fn;
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
@@ -38,7 +39,8 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     let cwd = current_directory()?;
     let settings = ProjectSettings::read(&cwd, &args.settings.flags())?.with_plugins(args.plugins.directories());
     let provider = Provider::choose(&args, &|name| settings.provider_variable(name))?;
-    let tools = tools(args.tools.as_deref(), cwd.clone())?;
+    let variables = settings.variables();
+    let tools = variables.tools(tools(args.tools.as_deref(), cwd.clone())?);
     let agent = MainAgent::choose(&args.agent_flags(), &settings, &tools)?;
     let prompt = first_prompt(&args, &settings, &agent, terminal.stdin)?;
     let mut output = Output::new(OutputOptions {
@@ -63,9 +65,10 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     if let Some(names) = agent.tools() {
         query = query.only_tools(names);
     }
-    for note in &agent.notes {
+    for note in agent.notes.iter().chain(&variables.notes) {
         output.note(note)?;
     }
+    let query = obey(query, &variables, &settings);
     let query = configure(query, &args, (&settings, &agent), &mut output, asker.as_ref())?;
     let mut run = query.stream();
     match run.handle().await {
@@ -228,6 +231,27 @@ async fn ready_event(run: &mut Run) -> Option<Result<Option<Event>, Error>> {
     .await
 }
 
+/// What variables and settings say of the model's calls. What the command line says comes later, and counts for more.
+fn obey(mut query: Query, variables: &Variables, settings: &ProjectSettings) -> Query {
+    if let Some(model) = variables.model.as_deref().or(settings.model()) {
+        query = query.model(model);
+    }
+    query = query.send_user_id(variables.send_user_id);
+    if let Some(retries) = variables.max_retries {
+        query = query.max_retries(retries);
+    }
+    if let Some(retries) = variables.structured_output_retries {
+        query = query.max_structured_output_retries(retries);
+    }
+    if let Some(tokens) = variables.max_output_tokens {
+        query = query.max_output_tokens(tokens);
+    }
+    if let Some(thinking) = variables.thinking {
+        query = query.thinking(thinking);
+    }
+    query
+}
+
 /// Everything that the command line says about a run.
 fn configure(
     mut query: Query,
@@ -259,6 +283,7 @@ fn configure(
     query = query
         .background_wait(crate::background::wait())
         .background_tasks(in_background())
+        .git_status(settings.may_ask_git())
         .permissions(permissions)
         .include_partial_messages(args.include_partial_messages && args.output_format == OutputFormat::StreamJson)
         .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| "cli".to_owned()));
@@ -268,7 +293,7 @@ fn configure(
     if let Some(environment) = settings.environment([]) {
         query = query.env(environment);
     }
-    if let Some(model) = args.model.as_deref().or(agent.model()).or(settings.model()) {
+    if let Some(model) = args.model.as_deref().or(agent.model()) {
         query = query.model(model);
     }
     if let Some(model) = args.fallback_model.as_deref().or(settings.fallback_model()) {

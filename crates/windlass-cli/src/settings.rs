@@ -3,6 +3,7 @@
 mod shown;
 
 use crate::failure::Usage;
+use crate::variables::Variables;
 use shown::FileRead;
 pub(crate) use shown::{current_directory, print, trust};
 use std::ffi::OsString;
@@ -10,16 +11,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass::crates::project::{
     Agents, Commands, Layer, Places, PluginDir, Plugins, Resolved, ServerPolicy, Servers, SettingSources,
-    SettingsError, SettingsFile, SettingsRequest, SettingsUpdates, load, load_agents, load_commands, load_plugins,
-    load_servers,
+    SettingsError, SettingsFile, SettingsRequest, SettingsUpdates, is_trusted, load, load_agents, load_commands,
+    load_plugins, load_servers,
 };
-use windlass::crates::tools::host_environment;
+use windlass::crates::tools::{given_environment, host_environment};
 use windlass::crates::types::{RuleSource, UpdateDestination};
 use windlass::{Behavior, Home, PermissionMode, Permissions, server_policy};
-
-/// Variables that hold keys. Programs that tools run never see them.
-const KEYS: &[&str] =
-    &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN"];
 
 /// What settings say about a run.
 #[derive(Debug)]
@@ -123,6 +120,13 @@ impl ProjectSettings {
         self
     }
 
+    /// Whether the session may look at the git repository around it, which can make git run programs. Without a
+    /// repository it does not matter, and nothing is read.
+    pub(crate) fn may_ask_git(&self) -> bool {
+        self.places.project.iter().any(|directory| directory.join(".git").exists())
+            && is_trusted(&self.places, &self.request)
+    }
+
     /// The custom slash commands.
     pub(crate) fn commands(&self) -> Commands {
         load_commands(&self.places, self.request.sources, self.trusted).with_plugins(&self.plugins())
@@ -223,16 +227,27 @@ impl ProjectSettings {
         said.or_else(|| std::env::var(name).ok())
     }
 
+    /// What variables say about sessions: those of settings, else the process's own.
+    pub(crate) fn variables(&self) -> Variables {
+        Variables::read(|name| self.provider_variable(name))
+    }
+
     /// The environment of the programs that tools run, if it is another one than usual. `more` counts for more.
     pub(crate) fn environment<'a>(
         &'a self,
         more: impl IntoIterator<Item = (&'a String, &'a String)>,
     ) -> Option<Vec<(OsString, OsString)>> {
-        let said = self.resolved.env.iter().map(|(name, found)| (name, &found.value));
-        let extra = said.chain(more).filter(|(name, _)| !KEYS.contains(&name.as_str()));
-        let extra: Vec<(OsString, OsString)> = extra.map(|(name, value)| (name.into(), value.into())).collect();
-        let environment = || host_environment(std::env::vars_os()).into_iter().chain(extra.iter().cloned()).collect();
-        (!extra.is_empty()).then(environment)
+        let said = self.resolved.env.iter().map(|(name, found)| (name, &found.value)).chain(more);
+        let said: Vec<(OsString, OsString)> = said.map(|(name, value)| (name.into(), value.into())).collect();
+        // The environment of a program that an SDK started is what its host chose for it.
+        let started_by_sdk = std::env::var("CLAUDE_CODE_ENTRYPOINT").is_ok_and(|entry| entry.starts_with("sdk-"));
+        if !started_by_sdk && said.is_empty() {
+            return None;
+        }
+        let own = std::env::vars_os();
+        let mut environment = if started_by_sdk { given_environment(own).passed } else { host_environment(own) };
+        environment.extend(said);
+        Some(environment)
     }
 }
 

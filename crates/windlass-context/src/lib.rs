@@ -2,6 +2,7 @@
 //! texts that the runtime itself writes. Pure.
 
 mod compaction;
+mod environment;
 mod estimate;
 mod media;
 mod prompt;
@@ -11,6 +12,7 @@ mod task;
 pub use compaction::{
     SessionFacts, compaction_prompt, from_message, named_files, older_half, summary_of, summary_text, with_last_word,
 };
+pub use environment::{Environment, RepositoryStatus, environment_changes};
 pub use estimate::{estimate_blocks, estimate_message, estimate_request, estimate_text};
 pub use media::unusable_media;
 pub use prompt::{SystemPrompt, coding_agent_sections};

@@ -36,24 +36,20 @@ impl SystemPrompt {
         }
     }
 
-    /// The sections, in order of their scope. `environment` describes where the
-    /// session works and must be the same for its whole life.
-    pub fn sections(&self, environment: &str) -> Vec<SystemSection> {
-        let mut sections = match self {
-            Self::Preset | Self::PresetAnd(_) => coding_agent_sections(),
-            Self::Custom(text) if text.is_empty() => return Vec::new(),
-            Self::Custom(text) => {
-                return vec![SystemSection::new(text.as_str(), SectionScope::Session)];
+    /// The sections, in order of their scope. Nothing in them depends on the place or the day: where the session
+    /// works is told in the conversation, see [`Environment`](crate::Environment).
+    pub fn sections(&self) -> Vec<SystemSection> {
+        let of_session = |text: &str| SystemSection::new(text, SectionScope::Session);
+        match self {
+            Self::Preset => coding_agent_sections(),
+            Self::PresetAnd(text) => {
+                let mut sections = coding_agent_sections();
+                sections.push(of_session(text));
+                sections
             }
-        };
-        let session = match self {
-            Self::PresetAnd(text) => format!("{environment}\n\n{text}"),
-            _ => environment.to_owned(),
-        };
-        if !session.is_empty() {
-            sections.push(SystemSection::new(session, SectionScope::Session));
+            Self::Custom(text) if text.is_empty() => Vec::new(),
+            Self::Custom(text) => vec![of_session(text)],
         }
-        sections
     }
 }
 

@@ -94,6 +94,7 @@ impl Machine {
             return self.finish(Outcome::MaxTurns { limit });
         }
         run.turns += 1;
+        self.tell_environment();
         self.request(continuation, Retry::default());
     }
 

@@ -274,7 +274,10 @@ impl Machine {
                  Ask for less at once, or use a model with a larger window.",
             ),
             Then::Turn(continuation) => self.call_model(continuation),
-            Then::Request { .. } => self.request(Continuation::Compacted, Retry::default()),
+            Then::Request { .. } => {
+                self.tell_environment();
+                self.request(Continuation::Compacted, Retry::default());
+            }
         }
     }
 

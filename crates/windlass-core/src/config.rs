@@ -4,6 +4,7 @@ use crate::{AgentConfig, Ledger};
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use windlass_context::Environment;
 use windlass_permission::Policy;
 use windlass_types::{
     CacheTtl, Effort, EntryId, HookEventName, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking, ToolSpec,
@@ -92,6 +93,9 @@ pub struct MachineConfig {
     pub fallback: Option<ModelProfile>,
     /// The system prompt.
     pub system: Vec<SystemSection>,
+    /// What the model is told of its environment: at the beginning, after a compaction, and when it changes. `None`:
+    /// it is not told.
+    pub environment: Option<Environment>,
     /// The tools that the model is offered.
     pub tools: Arc<[Arc<ToolSpec>]>,
     /// What may run.
@@ -144,6 +148,7 @@ impl MachineConfig {
             model,
             fallback: None,
             system: Vec::new(),
+            environment: None,
             tools: Arc::from([]),
             policy,
             cwd,

@@ -19,6 +19,7 @@ mod calling;
 mod compaction;
 mod config;
 mod effect;
+mod environment;
 mod gate;
 mod machine;
 mod outbox;

@@ -343,6 +343,11 @@ impl Machine {
     fn record_user_as(&mut self, id: EntryId, content: Vec<ContentBlock>, is_meta: bool) -> Entry {
         let mut user = UserEntry::new(content);
         user.is_meta = is_meta;
+        self.record_user_entry(id, user)
+    }
+
+    /// Records an entry of the user's side, with the run and the mode that it belongs to.
+    pub(crate) fn record_user_entry(&mut self, id: EntryId, mut user: UserEntry) -> Entry {
         user.run = self.run.as_ref().map(|run| run.id.clone());
         user.permission_mode = Some(self.policy.mode());
         let parent = self.state.leaf().cloned();

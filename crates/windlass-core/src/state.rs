@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use windlass_context::estimate_blocks;
 use windlass_session::Transcript;
 use windlass_types::{
-    ContentBlock, Entry, EntryId, EntryKind, JsonText, Message, ModelUsage, NanoUsd, PermissionMode, Role, RunRecord,
-    SharedMessage, Usage,
+    ContentBlock, Entry, EntryId, EntryKind, EnvironmentContext, JsonText, Message, ModelUsage, NanoUsd,
+    PermissionMode, Role, RunRecord, SharedMessage, Usage,
 };
 
 /// What a session's log says. Only an entry changes the conversation, so
@@ -31,6 +31,8 @@ pub struct State {
     /// answer, and estimated since.
     context_tokens: u64,
     at_boundary: bool,
+    /// What the model knows of its environment.
+    environment: Option<EnvironmentContext>,
     /// The record of the last run.
     recorded: Option<RunRecord>,
 }
@@ -50,6 +52,7 @@ impl State {
             last_prompt: Vec::new(),
             context_tokens: 0,
             at_boundary: false,
+            environment: None,
             recorded: None,
         }
     }
@@ -60,6 +63,7 @@ impl State {
             self.leaf = Some(entry.id.clone());
         }
         self.measure(entry);
+        self.note_environment(entry);
         match &entry.kind {
             EntryKind::Assistant(message) => self.note_signatures(&message.content, &message.model),
             EntryKind::User(user) if !user.is_meta && !user.is_summary => self.last_prompt.clone_from(&user.content),
@@ -74,6 +78,20 @@ impl State {
             }
             _ => {}
         }
+    }
+
+    /// What is known is known from the conversation, and a compaction takes it out of that.
+    fn note_environment(&mut self, entry: &Entry) {
+        match &entry.kind {
+            EntryKind::User(user) if user.environment.is_some() => self.environment.clone_from(&user.environment),
+            EntryKind::Compacted(_) => self.environment = None,
+            _ => {}
+        }
+    }
+
+    /// What the model was told of its environment, if it was.
+    pub(crate) fn environment(&self) -> Option<&EnvironmentContext> {
+        self.environment.as_ref()
     }
 
     fn measure(&mut self, entry: &Entry) {

@@ -53,7 +53,7 @@ pub use agents::{AgentError, AgentSource, Agents, LoadedAgent, load_agents};
 pub use commands::{Command, CommandSource, Commands, PromptTooLong, load_commands};
 pub use edit::updated;
 pub use error::{Note, Origin, SettingsError};
-pub use load::{Loaded, SettingsRequest, load};
+pub use load::{Loaded, SettingsRequest, is_trusted, load};
 pub use places::Places;
 pub use plugin::{Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, load_plugins};
 pub use resolve::resolve;

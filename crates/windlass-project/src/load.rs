@@ -198,6 +198,13 @@ fn parse(text: &str, origin: &Origin) -> Result<Settings, SettingsError> {
         .map_err(|error| SettingsError::Malformed { origin: origin.clone(), problem: error.to_string() })
 }
 
+/// Whether the directory where a session starts is trusted: by this run, by sources that name the project, or by a
+/// record. A record that cannot be read grants nothing.
+pub fn is_trusted(places: &Places, request: &SettingsRequest) -> bool {
+    let trust = read_trust(places, &mut Vec::new()).for_this_run(request.trust);
+    trust.standing(&places.project, places.start(), request.sources.names(Layer::Project)).trusted
+}
+
 /// What the records say. One that cannot be read grants nothing.
 pub(crate) fn read_trust(places: &Places, notes: &mut Vec<Note>) -> Trust {
     let mut trust = Trust::new();

@@ -16,7 +16,6 @@ const DEFAULT_DEPTH: u32 = 3;
 #[must_use]
 pub struct Subagents {
     pub(crate) definitions: BTreeMap<String, AgentDefinition>,
-    pub(crate) environment: String,
     pub(crate) background_by_default: bool,
     pub(crate) max_depth: u32,
 }
@@ -35,12 +34,7 @@ impl Subagents {
 
     /// No agents.
     pub fn without_built_in() -> Self {
-        Self {
-            definitions: BTreeMap::new(),
-            environment: String::new(),
-            background_by_default: false,
-            max_depth: DEFAULT_DEPTH,
-        }
+        Self { definitions: BTreeMap::new(), background_by_default: false, max_depth: DEFAULT_DEPTH }
     }
 
     /// Adds an agent. It takes the place of one with its name, also of a built-in one.
@@ -70,13 +64,6 @@ impl Subagents {
     /// How deep agents may be: 1 lets only the main agent have agents, 0 nobody. Default: 3.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.max_depth = depth;
-        self
-    }
-
-    /// What every agent is told behind its own prompt, such as where it works. Must be the same for the whole
-    /// session. Default: nothing. The facade sets it.
-    pub fn environment(mut self, text: impl Into<String>) -> Self {
-        self.environment = text.into();
         self
     }
 

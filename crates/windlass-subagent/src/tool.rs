@@ -136,11 +136,8 @@ impl Call {
         let id = AgentId::new(format!("a{:016x}", cx.ids().bits() & u128::from(u64::MAX)));
         let mut spec = AgentSpec::new(id, definition.name.as_str(), input.prompt.as_str());
         spec.description = input.title();
-        spec.system = [&definition.prompt, &tool.agents.environment]
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .map(|text| SystemSection::new(text.as_str(), SectionScope::Session))
-            .collect();
+        let prompt = Some(definition.prompt.as_str()).filter(|text| !text.is_empty());
+        spec.system = prompt.map(|text| SystemSection::new(text, SectionScope::Session)).into_iter().collect();
         let present = |name: &String| if name == OLD_NAME { AGENT_TOOL_NAME.to_owned() } else { name.clone() };
         spec.tools = definition.tools.as_ref().map(|names| names.iter().map(present).collect());
         spec.disallowed_tools = definition.disallowed_tools.iter().map(present).collect();

@@ -18,7 +18,7 @@ pub use files::{
     Edit, EditInput, EditStep, Hunk, MultiEdit, MultiEditInput, Patch, Read, ReadInput, ReadLedger, Write, WriteInput,
 };
 pub use plan::{EnterPlanMode, EnterPlanModeInput, ExitPlanMode, ExitPlanModeInput};
-pub use process::{LocalProcess, host_environment};
+pub use process::{GivenEnvironment, LocalProcess, child_environment, given_environment, host_environment};
 pub use question::{Answer, AskUserQuestion, AskUserQuestionInput, Choice, Question};
 pub use structured_output::{OutputSchemaError, StructuredOutput};
 pub use task_stop::{TaskStop, TaskStopInput};

@@ -1,8 +1,8 @@
 //! What is stored of a session.
 
 use crate::{
-    AuditedDecision, CallDigest, ContentBlock, EntryId, JsonText, MessageId, ModelUsage, NanoUsd, PermissionMode,
-    RunId, StopReason, Timestamp, ToolResult, ToolUseId, Usage,
+    AuditedDecision, CallDigest, ContentBlock, EntryId, EnvironmentContext, JsonText, MessageId, ModelUsage, NanoUsd,
+    PermissionMode, RunId, StopReason, Timestamp, ToolResult, ToolUseId, Usage,
 };
 use std::collections::BTreeMap;
 
@@ -85,12 +85,14 @@ pub struct UserEntry {
     pub run: Option<RunId>,
     /// The permission mode at that time.
     pub permission_mode: Option<PermissionMode>,
+    /// What the model knows of its environment from here on, if this text says so.
+    pub environment: Option<EnvironmentContext>,
 }
 
 impl UserEntry {
     /// Content of the user.
     pub fn new(content: Vec<ContentBlock>) -> Self {
-        Self { content, is_meta: false, is_summary: false, run: None, permission_mode: None }
+        Self { content, is_meta: false, is_summary: false, run: None, permission_mode: None, environment: None }
     }
 }
 

@@ -14,6 +14,7 @@
 mod agent;
 mod content;
 mod entry;
+mod environment;
 mod event;
 mod hook;
 mod id;
@@ -35,6 +36,7 @@ pub use content::{ContentBlock, DocumentSource, ImageSource, ToolResult, ToolRes
 pub use entry::{
     AssistantEntry, CompactRecord, CompactTrigger, Entry, EntryKind, RunRecord, ToolResultEntry, UserEntry,
 };
+pub use environment::EnvironmentContext;
 pub use event::{
     Compacted, Delta, Event, EventKind, RetryStatus, RunStarted, StateChange, Status, ToolFinished, ToolProgress,
     ToolStarted, WithdrawReason,

@@ -48,11 +48,13 @@ mod offer;
 mod options;
 mod permissions;
 mod query;
+mod repository;
 mod resume;
 #[cfg(feature = "mcp")]
 mod servers;
 mod session;
 mod toolkit;
+mod user_id;
 
 pub use error::Error;
 pub use home::Home;
@@ -98,7 +100,7 @@ pub use windlass_tool::{
     Annotations, Cancel, DynTool, IntoToolOutput, Permit, Tool, ToolCheck, ToolCx, ToolError, ToolOutput, ToolSet,
     schemars, tool_fn, tool_fn_with,
 };
-pub use windlass_tools::host_environment;
+pub use windlass_tools::{given_environment, host_environment};
 pub use windlass_types::{
     Access, AgentId, AgentIdentity, AgentPath, Behavior, CacheTtl, CompactTrigger, Compacted, ContentBlock,
     Continuation, Decision, DecisionReason, Delta, Effort, EntryId, Event, EventKind, HookEventName, Interrupted,

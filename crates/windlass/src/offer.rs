@@ -24,14 +24,13 @@ pub(crate) struct Offer {
     can_ask: bool,
     only: OnlyTools,
     policy: Policy,
-    surroundings: String,
     background: bool,
     #[cfg(feature = "mcp")]
     pub(crate) servers: Option<McpServers>,
 }
 
 impl Offer {
-    pub(crate) fn new(options: &Options, policy: &Policy, surroundings: &str) -> Result<Self, Error> {
+    pub(crate) fn new(options: &Options, policy: &Policy) -> Result<Self, Error> {
         let output = options.output_schema.clone().map(StructuredOutput::new).transpose()?;
         Ok(Self {
             tools: options.toolkit.tools.clone(),
@@ -39,7 +38,6 @@ impl Offer {
             can_ask: options.permissions.can_use_tool.is_some(),
             only: options.only_tools.clone(),
             policy: policy.clone(),
-            surroundings: surroundings.to_owned(),
             background: options.background_tasks,
             #[cfg(feature = "mcp")]
             servers: options.mcp.clone(),
@@ -48,7 +46,7 @@ impl Offer {
 
     /// The tools with these agents.
     pub(crate) fn tools(&self, agents: Option<&Subagents>) -> Result<ToolSet, Error> {
-        let agents = agents.map(|agents| agents.clone().environment(&self.surroundings).tool() as Arc<dyn DynTool>);
+        let agents = agents.map(|agents| agents.tool() as Arc<dyn DynTool>);
         let own = self.tools.iter().chain(&agents).filter(|tool| self.offers(tool)).chain(&self.output);
         let own = ToolSet::new(own.map(|tool| self.limited(tool)))?;
         #[cfg(feature = "mcp")]

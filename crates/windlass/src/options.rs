@@ -38,6 +38,8 @@ pub struct Options {
     pub(crate) betas: Vec<String>,
     pub(crate) cache: Option<CacheTtl>,
     pub(crate) env: Option<Vec<(OsString, OsString)>>,
+    pub(crate) git_status: bool,
+    pub(crate) send_user_id: bool,
     pub(crate) home: Option<Home>,
     pub(crate) store: Option<Arc<dyn SessionStore>>,
     pub(crate) resume: Resume,
@@ -78,6 +80,8 @@ impl Default for Options {
             betas: Vec::new(),
             cache: Some(CacheTtl::FiveMinutes),
             env: None,
+            git_status: false,
+            send_user_id: true,
             home: None,
             store: None,
             resume: Resume::New,
@@ -256,6 +260,12 @@ macro_rules! option_methods {
                 self
             }
 
+            /// How often a missing or unfit structured output is asked for again. Default 5.
+            pub fn max_structured_output_retries(mut self, retries: u32) -> Self {
+                self.options.limits.max_structured_output_retries = retries;
+                self
+            }
+
             /// Most tokens in one answer. Default: the model's.
             pub fn max_output_tokens(mut self, tokens: u32) -> Self {
                 self.options.max_output_tokens = Some(tokens);
@@ -287,16 +297,33 @@ macro_rules! option_methods {
                 self
             }
 
-            /// The environment of programs that tools run, instead of the default:
-            /// an allow-list of the process's variables, which leaves out keys and tokens.
+            /// The environment of programs that tools run, instead of the default: an allow-list of the process's
+            /// variables. What is given here reaches them but for names that look like secrets or that change what
+            /// programs load, see [`given_environment`](crate::given_environment); a notice of the session names those.
             pub fn env<K: Into<OsString>, V: Into<OsString>>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self {
                 self.options.env = Some(env.into_iter().map(|(k, v)| (k.into(), v.into())).collect());
+                self
+            }
+
+            /// Tells the model the branch and a short status of the git repository when a new session begins. This runs
+            /// `git status` once, unless the permissions would not let the model run it without a question: say yes for
+            /// directories whose content you trust. Default: no.
+            pub fn git_status(mut self, on: bool) -> Self {
+                self.options.git_status = on;
                 self
             }
 
             /// Keeps the session under a home directory. Default: nothing is kept.
             pub fn persist(mut self, home: Home) -> Self {
                 self.options.home = Some(home);
+                self
+            }
+
+            /// Whether the provider is sent an opaque id of the user with each request, by which it can tell users of one
+            /// key apart: 128 random bits that are kept in the home of [`persist`](Self::persist), never an account, a name
+            /// or a path. Default: yes. Without a home none is sent.
+            pub fn send_user_id(mut self, on: bool) -> Self {
+                self.options.send_user_id = on;
                 self
             }
 

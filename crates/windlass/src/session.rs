@@ -2,11 +2,14 @@
 
 use crate::checkpoints::checkpoints;
 use crate::offer::{Offer, SessionTools};
+use crate::repository::Look;
 use crate::resume::{Chosen, choose};
+use crate::user_id::user_id;
 use crate::{Error, Options};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use windlass_context::Environment;
 use windlass_hook::Hooks;
 use windlass_model::ModelProvider;
 use windlass_permission::{Policy, PolicyConfig};
@@ -14,7 +17,7 @@ use windlass_runtime::{MachineConfig, ModelProfile, Persistence, Ports, Prompt, 
 use windlass_session::{LogHeader, Owner, ProjectKey, SessionKey, SessionStore};
 use windlass_store::JsonlStore;
 use windlass_tool::{Ids, absolute};
-use windlass_tools::{LocalProcess, LocalWorkspace, StructuredOutput, host_environment};
+use windlass_tools::{LocalProcess, LocalWorkspace, StructuredOutput, given_environment, host_environment};
 use windlass_types::{Behavior, ContentBlock, SessionId};
 
 /// What a prompt is made from: a text, or content blocks.
@@ -103,34 +106,35 @@ pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Er
     // The model may read back what was kept for it.
     let rule = format!("Read(/{}/**)", artifacts.as_ref().unwrap_or(&scratch).display());
     let _ = policy.add_rules(windlass_types::RuleSource::Session, Behavior::Allow, &[rule], &cwd);
-    let surroundings = environment(&cwd, &options.additional_directories);
-    let offer = Offer::new(&options, &policy, &surroundings)?;
+    let offer = Offer::new(&options, &policy)?;
     #[cfg(feature = "mcp")]
     let changes = match &offer.servers {
         Some(servers) => Some(crate::mcp::settle(servers).await),
         None => None,
     };
     let tools = offer.tools(options.subagents.as_ref())?;
-    let mut machine = MachineConfig::new(id.clone(), ids.bits(), main_model(&options, &*provider), policy, cwd.clone());
-    machine.fallback = options.fallback_model.as_deref().map(|name| profile(&*provider, name));
-    machine.system = options.system_prompt.sections(&surroundings);
-    machine.tools = tools.specs();
-    machine.thinking = options.thinking;
-    machine.effort = options.effort;
-    machine.auto_compact = options.auto_compact;
-    machine.auto_compact_window = options.auto_compact_window;
-    machine.max_output_tokens = options.max_output_tokens;
-    machine.betas.clone_from(&options.betas);
-    machine.cache = options.cache;
-    machine.raw_frames = options.raw_frames;
-    machine.structured_output = options.output_schema.as_ref().map(|_| StructuredOutput::NAME.to_owned());
-    machine.limits = options.limits.clone();
     let workspace = options.workspace.clone().unwrap_or_else(|| Arc::new(LocalWorkspace::default()));
     let process = options.process.clone().unwrap_or_else(|| Arc::new(LocalProcess::new(id.as_str())));
+    let env = program_environment(&options, &mut notices);
+    let mut environment = Environment::new(std::env::consts::OS);
+    environment.additional_directories.clone_from(&options.additional_directories);
+    if options.git_status {
+        let look = Look { policy: &policy, workspace: &workspace, process: &process, cwd: &cwd, env: &env };
+        // A session that goes on knows a status already.
+        environment.repository = look.repository(!must_exist && fork_of.is_none()).await;
+    }
+    let model = profile(&*provider, options.model.as_deref().unwrap_or("default"));
+    let mut machine = MachineConfig::new(id.clone(), ids.bits(), model, policy, cwd.clone());
+    machine.fallback = options.fallback_model.as_deref().map(|name| profile(&*provider, name));
+    machine.environment = Some(environment);
+    let home = options.home.as_ref().filter(|_| options.send_user_id);
+    machine.user_id = home.and_then(|home| user_id(home.root(), &ids));
+    machine.tools = tools.specs();
+    configure(&mut machine, &options);
     let mut ports = Ports::new(provider, tools, workspace, process);
     ports.hooks = Hooks::new(options.hooks.iter().cloned());
     ports.can_use_tool.clone_from(&options.permissions.can_use_tool);
-    ports.env = program_environment(&options).into();
+    ports.env = env.into();
     ports.checkpoints = checkpoints(&options, &project, &id)?;
     ports.scratch = artifacts.is_none().then_some(scratch);
     ports.artifacts = artifacts;
@@ -197,8 +201,19 @@ fn policy(options: &Options, cwd: &Path, notices: &mut Vec<String>) -> Result<Po
     Ok(policy)
 }
 
-fn main_model(options: &Options, provider: &dyn ModelProvider) -> ModelProfile {
-    profile(provider, options.model.as_deref().unwrap_or("default"))
+/// What the options say of requests and runs.
+fn configure(machine: &mut MachineConfig, options: &Options) {
+    machine.system = options.system_prompt.sections();
+    machine.thinking = options.thinking;
+    machine.effort = options.effort;
+    machine.auto_compact = options.auto_compact;
+    machine.auto_compact_window = options.auto_compact_window;
+    machine.max_output_tokens = options.max_output_tokens;
+    machine.betas.clone_from(&options.betas);
+    machine.cache = options.cache;
+    machine.raw_frames = options.raw_frames;
+    machine.structured_output = options.output_schema.as_ref().map(|_| StructuredOutput::NAME.to_owned());
+    machine.limits = options.limits.clone();
 }
 
 fn profile(provider: &dyn ModelProvider, name: &str) -> ModelProfile {
@@ -221,15 +236,16 @@ fn artifacts(options: &Options, project: &ProjectKey, id: &SessionId) -> Option<
     Some(home.session_directory(project, id).join("tool-results"))
 }
 
-/// What the model is told of where it works. The same for the whole session.
-fn environment(cwd: &Path, additional: &[PathBuf]) -> String {
-    let mut text = format!("Working directory: {}\nPlatform: {}", cwd.display(), std::env::consts::OS);
-    for directory in additional {
-        text.push_str(&format!("\nAlso part of the workspace: {}", directory.display()));
+/// The environment of programs; which of the given variables they do not get is appended to `notices`.
+fn program_environment(options: &Options, notices: &mut Vec<String>) -> Vec<(OsString, OsString)> {
+    let Some(given) = options.env.clone() else { return host_environment(std::env::vars_os()) };
+    let parted = given_environment(given);
+    if !parted.kept_back.is_empty() {
+        notices.push(format!(
+            "these variables do not reach the programs of tools, since they look like secrets or change what programs \
+             load: {}",
+            parted.kept_back.join(", ")
+        ));
     }
-    text
-}
-
-fn program_environment(options: &Options) -> Vec<(OsString, OsString)> {
-    options.env.clone().unwrap_or_else(|| host_environment(std::env::vars_os()))
+    parted.passed
 }

@@ -51,6 +51,16 @@ impl Toolkit {
         self
     }
 
+    /// Puts a tool in the place of the one with its name. Without such a one nothing changes.
+    pub fn replacing(mut self, tool: impl DynTool) -> Self {
+        let name = tool.spec().name;
+        let tool: Arc<dyn DynTool> = Arc::new(tool);
+        for known in self.tools.iter_mut().filter(|known| known.spec().name == name) {
+            *known = Arc::clone(&tool);
+        }
+        self
+    }
+
     /// The tools.
     pub fn tools(&self) -> &[Arc<dyn DynTool>] {
         &self.tools

@@ -90,8 +90,8 @@ async fn by_hand_the_summary_takes_the_place_of_the_conversation() {
     assert_eq!(compactions(&events), 1);
     assert!(!events.iter().any(|event| matches!(event.kind, EventKind::BlockDelta { .. })), "{events:#?}");
     let asked = texts(requests.lock().unwrap().last().unwrap());
-    assert_eq!(asked[..2], ["Tell me of bees.", "ok"]);
-    assert!(asked[2].contains("honey"));
+    assert_eq!((asked[0].as_str(), asked[2].as_str()), ("Tell me of bees.", "ok"));
+    assert!(asked[1].contains("Working directory: ") && asked[3].contains("honey"), "{asked:?}");
     talk(&mut session, "And wasps?").await;
     let id = session.handle.session_id().to_string();
     session.handle.close().await;
@@ -99,7 +99,8 @@ async fn by_hand_the_summary_takes_the_place_of_the_conversation() {
     let (builder, again) = world(answer);
     let mut session = builder.cwd(dir.path()).persist(home()).resume(id).open().await.unwrap();
     talk(&mut session, "And flies?").await;
-    for (requests, count) in [(requests, 2), (again, 4)] {
+    // The summary, the prompts and the answer, and where the session works, which the summary had taken away.
+    for (requests, count) in [(requests, 3), (again, 5)] {
         let last = texts(requests.lock().unwrap().last().unwrap());
         assert_eq!(last.len(), count, "{last:?}");
         assert!(last[0].contains("It was about bees.") && !last.concat().contains("Tell me of bees"), "{last:?}");

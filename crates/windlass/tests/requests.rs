@@ -14,7 +14,7 @@ mod common;
 use common::{provider, stored_messages, watch};
 use serde_json::{Value, json};
 use std::path::Path;
-use windlass::{Home, Outcome, PermissionMode, Query, Thinking, coding_tools, query};
+use windlass::{Home, Outcome, PermissionMode, Permissions, Query, SystemPrompt, Thinking, coding_tools, query};
 use windlass_testkit::wire::{Message, RecordedRequest, WireServer};
 
 const MARKER: &str = r#","cache_control":{"type":"ephemeral"}"#;
@@ -227,4 +227,113 @@ async fn a_budget_lowers_what_may_be_written_and_ends_the_run_before_it_is_overd
     let broke = watch(broke).await;
     assert!(matches!(broke.result().outcome, Outcome::MaxBudget { .. }), "{:?}", broke.result().outcome);
     assert_eq!(server.request_count(), 2, "nothing was asked that cannot be paid");
+}
+
+/// The texts of the first message of a request.
+fn first_texts(request: &RecordedRequest) -> Vec<String> {
+    let json = request.json().unwrap();
+    let blocks = json["messages"][0]["content"].as_array().unwrap().clone();
+    blocks.iter().filter_map(|block| block["text"].as_str().map(str::to_owned)).collect()
+}
+
+#[tokio::test]
+async fn a_model_with_any_system_prompt_is_told_where_it_works() {
+    let workspace = folder_with(&[]);
+    let more = tempfile::tempdir().unwrap();
+    let server = WireServer::start().await.unwrap();
+    for prompt in [SystemPrompt::Preset, SystemPrompt::Custom(String::new()), SystemPrompt::Custom("Own.".into())] {
+        server.push(Message::new().text("ok"));
+        let home = tempfile::tempdir().unwrap();
+        let query = base(&server, workspace.path(), home.path(), "hello").system_prompt(prompt).add_dir(more.path());
+        watch(query).await;
+    }
+    let cwd = workspace.path().canonicalize().unwrap();
+    let requests = server.requests();
+    assert_eq!(requests.len(), 3);
+    for request in requests {
+        let texts = first_texts(&request);
+        assert_eq!(texts[0], "hello");
+        for part in [
+            format!("Working directory: {}", cwd.display()),
+            format!("Also part of the workspace: {}", more.path().display()),
+            format!("Platform: {}", std::env::consts::OS),
+            "Date: 2".to_owned(),
+        ] {
+            assert!(texts[1].contains(&part), "{part}: {texts:?}");
+        }
+        assert!(!texts[1].contains("Git"), "nobody allowed to look: {texts:?}");
+        let system = request.json().unwrap()["system"].to_string();
+        assert!(!system.contains(&*cwd.to_string_lossy()), "the system prompt is the same everywhere: {system}");
+    }
+}
+
+#[tokio::test]
+async fn branch_and_status_of_a_repository_are_told_if_the_program_says_so() {
+    let workspace = folder_with(&[("new.txt", b"x")]);
+    let home = tempfile::tempdir().unwrap();
+    let git = |args: &[&str]| {
+        let done = std::process::Command::new("git").args(args).current_dir(workspace.path()).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["init", "--quiet", "--initial-branch=trunk"]);
+    let server = WireServer::start().await.unwrap();
+    server.push(Message::new().text("ok"));
+    watch(base(&server, workspace.path(), home.path(), "hello").git_status(true)).await;
+    // A repository that could make git run a program is not asked for its status.
+    git(&["config", "core.fsmonitor", "touch ran"]);
+    server.push(Message::new().text("ok"));
+    watch(base(&server, workspace.path(), home.path(), "hello").git_status(true)).await;
+    let told: Vec<String> = server.requests().iter().map(|request| first_texts(request).join("\n")).collect();
+    assert!(told[0].contains("Git branch: trunk\nGit status when the session began:\n?? new.txt"), "{}", told[0]);
+    assert!(told[1].contains("Git branch: trunk") && !told[1].contains("Git status"), "{}", told[1]);
+    assert!(!workspace.path().join("ran").exists());
+}
+
+#[tokio::test]
+async fn the_provider_is_sent_a_random_id_of_the_home_unless_it_is_not_to_be() {
+    let workspace = folder_with(&[]);
+    let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let server = WireServer::start().await.unwrap();
+    for (home, send) in [(&one, true), (&one, true), (&other, true), (&one, false)] {
+        server.push(Message::new().text("ok"));
+        watch(base(&server, workspace.path(), home.path(), "hello").send_user_id(send)).await;
+    }
+    server.push(Message::new().text("ok"));
+    watch(query("hello").provider(provider(&server.url()))).await;
+    let ids: Vec<Option<String>> = server
+        .requests()
+        .iter()
+        .map(|request| request.json().unwrap()["metadata"]["user_id"].as_str().map(str::to_owned))
+        .collect();
+    assert!(ids[0].as_ref().is_some_and(|id| id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())));
+    assert_eq!(ids[0], ids[1]);
+    assert!(ids[2].is_some() && ids[2] != ids[0]);
+    assert_eq!(ids[3..], [None, None]);
+}
+
+#[tokio::test]
+async fn what_a_program_gives_reaches_commands_but_for_secrets_and_that_is_said() {
+    let workspace = folder_with(&[]);
+    let server = WireServer::start().await.unwrap();
+    server.push(Message::new().tool_use("toolu_1", "Bash", json!({"command": "env"})));
+    server.push(Message::new().text("ok"));
+    let given = [
+        ("PATH", "/usr/bin:/bin"),
+        ("KUBECONFIG", "/k"),
+        ("DATABASE_URL", "postgres://db/x"),
+        ("GITHUB_TOKEN", "hunter2"),
+        ("LD_PRELOAD", "/x.so"),
+    ];
+    let mut run = query("show")
+        .provider(provider(&server.url()))
+        .tools(coding_tools(workspace.path()))
+        .permissions(Permissions::new().allow(["Bash"]))
+        .env(given)
+        .stream();
+    while run.next().await.unwrap().is_some() {}
+    let notices = run.notices().join("\n");
+    assert!(notices.contains("GITHUB_TOKEN, LD_PRELOAD") && !notices.contains("hunter2"), "{notices}");
+    let sent = String::from_utf8(server.requests()[1].body.to_vec()).unwrap();
+    assert!(sent.contains("KUBECONFIG=/k") && sent.contains("DATABASE_URL=postgres://db/x"), "{sent}");
+    assert!(!sent.contains("hunter2") && !sent.contains("/x.so"), "{sent}");
 }

@@ -87,7 +87,7 @@ async fn an_agent_works_by_itself_and_reports() {
     let below: Vec<_> = requests.iter().filter(|request| system(request).contains("You search a code base")).collect();
     assert_eq!(below.len(), 2);
     let cwd = work.path().canonicalize().unwrap();
-    assert!(system(below[0]).contains(&format!("Working directory: {}", cwd.display())));
+    assert!(below[0].messages[0].text().contains(&format!("Working directory: {}", cwd.display())));
     assert_eq!(below[0].messages.len(), 1);
     assert!(below[0].messages[0].text().contains("Look for it."));
     for (tool, given) in [("Read", true), ("Bash", true), ("Edit", false), ("Write", false), ("Agent", false)] {

@@ -8,7 +8,7 @@ use windlass::crates::context::{SystemPrompt, estimate_text};
 use windlass::crates::model::{ModelError, ModelInfo, ModelStream};
 use windlass::crates::runtime::SessionHandle;
 use windlass::crates::types::ModelRequest;
-use windlass::{Anthropic, ModelProvider, Toolkit};
+use windlass::{Anthropic, ModelProvider, Toolkit, given_environment};
 use windlass_protocol::ContextPart;
 
 /// Variables that a provider is set up from.
@@ -79,7 +79,7 @@ impl Environment {
         };
         if let Some(environment) = self.settings.environment(&said) {
             // It fails only when the session is closed, and then no program runs any more.
-            let _ = self.handle.set_environment(environment);
+            let _ = self.handle.set_environment(given_environment(environment).passed);
         }
         let concerns = |name: &String| OF_PROVIDERS.iter().any(|prefix| name.starts_with(prefix));
         if self.provider.name() == "anthropic" && variables.keys().any(concerns) {
@@ -94,7 +94,7 @@ impl Environment {
 
 /// What every request holds beside the conversation, in estimated tokens.
 pub(super) fn context(prompt: SystemPrompt, append: &str, tools: &Toolkit) -> Vec<ContextPart> {
-    let sections = prompt.append(append).sections("");
+    let sections = prompt.append(append).sections();
     let system = sections.iter().map(|section| estimate_text(&section.text)).sum();
     let tool = |spec: windlass::crates::types::ToolSpec| {
         estimate_text(&spec.name) + estimate_text(&spec.description) + estimate_text(spec.input_schema.as_str())

@@ -1,14 +1,14 @@
 //! What settings are in force, and where each comes from.
 
-use super::{KEYS, ProjectSettings, SettingsFlags};
+use super::{ProjectSettings, SettingsFlags};
 use crate::args::{SettingsArgs, TrustArgs};
 use crate::terminal::clean;
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use std::io::{Write, stdout};
 use std::path::PathBuf;
-use windlass::Behavior;
 use windlass::crates::project::{Layer, Setting};
+use windlass::{Behavior, given_environment};
 
 impl ProjectSettings {
     /// All that counts, as `get_settings` and `windlass settings` say it: `effective` in the shape of a settings
@@ -45,8 +45,8 @@ impl ProjectSettings {
         let mut env = Map::new();
         let mut env_from = Map::new();
         for (name, found) in &resolved.env {
-            let masked = KEYS.contains(&name.as_str());
-            env.insert(name.clone(), if masked { json!("***") } else { json!(found.value) });
+            let reaches_programs = !given_environment([(name.into(), (&found.value).into())]).passed.is_empty();
+            env.insert(name.clone(), if reaches_programs { json!(found.value) } else { json!("***") });
             env_from.insert(name.clone(), json!(found.origin.to_string()));
         }
         let (permissions, permissions_from) = self.shown_permissions();

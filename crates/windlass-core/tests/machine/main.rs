@@ -12,6 +12,7 @@ mod agents;
 mod attacks;
 mod check;
 mod choices;
+mod environment;
 mod lessons;
 mod limits;
 mod properties;

@@ -5,6 +5,7 @@ use crate::check::Checks;
 use crate::choices::Choices;
 use crate::tools;
 use std::sync::Arc;
+use windlass_context::Environment;
 use windlass_core::{
     Effect, EffectId, Input, Limits, Machine, MachineConfig, ModelFailure, ModelProfile, Output, Prompt, RunCall,
     StoreFailure,
@@ -69,7 +70,7 @@ pub(crate) struct Sim {
     pub(crate) reasons: Vec<StopReason>,
     choices: Choices,
     wild: Wild,
-    now: u64,
+    pub(crate) now: u64,
     messages: u32,
     /// Work that calls left behind, and whether it was told to stop.
     pub(crate) tasks: Vec<(TaskInfo, bool)>,
@@ -121,6 +122,7 @@ pub(crate) fn odd_config(choices: &mut Choices) -> MachineConfig {
     limits.max_stop_continuations = 2;
     limits.max_failing_turns = 4;
     config.limits = limits;
+    config.environment = (choices.pick(2) == 1).then(|| Environment::new("linux"));
     config
 }
 

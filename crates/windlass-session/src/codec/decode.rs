@@ -117,6 +117,8 @@ struct Fields<'a> {
     #[serde(borrow, default)]
     windlass_synthetic: Option<&'a RawValue>,
     #[serde(borrow, default)]
+    windlass_environment: Option<&'a RawValue>,
+    #[serde(borrow, default)]
     windlass_exact: Option<&'a RawValue>,
     #[serde(borrow, default)]
     subtype: Option<&'a RawValue>,
@@ -256,6 +258,7 @@ fn user(fields: &Fields<'_>, warnings: &mut Vec<String>) -> Result<Body, String>
         user.is_summary = read(fields.is_compact_summary) == Some(true);
         user.run = read::<String>(fields.prompt_id).map(RunId::from);
         user.permission_mode = read(fields.permission_mode);
+        user.environment = read(fields.windlass_environment);
         user
     });
     Ok(Body::User { results, user, is_summary: read(fields.is_compact_summary) == Some(true) })

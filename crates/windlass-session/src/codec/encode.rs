@@ -98,6 +98,7 @@ impl LogEncoder {
             tool_use_result: None,
             source_tool_assistant_uuid: None,
             windlass_synthetic: false,
+            windlass_environment: None,
             windlass_exact: Exact::default(),
             session: self.session_fields(uuid),
         }
@@ -128,6 +129,7 @@ impl LogEncoder {
         line.is_compact_summary = user.is_summary;
         line.permission_mode = user.permission_mode.map(|mode| mode.as_str());
         line.prompt_id = user.run.as_ref().map(|run| run.as_str());
+        line.windlass_environment = user.environment.as_ref();
         push_chain_line(out, line, |line| &line.message.content);
     }
 

@@ -21,7 +21,7 @@ fn reviewer() -> AgentDefinition {
 #[tokio::test]
 async fn a_call_runs_the_agent_that_it_names() {
     let (port, background) = (FakeAgents::new(0, []), Arc::default());
-    let agents = Subagents::new().with(reviewer()).environment("Working directory: /work");
+    let agents = Subagents::new().with(reviewer());
     let bench = bench(&agents, &port, &background);
 
     bench.call(input(json!({ "subagent_type": "reviewer" }))).await.unwrap();
@@ -29,7 +29,7 @@ async fn a_call_runs_the_agent_that_it_names() {
     assert_eq!((spec.agent_type.as_str(), spec.description.as_str()), ("reviewer", "Find it"));
     assert_eq!(spec.prompt, "Find the parser.");
     let system: Vec<&str> = spec.system.iter().map(|section| &*section.text).collect();
-    assert_eq!(system, ["You review.", "Working directory: /work"]);
+    assert_eq!(system, ["You review."]);
     assert_eq!(spec.tools.unwrap(), ["Read", "Agent", "mcp__git"]);
     assert_eq!(spec.disallowed_tools, ["Bash(rm *)"]);
     assert_eq!((spec.model.as_deref(), spec.effort, spec.max_turns), (Some("haiku"), Some(Effort::Low), Some(7)));

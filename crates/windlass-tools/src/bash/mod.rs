@@ -99,7 +99,8 @@ impl Bash {
 pub struct BashInput {
     /// The command to run.
     pub command: String,
-    /// Milliseconds after which the command is stopped: 120000 unless given, at most 600000.
+    /// Milliseconds after which the command is stopped. The user may have set other limits than the usual ones: 120000
+    /// unless given, at most 600000.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub timeout: Option<f64>,

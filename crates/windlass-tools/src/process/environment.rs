@@ -1,4 +1,8 @@
-//! The environment of child programs: an allow-list, never the host's whole.
+//! The environment of child programs: an allow-list, or what somebody gave on purpose; never the host's whole.
+
+mod given;
+
+pub use given::{GivenEnvironment, given_environment};
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -76,9 +80,11 @@ const INHERITED: &[&str] = &[
     "no_proxy",
 ];
 
-/// Names that change what the text of a shell command means: a command is judged without them, so it runs
-/// without them, whoever set them.
+/// Names that change what a command does beside what its text says: how the shell reads it, what programs load, which
+/// options they take. A command is judged without them, so it runs without them, whoever set them.
 const NEVER: &[&str] = &[
+    "AWKLIBPATH",
+    "AWKPATH",
     "BASHOPTS",
     "BASH_ENV",
     "BASH_XTRACEFD",
@@ -86,13 +92,49 @@ const NEVER: &[&str] = &[
     "ENV",
     "EXECIGNORE",
     "FIGNORE",
+    "GCONV_PATH",
     "GLOBIGNORE",
+    "GREP_OPTIONS",
+    "GZIP",
     "IFS",
+    "LESSCLOSE",
+    "LESSOPEN",
+    "LOCPATH",
+    "NLSPATH",
     "POSIXLY_CORRECT",
     "PROMPT_COMMAND",
     "PS4",
+    "RIPGREP_CONFIG_PATH",
     "SHELLOPTS",
+    "TAR_OPTIONS",
+    "TERMCAP",
+    "TERMINFO",
     "TIMEFORMAT",
+    "TZDIR",
+    "UNZIP",
+    "UNZIPOPT",
+    "XZ_DEFAULTS",
+    "XZ_OPT",
+    "ZIPINFO",
+    "ZIPINFOOPT",
+    "ZIPOPT",
+];
+
+/// Beginnings of such names.
+const NEVER_BEGIN: &[&str] = &["BASH_FUNC_", "DYLD_", "LD_"];
+
+/// Variables of git that name nobody's program, repository or configuration. All others of it stay out.
+const HARMLESS_GIT: &[&str] = &[
+    "GIT_ADVICE",
+    "GIT_AUTHOR_DATE",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_AUTHOR_NAME",
+    "GIT_COMMITTER_DATE",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_COMMITTER_NAME",
+    "GIT_OPTIONAL_LOCKS",
+    "GIT_SSL_CAINFO",
+    "GIT_TERMINAL_PROMPT",
 ];
 
 /// The part of a host's environment that child programs may see: where tools and caches are, language, proxies
@@ -108,9 +150,12 @@ fn is_inherited(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else {
         return false;
     };
-    // Names are not case sensitive on Windows; elsewhere `Path` is not `PATH`.
-    let same = |known: &&str| if cfg!(windows) { known.eq_ignore_ascii_case(name) } else { **known == *name };
-    name.starts_with("LC_") || INHERITED.iter().any(same)
+    name.starts_with("LC_") || INHERITED.iter().any(|known| same(known, name))
+}
+
+/// Names are not case sensitive on Windows; elsewhere `Path` is not `PATH`.
+fn same(known: &str, name: &str) -> bool {
+    if cfg!(windows) { known.eq_ignore_ascii_case(name) } else { known == name }
 }
 
 fn holds_password(name: &OsStr, value: &OsStr) -> bool {
@@ -121,9 +166,10 @@ fn holds_password(name: &OsStr, value: &OsStr) -> bool {
     is_address && value.to_string_lossy().contains('@')
 }
 
-/// The environment of one shell command: what the session gives, without [`NEVER`], and with a search path that
-/// leads neither through the workspace nor through wherever the command happens to stand.
-pub(crate) fn child_environment(given: &[(OsString, OsString)], workspace: &[PathBuf]) -> Vec<(OsString, OsString)> {
+/// The environment of one command: what the session gives, without variables that change what commands do beside what
+/// their text says (`BASH_ENV`, `LD_*`, `TAR_OPTIONS`, most of `GIT_*` and the like), and with a search path that leads
+/// neither through the workspace nor through the directory that the command runs in.
+pub fn child_environment(given: &[(OsString, OsString)], workspace: &[PathBuf]) -> Vec<(OsString, OsString)> {
     given
         .iter()
         .filter(|(name, _)| !is_never(name))
@@ -135,7 +181,10 @@ pub(crate) fn child_environment(given: &[(OsString, OsString)], workspace: &[Pat
 }
 
 fn is_never(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| NEVER.contains(&name) || name.starts_with("BASH_FUNC_"))
+    name.to_str().is_some_and(|name| {
+        let of_git = name.starts_with("GIT_") && !HARMLESS_GIT.contains(&name);
+        of_git || NEVER.contains(&name) || NEVER_BEGIN.iter().any(|beginning| name.starts_with(beginning))
+    })
 }
 
 fn search_path(path: &OsStr, workspace: &[PathBuf]) -> OsString {

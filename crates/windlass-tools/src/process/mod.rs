@@ -33,6 +33,5 @@ mod windows;
 #[cfg(windows)]
 use windows as sys;
 
-pub(crate) use environment::child_environment;
-pub use environment::host_environment;
+pub use environment::{GivenEnvironment, child_environment, given_environment, host_environment};
 pub use local::LocalProcess;

@@ -53,3 +53,46 @@ fn what_changes_the_meaning_of_commands_stays_out_whoever_sets_it() {
     let given = pairs(&[("BASH_ENV", "x"), ("IFS", "/"), ("BASH_FUNC_ls%%", "() { rm; }"), ("MINE", "1")]);
     assert_eq!(child_environment(&given, &[]), pairs(&[("MINE", "1")]));
 }
+
+#[test]
+fn what_somebody_gave_reaches_programs_but_for_secrets_and_loaders() {
+    let passed = [
+        ("CI", "true"),
+        ("KUBECONFIG", "/k"),
+        ("PYTHONPATH", "/p"),
+        ("DATABASE_URL", "postgres://me:pw@db/x"),
+        ("GIT_AUTHOR_NAME", "Me"),
+        ("TOKENIZERS_PARALLELISM", "false"),
+        ("MONKEY", "1"),
+        ("KEYBOARD", "us"),
+        ("SSH_AUTH_SOCK", "/s"),
+        ("PWD", "/w"),
+        ("lower_case", "1"),
+        ("HTTP_PROXY", "http://proxy"),
+    ];
+    let kept_back = [
+        ("ANTHROPIC_API_KEY", "k"),
+        ("ANTHROPIC_AUTH_TOKEN", "k"),
+        ("ANTHROPIC_CUSTOM_HEADERS", "x-api-key: k"),
+        ("CLAUDE_CODE_OAUTH_TOKEN", "k"),
+        ("OPENAI_API_KEY", "k"),
+        ("AWS_SECRET_ACCESS_KEY", "k"),
+        ("AWS_SESSION_TOKEN", "k"),
+        ("GITHUB_TOKEN", "k"),
+        ("githubtoken", "k"),
+        ("PGPASSWORD", "k"),
+        ("MYSQL_PWD", "k"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "/f"),
+        ("npm_config_//registry/:_authToken", "k"),
+        ("LD_PRELOAD", "/x.so"),
+        ("DYLD_INSERT_LIBRARIES", "/x"),
+        ("BASH_ENV", "/x.sh"),
+        ("GIT_DIR", "/g"),
+        ("GIT_SSH_COMMAND", "sh -c x"),
+        ("TAR_OPTIONS", "--to-command=x"),
+        ("https_proxy", "http://me:secret@proxy"),
+    ];
+    let parted = given_environment(pairs(&passed).into_iter().chain(pairs(&kept_back)));
+    assert_eq!(parted.passed, pairs(&passed));
+    assert_eq!(parted.kept_back, kept_back.map(|(name, _)| name));
+}

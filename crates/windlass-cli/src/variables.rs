@@ -1,0 +1,131 @@
+//! Variables of the environment, and of settings, that say how sessions run.
+
+use std::str::FromStr;
+use std::time::Duration;
+use windlass::crates::tools::Bash;
+use windlass::{Thinking, Toolkit};
+
+/// How long a command may run that does not say, unless a variable says otherwise.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+/// How long a command may run at most, unless a variable says otherwise.
+const MAX_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// What the variables say. What cannot be read does not count, and is noted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Variables {
+    /// `ANTHROPIC_MODEL`
+    pub(crate) model: Option<String>,
+    /// `CLAUDE_CODE_MAX_OUTPUT_TOKENS`
+    pub(crate) max_output_tokens: Option<u32>,
+    /// `CLAUDE_CODE_MAX_RETRIES`
+    pub(crate) max_retries: Option<u32>,
+    /// `MAX_STRUCTURED_OUTPUT_RETRIES`
+    pub(crate) structured_output_retries: Option<u32>,
+    /// `MAX_THINKING_TOKENS`; zero switches thinking off.
+    pub(crate) thinking: Option<Thinking>,
+    /// `BASH_DEFAULT_TIMEOUT_MS` and `BASH_MAX_TIMEOUT_MS`
+    timeouts: Option<(Duration, Duration)>,
+    /// `WINDLASS_SEND_USER_ID`: whether the provider is sent an id of the user.
+    pub(crate) send_user_id: bool,
+    /// What could not be read, for people.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Variables {
+    /// Reads them through `lookup`.
+    pub(crate) fn read(lookup: impl Fn(&str) -> Option<String>) -> Self {
+        let mut variables = Self::default();
+        let set = |name: &str| lookup(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        let notes = &mut variables.notes;
+        variables.model = set("ANTHROPIC_MODEL");
+        variables.send_user_id = set("WINDLASS_SEND_USER_ID").is_none_or(|value| value != "0");
+        variables.max_output_tokens = positive(&set, "CLAUDE_CODE_MAX_OUTPUT_TOKENS", notes);
+        variables.max_retries = number(&set, "CLAUDE_CODE_MAX_RETRIES", notes);
+        variables.structured_output_retries = number(&set, "MAX_STRUCTURED_OUTPUT_RETRIES", notes);
+        variables.thinking = number(&set, "MAX_THINKING_TOKENS", notes).map(|tokens| match tokens {
+            0 => Thinking::Off,
+            tokens => Thinking::Budget(tokens),
+        });
+        let default: Option<u32> = positive(&set, "BASH_DEFAULT_TIMEOUT_MS", notes);
+        let most: Option<u32> = positive(&set, "BASH_MAX_TIMEOUT_MS", notes);
+        let milliseconds = |value: u32| Duration::from_millis(value.into());
+        if default.is_some() || most.is_some() {
+            let default = default.map_or(DEFAULT_TIMEOUT, milliseconds);
+            // Whoever wants a longer default does not want it cut by a limit that nobody set.
+            let most = most.map_or(MAX_TIMEOUT.max(default), milliseconds);
+            variables.timeouts = Some((default, most));
+        }
+        variables
+    }
+
+    /// The tools with the time limits of the variables.
+    pub(crate) fn tools(&self, tools: Toolkit) -> Toolkit {
+        let Some((default, most)) = self.timeouts else { return tools };
+        tools.replacing(Bash::new().with_timeouts(default, most))
+    }
+}
+
+fn number<T: FromStr>(set: &impl Fn(&str) -> Option<String>, name: &str, notes: &mut Vec<String>) -> Option<T> {
+    let value = set(name)?;
+    let number = value.parse().ok();
+    if number.is_none() {
+        notes.push(format!("{name} is {value:?}, which is not a whole number of this size, so it does not count"));
+    }
+    number
+}
+
+fn positive<T: FromStr + Default + PartialEq>(
+    set: &impl Fn(&str) -> Option<String>,
+    name: &str,
+    notes: &mut Vec<String>,
+) -> Option<T> {
+    let number = number(set, name, notes)?;
+    if number == T::default() {
+        notes.push(format!("{name} is 0, which cannot work, so it does not count"));
+        return None;
+    }
+    Some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(given: &[(&str, &str)]) -> Variables {
+        Variables::read(|name| given.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+    }
+
+    #[test]
+    fn each_variable_says_what_its_name_says() {
+        let all = read(&[
+            ("ANTHROPIC_MODEL", " haiku "),
+            ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "9000"),
+            ("CLAUDE_CODE_MAX_RETRIES", "0"),
+            ("MAX_STRUCTURED_OUTPUT_RETRIES", "2"),
+            ("MAX_THINKING_TOKENS", "4096"),
+            ("BASH_DEFAULT_TIMEOUT_MS", "1500"),
+            ("BASH_MAX_TIMEOUT_MS", "3000"),
+        ]);
+        assert_eq!(all.model.as_deref(), Some("haiku"));
+        assert_eq!((all.max_output_tokens, all.max_retries), (Some(9_000), Some(0)));
+        assert_eq!((all.structured_output_retries, all.thinking), (Some(2), Some(Thinking::Budget(4_096))));
+        assert_eq!(all.timeouts, Some((Duration::from_millis(1_500), Duration::from_secs(3))));
+        assert_eq!(all.notes, [""; 0]);
+        assert_eq!(read(&[("MAX_THINKING_TOKENS", "0")]).thinking, Some(Thinking::Off));
+        assert_eq!(read(&[("BASH_DEFAULT_TIMEOUT_MS", "")]), read(&[]));
+        assert!(read(&[]).send_user_id && !read(&[("WINDLASS_SEND_USER_ID", "0")]).send_user_id);
+        let long = read(&[("BASH_DEFAULT_TIMEOUT_MS", "1200000")]).timeouts;
+        assert_eq!(long, Some((Duration::from_secs(1_200), Duration::from_secs(1_200))));
+    }
+
+    #[test]
+    fn what_is_no_number_does_not_count_and_is_noted() {
+        for value in ["x", "-1", "1.5", "99999999999999999999", "1e3"] {
+            let odd = read(&[("CLAUDE_CODE_MAX_RETRIES", value)]);
+            assert_eq!((odd.max_retries, odd.notes.len()), (None, 1), "{value}");
+            assert!(odd.notes[0].contains("CLAUDE_CODE_MAX_RETRIES") && odd.notes[0].contains(value));
+        }
+        let zero = read(&[("BASH_MAX_TIMEOUT_MS", "0")]);
+        assert_eq!((zero.timeouts, zero.notes.len()), (None, 1));
+    }
+}

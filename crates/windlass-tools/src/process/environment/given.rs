@@ -1,0 +1,65 @@
+//! Variables that somebody gave on purpose: all reach programs but keys and what changes what programs load.
+
+use super::{INHERITED, holds_password, is_never, same};
+use std::ffi::{OsStr, OsString};
+
+/// Endings of a part of a name that holds a secret, such as `GITHUB_TOKEN` or `PGPASSWORD`.
+const SECRET_ENDINGS: &[&str] = &[
+    "APIKEY",
+    "COOKIE",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "PASSPHRASE",
+    "PASSWD",
+    "PASSWORD",
+    "SECRET",
+    "SECRETS",
+    "TOKEN",
+    "TOKENS",
+];
+/// Whole parts of a name that holds a secret, such as `SIGNING_KEY` or `MYSQL_PWD`.
+const SECRET_PARTS: &[&str] = &["AUTH", "JWT", "KEY", "KEYS", "PAT", "PWD"];
+/// Names that look like one of a secret and are none.
+const NO_SECRETS: &[&str] = &["OLDPWD", "PWD"];
+/// Names that hold keys without saying so.
+const KEYS: &[&str] = &["ANTHROPIC_CUSTOM_HEADERS"];
+
+/// Variables that a host gave, parted into those that programs get and those that they do not.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct GivenEnvironment {
+    /// What programs get.
+    pub passed: Vec<(OsString, OsString)>,
+    /// The names of the others, in order.
+    pub kept_back: Vec<String>,
+}
+
+/// Parts variables that a host gave on purpose, such as the `env` option of an SDK or of settings.
+///
+/// Programs get all of them but those that hold a secret by their name (`…_TOKEN`, `…_KEY`, `…PASSWORD` and the like,
+/// keys of model providers among them), proxy addresses with a password, and those that make a program load or run
+/// something else than its name says (`LD_*`, `BASH_ENV`, most of `GIT_*` and the like). For the environment that a
+/// process merely happens to have, use [`host_environment`](super::host_environment).
+pub fn given_environment(given: impl IntoIterator<Item = (OsString, OsString)>) -> GivenEnvironment {
+    let mut parted = GivenEnvironment::default();
+    for (name, value) in given {
+        if is_never(&name) || is_secret(&name) || holds_password(&name, &value) {
+            parted.kept_back.push(name.to_string_lossy().into_owned());
+        } else {
+            parted.passed.push((name, value));
+        }
+    }
+    parted
+}
+
+fn is_secret(name: &OsStr) -> bool {
+    // What cannot be read cannot be known to be harmless.
+    let Some(name) = name.to_str() else { return true };
+    if INHERITED.iter().any(|known| same(known, name)) || NO_SECRETS.contains(&name) {
+        return false;
+    }
+    let upper = name.to_ascii_uppercase();
+    let mut parts = upper.split(|character: char| !character.is_ascii_alphanumeric());
+    KEYS.contains(&upper.as_str())
+        || parts.any(|part| SECRET_PARTS.contains(&part) || SECRET_ENDINGS.iter().any(|ending| part.ends_with(ending)))
+}

@@ -1,0 +1,26 @@
+//! What a model was told about where it works.
+
+use serde::{Deserialize, Serialize};
+
+/// Where and when an agent works, as its model was told. Stored with the text that told it, so that only what has
+/// changed since is said again.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct EnvironmentContext {
+    /// The current directory; absolute.
+    pub directory: String,
+    /// More directories of the workspace; absolute.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub additional_directories: Vec<String>,
+    /// The operating system, as [`std::env::consts::OS`] names it.
+    pub platform: String,
+    /// The date in UTC, as `YYYY-MM-DD`.
+    pub date: String,
+    /// The branch of the git repository.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub git_branch: Option<String>,
+    /// Whether plan mode is on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub plan_mode: bool,
+}
