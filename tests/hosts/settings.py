@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 
 import common
 from claude_agent_sdk import PermissionResultAllow, PermissionUpdate, query
@@ -49,6 +50,56 @@ async def a_project_counts_when_its_source_is_named(world):
     put(world, "work/.claude/settings.json", rules(deny=[TOUCH]))
     for sources, allowed in ((None, False), (["project"], False), ([], True), (["user"], True)):
         equal((sources, await touches(world, setting_sources=sources, allowed_tools=["Bash"])), (sources, allowed))
+
+
+@test
+async def what_a_host_gives_reaches_commands_but_for_secrets_and_loaders(world):
+    given = {
+        "CI": "yes", "KUBECONFIG": "/k", "PYTHONPATH": "/p", "DATABASE_URL": "postgres://db",
+        "GITHUB_TOKEN": "hunter2", "MY_API_KEY": "hunter2", "GIT_DIR": "/elsewhere", "TAR_OPTIONS": "--to-command=x",
+    }
+    put(world, "home/settings.json", {"env": {"COLOR": "red", "PGPASSWORD": "hunter2"}})
+    script = play(tool("Bash", command="env"), [{"say": "results"}])
+    options = world.options(allowed_tools=["Bash"], env={**world.env, **given})
+    told = result(await collect(query(prompt=script, options=options))).result
+    for part in ("CI=yes", "KUBECONFIG=/k", "PYTHONPATH=/p", "DATABASE_URL=postgres://db", "COLOR=red"):
+        contains(told, part)
+    for part in ("hunter2", "GIT_DIR", "TAR_OPTIONS", "ANTHROPIC_API_KEY"):
+        assert part not in told, part
+    contains("".join(world.stderr), "PGPASSWORD")
+
+
+@test
+async def variables_say_how_sessions_run(world):
+    put(world, "home/settings.json", {"env": {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "9000"}, "model": "opus"})
+    given = {
+        "ANTHROPIC_MODEL": "sonnet", "ANTHROPIC_DEFAULT_SONNET_MODEL": "claude-sonnet-4-5", "MAX_THINKING_TOKENS": "2048",
+        "BASH_DEFAULT_TIMEOUT_MS": "300", "CLAUDE_CODE_MAX_RETRIES": "many",
+    }
+    options = world.options(env={**world.env, **given}, allowed_tools=["Bash"])
+    said = json.loads(result(await collect(query(prompt=play([{"say": "request"}]), options=options))).result)
+    equal((said["model"], said["max_tokens"], said["thinking"]["budget_tokens"]), ("claude-sonnet-4-5", 9000, 2048))
+    equal(len(said["metadata"]["user_id"]), 32)
+    script = play(tool("Bash", command="sleep 60"), [{"say": "results"}])
+    contains(result(await collect(query(prompt=script, options=options))).result, "ERROR")
+    contains("".join(world.stderr), 'CLAUDE_CODE_MAX_RETRIES is "many"')
+
+
+@test
+async def the_model_is_told_where_it_works_with_every_system_prompt(world):
+    git = ["git", "-C", world.cwd]
+    subprocess.run([*git, "init", "-q", "-b", "trunk"], check=True)
+    world.write("new.txt", "")
+    for prompt in (None, "Own.", {"type": "preset", "preset": "claude_code"}):
+        for trusted in (False, True):
+            more = {"system_prompt": prompt, "setting_sources": ["project"] if trusted else []}
+            told = result(await collect(query(prompt=play([{"say": "environment"}]), options=world.options(**more)))).result
+            contains(told, f"Working directory: {world.cwd}\n")
+            contains(told, "Platform: linux\nDate: 20")
+            equal("Git branch: trunk\nGit status when the session began:\n?? new.txt" in told, trusted)
+    script = play([{"say": "environment"}])
+    told = result(await collect(query(prompt=script, options=world.options(permission_mode="plan")))).result
+    contains(told, "Plan mode is on")
 
 
 @test

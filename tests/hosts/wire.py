@@ -36,6 +36,10 @@ def texts(message):
     return [block["text"] for block in content if block.get("type") == "text"]
 
 
+def is_environment(text):
+    return text.startswith("<system-reminder>\nWorking directory: ")
+
+
 def script(messages):
     for at in range(len(messages) - 1, -1, -1):
         if messages[at]["role"] != "user":
@@ -76,10 +80,16 @@ def say(what, request):
     if what == "results":
         return "\n".join(text for m in messages[-2:] for text in results(m))
     if what == "last":
-        return ",".join("result" if block["type"] == "tool_result" else block["text"] for block in messages[-1]["content"])
+        blocks = [block for block in messages[-1]["content"] if not is_environment(block.get("text", ""))]
+        return ",".join("result" if block["type"] == "tool_result" else block["text"] for block in blocks)
     if what == "texts":
-        said = [t.partition(PREFIX)[0] for m in messages if m["role"] == "user" for t in texts(m)]
+        said = [t for m in messages if m["role"] == "user" for t in texts(m) if not is_environment(t)]
+        said = [text.partition(PREFIX)[0] for text in said]
         return "\n".join(filter(None, said))
+    if what == "environment":
+        return "\n".join(text for m in messages for text in texts(m) if is_environment(text))
+    if what == "request":
+        return json.dumps({key: request.get(key) for key in ("model", "max_tokens", "thinking", "metadata")})
     if what == "tools":
         return ",".join(tool["name"] for tool in request.get("tools", []))
     if what == "system":
