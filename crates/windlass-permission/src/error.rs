@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use thiserror::Error;
+use windlass_types::text::visible_line;
 
 /// A rule that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -24,18 +25,9 @@ impl RuleError {
 /// A text for people: one line, invisible characters made visible, not without end.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 2_000;
-    let mut out = String::new();
-    for c in text.chars().take(MOST) {
-        if c.is_control() || crate::path::is_ignorable(c) {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
-        }
-    }
-    if text.chars().nth(MOST).is_some() {
-        out.push('…');
-    }
-    out
+    let beginning: String = text.chars().take(MOST).collect();
+    let more = if text.chars().nth(MOST).is_some() { "…" } else { "" };
+    visible_line(&beginning) + more
 }
 
 /// A rule that has no effect, or less than its writer may think. The other rules count.

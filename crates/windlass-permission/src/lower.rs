@@ -7,7 +7,7 @@ use crate::glob::Reach;
 use crate::matcher::{Directory, Rule, Scope, Test, skill_name};
 use crate::{names, programs, protected};
 use std::path::Path;
-use windlass_shell::{BashPattern, DenyMatch, catastrophic};
+use windlass_shell::{BashPattern, DenyMatch, Understood, catastrophic};
 use windlass_types::{Behavior, Decision, DecisionReason};
 
 /// Whether a deny or ask rule applies to a call; *possible* if that cannot be told.
@@ -79,7 +79,8 @@ fn skill_matches(call: &Call<'_>, name: &str, with_arguments: bool) -> bool {
 
 fn command_applies(pattern: &BashPattern, call: &Call<'_>) -> DenyMatch {
     let Some(command) = &call.facts.command else { return DenyMatch::Possible };
-    if pattern.matches_whole(&command.text) {
+    let is_part = |understood: &Understood| understood.commands().iter().any(|part| pattern.matches_source(part));
+    if pattern.matches_whole(&command.text) || command.analysis.understood().is_ok_and(is_part) {
         return DenyMatch::Yes;
     }
     let found = command.analysis.found().iter().map(|found| pattern.matches_deny(found)).max();

@@ -7,7 +7,7 @@ use crate::rule::ParsedRule;
 use crate::wildcard::Wildcard;
 use crate::{RuleError, RuleWarning, names};
 use std::path::Path;
-use windlass_shell::{BashPattern, parse_rule_pattern};
+use windlass_shell::{BashPattern, PatternProblem, parse_rule_pattern};
 use windlass_types::{Behavior, MatchedRule, RuleSource, RuleValue};
 
 /// A rule that can be matched.
@@ -249,7 +249,8 @@ fn specifier_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
     match tool {
         "Bash" => {
             let pattern = parse_rule_pattern(specifier);
-            Ok((if pattern.is_any() { Test::Whole } else { Test::Command(pattern) }, None))
+            let note = command_note(&pattern)?.filter(|_| lowers);
+            Ok((if pattern.is_any() { Test::Whole } else { Test::Command(pattern) }, note))
         }
         "Read" => Ok((Test::Path(path_rule(specifier, Scope::Read, place)?), None)),
         "Edit" => Ok((Test::Path(path_rule(specifier, Scope::Edit, place)?), None)),
@@ -268,16 +269,47 @@ fn specifier_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
             None => Err("names no host: write `WebFetch(domain:example.com)`".to_owned()),
         },
         "Agent" => Ok((Test::Agent(specifier.trim().to_owned()), None)),
+        "Skill" if skill_name(without_wildcard(specifier)).is_empty() => {
+            Err("names no skill: write `Skill` for every one, or `Skill(name)`".to_owned())
+        }
         "Skill" => {
-            let prefix = specifier.strip_suffix(":*").or_else(|| specifier.strip_suffix(" *"));
-            let name = prefix.unwrap_or(specifier).trim();
-            Ok((Test::Skill { name: skill_name(name).to_owned(), with_arguments: prefix.is_some() }, None))
+            let name = without_wildcard(specifier);
+            let with_arguments = name.len() < specifier.trim().len();
+            Ok((Test::Skill { name: skill_name(name).to_owned(), with_arguments }, None))
         }
         "PowerShell" | "Cd" => Ok((Test::Never, Some(format!("has no effect: there is no tool {tool} here")))),
         _ if lowers => {
             Err(format!("has a specifier that {tool} does not know: write `{tool}` or `{tool}(field:value)`"))
         }
         _ => Err(format!("allows only some calls of {tool}, which is not possible: write `{tool}`")),
+    }
+}
+
+/// The specifier without a wildcard at its end.
+fn without_wildcard(specifier: &str) -> &str {
+    let specifier = specifier.trim();
+    specifier.strip_suffix(":*").or_else(|| specifier.strip_suffix(" *")).unwrap_or(specifier).trim()
+}
+
+/// What is odd about a pattern of commands.
+///
+/// # Errors
+/// It can never match.
+fn command_note(pattern: &BashPattern) -> Result<Option<String>, String> {
+    match pattern.problem() {
+        None => Ok(None),
+        Some(PatternProblem::Assignment) => Err("begins with an assignment, which is not compared, so it never \
+             matches: write it without, or the exact text without a wildcard"
+            .to_owned()),
+        Some(PatternProblem::NotOneCommand) => Err("is about more than one command or a redirection, so it never \
+             matches: write a rule for each command, without redirections"
+            .to_owned()),
+        Some(PatternProblem::QuotedStar) => Ok(Some(
+            "has its `*` in quotes or behind a backslash, so it stands for \
+             itself: write it outside of them to stand for any text"
+                .to_owned(),
+        )),
+        Some(_) => Err("names no command: write `Bash` for every command, or `Bash(name *)`".to_owned()),
     }
 }
 
@@ -294,6 +326,9 @@ fn field_test(tool: &str, specifier: &str) -> Option<Result<Test, String>> {
     let own_meaning = matches!(tool, "PowerShell" | "Cd") || (tool == "Bash" && value == "*");
     if !identifier || own_meaning {
         return None;
+    }
+    if value.is_empty() && known.contains(&name) {
+        return Some(Err(format!("gives no value for `{name}`: write `{tool}({name}:value)`")));
     }
     if known.contains(&name) {
         return Some(Ok(Test::Field { name: name.to_owned(), value: Wildcard::new(value) }));

@@ -23,7 +23,7 @@ impl ParsedRule {
     }
 
     /// What stands in the parentheses, escapes removed; `None` for a rule on the whole tool, also when
-    /// it is written `Tool()` or `Tool(*)`.
+    /// it is written `Tool(*)`.
     pub fn specifier(&self) -> Option<&str> {
         self.specifier.as_deref()
     }
@@ -40,13 +40,24 @@ impl ParsedRule {
     pub(crate) fn from_value(value: &RuleValue) -> Result<Self, RuleError> {
         let text = rule_text(value);
         check_name(&text, &value.tool_name)?;
-        let specifier = value.rule_content.clone().filter(|content| !is_whole(content));
+        let content = value.rule_content.as_ref();
+        let specifier = content.map(|content| check_specifier(&text, &value.tool_name, content.clone())).transpose()?;
+        let specifier = specifier.filter(|content| !is_whole(content));
         Ok(Self { text, tool: crate::names::canonical(&value.tool_name).to_owned(), specifier })
     }
 }
 
 fn is_whole(content: &str) -> bool {
-    matches!(content.trim(), "" | "*")
+    content.trim() == "*"
+}
+
+/// Parentheses without anything in them may mean every call or none.
+fn check_specifier(text: &str, name: &str, content: String) -> Result<String, RuleError> {
+    if content.trim().is_empty() {
+        let problem = format!("has nothing in its parentheses: write `{name}` for every call, or say for which");
+        return Err(RuleError::new(text, problem));
+    }
+    Ok(content)
 }
 
 fn check_name(text: &str, name: &str) -> Result<(), RuleError> {
@@ -65,7 +76,7 @@ fn check_name(text: &str, name: &str) -> Result<(), RuleError> {
 /// after the backslash. Old names of tools become their present ones.
 ///
 /// # Errors
-/// There is no tool name, it has characters that no name has, or the parentheses do not close at the end.
+/// There is no tool name, it has characters that no name has, or the parentheses are empty or do not close at the end.
 pub fn parse_rule(text: &str) -> Result<ParsedRule, RuleError> {
     let text = text.trim();
     let (name, inner) = match text.split_once('(') {
@@ -87,7 +98,7 @@ pub fn parse_rule(text: &str) -> Result<ParsedRule, RuleError> {
             if backslashes % 2 == 1 {
                 return Err(unclosed());
             }
-            Some(unescape(inside)).filter(|content| !is_whole(content))
+            Some(check_specifier(text, name, unescape(inside))?).filter(|content| !is_whole(content))
         }
     };
     Ok(ParsedRule { text: text.to_owned(), tool: crate::names::canonical(name).to_owned(), specifier })

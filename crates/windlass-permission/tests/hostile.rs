@@ -595,3 +595,86 @@ fn accepting_edits_stops_at_the_workspace() {
         ],
     );
 }
+
+#[test]
+fn rules_that_are_empty_or_never_match_are_told_with_what_to_write() {
+    let root = Path::new("/w");
+    for (rule, fix) in [
+        ("Bash()", "write `Bash`"),
+        ("Bash( )", "write `Bash`"),
+        ("Bash(:*)", "write `Bash`"),
+        ("Bash( :* )", "write `Bash`"),
+        ("Bash(! *)", "write `Bash`"),
+        ("Read()", "write `Read`"),
+        ("Edit(\t)", "write `Edit`"),
+        ("Agent( )", "write `Agent`"),
+        ("Skill(:*)", "write `Skill`"),
+        ("Skill(/)", "write `Skill`"),
+        ("WebFetch(domain:)", "write `WebFetch(domain:example.com)`"),
+        ("mcp__a__b()", "write `mcp__a__b`"),
+        ("Bash(FOO=1 x:*)", "write it without"),
+        ("Bash(PATH=* x)", "write it without"),
+        ("Bash(cd x && rm:*)", "write a rule for each command"),
+        ("Bash(echo x > y:*)", "write a rule for each command"),
+    ] {
+        for behavior in [Deny, Ask, Allow] {
+            let mut policy = Policy::new(PolicyConfig::new(root));
+            let told = policy.add_rules(RuleSource::UserSettings, behavior, &[rule], root);
+            match behavior {
+                Allow => {
+                    let warnings = told.unwrap();
+                    let warning = warnings.first().unwrap_or_else(|| panic!("{rule} warns of nothing"));
+                    assert!(warning.ignored && warning.to_string().contains(fix), "{rule} {warning}");
+                }
+                _ => {
+                    let error = told.expect_err(rule).to_string();
+                    assert!(error.contains(fix) && error.contains(&rule.trim().replace('\t', "\\t")), "{rule} {error}");
+                }
+            }
+        }
+    }
+    // An answer of a host brings no such rule either.
+    for content in ["", " ", ":*", "FOO=1 x:*"] {
+        for behavior in [Deny, Allow] {
+            let rules = vec![RuleValue::new("Bash", content)];
+            let update = PermissionUpdate::AddRules { rules, behavior, destination: UpdateDestination::Session };
+            assert!(Policy::new(PolicyConfig::new(root)).apply(&update).is_err(), "{content:?}");
+        }
+    }
+    for rule in ["Bash", "Bash(*)", "Bash( * )", "Read(*)", "Skill(*)", "Bash(FOO=1 x)", "Bash(! rm:*)", "Bash(a && b)"]
+    {
+        for behavior in [Deny, Ask, Allow] {
+            let told =
+                Policy::new(PolicyConfig::new(root)).add_rules(RuleSource::UserSettings, behavior, &[rule], root);
+            assert_eq!(told.unwrap(), [], "{rule}");
+        }
+    }
+}
+
+#[test]
+fn an_exact_rule_covers_its_very_text() {
+    for (rule, covered, not_covered) in [
+        ("Bash(npm x \"a*b\" f)", "npm x \"a*b\" f", ["npm x a*b f", "npm x \"axb\" f"]),
+        ("Bash(npm x 'a' \\\\*)", "npm x 'a' \\*", ["npm x a \\*", "npm x 'a' y"]),
+        ("Bash(FOO=1 npm x)", "FOO=1 npm x", ["npm x", "FOO=2 npm x"]),
+        ("Bash(npm $\\(x\\))", "npm $(x)", ["npm x", "npm $(y)"]),
+    ] {
+        let world = World::new(allow(&[rule]));
+        world.check(Allow, &[format!("Bash {covered}").as_str()]);
+        world.check(Ask, &not_covered.map(|text| format!("Bash {text}")).each_ref().map(String::as_str));
+        let world = World::in_mode(PermissionMode::BypassPermissions, deny(&[rule]));
+        world.check(Deny, &[format!("Bash {covered}").as_str()]);
+    }
+    let world = World::in_mode(PermissionMode::BypassPermissions, deny(&["Bash(npm x \"a*b\")", "Bash(FOO=1 y)"]));
+    world.check(Deny, &["Bash npm x 'a*b'", "Bash ls; npm x a\\*b", "Bash ls && FOO=1 y", "Bash ! FOO=1 y"]);
+    world.check(Allow, &["Bash npm x axb", "Bash y"]);
+}
+
+#[test]
+fn a_negated_command_is_judged_as_the_command() {
+    let world = World::new(allow(&["Bash(npm test:*)"]));
+    world.check(Allow, &["Bash ! grep -q x f", "Bash ! npm test", "Bash ls && ! grep x f | wc -l", "Bash !\tls"]);
+    world.check(Ask, &["Bash ! npm x", "Bash ls | ! npm test", "Bash !npm test", "Bash ! rm x", "Bash ! ! ls"]);
+    let world = World::in_mode(PermissionMode::BypassPermissions, deny(&["Bash(rm:*)", "Bash(! dd *)"]));
+    world.check(Deny, &["Bash ! rm x", "Bash ! ! rm x", "Bash ls && ! rm x", "Bash dd if=x", "Bash ! dd if=x"]);
+}

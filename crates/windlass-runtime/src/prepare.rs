@@ -8,6 +8,7 @@ use std::sync::Arc;
 use windlass_core::{Prepared, Unprepared};
 use windlass_permission::{CallFacts, CommandFacts, OwnCheck, PathFact, Policy, command_paths};
 use windlass_tool::{DynTool, PreparedCall, ToolCheck, ToolSet, Workspace, absolute};
+use windlass_types::text::visible_line;
 use windlass_types::{Access, Behavior, CallDigest, Decision, DecisionReason, JsonText, ToolUse};
 
 /// A call that was read: what the machine judges, and what runs if it may.
@@ -62,7 +63,7 @@ pub(crate) async fn prepare(at: &Surroundings, call: &ToolUse, cwd: &Path) -> Re
             return Err(Unprepared::new(DecisionReason::ToolCheck, text));
         }
     };
-    let title = visible(&said.title);
+    let title = visible_line(&said.title);
     let facts = facts(at, call, cwd, said).await;
     let call = ReadCall { call: prepared, tool: Arc::clone(tool) };
     Ok(Ready { prepared: Prepared::new(facts, title), call })
@@ -210,31 +211,4 @@ fn digest(call: &ToolUse, cwd: &Path, paths: &[PathFact], command: Option<&Comma
         part(&[u8::from(path.write)]);
     }
     CallDigest::new(hasher.finalize().to_hex().as_str())
-}
-
-/// A title on one line with nothing hidden in it: control and invisible
-/// characters are written out.
-fn visible(title: &str) -> String {
-    let mut visible = String::with_capacity(title.len());
-    for character in title.chars() {
-        let hidden = character.is_control()
-            || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}');
-        if hidden {
-            visible.extend(character.escape_default());
-        } else {
-            visible.push(character);
-        }
-    }
-    visible
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn titles_hide_nothing() {
-        assert_eq!(visible("rm x\n\u{202e}y\u{1b}[2K"), "rm x\\n\\u{202e}y\\u{1b}[2K");
-        assert_eq!(visible("ls src/é"), "ls src/é");
-    }
 }

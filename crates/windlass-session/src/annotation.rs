@@ -5,36 +5,11 @@ mod tests;
 
 use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
+use windlass_types::text::{Hidden, hidden};
 use windlass_types::{Entry, EntryKind, JsonText, SessionId, Timestamp};
 
 /// How often a tag is cleaned at most, until cleaning changes nothing.
 const PASSES: usize = 10;
-
-/// Characters that are not seen or that change the direction of others.
-const HIDDEN: [(char, char); 22] = [
-    ('\u{ad}', '\u{ad}'),
-    ('\u{600}', '\u{605}'),
-    ('\u{61c}', '\u{61c}'),
-    ('\u{6dd}', '\u{6dd}'),
-    ('\u{70f}', '\u{70f}'),
-    ('\u{890}', '\u{891}'),
-    ('\u{8e2}', '\u{8e2}'),
-    ('\u{180e}', '\u{180e}'),
-    ('\u{200b}', '\u{200f}'),
-    ('\u{202a}', '\u{202e}'),
-    ('\u{2060}', '\u{206f}'),
-    ('\u{e000}', '\u{f8ff}'),
-    ('\u{fdd0}', '\u{fdef}'),
-    ('\u{feff}', '\u{feff}'),
-    ('\u{fff9}', '\u{fffb}'),
-    ('\u{fffe}', '\u{ffff}'),
-    ('\u{110bd}', '\u{110bd}'),
-    ('\u{110cd}', '\u{110cd}'),
-    ('\u{13430}', '\u{1343f}'),
-    ('\u{1bca0}', '\u{1bca3}'),
-    ('\u{1d173}', '\u{1d17a}'),
-    ('\u{e0000}', '\u{10ffff}'),
-];
 
 /// What people note on a session. The last of each kind counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,6 +96,7 @@ impl Annotation {
     }
 }
 
+/// Whether a character is a control, format or private one: those that are seen as fillers or blanks make a difference.
 fn is_hidden(character: char) -> bool {
-    character.is_control() || HIDDEN.iter().any(|(first, last)| (*first..=*last).contains(&character))
+    !matches!(hidden(character), None | Some(Hidden::Filler | Hidden::Blank))
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! text     := command (('&&' | '||' | '|' | '|&' | ';' | newline) command)* [';']
-//! command  := (NAME=literal)* word* mixed with redirections
+//! command  := ['!'] (NAME=literal)* word* mixed with redirections; '!' not behind a pipe
 //! word     := plain characters, '…', "…" without expansion, \c, and unquoted * ? [ as patterns
 //! redirect := [1|2] ('>' | '>>' | '>|') literal, [0] '<' literal, '&>' literal, '&>>' literal, [n] '>&' (1|2)
 //! ```
@@ -97,6 +97,9 @@ impl Parser<'_> {
     }
 
     fn command(&mut self, connector: Connector) -> Result<SimpleCommand> {
+        if connector != Connector::Pipe {
+            self.skip_negation();
+        }
         let start = self.pos;
         let mut end = start;
         let mut command = SimpleCommand {
@@ -136,6 +139,15 @@ impl Parser<'_> {
         check_timed_program(&command)?;
         command.source = self.chars.get(start..end).unwrap_or_default().iter().collect();
         Ok(command)
+    }
+
+    /// Skips `!` as a word of its own. It turns the exit status of a pipeline around and changes nothing that is run.
+    fn skip_negation(&mut self) {
+        self.skip_blanks();
+        if self.peek() == Some('!') && matches!(self.peek_second(), Some(' ' | '\t')) {
+            self.bump();
+            self.skip_blanks();
+        }
     }
 
     fn word_or_redirect(&mut self, command: &mut SimpleCommand) -> Result<()> {

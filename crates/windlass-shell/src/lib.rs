@@ -39,6 +39,6 @@ pub use analysis::{Analysis, MAX_CHARS, NotUnderstood, Undecided, analyse};
 pub use classify::{Classification, Effect, PathOperand, PathRole};
 pub use command::{Assignment, Connector, DirectoryChange, Redirect, RedirectKind, SimpleCommand, Understood};
 pub use danger::{Catastrophe, catastrophic};
-pub use pattern::{BashPattern, DenyMatch, parse_rule_pattern, suggest_prefix};
+pub use pattern::{BashPattern, DenyMatch, PatternProblem, parse_rule_pattern, suggest_prefix};
 pub use scan::FoundCommand;
 pub use word::{Word, WordKind};

@@ -2,8 +2,10 @@
 
 mod allow;
 mod deny;
+mod problem;
 mod suggest;
 
+pub use problem::PatternProblem;
 pub use suggest::suggest_prefix;
 
 use crate::{FoundCommand, SimpleCommand, grammar};
@@ -29,7 +31,9 @@ pub struct BashPattern {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Shape {
-    /// `*` or nothing.
+    /// It names no command, and covers none.
+    Nothing,
+    /// `*`.
     Any,
     /// No wildcard: exactly these words.
     Exact(Vec<String>),
@@ -43,19 +47,23 @@ enum Shape {
 ///
 /// * `PREFIX:*` and `PREFIX *` cover commands that begin with the words of PREFIX (also PREFIX alone);
 /// * a `*` elsewhere stands for any characters, blanks included; `npm*` also covers `npmx`;
-/// * `*` and the empty text cover every command;
-/// * anything else covers exactly that text.
+/// * `*` alone covers every command, a text without a command none;
+/// * anything else covers exactly that text. A `*` in quotes or behind a backslash is part of it.
+///
+/// A leading `!` makes no difference. [`BashPattern::problem`] says when a pattern covers less than it seems to.
 #[must_use]
 pub fn parse_rule_pattern(pattern: &str) -> BashPattern {
     let text = pattern.trim();
-    let prefix = text.strip_suffix(":*").or_else(|| text.strip_suffix(" *")).map(str::trim_end);
+    let body = text.strip_prefix("! ").map_or(text, str::trim_start);
+    let prefix = body.strip_suffix(":*").or_else(|| body.strip_suffix(" *")).map(str::trim_end);
     let shape = match prefix {
-        _ if text.is_empty() || text == "*" => Shape::Any,
-        Some("") => Shape::Any,
-        Some(prefix) if !prefix.contains('*') => Shape::Words(words(prefix)),
+        _ if text == "*" => Shape::Any,
+        _ if matches!(body, "" | "*" | "!") => Shape::Nothing,
+        Some("" | "!") => Shape::Nothing,
+        Some(prefix) if !has_open_star(prefix) => Shape::Words(words(prefix)),
         Some(prefix) => Shape::Wildcard(vec![parts(prefix), parts(&format!("{prefix} *"))]),
-        None if text.contains('*') => Shape::Wildcard(vec![parts(text)]),
-        None => Shape::Exact(words(text)),
+        None if has_open_star(body) => Shape::Wildcard(vec![parts(body)]),
+        None => Shape::Exact(words(body)),
     };
     BashPattern { text: text.to_owned(), shape }
 }
@@ -66,6 +74,22 @@ fn words(prefix: &str) -> Vec<String> {
 
 fn parts(pattern: &str) -> Vec<String> {
     pattern.split('*').map(str::to_owned).collect()
+}
+
+/// Whether a `*` stands outside of quotes and without a backslash before it. Where quotes do not close, each does.
+fn has_open_star(text: &str) -> bool {
+    let (mut quote, mut open) = (None, false);
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        match (quote, c) {
+            (None | Some('"'), '\\') => drop(chars.next()),
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '*') => open = true,
+            (Some(end), c) if c == end => quote = None,
+            _ => {}
+        }
+    }
+    open || (quote.is_some() && text.contains('*'))
 }
 
 impl BashPattern {
@@ -87,6 +111,23 @@ impl BashPattern {
         matches!(self.shape, Shape::Exact(_))
     }
 
+    /// Why the pattern covers no command, or not what its writer may think, if that is so.
+    #[must_use]
+    pub fn problem(&self) -> Option<PatternProblem> {
+        problem::of(self)
+    }
+
+    /// Whether this is an exact pattern and the command has exactly its text.
+    #[must_use]
+    pub fn matches_source(&self, command: &SimpleCommand) -> bool {
+        self.is_exact() && command.source() == self.without_negation()
+    }
+
+    /// The text without a leading `!`, which no source of a command has.
+    fn without_negation(&self) -> &str {
+        self.text.strip_prefix("! ").map_or(self.text.as_str(), str::trim_start)
+    }
+
     /// Whether this is an exact pattern and `text`, the whole text of the call, is that text (blanks around it
     /// aside). For allow rules it covers also texts that are not understood: what was approved is what
     /// runs. For deny and ask rules ask it beside [`matches_deny`](Self::matches_deny).
@@ -105,8 +146,9 @@ impl BashPattern {
     #[must_use]
     pub fn matches_allow(&self, command: &SimpleCommand) -> bool {
         match &self.shape {
+            Shape::Nothing => false,
             Shape::Any => true,
-            Shape::Exact(_) => command.source() == self.text,
+            Shape::Exact(_) => self.matches_source(command),
             Shape::Words(prefix) => allow::matches_words(prefix, command),
             Shape::Wildcard(forms) => forms.iter().any(|parts| allow::matches_wildcard(parts, command)),
         }
@@ -117,6 +159,7 @@ impl BashPattern {
     #[must_use]
     pub fn matches_deny(&self, command: &FoundCommand) -> DenyMatch {
         match &self.shape {
+            Shape::Nothing => DenyMatch::No,
             Shape::Any => DenyMatch::Yes,
             Shape::Exact(words) => deny::matches_words(words, command, true),
             Shape::Words(prefix) => deny::matches_words(prefix, command, false),

@@ -95,6 +95,12 @@ fn commands_are_the_commands_of_bash() {
             }
         }
     }
+    // `!` turns the exit status around: what follows runs after a failure or in any case.
+    for operator in [" || ", ";", "\n", " ; # c\n", "||\\\n"] {
+        for word in ["a", "'! b'", "!"] {
+            cases.push(format!("! marker 1 {word}{operator}!\\\n marker {word} 2 ; !\tmarker 3"));
+        }
+    }
     for text in cases {
         let analysis = analyse(&text);
         let commands = analysis.understood().unwrap_or_else(|reason| panic!("{text:?}: {reason}")).commands();

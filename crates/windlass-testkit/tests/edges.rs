@@ -10,7 +10,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-types", &[]),
     ("windlass-model", &["windlass-types"]),
     ("windlass-tool", &["windlass-types"]),
-    ("windlass-shell", &[]),
+    ("windlass-shell", &["windlass-types"]),
     ("windlass-permission", &["windlass-shell", "windlass-types"]),
     ("windlass-hook", &["windlass-types"]),
     ("windlass-session", &["windlass-types"]),

@@ -27,6 +27,7 @@ mod rate_limit;
 mod run;
 mod steering;
 mod task;
+pub mod text;
 mod time;
 mod tool;
 mod usage;

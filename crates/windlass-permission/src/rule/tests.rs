@@ -5,7 +5,6 @@ fn rules_have_two_parts() {
     for (text, tool, specifier) in [
         ("Bash", "Bash", None),
         (" Bash ", "Bash", None),
-        ("Bash()", "Bash", None),
         ("Bash(*)", "Bash", None),
         ("Bash(npm run:*)", "Bash", Some("npm run:*")),
         ("Bash(echo \\(a\\) \\\\ \\n)", "Bash", Some("echo (a) \\ \\n")),
@@ -22,7 +21,20 @@ fn rules_have_two_parts() {
 
 #[test]
 fn broken_rules_are_refused_by_name() {
-    for text in ["", "  ", "(x)", "Bash(", "Bash(x", "Bash(x) y", "Bash(x\\)", "Ba sh", "Bash)", "Bash\u{7}(x)"] {
+    for text in [
+        "",
+        "  ",
+        "(x)",
+        "Bash(",
+        "Bash(x",
+        "Bash(x) y",
+        "Bash(x\\)",
+        "Ba sh",
+        "Bash)",
+        "Bash\u{7}(x)",
+        "Bash()",
+        "Read( )",
+    ] {
         let error = parse_rule(text).unwrap_err();
         assert!(error.to_string().contains("write"), "{error}");
     }

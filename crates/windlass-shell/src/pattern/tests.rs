@@ -86,7 +86,32 @@ fn allow_rules() {
         ("echo $(whoami)", "echo $(whoami)", true),
         ("echo:*", "echo $(whoami)", false),
         ("*", "anything x", true),
-        ("", "anything x", true),
+        ("", "anything x", false),
+        (":*", "anything x", false),
+        (" ", "x", false),
+        ("! *", "x y", false),
+        ("!", "x", false),
+        // The very text of a rule is covered, whatever it holds.
+        ("grep \"a*b\" f", "grep \"a*b\" f", true),
+        ("grep \"a*b\" f", "grep 'a*b' f", false),
+        ("grep \"a*b\" f", "grep a*b f", false),
+        ("grep \"a*b\" f", "grep \"axb\" f", false),
+        ("grep \"a*b\" f", "curl \"x y\" && grep \"a*b\" f", false),
+        ("npm run \"a*b\"", "cd x && npm run \"a*b\"", false),
+        ("npm run \"a*b\" *", "npm run 'a*b' c", true),
+        ("npm run \"a*b\" *", "npm run axb c", false),
+        ("ls \\*", "ls \\*", true),
+        ("ls \\*", "ls x", false),
+        ("sh -c \"rm *\"", "sh -c \"rm *\"", true),
+        ("sudo * x", "sudo * x", false),
+        ("FOO=1 npm test", "FOO=1 npm test", true),
+        // `!` makes no difference.
+        ("npm test:*", "! npm test x", true),
+        ("! npm test:*", "npm test x", true),
+        ("npm test", "! npm test", true),
+        ("! npm test", "npm test && ! npm test", true),
+        ("npm test:*", "npm test | ! npm test", false),
+        ("npm test:*", "!npm test", false),
         ("docker compose:*", "docker compose up", true),
         ("./gradlew:*", "./gradlew build", true),
     ] {
@@ -129,9 +154,53 @@ fn deny_rules() {
         ("git * --force", "git push", No),
         ("*secret*", "cat a/secret/b", Yes),
         ("*", "x", Yes),
+        ("", "x", No),
+        ("grep \"a*b\" f", "grep 'a*b' f", Yes),
+        ("grep 'a*b' f", "true; grep a\\*b f", Yes),
+        ("grep \"a*b\" f", "grep axb f", No),
+        ("echo \"it's\" \"*\"", "echo it\\'s '*'", Yes),
+        ("rm:*", "! rm x", Yes),
+        ("! rm:*", "rm x", Yes),
+        ("! rm:*", "true; ! rm x", Yes),
         ("curl:*", "sh -c 'curl x | sh'", Yes),
     ] {
         assert_eq!(denies(rule, text), expected, "{rule:?} {text:?}");
+    }
+}
+
+#[test]
+fn patterns_that_cover_less_than_they_seem_to_are_told() {
+    use PatternProblem::{Assignment, Empty, NotOneCommand, QuotedStar};
+    for (pattern, problem) in [
+        ("", Some(Empty)),
+        (" ", Some(Empty)),
+        (":*", Some(Empty)),
+        ("! :*", Some(Empty)),
+        ("! *", Some(Empty)),
+        ("FOO=1 x:*", Some(Assignment)),
+        ("FOO=* x", Some(Assignment)),
+        ("PATH+=:/x make *", Some(Assignment)),
+        ("! FOO=1 x *", Some(Assignment)),
+        ("FOO=1 x", None),
+        ("x FOO=1:*", None),
+        ("--x=1 *", None),
+        ("cd x && rm:*", Some(NotOneCommand)),
+        ("a | b *", Some(NotOneCommand)),
+        ("a; b:*", Some(NotOneCommand)),
+        ("echo x > y:*", Some(NotOneCommand)),
+        ("a &&:*", Some(NotOneCommand)),
+        ("a && b", None),
+        ("a '&&' b:*", None),
+        ("find . -exec rm {} \\; :*", None),
+        ("rm -rf $HOME:*", None),
+        ("* && rm *", None),
+        ("curl * | sh", None),
+        ("grep \"a*b\" f", Some(QuotedStar)),
+        ("*", None),
+        ("npm run *", None),
+        ("npm*", None),
+    ] {
+        assert_eq!(parse_rule_pattern(pattern).problem(), problem, "{pattern:?}");
     }
 }
 

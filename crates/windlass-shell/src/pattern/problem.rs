@@ -1,0 +1,55 @@
+//! Patterns that cover less than they seem to.
+
+use super::{BashPattern, Shape};
+use crate::{NotUnderstood, grammar};
+
+/// Why a pattern covers no command, or not what its writer may think.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PatternProblem {
+    /// It names no command, so it covers none.
+    Empty,
+    /// It has a wildcard and begins with an assignment. Assignments are not part of what is compared, so it covers
+    /// no command.
+    Assignment,
+    /// Its prefix is more than one command, or holds a redirection. Commands are compared one by one, without their
+    /// redirections, so it covers none.
+    NotOneCommand,
+    /// It covers exactly its text, in which a `*` stands in quotes or behind a backslash and is no wildcard.
+    QuotedStar,
+}
+
+pub(super) fn of(pattern: &BashPattern) -> Option<PatternProblem> {
+    let body = pattern.without_negation();
+    match &pattern.shape {
+        Shape::Nothing => Some(PatternProblem::Empty),
+        Shape::Words(_) | Shape::Wildcard(_) if begins_with_assignment(body) => Some(PatternProblem::Assignment),
+        Shape::Words(_) => {
+            let prefix = body.strip_suffix(":*").or_else(|| body.strip_suffix(" *")).unwrap_or(body);
+            (!is_one_command(prefix)).then_some(PatternProblem::NotOneCommand)
+        }
+        Shape::Exact(_) if body.contains('*') => Some(PatternProblem::QuotedStar),
+        Shape::Any | Shape::Exact(_) | Shape::Wildcard(_) => None,
+    }
+}
+
+fn begins_with_assignment(text: &str) -> bool {
+    let Some((name, _)) = text.split_once('=') else { return false };
+    let name = name.strip_suffix('+').unwrap_or(name);
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// Whether a prefix can be the beginning of one command. What is not understood may be.
+fn is_one_command(prefix: &str) -> bool {
+    let chars: Vec<char> = prefix.chars().collect();
+    match grammar::parse(&chars) {
+        Ok(understood) => match understood.commands() {
+            [command] => command.redirects().is_empty(),
+            _ => false,
+        },
+        Err(reason) => {
+            !matches!(reason, NotUnderstood::Operator | NotUnderstood::Redirection | NotUnderstood::Background)
+        }
+    }
+}

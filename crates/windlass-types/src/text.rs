@@ -1,0 +1,184 @@
+//! Text of others on its way to people: nothing in it is hidden, and no terminal obeys it.
+//!
+//! Models, tools, servers, repositories and hosts write text that ends up on terminals, in questions and in titles.
+//! One table says which characters are not what they seem ([`hidden`]). Three ways of showing a text use it:
+//! [`visible`] writes such characters out, for what people decide on; [`clean`] and [`TerminalFilter`] leave them out,
+//! for what people read; [`visible_json`] escapes them, for data that keeps its meaning.
+
+mod json;
+mod marks;
+mod terminal;
+
+pub use json::visible_json;
+pub use terminal::TerminalFilter;
+
+use marks::MARKS;
+use std::cmp::Ordering;
+
+/// Most marks over one character. No writing needs more; a flood of them covers the lines around it.
+const MOST_MARKS: u8 = 4;
+
+/// Why a character is not seen as what it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Hidden {
+    /// A control character, line end and tab included.
+    Control,
+    /// It turns the direction of the text around it.
+    Direction,
+    /// A format or tag character. It has no glyph of its own.
+    Format,
+    /// A filler, or a selector of glyphs: most fonts show nothing for it.
+    Filler,
+    /// A blank or line end other than those of ASCII.
+    Blank,
+    /// For private use or never a character: everybody may show something else.
+    Private,
+}
+
+/// Whether a character is hidden, and why.
+#[must_use]
+pub fn hidden(c: char) -> Option<Hidden> {
+    match c {
+        ' '..='~' => None,
+        _ if c.is_control() => Some(Hidden::Control),
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
+            Some(Hidden::Direction)
+        }
+        '\u{ad}'
+        | '\u{600}'..='\u{605}'
+        | '\u{6dd}'
+        | '\u{70f}'
+        | '\u{890}'
+        | '\u{891}'
+        | '\u{8e2}'
+        | '\u{180e}'
+        | '\u{200b}'..='\u{200d}'
+        | '\u{2060}'..='\u{2065}'
+        | '\u{206a}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{110bd}'
+        | '\u{110cd}'
+        | '\u{13430}'..='\u{1343f}'
+        | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}'
+        | '\u{e0000}'..='\u{e0fff}' => Some(Hidden::Format),
+        '\u{34f}'
+        | '\u{115f}'
+        | '\u{1160}'
+        | '\u{17b4}'
+        | '\u{17b5}'
+        | '\u{180b}'..='\u{180d}'
+        | '\u{180f}'
+        | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}'
+        | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fff8}'
+        | '\u{fffc}' => Some(Hidden::Filler),
+        '\u{2800}' => Some(Hidden::Blank),
+        _ if c.is_whitespace() => Some(Hidden::Blank),
+        '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{e1000}'.. => Some(Hidden::Private),
+        _ if u32::from(c) & 0xfffe == 0xfffe => Some(Hidden::Private),
+        _ => None,
+    }
+}
+
+/// A text in which nothing is hidden: hidden characters and floods of marks are written out as `\u{..}`. Line ends
+/// stay. What belongs to an emoji stays, too.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    written_out(text, |c| c == '\n')
+}
+
+/// The same on one line: line ends are written out as `\n`.
+#[must_use]
+pub fn visible_line(text: &str) -> String {
+    written_out(text, |_| false)
+}
+
+fn written_out(text: &str, stays: impl Fn(char) -> bool) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut cluster = Cluster::default();
+    for c in text.chars() {
+        if stays(c) || cluster.shows(c) {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_default());
+        }
+    }
+    shown
+}
+
+/// A whole text as a terminal may show it: see [`TerminalFilter`].
+#[must_use]
+pub fn clean(text: &str) -> String {
+    TerminalFilter::default().clean(text)
+}
+
+/// The same on one line: line ends and tabs become blanks.
+#[must_use]
+pub fn clean_line(text: &str) -> String {
+    clean(text).replace(['\n', '\t'], " ")
+}
+
+/// What came before a character, as far as it says whether the character is seen.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cluster {
+    before: Before,
+    marks: u8,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Before {
+    #[default]
+    Other,
+    /// A letter beyond ASCII, whose writing may need joiners.
+    Letter,
+    /// A picture, which a selector or joiner may follow.
+    Pictograph,
+    /// The selector of a picture.
+    Selector,
+}
+
+impl Cluster {
+    /// Whether the next character is seen as what it is. Selectors and joiners are in an emoji, marks over a character
+    /// if they are few.
+    fn shows(&mut self, c: char) -> bool {
+        if is_mark(c) {
+            self.marks = self.marks.saturating_add(1);
+            return self.marks <= MOST_MARKS;
+        }
+        let before = std::mem::take(&mut self.before);
+        self.marks = 0;
+        match c {
+            '\u{fe0e}' | '\u{fe0f}' if before == Before::Pictograph => self.before = Before::Selector,
+            '\u{200d}' if matches!(before, Before::Pictograph | Before::Selector) => {}
+            _ if hidden(c).is_some() => return false,
+            _ if is_pictograph(c) => self.before = Before::Pictograph,
+            _ if !c.is_ascii() && c.is_alphabetic() => self.before = Before::Letter,
+            _ => {}
+        }
+        true
+    }
+}
+
+/// Whether a character is drawn over the one before it.
+fn is_mark(c: char) -> bool {
+    let place = |&(first, last): &(char, char)| match (last < c, first > c) {
+        (true, _) => Ordering::Less,
+        (_, true) => Ordering::Greater,
+        _ => Ordering::Equal,
+    };
+    c >= '\u{300}' && MARKS.binary_search_by(place).is_ok() && hidden(c).is_none()
+}
+
+fn is_pictograph(c: char) -> bool {
+    matches!(c,
+        '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2190}'..='\u{21ff}'
+        | '\u{2300}'..='\u{23ff}' | '\u{24c2}' | '\u{25a0}'..='\u{27bf}' | '\u{2934}' | '\u{2935}'
+        | '\u{2b00}'..='\u{2bff}' | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}')
+}
+
+#[cfg(test)]
+mod tests;
