@@ -10,6 +10,7 @@ use crate::markdown::{Notes, Walk, of_project, of_user};
 use crate::places::Places;
 use crate::resolve::width;
 use crate::sources::Layer;
+use crate::trust::{Standing, TrustKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -242,14 +243,11 @@ pub fn load_agents(places: &Places, request: &SettingsRequest) -> Agents {
             continue;
         }
         let files = walk.files(&folder, &mut notes);
-        let trusted = match &folder.within {
-            Some(directory) if !files.is_empty() => {
-                trust
-                    .get_or_insert_with(|| read_trust(places, &mut notes.0).for_this_run(request.trust))
-                    .standing(&places.project, directory, request.sources.names(layer))
-                    .trusted
-            }
-            _ => true,
+        let standing = match &folder.within {
+            Some(directory) if !files.is_empty() => trust
+                .get_or_insert_with(|| read_trust(places, &mut notes.0).for_this_run(request.trust))
+                .standing(&places.project, directory, request.sources.names(layer)),
+            _ => Standing::trusted(),
         };
         let mut left_out = BTreeSet::new();
         for file in files {
@@ -261,7 +259,7 @@ pub fn load_agents(places: &Places, request: &SettingsRequest) -> Agents {
                 notes.add(&file.path, "it is no agent: its head says no `name` that can be used");
                 continue;
             };
-            if !trusted {
+            if !standing.covers(&file.path, TrustKind::Agent, &name, &text) {
                 agents.untrusted.entry(name.clone()).or_insert(file.path);
                 left_out.insert(name);
             } else if agents.is_known(&name) {
@@ -278,12 +276,26 @@ pub fn load_agents(places: &Places, request: &SettingsRequest) -> Agents {
         if !left_out.is_empty() {
             let names: Vec<String> = left_out.into_iter().collect();
             let some = names.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
-            notes.add(&folder.path, format!("agents do not count without trust in the project: {some}"));
+            notes.add(&folder.path, format!("agents do not count {}: {some}", standing.condition()));
         }
     }
     agents.notes = notes.0;
     agents.sort();
     agents
+}
+
+/// The agents in files of the project, each with its file and text, also those that do not count.
+pub(crate) fn agent_files(places: &Places) -> Vec<(PathBuf, String, String)> {
+    let (mut walk, mut notes, mut found) = (Walk::new(false), Notes::default(), Vec::new());
+    for folder in of_project(places, FOLDER) {
+        for file in walk.files(&folder, &mut notes) {
+            let Some(text) = notes.read(&file.path) else { continue };
+            if let Some((name, _)) = parse::file(&text, AgentSource::Project, &file.path) {
+                found.push((file.path, name, text));
+            }
+        }
+    }
+    found
 }
 
 #[cfg(test)]

@@ -3,10 +3,12 @@
 use crate::error::{Note, Origin};
 use crate::expand::{PLUGIN_ROOT, Piece, pieces, split_arguments};
 use crate::front_matter;
+use crate::load::{SettingsRequest, read_trust};
 use crate::markdown::{MarkdownFile, Notes, Walk, of_project, of_user, one_line};
 use crate::places::Places;
 use crate::plugin::Plugins;
-use crate::sources::{Layer, SettingSources};
+use crate::sources::Layer;
+use crate::trust::{TrustKind, content_of};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -91,6 +93,11 @@ impl Command {
             body: body.trim().to_owned(),
             plugin_root: None,
         }
+    }
+
+    /// What it allows while it runs, if anything, in one form.
+    pub(crate) fn allowance(&self) -> Option<String> {
+        (!self.allowed_tools.is_empty()).then(|| content_of(&self.allowed_tools))
     }
 
     /// Names the directory of its plugin.
@@ -196,8 +203,9 @@ fn other_path(commands: &Commands, loser: &Command) -> String {
 /// `.windlass` over `.claude`. Links are not followed. A file that cannot be used is left out with a note; a command
 /// forbids nothing, so nothing is lost.
 #[must_use]
-pub fn load_commands(places: &Places, sources: SettingSources, trusted: bool) -> Commands {
+pub fn load_commands(places: &Places, request: &SettingsRequest) -> Commands {
     let (mut walk, mut notes, mut commands) = (Walk::new(true), Notes::default(), Commands::default());
+    let sources = request.sources;
     for (layer, source) in [(Layer::User, CommandSource::User), (Layer::Project, CommandSource::Project)] {
         let folders = match source {
             CommandSource::Project => of_project(places, FOLDER),
@@ -209,14 +217,32 @@ pub fn load_commands(places: &Places, sources: SettingSources, trusted: bool) ->
             }
         }
     }
-    for command in commands.commands.iter_mut().filter(|command| command.source == CommandSource::Project) {
-        if !trusted {
+    let of_project = |command: &&mut Command| command.source == CommandSource::Project;
+    let mut trust = None;
+    for command in commands.commands.iter_mut().filter(of_project) {
+        let Some(content) = command.allowance() else { continue };
+        let trust = trust.get_or_insert_with(|| read_trust(places, &mut notes.0).for_this_run(request.trust));
+        let directory = places.project.iter().rev().find(|directory| command.path.starts_with(directory));
+        let named = sources.names(Layer::Project);
+        let standing = directory.map(|directory| trust.standing(&places.project, directory, named)).unwrap_or_default();
+        if !standing.covers(&command.path, TrustKind::Command, &command.name, &content) {
             command.allowed_tools.clear();
         }
     }
     commands.commands.sort_by(|a, b| a.name.cmp(&b.name));
     commands.notes = notes.0;
     commands
+}
+
+/// The commands in files of the project, also those whose allowances do not count.
+pub(crate) fn command_files(places: &Places) -> Vec<Command> {
+    let (mut walk, mut notes, mut commands) = (Walk::new(true), Notes::default(), Commands::default());
+    for folder in of_project(places, FOLDER) {
+        for file in walk.files(&folder, &mut notes) {
+            commands.add(file, CommandSource::Project, &mut notes);
+        }
+    }
+    commands.commands
 }
 
 impl Commands {

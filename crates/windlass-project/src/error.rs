@@ -1,5 +1,6 @@
 //! Where values come from, and what can be wrong with them.
 
+use crate::hooks::GatingHook;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
@@ -75,6 +76,18 @@ pub enum SettingsError {
         origin: Origin,
         /// What is wrong.
         problem: String,
+    },
+    /// A hook that decides whether something may happen cannot run, so going on would allow more than was wanted.
+    #[error(
+        "{origin}: {hook} cannot run in this version, and without it more could happen than you want: remove it, say \
+         `\"onFailure\":\"continue\"` in it to go on without it, or switch hooks off with `--settings \
+         '{{\"disableAllHooks\":true}}'`"
+    )]
+    Hook {
+        /// Where it is.
+        origin: Origin,
+        /// The hook.
+        hook: GatingHook,
     },
     /// A rule that denies or asks cannot be used.
     #[error("{origin}: {problem}")]

@@ -33,6 +33,7 @@ mod error;
 mod expand;
 mod file;
 mod front_matter;
+mod hooks;
 mod load;
 mod markdown;
 mod object;
@@ -53,6 +54,7 @@ pub use agents::{AgentError, AgentSource, Agents, LoadedAgent, load_agents};
 pub use commands::{Command, CommandSource, Commands, PromptTooLong, load_commands};
 pub use edit::updated;
 pub use error::{Note, Origin, SettingsError};
+pub use hooks::{GatingHook, HookSettings};
 pub use load::{Loaded, SettingsRequest, is_trusted, load};
 pub use places::Places;
 pub use plugin::{Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, load_plugins};
@@ -64,5 +66,8 @@ pub use servers::{
 };
 pub use settings::{McpjsonSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings};
 pub use sources::{Layer, SettingSources};
-pub use trust::{Approved, ProjectRecord, Standing, Trust, TrustRecord};
+pub use trust::{
+    Approved, ProjectRecord, ReviewedItem, Standing, Trust, TrustItem, TrustKind, TrustRecord, TrustStatus,
+    review_trust,
+};
 pub use update::{KeepError, KeepUpdates, SettingsUpdates, destination};

@@ -63,7 +63,7 @@ impl SettingsRequest {
 pub struct Loaded {
     /// The files that are there, those of the strongest layer first.
     pub files: Vec<SettingsFile>,
-    /// Whether the directory where the session starts is trusted. Nobody looks when no file of the project is
+    /// Whether the directory where the session starts is trusted, at least as it was once. Nobody looks when no file of the project is
     /// there, so this is then true only if this run says so.
     pub trusted: bool,
     /// Records of trust that could not be read.
@@ -83,6 +83,10 @@ impl Loaded {
 }
 
 /// Reads the settings files of a session. Nothing is executed and nothing written.
+///
+/// Of what a project's files widen, those things count that somebody has trusted. A record of trust that does not say
+/// what it covers counts once that is pinned: call [`SettingsUpdates::pin_trust`](crate::SettingsUpdates::pin_trust)
+/// before.
 ///
 /// # Errors
 /// A file that is there cannot be read, is too big, or is not a settings file.
@@ -106,14 +110,20 @@ pub fn load(places: &Places, request: &SettingsRequest) -> Result<Loaded, Settin
     loaded.trusted = request.trust;
     if loaded.files.len() > before {
         let trust = read_trust(places, &mut loaded.notes).for_this_run(request.trust);
+        for directory in trust.unpinned(&places.project).filter(|_| !request.trust) {
+            let text = "trust in this project does not say what it covers, so it covers nothing: `windlass trust` shows \
+                        and records it";
+            loaded.notes.push(Note::new(&Origin::File(directory.clone()), text));
+        }
         let sources = request.sources;
-        loaded.trusted = trust.standing(&places.project, places.start(), sources.names(Layer::Project)).trusted;
+        loaded.trusted = trust.standing(&places.project, places.start(), sources.names(Layer::Project)).is_trusted();
         for file in loaded.files.iter_mut().skip(before) {
             file.standing = trust.standing(&places.project, &file.anchor, sources.names(file.layer));
             if let Some(root) = places.project.first() {
                 file.root.clone_from(root);
                 // Where it does not count in full, it does not matter who wrote it.
-                if let (Layer::Local, true, Origin::File(path)) = (file.layer, file.standing.trusted, &file.origin) {
+                if let (Layer::Local, true, Origin::File(path)) = (file.layer, file.standing.is_trusted(), &file.origin)
+                {
                     file.shipped = is_shipped(root, path);
                 }
             }

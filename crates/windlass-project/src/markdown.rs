@@ -5,6 +5,7 @@ use crate::file::{ReadError, read_text_itself};
 use crate::places::{FOLDERS, Places};
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
+use windlass_types::text::clean_line;
 
 /// Most bytes of a file.
 const MOST_BYTES: u64 = 256 * 1024;
@@ -128,7 +129,7 @@ pub(crate) fn is_name(name: &str) -> bool {
         && !name.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, ':' | '/' | '\\'))
 }
 
-/// A text for a list: one line, without control characters, not without end.
+/// A text for a list: one line, without what is hidden or obeyed by a terminal, not without end.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
-    text.chars().take(most).map(|c| if c.is_control() { ' ' } else { c }).collect()
+    clean_line(&text.chars().take(most).collect::<String>())
 }

@@ -5,8 +5,10 @@ use crate::resolved::{Resolved, RuleSet, Setting, SettingsFile};
 use crate::servers::ServerLists;
 use crate::settings::SandboxSettings;
 use crate::sources::Layer;
+use crate::trust::{TrustKind, content_of};
 use std::path::{Component, Path, PathBuf};
 use windlass_permission::{Policy, PolicyConfig};
+use windlass_types::text::visible_line;
 use windlass_types::{Behavior, PermissionMode};
 
 /// Most names that a note lists.
@@ -40,10 +42,12 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
             reading.environment();
             reading.mcpjson();
             reading.sandbox(&mut sandbox);
+            reading.hooks();
             reading.without_effect();
         }
     }
     resolved.narrow_mode(narrower);
+    resolved.pass_over_hooks(files);
     resolved.server_lists = ServerLists::join(files, &mut resolved.notes);
     if sandbox.enabled != Some(true) || sandbox.fail_if_unavailable != Some(true) {
         resolved.sandbox_required = None;
@@ -55,6 +59,24 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
 }
 
 impl Resolved {
+    /// Takes out the hooks that are switched off. Only managed settings switch off managed ones, and a project's files
+    /// that others may have written only hooks of a project.
+    fn pass_over_hooks(&mut self, files: &[SettingsFile]) {
+        let off = |file: &&SettingsFile| {
+            file.settings.hooks_disabled && file.covers(TrustKind::Setting, "disableAllHooks", "true")
+        };
+        let is_managed = |file: &SettingsFile| file.layer == Layer::Managed;
+        let managed = files.iter().any(|file| is_managed(file) && file.settings.hooks_disabled);
+        let managed_only = files.iter().any(|file| is_managed(file) && file.settings.managed_hooks_only);
+        let by_user = files.iter().filter(off).any(|file| !is_managed(file) && !file.is_shared());
+        let by_project = files.iter().filter(off).any(SettingsFile::is_shared);
+        self.gating_hooks.retain(|hook| {
+            let is_managed = hook.layer == Layer::Managed;
+            let of_project = hook.layer.lies_in_project();
+            !(managed || (!is_managed && (by_user || managed_only)) || (of_project && by_project))
+        });
+    }
+
     /// The narrowest of these modes counts, if it allows less than the one that would be in force.
     fn narrow_mode(&mut self, said: Vec<Setting<PermissionMode>>) {
         let otherwise = self.default_mode.as_ref().map(|mode| mode.value).unwrap_or_default();
@@ -111,10 +133,13 @@ impl Reading<'_> {
             return Ok(());
         }
         let approved = &file.standing.approved.allow;
-        let (allow, ignored): (Vec<String>, Vec<String>) =
-            permissions.allow.iter().cloned().partition(|rule| file.standing.trusted || approved.contains(rule));
+        let (allow, ignored): (Vec<String>, Vec<String>) = permissions
+            .allow
+            .iter()
+            .cloned()
+            .partition(|rule| file.covers(TrustKind::Rule, rule, "") || approved.contains(rule));
         if !ignored.is_empty() {
-            self.note(format!("allow rules do not count without trust in the project: {}", names(&ignored)));
+            self.note(format!("allow rules do not count {}: {}", file.standing.condition(), names(&ignored)));
         }
         self.rule_set(Behavior::Allow, &allow)
     }
@@ -159,7 +184,8 @@ impl Reading<'_> {
             }
         };
         let approved = file.standing.approved.mode == Some(mode);
-        if approved || (file.standing.trusted && !file.is_shared()) {
+        let trusted = || file.covers(TrustKind::Setting, "permissions.defaultMode", &content_of(text));
+        if approved || (!file.is_shared() && trusted()) {
             if self.resolved.default_mode.is_none() {
                 self.resolved.default_mode = Some(self.setting(mode));
             }
@@ -179,7 +205,7 @@ impl Reading<'_> {
             let approved = file.standing.approved.directories.contains(&directory);
             if !approved && file.is_shared() && !directory.starts_with(&file.root) {
                 outside.push(written.display().to_string());
-            } else if !approved && !file.standing.trusted {
+            } else if !approved && !file.covers(TrustKind::Directory, &written.display().to_string(), "") {
                 ignored.push(written.display().to_string());
             } else if !self.resolved.additional_directories.iter().any(|known| known.value == directory) {
                 let setting = self.setting(directory);
@@ -190,32 +216,33 @@ impl Reading<'_> {
             self.note(format!("a project's shared file cannot add directories outside of it: {}", names(&outside)));
         }
         if !ignored.is_empty() {
-            self.note(format!("directories do not count without trust in the project: {}", names(&ignored)));
+            self.note(format!("directories do not count {}: {}", file.standing.condition(), names(&ignored)));
         }
     }
 
     fn models(&mut self) {
         let file = self.file;
         let settings = &file.settings;
-        if !file.standing.trusted {
-            let said = [
-                ("model", settings.model.is_some()),
-                ("fallbackModel", !settings.fallback_model.is_empty()),
-                ("agent", settings.agent.is_some()),
-            ];
-            for (key, _) in said.into_iter().filter(|(_, said)| *said) {
-                self.note(format!("`{key}` does not count without trust in the project"));
+        for (key, content) in settings.widening() {
+            if !matches!(key, "model" | "fallbackModel" | "agent") {
+                continue;
             }
-            return;
-        }
-        if let Some(model) = settings.model.as_ref().filter(|_| self.resolved.model.is_none()) {
-            self.resolved.model = Some(self.setting(model.clone()));
-        }
-        if let Some(agent) = settings.agent.as_ref().filter(|_| self.resolved.agent.is_none()) {
-            self.resolved.agent = Some(self.setting(agent.clone()));
-        }
-        if !settings.fallback_model.is_empty() && self.resolved.fallback_model.is_none() {
-            self.resolved.fallback_model = Some(self.setting(settings.fallback_model.clone()));
+            if !file.covers(TrustKind::Setting, key, &content) {
+                self.note(format!("`{key}` does not count {}", file.standing.condition()));
+                continue;
+            }
+            match key {
+                "model" if self.resolved.model.is_none() => {
+                    self.resolved.model = settings.model.clone().map(|model| self.setting(model));
+                }
+                "agent" if self.resolved.agent.is_none() => {
+                    self.resolved.agent = settings.agent.clone().map(|agent| self.setting(agent));
+                }
+                "fallbackModel" if self.resolved.fallback_model.is_none() => {
+                    self.resolved.fallback_model = Some(self.setting(settings.fallback_model.clone()));
+                }
+                _ => {}
+            }
         }
     }
 
@@ -225,13 +252,15 @@ impl Reading<'_> {
         if env.is_empty() {
             return;
         }
-        let all: Vec<String> = env.keys().cloned().collect();
-        if !file.standing.trusted {
-            self.note(format!("`env` does not count without trust in the project: {}", names(&all)));
-            return;
+        let (counting, ignored): (Vec<_>, Vec<_>) =
+            env.iter().partition(|(name, value)| file.covers(TrustKind::Variable, name, value));
+        if !ignored.is_empty() {
+            let ignored: Vec<String> = ignored.into_iter().map(|(name, _)| name.clone()).collect();
+            self.note(format!("`env` does not count {}: {}", file.standing.condition(), names(&ignored)));
         }
+        let all: Vec<String> = counting.iter().map(|(name, _)| (*name).clone()).collect();
         let (usable, unusable): (Vec<_>, Vec<_>) =
-            env.iter().partition(|(name, _)| !name.is_empty() && !name.contains('='));
+            counting.into_iter().partition(|(name, _)| !name.is_empty() && !name.contains('='));
         if !unusable.is_empty() {
             let unusable: Vec<String> = unusable.into_iter().map(|(name, _)| format!("{name:?}")).collect();
             self.note(format!("no variable can have such a name: {}", names(&unusable)));
@@ -256,20 +285,48 @@ impl Reading<'_> {
         for name in &said.disabled {
             self.resolved.mcpjson.disabled.entry(name.clone()).or_insert_with(|| file.origin.clone());
         }
-        let counts = file.standing.trusted && !file.is_shared();
-        if !counts && (said.all == Some(true) || !said.enabled.is_empty()) {
-            let keys = [("enableAllProjectMcpServers", said.all == Some(true)), ("enabledMcpjsonServers", true)];
-            let key = keys.iter().find(|(_, said)| *said).map_or("", |(key, _)| key);
-            self.note(format!("`{key}` does not count in a file of a project that others may have written"));
+        let trusted = |key: &str, content: &str| !file.is_shared() && file.covers(TrustKind::Setting, key, content);
+        let all = trusted("enableAllProjectMcpServers", "true");
+        let enabled = trusted("enabledMcpjsonServers", &content_of(&said.enabled));
+        let ignored = [
+            ("enableAllProjectMcpServers", said.all == Some(true) && !all),
+            ("enabledMcpjsonServers", !said.enabled.is_empty() && !enabled),
+        ];
+        if let Some((key, _)) = ignored.iter().find(|(_, ignored)| *ignored) {
+            let why = match file.is_shared() || !file.standing.is_trusted() {
+                true => "in a file of a project that others may have written",
+                false => file.standing.condition(),
+            };
+            self.note(format!("`{key}` does not count {why}"));
         }
-        if !counts {
-            return;
+        // A false is no wider than nothing.
+        let counts = all || (!file.is_shared() && file.standing.is_trusted() && said.all == Some(false));
+        if let Some(said) = said.all.filter(|_| counts && self.resolved.mcpjson.all.is_none()) {
+            self.resolved.mcpjson.all = Some(self.setting(said));
         }
-        if let Some(all) = said.all.filter(|_| self.resolved.mcpjson.all.is_none()) {
-            self.resolved.mcpjson.all = Some(self.setting(all));
-        }
-        for name in &said.enabled {
+        for name in said.enabled.iter().filter(|_| enabled) {
             self.resolved.mcpjson.enabled.entry(name.clone()).or_insert_with(|| file.origin.clone());
+        }
+    }
+
+    /// Hooks that decide keep a session from starting if their file counts; others are noted.
+    fn hooks(&mut self) {
+        let file = self.file;
+        let hooks = &file.settings.hooks;
+        let counts = file.covers(TrustKind::Hooks, "hooks", hooks.content());
+        let mut noted: Vec<String> = hooks.others.iter().map(|event| format!("hooks.{event}")).collect();
+        if counts {
+            for hook in &hooks.gating {
+                let hook = self.setting(hook.clone());
+                self.resolved.gating_hooks.push(hook);
+            }
+        } else if !hooks.gating.is_empty() {
+            noted.extend(hooks.gating.iter().map(|hook| format!("hooks.{}", hook.event)));
+        }
+        if !noted.is_empty() {
+            noted.sort();
+            noted.dedup();
+            self.note(format!("without effect in this version: {}", names(&noted)));
         }
     }
 
@@ -308,7 +365,7 @@ fn names(all: &[String]) -> String {
         if at > 0 {
             text.push_str(", ");
         }
-        text.extend(name.chars().take(200).map(|c| if c.is_control() { '\u{fffd}' } else { c }));
+        text.push_str(&visible_line(&name.chars().take(200).collect::<String>()));
     }
     match all.len().saturating_sub(MOST_NAMES) {
         0 => text,

@@ -1,12 +1,13 @@
 //! Settings files as they come, and what counts of them.
 
-use crate::error::{Note, Origin};
+use crate::error::{Note, Origin, SettingsError};
+use crate::hooks::GatingHook;
 use crate::servers::ServerLists;
 use crate::settings::Settings;
 use crate::sources::Layer;
-use crate::trust::Standing;
+use crate::trust::{Standing, TrustKind};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use windlass_types::{Behavior, PermissionMode, RuleSource};
 
 /// One settings file with what is known about it.
@@ -41,6 +42,15 @@ impl SettingsFile {
     pub fn with_root(mut self, root: impl Into<PathBuf>) -> Self {
         self.root = root.into();
         self
+    }
+
+    /// Whether something that it widens counts.
+    pub(crate) fn covers(&self, kind: TrustKind, name: &str, content: &str) -> bool {
+        let file = match &self.origin {
+            Origin::File(path) => path.as_path(),
+            Origin::Inline => Path::new(""),
+        };
+        self.standing.covers(file, kind, name, content)
     }
 
     /// Whether others wrote it than those who trust it.
@@ -130,6 +140,22 @@ pub struct Resolved {
     pub sandbox_enabled: Option<Origin>,
     /// Who wants nothing to run without a sandbox, if one is wanted.
     pub sandbox_required: Option<Origin>,
+    /// Hooks that decide whether something may happen and that do not run in this version: a session must not start
+    /// without them. See [`Resolved::check_hooks`].
+    pub gating_hooks: Vec<Setting<GatingHook>>,
     /// What has no effect, or less than its writer may think.
     pub notes: Vec<Note>,
+}
+
+impl Resolved {
+    /// Whether a session may start without the hooks that settings want to decide.
+    ///
+    /// # Errors
+    /// A hook that decides whether something may happen cannot run.
+    pub fn check_hooks(&self) -> Result<(), SettingsError> {
+        match self.gating_hooks.first() {
+            None => Ok(()),
+            Some(hook) => Err(SettingsError::Hook { origin: hook.origin.clone(), hook: hook.value.clone() }),
+        }
+    }
 }

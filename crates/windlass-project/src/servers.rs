@@ -19,6 +19,7 @@ use crate::places::Places;
 use crate::plugin;
 use crate::resolved::Resolved;
 use crate::sources::Layer;
+use crate::trust::{Standing, TrustKind, canonical};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -225,17 +226,16 @@ impl Reading<'_> {
             if found.is_empty() {
                 continue;
             }
-            let trusted = trust
+            let standing = trust
                 .get_or_insert_with(|| read_trust(self.places, &mut self.notes.0).for_this_run(self.request.trust))
-                .standing(&self.places.project, directory, self.request.sources.names(Layer::Project))
-                .trusted;
+                .standing(&self.places.project, directory, self.request.sources.names(Layer::Project));
             for (name, config) in found {
                 if name.len() > LONGEST_NAME {
                     self.notes.add(&path, format!("a name of an MCP server has more than {LONGEST_NAME} bytes"));
                     continue;
                 }
                 let server = ServerDefinition::new(name, ServerScope::Project, &path, config);
-                match self.why_not(&server.name, trusted) {
+                match self.why_not(&server, &standing) {
                     None => self.add(server),
                     Some(reason) => self.leave_out(server, reason),
                 }
@@ -251,7 +251,8 @@ impl Reading<'_> {
     }
 
     /// Why a server of the project does not count, if it does not.
-    fn why_not(&self, name: &str, trusted: bool) -> Option<String> {
+    fn why_not(&self, server: &ServerDefinition, standing: &Standing) -> Option<String> {
+        let name = server.name.as_str();
         let choice = &self.resolved.mcpjson;
         if is_like_a_plugins(name) {
             return Some(
@@ -263,8 +264,15 @@ impl Reading<'_> {
             return Some(format!("`disabledMcpjsonServers` of {origin} switches it off"));
         }
         let all = choice.all.as_ref().is_some_and(|all| all.value);
+        let trusted = standing.covers(&server.path, TrustKind::Server, name, &canonical(server.config.as_str()));
         if trusted || all || choice.enabled.contains_key(name) || self.user.enabled.contains(name) {
             return None;
+        }
+        if standing.is_trusted() {
+            return Some(
+                "it is new or has changed since the project was trusted: `windlass trust` shows and confirms it"
+                    .to_owned(),
+            );
         }
         Some(
             "a server of a project runs a program: it starts when the project is trusted (`windlass trust`, `--trust`), \
@@ -278,6 +286,16 @@ impl Reading<'_> {
 fn is_like_a_plugins(name: &str) -> bool {
     let rest = name.trim_start_matches(|c: char| !c.is_ascii_alphanumeric()).strip_prefix("plugin");
     rest.is_some_and(|rest| rest.starts_with(|c: char| !c.is_ascii_alphanumeric() && c != '-'))
+}
+
+/// The servers of the project's files, with the file of each, also of those that do not count. A file that cannot be
+/// used has none.
+pub(crate) fn server_entries(places: &Places) -> impl Iterator<Item = (PathBuf, String, JsonText)> {
+    places.project.iter().flat_map(|directory| {
+        let path = directory.join(FILE);
+        let found = read_project(&path, directory).unwrap_or_default();
+        found.into_iter().map(move |(name, config)| (path.clone(), name, config))
+    })
 }
 
 /// The entries of a project's file; none if it is not there.

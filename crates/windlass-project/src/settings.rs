@@ -1,6 +1,8 @@
 //! One settings file, typed.
 
+use crate::hooks::HookSettings;
 use crate::servers::{ServerPattern, read_patterns};
+use crate::trust::content_of;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -49,13 +51,19 @@ pub struct Settings {
     pub agent: Option<String>,
     /// What is wanted of a sandbox.
     pub sandbox: SandboxSettings,
+    /// The hooks.
+    pub hooks: HookSettings,
+    /// `disableAllHooks`: whether hooks are to be passed over.
+    pub hooks_disabled: bool,
+    /// `allowManagedHooksOnly`: in a managed file, whether hooks of other files are to be passed over.
+    pub managed_hooks_only: bool,
     /// Which servers of a project's `.mcp.json` are wanted.
     pub mcpjson: McpjsonSettings,
     /// Which MCP servers may be connected.
     pub server_lists: ServerListSettings,
     /// `allowManagedPermissionRulesOnly`: in a managed file, whether no other file may allow anything.
     pub managed_rules_only: bool,
-    /// Keys that have no effect, such as `hooks` or `permissions.disableAutoMode`, in order.
+    /// Keys that have no effect, such as `permissions.disableAutoMode`, in order.
     pub without_effect: Vec<String>,
 }
 
@@ -126,6 +134,12 @@ struct Raw {
     agent: Option<String>,
     #[serde(default)]
     sandbox: Option<RawSandbox>,
+    #[serde(default)]
+    hooks: Option<Value>,
+    #[serde(default)]
+    disable_all_hooks: Option<bool>,
+    #[serde(default)]
+    allow_managed_hooks_only: Option<bool>,
     #[serde(default)]
     enable_all_project_mcp_servers: Option<bool>,
     #[serde(default)]
@@ -223,6 +237,9 @@ impl Settings {
             },
             agent: raw.agent.filter(|agent| !agent.is_empty()),
             sandbox: SandboxSettings { enabled: sandbox.enabled, fail_if_unavailable: sandbox.fail_if_unavailable },
+            hooks: raw.hooks.as_ref().map(HookSettings::read).unwrap_or_default(),
+            hooks_disabled: raw.disable_all_hooks == Some(true),
+            managed_hooks_only: raw.allow_managed_hooks_only == Some(true),
             mcpjson: McpjsonSettings {
                 all: raw.enable_all_project_mcp_servers,
                 enabled: raw.enabled_mcpjson_servers.unwrap_or_default(),
@@ -236,6 +253,27 @@ impl Settings {
             managed_rules_only: raw.allow_managed_permission_rules_only == Some(true),
             without_effect,
         })
+    }
+
+    /// Keys whose values widen what may happen, rules, directories, variables and hooks aside, with their canonical
+    /// text.
+    pub(crate) fn widening(&self) -> Vec<(&'static str, String)> {
+        let said = |said: bool, key, content: String| said.then_some((key, content));
+        let mcpjson = &self.mcpjson;
+        let allowed = self.server_lists.allowed.as_ref().and_then(|list| list.as_ref().ok());
+        [
+            self.model.as_ref().map(|model| ("model", content_of(model))),
+            said(!self.fallback_model.is_empty(), "fallbackModel", content_of(&self.fallback_model)),
+            self.agent.as_ref().map(|agent| ("agent", content_of(agent))),
+            self.permissions.default_mode.as_ref().map(|mode| ("permissions.defaultMode", content_of(mode))),
+            said(mcpjson.all == Some(true), "enableAllProjectMcpServers", "true".to_owned()),
+            said(!mcpjson.enabled.is_empty(), "enabledMcpjsonServers", content_of(&mcpjson.enabled)),
+            allowed.map(|list| ("allowedMcpServers", content_of(list))),
+            said(self.hooks_disabled, "disableAllHooks", "true".to_owned()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 }
 

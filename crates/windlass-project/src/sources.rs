@@ -76,6 +76,11 @@ impl SettingSources {
         Self { user: false, project: false, local: false, named: true }
     }
 
+    /// The two layers that lie in a project, as nobody named them.
+    pub(crate) fn of_project() -> Self {
+        Self { user: false, project: true, local: true, named: false }
+    }
+
     /// Whether a layer is read.
     #[must_use]
     pub fn contains(&self, layer: Layer) -> bool {

@@ -1,8 +1,14 @@
 //! Whether a project's own files may widen what can happen.
 
+mod items;
+
+pub use items::{ReviewedItem, TrustItem, TrustKind, TrustStatus, review_trust};
+pub(crate) use items::{canonical, content_of, pinned, trust_items};
+
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use windlass_types::PermissionMode;
 
 /// What the user approved for one directory of a project, rule by rule, without trusting all of it.
@@ -21,12 +27,24 @@ pub struct Approved {
     pub mode: Option<PermissionMode>,
 }
 
-/// How far a settings file counts.
+/// What trust in a directory covers: for each file the digests of its items, by their keys.
+pub(crate) type Covered = BTreeMap<PathBuf, BTreeMap<String, String>>;
+
+/// How much of what a file widens counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+enum Extent {
+    #[default]
+    None,
+    /// What somebody has seen and trusted.
+    Items(Arc<Covered>),
+    All,
+}
+
+/// How far the files of a directory count.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Standing {
-    /// Whether what it widens counts. What it forbids counts in any case.
-    pub trusted: bool,
+    extent: Extent,
     /// What counts without trust.
     pub approved: Approved,
 }
@@ -35,13 +53,41 @@ impl Standing {
     /// It counts in full.
     #[must_use]
     pub fn trusted() -> Self {
-        Self { trusted: true, approved: Approved::default() }
+        Self { extent: Extent::All, approved: Approved::default() }
     }
 
     /// Only what it forbids counts.
     #[must_use]
     pub fn untrusted() -> Self {
         Self::default()
+    }
+
+    /// Whether somebody trusts the directory, at least as it was once.
+    #[must_use]
+    pub fn is_trusted(&self) -> bool {
+        self.extent != Extent::None
+    }
+
+    /// Whether one thing in a file counts: all do, or it is what somebody has trusted. What a file forbids counts in
+    /// any case.
+    #[must_use]
+    pub fn covers(&self, file: &Path, kind: TrustKind, name: &str, content: &str) -> bool {
+        match &self.extent {
+            Extent::None => false,
+            Extent::All => true,
+            Extent::Items(covered) => {
+                let known = covered.get(file).and_then(|items| items.get(&items::key(kind, name)));
+                known.is_some_and(|known| *known == items::digest(kind, name, content))
+            }
+        }
+    }
+
+    /// On what it depends that something counts which does not yet.
+    pub(crate) fn condition(&self) -> &'static str {
+        match self.extent {
+            Extent::None => "without trust in the project (`windlass trust`)",
+            _ => "before `windlass trust` confirms what is new or has changed",
+        }
     }
 
     /// This much counts without trust.
@@ -53,7 +99,8 @@ impl Standing {
 }
 
 /// Our own record of trust, a file under the user's home:
-/// `{"projects":{"/path":{"trusted":true,"approved":{"allow":["Bash(npm test *)"]}}}}`.
+/// `{"projects":{"/path":{"trusted":true,"covers":{".mcp.json":{"server build":"<digest>"}},
+/// "approved":{"allow":["Bash(npm test *)"]}}}}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -69,6 +116,10 @@ pub struct TrustRecord {
 pub struct ProjectRecord {
     /// Whether the user trusts it.
     pub trusted: bool,
+    /// What trust in it covers: files by their paths below it, with the digests of their items by kind and name. It is
+    /// absent until that is pinned; then trust covers nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub covers: Option<BTreeMap<String, BTreeMap<String, String>>>,
     /// What the user approved without trusting it.
     pub approved: Approved,
 }
@@ -94,6 +145,7 @@ pub struct Trust {
     /// Whether this run trusts the project, whatever the records say (`--trust`).
     pub for_this_run: bool,
     accepted: BTreeSet<PathBuf>,
+    covered: BTreeMap<PathBuf, Covered>,
     approved: BTreeMap<PathBuf, Approved>,
 }
 
@@ -121,6 +173,10 @@ impl Trust {
             if known.trusted {
                 self.accepted.insert(path.clone());
             }
+            if let Some(covers) = known.covers {
+                let files = covers.into_iter().map(|(file, items)| (path.join(file), items));
+                self.covered.entry(path.clone()).or_default().extend(files);
+            }
             let approved = self.approved.entry(path).or_default();
             approved.allow.extend(known.approved.allow);
             approved.directories.extend(known.approved.directories);
@@ -145,9 +201,25 @@ impl Trust {
     /// and nothing outside.
     #[must_use]
     pub fn standing(&self, chain: &[PathBuf], directory: &Path, named: bool) -> Standing {
+        let approved = self.approved.get(directory).cloned().unwrap_or_default();
+        if self.for_this_run || named {
+            return Standing { extent: Extent::All, approved };
+        }
         let above = chain.iter().take_while(|known| directory.starts_with(known));
-        let trusted = self.for_this_run || named || above.into_iter().any(|known| self.accepted.contains(known));
-        Standing { trusted, approved: self.approved.get(directory).cloned().unwrap_or_default() }
+        let mut trusted = above.filter(|known| self.accepted.contains(*known)).peekable();
+        if trusted.peek().is_none() {
+            return Standing { extent: Extent::None, approved };
+        }
+        let mut covered = Covered::new();
+        for (file, items) in trusted.filter_map(|known| self.covered.get(known)).flatten() {
+            covered.entry(file.clone()).or_default().extend(items.clone());
+        }
+        Standing { extent: Extent::Items(Arc::new(covered)), approved }
+    }
+
+    /// The directories of a project that somebody trusts without its being known what that covers.
+    pub(crate) fn unpinned<'a>(&self, chain: &'a [PathBuf]) -> impl Iterator<Item = &'a PathBuf> {
+        chain.iter().filter(|known| self.accepted.contains(*known) && !self.covered.contains_key(*known))
     }
 }
 

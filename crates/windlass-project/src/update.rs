@@ -3,11 +3,11 @@
 use crate::edit::{names_one_of, updated};
 use crate::error::Origin;
 use crate::file::{ReadError, read_text};
-use crate::load::MOST;
+use crate::load::{MOST, read_trust};
 use crate::places::Places;
 use crate::resolve::normalized;
 use crate::sources::SettingSources;
-use crate::trust::{Approved, ProjectRecord, TrustRecord};
+use crate::trust::{Approved, ProjectRecord, TrustRecord, pinned, trust_items};
 use crate::{Layer, SettingsError};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -137,15 +137,43 @@ impl SettingsUpdates {
         self.record(self.places.start(), |known| known.approved.apply(update)).map(drop)
     }
 
-    /// Records whether the user trusts the project: its root, and so everything in it. Returns the file of the
+    /// Records whether the user trusts the project: its root, and so all that acts in it as far as a session that starts
+    /// here reads it ([`review_trust`](crate::review_trust)). What is added or changed later needs it again. Returns the file of the
     /// record; none when the user has no place for one.
     ///
     /// # Errors
-    /// The record cannot be read or written; then nothing was changed.
+    /// The record cannot be read or written, or what is to be trusted cannot be read; then nothing was changed.
     pub fn record_trust(&self, trusts: bool) -> Result<Option<PathBuf>, KeepError> {
+        let items = if trusts { trust_items(&self.places)? } else { Vec::new() };
         let _locked = self.lock()?;
         let root = self.places.project.first().map_or(self.places.start(), PathBuf::as_path);
-        self.record(root, |known| known.trusted = trusts)
+        self.record(root, |known| {
+            known.trusted = trusts;
+            // What is trusted elsewhere in the project stays so.
+            let before = known.covers.take().unwrap_or_default();
+            known.covers = trusts.then(|| before.into_iter().chain(pinned(&items, root)).collect());
+        })
+    }
+
+    /// Records what trust covers that some record gives without saying so (older ones, and those of other programs):
+    /// what acts in the project now. Later sessions compare with that. To be called before the project is read.
+    ///
+    /// # Errors
+    /// The record cannot be read or written, or what is trusted cannot be read. Such trust covers nothing then.
+    pub fn pin_trust(&self) -> Result<(), KeepError> {
+        let project = &self.places.project;
+        let mut passed_over = Vec::new();
+        if read_trust(&self.places, &mut passed_over).unpinned(project).next().is_none() {
+            return Ok(());
+        }
+        let items = trust_items(&self.places)?;
+        let _locked = self.lock()?;
+        // Another session may have done it meanwhile.
+        let trust = read_trust(&self.places, &mut passed_over);
+        for directory in trust.unpinned(project) {
+            self.record(directory, |known| known.covers = Some(pinned(&items, directory)))?;
+        }
+        Ok(())
     }
 
     /// Changes what our record knows of a directory.

@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use windlass_project::{Layer, Loaded, Places, Resolved, SettingsError, SettingsRequest, load};
+use windlass_project::{
+    Layer, Loaded, Places, Resolved, SettingSources, SettingsError, SettingsRequest, SettingsUpdates, load,
+};
 use windlass_types::{Behavior, RuleSource};
 
 struct Ground {
@@ -198,12 +200,16 @@ fn records_of_trust_are_read_and_grant_nothing_when_broken() {
             let path = ground.path(path);
             let known = serde_json::json!({"projects": {path.to_str().unwrap().trim_end_matches('/'): {"hasTrustDialogAccepted": true, "trusted": true}}});
             ground.write(record, known.to_string());
+            assert!(!allows(), "it does not say what it covers");
+            SettingsUpdates::new(ground.places.clone(), SettingSources::default()).pin_trust().unwrap();
             assert_eq!(allows(), counts, "{record} {}", path.display());
         }
         ground.write(record, "{");
         assert!(!allows());
         assert!(ground.resolved().notes.iter().any(|note| note.text.contains("record of trust")));
-        std::fs::remove_file(ground.path(record)).unwrap();
+        for record in ["home/.claude.json", "home/.windlass/record.json"] {
+            drop(std::fs::remove_file(ground.path(record)));
+        }
     }
     assert_eq!(ground.load(&SettingsRequest::new()).unwrap().files[0].layer, Layer::Project);
 }

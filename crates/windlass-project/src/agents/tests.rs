@@ -1,5 +1,6 @@
 use super::*;
 use crate::testing::project;
+use crate::{SettingSources, SettingsUpdates};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use windlass_types::Effort;
@@ -211,6 +212,7 @@ fn agents_come_from_the_project_before_the_user() {
     // Trust in a directory covers what is below it, not what is above.
     let record = serde_json::json!({ "projects": { root.path("work/sub").to_str().unwrap(): { "trusted": true } } });
     root.write("home/.windlass/record.json", record.to_string());
+    SettingsUpdates::new(places.clone(), SettingSources::default()).pin_trust().unwrap();
     let all = load_agents(&places, &SettingsRequest::new());
     let expected = [("a", "user a"), ("b", "own b"), ("c", "nearer c"), ("d", "own d")];
     assert_eq!(prompts(&all), BTreeMap::from(expected));

@@ -112,15 +112,15 @@ fn commands_come_from_user_and_project() {
     root.write("work/.claude/commands/front/end/e.md", "---\nallowed-tools: Bash\n---\nnested e");
     root.write("work/.claude/commands/notes.txt", "no command");
     root.write("work/.claude/commands/.hidden.md", "no command");
-    let all = load_commands(&places, SettingSources::default(), false);
+    let all = load_commands(&places, &SettingsRequest::new());
     let expected = [("a", "user a"), ("b", "user b"), ("c", "nearer c"), ("d", "own d"), ("front:end:e", "nested e")];
     assert_eq!(named(&all), pairs(&expected));
     assert_eq!(all.notes.len(), 4, "{:?}", all.notes);
     assert!(all.get("front:end:e").unwrap().allowed_tools.is_empty(), "nobody trusts the project");
-    let trusted = load_commands(&places, SettingSources::default(), true);
+    let trusted = load_commands(&places, &SettingsRequest::new().trust(true));
     assert_eq!(trusted.get("front:end:e").unwrap().allowed_tools, ["Bash"]);
 
-    let of = |sources: &str| named(&load_commands(&places, sources.parse().unwrap(), false));
+    let of = |sources: &str| named(&load_commands(&places, &SettingsRequest::new().sources(sources.parse().unwrap())));
     assert_eq!(of("user"), pairs(&[("a", "user a"), ("b", "user b")]));
     assert_eq!(of("project")[0].1, "project a");
     assert!(of("").is_empty() && of("local").is_empty());
@@ -136,7 +136,7 @@ fn what_cannot_be_used_is_left_out_and_named() {
     root.write(format!("{folder}/big.md"), "x".repeat(300_000));
     root.write(format!("{folder}/binary.md"), [0xff, 0xfe, 0x00]);
     root.make(format!("{folder}/folder.md"));
-    let all = load_commands(&places, SettingSources::default(), false);
+    let all = load_commands(&places, &SettingsRequest::new());
     assert_eq!(named(&all), pairs(&[("good", "good")]));
     assert_eq!(all.notes.len(), 4, "{:?}", all.notes);
 }
@@ -153,11 +153,11 @@ fn links_are_not_followed() {
     root.make("work/sub/.windlass");
     symlink(root.path("secret"), root.path("work/sub/.windlass/commands")).unwrap();
     symlink(root.path("secret"), root.path("work/.claude")).unwrap();
-    let all = load_commands(&places, SettingSources::default(), true);
+    let all = load_commands(&places, &SettingsRequest::new().trust(true));
     assert_eq!(named(&all), pairs(&[("good", "good")]));
     assert_eq!(all.notes.len(), 3, "{:?}", all.notes);
     // The user's own folder may be a link.
     root.make("home/.claude");
     symlink(root.path("secret"), root.path("home/.claude/commands")).unwrap();
-    assert!(load_commands(&places, SettingSources::default(), false).get("key").is_some());
+    assert!(load_commands(&places, &SettingsRequest::new()).get("key").is_some());
 }

@@ -4,6 +4,7 @@ use super::pattern::{Ready, ServerAddress, ServerPattern};
 use crate::error::{Note, Origin};
 use crate::resolved::SettingsFile;
 use crate::sources::Layer;
+use crate::trust::{TrustKind, content_of};
 use std::collections::BTreeSet;
 
 /// `deniedMcpServers` and `allowedMcpServers` of all settings files.
@@ -71,7 +72,8 @@ impl ServerLists {
                 notes.push(Note::new(&file.origin, "`allowedMcpServers` counts in managed settings only"));
             }
             Some(Ok(patterns)) => {
-                let list = if file.standing.trusted && !file.is_shared() {
+                let trusted = || file.covers(TrustKind::Setting, "allowedMcpServers", &content_of(patterns));
+                let list = if !file.is_shared() && trusted() {
                     joined.get_or_insert_default()
                 } else {
                     self.allowed.push(AllowedServers::default());

@@ -38,6 +38,8 @@ impl World {
         let mut places = Places::new(self.path().join("w/sub"));
         places.user = vec![self.path().join("home/.claude")];
         places.claude_json = vec![self.path().join("home/.claude.json")];
+        places.records = vec![self.path().join("home/.windlass/windlass-trust.json")];
+        crate::SettingsUpdates::new(places.clone(), request.sources).pin_trust().unwrap();
         let resolved = load(&places, request).unwrap().resolve().unwrap();
         load_servers(&places, request, &resolved)
     }

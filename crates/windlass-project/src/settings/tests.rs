@@ -17,7 +17,7 @@ fn known_keys_are_read_and_the_rest_is_listed() {
     assert_eq!(env, [("A", "b"), ("N", "1"), ("T", "true")]);
     assert_eq!((settings.model.as_deref(), &settings.fallback_model[..]), (Some("m"), &["f".to_owned()][..]));
     assert_eq!((settings.sandbox.enabled, settings.sandbox.fail_if_unavailable), (Some(true), None));
-    assert_eq!(settings.without_effect, ["hooks", "permissions.disableAutoMode"]);
+    assert_eq!(settings.without_effect, ["permissions.disableAutoMode"]);
     assert_eq!(Settings::parse("{}").unwrap(), Settings::default());
 }
 

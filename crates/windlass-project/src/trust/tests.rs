@@ -31,10 +31,11 @@ fn trust_covers_what_lies_below_in_the_same_project() {
         (&["/n"], "/n", false),
     ] {
         let standing = trust.standing(&paths(chain), Path::new(directory), false);
-        assert_eq!(standing.trusted, expected, "{chain:?} {directory}");
-        assert!(trust.standing(&paths(chain), Path::new(directory), true).trusted);
+        assert_eq!(standing.is_trusted(), expected, "{chain:?} {directory}");
+        assert!(!standing.covers(Path::new("/w/.mcp.json"), TrustKind::Server, "a", "{}"), "nothing is pinned");
+        assert!(trust.standing(&paths(chain), Path::new(directory), true).is_trusted());
     }
-    assert!(Trust::new().for_this_run(true).standing(&paths(&["/x"]), Path::new("/x"), false).trusted);
+    assert!(Trust::new().for_this_run(true).standing(&paths(&["/x"]), Path::new("/x"), false).is_trusted());
 }
 
 #[test]
@@ -47,7 +48,7 @@ fn approvals_belong_to_one_directory() {
         .unwrap();
     trust.add_record(r#"{"projects":{"/w":{"approved":{"allow":["Bash(b)"]}}}}"#).unwrap();
     let standing = trust.standing(&paths(&["/w"]), Path::new("/w"), false);
-    assert!(!standing.trusted);
+    assert!(!standing.is_trusted());
     assert_eq!(standing.approved.allow.iter().map(String::as_str).collect::<Vec<_>>(), ["Bash(a)", "Bash(b)"]);
     assert_eq!(standing.approved.mode, Some(PermissionMode::AcceptEdits));
     assert_eq!(trust.standing(&paths(&["/w", "/w/a"]), Path::new("/w/a"), false), Standing::untrusted());
