@@ -9,7 +9,7 @@ use crate::failure::Usage;
 use crate::jsonl;
 use crate::permissions::check;
 use crate::settings::{ProjectSettings, current_directory};
-use crate::terminal::clean;
+use crate::terminal::clean_line;
 use serde_json::json;
 use std::io::{Write, stderr, stdout};
 use windlass::crates::project::{Agents, LoadedAgent};
@@ -156,7 +156,7 @@ pub(crate) fn all(flags: &AgentFlags<'_>) -> Result<Agents, Usage> {
 
 /// Prints the agents, and returns the exit code.
 pub(crate) fn print(args: &AgentsListArgs) -> anyhow::Result<i32> {
-    let settings = ProjectSettings::read(&current_directory()?, &args.settings.flags())?;
+    let settings = ProjectSettings::pinned(&current_directory()?, &args.settings.flags())?;
     let settings = settings.with_plugins(args.plugins.directories());
     let agents = given(args.agents.as_deref())?.or(settings.agents());
     let mut out = stdout().lock();
@@ -175,15 +175,16 @@ pub(crate) fn print(args: &AgentsListArgs) -> anyhow::Result<i32> {
             )?;
         } else {
             let path = found.path.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
-            let line = format!("{}\t{}\t{}\t{path}", agent.name, found.source, agent.description);
-            writeln!(out, "{}", clean(&line))?;
+            // Tabs separate them.
+            let [name, description, path] = [&agent.name, &agent.description, &path].map(|text| clean_line(text));
+            writeln!(out, "{name}\t{}\t{description}\t{path}", found.source)?;
         }
     }
     for error in &settings.plugins().errors {
-        writeln!(stderr(), "windlass: {}", clean(&error.to_string()))?;
+        writeln!(stderr(), "windlass: {}", clean_line(&error.to_string()))?;
     }
     for note in &agents.notes {
-        writeln!(stderr(), "windlass: {}", clean(&note.to_string()))?;
+        writeln!(stderr(), "windlass: {}", clean_line(&note.to_string()))?;
     }
     Ok(0)
 }

@@ -106,7 +106,7 @@ pub(crate) struct RunArgs {
     /// it run programs here
     #[arg(long, help_heading = "Tools and permissions")]
     pub(crate) dangerously_skip_permissions: bool,
-    /// Let --permission-mode be bypassPermissions
+    /// Let an agent or settings choose the mode bypassPermissions
     #[arg(long, hide = true)]
     pub(crate) allow_dangerously_skip_permissions: bool,
 
@@ -226,6 +226,9 @@ pub(crate) struct TrustArgs {
     /// Trust it no longer
     #[arg(long)]
     pub(crate) remove: bool,
+    /// Show what trust would let act, and record nothing
+    #[arg(long, conflicts_with = "remove")]
+    pub(crate) show: bool,
 }
 
 /// What goes to standard output.
@@ -439,7 +442,9 @@ impl RunArgs {
 
     /// Whether the mode may be bypassPermissions.
     pub(crate) fn bypass_allowed(&self) -> bool {
-        self.dangerously_skip_permissions || self.allow_dangerously_skip_permissions
+        self.dangerously_skip_permissions
+            || self.allow_dangerously_skip_permissions
+            || self.permissions.permission_mode == Some(PermissionMode::BypassPermissions)
     }
 
     /// What names and defines agents.

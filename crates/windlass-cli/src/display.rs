@@ -3,9 +3,11 @@
 mod agents;
 
 use crate::allowance;
+use crate::ask::Question;
 use crate::permissions::flags_for;
-use crate::terminal::{Filter, clean, visible};
+use crate::terminal::{Filter, Size, clean, visible};
 use std::io::{self, Write};
+use windlass::crates::types::text::{clause, sentence};
 use windlass::crates::types::{MatchedRule, RetryStatus, ToolStarted};
 use windlass::{
     Behavior, Decision, DecisionReason, Delta, Event, EventKind, JsonText, PermissionRequest, Status, ToolFinished,
@@ -230,8 +232,8 @@ impl Display {
 
     /// Shows a question that somebody else answers.
     pub(crate) fn question(&mut self, request: &PermissionRequest) -> io::Result<()> {
-        for line in crate::ask::question(request).lines() {
-            self.note(Paint::Yellow, &format!("? {line}"))?;
+        for row in Question::of(request, Size::USUAL.columns).rows {
+            self.note(Paint::Yellow, &format!("? {row}"))?;
         }
         Ok(())
     }
@@ -243,11 +245,12 @@ pub(crate) fn denied_note(tool: &str, decision: &Decision) -> Option<String> {
         return None;
     }
     let rule = decision.rule.as_ref().map(|MatchedRule { rule, .. }| format!(" (rule {rule})")).unwrap_or_default();
+    let message = sentence(&decision.message);
     let hint = match flags_for(&decision.suggestions) {
         Some(flags) => format!(" To allow it: {flags}"),
         None => String::new(),
     };
-    Some(format!("{tool} was denied{rule}: {}{hint}", decision.message))
+    Some(format!("{tool} was denied{rule}: {message}{hint}"))
 }
 
 /// Whether a call was refused because it cannot be read, which no verdict announces.
@@ -257,7 +260,8 @@ fn is_unfit(reason: DecisionReason) -> bool {
 
 pub(crate) fn retrying(retry: &RetryStatus) -> String {
     let seconds = retry.delay_ms as f64 / 1e3;
-    format!("{}; trying again in {seconds:.1} s ({} of {})", retry.message, retry.attempt, retry.max_retries)
+    let why = clause(&retry.message);
+    format!("{why}; trying again in {seconds:.1} s ({} of {})", retry.attempt, retry.max_retries)
 }
 
 fn command(input: &JsonText) -> Option<String> {

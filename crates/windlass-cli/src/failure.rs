@@ -1,6 +1,7 @@
 //! What goes wrong, in one line that says what to do.
 
 use std::fmt;
+use windlass::crates::types::text::clause;
 use windlass::{Error, Outcome, RunFailureKind, RunResult};
 
 /// The command line is wrong: exit code 2.
@@ -52,7 +53,7 @@ pub(crate) fn of_start(error: Error) -> anyhow::Error {
         Error::OutputSchema(_) => return Usage(format!("--json-schema: {error}")).into(),
         Error::NothingToBranchFrom => "--fork-session goes with --resume or --continue",
         Error::IdOfResumed => "--session-id goes with --resume or --continue only if --fork-session is there as well",
-        Error::Mode(_) => "the mode bypassPermissions needs --dangerously-skip-permissions",
+        Error::Mode(_) => "the mode bypassPermissions needs --permission-mode bypassPermissions",
         Error::NoHome => {
             "there is no place for sessions: set WINDLASS_HOME or HOME to an absolute path, or use --no-session-persistence"
         }
@@ -87,9 +88,9 @@ pub(crate) fn of_result(result: &RunResult) -> Option<String> {
         Outcome::PromptBlocked { reason } => format!("a hook did not let the prompt in: {reason}"),
         Outcome::Failed(failure) => match failure.kind {
             RunFailureKind::Model(windlass::crates::types::ModelErrorKind::NotFound) => {
-                format!("{}; --model takes opus, sonnet, haiku or a full name", failure.message)
+                format!("{}; --model takes opus, sonnet, haiku or a full name", clause(&failure.message))
             }
-            RunFailureKind::PromptTooLong => format!("{}; begin a new session", failure.message),
+            RunFailureKind::PromptTooLong => format!("{}; begin a new session", clause(&failure.message)),
             _ => failure.message.clone(),
         },
         _ => "the run ended in an unknown way".to_owned(),

@@ -18,7 +18,7 @@ use crate::mcp::Configured;
 use crate::permissions::rules;
 use crate::provider::Provider;
 use crate::settings::{ProjectSettings, SettingsFlags};
-use crate::terminal::clean;
+use crate::terminal::clean_line;
 use crate::variables::Variables;
 use agent::OpenAgents;
 use clap::Parser;
@@ -81,7 +81,7 @@ struct Host {
     cwd: PathBuf,
     mirror: Option<Mirror>,
     mcp: Arc<HostServers>,
-    /// What people should know of the MCP servers of files.
+    /// What people should know of the mode and of the MCP servers of files.
     notes: Vec<String>,
     open_agents: Arc<Mutex<Option<OpenAgents>>>,
 }
@@ -97,14 +97,15 @@ impl Host {
         let disabled = settings.resolved.bypass_disabled.is_some();
         let launched = asked == Some(PermissionMode::BypassPermissions);
         let bypass_allowed = !disabled && (skip || launched || flags.has("allow-dangerously-skip-permissions"));
-        let mode = match (skip, asked) {
+        let (mode, forbidden) = settings.within(match (skip, asked) {
             (true, _) => PermissionMode::BypassPermissions,
             (false, Some(mode)) => mode,
             (false, None) => settings.mode(bypass_allowed).unwrap_or_default(),
-        };
+        });
         let mirror = sessions::mirror(&flags);
         let mcp = HostServers::start(Configured::read(flags.values("mcp-config"))?, settings.server_policy(), &cwd);
-        let (mcp, notes) = files(mcp, &settings, flags.has("strict-mcp-config"));
+        let (mcp, mut notes) = files(mcp, &settings, flags.has("strict-mcp-config"));
+        notes.extend(forbidden);
         let mcp = Arc::new(mcp);
         let open_agents = Arc::default();
         Ok(Self { flags, settings, variables, commands, mode, bypass_allowed, cwd, mirror, mcp, notes, open_agents })
@@ -387,7 +388,7 @@ fn settings(flags: &Flags, cwd: &Path) -> anyhow::Result<ProjectSettings> {
         "plugin-dir" => PluginDir::new(path),
         _ => PluginDir::new(path).without_mcp(),
     };
-    Ok(ProjectSettings::read(cwd, &said)?.for_host().with_plugins(directories.map(directory).collect()))
+    Ok(ProjectSettings::of_session(cwd, &said)?.for_host().with_plugins(directories.map(directory).collect()))
 }
 
 /// Adds the MCP servers of files and plugins. Only those of plugins, which somebody named, if no others are to count.
@@ -399,7 +400,7 @@ pub(crate) fn files(mcp: HostServers, settings: &ProjectSettings, strict: bool) 
 
 fn note_to_stderr(note: &str) {
     // Nobody may read it; that must not end the session.
-    let _ = writeln!(stderr(), "windlass: {}", clean(note).replace('\n', " "));
+    let _ = writeln!(stderr(), "windlass: {}", clean_line(note));
 }
 
 /// Waits until the process is told to end.

@@ -5,6 +5,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Read, Write};
 use windlass::JsonText;
+use windlass::crates::types::text::visible_json;
 
 /// Longest line that is read, in bytes.
 const MOST: u64 = 16 << 20;
@@ -107,11 +108,10 @@ fn id_of(text: &str) -> Option<JsonText> {
     })
 }
 
-/// Writes one line, at once.
+/// Writes one line, at once. Nothing is hidden in it: it may be looked at.
 pub(crate) fn write(out: &mut impl Write, value: &impl Serialize) -> anyhow::Result<()> {
-    let mut line = serde_json::to_vec(value)?;
-    line.push(b'\n');
-    out.write_all(&line)?;
+    let line = serde_json::to_string(value)?;
+    out.write_all(format!("{}\n", visible_json(&line)).as_bytes())?;
     out.flush()?;
     Ok(())
 }

@@ -32,7 +32,7 @@ use clap::{CommandFactory, Parser};
 use failure::Usage;
 use std::future::Future;
 use std::io::{self, Write, stderr, stdout};
-use terminal::{Terminal, clean};
+use terminal::{Terminal, clean_line};
 use windlass_protocol::HOST_VERSION;
 
 fn main() {
@@ -109,7 +109,7 @@ fn report(error: &anyhow::Error) -> i32 {
     // An error of the standard library without a word of ours comes from writing.
     let bare = error.chain().next().is_some_and(|outermost| outermost.is::<io::Error>());
     let place = if bare { "the output cannot be written: " } else { "" };
-    let text = clean(&format!("{place}{error:#}")).replace(['\n', '\t'], " ");
+    let text = clean_line(&format!("{place}{error:#}"));
     // Standard error may be closed; the exit code says enough then.
     let _ = stderr().write_all(format!("windlass: {text}\n").as_bytes());
     if error.is::<Usage>() { 2 } else { 1 }

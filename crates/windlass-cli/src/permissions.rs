@@ -5,7 +5,7 @@ use crate::failure::Usage;
 use std::path::Path;
 use windlass::crates::permission::{PolicyConfig, rule_text, split_rules};
 use windlass::crates::types::RuleSource;
-use windlass::{Behavior, PermissionMode, PermissionUpdate, Permissions, Policy};
+use windlass::{Behavior, PermissionUpdate, Permissions, Policy};
 
 /// The rules of a flag that may be repeated; each value is a list.
 pub(crate) fn rules(values: &[String]) -> Vec<String> {
@@ -20,8 +20,6 @@ pub(crate) fn permissions(args: &PermissionArgs, bypass: bool) -> Result<(Permis
     let mut permissions = Permissions::new().mode(args.permission_mode.unwrap_or_default()).allow(allow).deny(deny);
     if bypass {
         permissions = permissions.allow_bypass();
-    } else if args.permission_mode == Some(PermissionMode::BypassPermissions) {
-        return Err(Usage("the mode bypassPermissions needs --dangerously-skip-permissions".to_owned()));
     }
     Ok((permissions, notes))
 }

@@ -37,7 +37,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32> {
     let signals = Signals::listen();
     let cwd = current_directory()?;
-    let settings = ProjectSettings::read(&cwd, &args.settings.flags())?.with_plugins(args.plugins.directories());
+    let settings = ProjectSettings::of_session(&cwd, &args.settings.flags())?.with_plugins(args.plugins.directories());
     let provider = Provider::choose(&args, &|name| settings.provider_variable(name))?;
     let variables = settings.variables();
     let tools = variables.tools(tools(args.tools.as_deref(), cwd.clone())?);
@@ -260,22 +260,19 @@ fn configure(
     output: &mut Output,
     asker: Option<&AskAtTerminal>,
 ) -> anyhow::Result<Query> {
-    let skip = args.dangerously_skip_permissions;
-    let bypass_allowed = args.bypass_allowed();
-    if let Some(origin) = settings.resolved.bypass_disabled.as_ref().filter(|_| bypass_allowed) {
-        return Err(Usage(format!("{origin} forbids the mode bypassPermissions")).into());
-    }
+    let bypass_allowed = args.bypass_allowed() && settings.resolved.bypass_disabled.is_none();
     let (mut permissions, notes) = permissions(&args.permissions, bypass_allowed)?;
-    for note in notes.into_iter().chain(settings.notes()) {
+    let (mode, forbidden) = settings.within(match args.permissions.permission_mode {
+        _ if args.dangerously_skip_permissions => PermissionMode::BypassPermissions,
+        Some(mode) => mode,
+        None => agent.mode(settings.mode(bypass_allowed).unwrap_or_default()),
+    });
+    for note in notes.into_iter().chain(settings.notes()).chain(forbidden) {
         output.note(&note)?;
     }
-    permissions = agent.forbid(settings.add_rules(permissions));
-    if skip {
-        permissions = permissions.mode(PermissionMode::BypassPermissions);
+    permissions = agent.forbid(settings.add_rules(permissions)).mode(mode);
+    if mode == PermissionMode::BypassPermissions {
         warn_of_bypass()?;
-    } else if args.permissions.permission_mode.is_none() {
-        let mode = settings.mode(bypass_allowed).unwrap_or_default();
-        permissions = permissions.mode(agent.mode(mode));
     }
     if let Some(asker) = asker {
         permissions = permissions.asking(asker.clone());

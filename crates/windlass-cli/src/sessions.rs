@@ -11,7 +11,7 @@ pub(crate) use rewind::RewindArgs;
 use crate::args::{ExportFormat, SessionsCommand};
 use crate::failure::{Usage, of_start};
 use crate::jsonl;
-use crate::terminal::{Terminal, clean};
+use crate::terminal::{Terminal, clean, clean_line};
 use serde::Serialize;
 use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};
@@ -60,7 +60,7 @@ async fn list(cwd: Option<PathBuf>, terminal: Terminal) -> anyhow::Result<i32> {
     }
     for session in sessions {
         if terminal.stdout {
-            let summary = clean(&session.summary).replace('\n', " ");
+            let summary = clean_line(&session.summary);
             let short: String = summary.chars().take(60).collect();
             let more = if short.len() < summary.len() { "…" } else { "" };
             writeln!(out, "{}  {:>9}  {short}{more}", session.session_id, age(session.last_modified))?;

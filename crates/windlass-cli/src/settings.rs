@@ -27,8 +27,8 @@ pub(crate) struct ProjectSettings {
     pub(crate) updates: SettingsUpdates,
     request: SettingsRequest,
     files: Vec<FileRead>,
-    /// Whether the project is trusted, as far as anybody had to know.
-    trusted: bool,
+    /// Why it could not be recorded what trust covers, if that failed.
+    not_pinned: Option<String>,
     plugins: Mutex<LoadedPlugins>,
 }
 
@@ -49,12 +49,32 @@ pub(crate) struct SettingsFlags<'a> {
 }
 
 impl ProjectSettings {
-    /// Reads the settings of a session that starts in `cwd`, a path with links followed.
+    /// Reads the settings of a session that starts in `cwd`, a path with links followed, and refuses what a session
+    /// must not start without. What trust covers that does not say so is recorded before.
+    pub(crate) fn of_session(cwd: &Path, flags: &SettingsFlags<'_>) -> anyhow::Result<Self> {
+        let settings = Self::pinned(cwd, flags)?;
+        settings.resolved.check_hooks().map_err(|error| refused(&error))?;
+        Ok(settings)
+    }
+
+    /// Reads the same. What trust covers that does not say so is recorded before.
+    pub(crate) fn pinned(cwd: &Path, flags: &SettingsFlags<'_>) -> anyhow::Result<Self> {
+        let sources = sources(flags)?;
+        let reads_project = sources.contains(Layer::Project) || sources.contains(Layer::Local);
+        let failed = match reads_project && !flags.trust {
+            true => SettingsUpdates::new(places(cwd), sources).pin_trust().err(),
+            false => None,
+        };
+        let mut settings = Self::read(cwd, flags)?;
+        settings.not_pinned =
+            failed.map(|error| format!("what trust in this project covers cannot be recorded: {error}"));
+        Ok(settings)
+    }
+
+    /// Reads the settings of a session that would start in `cwd`, and writes nothing.
     pub(crate) fn read(cwd: &Path, flags: &SettingsFlags<'_>) -> anyhow::Result<Self> {
-        let sources = flags.sources.map(str::parse::<SettingSources>).transpose();
-        let sources = sources.map_err(|problem| Usage(format!("--setting-sources: {problem}")))?.unwrap_or_default();
-        let home = Home::from_env().ok();
-        let places = Places::of_system(cwd, home.as_ref().map(Home::root), |name| std::env::var(name).ok());
+        let sources = sources(flags)?;
+        let places = places(cwd);
         let request =
             SettingsRequest::new().sources(sources).flags(flags.settings.map(str::to_owned)).trust(flags.trust);
         let loaded = load(&places, &request).map_err(|error| refused(&error))?;
@@ -64,12 +84,14 @@ impl ProjectSettings {
             return Err(Usage(format!("{origin} asks for a sandbox, which this version does not have")).into());
         }
         let updates = SettingsUpdates::new(places.clone(), sources);
-        let trusted = loaded.trusted;
-        let file =
-            |file: SettingsFile| FileRead { layer: file.layer, origin: file.origin, trusted: file.standing.trusted };
+        let file = |file: SettingsFile| FileRead {
+            layer: file.layer,
+            origin: file.origin,
+            trusted: file.standing.is_trusted(),
+        };
         let files = loaded.files.into_iter().map(file).collect();
         let plugins = Mutex::default();
-        Ok(Self { places, resolved, updates, request, files, trusted, plugins })
+        Ok(Self { places, resolved, updates, request, files, not_pinned: None, plugins })
     }
 
     /// Loads plugins.
@@ -129,7 +151,7 @@ impl ProjectSettings {
 
     /// The custom slash commands.
     pub(crate) fn commands(&self) -> Commands {
-        load_commands(&self.places, self.request.sources, self.trusted).with_plugins(&self.plugins())
+        load_commands(&self.places, &self.request).with_plugins(&self.plugins())
     }
 
     /// The agents of files and plugins.
@@ -159,7 +181,9 @@ impl ProjectSettings {
 
     /// What has no effect, in words.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let mut notes: Vec<String> = self.resolved.notes.iter().map(ToString::to_string).collect();
+        let mut notes: Vec<String> = self.not_pinned.iter().cloned().collect();
+        notes.extend(self.resolved.notes.iter().map(ToString::to_string));
+        notes.extend(self.resolved.check_hooks().err().map(|error| format!("no session starts here: {error}")));
         if let Some(origin) = &self.resolved.sandbox_enabled {
             notes.push(format!("{origin}: there is no sandbox in this version, so commands run without one"));
         }
@@ -203,8 +227,22 @@ impl ProjectSettings {
     /// The mode that the settings begin in. bypassPermissions counts only when the command line lets it.
     pub(crate) fn mode(&self, bypass_allowed: bool) -> Option<PermissionMode> {
         let said = self.resolved.default_mode.as_ref()?;
-        let off = said.value == PermissionMode::BypassPermissions && !bypass_allowed && said.layer != Layer::Flags;
-        Some(if off { PermissionMode::Default } else { said.value })
+        let forbidden = self.resolved.bypass_disabled.is_some();
+        let off = forbidden || (!bypass_allowed && said.layer != Layer::Flags);
+        Some(if off && said.value == PermissionMode::BypassPermissions { PermissionMode::Default } else { said.value })
+    }
+
+    /// The mode that somebody chose, as far as settings let it: bypassPermissions becomes default where a file forbids
+    /// it, and why is said.
+    pub(crate) fn within(&self, mode: PermissionMode) -> (PermissionMode, Option<String>) {
+        match &self.resolved.bypass_disabled {
+            Some(origin) if mode == PermissionMode::BypassPermissions => {
+                let note =
+                    format!("{origin} forbids the mode bypassPermissions, so the session begins in the mode default");
+                (PermissionMode::Default, Some(note))
+            }
+            _ => (mode, None),
+        }
     }
 
     /// More directories of the workspace: those that are there.
@@ -249,6 +287,18 @@ impl ProjectSettings {
         environment.extend(said);
         Some(environment)
     }
+}
+
+/// Where settings and trust are for a session that starts in `cwd`.
+fn places(cwd: &Path) -> Places {
+    let home = Home::from_env().ok();
+    Places::of_system(cwd, home.as_ref().map(Home::root), |name| std::env::var(name).ok())
+}
+
+/// The layers that are read.
+fn sources(flags: &SettingsFlags<'_>) -> Result<SettingSources, Usage> {
+    let sources = flags.sources.map(str::parse::<SettingSources>).transpose();
+    Ok(sources.map_err(|problem| Usage(format!("--setting-sources: {problem}")))?.unwrap_or_default())
 }
 
 /// Whether a directory is used. What the command line names must be there; that shows when the session opens.

@@ -1,90 +1,42 @@
 //! What may reach a terminal, and what this terminal is.
 
+pub(crate) use windlass::crates::types::text::{TerminalFilter as Filter, clean, clean_line, visible, visible_line};
+
 use std::io::{IsTerminal, stderr, stdin, stdout};
 
-/// Takes out of a text whatever a terminal would obey instead of show: escape
-/// sequences, control characters other than newline and tab, and characters
-/// that turn the direction of writing. Sequences that are split between two
-/// pieces of a text are found too.
-#[derive(Debug, Default)]
-pub(crate) struct Filter {
-    state: State,
+/// How large a terminal is, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub(crate) columns: usize,
+    pub(crate) rows: usize,
 }
 
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
-    #[default]
-    Text,
-    /// After ESC.
-    Escape,
-    /// After ESC and a byte that announces one more.
-    Intermediate,
-    /// In a control sequence, until its final byte.
-    Control,
-    /// In a string (title, link, device control), until its end.
-    String,
-    /// In a string, after ESC.
-    StringEscape,
-}
+impl Size {
+    /// What a terminal has that does not say.
+    pub(crate) const USUAL: Self = Self { columns: 80, rows: 24 };
 
-impl Filter {
-    /// The part of the next piece that may be shown.
-    pub(crate) fn clean(&mut self, text: &str) -> String {
-        let mut shown = String::with_capacity(text.len());
-        for c in text.chars() {
-            let (state, show) = step(self.state, c);
-            self.state = state;
-            if show {
-                shown.push(c);
-            }
-        }
-        shown
+    /// The size of the terminal that standard error is, now.
+    #[cfg(unix)]
+    pub(crate) fn of_stderr() -> Self {
+        let said = rustix::termios::tcgetwinsize(stderr()).ok();
+        let known = said.filter(|size| size.ws_col > 0 && size.ws_row > 0);
+        known.map_or(Self::USUAL, |size| Self { columns: size.ws_col.into(), rows: size.ws_row.into() })
+    }
+
+    /// The size of the terminal that standard error is, now.
+    #[cfg(not(unix))]
+    pub(crate) fn of_stderr() -> Self {
+        Self::USUAL
     }
 }
 
-/// The whole text, cleaned.
-pub(crate) fn clean(text: &str) -> String {
-    Filter::default().clean(text)
-}
-
-fn step(state: State, c: char) -> (State, bool) {
-    match (state, c) {
-        // A line never belongs to a sequence: one that does not end cannot swallow what follows.
-        (_, '\n') => (State::Text, true),
-        (State::String, '\u{7}' | '\u{9c}') | (State::StringEscape, '\\') => (State::Text, false),
-        (State::String | State::StringEscape, '\u{1b}') => (State::StringEscape, false),
-        (State::String | State::StringEscape, _) => (State::String, false),
-        (_, '\u{1b}') => (State::Escape, false),
-        (State::Escape, '[') | (State::Text, '\u{9b}') => (State::Control, false),
-        (State::Escape, ']' | 'P' | 'X' | '^' | '_') | (State::Text, '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}') => {
-            (State::String, false)
-        }
-        (State::Escape | State::Intermediate, ' '..='/') => (State::Intermediate, false),
-        (State::Escape | State::Intermediate, _) => (State::Text, false),
-        (State::Control, ' '..='?') => (State::Control, false),
-        (State::Control, '@'..='~') => (State::Text, false),
-        (State::Control | State::Text, '\t') => (State::Text, true),
-        (State::Control | State::Text, c) => (State::Text, !c.is_control() && !turns_direction(c)),
+/// Forgets what was typed and not read yet: an answer must follow its question.
+pub(crate) fn forget_input() {
+    #[cfg(unix)]
+    {
+        // What is no terminal keeps its input.
+        let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
     }
-}
-
-fn turns_direction(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{61c}')
-}
-
-/// A text in which nothing is hidden: control and invisible characters are
-/// written out. Newlines stay.
-pub(crate) fn visible(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        let invisible = matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{61c}' | '\u{e0000}'..='\u{e007f}');
-        if (c.is_control() && c != '\n') || invisible {
-            shown.extend(c.escape_default());
-        } else {
-            shown.push(c);
-        }
-    }
-    shown
 }
 
 /// Which of the standard streams are terminals, and whether to use colours.
@@ -114,6 +66,3 @@ impl Terminal {
         self.stdin && self.stderr
     }
 }
-
-#[cfg(test)]
-mod tests;

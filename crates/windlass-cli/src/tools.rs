@@ -6,7 +6,7 @@ use crate::failure::{Usage, of_start};
 use crate::jsonl::{self, Line};
 use crate::permissions::permissions;
 use crate::settings::{ProjectSettings, SettingsFlags};
-use crate::terminal::{Terminal, clean};
+use crate::terminal::{Terminal, clean, clean_line};
 use anyhow::Context;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -14,10 +14,11 @@ use std::collections::HashMap;
 use std::io::{Write, stdin, stdout};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use windlass::crates::context::compaction_prompt;
 use windlass::crates::model::ScriptedTurn;
 use windlass::crates::runtime::Prompt;
 use windlass::crates::session::{Durability, Lease, Loaded, LogHeader, Owner, ProjectKey, SessionKey, StoreError};
-use windlass::crates::types::{Entry, EntryKind};
+use windlass::crates::types::{Entry, EntryKind, ModelRequest};
 use windlass::{
     ContentBlock, Decision, DynTool, EventKind, JsonText, PermissionAnswer, ScriptedModel, Session, SessionStore,
     SessionSummary, Subagents, ToolFinished, ToolUseId, coding_tools, session,
@@ -131,9 +132,9 @@ fn bench_settings(args: &ToolsCallArgs, cwd: &Path) -> anyhow::Result<Option<Pro
     let cwd = cwd.canonicalize().with_context(|| format!("the directory {} cannot be used", cwd.display()))?;
     // `--settings` alone means those.
     let sources = flags.sources.or((!flags.trust).then_some(""));
-    let settings = ProjectSettings::read(&cwd, &SettingsFlags { sources, ..flags })?;
+    let settings = ProjectSettings::of_session(&cwd, &SettingsFlags { sources, ..flags })?;
     for note in settings.notes() {
-        writeln!(std::io::stderr(), "windlass: {}", clean(&note))?;
+        writeln!(std::io::stderr(), "windlass: {}", clean_line(&note))?;
     }
     Ok(Some(settings))
 }
@@ -155,11 +156,12 @@ impl Bench {
         let settings = bench_settings(args, &cwd)?;
         let (mut permissions, _) = permissions(&args.permissions, true)?;
         if let Some(settings) = &settings {
-            let mode = settings.mode(true).filter(|_| args.permissions.permission_mode.is_none());
-            permissions = settings.add_rules(match mode {
-                Some(mode) => permissions.mode(mode),
-                None => permissions,
-            });
+            let wanted = args.permissions.permission_mode.or_else(|| settings.mode(true)).unwrap_or_default();
+            let (mode, forbidden) = settings.within(wanted);
+            if let Some(note) = forbidden {
+                writeln!(std::io::stderr(), "windlass: {}", clean_line(&note))?;
+            }
+            permissions = settings.add_rules(permissions.mode(mode));
         }
         let allow = args.on_ask == OnAsk::Allow;
         permissions = permissions.asking(windlass::can_use_tool_fn(move |_| async move {
@@ -171,12 +173,16 @@ impl Bench {
         }));
         let next: Arc<Mutex<Option<(String, String)>>> = Arc::default();
         let told = Arc::clone(&next);
-        // Once a call is answered, the model has nothing more to say.
-        let model =
-            ScriptedModel::from_fn(move |_, number| match told.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        // Once a call is answered, the model has nothing more to say. What makes room for more calls is no turn of its.
+        let model = ScriptedModel::from_fn(move |request, number| {
+            if wants_summary(request) {
+                return ScriptedTurn::new().text("<summary>Calls were made one after the other.</summary>");
+            }
+            match told.lock().unwrap_or_else(PoisonError::into_inner).take() {
                 Some((tool, input)) => ScriptedTurn::new().id(format!("msg_{number}")).tool_use_text(tool, input),
                 None => ScriptedTurn::new().text("Done."),
-            });
+            }
+        });
         let verdicts = Arc::new(Verdicts::default());
         let mut builder = session()
             .provider(model.with_delta_chars(0).without_recording())
@@ -209,8 +215,8 @@ impl Bench {
                 EventKind::PermissionRequested(request) => asked = Some(request.decision),
                 EventKind::ToolFinished(tool) => finished = Some(tool),
                 EventKind::RunFinished(result) if finished.is_none() => {
-                    let why = crate::failure::of_result(&result).unwrap_or_default();
-                    anyhow::bail!("the call was not made: {why}");
+                    let why = crate::failure::of_result(&result);
+                    anyhow::bail!("the call was not made: {}", why.unwrap_or_else(|| "the model made none".to_owned()));
                 }
                 EventKind::RunFinished(_) => break,
                 _ => {}
@@ -221,6 +227,12 @@ impl Bench {
         let decision = asked.or(finished.denied.clone()).or(stored);
         Ok((decision.context("the verdict on the call is not known; this is a bug in windlass")?, finished))
     }
+}
+
+/// Whether a request asks for a summary of the conversation, which is about to be replaced by it.
+fn wants_summary(request: &ModelRequest) -> bool {
+    let last = request.messages.last().and_then(|message| message.content.last());
+    last.and_then(ContentBlock::as_text).is_some_and(|text| text == compaction_prompt(None))
 }
 
 /// A store that keeps only the verdicts on calls, until they are asked for.

@@ -11,6 +11,7 @@ use crate::{Effect, EffectId, Machine, ModelFailure, ModelProfile, Unprepared};
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_context::{estimate_request, runtime_text};
+use windlass_types::text::{clause, sentence};
 use windlass_types::{
     AssistantEntry, CompactTrigger, ContentBlock, Continuation, DecisionReason, Delta, EntryId, EntryKind, EventKind,
     Interrupted, MessageId, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, Outcome, RetryStatus, RunFailure,
@@ -226,7 +227,7 @@ impl Machine {
             Ok(Step::Complete(message)) => return self.message_complete(*message),
             Ok(step) => self.step(&step),
             Err(error) => {
-                let text = format!("The provider's stream cannot be followed: {error}.");
+                let text = format!("The provider's stream cannot be followed: {}.", clause(&error.to_string()));
                 self.effect(Effect::Cancel(effect));
                 return self.model_failed(effect, &ModelFailure::new(ModelErrorKind::Protocol, text));
             }
@@ -463,7 +464,7 @@ impl Machine {
 
     fn give_up(&mut self, kind: RunFailureKind, failure: &ModelFailure) {
         let message = match advice(failure.kind) {
-            Some(advice) => format!("{}. {advice}", failure.message.trim_end_matches('.')),
+            Some(advice) => format!("{} {advice}", sentence(&failure.message)),
             None => failure.message.clone(),
         };
         let failure = RunFailure::new(kind, message).with_status(failure.status);

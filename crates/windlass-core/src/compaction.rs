@@ -15,6 +15,7 @@ use std::sync::Arc;
 use windlass_context::{
     SessionFacts, compaction_prompt, from_message, named_files, older_half, summary_of, summary_text, with_last_word,
 };
+use windlass_types::text::clause;
 use windlass_types::{
     CompactRecord, CompactTrigger, Compacted, ContentBlock, Continuation, EntryKind, EventKind, HookCall,
     HookEventName, HookOutcome, Interrupted, ModelErrorKind, ModelEvent, ModelItem, Outcome, RetryStatus, RunFailure,
@@ -192,7 +193,7 @@ impl Machine {
                 return;
             }
             Ok(_) => return,
-            Err(error) => format!("The provider's stream cannot be followed: {error}."),
+            Err(error) => format!("The provider's stream cannot be followed: {}.", clause(&error.to_string())),
         };
         self.effect(Effect::Cancel(effect));
         self.summary_failed(effect, &ModelFailure::new(ModelErrorKind::Protocol, failed));

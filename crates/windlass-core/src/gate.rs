@@ -5,6 +5,7 @@ use crate::machine::Phase;
 use crate::{Effect, EffectId, Machine, Prepared, Unprepared};
 use std::sync::Arc;
 use windlass_context::runtime_text;
+use windlass_types::text::sentence;
 use windlass_types::{
     AuditedDecision, Behavior, Decision, DecisionReason, EntryKind, EventKind, HookCall, HookEventName, HookOutcome,
     JsonText, PermissionAnswer, PermissionRequest, PermissionUpdate, StateChange, Status, ToolOutcome, ToolSpec,
@@ -297,7 +298,7 @@ impl Machine {
 
 /// What would ask is denied when nobody is there.
 fn nobody_to_ask(asked: Decision) -> Decision {
-    let message = format!("{} Nobody is there to approve it, so it was denied.", asked.message);
+    let message = format!("{} Nobody is there to approve it, so it was denied.", sentence(&asked.message));
     let mut decision = Decision::new(Behavior::Deny, DecisionReason::NobodyToAsk, message);
     decision.rule = asked.rule;
     decision.protected = asked.protected;

@@ -212,7 +212,7 @@ fn parse(text: &str, origin: &Origin) -> Result<Settings, SettingsError> {
 /// record. A record that cannot be read grants nothing.
 pub fn is_trusted(places: &Places, request: &SettingsRequest) -> bool {
     let trust = read_trust(places, &mut Vec::new()).for_this_run(request.trust);
-    trust.standing(&places.project, places.start(), request.sources.names(Layer::Project)).trusted
+    trust.standing(&places.project, places.start(), request.sources.names(Layer::Project)).is_trusted()
 }
 
 /// What the records say. One that cannot be read grants nothing.

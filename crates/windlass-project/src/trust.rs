@@ -85,7 +85,7 @@ impl Standing {
     /// On what it depends that something counts which does not yet.
     pub(crate) fn condition(&self) -> &'static str {
         match self.extent {
-            Extent::None => "without trust in the project (`windlass trust`)",
+            Extent::None => "without trust in the project",
             _ => "before `windlass trust` confirms what is new or has changed",
         }
     }

@@ -13,6 +13,7 @@ pub use json::visible_json;
 pub use terminal::TerminalFilter;
 
 use marks::MARKS;
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// Most marks over one character. No writing needs more; a flood of them covers the lines around it.
@@ -120,6 +121,23 @@ pub fn clean(text: &str) -> String {
 #[must_use]
 pub fn clean_line(text: &str) -> String {
     clean(text).replace(['\n', '\t'], " ")
+}
+
+/// A text that goes on in a longer sentence: without blanks and full stops at its end. An ellipsis stays.
+#[must_use]
+pub fn clause(text: &str) -> &str {
+    let text = text.trim_end();
+    if text.ends_with("...") { text } else { text.trim_end_matches('.').trim_end() }
+}
+
+/// A text as a sentence of its own: with a full stop, unless it ends in a mark already.
+#[must_use]
+pub fn sentence(text: &str) -> Cow<'_, str> {
+    let text = text.trim_end();
+    if text.is_empty() || text.ends_with(['.', '!', '?', '…', ':', ';']) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{text}."))
 }
 
 /// What came before a character, as far as it says whether the character is seen.

@@ -3,7 +3,7 @@
 use super::{age, find, store};
 use crate::failure::of_start;
 use crate::jsonl;
-use crate::terminal::{Terminal, clean};
+use crate::terminal::{Terminal, clean_line};
 use clap::{Args, ValueEnum};
 use std::io::{Write, stderr, stdout};
 use windlass::{Home, SessionStore};
@@ -46,7 +46,7 @@ pub(super) async fn list(args: AgentsOfArgs, terminal: Terminal) -> anyhow::Resu
         let began = agent.started_at.map(|at| age(at.millis())).unwrap_or_default();
         let below = agent.parent.as_ref().map(|parent| format!("  (of {parent})")).unwrap_or_default();
         let line = format!("{}  {began:>9}  {}  {}{below}", agent.id, agent.agent_type, agent.description);
-        writeln!(out, "{}", clean(&line).replace('\n', " "))?;
+        writeln!(out, "{}", clean_line(&line))?;
     }
     Ok(0)
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::{Usage, of_start};
 use crate::jsonl;
-use crate::terminal::{Terminal, clean};
+use crate::terminal::{Terminal, clean, clean_line};
 use anyhow::anyhow;
 use clap::Args;
 use serde::Serialize;
@@ -107,7 +107,7 @@ async fn list(
         let prompt = prompts.get(id).copied();
         let listed = Listed { id, kind, at: at.to_string(), files: *files, prompt };
         if terminal.stdout {
-            let text: String = clean(prompt.unwrap_or(kind)).replace('\n', " ").chars().take(60).collect();
+            let text: String = clean_line(prompt.unwrap_or(kind)).chars().take(60).collect();
             writeln!(out, "{id}  {}  {files:>3} files  {text}", listed.at)?;
         } else {
             jsonl::write(&mut out, &listed)?;

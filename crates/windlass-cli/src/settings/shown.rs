@@ -2,12 +2,13 @@
 
 use super::{ProjectSettings, SettingsFlags};
 use crate::args::{SettingsArgs, TrustArgs};
-use crate::terminal::clean;
+use crate::terminal::{clean_line, visible_line};
 use anyhow::Context;
 use serde_json::{Map, Value, json};
 use std::io::{Write, stdout};
 use std::path::PathBuf;
-use windlass::crates::project::{Layer, Setting};
+use windlass::crates::project::{Layer, ReviewedItem, Setting, TrustKind, TrustStatus, review_trust};
+use windlass::crates::types::text::visible_json;
 use windlass::{Behavior, given_environment};
 
 impl ProjectSettings {
@@ -112,8 +113,8 @@ impl ProjectSettings {
 
 /// Prints what is in force in the current directory, and returns the exit code.
 pub(crate) fn print(args: &SettingsArgs) -> anyhow::Result<i32> {
-    let settings = ProjectSettings::read(&current_directory()?, &args.flags())?;
-    writeln!(stdout(), "{}", serde_json::to_string_pretty(&settings.shown())?)?;
+    let settings = ProjectSettings::pinned(&current_directory()?, &args.flags())?;
+    writeln!(stdout(), "{}", visible_json(&serde_json::to_string_pretty(&settings.shown())?))?;
     Ok(0)
 }
 
@@ -121,12 +122,39 @@ pub(crate) fn print(args: &SettingsArgs) -> anyhow::Result<i32> {
 pub(crate) fn trust(args: &TrustArgs) -> anyhow::Result<i32> {
     let flags = SettingsFlags { sources: Some(""), ..SettingsFlags::default() };
     let settings = ProjectSettings::read(&current_directory()?, &flags)?;
+    if !args.remove {
+        show_items(&review_trust(&settings.places)?)?;
+    }
+    if args.show {
+        return Ok(0);
+    }
     let record = settings.updates.record_trust(!args.remove)?;
     let record = record.context("there is no place for a record: set WINDLASS_HOME or HOME")?;
     let root = settings.places.project.first().map_or(settings.places.start(), PathBuf::as_path);
     let said = if args.remove { "no longer trusted" } else { "trusted" };
-    writeln!(stdout(), "{} is {said}, says {}", clean(&root.display().to_string()), record.display())?;
+    writeln!(stdout(), "{}", clean_line(&format!("{} is {said}, says {}", root.display(), record.display())))?;
     Ok(0)
+}
+
+/// Shows what trust lets act: each thing on one line, new and changed ones marked, in full but for agents, which are
+/// files to read.
+fn show_items(items: &[ReviewedItem]) -> std::io::Result<()> {
+    let mut out = stdout().lock();
+    for ReviewedItem { item, status, .. } in items {
+        let status = match status {
+            TrustStatus::Trusted => "trusted",
+            TrustStatus::Changed => "changed",
+            _ => "new",
+        };
+        let says = match item.kind {
+            TrustKind::Agent => format!(": {} characters", item.content.chars().count()),
+            _ if item.content.is_empty() => String::new(),
+            _ => format!(": {}", item.content),
+        };
+        let line = format!("{} ({}){says}", item.name, item.file.display());
+        writeln!(out, "{status:<8} {:<9} {}", item.kind, visible_line(&line))?;
+    }
+    Ok(())
 }
 
 /// The current directory with links followed.

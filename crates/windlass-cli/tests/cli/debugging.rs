@@ -154,3 +154,21 @@ fn an_input_of_explain_means_what_it_means_to_a_call() {
         }
     }
 }
+
+#[test]
+fn thousands_of_calls_are_all_answered_in_one_session() {
+    const CALLS: usize = 3_000;
+    let place = Place::new();
+    write(&place.work().join("a.txt"), &"one ".repeat(100));
+    let read = |id: usize| json!({ "id": id, "tool": "Read", "input": { "file_path": "a.txt" } });
+    let mut calls: Vec<Value> = (0..CALLS).map(read).collect();
+    // What was read first is still known.
+    calls.push(json!({ "id": CALLS, "tool": "Edit", "input": { "file_path": "a.txt", "old_string": "one one one", "new_string": "two", "replace_all": true } }));
+    let input = calls.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
+    let args = ["tools", "call", "--permission-mode", "acceptEdits"];
+    let answers = place.run_with(&args, &input).with_code(0).lines();
+    let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
+    assert_eq!(ids.len(), CALLS + 1);
+    assert!(ids.iter().enumerate().all(|(at, id)| **id == json!(at)));
+    assert!(answers.iter().all(|answer| answer["is_error"] == false), "{}", answers[CALLS]);
+}

@@ -22,7 +22,6 @@ fn what_keeps_a_run_from_starting_is_one_line_that_says_what_to_do() {
         (&["-p", "x", "--modle", "opus"][..], 2, &["--modle", "--model"][..]),
         (&["-p", "x", "--output-format", "xml"], 2, &["xml", "stream-json"]),
         (&["-p", "x", "--permission-mode", "yolo"], 2, &["yolo", "acceptEdits"]),
-        (&["-p", "x", "--permission-mode", "bypassPermissions"], 2, &["--dangerously-skip-permissions"]),
         (&["-p", "x", "--allowedTools", "Bash(npm"], 2, &["Bash(npm", "parenthesis"]),
         (&["-p", "x", "--disallowed-tools", "Read Bash(rm"], 2, &["Bash(rm", "parenthesis"]),
         (&["-p", "x", "--allowedTools", "Write(src/**)"], 2, &["Edit(src/**)"]),

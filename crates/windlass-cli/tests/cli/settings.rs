@@ -293,3 +293,165 @@ fn what_is_in_force_is_shown_with_its_origin() {
     place.run(&["trust", "--remove"]).with_code(0);
     assert_eq!(shown(&[]), untrusted);
 }
+
+#[test]
+fn what_is_added_after_trust_is_named_with_the_command_that_confirms_it() {
+    for way in WAYS {
+        let place = place("touch made");
+        settings(&place, "work/.claude/settings.json", &allow(&["Bash(true)"]));
+        place.run(&["trust"]).with_code(0);
+        settings(&place, "work/.claude/settings.json", &allow(&["Bash(true)", "Bash(touch *)"]));
+        write(&place.work().join(".mcp.json"), r#"{"mcpServers":{"evil":{"command":"touch","args":["made"]}}}"#);
+        let (allowed, ran) = run(&place, way, &[]);
+        assert!(!allowed && !place.work().join("made").exists(), "{way:?} {ran:#?}");
+        assert!(ran.stderr.contains("Bash(touch *)") && ran.stderr.contains("`windlass trust`"), "{way:?} {ran:#?}");
+        // It is shown before it is confirmed.
+        let shown = place.run(&["trust", "--show"]).with_code(0).stdout;
+        let rows: Vec<Vec<&str>> = shown.lines().map(|row| row.split_whitespace().take(3).collect()).collect();
+        assert_eq!(rows[1], ["trusted", "rule", "Bash(true)"], "{shown}");
+        assert_eq!(rows[0], ["new", "rule", "Bash(touch"], "{shown}");
+        assert_eq!(rows[2], ["new", "server", "evil"], "{shown}");
+        assert!(shown.contains(r#"{"args":["made"],"command":"touch"}"#), "{shown}");
+        assert!(!run(&place, way, &[]).0, "showing it confirms nothing");
+        std::fs::remove_file(place.work().join(".mcp.json")).unwrap();
+        place.run(&["trust"]).with_code(0);
+        assert!(run(&place, way, &[]).0, "{way:?}");
+    }
+}
+
+#[test]
+fn explain_records_no_trust() {
+    let place = Place::new();
+    settings(&place, "work/.claude/settings.json", &allow(&["Bash(make *)"]));
+    let cwd = place.work().canonicalize().unwrap();
+    settings(
+        &place,
+        "home/.claude.json",
+        &json!({"projects": {cwd.to_str().unwrap(): {"hasTrustDialogAccepted": true}}}),
+    );
+    let question = json!({"tool": "Bash", "input": {"command": "make all"}, "settings": true});
+    let answer = &place.run_with(&["permissions", "explain"], &question.to_string()).lines()[0];
+    assert_eq!(answer["behavior"], "ask", "{answer}");
+    assert!(!place.home().join(".windlass").exists(), "nothing is written");
+}
+
+#[test]
+fn settings_hide_nothing() {
+    let place = Place::new();
+    let odd = "a\u{202e}b\u{200b}\u{e0041}\u{9b}31m";
+    settings(
+        &place,
+        "home/.claude/settings.json",
+        &json!({"model": odd, "env": {odd: odd}, "permissions": {"deny": [format!("Bash({odd})")], "allow": ["Bash(\u{202e}"]}}),
+    );
+    settings(
+        &place,
+        "work/.claude/settings.json",
+        &json!({"permissions": {"allow": [format!("Bash({odd})")]}, odd: 1}),
+    );
+    let agent = format!("---\nname: a\ndescription: {odd}\n---\nDo.");
+    write(&place.path("home/.claude/agents/a.md"), &agent);
+    let question = json!({"tool": odd, "input": {"command": odd}, "settings": true, "deny": [odd], "id": odd});
+    let outputs = [
+        place.run(&["settings"]).with_code(0),
+        place.run(&["trust", "--show"]).with_code(0),
+        place.run(&["agents", "list"]).with_code(0),
+        place.run(&["agents", "list", "--json"]).with_code(0),
+        place.run_with(&["permissions", "explain"], &format!("{question}\n{{{odd}")),
+        place.run(&["-p", "x", "--agent", odd]),
+        place.run(&["-p", "x", "--allowedTools", &format!("Bash({odd}")]),
+    ];
+    for ran in &outputs {
+        for text in [&ran.stdout, &ran.stderr] {
+            let raw: Vec<char> = text.chars().filter(|c| odd.contains(*c) && !c.is_ascii()).collect();
+            assert!(raw.is_empty(), "{raw:?} {ran:#?}");
+        }
+    }
+    // What it means is the same.
+    let shown: Value = serde_json::from_str(&outputs[0].stdout).unwrap();
+    assert_eq!(shown["effective"]["model"], odd);
+}
+
+fn hooks(event: &str) -> Value {
+    json!({"hooks": {event: [{"matcher": "Bash", "hooks": [{"type": "command", "command": "guard.sh"}]}]}})
+}
+
+#[test]
+fn a_hook_that_decides_and_cannot_run_stops_the_start() {
+    for way in WAYS {
+        for (file, event, args, starts) in [
+            ("home/.claude/settings.json", "PreToolUse", &[][..], false),
+            ("home/.windlass/settings.json", "PermissionRequest", &[], false),
+            ("home/.claude/settings.json", "UserPromptSubmit", &[], false),
+            ("home/.claude/settings.json", "PostToolUse", &[], true),
+            ("home/.claude/settings.json", "PreToolUse", &["--setting-sources", "project,local"], true),
+            ("home/.claude/settings.json", "PreToolUse", &["--settings", r#"{"disableAllHooks":true}"#], true),
+            ("hook.json", "PreToolUse", &["--settings", "../hook.json"], false),
+            // Nobody trusts the project, so nothing in it runs, and nothing in it stops anybody.
+            ("work/.claude/settings.json", "PreToolUse", &[], true),
+            ("work/.claude/settings.json", "PreToolUse", &["--trust"], false),
+        ] {
+            let place = place("touch made");
+            settings(&place, file, &hooks(event));
+            let (allowed, ran) = run(&place, way, &[&["--allowedTools", "Bash(touch *)"], args].concat());
+            assert_eq!(allowed, starts, "{way:?} {file} {event} {args:?} {ran:#?}");
+            if !starts {
+                let name = file.rsplit_once('/').map_or(file, |(_, name)| name);
+                for part in [name, event, "guard.sh", "disableAllHooks", "onFailure"] {
+                    assert!(ran.stderr.contains(part), "{part} is missing in {ran:#?}");
+                }
+            }
+        }
+    }
+    let place = place("true");
+    settings(&place, "home/.claude/settings.json", &hooks("PreToolUse"));
+    let shown: Value = serde_json::from_str(&place.run(&["settings"]).with_code(0).stdout).unwrap();
+    assert!(shown["notes"].to_string().contains("no session starts here"), "{shown}");
+}
+
+#[test]
+fn a_repository_that_forbids_bypass_stops_no_run() {
+    let forbids = json!({"permissions": {"disableBypassPermissionsMode": "disable"}});
+    for way in WAYS {
+        for args in [
+            &["--permission-mode", "bypassPermissions"][..],
+            &["--dangerously-skip-permissions"],
+            &["--allow-dangerously-skip-permissions", "--permission-mode=bypassPermissions"],
+        ] {
+            let place = place("touch made");
+            let (allowed, ran) = run(&place, way, args);
+            assert!(allowed && place.work().join("made").exists(), "{way:?} {args:?} {ran:#?}");
+            assert_eq!(ran.stderr.contains("WARNING"), way == Way::Print, "{ran:#?}");
+            std::fs::remove_file(place.work().join("made")).unwrap();
+            settings(&place, "work/.claude/settings.json", &forbids);
+            let (allowed, ran) = run(&place, way, args);
+            assert!(!allowed && !place.work().join("made").exists(), "{way:?} {args:?} {ran:#?}");
+            assert!(ran.stdout.contains("\"permissionMode\":\"default\""), "it goes on: {ran:#?}");
+            assert!(
+                ran.stderr.contains("settings.json forbids the mode") && !ran.stderr.contains("WARNING"),
+                "{ran:#?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn rules_that_are_empty_or_never_match_are_told_with_their_file() {
+    for way in WAYS {
+        for (rule, fix) in
+            [("Bash(:*)", "write `Bash`"), ("Read()", "write `Read`"), ("Bash(FOO=1 x:*)", "write it without")]
+        {
+            for (list, starts) in [("deny", false), ("ask", false), ("allow", true)] {
+                let place = place("ls");
+                settings(&place, "home/.claude/settings.json", &json!({"permissions": {list: [rule]}}));
+                let (went, ran) = run(&place, way, &[]);
+                assert_eq!(went, starts, "{way:?} {rule} {ran:#?}");
+                for part in ["settings.json", rule, fix] {
+                    assert!(ran.stderr.contains(part), "{part} is missing in {ran:#?}");
+                }
+            }
+        }
+    }
+    let ran = place("ls").run(&["-p", "Go.", "--disallowedTools", "Bash(:*)"]).with_code(2);
+    assert!(ran.stderr.contains("Bash(:*)"), "{ran:#?}");
+}

@@ -237,7 +237,8 @@ impl Core {
         let mode = mode.parse::<PermissionMode>().map_err(|error| Refusal::coded(error, "invalid_mode"))?;
         if mode == PermissionMode::BypassPermissions && !self.options.bypass_allowed {
             return Err(Refusal::coded(
-                "the mode bypassPermissions needs --allow-dangerously-skip-permissions at the start",
+                "the mode bypassPermissions needs --allow-dangerously-skip-permissions at the start, and settings that do \
+                 not disable it",
                 "bypass_not_launched",
             ));
         }

@@ -17,6 +17,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 use windlass_hook::{Hook, HookContext, Interest};
+use windlass_types::text::clause;
 use windlass_types::{
     AgentIdentity, Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, PermissionAnswer,
 };
@@ -262,13 +263,13 @@ fn failed(event: HookEventName, registered: &Registered, callback: &str, error: 
         // The run is being stopped, and the call with it. Should it not be, nobody has let it pass.
         if event == HookEventName::PreToolUse {
             outcome.verdict =
-                Some(HookVerdict::new(Behavior::Deny, callback, format!("The hook {callback}: {error}.")));
+                Some(HookVerdict::new(Behavior::Deny, callback, format!("The hook {callback}: {}.", clause(&error.to_string()))));
         }
         return outcome;
     }
     // A gate that nobody guards is closed: what cannot be asked about does not run.
     let unguarded = matches!(error, AskError::TimedOut(_) | AskError::Gone | AskError::TooLong);
-    let reason = || format!("The hook {callback} failed: {error}.");
+    let reason = || format!("The hook {callback} failed: {}.", clause(&error.to_string()));
     match event {
         HookEventName::PreToolUse if registered.blocks || unguarded => {
             outcome.verdict = Some(HookVerdict::new(Behavior::Deny, callback, reason()));

@@ -10,6 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::sync::watch;
 use windlass_permission::CanUseTool;
+use windlass_types::text::clause;
 use windlass_types::{JsonText, PermissionAnswer, PermissionRequest, PermissionUpdate};
 
 /// The host as the one who answers questions about tool calls. Cheap to clone.
@@ -105,7 +106,7 @@ impl CanUseTool for HostPermissions {
         let _counted = Counted::new(&self.asking);
         match self.requests.ask_for(asker, &Question::new(&request), None).await {
             Ok(answer) => read(&request.input, answer.as_ref()),
-            Err(error) => PermissionAnswer::deny(format!("The host could not be asked about the call: {error}.")),
+            Err(error) => PermissionAnswer::deny(format!("The host could not be asked about the call: {}.", clause(&error.to_string()))),
         }
     }
 }

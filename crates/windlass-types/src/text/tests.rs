@@ -96,6 +96,21 @@ fn floods_of_marks_are_bounded() {
 }
 
 #[test]
+fn texts_join_without_doubled_marks() {
+    for (text, inside, alone) in [
+        ("It failed.", "It failed", "It failed."),
+        ("it failed", "it failed", "it failed."),
+        ("it failed.. \n", "it failed", "it failed.."),
+        ("wait...", "wait...", "wait..."),
+        ("wait…", "wait…", "wait…"),
+        ("why?", "why?", "why?"),
+        ("", "", ""),
+    ] {
+        assert_eq!((clause(text), &*sentence(text)), (inside, alone), "{text:?}");
+    }
+}
+
+#[test]
 fn data_keeps_its_meaning() {
     for text in ["plain", "a\u{202e}b\u{e0041}\u{9b}\u{7f}", "\u{feff}\"\\\n", "é漢👩‍🚀"] {
         let json = serde_json::to_string(text).unwrap();

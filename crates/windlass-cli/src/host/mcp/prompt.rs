@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use std::time::Duration;
 use windlass::crates::types::ToolResultContent;
+use windlass::crates::types::text::clause;
 use windlass::{CanUseTool, JsonText, McpServers, PermissionAnswer, PermissionRequest, ToolOutput};
 use windlass_protocol::read_permission_answer;
 
@@ -45,7 +46,11 @@ impl PromptTool {
 impl CanUseTool for PromptTool {
     async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer {
         self.ask(&request).await.unwrap_or_else(|problem| {
-            PermissionAnswer::deny(format!("The permission prompt tool {:?} gave no answer: {problem}.", self.tool))
+            PermissionAnswer::deny(format!(
+                "The permission prompt tool {:?} gave no answer: {}.",
+                self.tool,
+                clause(&problem)
+            ))
         })
     }
 }

@@ -1,0 +1,169 @@
+//! What is asked about, in the rows of a terminal. Pure.
+
+use super::rows::{bounded, usable, wrapped};
+use crate::terminal::{visible, visible_line};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::fmt;
+use windlass::crates::permission::rule_text;
+use windlass::crates::types::UpdateDestination;
+use windlass::{Behavior, JsonText, PermissionRequest, PermissionUpdate};
+
+/// Most rows of what stands beside the call itself: its head, each remark of the model, the reason, what "always" means.
+const HEAD_ROWS: usize = 3;
+const REMARK_ROWS: usize = 3;
+const REASON_ROWS: usize = 5;
+const ALWAYS_ROWS: usize = 5;
+/// Most remarks.
+const MOST_REMARKS: usize = 6;
+
+/// A question about a call.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Question {
+    /// The rows, none wider than the terminal: first what stands beside the call, last what would run.
+    pub(crate) rows: Vec<String>,
+    /// What "always" would change; empty if it is not offered.
+    pub(crate) always: Vec<PermissionUpdate>,
+}
+
+impl Question {
+    /// The question on a terminal of so many columns. Nothing is hidden in it: characters that are not seen are written
+    /// out, and the rows are counted as a terminal shows them. What would run comes last, and whole.
+    pub(crate) fn of(request: &PermissionRequest, columns: usize) -> Self {
+        let width = usable(columns);
+        let agent =
+            request.identity.as_ref().map(|agent| format!(", for the agent {}", visible_line(&agent.agent_type)));
+        let head = format!("{} wants to run{}:", visible_line(&request.tool), agent.unwrap_or_default());
+        let mut rows = bounded("", "  ", &head, width, HEAD_ROWS);
+        let (remarks, call) = parts(&request.tool, &request.input);
+        for (name, value) in remarks.iter().take(MOST_REMARKS) {
+            let first = format!("  {}: ", short_name(name));
+            rows.extend(bounded(&first, "    ", &visible_line(value), width, REMARK_ROWS));
+        }
+        if let more @ 1.. = remarks.len().saturating_sub(MOST_REMARKS) {
+            rows.push(format!("  … {more} more fields"));
+        }
+        let why = visible_line(&request.decision.message);
+        rows.extend(bounded("Why it asks: ", "  ", &why, width, REASON_ROWS));
+        let mut always = for_this_session(&request.decision.suggestions);
+        if let Some(what) = always.iter().find_map(describe) {
+            let shown = wrapped("Always: ", "  ", &visible_line(&what), width);
+            if shown.len() <= ALWAYS_ROWS {
+                rows.extend(shown);
+            } else {
+                // Nobody should agree to what is not shown.
+                always.clear();
+            }
+        }
+        for (name, value) in &call {
+            rows.extend(field(name, value, width));
+        }
+        Self { rows, always }
+    }
+}
+
+/// Whether a field of a call only says something about it.
+fn is_remark(tool: &str, name: &str) -> bool {
+    tool == "Bash" && name != "command"
+}
+
+/// The field that says what a call does, which comes last.
+fn subject(tool: &str) -> &'static str {
+    match tool {
+        "Bash" => "command",
+        "Write" => "content",
+        "Edit" => "new_string",
+        "MultiEdit" => "edits",
+        "WebFetch" => "url",
+        _ => "",
+    }
+}
+
+type Field = (String, String);
+
+/// The input in two parts, each in the order in which it was given: remarks, and the call itself, its subject last.
+fn parts(tool: &str, input: &JsonText) -> (Vec<Field>, Vec<Field>) {
+    let Ok(Fields(fields)) = input.to::<Fields>() else {
+        return (Vec::new(), vec![("input".to_owned(), input.as_str().to_owned())]);
+    };
+    let text = |(name, value): (String, JsonText)| (name, value.to::<String>().unwrap_or_else(|_| value.to_string()));
+    let (remarks, mut call): (Vec<Field>, Vec<Field>) =
+        fields.into_iter().map(text).partition(|(name, _)| is_remark(tool, name));
+    call.sort_by_key(|(name, _)| name == subject(tool));
+    (remarks, call)
+}
+
+/// The fields of an object in order.
+struct Fields(Vec<(String, JsonText)>);
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Fields;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields(fields))
+            }
+        }
+
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+/// The name of a field beside its value.
+fn short_name(name: &str) -> String {
+    const MOST: usize = 40;
+    let short: String = name.chars().take(MOST).collect();
+    let more = if short.len() < name.len() { "…" } else { "" };
+    visible_line(&short) + more
+}
+
+/// A field in full. `|` begins a line of its text, `+` goes on with a line that is too wide.
+fn field(name: &str, value: &str, width: usize) -> Vec<String> {
+    let (name, value) = (visible_line(name), visible(value));
+    let mut rows = wrapped("  ", "  ", &format!("{name}:"), width);
+    for line in value.split('\n') {
+        rows.extend(wrapped("    | ", "    + ", line, width));
+    }
+    rows
+}
+
+/// What is suggested, kept no longer than this session.
+fn for_this_session(suggestions: &[PermissionUpdate]) -> Vec<PermissionUpdate> {
+    let destination = UpdateDestination::Session;
+    let first = suggestions.iter().find_map(|suggestion| match suggestion {
+        PermissionUpdate::AddRules { rules, behavior: Behavior::Allow, .. } => {
+            Some(PermissionUpdate::AddRules { rules: rules.clone(), behavior: Behavior::Allow, destination })
+        }
+        PermissionUpdate::SetMode { mode, .. } => Some(PermissionUpdate::SetMode { mode: *mode, destination }),
+        PermissionUpdate::AddDirectories { directories, .. } => {
+            Some(PermissionUpdate::AddDirectories { directories: directories.clone(), destination })
+        }
+        _ => None,
+    });
+    first.into_iter().collect()
+}
+
+fn describe(update: &PermissionUpdate) -> Option<String> {
+    match update {
+        PermissionUpdate::AddRules { rules, .. } => {
+            Some(format!("allow {}", rules.iter().map(rule_text).collect::<Vec<_>>().join(", ")))
+        }
+        PermissionUpdate::SetMode { mode, .. } => Some(format!("switch to the mode {mode}")),
+        PermissionUpdate::AddDirectories { directories, .. } => {
+            let shown: Vec<String> = directories.iter().map(|directory| directory.display().to_string()).collect();
+            Some(format!("add {} to the workspace", shown.join(", ")))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,54 @@
+//! Rows of a terminal: nothing runs over its edge, so that what is shown is what was counted.
+
+/// Narrowest and widest row. Terminals beyond are treated as if they were like this.
+const NARROWEST: usize = 20;
+const WIDEST: usize = 400;
+
+/// How many columns a character takes at most. Some terminals show every character beyond ASCII on two: a row that is
+/// counted too wide ends early, one that is counted too narrow would break where nobody counts it.
+fn columns_of(c: char) -> usize {
+    if c.is_ascii() { 1 } else { 2 }
+}
+
+/// A width that rows can have.
+pub(super) fn usable(columns: usize) -> usize {
+    // The last column stays free: some terminals break behind it.
+    columns.saturating_sub(1).clamp(NARROWEST, WIDEST)
+}
+
+/// The rows of one line, the first behind `first`, the others behind `rest`. The text has no line ends.
+pub(super) fn wrapped(first: &str, rest: &str, text: &str, width: usize) -> Vec<String> {
+    let mut rows = Vec::new();
+    let mut row = first.to_owned();
+    let mut used: usize = first.chars().map(columns_of).sum();
+    for c in text.chars() {
+        if used + columns_of(c) > width {
+            rows.push(std::mem::replace(&mut row, rest.to_owned()));
+            used = rest.chars().map(columns_of).sum();
+        }
+        row.push(c);
+        used += columns_of(c);
+    }
+    rows.push(row);
+    rows
+}
+
+/// The same with at most so many rows. What is left out is counted in the last one.
+pub(super) fn bounded(first: &str, rest: &str, text: &str, width: usize, most: usize) -> Vec<String> {
+    let rows = wrapped(first, rest, text, width);
+    if rows.len() <= most {
+        return rows;
+    }
+    let all = text.chars().count();
+    // Room for the count, whatever it is.
+    let most_chars = most.saturating_mul(width) / 2;
+    let mut kept = all.min(most_chars);
+    loop {
+        let beginning: String = text.chars().take(kept).collect();
+        let shown = wrapped(first, rest, &format!("{beginning} … ({} more characters)", all - kept), width);
+        if shown.len() <= most || kept == 0 {
+            return shown;
+        }
+        kept = kept.saturating_sub(8);
+    }
+}
