@@ -1,6 +1,10 @@
-//! Token estimates, for reservations before a provider has counted.
+//! Token estimates: what a conversation takes up, and what a provider may bill before it has counted.
 
-use windlass_types::{ContentBlock, DocumentSource, ImageSource, Message, ModelRequest, ToolResultContent};
+mod billed;
+
+pub use billed::{StreamedTokens, estimate_request};
+
+use windlass_types::{ContentBlock, DocumentSource, ImageSource, Message, ToolResultContent};
 
 /// Bytes of UTF-8 text in a token, on the low side: code and JSON run at three
 /// to four, so this estimates high.
@@ -25,46 +29,30 @@ pub fn estimate_message(message: &Message) -> u64 {
 
 /// Tokens of content, estimated high.
 pub fn estimate_blocks(blocks: &[ContentBlock]) -> u64 {
-    blocks.iter().map(estimate_block).sum()
+    blocks.iter().map(|block| measure_block(block, estimate_text)).sum()
 }
 
-fn estimate_block(block: &ContentBlock) -> u64 {
+/// Tokens of a block, by a measure of its written text. What is encoded is measured by its bytes.
+fn measure_block(block: &ContentBlock, written: fn(&str) -> u64) -> u64 {
     FRAME_TOKENS
         + match block {
-            ContentBlock::Text { text } => estimate_text(text),
-            ContentBlock::Thinking { thinking, signature } => estimate_text(thinking) + estimate_text(signature),
+            ContentBlock::Text { text } => written(text),
+            ContentBlock::Thinking { thinking, signature } => written(thinking) + estimate_text(signature),
             ContentBlock::RedactedThinking { data } => estimate_text(data),
             ContentBlock::Image { source: ImageSource::Base64 { .. } } => IMAGE_TOKENS,
             ContentBlock::Image { .. } => IMAGE_TOKENS,
             ContentBlock::Document { source, .. } => match source {
-                DocumentSource::Text { data, .. } => estimate_text(data),
+                DocumentSource::Text { data, .. } => written(data),
                 // A page of PDF is text and image; its bytes bound both from above.
                 DocumentSource::Base64 { data, .. } => estimate_text(data),
                 _ => IMAGE_TOKENS,
             },
-            ContentBlock::ToolUse(call) => estimate_text(&call.name) + estimate_text(call.input.as_str()),
+            ContentBlock::ToolUse(call) => written(&call.name) + written(call.input.as_str()),
             ContentBlock::ToolResult(result) => match &result.content {
-                ToolResultContent::Text(text) => estimate_text(text),
-                ToolResultContent::Blocks(blocks) => blocks.iter().map(estimate_block).sum(),
+                ToolResultContent::Text(text) => written(text),
+                ToolResultContent::Blocks(blocks) => blocks.iter().map(|block| measure_block(block, written)).sum(),
             },
-            ContentBlock::Unknown(json) => estimate_text(json.as_str()),
+            ContentBlock::Unknown(json) => written(json.as_str()),
             _ => IMAGE_TOKENS,
         }
-}
-
-/// Input tokens of a request, estimated high.
-pub fn estimate_request(request: &ModelRequest) -> u64 {
-    let system: u64 = request.system.iter().map(|section| estimate_text(&section.text)).sum();
-    let tools: u64 = request
-        .tools
-        .iter()
-        .map(|tool| {
-            FRAME_TOKENS
-                + estimate_text(&tool.name)
-                + estimate_text(&tool.description)
-                + estimate_text(tool.input_schema.as_str())
-        })
-        .sum();
-    let messages: u64 = request.messages.iter().map(|message| estimate_message(message)).sum();
-    system + tools + messages
 }

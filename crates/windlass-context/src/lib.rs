@@ -13,7 +13,7 @@ pub use compaction::{
     SessionFacts, compaction_prompt, from_message, named_files, older_half, summary_of, summary_text, with_last_word,
 };
 pub use environment::{Environment, RepositoryStatus, environment_changes};
-pub use estimate::{estimate_blocks, estimate_message, estimate_request, estimate_text};
+pub use estimate::{StreamedTokens, estimate_blocks, estimate_message, estimate_request, estimate_text};
 pub use media::unusable_media;
 pub use prompt::{SystemPrompt, coding_agent_sections};
 pub use reminder::{reminder, runtime_text};

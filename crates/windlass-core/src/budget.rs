@@ -34,6 +34,15 @@ impl Ledger {
         book.spent = book.spent.saturating_add(cost);
     }
 
+    /// Books what a call cost, and frees what was held for it, in one step.
+    pub(crate) fn settle(&self, mut hold: Hold, cost: NanoUsd) {
+        let mut book = self.book();
+        book.spent = book.spent.saturating_add(cost);
+        if Arc::ptr_eq(&self.0, &hold.ledger.0) {
+            book.reserved = book.reserved.saturating_sub(std::mem::take(&mut hold.amount));
+        }
+    }
+
     fn hold(&self, book: &mut Book, amount: NanoUsd) -> Hold {
         book.reserved = book.reserved.saturating_add(amount);
         Hold { ledger: self.clone(), amount }
@@ -49,6 +58,9 @@ pub(crate) struct Hold {
 
 impl Drop for Hold {
     fn drop(&mut self) {
+        if self.amount == NanoUsd::ZERO {
+            return;
+        }
         let mut book = self.ledger.book();
         book.reserved = book.reserved.saturating_sub(self.amount);
     }
@@ -171,6 +183,20 @@ mod tests {
         ledger.spend(NanoUsd::new(9_000_000));
         assert!(matches!(ask(4_000), Reservation::Exhausted));
         assert_eq!(ledger.spent(), NanoUsd::new(9_000_000));
+    }
+
+    #[test]
+    fn a_call_that_is_settled_holds_nothing() {
+        let limits = Limits { max_budget: Some(NanoUsd::new(10_000_000)), ..Limits::default() };
+        let (ledger, model) = (Ledger::default(), model(Some(Price::new(1_000, 1_000))));
+        let ask = |wanted| reserve(&limits, &ledger, &model, || 0, wanted);
+        let Reservation::Granted { hold, .. } = ask(9_000) else { panic!("refused") };
+        ledger.settle(hold, NanoUsd::new(2_000_000));
+        assert_eq!(ledger.spent(), NanoUsd::new(2_000_000));
+        assert!(matches!(ask(8_000), Reservation::Granted { max_output_tokens: 8_000, .. }));
+        // A call that nothing was held for.
+        ledger.settle(Hold::default(), NanoUsd::new(1_000_000));
+        assert!(matches!(ask(8_000), Reservation::Granted { max_output_tokens: 7_000, .. }));
     }
 
     fn spent_so_far(spent: u64) -> Ledger {

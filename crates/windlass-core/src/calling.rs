@@ -2,10 +2,11 @@
 
 use crate::assemble::{AssembledMessage, MessageAssembler, Step};
 use crate::batch::{Batch, Call};
+use crate::billing::Bill;
 use crate::budget::{Hold, Reservation, reserve};
 use crate::compaction::Then;
-use crate::machine::{Phase, duration_ms};
-use crate::retry::{Next, Retry, advice};
+use crate::machine::Phase;
+use crate::retry::{Next, Retry, advice, out_of_patience};
 use crate::state::is_same_model;
 use crate::{Effect, EffectId, Machine, ModelFailure, ModelProfile, Unprepared};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use windlass_types::text::{clause, sentence};
 use windlass_types::{
     AssistantEntry, CompactTrigger, ContentBlock, Continuation, DecisionReason, Delta, EntryId, EntryKind, EventKind,
     Interrupted, MessageId, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, Outcome, RetryStatus, RunFailure,
-    RunFailureKind, Status, StopReason, Thinking, Timestamp, Usage, WithdrawReason,
+    RunFailureKind, Status, StopReason, Thinking, Usage, WithdrawReason,
 };
 
 /// How long a call waits for money that calls of other agents hold.
@@ -34,20 +35,17 @@ pub(crate) enum NotAffordable {
 #[derive(Debug)]
 pub(crate) struct ModelCall {
     pub(crate) effect: EffectId,
-    model: ModelProfile,
+    /// What it is booked with when it ends.
+    bill: Bill,
     assembler: MessageAssembler,
-    started: Timestamp,
     message_id: Option<MessageId>,
     message_model: String,
     start_usage: Usage,
     /// The ids of the blocks that are complete.
     block_ids: Vec<EntryId>,
-    usage: Usage,
     /// Whether the host saw anything of the message.
     shown: bool,
     retry: Retry,
-    /// What it may cost; booked when it ends.
-    _hold: Hold,
 }
 
 /// What the cached prefix of the last request was made of.
@@ -122,20 +120,18 @@ impl Machine {
         self.note_prefix(&request);
         self.event(EventKind::Status(Status::Requesting { continuation, model: model.id.clone() }), None);
         self.batch = Batch::default();
-        let effect = self.effect(Effect::CallModel(Arc::new(request)));
+        let request = Arc::new(request);
+        let effect = self.effect(Effect::CallModel(Arc::clone(&request)));
         self.phase = Phase::Calling(Box::new(ModelCall {
             effect,
             message_model: model.id.clone(),
-            model,
+            bill: Bill::new(model, request, self.now, hold),
             assembler: MessageAssembler::new(),
-            started: self.now,
             message_id: None,
             start_usage: Usage::default(),
             block_ids: Vec::new(),
-            usage: Usage::default(),
             shown: false,
             retry,
-            _hold: hold,
         }));
     }
 
@@ -174,6 +170,8 @@ impl Machine {
         request.thinking = match self.config.thinking {
             Thinking::Adaptive if model.info.adaptive_thinking => Thinking::Adaptive,
             Thinking::Budget(tokens) if model.info.thinking_budget => Thinking::Budget(tokens),
+            // Newer models take no budget: they are asked to reason, and see themselves how much.
+            Thinking::Budget(_) if model.info.adaptive_thinking => Thinking::Adaptive,
             _ => Thinking::Off,
         };
         request.effort = self.config.effort.and_then(|effort| model.info.effort_for(effort));
@@ -217,6 +215,7 @@ impl Machine {
         if call.effect != effect {
             return;
         }
+        call.bill.note(&item.event);
         let mut assembler = std::mem::take(&mut call.assembler);
         if let Some(frame) = &item.raw {
             call.shown = true;
@@ -244,9 +243,7 @@ impl Machine {
                 call.message_id = Some(id.clone());
                 model.clone_into(&mut call.message_model);
                 call.start_usage = usage;
-                call.usage = usage;
             }
-            Step::Usage { usage, .. } => call.usage = usage,
             Step::BlockStarted { index, block } => {
                 use windlass_types::BlockStart;
                 match block {
@@ -275,7 +272,7 @@ impl Machine {
                     self.batch.calls.push(Call::new(tool_use.clone(), unusable));
                 }
             }
-            Step::Nothing | Step::Complete(_) => {}
+            Step::Usage { .. } | Step::Nothing | Step::Complete(_) => {}
         }
     }
 
@@ -289,7 +286,9 @@ impl Machine {
     /// The message is complete: it is stored, and its calls count.
     fn message_complete(&mut self, message: AssembledMessage) {
         let Phase::Calling(call) = std::mem::replace(&mut self.phase, Phase::Tools) else { return };
-        self.settle_usage(&call, message.usage);
+        let ModelCall { bill, block_ids, .. } = *call;
+        let (asked, used) = (bill.model.id.clone(), bill.complete());
+        self.book(bill, used);
         if let Some(run) = &mut self.run {
             run.pace.unanswered = false;
         }
@@ -302,13 +301,12 @@ impl Machine {
                 run.output_continuations = 0;
             }
         }
-        let mut shown = call.block_ids.iter().cloned();
+        let mut shown = block_ids.into_iter();
         let block_ids: Vec<_> = content.iter().map(|_| shown.next().unwrap_or_else(|| self.fresh_id())).collect();
         if !content.is_empty() {
             self.name_lines(&content, &block_ids, &stop_reason);
             // Gateways have names of their own. What counts later is who can read its reasoning again.
-            let asked = &call.model.id;
-            let written_by = if is_same_model(&model, asked) { model.clone() } else { asked.clone() };
+            let written_by = if is_same_model(&model, &asked) { model.clone() } else { asked };
             let entry =
                 AssistantEntry::new(id.clone(), written_by, content, block_ids, Some(stop_reason.clone()), usage);
             let parent = self.state.leaf().cloned();
@@ -375,41 +373,16 @@ impl Machine {
         self.call_model(Continuation::MaxOutput);
     }
 
-    fn settle_usage(&mut self, call: &ModelCall, usage: Usage) {
-        self.book(&call.model, call.started, usage);
-    }
-
-    /// Books what a call used, complete or not: providers bill both.
-    pub(crate) fn book(&mut self, model: &ModelProfile, started: Timestamp, usage: Usage) {
-        let cost = model.info.cost(&usage);
-        self.state.charge(model, usage, cost);
-        self.config.ledger.spend(cost.unwrap_or_default());
-        let took = duration_ms(self.now, started);
-        if let Some(run) = &mut self.run {
-            run.usage += usage;
-            run.api_ms += took;
-        }
-        if usage != Usage::default() {
-            let kind = EventKind::UsageUpdated { model: model.id.clone(), usage, cost: self.config.ledger.spent() };
-            self.event(kind, None);
-        }
-    }
-
-    /// Books what an agent below this one used. All agents share one ledger, where it stands already.
-    pub(crate) fn book_of_agent(&mut self, model: &ModelProfile, usage: Usage) {
-        self.state.charge(model, usage, model.info.cost(&usage));
-    }
-
     /// Takes back what was shown of an unfinished message; its calls never were.
-    fn withdraw(&mut self, call: &ModelCall, reason: WithdrawReason) {
-        self.settle_usage(call, call.usage);
+    fn withdraw(&mut self, call: ModelCall, used: Usage, reason: WithdrawReason) {
+        self.book(call.bill, used);
         let running: Vec<EffectId> = self.batch.calls.iter().filter_map(Call::waits_for).collect();
         for effect in running {
             self.effect(Effect::Cancel(effect));
         }
         self.batch = Batch::default();
         if call.shown {
-            self.event(EventKind::MessageWithdrawn { message_id: call.message_id.clone(), reason }, None);
+            self.event(EventKind::MessageWithdrawn { message_id: call.message_id, reason }, None);
         }
     }
 
@@ -429,28 +402,19 @@ impl Machine {
             self.phase = Phase::Calling(call);
             return;
         }
-        self.withdraw(&call, WithdrawReason::StreamFailed);
+        let (mut retry, model, used) = (call.retry, call.bill.model.id.clone(), call.bill.failed(failure));
+        self.withdraw(*call, used, WithdrawReason::StreamFailed);
         if let Some(limit) = &failure.rate_limit {
             self.note_rate_limit(limit);
         }
-        let mut retry = call.retry;
-        let max_retries = self.config.limits.max_retries;
         let has_fallback = self.config.fallback.is_some() && !self.falling_back;
-        match retry.after(failure, max_retries, has_fallback) {
+        match retry.after(failure, &self.config.limits, has_fallback) {
             Next::Wait(wait) => {
-                let delay_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                let mut status = RetryStatus::new(retry.attempts, max_retries, delay_ms, failure.kind);
-                status.http_status = failure.status;
-                status.message.clone_from(&failure.message);
-                self.event(EventKind::Status(Status::Retrying(status)), None);
-                let timer = self.effect(Effect::Sleep(wait));
+                let timer = self.back_off(wait, &retry, failure);
                 self.phase = Phase::BackingOff(timer, retry);
             }
             Next::Fallback => {
-                let from = call.model.id.clone();
-                self.falling_back = true;
-                let to = self.current_model().id.clone();
-                self.event(EventKind::Status(Status::FallingBack { from, to }), None);
+                self.fall_back(model);
                 self.request(Continuation::Fallback, retry);
             }
             // Once: what was compacted and is still too long stays so.
@@ -459,7 +423,30 @@ impl Machine {
             }
             Next::TooLong => self.give_up(RunFailureKind::PromptTooLong, failure),
             Next::GiveUp => self.give_up(RunFailureKind::Model(failure.kind), failure),
+            Next::OutOfPatience(asked) => {
+                let mut failure = failure.clone();
+                failure.message = out_of_patience(&failure, asked);
+                self.give_up(RunFailureKind::Model(failure.kind), &failure);
+            }
         }
+    }
+
+    /// Waits before a failed call is repeated.
+    pub(crate) fn back_off(&mut self, wait: Duration, retry: &Retry, failure: &ModelFailure) -> EffectId {
+        let delay_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        let max_retries = self.config.limits.max_retries;
+        let mut status = RetryStatus::new(retry.attempts, max_retries, delay_ms, failure.kind);
+        status.http_status = failure.status;
+        status.message.clone_from(&failure.message);
+        self.event(EventKind::Status(Status::Retrying(status)), None);
+        self.effect(Effect::Sleep(wait))
+    }
+
+    /// Lets the fallback model take over.
+    pub(crate) fn fall_back(&mut self, from: String) {
+        self.falling_back = true;
+        let to = self.current_model().id.clone();
+        self.event(EventKind::Status(Status::FallingBack { from, to }), None);
     }
 
     fn give_up(&mut self, kind: RunFailureKind, failure: &ModelFailure) {
@@ -488,10 +475,17 @@ impl Machine {
     }
 
     /// The user stopped the run during a model call.
-    pub(crate) fn interrupt_call(&mut self, call: &ModelCall) {
+    pub(crate) fn interrupt_call(&mut self, call: ModelCall) {
         self.effect(Effect::Cancel(call.effect));
-        self.withdraw(call, WithdrawReason::Interrupted);
+        let used = call.bill.abandoned();
+        self.withdraw(call, used, WithdrawReason::Interrupted);
         self.interrupted_streaming();
+    }
+
+    /// Books a call that goes on when nothing can be shown or stored any more.
+    pub(crate) fn forsake_call(&mut self, call: ModelCall) {
+        let used = call.bill.abandoned();
+        self.book(call.bill, used);
     }
 
     /// The run ends where the model was to speak.

@@ -6,11 +6,11 @@
 //! so that the provider's cache serves it. The old entries stay in the log.
 
 use crate::assemble::{AssembledMessage, MessageAssembler, Step};
-use crate::budget::Hold;
+use crate::billing::Bill;
 use crate::calling::NotAffordable;
 use crate::machine::{Phase, duration_ms};
-use crate::retry::{Next, Retry};
-use crate::{Effect, EffectId, Machine, ModelFailure, ModelProfile};
+use crate::retry::{Next, Retry, out_of_patience};
+use crate::{Effect, EffectId, Machine, ModelFailure};
 use std::sync::Arc;
 use windlass_context::{
     SessionFacts, compaction_prompt, from_message, named_files, older_half, summary_of, summary_text, with_last_word,
@@ -18,14 +18,16 @@ use windlass_context::{
 use windlass_types::text::clause;
 use windlass_types::{
     CompactRecord, CompactTrigger, Compacted, ContentBlock, Continuation, EntryKind, EventKind, HookCall,
-    HookEventName, HookOutcome, Interrupted, ModelErrorKind, ModelEvent, ModelItem, Outcome, RetryStatus, RunFailure,
-    RunFailureKind, Status, StopReason, TaskInfo, Timestamp, Usage, UserEntry,
+    HookEventName, HookOutcome, Interrupted, ModelErrorKind, ModelEvent, ModelItem, Outcome, RunFailure,
+    RunFailureKind, Status, StopReason, TaskInfo, Timestamp, UserEntry,
 };
 
 /// Most output tokens of a summary.
 const SUMMARY_TOKENS: u32 = 20_000;
 /// How often a summary is asked for that does not come.
 const ATTEMPTS: u32 = 2;
+/// Automatic compactions of a run that may fail before no more are tried.
+const FAILURES: u32 = 2;
 /// What is kept free of a large window for the turn that fills it.
 const RESERVE_TOKENS: u64 = 33_000;
 /// Compactions in a row with no more than one turn between them.
@@ -50,12 +52,9 @@ pub(crate) struct Compaction {
 /// The call that writes the summary.
 #[derive(Debug)]
 struct Call {
-    model: ModelProfile,
     assembler: MessageAssembler,
-    started: Timestamp,
-    usage: Usage,
-    /// What it may cost; booked when it ends.
-    _hold: Hold,
+    /// What it is booked with when it ends.
+    bill: Bill,
 }
 
 /// What comes after a compaction.
@@ -80,6 +79,9 @@ pub(crate) struct Pace {
     /// The turn of the last one, and how many came close together.
     last: Option<u32>,
     close: u32,
+    /// How many automatic ones failed, and what the conversation took up at the last of them.
+    failed: u32,
+    failed_at: u64,
 }
 
 impl Pace {
@@ -88,21 +90,35 @@ impl Pace {
         let is_close = self.last.is_some_and(|last| turn.saturating_sub(last) <= 1);
         self.close = if is_close { self.close + 1 } else { 1 };
         (self.last, self.unanswered) = (Some(turn), true);
+        self.failed = 0;
         self.close > CLOSE_TOGETHER
+    }
+
+    /// Counts an automatic one that failed. Returns whether it was the last one.
+    fn fails(&mut self, context: u64) -> bool {
+        self.failed += 1;
+        self.failed_at = context;
+        self.failed == FAILURES
+    }
+
+    /// Whether no more are tried by themselves: a conversation that has not become shorter would fail again.
+    fn is_given_up(&self, context: u64) -> bool {
+        self.failed >= FAILURES && context >= self.failed_at
     }
 }
 
 impl Machine {
     /// Whether the conversation should be compacted before the next turn.
     pub(crate) fn is_nearly_full(&self) -> bool {
-        let unanswered = self.run.as_ref().is_none_or(|run| run.pace.unanswered);
-        if !self.config.auto_compact || unanswered {
+        let context = self.state.context_tokens();
+        let is_futile = |pace: &Pace| pace.unanswered || pace.is_given_up(context);
+        if !self.config.auto_compact || self.run.as_ref().is_none_or(|run| is_futile(&run.pace)) {
             return false;
         }
         let window = self.current_model().info.context_window;
         let window = self.config.auto_compact_window.map_or(window, |own| own.min(window));
         let limit = window.saturating_sub(RESERVE_TOKENS.min(window / 4));
-        window > 0 && self.state.context_tokens() > limit
+        window > 0 && context > limit
     }
 
     /// Whether a request that was too long can become shorter: once, and if there is more than the prompt.
@@ -167,14 +183,10 @@ impl Machine {
             }
             Err(NotAffordable::Ever(outcome)) => return self.finish(outcome),
         };
-        compaction.effect = self.effect(Effect::CallModel(Arc::new(request)));
-        compaction.call = Some(Call {
-            model,
-            assembler: MessageAssembler::new(),
-            started: self.now,
-            usage: Usage::default(),
-            _hold: hold,
-        });
+        let request = Arc::new(request);
+        compaction.effect = self.effect(Effect::CallModel(Arc::clone(&request)));
+        let bill = Bill::new(model, request, self.now, hold);
+        compaction.call = Some(Call { assembler: MessageAssembler::new(), bill });
         self.phase = Phase::Compacting(Box::new(compaction));
     }
 
@@ -186,12 +198,9 @@ impl Machine {
             return self.note_rate_limit(limit);
         }
         let Some(call) = &mut compaction.call else { return };
+        call.bill.note(&item.event);
         let failed = match call.assembler.handle(&item.event) {
             Ok(Step::Complete(message)) => return self.summary_complete(&message),
-            Ok(Step::Started { usage, .. } | Step::Usage { usage, .. }) => {
-                call.usage = usage;
-                return;
-            }
             Ok(_) => return,
             Err(error) => format!("The provider's stream cannot be followed: {}.", clause(&error.to_string())),
         };
@@ -211,8 +220,9 @@ impl Machine {
 
     fn summary_complete(&mut self, message: &AssembledMessage) {
         let Some(mut compaction) = self.take_compaction() else { return };
-        if let Some(call) = compaction.call.take() {
-            self.book(&call.model, call.started, message.usage);
+        if let Some(Call { bill, .. }) = compaction.call.take() {
+            let used = bill.complete();
+            self.book(bill, used);
         }
         let text: Vec<&str> = message.content.iter().filter_map(ContentBlock::as_text).collect();
         let text = text.concat();
@@ -229,7 +239,7 @@ impl Machine {
                 if compaction.attempts < ATTEMPTS {
                     self.request_summary(compaction);
                 } else {
-                    self.compaction_failed(compaction.then, "The model wrote no summary.");
+                    self.summary_given_up(&compaction, "The model wrote no summary.");
                 }
             }
         }
@@ -289,29 +299,21 @@ impl Machine {
             self.phase = Phase::Compacting(Box::new(compaction));
             return;
         }
-        if let Some(call) = compaction.call.take() {
-            self.book(&call.model, call.started, call.usage);
+        if let Some(Call { bill, .. }) = compaction.call.take() {
+            let used = bill.failed(failure);
+            self.book(bill, used);
         }
         if let Some(limit) = &failure.rate_limit {
             self.note_rate_limit(limit);
         }
-        let max_retries = self.config.limits.max_retries;
         let has_fallback = self.config.fallback.is_some() && !self.falling_back;
-        match compaction.retry.after(failure, max_retries, has_fallback) {
+        match compaction.retry.after(failure, &self.config.limits, has_fallback) {
             Next::Wait(wait) => {
-                let delay_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-                let mut status = RetryStatus::new(compaction.retry.attempts, max_retries, delay_ms, failure.kind);
-                status.http_status = failure.status;
-                status.message.clone_from(&failure.message);
-                self.event(EventKind::Status(Status::Retrying(status)), None);
-                compaction.effect = self.effect(Effect::Sleep(wait));
+                compaction.effect = self.back_off(wait, &compaction.retry, failure);
                 self.phase = Phase::Compacting(Box::new(compaction));
             }
             Next::Fallback => {
-                let from = self.current_model().id.clone();
-                self.falling_back = true;
-                let to = self.current_model().id.clone();
-                self.event(EventKind::Status(Status::FallingBack { from, to }), None);
+                self.fall_back(self.current_model().id.clone());
                 self.request_summary(compaction);
             }
             Next::TooLong => {
@@ -321,10 +323,11 @@ impl Machine {
                         compaction.skip = skip;
                         self.request_summary(compaction);
                     }
-                    None => self.compaction_failed(compaction.then, &failure.message),
+                    None => self.summary_given_up(&compaction, &failure.message),
                 }
             }
-            Next::GiveUp => self.compaction_failed(compaction.then, &failure.message),
+            Next::GiveUp => self.summary_given_up(&compaction, &failure.message),
+            Next::OutOfPatience(asked) => self.summary_given_up(&compaction, &out_of_patience(failure, asked)),
         }
     }
 
@@ -333,6 +336,21 @@ impl Machine {
         if let Some(compaction) = self.take_compaction() {
             self.request_summary(compaction);
         }
+    }
+
+    /// The model was asked, and there is no summary.
+    fn summary_given_up(&mut self, compaction: &Compaction, why: &str) {
+        let context = self.state.context_tokens();
+        let is_automatic = compaction.trigger == CompactTrigger::Auto;
+        let is_last = is_automatic && self.run.as_mut().is_some_and(|run| run.pace.fails(context));
+        if is_last {
+            let message = format!(
+                "The conversation could not be compacted {FAILURES} times. It is not tried again in this run, which \
+                 may end when the model's context window is full. Compact it by hand, or begin a new session."
+            );
+            self.event(EventKind::Status(Status::Notice { message }), None);
+        }
+        self.compaction_failed(compaction.then, why);
     }
 
     fn compaction_failed(&mut self, then: Then, why: &str) {
@@ -365,14 +383,21 @@ impl Machine {
     /// The user stopped the run meanwhile.
     pub(crate) fn interrupt_compaction(&mut self, compaction: Compaction) {
         self.effect(Effect::Cancel(compaction.effect));
-        if let Some(call) = compaction.call {
-            self.book(&call.model, call.started, call.usage);
-        }
+        let then = compaction.then;
+        self.forsake_compaction(compaction);
         let message = "It was stopped.".to_owned();
         self.event(EventKind::Status(Status::CompactionFailed { message }), None);
-        match compaction.then {
+        match then {
             Then::Finish => self.finish(Outcome::Interrupted { during: Interrupted::Streaming }),
             _ => self.interrupted_streaming(),
+        }
+    }
+
+    /// Books the call of a compaction that is left.
+    pub(crate) fn forsake_compaction(&mut self, compaction: Compaction) {
+        if let Some(Call { bill, .. }) = compaction.call {
+            let used = bill.abandoned();
+            self.book(bill, used);
         }
     }
 }

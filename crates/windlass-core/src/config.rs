@@ -4,6 +4,7 @@ use crate::{AgentConfig, Ledger};
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use windlass_context::Environment;
 use windlass_permission::Policy;
 use windlass_types::{
@@ -50,6 +51,9 @@ pub struct Limits {
     pub unpriced: UnpricedModels,
     /// Most repeats of one failed model call. Default 10.
     pub max_retries: u32,
+    /// The longest that the repeats of one model call wait because the provider asks for it, all
+    /// waits together. Default: 15 minutes.
+    pub max_server_wait: Duration,
     /// Most times that an answer is continued after the output limit. Default 3.
     pub max_output_continuations: u32,
     /// Most times in a row that Stop hooks keep a run going. Default 8.
@@ -69,6 +73,7 @@ impl Default for Limits {
             max_budget: None,
             unpriced: UnpricedModels::default(),
             max_retries: 10,
+            max_server_wait: Duration::from_secs(15 * 60),
             max_output_continuations: 3,
             max_stop_continuations: 8,
             max_structured_output_retries: 5,

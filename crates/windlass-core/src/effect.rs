@@ -298,6 +298,10 @@ pub struct ModelFailure {
     pub status: Option<u16>,
     /// How long the provider asks to wait.
     pub retry_after: Option<Duration>,
+    /// Whether the provider wants the request repeated, if it said so. It counts before the kind.
+    pub should_retry: Option<bool>,
+    /// Whether it is certain that the provider bills nothing: no model had the request.
+    pub unbilled: bool,
     /// What the provider says of the subscription's allowance, if it said something.
     pub rate_limit: Option<Box<RateLimit>>,
     /// 32 random bits, for the jitter of a wait.
@@ -307,7 +311,16 @@ pub struct ModelFailure {
 impl ModelFailure {
     /// A failure without wait hint.
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), status: None, retry_after: None, rate_limit: None, jitter: 0 }
+        Self {
+            kind,
+            message: message.into(),
+            status: None,
+            retry_after: None,
+            should_retry: None,
+            unbilled: false,
+            rate_limit: None,
+            jitter: 0,
+        }
     }
 }
 

@@ -14,6 +14,7 @@
 mod agent;
 mod assemble;
 mod batch;
+mod billing;
 mod budget;
 mod calling;
 mod compaction;

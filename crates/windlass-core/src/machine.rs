@@ -425,7 +425,7 @@ impl Machine {
                 self.effect(Effect::Cancel(effect));
                 self.finish(Outcome::Interrupted { during: Interrupted::Starting });
             }
-            Phase::Calling(call) => self.interrupt_call(&call),
+            Phase::Calling(call) => self.interrupt_call(*call),
             Phase::Compacting(compaction) => self.interrupt_compaction(*compaction),
             Phase::BackingOff(effect, _) => {
                 self.effect(Effect::Cancel(effect));
@@ -519,14 +519,22 @@ impl Machine {
         for effect in waiting {
             self.effect(Effect::Cancel(effect));
         }
-        let effect = match &self.phase {
+        let effect = match std::mem::replace(&mut self.phase, Phase::Idle) {
             Phase::Opening(effect, _)
             | Phase::Submitting(effect, _)
             | Phase::BackingOff(effect, _)
             | Phase::Stopping(effect)
-            | Phase::Closing(effect) => Some(*effect),
-            Phase::Calling(call) => Some(call.effect),
-            Phase::Compacting(compaction) => Some(compaction.effect),
+            | Phase::Closing(effect) => Some(effect),
+            Phase::Calling(call) => {
+                let effect = call.effect;
+                self.forsake_call(*call);
+                Some(effect)
+            }
+            Phase::Compacting(compaction) => {
+                let effect = compaction.effect;
+                self.forsake_compaction(*compaction);
+                Some(effect)
+            }
             Phase::Idle | Phase::Tools | Phase::Halted(_) | Phase::Closed => None,
         };
         if let Some(effect) = effect {

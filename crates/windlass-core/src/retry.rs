@@ -1,6 +1,6 @@
 //! What happens after a failed model call.
 
-use crate::ModelFailure;
+use crate::{Limits, ModelFailure};
 use std::time::Duration;
 use windlass_types::{ErrorClass, ModelErrorKind};
 
@@ -8,9 +8,11 @@ use windlass_types::{ErrorClass, ModelErrorKind};
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 /// The longest wait that we choose ourselves.
 const LONGEST_WAIT: Duration = Duration::from_secs(32);
-/// The longest wait that a provider may ask for. A longer one ends the run: the
+/// The longest wait that a provider may ask for at once. A longer one ends the run: the
 /// user should decide, not sit in front of it.
 const LONGEST_SERVER_WAIT: Duration = Duration::from_secs(300);
+/// How much longer a wait that a provider asks for becomes by chance, at most: it asks many clients at once.
+const SPREAD: f64 = 0.1;
 /// Overloaded answers in a row before the fallback model takes over.
 const OVERLOADED_BEFORE_FALLBACK: u32 = 3;
 
@@ -19,6 +21,8 @@ const OVERLOADED_BEFORE_FALLBACK: u32 = 3;
 pub(crate) struct Retry {
     pub(crate) attempts: u32,
     overloaded: u32,
+    /// How long it has waited because the provider asked for it.
+    obeyed: Duration,
 }
 
 /// What to do about a failure.
@@ -32,34 +36,57 @@ pub(crate) enum Next {
     TooLong,
     /// Give up.
     GiveUp,
+    /// Give up: the provider asks for a wait that is too long, alone or with those before it.
+    OutOfPatience(Duration),
 }
 
 impl Retry {
     /// Decides about a failure. `has_fallback` is false once it is in use.
-    pub(crate) fn after(&mut self, failure: &ModelFailure, max_retries: u32, has_fallback: bool) -> Next {
-        match failure.kind.class() {
-            ErrorClass::Final => return Next::GiveUp,
-            ErrorClass::TooLong => return Next::TooLong,
-            ErrorClass::Transient => {}
+    pub(crate) fn after(&mut self, failure: &ModelFailure, limits: &Limits, has_fallback: bool) -> Next {
+        // What the provider says of the repeat counts before the kind, but the same prompt stays too long.
+        match (failure.kind.class(), failure.should_retry) {
+            (ErrorClass::TooLong, _) => return Next::TooLong,
+            (ErrorClass::Final, None | Some(false)) => return Next::GiveUp,
+            (ErrorClass::Transient, Some(false)) => return self.or_fall_back(has_fallback, Next::GiveUp),
+            (ErrorClass::Transient, None | Some(true)) | (ErrorClass::Final, Some(true)) => {}
         }
         self.overloaded = if failure.kind == ModelErrorKind::Overloaded { self.overloaded + 1 } else { 0 };
-        if has_fallback && self.overloaded >= OVERLOADED_BEFORE_FALLBACK {
+        let is_overloaded = self.overloaded >= OVERLOADED_BEFORE_FALLBACK;
+        if (is_overloaded && has_fallback) || self.attempts >= limits.max_retries {
+            return self.or_fall_back(has_fallback, Next::GiveUp);
+        }
+        self.attempts += 1;
+        let own = backoff(self.attempts, failure.jitter).max(failure.kind.least_wait());
+        // A server that asks for no wait at all does not get all repeats within a moment.
+        let Some(asked) = failure.retry_after.filter(|asked| *asked > own) else { return Next::Wait(own) };
+        let obeyed = self.obeyed.saturating_add(asked);
+        if asked > LONGEST_SERVER_WAIT || obeyed > limits.max_server_wait {
+            return self.or_fall_back(has_fallback, Next::OutOfPatience(asked));
+        }
+        self.obeyed = obeyed;
+        Next::Wait(asked.mul_f64(1.0 + SPREAD * by_chance(failure.jitter)))
+    }
+
+    fn or_fall_back(&mut self, has_fallback: bool, otherwise: Next) -> Next {
+        if has_fallback {
             *self = Self::default();
             return Next::Fallback;
         }
-        if self.attempts >= max_retries {
-            if has_fallback {
-                *self = Self::default();
-                return Next::Fallback;
-            }
-            return Next::GiveUp;
-        }
-        self.attempts += 1;
-        match failure.retry_after {
-            Some(wait) if wait > LONGEST_SERVER_WAIT => Next::GiveUp,
-            Some(wait) => Next::Wait(wait),
-            None => Next::Wait(backoff(self.attempts, failure.jitter).max(failure.kind.least_wait())),
-        }
+        otherwise
+    }
+}
+
+/// What a failure says when the wait that the provider asks for is not waited.
+pub(crate) fn out_of_patience(failure: &ModelFailure, asked: Duration) -> String {
+    let said = failure.message.trim_end_matches('.');
+    let seconds = asked.as_secs_f64().ceil();
+    if asked > LONGEST_SERVER_WAIT {
+        let most = LONGEST_SERVER_WAIT.as_secs();
+        format!(
+            "{said}. The provider asks to wait {seconds} s before a repeat, and {most} s at most are waited at once."
+        )
+    } else {
+        format!("{said}. The provider asks to wait {seconds} s again, and has been waited for long enough.")
     }
 }
 
@@ -81,8 +108,12 @@ pub(crate) fn advice(kind: ModelErrorKind) -> Option<&'static str> {
 /// The wait before a repeat: doubled each time, between three and five quarters by chance.
 fn backoff(attempt: u32, jitter: u32) -> Duration {
     let doubled = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1).min(16)));
-    let factor = 0.75 + 0.5 * f64::from(jitter) / f64::from(u32::MAX);
-    doubled.min(LONGEST_WAIT).mul_f64(factor)
+    doubled.min(LONGEST_WAIT).mul_f64(0.75 + 0.5 * by_chance(jitter))
+}
+
+/// From nothing to one.
+fn by_chance(jitter: u32) -> f64 {
+    f64::from(jitter) / f64::from(u32::MAX)
 }
 
 #[cfg(test)]
@@ -93,6 +124,16 @@ mod tests {
         ModelFailure::new(kind, "x")
     }
 
+    fn limits() -> Limits {
+        Limits::default()
+    }
+
+    fn asking(seconds: u64) -> ModelFailure {
+        let mut asking = fail(ModelErrorKind::RateLimited);
+        asking.retry_after = Some(Duration::from_secs(seconds));
+        asking
+    }
+
     #[test]
     fn waits_double_up_to_a_limit_and_stay_within_jitter() {
         let mut retry = Retry::default();
@@ -100,32 +141,92 @@ mod tests {
         for attempt in 1..=10 {
             let mut failure = fail(ModelErrorKind::Server);
             failure.jitter = u32::MAX / 2;
-            let Next::Wait(wait) = retry.after(&failure, 10, false) else { panic!("attempt {attempt}") };
+            let Next::Wait(wait) = retry.after(&failure, &limits(), false) else { panic!("attempt {attempt}") };
             assert!(wait >= last && wait <= Duration::from_secs(40));
             last = wait;
         }
-        assert_eq!(retry.after(&fail(ModelErrorKind::Server), 10, false), Next::GiveUp);
+        assert_eq!(retry.after(&fail(ModelErrorKind::Server), &limits(), false), Next::GiveUp);
     }
 
     #[test]
     fn the_server_is_obeyed_within_reason() {
-        let mut asked = fail(ModelErrorKind::RateLimited);
-        asked.retry_after = Some(Duration::from_secs(7));
-        assert_eq!(Retry::default().after(&asked, 10, false), Next::Wait(Duration::from_secs(7)));
-        asked.retry_after = Some(Duration::from_secs(3_000));
-        assert_eq!(Retry::default().after(&asked, 10, false), Next::GiveUp);
+        assert_eq!(Retry::default().after(&asking(7), &limits(), false), Next::Wait(Duration::from_secs(7)));
+        let mut later = asking(100);
+        later.jitter = u32::MAX;
+        assert_eq!(Retry::default().after(&later, &limits(), false), Next::Wait(Duration::from_secs(110)));
+        let hour = Duration::from_secs(3_600);
+        assert_eq!(Retry::default().after(&asking(3_600), &limits(), false), Next::OutOfPatience(hour));
+        assert_eq!(Retry::default().after(&asking(3_600), &limits(), true), Next::Fallback);
+        assert!(out_of_patience(&asking(3_600), hour).contains("asks to wait 3600 s"));
+    }
+
+    /// All waits of a call together: what the server may make of it has an end.
+    #[test]
+    fn waits_for_the_server_are_bounded_together() {
+        let (mut retry, mut waited) = (Retry::default(), Duration::ZERO);
+        let mut asked = asking(240);
+        asked.jitter = u32::MAX / 3;
+        let last = loop {
+            match retry.after(&asked, &limits(), false) {
+                Next::Wait(wait) => waited += wait,
+                last => break last,
+            }
+        };
+        assert_eq!(last, Next::OutOfPatience(Duration::from_secs(240)));
+        assert!(waited <= limits().max_server_wait.mul_f64(1.1), "{waited:?}");
+        assert!(retry.attempts < limits().max_retries);
+        let patient = Limits { max_server_wait: Duration::from_secs(3_600), ..limits() };
+        let mut retry = Retry::default();
+        let repeats = (0..20).filter(|_| matches!(retry.after(&asked, &patient, false), Next::Wait(_))).count();
+        assert_eq!(repeats, 10);
+    }
+
+    #[test]
+    fn a_server_that_asks_for_no_wait_gets_the_waits_of_all_others() {
+        for asked in [Some(Duration::ZERO), Some(Duration::from_millis(1)), None] {
+            let (mut retry, mut total) = (Retry::default(), Duration::ZERO);
+            let mut failure = fail(ModelErrorKind::RateLimited);
+            failure.retry_after = asked;
+            for _ in 0..10 {
+                let Next::Wait(wait) = retry.after(&failure, &limits(), false) else { panic!("gave up") };
+                total += wait;
+            }
+            assert!(total > Duration::from_secs(100), "{asked:?}: {total:?}");
+        }
+    }
+
+    #[test]
+    fn what_the_server_says_of_a_repeat_counts_before_the_kind() {
+        let said = |kind, should_retry, has_fallback| {
+            let mut failure = fail(kind);
+            failure.should_retry = should_retry;
+            Retry::default().after(&failure, &limits(), has_fallback)
+        };
+        use ModelErrorKind as Kind;
+        assert_eq!(said(Kind::Server, Some(false), false), Next::GiveUp);
+        assert_eq!(said(Kind::Overloaded, Some(false), true), Next::Fallback);
+        assert_eq!(said(Kind::InvalidRequest, Some(false), true), Next::GiveUp);
+        assert!(matches!(said(Kind::InvalidRequest, Some(true), false), Next::Wait(_)));
+        assert!(matches!(said(Kind::RateLimited, Some(true), false), Next::Wait(_)));
+        assert_eq!(said(Kind::PromptTooLong, Some(true), false), Next::TooLong);
+        // However often it says so.
+        let mut failure = fail(Kind::InvalidRequest);
+        failure.should_retry = Some(true);
+        let mut retry = Retry::default();
+        let repeats = (0..50).filter(|_| matches!(retry.after(&failure, &limits(), false), Next::Wait(_))).count();
+        assert_eq!(repeats, 10);
     }
 
     #[test]
     fn three_overloaded_answers_in_a_row_bring_the_fallback() {
         let mut retry = Retry::default();
         let overloaded = fail(ModelErrorKind::Overloaded);
-        assert!(matches!(retry.after(&overloaded, 10, true), Next::Wait(_)));
-        assert!(matches!(retry.after(&fail(ModelErrorKind::Cut), 10, true), Next::Wait(_)));
-        assert!(matches!(retry.after(&overloaded, 10, true), Next::Wait(_)));
-        assert!(matches!(retry.after(&overloaded, 10, true), Next::Wait(_)));
-        assert_eq!(retry.after(&overloaded, 10, true), Next::Fallback);
-        assert_eq!(Retry::default().after(&fail(ModelErrorKind::Authentication), 10, true), Next::GiveUp);
-        assert_eq!(Retry::default().after(&fail(ModelErrorKind::PromptTooLong), 10, true), Next::TooLong);
+        assert!(matches!(retry.after(&overloaded, &limits(), true), Next::Wait(_)));
+        assert!(matches!(retry.after(&fail(ModelErrorKind::Cut), &limits(), true), Next::Wait(_)));
+        assert!(matches!(retry.after(&overloaded, &limits(), true), Next::Wait(_)));
+        assert!(matches!(retry.after(&overloaded, &limits(), true), Next::Wait(_)));
+        assert_eq!(retry.after(&overloaded, &limits(), true), Next::Fallback);
+        assert_eq!(Retry::default().after(&fail(ModelErrorKind::Authentication), &limits(), true), Next::GiveUp);
+        assert_eq!(Retry::default().after(&fail(ModelErrorKind::PromptTooLong), &limits(), true), Next::TooLong);
     }
 }

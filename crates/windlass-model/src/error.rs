@@ -17,6 +17,11 @@ pub struct ModelError {
     pub status: Option<u16>,
     /// How long the provider asks to wait before a repeat.
     pub retry_after: Option<Duration>,
+    /// Whether the provider wants the request repeated, if it said so. The loop heeds it before the kind.
+    pub should_retry: Option<bool>,
+    /// Whether it is certain that the provider bills nothing, because no model had the request. A failure
+    /// before the message began is else booked with the input, unless its kind or status says as much.
+    pub unbilled: bool,
     /// The provider's id of the request, for its support.
     pub request_id: Option<String>,
     /// What the provider says of the subscription's allowance, if the answer said something.
@@ -33,6 +38,8 @@ impl ModelError {
             message: message.into(),
             status: None,
             retry_after: None,
+            should_retry: None,
+            unbilled: false,
             request_id: None,
             rate_limit: None,
             source: None,
@@ -50,6 +57,20 @@ impl ModelError {
     #[must_use]
     pub fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
         self.retry_after = wait;
+        self
+    }
+
+    /// Adds what the provider says of a repeat.
+    #[must_use]
+    pub fn with_should_retry(mut self, should_retry: Option<bool>) -> Self {
+        self.should_retry = should_retry;
+        self
+    }
+
+    /// Says that no model had the request, so that nothing is billed.
+    #[must_use]
+    pub fn unbilled(mut self) -> Self {
+        self.unbilled = true;
         self
     }
 

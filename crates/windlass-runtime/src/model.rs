@@ -87,6 +87,7 @@ fn failure(error: &ModelError, jitter: u32) -> ModelFailure {
     let mut failure = ModelFailure::new(error.kind, error.message.clone());
     failure.status = error.status;
     failure.retry_after = error.retry_after;
+    (failure.should_retry, failure.unbilled) = (error.should_retry, error.unbilled);
     failure.rate_limit.clone_from(&error.rate_limit);
     failure.jitter = jitter;
     failure

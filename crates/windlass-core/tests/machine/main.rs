@@ -15,6 +15,7 @@ mod choices;
 mod environment;
 mod lessons;
 mod limits;
+mod money;
 mod properties;
 mod render;
 mod sequences;

@@ -252,7 +252,7 @@ fn a_retry_withdraws_what_was_shown() {
         run started in /w
         requesting m (Prompt)
         text "Hel"
-        usage of m: 100 in, 0 out
+        usage of m: 100 in, 5 out
         withdrawn (StreamFailed)
         retrying 1 of 10: Cut
         requesting m (Retry)
@@ -335,7 +335,7 @@ fn a_stop_while_the_model_streams() {
         run started in /w
         requesting m (Prompt)
         text "Hello."
-        usage of m: 100 in, 0 out
+        usage of m: 100 in, 7 out
         withdrawn (Interrupted)
         run ended (Interrupted { during: Streaming }), 1 turns
         "#,

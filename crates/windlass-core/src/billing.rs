@@ -1,0 +1,137 @@
+//! What a call of a model is booked with.
+//!
+//! If it came to its end, that is the provider's own count. Else the provider bills what it has read and written
+//! until then, and has said of neither how much it is but in its first frame. Such a call is booked with what was
+//! reported or with an estimate of what was streamed, whichever is more, and with an estimate of its input if nothing
+//! was reported. Estimates are high, but never above what was reserved.
+
+use crate::budget::Hold;
+use crate::machine::duration_ms;
+use crate::{Machine, ModelFailure, ModelProfile};
+use std::sync::Arc;
+use windlass_context::{StreamedTokens, estimate_request};
+use windlass_types::{CacheTtl, EventKind, ModelErrorKind, ModelEvent, ModelRequest, Timestamp, Usage};
+
+/// A call that is going on, and what it has used until now.
+#[derive(Debug)]
+pub(crate) struct Bill {
+    pub(crate) model: ModelProfile,
+    request: Arc<ModelRequest>,
+    started: Timestamp,
+    /// What was reported with its first frame, and the most until now.
+    first: Option<Usage>,
+    reported: Usage,
+    streamed: StreamedTokens,
+    /// What it may cost at most.
+    hold: Hold,
+}
+
+impl Bill {
+    pub(crate) fn new(model: ModelProfile, request: Arc<ModelRequest>, started: Timestamp, hold: Hold) -> Self {
+        let (reported, streamed) = (Usage::default(), StreamedTokens::default());
+        Self { model, request, started, first: None, reported, streamed, hold }
+    }
+
+    /// Counts an event of its stream.
+    pub(crate) fn note(&mut self, event: &ModelEvent) {
+        match event {
+            ModelEvent::MessageStart { usage, .. } => {
+                self.first.get_or_insert(*usage);
+                raise(&mut self.reported, usage);
+            }
+            ModelEvent::MessageDelta { usage, .. } => raise(&mut self.reported, usage),
+            event => self.streamed.add(event),
+        }
+    }
+
+    /// What it used, when its message is complete.
+    pub(crate) fn complete(&self) -> Usage {
+        let mut usage = self.reported;
+        // Some gateways never say more than in the first frame.
+        if usage.output_tokens <= self.first.unwrap_or_default().output_tokens {
+            usage.output_tokens = usage.output_tokens.max(self.written());
+        }
+        self.with_input(usage)
+    }
+
+    /// What it has used, when nobody waits for its end.
+    pub(crate) fn abandoned(&self) -> Usage {
+        let mut usage = self.reported;
+        usage.output_tokens = usage.output_tokens.max(self.written());
+        self.with_input(usage)
+    }
+
+    /// What it has used, when it failed.
+    pub(crate) fn failed(&self, failure: &ModelFailure) -> Usage {
+        if self.first.is_none() && did_not_run(failure) { Usage::default() } else { self.abandoned() }
+    }
+
+    /// An estimate of what was written, which cannot be more than was allowed.
+    fn written(&self) -> u64 {
+        self.streamed.tokens().min(u64::from(self.request.max_output_tokens))
+    }
+
+    /// Usage with an estimate of the input, if nothing was reported of it: all of it at the dearest rate.
+    fn with_input(&self, mut usage: Usage) -> Usage {
+        if usage.total_input() > 0 {
+            return usage;
+        }
+        let input = estimate_request(&self.request);
+        match self.request.cache {
+            None => usage.input_tokens = input,
+            Some(ttl) => {
+                usage.cache_creation_input_tokens = input;
+                usage.cache_creation_1h_input_tokens = if ttl == CacheTtl::OneHour { input } else { 0 };
+            }
+        }
+        usage
+    }
+}
+
+/// Figures are cumulative: one that is lower than before only says less.
+fn raise(usage: &mut Usage, more: &Usage) {
+    let raise = |figure: &mut u64, more: u64| *figure = (*figure).max(more);
+    raise(&mut usage.input_tokens, more.input_tokens);
+    raise(&mut usage.output_tokens, more.output_tokens);
+    raise(&mut usage.cache_creation_input_tokens, more.cache_creation_input_tokens);
+    raise(&mut usage.cache_creation_1h_input_tokens, more.cache_creation_1h_input_tokens);
+    raise(&mut usage.cache_read_input_tokens, more.cache_read_input_tokens);
+    raise(&mut usage.web_search_requests, more.web_search_requests);
+}
+
+/// Whether a call that failed before its message began was refused, or never reached the model.
+fn did_not_run(failure: &ModelFailure) -> bool {
+    failure.unbilled
+        || match failure.kind {
+            // The model may have begun, and nobody heard of it.
+            ModelErrorKind::Timeout | ModelErrorKind::Connection | ModelErrorKind::Cut | ModelErrorKind::Protocol => {
+                false
+            }
+            ModelErrorKind::Server => failure.status.is_some(),
+            _ => true,
+        }
+}
+
+impl Machine {
+    /// Books what a call used, complete or not, and lets go of what was held for it: providers bill both.
+    pub(crate) fn book(&mut self, bill: Bill, usage: Usage) {
+        let Bill { model, started, hold, .. } = bill;
+        let cost = model.info.cost(&usage);
+        self.state.charge(&model, usage, cost);
+        self.config.ledger.settle(hold, cost.unwrap_or_default());
+        let took = duration_ms(self.now, started);
+        if let Some(run) = &mut self.run {
+            run.usage += usage;
+            run.api_ms += took;
+        }
+        if usage != Usage::default() {
+            let kind = EventKind::UsageUpdated { model: model.id, usage, cost: self.config.ledger.spent() };
+            self.event(kind, None);
+        }
+    }
+
+    /// Books what an agent below this one used. All agents share one ledger, where it stands already.
+    pub(crate) fn book_of_agent(&mut self, model: &ModelProfile, usage: Usage) {
+        self.state.charge(model, usage, model.info.cost(&usage));
+    }
+}
