@@ -7,7 +7,10 @@ use windlass_http::{HeaderMap, HttpError, HttpErrorKind, Secret};
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
-use crate::{rate_limit::rate_limit, retry_after::retry_after};
+use crate::{
+    rate_limit::rate_limit,
+    retry_after::{retry_after, should_retry},
+};
 
 /// The longest part of a server's text that an error repeats, in characters.
 const MAX_TEXT: usize = 600;
@@ -56,6 +59,7 @@ pub(crate) fn from_answer(status: u16, headers: &HeaderMap, body: &str, secrets:
     error(Some(status), detail, secrets)
         .with_status(status)
         .with_retry_after(retry_after(headers, SystemTime::now()))
+        .with_should_retry(should_retry(headers))
         .with_request_id(header_id.or(body_id))
         .with_rate_limit(rate_limit(status, headers))
 }
@@ -71,13 +75,15 @@ pub(crate) fn from_event(data: &str, secrets: &Secrets) -> ModelError {
 /// A failure below the API.
 pub(crate) fn from_http(error: HttpError) -> ModelError {
     let kind = match error.kind() {
-        HttpErrorKind::Configuration => ModelErrorKind::Configuration,
+        HttpErrorKind::Configuration | HttpErrorKind::Tls => ModelErrorKind::Configuration,
         HttpErrorKind::Connection => ModelErrorKind::Connection,
         HttpErrorKind::Timeout => ModelErrorKind::Timeout,
         HttpErrorKind::Cut => ModelErrorKind::Cut,
         _ => ModelErrorKind::Protocol,
     };
-    ModelError::new(kind, error.to_string()).with_source(error)
+    let unsent = error.is_unsent();
+    let error = ModelError::new(kind, error.to_string()).with_source(error);
+    if unsent { error.unbilled() } else { error }
 }
 
 /// An answer that breaks the rules of the API's stream.
@@ -185,7 +191,8 @@ fn by_status(status: u16) -> ModelErrorKind {
         402 => ModelErrorKind::Billing,
         403 => ModelErrorKind::PermissionDenied,
         404 => ModelErrorKind::NotFound,
-        408 | 504 => ModelErrorKind::Timeout,
+        // The last is that of a gateway which no longer waited for the answer.
+        408 | 504 | 524 => ModelErrorKind::Timeout,
         413 => ModelErrorKind::RequestTooLarge,
         429 => ModelErrorKind::RateLimited,
         503 | 529 => ModelErrorKind::Overloaded,

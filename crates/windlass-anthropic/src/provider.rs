@@ -1,4 +1,4 @@
-use std::{borrow::Cow, fmt, sync::Arc};
+use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -17,6 +17,9 @@ use crate::{
 
 /// The most bytes read of an answer that is not a stream.
 const MAX_BODY: usize = 64 * 1024;
+
+/// How long the body of an error is waited for, all in all: its status is known already.
+const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
 
 /// The Anthropic Messages API behind one base URL and one set of credentials.
 ///
@@ -116,8 +119,8 @@ impl Inner {
 
     async fn refusal(&self, response: Response) -> ModelError {
         let (status, headers) = (response.status(), response.headers().clone());
-        // Without its body an error is still worth its status.
-        let body = response.text(MAX_BODY).await.unwrap_or_default();
+        // Without its body, or with half of it, an error is still worth its status.
+        let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
         from_answer(status, &headers, &body, &self.secrets)
     }
 
@@ -125,12 +128,14 @@ impl Inner {
     /// or the page of something that is not the API at all.
     async fn not_a_stream(&self, response: Response) -> ModelError {
         let kind = response.header("content-type").unwrap_or_default().to_owned();
-        let body = response.text(MAX_BODY).await.unwrap_or_default();
+        let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
         let tag: Option<Tag<'_>> = serde_json::from_str(&body).ok();
         if tag.is_some_and(|tag| tag.kind == "error") {
             return from_event(&body, &self.secrets);
         }
-        protocol(format_args!("the answer is {kind}, not an event stream; check ANTHROPIC_BASE_URL"))
+        let error = protocol(format_args!("the answer is {kind}, not an event stream; check ANTHROPIC_BASE_URL"));
+        // A whole message may have been written and not streamed; a page is none.
+        if kind.contains("json") { error } else { error.unbilled() }
     }
 }
 

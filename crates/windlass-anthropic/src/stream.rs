@@ -8,7 +8,7 @@ use std::{
 use futures_core::Stream;
 use windlass_http::{Events, SseEvent};
 use windlass_model::ModelError;
-use windlass_types::{JsonText, ModelErrorKind, ModelEvent, ModelItem, RateLimit};
+use windlass_types::{JsonText, ModelErrorKind, ModelEvent, ModelItem, RateLimit, StreamDelta, Usage};
 
 use crate::{
     assembly::Assembly,
@@ -24,11 +24,20 @@ pub(crate) struct MessageStream {
     request_id: Option<String>,
     /// What the headers said and nobody heard yet.
     rate_limit: Option<Box<RateLimit>>,
+    /// The usage that was told last.
+    usage: Usage,
 }
 
 impl MessageStream {
     pub(crate) fn new(events: Events, secrets: Secrets, raw_frames: bool, request_id: Option<String>) -> Self {
-        Self { events: Some(events), assembly: Assembly::new(secrets), raw_frames, request_id, rate_limit: None }
+        Self {
+            events: Some(events),
+            assembly: Assembly::new(secrets),
+            raw_frames,
+            request_id,
+            rate_limit: None,
+            usage: Usage::default(),
+        }
     }
 
     pub(crate) fn with_rate_limit(mut self, limit: Option<RateLimit>) -> Self {
@@ -46,6 +55,23 @@ impl MessageStream {
             // The end mark of other vendors is the one event that is not JSON.
             Err(_) if parsed == ModelEvent::Unknown => Ok(parsed.into()),
             Err(error) => Err(protocol(error)),
+        }
+    }
+
+    /// Whether an event brings the message on. One that only looks like it is a sign of life, which must not keep a
+    /// call alive for ever.
+    fn brings_something(&mut self, event: &ModelEvent) -> bool {
+        match event {
+            ModelEvent::Ping | ModelEvent::Unknown => false,
+            ModelEvent::BlockDelta { delta, .. } => match delta {
+                StreamDelta::Text(text)
+                | StreamDelta::Thinking(text)
+                | StreamDelta::Signature(text)
+                | StreamDelta::ToolInput(text) => !text.is_empty(),
+                _ => true,
+            },
+            ModelEvent::MessageDelta { usage, .. } => std::mem::replace(&mut self.usage, *usage) != *usage,
+            _ => true,
         }
     }
 
@@ -80,7 +106,7 @@ impl Stream for MessageStream {
                 if let Some(events) = this.events.take() {
                     events.release();
                 }
-            } else if !matches!(event, ModelEvent::Ping | ModelEvent::Unknown)
+            } else if this.brings_something(event)
                 && let Some(events) = &mut this.events
             {
                 events.progress();

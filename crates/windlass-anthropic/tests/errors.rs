@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use windlass_anthropic::Anthropic;
 use windlass_model::{ModelError, ModelProvider};
-use windlass_testkit::wire::{Event, Message as WireMessage, Reply, WireServer};
+use windlass_testkit::wire::{Event, Gate, Message as WireMessage, Reply, WireServer};
 use windlass_types::{Message, ModelErrorKind, ModelRequest, RateLimit, RateLimitKind, RateLimitStatus};
 
 const KEY: &str = "sk-ant-secret-123";
@@ -127,8 +127,84 @@ async fn waits_are_passed_on_and_capped() {
         .header("date", "Sat, 21 Nov 2026 12:00:00 GMT")
         .header("retry-after", "Sat, 21 Nov 2026 12:00:30 GMT");
     assert_eq!(refused(date).await.retry_after, Some(Duration::from_secs(30)));
+    let hours = refused(limited().header("retry-after", "18000")).await;
+    assert_eq!(hours.retry_after, Some(Duration::from_secs(18_000)));
     let forever = refused(limited().header("retry-after", "31536000")).await;
-    assert_eq!(forever.retry_after, Some(Duration::from_secs(3600)));
+    assert_eq!(forever.retry_after, Some(Duration::from_secs(31 * 24 * 3600)));
+}
+
+#[tokio::test]
+async fn what_the_server_says_of_a_repeat_is_passed_on() {
+    let limited = || Reply::error(429, "rate_limit_error", "slow down");
+    assert_eq!(refused(limited()).await.should_retry, None);
+    for (said, expected) in
+        [("true", Some(true)), ("false", Some(false)), (" False ", Some(false)), ("maybe", None), ("", None)]
+    {
+        assert_eq!(refused(limited().header("x-should-retry", said)).await.should_retry, expected, "{said:?}");
+    }
+}
+
+/// The status of an error is known before its body: how slowly that comes is the server's own affair.
+#[tokio::test]
+async fn an_error_whose_body_drips_is_told_soon() {
+    let server = WireServer::start().await.unwrap();
+    let provider = Anthropic::builder()
+        .api_key(KEY)
+        .base_url(server.url())
+        .idle_timeout(Duration::from_millis(300))
+        .build()
+        .unwrap();
+    let gates: Vec<Gate> = (0..40).map(|_| Gate::new()).collect();
+    let reply = Reply::error(529, "overloaded_error", &"Overloaded. ".repeat(20));
+    server.push(gates.iter().enumerate().fold(reply, |reply, (at, gate)| reply.pause_at(at + 1, gate)));
+    let mut opened = 0;
+    let drip = async {
+        for gate in &gates {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            gate.open();
+            opened += 1;
+        }
+        std::future::pending::<()>().await;
+    };
+    let error = tokio::select! {
+        refused = provider.stream(request()) => refused.err().unwrap(),
+        () = drip => unreachable!(),
+    };
+    assert!(opened < 40, "all of the body was waited for");
+    assert_eq!((error.kind, error.status), (ModelErrorKind::Overloaded, Some(529)));
+    assert!(error.message.contains(r#"{"#), "what has come is lost: {error}");
+}
+
+/// The https address of a server that speaks no TLS.
+fn without_tls() -> String {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        let mut hello = [0; 4096];
+        let _ = socket.read(&mut hello);
+        let _ = socket.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+    });
+    url
+}
+
+#[tokio::test]
+async fn what_reached_no_model_is_not_billed() {
+    let gone = WireServer::start().await.unwrap();
+    let url = gone.url();
+    drop(gone);
+    tokio::task::yield_now().await;
+    for (url, kind) in [(url, ModelErrorKind::Connection), (without_tls(), ModelErrorKind::Configuration)] {
+        let provider = Anthropic::builder().api_key(KEY).base_url(url).build().unwrap();
+        let error = provider.stream(request()).await.err().unwrap();
+        assert_eq!((error.kind, error.unbilled), (kind, true), "{error}");
+    }
+    let page = Reply::status(200, "<html>").header("content-type", "text/html");
+    assert!(refused(page).await.unbilled);
+    let whole = Reply::status(200, r#"{"type":"message"}"#).header("content-type", "application/json");
+    assert!(!refused(whole).await.unbilled);
+    assert!(!refused(Reply::reset()).await.unbilled);
 }
 
 #[tokio::test]

@@ -357,8 +357,15 @@ async fn pings_and_comments_alone_do_not_keep_a_call_alive() {
     let server = WireServer::start_on_thread().unwrap();
     let provider =
         Anthropic::builder().api_key("k").base_url(server.url()).stall_timeout(Duration::ZERO).build().unwrap();
-    for life in ["event: ping\ndata: {\"type\":\"ping\"}\n\n", ": comment\n\n"] {
-        let start = full_message().events("x").remove(0).frame();
+    let delta = |delta: &str| format!("data: {{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{delta}}}\n\n");
+    let nothing = [
+        "event: ping\ndata: {\"type\":\"ping\"}\n\n".to_owned(),
+        ": comment\n\n".to_owned(),
+        delta(r#"{"type":"text_delta","text":""}"#),
+        "data: {\"type\":\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":1}}\n\n".to_owned(),
+    ];
+    for life in nothing {
+        let start: String = WireMessage::new().text("x").events("x").iter().take(2).map(Event::frame).collect();
         let body = format!("{start}{}", life.repeat(200));
         server.push(Reply::stream_bytes(body.clone()).chunks_of(life.len()).separate_writes().hang_at(body.len()));
         let (events, error) = read(&provider).await;

@@ -328,7 +328,7 @@ impl Host {
             (Some("adaptive"), _) => Thinking::Adaptive,
             (Some("disabled"), _) | (_, Some(0)) => Thinking::Off,
             (_, Some(tokens)) => Thinking::Budget(tokens),
-            (_, None) => self.variables.thinking.unwrap_or(Thinking::Off),
+            (_, None) => self.variables.thinking.unwrap_or(Thinking::Adaptive),
         })
     }
 

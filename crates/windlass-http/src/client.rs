@@ -160,8 +160,8 @@ pub(crate) fn builder(base: &Url, options: &HttpOptions) -> reqwest::ClientBuild
 
 pub(crate) fn set_up(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, HttpError> {
     builder.build().map_err(|error| {
-        HttpError::new(HttpErrorKind::Configuration, "the HTTP client cannot be set up")
-            .with_source(error.without_url())
+        let what = "the HTTP client cannot be set up".to_owned();
+        HttpError::because(HttpErrorKind::Configuration, what, error.without_url())
     })
 }
 

@@ -1,5 +1,7 @@
 use std::error::Error as StdError;
 
+use crate::cause;
+
 /// Why a request or its stream failed, apart from an answer of the server that
 /// says so. Shows neither credentials nor the URL's query.
 #[derive(Debug, thiserror::Error)]
@@ -7,6 +9,7 @@ use std::error::Error as StdError;
 pub struct HttpError {
     kind: HttpErrorKind,
     message: String,
+    unsent: bool,
     #[source]
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
@@ -19,6 +22,8 @@ pub enum HttpErrorKind {
     Configuration,
     /// No connection, or it broke before the answer began.
     Connection,
+    /// No connection that can be trusted: no repeat will change that.
+    Tls,
     /// Nothing came for too long, or nothing but signs of life.
     Timeout,
     /// The connection broke inside the answer.
@@ -34,8 +39,15 @@ impl HttpError {
         self.kind
     }
 
+    /// Whether it is certain that the request did not leave: there was no connection to send it over.
+    #[must_use]
+    pub fn is_unsent(&self) -> bool {
+        self.unsent
+    }
+
     pub(crate) fn new(kind: HttpErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None }
+        let unsent = matches!(kind, HttpErrorKind::Configuration | HttpErrorKind::Tls);
+        Self { kind, message: message.into(), unsent, source: None }
     }
 
     pub(crate) fn with_source(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
@@ -46,26 +58,38 @@ impl HttpError {
     /// A failure before the head of the answer was here.
     pub(crate) fn sending(error: reqwest::Error, host: &str) -> Self {
         let error = error.without_url();
-        if error.is_builder() {
-            Self::new(HttpErrorKind::Configuration, "the request cannot be built".to_owned())
+        let (kind, what) = if error.is_builder() {
+            (HttpErrorKind::Configuration, "the request cannot be built".to_owned())
+        } else if let Some(advice) = cause::final_tls_failure(&error) {
+            let what = format!("cannot connect securely to {host}: {}; {advice}", cause::text(&error));
+            return Self::new(HttpErrorKind::Tls, what).with_source(error);
         } else if error.is_timeout() && !error.is_connect() {
-            Self::new(HttpErrorKind::Timeout, format!("no answer from {host}"))
+            (HttpErrorKind::Timeout, format!("no answer from {host}"))
         } else if error.is_connect() {
-            Self::new(HttpErrorKind::Connection, format!("cannot connect to {host}"))
+            (HttpErrorKind::Connection, format!("cannot connect to {host}"))
         } else {
-            Self::new(HttpErrorKind::Connection, format!("the connection to {host} broke"))
-        }
-        .with_source(error)
+            (HttpErrorKind::Connection, format!("the connection to {host} broke"))
+        };
+        let unsent = error.is_connect() || error.is_builder();
+        Self { unsent, ..Self::because(kind, what, error) }
     }
 
     /// A failure inside the body.
     pub(crate) fn receiving(error: reqwest::Error) -> Self {
         let error = error.without_url();
         if error.is_timeout() {
-            Self::new(HttpErrorKind::Timeout, "the answer fell silent")
+            Self::because(HttpErrorKind::Timeout, "the answer fell silent".to_owned(), error)
         } else {
-            Self::new(HttpErrorKind::Cut, "the connection broke inside the answer")
+            Self::because(HttpErrorKind::Cut, "the connection broke inside the answer".to_owned(), error)
         }
-        .with_source(error)
+    }
+
+    /// A failure with what lies behind it.
+    pub(crate) fn because(kind: HttpErrorKind, what: String, error: reqwest::Error) -> Self {
+        let message = match cause::text(&error) {
+            cause if cause.is_empty() => what,
+            cause => format!("{what}: {cause}"),
+        };
+        Self::new(kind, message).with_source(error)
     }
 }

@@ -21,6 +21,7 @@
 //! client. Reading the roots of the system's trust store takes 7 ms and more,
 //! a client without them 20 µs.
 
+mod cause;
 mod client;
 mod error;
 mod events;

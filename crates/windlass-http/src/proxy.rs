@@ -7,8 +7,9 @@
 //! - It listens on a loopback address only, on a port of the system's choice,
 //!   and answers nobody without the nonce, no browser, and no request for
 //!   another host.
-//! - It sends to the configured upstream only, below `/v1/`, follows no
-//!   redirect, and hands none on.
+//! - It sends to the configured upstream only, to paths in canonical form below `/v1/`, with the method
+//!   that the request has: what would override path or method is refused. It follows no redirect, and hands
+//!   none on.
 //! - Both headers that can carry a key are replaced. No header or query with the nonce goes
 //!   upstream; no answer with the key comes back, also where the upstream echoes
 //!   it, but for compressed answers, which are not asked for. Bodies of requests
@@ -27,6 +28,7 @@ mod environment;
 mod error;
 mod forward;
 mod gate;
+mod header;
 mod listener;
 mod nonce;
 mod notice;

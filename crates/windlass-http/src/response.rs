@@ -1,7 +1,9 @@
+use std::time::Duration;
+
 use futures_util::TryStreamExt;
 use reqwest::header::HeaderMap;
 
-use crate::{Events, HttpError, HttpOptions};
+use crate::{Events, HttpError, HttpErrorKind, HttpOptions};
 
 /// The head of an answer, with its body still to come.
 #[derive(Debug)]
@@ -33,21 +35,43 @@ impl Response {
         self.headers().get(name)?.to_str().ok()
     }
 
-    /// Reads the body to its end or to `limit` bytes; what is not UTF-8 is
-    /// replaced. Cancel safe in that nothing but the answer is lost.
+    /// Reads the body to its end or to `limit` bytes, within the [idle
+    /// timeout](HttpOptions::idle_timeout) all in all; what is not UTF-8 is replaced. Cancel safe
+    /// in that nothing but the answer is lost.
     ///
     /// # Errors
-    /// When the connection breaks or falls silent.
-    pub async fn text(mut self, limit: usize) -> Result<String, HttpError> {
+    /// When the connection breaks, or the body does not come in time.
+    pub async fn text(self, limit: usize) -> Result<String, HttpError> {
+        let within = self.options.idle_timeout;
+        let (text, ended) = self.read(limit, within).await;
+        ended.map(|()| text)
+    }
+
+    /// What comes of the body within a time, at most the idle timeout, to its end or to `limit`
+    /// bytes; what is not UTF-8 is replaced. For the bodies of errors, which must not be waited for: that there was an answer
+    /// with its status is known without them. Cancel safe.
+    pub async fn excerpt(self, limit: usize, within: Duration) -> String {
+        let within = within.min(self.options.idle_timeout);
+        self.read(limit, within).await.0
+    }
+
+    async fn read(mut self, limit: usize, within: Duration) -> (String, Result<(), HttpError>) {
         let mut body = Vec::new();
-        while let Some(chunk) = self.response.chunk().await.map_err(HttpError::receiving)? {
-            let room = limit.saturating_sub(body.len());
-            body.extend(chunk.iter().take(room));
-            if body.len() >= limit {
-                break;
+        let reading = async {
+            while let Some(chunk) = self.response.chunk().await.map_err(HttpError::receiving)? {
+                let room = limit.saturating_sub(body.len());
+                body.extend(chunk.iter().take(room));
+                if body.len() >= limit {
+                    break;
+                }
             }
-        }
-        Ok(String::from_utf8_lossy(&body).into_owned())
+            Ok(())
+        };
+        let ended = tokio::time::timeout(within, reading).await.unwrap_or_else(|_| {
+            let text = format!("the answer did not come to its end within {} s", within.as_secs());
+            Err(HttpError::new(HttpErrorKind::Timeout, text))
+        });
+        (String::from_utf8_lossy(&body).into_owned(), ended)
     }
 
     /// Reads the body as server-sent events.

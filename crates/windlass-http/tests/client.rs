@@ -123,6 +123,68 @@ async fn an_error_body_is_read_up_to_a_limit() {
     assert_eq!(response.text(1000).await.unwrap().len(), 1000);
 }
 
+/// An error whose body never ends is an error all the same, at once.
+#[tokio::test]
+async fn an_error_body_that_drips_is_not_waited_for() {
+    let server = WireServer::start().await.unwrap();
+    let body = "it is broken".repeat(100);
+    let dripping: Vec<Gate> = (0..8).map(|_| Gate::new()).collect();
+    let reply = dripping
+        .iter()
+        .enumerate()
+        .fold(Reply::status(500, body), |reply, (at, gate)| reply.pause_at(12 * (at + 1), gate));
+    server.push(reply);
+    let response = client(&server).post("/x", HeaderMap::new(), Bytes::new()).await.unwrap();
+    // A byte now and then: the time without any never gets long.
+    let drip = async {
+        for gate in &dripping {
+            tokio::time::sleep(Duration::from_millis(80)).await;
+            gate.open();
+        }
+        std::future::pending::<()>().await;
+    };
+    let began = std::time::Instant::now();
+    let reading = response.excerpt(64 * 1024, Duration::from_millis(200));
+    let text = tokio::select! { text = reading => text, () = drip => unreachable!() };
+    assert!(began.elapsed() >= Duration::from_millis(200));
+    assert!(text.starts_with("it is broken") && text.len() < 1200, "{text}");
+}
+
+/// A small answer that does not end is given up, too.
+#[tokio::test]
+async fn a_body_that_does_not_end_is_a_timeout() {
+    let server = WireServer::start().await.unwrap();
+    let mut options = HttpOptions::default();
+    options.idle_timeout = Duration::from_millis(150);
+    server.push(Reply::status(200, "{}").hang_at(1));
+    let response = client_with(&server, options).post("/x", HeaderMap::new(), Bytes::new()).await.unwrap();
+    assert_eq!(response.text(1000).await.unwrap_err().kind(), HttpErrorKind::Timeout);
+}
+
+#[tokio::test]
+async fn a_failed_connection_says_why() {
+    let gone = WireServer::start().await.unwrap();
+    let url = gone.url();
+    drop(gone);
+    tokio::task::yield_now().await;
+    // No name has a part of so many letters, so that nobody is asked for it.
+    let nowhere = format!("http://{}.invalid", "a".repeat(64));
+    for (url, kind, said) in [
+        (url.as_str(), HttpErrorKind::Connection, "refused"),
+        (nowhere.as_str(), HttpErrorKind::Connection, "dns error"),
+    ] {
+        let error = events(&HttpClient::new(url, HttpOptions::default()).unwrap()).await.unwrap_err();
+        assert_eq!(error.kind(), kind);
+        assert!(error.to_string().contains(said), "{error}");
+        assert!(error.is_unsent());
+    }
+    let server = WireServer::start().await.unwrap();
+    server.push(Reply::reset());
+    let error = events(&client(&server)).await.unwrap_err();
+    assert!(!error.is_unsent(), "{error}");
+    assert!(error.to_string().contains("broke: "), "{error}");
+}
+
 #[tokio::test]
 async fn dropping_the_events_hangs_up() {
     let server = WireServer::start().await.unwrap();

@@ -5,6 +5,7 @@ use crate::{Home, Permissions, Resume, Toolkit};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use windlass_context::SystemPrompt;
 use windlass_hook::Hook;
 use windlass_model::ModelProvider;
@@ -75,7 +76,7 @@ impl Default for Options {
             system_prompt: SystemPrompt::default(),
             limits: Limits::default(),
             max_output_tokens: None,
-            thinking: Thinking::Off,
+            thinking: Thinking::Adaptive,
             effort: None,
             betas: Vec::new(),
             cache: Some(CacheTtl::FiveMinutes),
@@ -266,13 +267,21 @@ macro_rules! option_methods {
                 self
             }
 
+            /// The longest that the repeats of one model call wait because the provider asks for it, all waits
+            /// together. Default: 15 minutes.
+            pub fn max_server_wait(mut self, wait: Duration) -> Self {
+                self.options.limits.max_server_wait = wait;
+                self
+            }
+
             /// Most tokens in one answer. Default: the model's.
             pub fn max_output_tokens(mut self, tokens: u32) -> Self {
                 self.options.max_output_tokens = Some(tokens);
                 self
             }
 
-            /// How the model may reason. Default: not at all.
+            /// How the model may reason. Default: as much as it sees fit, if it is a model that decides that
+            /// itself, and not at all otherwise. Such a model takes no budget: with one it decides itself, too.
             pub fn thinking(mut self, thinking: Thinking) -> Self {
                 self.options.thinking = thinking;
                 self

@@ -14,6 +14,7 @@ use super::{
     body::{Answer, Upload, UploadFault},
     credential::API_KEY,
     gate::{Gate, Refusal},
+    header::may_pass,
     notice::Notices,
     redact::Needles,
 };
@@ -145,7 +146,8 @@ impl Gateway {
     fn headers(&self, head: &Parts) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(head.headers.len() + 4);
         for (name, value) in end_to_end(&head.headers) {
-            if !REPLACED.contains(name) && !self.gate.shown_in(value.as_bytes()) {
+            let passes = may_pass(name, &REPLACED) && may_pass(name, &HOP_BY_HOP);
+            if passes && !self.gate.shown_in(value.as_bytes()) {
                 headers.append(name, value.clone());
             }
         }

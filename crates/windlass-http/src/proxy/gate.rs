@@ -1,6 +1,6 @@
 //! Who is let in, and to what.
 
-use std::net::SocketAddr;
+use std::{borrow::Cow, net::SocketAddr};
 
 use hyper::{
     Method, Uri,
@@ -9,7 +9,11 @@ use hyper::{
 };
 use memchr::memmem;
 
-use super::{credential::API_KEY, nonce::Nonce};
+use super::{
+    credential::API_KEY,
+    header::{Overridden, overridden, overrides_method},
+    nonce::Nonce,
+};
 
 /// Everything that is forwarded is below this.
 const ROOT: &str = "/v1/";
@@ -57,7 +61,13 @@ impl Gate {
         if !self.may_forward(&request.uri) {
             return Err(Refusal::Path);
         }
-        Ok(())
+        let mut overriding = request.headers.keys().filter_map(overridden);
+        match overriding.next() {
+            Some(Overridden::Method) => Err(Refusal::Method),
+            Some(Overridden::Path) => Err(Refusal::Path),
+            None if request.uri.query().is_some_and(overrides_method) => Err(Refusal::Method),
+            None => Ok(()),
+        }
     }
 
     /// Whether a text shows the nonce.
@@ -95,25 +105,23 @@ fn bearer(value: &[u8]) -> Option<&[u8]> {
     scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
 }
 
-/// A segment of a path that means the same to everybody who reads it.
+/// A segment of a path in the one form that means the same to everybody who reads it. No path of
+/// the API needs another character, nor an encoded one but the brackets behind the name of a model.
 fn is_plain(segment: &str) -> bool {
-    let mut bytes = segment.bytes();
-    while let Some(byte) = bytes.next() {
-        let fine = match byte {
-            b'%' => {
-                let digits =
-                    [bytes.next(), bytes.next()].map(|digit| digit.and_then(|digit| (digit as char).to_digit(16)));
-                let [Some(high), Some(low)] = digits else { return false };
-                let code = high * 16 + low;
-                code > 0x20 && code != 0x7f && !b"./\\%".iter().any(|special| u32::from(*special) == code)
-            }
-            _ => byte.is_ascii_alphanumeric() || b"-._~:@!$&'()*+,;=".contains(&byte),
-        };
-        if !fine {
-            return false;
-        }
+    let bare = without_brackets(segment);
+    let mut bytes = bare.bytes();
+    let fine = bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-._~:@".contains(&byte));
+    // Some readers drop a dot at the end, and some hide what begins with one.
+    fine && !bare.is_empty() && !segment.starts_with('.') && !segment.ends_with('.')
+}
+
+/// The segment without encoded brackets.
+fn without_brackets(segment: &str) -> Cow<'_, str> {
+    if !segment.contains('%') {
+        return Cow::Borrowed(segment);
     }
-    !matches!(segment, "" | "." | "..")
+    let brackets = ["%5B", "%5b", "%5D", "%5d"];
+    Cow::Owned(brackets.iter().fold(segment.to_owned(), |segment, bracket| segment.replace(bracket, "-")))
 }
 
 #[cfg(test)]

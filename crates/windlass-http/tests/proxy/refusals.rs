@@ -25,6 +25,12 @@ async fn nobody_else_gets_through() {
         (request("TRACE", "/v1/messages", &[&at, &key], ""), 405),
         (request("GET", "/v1/../admin", &[&at, &key], ""), 404),
         (request("GET", "/v1/%2e%2e/admin", &[&at, &key], ""), 404),
+        (request("GET", "/v1/..;/admin", &[&at, &key], ""), 404),
+        (request("GET", "/v1/%c0%ae%c0%ae/admin", &[&at, &key], ""), 404),
+        (request("POST", "/v1/messages", &[&at, &key, "x-http-method-override: DELETE"], "{}"), 405),
+        (request("POST", "/v1/messages", &[&at, &key, "x_http_method_override: DELETE"], "{}"), 405),
+        (request("POST", "/v1/messages?_method=DELETE", &[&at, &key], "{}"), 405),
+        (request("POST", "/v1/messages", &[&at, &key, "x-original-url: /admin"], "{}"), 404),
         (request("HEAD", "/", &[&at, &key], ""), 404),
         (request("POST", "http://api.example/v1/messages", &[&at, &key], "{}"), 403),
         (request("POST", &there, &[&at, &key], "{}"), 403),
@@ -37,6 +43,26 @@ async fn nobody_else_gets_through() {
         assert_eq!(status(&proxy, &text).await, expected, "{text}");
     }
     assert_eq!(server.connections(), 0);
+}
+
+/// What a client says of where a request comes from, or of headers in another spelling, does not go upstream.
+#[tokio::test]
+async fn headers_that_speak_for_others_are_left_behind() {
+    let (server, proxy) = world().await;
+    server.on_request(|_| Reply::status(200, "ok"));
+    let at = format!("host: {}", host(&proxy));
+    let key = format!("x-api-key: {}", proxy.nonce());
+    let left = ["x-forwarded-for", "X-Forwarded-Host", "forwarded", "x-real-ip", "via", "x_api_key", "x_forwarded_for"];
+    let mut headers: Vec<String> = left.iter().map(|name| format!("{name}: 10.0.0.1")).collect();
+    headers.extend([at, key, "anthropic-beta: kept".to_owned(), "connection: close".to_owned()]);
+    let headers: Vec<&str> = headers.iter().map(String::as_str).collect();
+    let text = exchange(&proxy, &request("POST", "/v1/messages", &headers, "{}")).await;
+    assert!(text.ends_with("ok"), "{text}");
+    let sent = server.requests().pop().unwrap();
+    assert_eq!(sent.header("anthropic-beta"), Some("kept"));
+    for name in left {
+        assert_eq!(sent.header(name), None, "{name}");
+    }
 }
 
 #[tokio::test]

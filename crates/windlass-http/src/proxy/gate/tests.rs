@@ -62,9 +62,12 @@ fn forwards_plain_paths_of_the_api_only() {
         "/v1/messages?beta=true",
         "/v1/messages/count_tokens",
         "/v1/messages/batches/msgbatch_01/results",
-        "/v1/models/claude%3Aopus?limit=20&after_id=a%2Fb",
+        "/v1/models/claude:opus?limit=20&after_id=a%2Fb",
+        "/v1/models/claude-sonnet-4-5%5B1m%5D",
+        "/v1/projects/p/models/claude@20250929:streamRawPredict",
         "/v1/files/file_1/content",
-        "/v1/x..y/.z",
+        "/v1/x..y/a.z~",
+        "/v1/messages?method=x&q=_method",
     ] {
         assert_eq!(judge("GET", path), Ok(()), "{path}");
     }
@@ -89,6 +92,26 @@ fn forwards_plain_paths_of_the_api_only() {
         "/v1/a%252e",
         "/v1/a%",
         "/v1/a%zz",
+        "/v1/..;/admin",
+        "/v1/..;a=b/admin",
+        "/v1/messages;a=b",
+        "/v1/;/admin",
+        "/v1/%3b/admin",
+        "/v1/..%3B/admin",
+        "/v1/%c0%ae%c0%ae/admin",
+        "/v1/%e0%80%ae/admin",
+        "/v1/%ef%bc%8e%ef%bc%8e/admin",
+        "/v1/%6dessages",
+        "/v1/a%3fb",
+        "/v1/a%23b",
+        "/v1/.../admin",
+        "/v1/.git",
+        "/v1/a.",
+        "/v1/a,b",
+        "/v1/a=b",
+        "/v1/a!b",
+        "/v1/*",
+        "/v1/%5b%5d/..",
         "/api/event_logging",
     ] {
         assert_eq!(judge("GET", path), Err(Refusal::Path), "{path}");
@@ -101,10 +124,40 @@ fn forwards_plain_paths_of_the_api_only() {
     }
 }
 
+/// Whatever the request says, an upstream that reads these would do something else.
+#[test]
+fn nothing_overrides_the_method_or_the_path() {
+    let (gate, nonce) = gate();
+    let judge = |uri: &str, header: &str| {
+        let headers = [("host", "127.0.0.1:4000"), ("x-api-key", &*nonce), (header, "DELETE")];
+        gate.admit(&parts("POST", uri, &headers))
+    };
+    for header in [
+        "X-HTTP-Method-Override",
+        "X-Http_Method-Override",
+        "x_http_method_override",
+        "X-HTTP-Method",
+        "X-Method-Override",
+        "_method",
+    ] {
+        assert_eq!(judge("/v1/messages", header), Err(Refusal::Method), "{header}");
+    }
+    for header in ["X-Original-URL", "X_Original_URL", "X-Rewrite-URL", "x-original-uri", "X-Envoy-Original-Path"] {
+        assert_eq!(judge("/v1/messages", header), Err(Refusal::Path), "{header}");
+    }
+    for query in ["_method=DELETE", "a=b&_METHOD=put", "%5fmethod=DELETE", "x-http-method-override=DELETE"] {
+        assert_eq!(judge(&format!("/v1/messages?{query}"), "x-app"), Err(Refusal::Method), "{query}");
+    }
+    for header in ["x-app", "anthropic-beta", "x-stainless-retry-count", "x-forwarded-for", "x-method"] {
+        assert_eq!(judge("/v1/messages?beta=true", header), Ok(()), "{header}");
+    }
+}
+
 proptest! {
     #[test]
     fn what_is_let_in_means_the_same_upstream(path in "/v1(/([a-z.]{0,3}|%2[ef]|%2[EF]|%5c|\\\\|%|;|@|:|\\.\\.){0,3}){0,4}") {
         let (gate, _) = gate();
+        prop_assert!(!path.contains(';') || path.parse::<Uri>().map_or(true, |uri| !gate.may_forward(&uri)), "{}", path);
         let Ok(uri) = path.parse::<Uri>() else { return Ok(()) };
         if gate.may_forward(&uri) {
             let url = Url::parse(&format!("https://user:word@api.example/base{path}")).unwrap();

@@ -1,0 +1,68 @@
+//! What lies behind a failure of the HTTP stack.
+
+use std::error::Error as StdError;
+use std::io;
+
+use rustls::{AlertDescription, CertificateError, Error as TlsError};
+
+/// Most characters of the causes in a message.
+const MAX_TEXT: usize = 300;
+
+type Cause = dyn StdError + 'static;
+
+/// An error and those behind it, outermost first.
+fn causes(error: &Cause) -> impl Iterator<Item = &Cause> {
+    std::iter::successors(Some(error), |error| behind(*error))
+}
+
+fn behind(error: &Cause) -> Option<&Cause> {
+    match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+        // The source of such an error is not the one that it wraps, but the one behind that.
+        Some(wrapped) => Some(wrapped),
+        None => error.source(),
+    }
+}
+
+/// What the errors behind a failure say, on one line.
+pub(crate) fn text(error: &Cause) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for cause in causes(error).skip(1) {
+        let text = cause.to_string();
+        let is_known = said.iter().any(|known| known.contains(&text));
+        // What failed is said already; this is why.
+        if !is_known && !text.starts_with("client error (") {
+            said.push(text);
+        }
+    }
+    let line = said.join(": ");
+    line.chars().map(|char| if char.is_control() { ' ' } else { char }).take(MAX_TEXT).collect()
+}
+
+/// Why no repeat can make the connection secure, and what the user can do about it; `None` for other failures.
+pub(crate) fn final_tls_failure(error: &Cause) -> Option<&'static str> {
+    let tls = causes(error).find_map(|cause| cause.downcast_ref::<TlsError>())?;
+    match tls {
+        TlsError::InvalidCertificate(certificate) => Some(match certificate {
+            CertificateError::Expired
+            | CertificateError::ExpiredContext { .. }
+            | CertificateError::NotValidYet
+            | CertificateError::NotValidYetContext { .. } => "check the clock of this machine",
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => "check the base URL",
+            _ => TRUST,
+        }),
+        // The other side may be busy, or what was sent was damaged on its way.
+        TlsError::AlertReceived(
+            AlertDescription::InternalError | AlertDescription::CloseNotify | AlertDescription::UserCanceled,
+        )
+        | TlsError::DecryptError => None,
+        _ => Some("check that the base URL names a server that speaks TLS 1.2 or 1.3"),
+    }
+}
+
+/// What makes a certificate trusted, as far as the system's verifier reads it.
+const TRUST: &str = if cfg!(any(target_os = "macos", target_os = "windows", target_os = "ios", target_os = "android")) {
+    "if you trust whoever issued its certificate, add theirs to the trust store of this machine"
+} else {
+    "if you trust whoever issued its certificate, add theirs to the trust store of this machine, or let \
+     SSL_CERT_FILE name a PEM file of all that you trust"
+};
