@@ -69,6 +69,69 @@ async fn what_cannot_get_better_is_not_repeated() {
     }
 }
 
+/// A server that cannot be trusted is none to wait for: the run ends at once and says why.
+#[tokio::test]
+async fn a_connection_that_cannot_be_trusted_is_not_repeated() {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    let connections = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = std::sync::Arc::clone(&connections);
+    std::thread::spawn(move || {
+        for socket in listener.incoming() {
+            let mut socket = socket.unwrap();
+            counted.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            let _ = socket.read(&mut [0; 4096]);
+            let _ = socket.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        }
+    });
+    let provider = Anthropic::builder().api_key("sk-test-key").base_url(url).build().unwrap();
+    let seen = watch(query("hi").provider(provider).fallback_model("other")).await;
+    let failure = failure(&seen);
+    assert_eq!(failure.kind, RunFailureKind::Model(ModelErrorKind::Configuration));
+    assert!(failure.message.starts_with("cannot connect securely to 127.0.0.1:"), "{}", failure.message);
+    assert_eq!(connections.load(std::sync::atomic::Ordering::SeqCst), 1);
+    assert_eq!(seen.result().cost.nano(), 0);
+}
+
+/// A server that asks for no wait is not asked ten times within a moment.
+#[tokio::test]
+async fn a_server_that_asks_for_no_wait_is_given_time() {
+    let server = WireServer::start().await.unwrap();
+    server.on_request(|_| Reply::error(429, "rate_limit_error", "slow down").header("retry-after", "0"));
+    let began = Instant::now();
+    failure(&watch(query("hi").provider(provider(&server.url())).max_retries(2)).await);
+    // Three quarters of half a second and of a second.
+    assert!(began.elapsed() >= Duration::from_millis(1_125), "{:?}", began.elapsed());
+    assert_eq!(server.request_count(), 3);
+}
+
+/// What the provider asks for and nobody waits for is named.
+#[tokio::test]
+async fn a_wait_that_is_too_long_is_named() {
+    let server = WireServer::start().await.unwrap();
+    let limited = Reply::error(429, "rate_limit_error", "slow down").header("retry-after", "18000");
+    server.push(limited);
+    let seen = watch(query("hi").provider(provider(&server.url()))).await;
+    let message = &failure(&seen).message;
+    assert!(message.contains("asks to wait 18000 s") && message.contains("slow down"), "{message}");
+    assert_eq!(server.request_count(), 1);
+}
+
+#[tokio::test]
+async fn what_the_server_says_of_a_repeat_is_done() {
+    for (status, kind, said, requests) in [
+        (529, "overloaded_error", "false", 1),
+        (400, "invalid_request_error", "true", 2),
+        (400, "invalid_request_error", "false", 1),
+    ] {
+        let server = WireServer::start().await.unwrap();
+        server.on_request(move |_| Reply::error(status, kind, "no").header("x-should-retry", said));
+        failure(&watch(query("hi").provider(provider(&server.url())).max_retries(1)).await);
+        assert_eq!(server.request_count(), requests, "{status} {said}");
+    }
+}
+
 #[tokio::test]
 async fn a_rate_limit_is_waited_out_for_as_long_as_the_server_says() {
     let server = WireServer::start().await.unwrap();

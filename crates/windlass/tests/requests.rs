@@ -184,6 +184,33 @@ async fn thinking_and_blocks_of_tomorrow_go_back_as_they_came() {
     }
 }
 
+/// Models that decide themselves how much to reason do so unless they are told otherwise.
+#[tokio::test]
+async fn models_that_can_reason_by_themselves_do() {
+    let adaptive = json!({"type": "adaptive", "display": "summarized"});
+    for (model, thinking, expected) in [
+        ("claude-opus-5-5", None, adaptive.clone()),
+        ("claude-opus-5-5", Some(Thinking::Off), Value::Null),
+        // It takes no budget, and is to reason all the same.
+        ("claude-opus-5-5", Some(Thinking::Budget(4_000)), adaptive.clone()),
+        ("claude-opus-4-6", None, adaptive),
+        ("claude-opus-4-6", Some(Thinking::Budget(4_000)), json!({"type": "enabled", "budget_tokens": 4_000})),
+        ("claude-haiku-4-5", None, Value::Null),
+        ("claude-haiku-4-5", Some(Thinking::Adaptive), Value::Null),
+        ("unheard-of", None, Value::Null),
+    ] {
+        let server = WireServer::start().await.unwrap();
+        server.push(Message::new().text("ok"));
+        let query = query("hi").provider(provider(&server.url())).model(model);
+        watch(match thinking {
+            Some(thinking) => query.thinking(thinking),
+            None => query,
+        })
+        .await;
+        assert_eq!(server.requests()[0].json().unwrap()["thinking"], expected, "{model} {thinking:?}");
+    }
+}
+
 #[tokio::test]
 async fn an_image_is_sent_as_an_image() {
     // One grey pixel.

@@ -413,7 +413,7 @@ mod bills {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+        #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
         /// Whatever is streamed, wherever it ends and however: what is booked is what the provider bills within a
         /// tenth, or more, of one call and of all calls of all agents.

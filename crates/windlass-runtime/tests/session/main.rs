@@ -13,6 +13,7 @@ mod changes;
 mod following;
 mod host;
 mod limits;
+mod money;
 mod panics;
 mod questions;
 mod stops;
