@@ -63,13 +63,14 @@ impl MessageStream {
     fn brings_something(&mut self, event: &ModelEvent) -> bool {
         match event {
             ModelEvent::Ping | ModelEvent::Unknown => false,
-            ModelEvent::BlockDelta { delta, .. } => match delta {
-                StreamDelta::Text(text)
-                | StreamDelta::Thinking(text)
-                | StreamDelta::Signature(text)
-                | StreamDelta::ToolInput(text) => !text.is_empty(),
-                _ => true,
-            },
+            ModelEvent::BlockDelta {
+                delta:
+                    StreamDelta::Text(text)
+                    | StreamDelta::Thinking(text)
+                    | StreamDelta::Signature(text)
+                    | StreamDelta::ToolInput(text),
+                ..
+            } => !text.is_empty(),
             ModelEvent::MessageDelta { usage, .. } => std::mem::replace(&mut self.usage, *usage) != *usage,
             _ => true,
         }

@@ -197,7 +197,7 @@ mod tests {
     fn hidden_reasoning_counts_by_its_signature() {
         let summary = StreamDelta::Thinking("I look at it.".to_owned());
         let signature = StreamDelta::Signature("A".repeat(3_000));
-        assert!(streamed(&[summary.clone()]) < 20);
+        assert!(streamed(std::slice::from_ref(&summary)) < 20);
         assert_eq!(streamed(&[summary, signature]), 1_000);
     }
 }
