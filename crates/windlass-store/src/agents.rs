@@ -1,7 +1,8 @@
 //! Where agents of a session are: `<session>/subagents/agent-<id>.jsonl` beside its log, each with an
 //! `agent-<id>.meta.json`. Other programs put them in folders below `subagents` too.
 
-use std::fs::{self, File};
+use crate::open;
+use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use windlass_session::{AgentSummary, SUMMARY_BYTES, SessionKey};
@@ -59,16 +60,15 @@ pub(crate) fn all(session: &Path) -> Vec<(AgentId, PathBuf)> {
 pub(crate) fn summary(agent: AgentId, log: &Path) -> Option<AgentSummary> {
     let beginning = |path: &Path| -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        if path.is_file() {
-            File::open(path)?.take(SUMMARY_BYTES as u64).read_to_end(&mut bytes)?;
-        }
+        open::read(path)?.take(SUMMARY_BYTES as u64).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
     let head = beginning(log).ok().filter(|head| !head.is_empty())?;
     Some(AgentSummary::read(agent, &beginning(&meta_path(log)).unwrap_or_default(), &head))
 }
 
-fn folder(session: &Path) -> PathBuf {
+/// Where the agents of the session with this log are.
+pub(crate) fn folder(session: &Path) -> PathBuf {
     session.with_extension("").join("subagents")
 }
 

@@ -1,10 +1,15 @@
 //! What is done to files and directories.
 
-use crate::owner::holder;
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use crate::lock::{LockError, LockedFolder};
+use crate::open;
+use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use windlass_session::{SessionKey, StoreError, StoreErrorKind};
+
+/// How often something is made again where somebody removed or made something meanwhile.
+const MOST_TRIES: u32 = 1_000;
 
 /// An error with the path, and what to do about it.
 pub(crate) fn error(path: &Path, verb: &str, error: &io::Error) -> StoreError {
@@ -20,6 +25,10 @@ pub(crate) fn error(path: &Path, verb: &str, error: &io::Error) -> StoreError {
         ErrorKind::NotFound => {
             StoreError::new(StoreErrorKind::NotFound, format!("cannot {verb} {path}: it does not exist"))
         }
+        _ if open::is_odd(error) => StoreError::new(
+            StoreErrorKind::Io,
+            format!("cannot {verb} {path}: {error}: move it away, and restore the file if you have it"),
+        ),
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => StoreError::new(
             StoreErrorKind::Io,
             format!("cannot {verb} {path}: {error}: give this user access, or choose another home for sessions"),
@@ -28,123 +37,170 @@ pub(crate) fn error(path: &Path, verb: &str, error: &io::Error) -> StoreError {
     }
 }
 
-/// Creates a directory and those above it, for this user only. Returns whether
-/// it was not there.
-pub(crate) fn create_dirs(path: &Path) -> Result<bool, StoreError> {
+/// Creates a directory and those above it, for this user only. Returns the directories in which that made new
+/// names, which are not durable yet.
+pub(crate) fn create_dirs(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
     if path.is_dir() {
-        return Ok(false);
+        return Ok(Vec::new());
     }
+    let missing = path.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+    let above = missing.filter_map(Path::parent).map(|above| match above.as_os_str().is_empty() {
+        true => PathBuf::from("."),
+        false => above.to_owned(),
+    });
+    let above = above.collect();
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path).map_err(|e| error(path, "create", &e))?;
-    Ok(true)
+    Ok(above)
 }
 
-/// Opens a log for appending.
-pub(crate) fn open_log(path: &Path, create: bool) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.append(true).read(true).create(create);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
+/// Makes a new log in its folder, and the folder where that is missing. Returns the directories in which names may be
+/// new, and what the work gives. Somebody may remove the folder before the log is in it: then all is done again.
+pub(crate) fn in_folder<T>(
+    path: &Path,
+    key: &SessionKey,
+    mut work: impl FnMut() -> Result<T, StoreError>,
+) -> Result<(Vec<PathBuf>, T), StoreError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut new_names = vec![folder.to_owned()];
+    // That of a session stands two below the home, that of an agent two below that of its session. Somebody may
+    // have made them a moment ago and not synced them yet.
+    let levels = folder.ancestors().skip(1).take(if key.agent.is_some() { 4 } else { 2 });
+    new_names.extend(levels.map(Path::to_owned));
+    let mut tries = 0;
+    loop {
+        for above in create_dirs(folder)? {
+            if !new_names.contains(&above) {
+                new_names.push(above);
+            }
+        }
+        tries += 1;
+        let done = kept(folder, key).and_then(|kept| match kept {
+            Some(_kept) => work(),
+            None => Err(error(folder, "open", &ErrorKind::NotFound.into())),
+        });
+        match done {
+            Err(error) if error.kind == StoreErrorKind::NotFound && tries < MOST_TRIES => {}
+            done => return Ok((new_names, done?)),
+        }
+    }
+}
+
+/// Keeps the folder of agents' logs from being removed, which whoever deletes their session does.
+fn kept(folder: &Path, key: &SessionKey) -> Result<Option<Option<LockedFolder>>, StoreError> {
+    if key.agent.is_none() {
+        return Ok(Some(None));
+    }
+    let failed = |error: LockError| error.of_session(folder, "open", key);
+    Ok(LockedFolder::kept(folder).map_err(failed)?.map(Some))
 }
 
 /// Copies a log to a new place, where it appears whole or not at all.
 pub(crate) fn copy_whole(from: &Path, to: &Path) -> Result<(), StoreError> {
-    let mut source = File::open(from).map_err(|e| error(from, "read", &e))?;
+    let mut source = open::read(from).map_err(|e| error(from, "read", &e))?;
     place_whole(to, |copy| io::copy(&mut source, copy).map(drop))?.map_err(|e| error(to, "create", &e))
 }
 
 /// Makes a log of these lines that was not there, durable.
 pub(crate) fn create_whole(path: &Path, key: &SessionKey, lines: &[u8]) -> Result<(), StoreError> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut new_names = vec![folder];
-    if create_dirs(folder)? {
-        new_names.extend(above(folder, key));
-    }
-    place_whole(path, |file| file.write_all(lines))?.map_err(|e| match e.kind() {
-        ErrorKind::AlreadyExists => StoreError::exists(key),
-        _ => error(path, "create", &e),
+    let (new_names, ()) = in_folder(path, key, || {
+        place_whole(path, |file| file.write_all(lines))?.map_err(|e| match e.kind() {
+            ErrorKind::AlreadyExists => StoreError::exists(key),
+            _ => error(path, "create", &e),
+        })
     })?;
     new_names.iter().try_for_each(|folder| sync_dir(folder).map_err(|e| error(folder, "sync", &e)))
 }
 
-/// The folders above that of a new log in which names may be new as well: that of a
-/// session stands two below the home, that of an agent two below that of its session.
-pub(crate) fn above<'a>(folder: &'a Path, key: &SessionKey) -> impl Iterator<Item = &'a Path> {
-    folder.ancestors().skip(1).take(if key.agent.is_some() { 4 } else { 2 })
-}
-
 /// Makes a small file of this text, durable but for its name. What is there is replaced as a whole.
 pub(crate) fn replace_whole(path: &Path, text: &str) -> Result<(), StoreError> {
-    let partial = partial(path);
-    let written = (|| {
-        let mut file = open_log(&partial, true)?;
-        file.set_len(0)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_data()?;
-        fs::rename(&partial, path)
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&partial);
-    }
+    let written = partial(path).and_then(|(mut file, partial)| {
+        let replaced = file
+            .write_all(text.as_bytes())
+            .and_then(|()| file.sync_data())
+            .and_then(|()| fs::rename(&partial, path));
+        if replaced.is_err() {
+            let _ = fs::remove_file(&partial);
+        }
+        replaced
+    });
     written.map_err(|e| error(path, "write", &e))
 }
 
-fn partial(to: &Path) -> PathBuf {
-    to.with_extension(format!("partial-{}", std::process::id()))
+/// A file beside a path in which that is prepared, of a name that is no one else's.
+fn partial(to: &Path) -> io::Result<(File, PathBuf)> {
+    static MADE: AtomicU64 = AtomicU64::new(0);
+    let mut tries = 0;
+    loop {
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let path = to.with_extension(format!("partial-{}-{number}", std::process::id()));
+        tries += 1;
+        match open::create_new(&path) {
+            // A process of the same number left it behind.
+            Err(e) if e.kind() == ErrorKind::AlreadyExists && tries < MOST_TRIES => {}
+            made => return Ok((made?, path)),
+        }
+    }
 }
 
 /// Appends a line of its own to a log, whoever else writes it, and returns where
-/// it ends. Nothing when there is no log, or an empty one.
+/// it ends. None when there is no log, or an empty one.
 pub(crate) fn append_line(path: &Path, line: &str) -> Result<Option<u64>, StoreError> {
-    let mut file = match open_log(path, false) {
-        Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
-        opened => opened.map_err(|e| error(path, "open", &e))?,
-    };
-    let failed = |e: io::Error| error(path, "write", &e);
-    if file.metadata().map_err(failed)?.len() == 0 {
-        return Ok(None);
+    loop {
+        let mut file = match open::append(path, false) {
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+            opened => opened.map_err(|e| error(path, "open", &e))?,
+        };
+        let failed = |e: io::Error| error(path, "write", &e);
+        if file.metadata().map_err(failed)?.len() == 0 {
+            return Ok(None);
+        }
+        let start = if is_torn(&mut file).map_err(failed)? { "\n" } else { "" };
+        // In one write, which other writers do not part.
+        file.write_all(format!("{start}{line}\n").as_bytes()).map_err(failed)?;
+        file.sync_data().map_err(failed)?;
+        let end = file.stream_position().map_err(failed)?;
+        // Somebody may have deleted the session before the line was in it.
+        if open::is_at(&file, path).map_err(failed)? {
+            return Ok(Some(end));
+        }
     }
-    let start = if is_torn(&mut file).map_err(failed)? { "\n" } else { "" };
-    // In one write, which other writers do not part.
-    file.write_all(format!("{start}{line}\n").as_bytes()).map_err(failed)?;
-    file.sync_data().map_err(failed)?;
-    file.stream_position().map(Some).map_err(failed)
 }
 
 /// Writes a file elsewhere and links it to its place. The inner error is that of
 /// the link.
 fn place_whole(to: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<io::Result<()>, StoreError> {
-    let partial = partial(to);
-    let copied = (|| {
-        let failed = |e: io::Error| error(&partial, "write", &e);
-        let mut copy = open_log(&partial, true).map_err(failed)?;
-        copy.set_len(0).map_err(failed)?;
-        write(&mut copy).map_err(failed)?;
-        copy.sync_data().map_err(failed)?;
-        // A link never replaces what somebody else put there meanwhile.
-        Ok(match fs::hard_link(&partial, to) {
-            Err(e) if e.kind() != ErrorKind::AlreadyExists && !to.exists() => fs::rename(&partial, to),
-            linked => linked,
-        })
-    })();
+    let (mut copy, partial) = partial(to).map_err(|e| error(to, "write", &e))?;
+    let failed = |e: io::Error| error(&partial, "write", &e);
+    let written = write(&mut copy).and_then(|()| copy.sync_data()).map_err(failed);
+    // A link never replaces what somebody else put there meanwhile.
+    let placed = written.map(|()| match fs::hard_link(&partial, to) {
+        Err(e) if e.kind() != ErrorKind::AlreadyExists => rename_new(&partial, to),
+        linked => linked,
+    });
     // After a rename, or a failure before there was one, it is not there.
     let _ = fs::remove_file(&partial);
-    copied
+    placed
 }
 
-/// Takes the lock of a log, which ends with the descriptor, so with the process.
-pub(crate) fn lock(file: &File, path: &Path, key: &SessionKey) -> Result<(), StoreError> {
-    match file.try_lock() {
-        Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(StoreError::in_use(key, holder(file))),
-        // Some file systems know no locks. Refusing them would help nobody.
-        Err(TryLockError::Error(e)) if e.kind() == ErrorKind::Unsupported => Ok(()),
-        Err(TryLockError::Error(e)) => Err(error(path, "lock", &e)),
+/// Renames a file, for file systems without links. Replaces nothing, as far as the system can promise that.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            renamed => return Ok(renamed?),
+        }
     }
+    if to.symlink_metadata().is_ok() {
+        return Err(ErrorKind::AlreadyExists.into());
+    }
+    fs::rename(from, to)
 }
 
 /// Whether the last line of a log lacks its line break.
@@ -159,7 +215,21 @@ pub(crate) fn is_torn(file: &mut File) -> io::Result<bool> {
 }
 
 /// Makes the names in a directory durable.
+#[cfg(unix)]
 pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
-    // Directories cannot be opened for this on other systems.
-    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+    match open::directory(path) {
+        // Names can be made in it, but they cannot be read: all of its file system is synced instead.
+        #[cfg(target_os = "linux")]
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            let below = rustix::fs::open(path, rustix::fs::OFlags::PATH, rustix::fs::Mode::empty())?;
+            Ok(rustix::fs::syncfs(below)?)
+        }
+        opened => opened?.sync_all(),
+    }
+}
+
+/// Directories cannot be opened for this on other systems.
+#[cfg(not(unix))]
+pub(crate) fn sync_dir(_: &Path) -> io::Result<()> {
+    Ok(())
 }

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
+use crate::open;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -38,11 +38,7 @@ fn linked(file: &Path) -> Option<PathBuf> {
 }
 
 fn read(path: &Path) -> Option<String> {
-    // Only regular files: a pipe would block.
-    if !path.metadata().ok()?.is_file() {
-        return None;
-    }
     let mut text = String::new();
-    File::open(path).ok()?.take(LONGEST).read_to_string(&mut text).ok()?;
+    open::read_named(path).ok()?.take(LONGEST).read_to_string(&mut text).ok()?;
     Some(text.trim().to_owned())
 }

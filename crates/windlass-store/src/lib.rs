@@ -15,18 +15,21 @@ mod checkpoint;
 mod disk;
 mod git;
 mod locate;
+mod lock;
 mod observe;
+mod open;
 mod owner;
+mod remove;
 mod session;
 mod store;
 
 pub use checkpoint::{CheckpointLimits, FileCheckpoints, MemoryCheckpoints};
 pub use git::git_branch;
+pub use locate::{Listed, SkippedFile};
 pub use observe::LogObserver;
 pub use store::JsonlStore;
 
-use std::fs::File;
-use std::io::{self, BufReader};
+use std::io::BufReader;
 use std::path::Path;
 use windlass_session::{CheckReport, StoreError, check_log, export_messages};
 
@@ -35,7 +38,7 @@ use windlass_session::{CheckReport, StoreError, check_log, export_messages};
 /// # Errors
 /// The file cannot be read.
 pub fn check_file(path: &Path) -> Result<CheckReport, StoreError> {
-    let file = open_regular(path).map_err(|error| disk::error(path, "read", &error))?;
+    let file = open::read_named(path).map_err(|error| disk::error(path, "read", &error))?;
     check_log(BufReader::new(file)).map_err(|error| disk::error(path, "read", &error))
 }
 
@@ -45,14 +48,6 @@ pub fn check_file(path: &Path) -> Result<CheckReport, StoreError> {
 /// # Errors
 /// The file cannot be read.
 pub fn export_file(path: &Path) -> Result<String, StoreError> {
-    let file = open_regular(path).map_err(|error| disk::error(path, "read", &error))?;
+    let file = open::read_named(path).map_err(|error| disk::error(path, "read", &error))?;
     export_messages(BufReader::new(file)).map_err(|error| disk::error(path, "read", &error))
-}
-
-/// Opens a file that has an end: not a pipe or a device, which could be read for ever.
-fn open_regular(path: &Path) -> io::Result<File> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"));
-    }
-    File::open(path)
 }

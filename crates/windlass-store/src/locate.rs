@@ -1,8 +1,9 @@
 //! Where sessions are.
 
-use crate::{agents, disk};
+use crate::{agents, disk, open};
 use std::collections::HashMap;
-use std::fs::{self, File};
+use std::fmt;
+use std::fs;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -118,7 +119,8 @@ impl Roots {
     }
 
     /// The sessions of a project in all roots, the last changed first.
-    pub(crate) fn list(&self, project: &ProjectKey) -> Result<Vec<SessionSummary>, StoreError> {
+    pub(crate) fn list(&self, project: &ProjectKey) -> Result<Listed, StoreError> {
+        let mut skipped = Vec::new();
         let mut newest: HashMap<SessionId, SessionSummary> = HashMap::new();
         let mut ends = Ends::default();
         self.check_home()?;
@@ -127,9 +129,16 @@ impl Roots {
             for folder in folders {
                 let entries = fs::read_dir(&folder).map_err(|error| disk::error(&folder, "read", &error))?;
                 for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
-                    // A file that cannot be read hides no other.
-                    let Some(summary) = session_id(&path).and_then(|id| ends.summary(&path, &id).ok()?) else {
-                        continue;
+                    let Some(id) = session_id(&path) else { continue };
+                    let summary = match ends.summary(&path, &id) {
+                        Ok(Some(summary)) => summary,
+                        Ok(None) => continue,
+                        // A file that cannot be read hides no other.
+                        Err(error) => {
+                            let is_gone = error.kind() == ErrorKind::NotFound;
+                            skipped.extend((!is_gone).then(|| SkippedFile { path, reason: error.to_string() }));
+                            continue;
+                        }
                     };
                     let known = newest.get(&summary.session_id);
                     if known.is_none_or(|known| known.last_modified < summary.last_modified) {
@@ -140,7 +149,33 @@ impl Roots {
         }
         let mut sessions: Vec<SessionSummary> = newest.into_values().collect();
         sessions.sort_by(|a, b| b.last_modified.cmp(&a.last_modified).then_with(|| a.session_id.cmp(&b.session_id)));
-        Ok(sessions)
+        Ok(Listed { sessions, skipped })
+    }
+}
+
+/// The sessions of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listed {
+    /// The sessions, the last changed first.
+    pub sessions: Vec<SessionSummary>,
+    /// What is named like a session and cannot be read, in no particular order.
+    pub skipped: Vec<SkippedFile>,
+}
+
+/// A file that is named like a session and cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SkippedFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Why it is skipped.
+    pub reason: String,
+}
+
+impl fmt::Display for SkippedFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is skipped: {}", self.path.display(), self.reason)
     }
 }
 
@@ -153,9 +188,9 @@ struct Ends {
 
 impl Ends {
     fn summary(&mut self, path: &Path, id: &SessionId) -> io::Result<Option<SessionSummary>> {
-        let mut file = File::open(path)?;
+        let mut file = open::read(path)?;
         let metadata = file.metadata()?;
-        if !metadata.is_file() || metadata.len() == 0 {
+        if metadata.len() == 0 {
             return Ok(None);
         }
         let limit = SUMMARY_BYTES as u64;

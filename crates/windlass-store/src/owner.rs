@@ -1,17 +1,43 @@
 //! Who holds the lock of a file.
 
+use std::fmt;
 use std::fs::File;
 
 /// Most bytes that are read of the table of locks.
 #[cfg(target_os = "linux")]
 const LONGEST: u64 = 1024 * 1024;
 
-/// The process that holds the lock of a file, in words.
-pub(crate) fn holder(file: &File) -> String {
+/// Who holds the lock of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holder {
+    /// This process.
+    Ours(u32),
+    /// Another process that lives.
+    Other(u32),
+    /// A process that has ended, or none at all any more.
+    NoOne,
+    /// The system does not say.
+    Unknown,
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ours(pid) => write!(f, "this process ({pid})"),
+            Self::Other(pid) => write!(f, "process {pid}"),
+            Self::NoOne => f.write_str("a program that an ended process has started"),
+            Self::Unknown => f.write_str("another process"),
+        }
+    }
+}
+
+/// Who holds the lock of a file.
+pub(crate) fn holder(file: &File) -> Holder {
     match holder_pid(file) {
-        Some(pid) if pid == std::process::id() => format!("this process ({pid})"),
-        Some(pid) => format!("process {pid}"),
-        None => "another process".to_owned(),
+        Some(pid) if pid == std::process::id() => Holder::Ours(pid),
+        Some(pid) if is_alive(pid) => Holder::Other(pid),
+        Some(_) => Holder::NoOne,
+        None => Holder::Unknown,
     }
 }
 
@@ -32,7 +58,21 @@ fn holder_pid(file: &File) -> Option<u32> {
     })
 }
 
+/// Whether a process runs: one that has ended and was not waited for holds no files.
+#[cfg(target_os = "linux")]
+fn is_alive(pid: u32) -> bool {
+    let Ok(stat) = std::fs::read(format!("/proc/{pid}/stat")) else { return false };
+    // The name before the state may hold any bytes, so the last parenthesis counts.
+    let state = stat.iter().rposition(|byte| *byte == b')').and_then(|end| stat.get(end + 2));
+    !matches!(state, Some(b'Z' | b'X') | None)
+}
+
 #[cfg(not(target_os = "linux"))]
 fn holder_pid(_: &File) -> Option<u32> {
     None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_alive(_: u32) -> bool {
+    true
 }

@@ -1,7 +1,7 @@
 //! One open session: entries in, lines on disk.
 
+use crate::lock::{LockError, Locked};
 use crate::{LogObserver, agents, disk};
-use std::fs::File;
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -51,7 +51,7 @@ struct Waiter {
 pub(crate) struct Log {
     pub(crate) path: PathBuf,
     /// Open and locked; absent until the first append makes it.
-    pub(crate) file: Option<File>,
+    pub(crate) file: Option<Locked>,
     /// The log in another root that this one goes on from.
     pub(crate) import: Option<PathBuf>,
     /// What stands beside the log of an agent, until it is written.
@@ -261,7 +261,7 @@ impl Drop for Job {
 
 impl Log {
     /// A log at this path.
-    pub(crate) fn new(path: PathBuf, file: Option<File>, import: Option<PathBuf>) -> Self {
+    pub(crate) fn new(path: PathBuf, file: Option<Locked>, import: Option<PathBuf>) -> Self {
         Self { path, file, import, meta: None, is_clean: false, new_names: Vec::new(), observer: None }
     }
 
@@ -322,22 +322,8 @@ impl Log {
     }
 
     fn create(&mut self, key: &SessionKey) -> Result<(), StoreError> {
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        if disk::create_dirs(folder)? {
-            // The folder is a new name in the one above, and that may be new as well.
-            self.new_names.extend(disk::above(folder, key).map(Path::to_owned));
-        }
-        self.new_names.insert(0, folder.to_owned());
-        if let Some(import) = &self.import {
-            let (meta, copy) = (agents::meta_path(import), agents::meta_path(&self.path));
-            if key.agent.is_some() && meta.is_file() && !copy.exists() {
-                disk::copy_whole(&meta, &copy)?;
-            }
-            disk::copy_whole(import, &self.path)?;
-        }
-        let file = disk::open_log(&self.path, self.import.is_none());
-        let file = file.map_err(|error| disk::error(&self.path, "create", &error))?;
-        disk::lock(&file, &self.path, key)?;
+        let (new_names, file) = disk::in_folder(&self.path, key, || self.make(key))?;
+        self.new_names = new_names;
         let length = file.metadata().map_err(|error| disk::error(&self.path, "read", &error))?.len();
         if length > 0 && self.import.is_none() {
             return Err(StoreError::conflict(key, 0, length));
@@ -348,5 +334,18 @@ impl Log {
         self.import = None;
         self.file = Some(file);
         Ok(())
+    }
+
+    /// Makes the file in its folder, if another log goes on in it as a copy of that, and locks it.
+    fn make(&self, key: &SessionKey) -> Result<Locked, StoreError> {
+        if let Some(import) = &self.import {
+            let (meta, copy) = (agents::meta_path(import), agents::meta_path(&self.path));
+            if key.agent.is_some() && meta.is_file() && !copy.exists() {
+                disk::copy_whole(&meta, &copy)?;
+            }
+            disk::copy_whole(import, &self.path)?;
+        }
+        let failed = |error: LockError| error.of_session(&self.path, "create", key);
+        Locked::open(&self.path, self.import.is_none()).map_err(failed)
     }
 }

@@ -1,11 +1,13 @@
 //! The store.
 
-use crate::locate::{self, Roots};
+use crate::locate::{self, Listed, Roots};
+use crate::lock::{LockError, Locked};
+use crate::open;
+use crate::remove::remove;
 use crate::session::{Log, OpenSession};
 use crate::{LogObserver, agents, disk};
 use async_trait::async_trait;
 use std::collections::HashMap;
-use std::fs::File;
 use std::io::{BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -82,6 +84,16 @@ impl JsonlStore {
     /// The homes cannot be read.
     pub fn find(&self, session: &SessionId) -> Result<Option<SessionKey>, StoreError> {
         if session.is_uuid() { self.inner.roots.project_of(session) } else { Ok(None) }
+    }
+
+    /// The sessions of a project, as [`SessionStore::list`] gives them, and what stands in the place of one and is
+    /// none: a pipe, a device, a directory, a link.
+    ///
+    /// # Errors
+    /// The project's sessions cannot be reached.
+    pub async fn list_all(&self, project: &ProjectKey) -> Result<Listed, StoreError> {
+        let (roots, project) = (self.inner.roots.clone(), project.clone());
+        blocking(move || roots.list(&project)).await
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionKey, Weak<OpenSession>>> {
@@ -172,7 +184,7 @@ impl SessionStore for JsonlStore {
         let (roots, wanted) = (self.inner.roots.clone(), key.clone());
         let log = blocking(move || {
             let path = roots.find(&wanted)?.ok_or_else(|| StoreError::not_found(&wanted))?;
-            let file = File::open(&path).map_err(|error| disk::error(&path, "read", &error))?;
+            let file = open::read(&path).map_err(|error| disk::error(&path, "read", &error))?;
             let file = BufReader::with_capacity(64 * 1024, file);
             let log = if wanted.agent.is_some() { read_agent_log(file) } else { read_log(file) };
             log.map_err(|error| disk::error(&path, "read", &error))
@@ -182,8 +194,11 @@ impl SessionStore for JsonlStore {
     }
 
     async fn list(&self, project: &ProjectKey) -> Result<Vec<SessionSummary>, StoreError> {
-        let (roots, project) = (self.inner.roots.clone(), project.clone());
-        blocking(move || roots.list(&project)).await
+        let listed = self.list_all(project).await?;
+        for skipped in &listed.skipped {
+            tracing::warn!(%skipped, "something that is no session stands in the place of one");
+        }
+        Ok(listed.sessions)
     }
 
     async fn delete(&self, key: &SessionKey) -> Result<(), StoreError> {
@@ -192,7 +207,7 @@ impl SessionStore for JsonlStore {
             self.wait_for_release(&part).await?;
         }
         let (path, key) = (self.log_path(key), key.clone());
-        blocking(move || delete(&path, &key)).await
+        blocking(move || remove(&path, &key)).await
     }
 
     async fn create(
@@ -221,7 +236,7 @@ impl SessionStore for JsonlStore {
                 let folder = path.parent().unwrap_or(Path::new("."));
                 let written = disk::replace_whole(&agents::meta_path(&path), meta)
                     .and_then(|()| disk::sync_dir(folder).map_err(|error| disk::error(folder, "sync", &error)));
-                written.inspect_err(|_| drop(delete(&path, &key)))?;
+                written.inspect_err(|_| drop(remove(&path, &key)))?;
             }
             if let Some(observer) = observer {
                 observer.opened(&path, 0);
@@ -285,49 +300,25 @@ impl SessionStore for JsonlStore {
 /// Takes an existing log, or prepares for a new one. Returns the position.
 fn open_log(roots: &Roots, key: &SessionKey) -> Result<(Log, u64), StoreError> {
     let path = roots.log_path(key);
-    match disk::open_log(&path, false) {
+    match Locked::open(&path, false) {
         Ok(file) => {
-            disk::lock(&file, &path, key)?;
             let length = file.metadata().map_err(|error| disk::error(&path, "read", &error))?.len();
             Ok((Log::new(path, Some(file), None), length))
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => {
+        Err(LockError::Io(error)) if error.kind() == ErrorKind::NotFound => {
             let import = roots.find(key)?;
             let length =
                 import.as_deref().map(|path| path.metadata().map_err(|error| disk::error(path, "read", &error)));
             let length = length.transpose()?.map_or(0, |metadata| metadata.len());
             Ok((Log::new(path, None, import), length))
         }
-        Err(error) => Err(disk::error(&path, "open", &error)),
+        Err(error) => Err(error.of_session(&path, "open", key)),
     }
 }
 
 /// What stands beside the log of an agent.
 fn meta(key: &SessionKey, header: &LogHeader) -> Option<String> {
     key.agent.as_ref().and(header.agent.as_ref()).map(|agent| agent.to_json())
-}
-
-fn delete(path: &Path, key: &SessionKey) -> Result<(), StoreError> {
-    let absent = |result: std::io::Result<()>| match result {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(disk::error(path, "delete", &error)),
-        _ => Ok(()),
-    };
-    let locked = |path: &Path, key: &SessionKey| match disk::open_log(path, false) {
-        Ok(file) => disk::lock(&file, path, key).map(|()| Some(file)),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(disk::error(path, "delete", &error)),
-    };
-    let _lock = locked(path, key)?;
-    if key.agent.is_some() {
-        absent(std::fs::remove_file(path))?;
-        return absent(std::fs::remove_file(agents::meta_path(path)));
-    }
-    for (agent, log) in agents::all(path) {
-        locked(&log, &key.of_agent(agent))?;
-    }
-    absent(std::fs::remove_file(path))?;
-    // Artifacts and transcripts of agents.
-    absent(std::fs::remove_dir_all(path.with_extension("")))
 }
 
 /// Runs what blocks on a thread that may, when there is a runtime to give one.

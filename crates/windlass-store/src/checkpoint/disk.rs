@@ -4,12 +4,13 @@ use super::history::History;
 use super::record::Record;
 use super::shelf::{AppendError, Shelf};
 use crate::disk::{create_dirs, sync_dir};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use crate::lock::{LockError, Locked};
+use crate::open;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use windlass_session::{CheckpointError, CheckpointErrorKind};
 
 /// Longest line of the index: several times the longest path.
@@ -18,10 +19,6 @@ const LONGEST_LINE: u64 = 64 * 1024;
 /// An index that is longer is written anew when it is opened, with at most so many files.
 const LONG_INDEX: u64 = 16 * 1024 * 1024;
 const MOST_FILES: usize = 40_000;
-
-/// How often, and how long apart, a lock is tried again that is held.
-const TRIES: u32 = 10;
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// Contents and the index as files of a directory.
 #[derive(Debug)]
@@ -35,11 +32,11 @@ pub(crate) struct Disk {
 
 #[derive(Debug)]
 struct Index {
-    file: File,
+    file: Locked,
     /// Where its last whole line ends.
     length: u64,
-    /// Whether its name, and that of its directory, are not durable yet.
-    is_new: bool,
+    /// The directories in which names are new and not durable yet.
+    new_names: Vec<PathBuf>,
 }
 
 impl Disk {
@@ -63,40 +60,21 @@ impl Disk {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open_index(&self, create: bool) -> Result<Option<File>, CheckpointError> {
+    fn open_index(&self, create: bool) -> Result<Option<Locked>, CheckpointError> {
         let path = self.index_path();
-        let mut options = private();
-        options.append(true).read(true).create(create);
-        let file = match options.open(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound && !create => return Ok(None),
-            opened => opened.map_err(|error| failed(&path, "open", &error))?,
-        };
-        let mut locked = file.try_lock();
-        for _ in 0..TRIES {
-            if !matches!(locked, Err(TryLockError::WouldBlock)) {
-                break;
-            }
-            // A program that is just being started holds the locks of whoever starts it for a moment.
-            std::thread::sleep(PAUSE);
-            locked = file.try_lock();
+        match Locked::open(&path, create) {
+            Ok(file) => Ok(Some(file)),
+            Err(LockError::Io(error)) if error.kind() == ErrorKind::NotFound && !create => Ok(None),
+            Err(LockError::Io(error)) => Err(failed(&path, "open", &error)),
+            Err(LockError::Held(holder)) => Err(CheckpointError::new(
+                CheckpointErrorKind::InUse,
+                format!("the file checkpoints in {} are in use by {holder}", self.directory.display()),
+            )),
         }
-        match locked {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(CheckpointError::new(
-                    CheckpointErrorKind::InUse,
-                    format!("the file checkpoints in {} are in use by another process", self.directory.display()),
-                ));
-            }
-            // Some file systems know no locks. Refusing them would help nobody.
-            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {}
-            Err(TryLockError::Error(error)) => return Err(failed(&path, "lock", &error)),
-        }
-        Ok(Some(file))
     }
 
     /// Writes the index anew, shorter, and opens it in the place of the old one.
-    fn shorten(&self, history: &History) -> io::Result<(File, u64, History)> {
+    fn shorten(&self, history: &History) -> io::Result<(Locked, u64, History)> {
         let mut lines = Vec::new();
         let mut shorter = History::default();
         for record in history.records(MOST_FILES) {
@@ -104,16 +82,14 @@ impl Disk {
             shorter.apply(record);
         }
         let temporary = self.directory.join("index.partial");
-        let mut file = private().append(true).read(true).create(true).open(&temporary)?;
+        // Whoever opens the new one finds it locked.
+        let mut file = Locked::open(&temporary, true).map_err(|error| match error {
+            LockError::Io(error) => error,
+            LockError::Held(_) => ErrorKind::WouldBlock.into(),
+        })?;
         file.set_len(0)?;
         file.write_all(&lines)?;
         file.sync_data()?;
-        // Whoever opens the new one finds it locked.
-        file.try_lock().or_else(|error| match error {
-            TryLockError::Error(error) if error.kind() == ErrorKind::Unsupported => Ok(()),
-            TryLockError::Error(error) => Err(error),
-            TryLockError::WouldBlock => Err(ErrorKind::WouldBlock.into()),
-        })?;
         fs::rename(&temporary, self.index_path())?;
         sync_dir(&self.directory)?;
         Ok((file, lines.len() as u64, shorter))
@@ -136,7 +112,7 @@ impl Disk {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let temporary = self.objects().join(format!("partial-{}-{number}", std::process::id()));
         let placed = (|| {
-            let mut file = private().write(true).create_new(true).open(&temporary)?;
+            let mut file = open::create_new(&temporary)?;
             file.write_all(content)?;
             file.sync_data()?;
             fs::rename(&temporary, self.object(hash))?;
@@ -152,10 +128,17 @@ impl Disk {
 
 impl Shelf for Disk {
     fn open(&self, create: bool) -> Result<Option<History>, CheckpointError> {
-        let is_new = !self.index_path().exists();
+        let is_new = self.index_path().symlink_metadata().is_err();
+        let mut new_names = Vec::new();
         if create && is_new {
             let objects = self.objects();
-            create_dirs(&objects).map_err(|error| CheckpointError::new(kind_of(error.kind), error.message))?;
+            new_names = create_dirs(&objects).map_err(|e| CheckpointError::new(kind_of(e.kind), e.message))?;
+            // Also those that somebody may have made a moment ago and not synced yet.
+            for name in self.directory.ancestors().take(3).filter(|name| !name.as_os_str().is_empty()) {
+                if !new_names.iter().any(|known| known == name) {
+                    new_names.push(name.to_owned());
+                }
+            }
         }
         let Some(mut file) = self.open_index(create)? else { return Ok(None) };
         let unreadable = |error: io::Error| failed(&self.index_path(), "read", &error);
@@ -174,7 +157,7 @@ impl Shelf for Disk {
             // Behind damage, somebody may still want what no line names any more.
             self.sweep(&history);
         }
-        *self.lock() = Some(Index { file, length, is_new });
+        *self.lock() = Some(Index { file, length, new_names });
         Ok(Some(history))
     }
 
@@ -183,7 +166,9 @@ impl Shelf for Disk {
     }
 
     fn get(&self, hash: &blake3::Hash) -> io::Result<Vec<u8>> {
-        fs::read(self.object(hash))
+        let mut content = Vec::new();
+        open::read(&self.object(hash))?.read_to_end(&mut content)?;
+        Ok(content)
     }
 
     fn remove(&self, hashes: &[blake3::Hash]) {
@@ -196,7 +181,7 @@ impl Shelf for Disk {
     fn append(&self, lines: &[u8], sync: bool) -> Result<(), AppendError> {
         let path = self.index_path();
         let mut index = self.lock();
-        let Some(Index { file, length, is_new }) = index.as_mut() else {
+        let Some(Index { file, length, new_names }) = index.as_mut() else {
             let error = failed(&path, "write", &ErrorKind::NotFound.into());
             return Err(AppendError { error, again: false });
         };
@@ -206,12 +191,10 @@ impl Shelf for Disk {
             return Err(AppendError { error: failed(&path, "write", &error), again });
         }
         *length += lines.len() as u64;
-        if sync && std::mem::take(is_new) {
-            for name in self.directory.ancestors().take(3) {
-                sync_dir(name).map_err(|error| AppendError { error: failed(name, "sync", &error), again: false })?;
-            }
-        }
         if sync {
+            for name in std::mem::take(new_names) {
+                sync_dir(&name).map_err(|error| AppendError { error: failed(&name, "sync", &error), again: false })?;
+            }
             // What a failed sync has written is not known, and a second one would not tell.
             file.sync_data().map_err(|error| AppendError { error: failed(&path, "sync", &error), again: false })?;
         }
@@ -246,13 +229,6 @@ fn read(mut file: &File) -> io::Result<(History, u64)> {
             None => doubtful = true,
         }
     }
-}
-
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
 }
 
 fn kind_of(kind: windlass_session::StoreErrorKind) -> CheckpointErrorKind {

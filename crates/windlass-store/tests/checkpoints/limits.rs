@@ -75,3 +75,57 @@ async fn equal_contents_are_kept_once() {
     }
     assert_eq!(stored(&world), 8);
 }
+
+#[tokio::test]
+async fn a_rewind_drops_nothing_that_taking_it_back_needs() {
+    let world = World::new();
+    let checkpoints = limited(&world, 100, 330);
+    let (file, first, second) = (world.path("0"), world.path("1"), world.path("2"));
+    for (path, content) in [(&file, b'x'), (&first, b'1'), (&second, b'2')] {
+        fs::write(path, [content; 100]).unwrap();
+    }
+    change(&checkpoints, 1, &file, b"short").await;
+    // What the first of two files holds now is kept already, by the oldest checkpoint alone.
+    change(&checkpoints, 2, &first, &[b'x'; 100]).await;
+    change(&checkpoints, 2, &second, &[b'y'; 100]).await;
+    let done = checkpoints.rewind(&prompt(2), &world.options()).await.unwrap();
+    assert!(done.changed().any(|one| one.path == first), "{done:?}");
+    assert!(stored(&world) <= 330);
+    let back = checkpoints.rewind(&done.undo.unwrap(), &world.options()).await.unwrap();
+    assert_eq!(back.left().count(), 0, "{back:?}");
+    assert_eq!((fs::read(&first).unwrap(), fs::read(&second).unwrap()), (vec![b'x'; 100], vec![b'y'; 100]));
+}
+
+#[tokio::test]
+async fn what_cannot_make_room_drops_nothing() {
+    let world = World::new();
+    let checkpoints = limited(&world, 100, 250);
+    let (file, first, second) = (world.path("0"), world.path("1"), world.path("2"));
+    for (path, content) in [(&file, b'x'), (&first, b'1'), (&second, b'2')] {
+        fs::write(path, [content; 100]).unwrap();
+    }
+    fs::write(&file, [b'x'; 50]).unwrap();
+    change(&checkpoints, 1, &file, b"short").await;
+    change(&checkpoints, 2, &first, &[b'a'; 100]).await;
+    change(&checkpoints, 2, &second, &[b'b'; 100]).await;
+    // There is no room for what a rewind must keep first: dropping the oldest would not be enough.
+    let done = checkpoints.rewind(&prompt(2), &world.options()).await.unwrap();
+    assert_eq!(done.changed().count(), 0, "{done:?}");
+    let oldest = checkpoints.changes(&prompt(1), &world.options()).await.unwrap();
+    let of_file = oldest.files.iter().find(|one| one.path == file).unwrap();
+    assert_eq!(of_file.problem, None, "it was dropped for nothing");
+}
+
+#[tokio::test]
+async fn files_of_one_rewind_do_not_take_the_same_room() {
+    let world = World::new();
+    let checkpoints = limited(&world, 100, 350);
+    let paths: Vec<_> = (0..3).map(|number| world.path(&number.to_string())).collect();
+    for (path, after) in paths.iter().zip([b'a', b'b', b'c']) {
+        fs::write(path, [b'0'; 100]).unwrap();
+        change(&checkpoints, 1, path, &[after; 100]).await;
+    }
+    let done = checkpoints.rewind(&prompt(1), &world.options()).await.unwrap();
+    assert_eq!((done.changed().count(), done.left().count()), (2, 1), "{done:?}");
+    assert!(stored(&world) <= 350, "{}", stored(&world));
+}

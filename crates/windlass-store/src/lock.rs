@@ -1,0 +1,179 @@
+//! Locks of files: one writer, and never of a file that somebody has removed meanwhile.
+
+#[cfg(test)]
+mod tests;
+
+use crate::open;
+use crate::owner::{Holder, holder};
+use std::fs::{File, TryLockError};
+use std::io::{self, ErrorKind};
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
+use std::time::Duration;
+use windlass_session::{SessionKey, StoreError};
+
+/// How long apart a lock is tried again.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// How often a lock is tried again that this process holds: what lets go of it may do so on another thread.
+const TRIES_OF_OURS: u32 = 10;
+
+/// How often a lock is tried again that no living process is known to hold. A program that a process was just
+/// starting when it was killed holds its locks until it has begun.
+const TRIES_OF_NO_ONE: u32 = 100;
+
+/// How often a file is opened again that somebody removed or replaced before it was locked.
+const MOST_MOVES: u32 = 1_000;
+
+/// A file that is locked, and was at its path when it was. The lock ends with this value, so with the process.
+#[derive(Debug)]
+pub(crate) struct Locked(File);
+
+/// Why a file is not locked.
+#[derive(Debug)]
+pub(crate) enum LockError {
+    /// Somebody holds the lock, in words.
+    Held(String),
+    /// It cannot be opened or locked.
+    Io(io::Error),
+}
+
+impl From<io::Error> for LockError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl LockError {
+    /// As the error of a session whose file could not be opened.
+    pub(crate) fn of_session(self, path: &Path, verb: &str, key: &SessionKey) -> StoreError {
+        match self {
+            Self::Held(holder) => StoreError::in_use(key, holder),
+            Self::Io(error) => crate::disk::error(path, verb, &error),
+        }
+    }
+}
+
+impl Locked {
+    /// Opens the file at a path for appending and takes its lock.
+    pub(crate) fn open(path: &Path, create: bool) -> Result<Self, LockError> {
+        for _ in 0..MOST_MOVES {
+            let locked = Self::new(open::append(path, create)?)?;
+            // Whoever held the lock before may have removed the file, and what is written to it then is lost.
+            if open::is_at(&locked, path)? {
+                return Ok(locked);
+            }
+        }
+        Err(io::Error::new(ErrorKind::ResourceBusy, "it is removed or replaced again and again").into())
+    }
+
+    /// Takes the lock of an open file.
+    pub(crate) fn new(file: File) -> Result<Self, LockError> {
+        let tries = |holder| match holder {
+            Holder::Other(_) => 0,
+            Holder::Ours(_) => TRIES_OF_OURS,
+            Holder::NoOne | Holder::Unknown => TRIES_OF_NO_ONE,
+        };
+        take(&file, File::try_lock, tries)?;
+        Ok(Self(file))
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // A program that is just being started has the file as well, and would keep the lock for a moment.
+        let _ = self.0.unlock();
+    }
+}
+
+impl Deref for Locked {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.0
+    }
+}
+
+impl DerefMut for Locked {
+    fn deref_mut(&mut self) -> &mut File {
+        &mut self.0
+    }
+}
+
+/// Takes a lock. A held one is tried again as often as its holder is worth.
+fn take(
+    file: &File,
+    lock: impl Fn(&File) -> Result<(), TryLockError>,
+    tries: impl Fn(Holder) -> u32,
+) -> Result<(), LockError> {
+    let mut tried = 0;
+    loop {
+        match lock(file) {
+            Ok(()) => return Ok(()),
+            // Some file systems know no locks. Refusing them would help nobody.
+            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => return Ok(()),
+            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Interrupted => {}
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+            Err(TryLockError::WouldBlock) => {
+                let holder = holder(file);
+                if tried >= tries(holder) {
+                    return Err(LockError::Held(holder.to_string()));
+                }
+                std::thread::sleep(PAUSE);
+            }
+        }
+        tried += 1;
+    }
+}
+
+/// A folder that is locked, so that no name comes into it or none goes.
+#[derive(Debug)]
+pub(crate) struct LockedFolder(#[cfg(unix)] File);
+
+#[cfg(unix)]
+impl LockedFolder {
+    /// Locks a folder against its removal, beside others that do so. None when it is gone.
+    pub(crate) fn kept(path: &Path) -> Result<Option<Self>, LockError> {
+        Self::new(path, File::try_lock_shared)
+    }
+
+    /// Locks a folder in order to remove it. None when it is gone.
+    pub(crate) fn alone(path: &Path) -> Result<Option<Self>, LockError> {
+        Self::new(path, File::try_lock)
+    }
+
+    fn new(path: &Path, lock: impl Fn(&File) -> Result<(), TryLockError>) -> Result<Option<Self>, LockError> {
+        for _ in 0..MOST_MOVES {
+            let folder = match open::directory(path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+                opened => opened?,
+            };
+            // Held for the time in which one file is made, or a few are removed.
+            take(&folder, &lock, |_| TRIES_OF_NO_ONE)?;
+            let locked = Self(folder);
+            if open::is_at(&locked.0, path)? {
+                return Ok(Some(locked));
+            }
+        }
+        Err(io::Error::new(ErrorKind::ResourceBusy, "it is removed or replaced again and again").into())
+    }
+}
+
+#[cfg(unix)]
+impl Drop for LockedFolder {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+/// Folders cannot be opened for this on other systems.
+#[cfg(not(unix))]
+impl LockedFolder {
+    pub(crate) fn kept(path: &Path) -> Result<Option<Self>, LockError> {
+        Ok(path.is_dir().then_some(Self()))
+    }
+
+    pub(crate) fn alone(path: &Path) -> Result<Option<Self>, LockError> {
+        Self::kept(path)
+    }
+}

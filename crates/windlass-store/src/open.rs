@@ -1,0 +1,141 @@
+//! Opens files without waiting for anybody: in the place of a file a pipe, a device or a link may stand.
+
+use std::fmt;
+use std::fs::{File, FileType, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// What becomes of a link in the last place of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Links {
+    Followed,
+    Refused,
+}
+
+/// Opens a file of the store for reading.
+pub(crate) fn read(path: &Path) -> io::Result<File> {
+    open(OpenOptions::new().read(true), path, Links::Refused)
+}
+
+/// Opens a file for reading that somebody else named or made: it may be a link.
+pub(crate) fn read_named(path: &Path) -> io::Result<File> {
+    open(OpenOptions::new().read(true), path, Links::Followed)
+}
+
+/// Opens a file of the store for appending, readable by its user only if it is new.
+pub(crate) fn append(path: &Path, create: bool) -> io::Result<File> {
+    open(private().append(true).read(true).create(create), path, Links::Refused)
+}
+
+/// Makes a file that was not there, readable by its user only.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    open(private().write(true).create_new(true), path, Links::Refused)
+}
+
+/// Opens a directory, to lock or sync it.
+#[cfg(unix)]
+pub(crate) fn directory(path: &Path) -> io::Result<File> {
+    use rustix::fs::OFlags;
+    let mut options = OpenOptions::new();
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags(OFlags::DIRECTORY));
+    options.read(true).open(path)
+}
+
+/// Whether a file is the one that stands at this path.
+#[cfg(unix)]
+pub(crate) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let ours = file.metadata()?;
+    match path.symlink_metadata() {
+        Ok(there) => Ok((ours.dev(), ours.ino()) == (there.dev(), there.ino())),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether a file is the one that stands at this path. Other systems do not let go of the name of an open file.
+#[cfg(not(unix))]
+pub(crate) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+#[cfg(unix)]
+fn flags(flags: rustix::fs::OFlags) -> i32 {
+    // The flags of the system fit the type in which the system takes them.
+    i32::try_from(flags.bits()).unwrap_or_default()
+}
+
+fn open(options: &mut OpenOptions, path: &Path, links: Links) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        let mut wanted = OFlags::NONBLOCK | OFlags::NOCTTY;
+        wanted.set(OFlags::NOFOLLOW, links == Links::Refused);
+        std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags(wanted));
+    }
+    let file = options.open(path).map_err(|error| match path.symlink_metadata() {
+        // What the system says of pipes, sockets and links differs from system to system.
+        Ok(found) if !is_fit(found.file_type(), links) && error.kind() != ErrorKind::AlreadyExists => odd(found.file_type()),
+        _ => error,
+    })?;
+    let found = file.metadata()?.file_type();
+    if !found.is_file() {
+        return Err(odd(found));
+    }
+    if cfg!(not(unix)) && links == Links::Refused && path.symlink_metadata()?.is_symlink() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, NotRegular("a link")));
+    }
+    Ok(file)
+}
+
+fn is_fit(found: FileType, links: Links) -> bool {
+    found.is_file() || (found.is_symlink() && links == Links::Followed)
+}
+
+fn odd(found: FileType) -> io::Error {
+    io::Error::new(ErrorKind::InvalidInput, NotRegular(name(found)))
+}
+
+/// Whether an error says that something else than a regular file stands there.
+pub(crate) fn is_odd(error: &io::Error) -> bool {
+    error.get_ref().is_some_and(|inner| inner.is::<NotRegular>())
+}
+
+/// Something else than a regular file.
+#[derive(Debug)]
+struct NotRegular(&'static str);
+
+impl fmt::Display for NotRegular {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "it is {}, not a regular file", self.0)
+    }
+}
+
+impl std::error::Error for NotRegular {}
+
+fn name(found: FileType) -> &'static str {
+    if found.is_dir() {
+        return "a directory";
+    }
+    if found.is_symlink() {
+        return "a link";
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if found.is_fifo() {
+            return "a named pipe";
+        }
+        if found.is_socket() {
+            return "a socket";
+        }
+    }
+    "a device"
+}
