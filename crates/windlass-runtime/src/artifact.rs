@@ -1,6 +1,9 @@
 //! Results that are too large for the model.
 
+use std::fs;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use windlass_tool::Ids;
 use windlass_types::{ContentBlock, ToolResultContent};
 
@@ -38,8 +41,9 @@ pub(crate) async fn fit(
 }
 
 async fn cut(text: String, most: usize, artifacts: Option<&Path>, ids: &dyn Ids) -> String {
+    let text = Arc::new(text);
     let kept = match artifacts {
-        Some(directory) => keep(directory, &text, ids).await,
+        Some(directory) => keep(directory, Arc::clone(&text), ids).await,
         None => None,
     };
     let boundary = |at: usize| text.is_char_boundary(at);
@@ -57,29 +61,50 @@ async fn cut(text: String, most: usize, artifacts: Option<&Path>, ids: &dyn Ids)
     format!("{head_text}\n[… {} bytes left out here.{whole} …]\n{tail_text}", tail - head)
 }
 
-/// Writes a text to a new private file. Where that fails, the model is not told of a file.
-async fn keep(directory: &Path, text: &str, ids: &dyn Ids) -> Option<PathBuf> {
-    use tokio::io::AsyncWriteExt;
-    let mut builder = tokio::fs::DirBuilder::new();
+/// Writes a text to a new private file, durable with its name: the result that names it is durable too. Where that
+/// fails, the model is not told of a file.
+async fn keep(directory: &Path, text: Arc<String>, ids: &dyn Ids) -> Option<PathBuf> {
+    let path = directory.join(format!("result-{:032x}.txt", ids.bits()));
+    let written = tokio::task::spawn_blocking(move || write(&path, &text).map(|()| path));
+    match written.await {
+        Ok(Ok(path)) => Some(path),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "a large result is not kept");
+            None
+        }
+        Err(_) => None,
+    }
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
     #[cfg(unix)]
-    builder.mode(0o700);
-    builder.create(directory).await.ok()?;
-    let path = directory.join(format!("result-{:032x}.txt", ids.bits()));
-    let mut options = tokio::fs::OpenOptions::new();
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)?;
+    let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
-    options.mode(0o600);
-    let mut file = options.open(&path).await.ok()?;
-    let written = async {
-        file.write_all(text.as_bytes()).await?;
-        file.flush().await
-    };
-    if written.await.is_err() {
-        let _ = tokio::fs::remove_file(&path).await;
-        return None;
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_data()).and_then(|()| sync_names(folder));
+    if written.is_err() {
+        let _ = fs::remove_file(path);
     }
-    Some(path)
+    written
+}
+
+/// Makes the names in a folder of artifacts durable, and that of the folder: it stands in one of the session, which
+/// may be new as well.
+fn sync_names(folder: &Path) -> io::Result<()> {
+    // Directories cannot be opened for this on other systems.
+    if cfg!(unix) {
+        for folder in folder.ancestors().take(3).filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::File::open(folder)?.sync_all()?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ mod model;
 mod ports;
 mod prepare;
 mod question;
+mod resumed;
 mod session;
 mod tasks;
 mod tool;

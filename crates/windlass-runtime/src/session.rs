@@ -6,6 +6,7 @@ use crate::checkpoints::Keeper;
 use crate::driver::{Driver, DriverParts};
 use crate::events::{EventQueue, EventStream};
 use crate::handle::SessionHandle;
+use crate::resumed::Directory;
 use crate::{OpenError, Ports, SessionError};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -134,7 +135,7 @@ impl Session {
         let kept = persistence.clone();
         let opened = match persistence {
             None => Opened::unkept(),
-            Some(persistence) => open_log(persistence, &ports, results.clone()).await?,
+            Some(persistence) => open_log(persistence, &machine, &ports, results.clone()).await?,
         };
         machine.taken_ids.extend(opened.taken_ids);
         let handle = SessionHandle::new(machine.session_id.clone(), orders_in, ended);
@@ -232,6 +233,7 @@ impl Opened {
 /// Takes the lease of a session, loads its log, repairs it, and starts its writer.
 async fn open_log(
     mut persistence: Persistence,
+    machine: &MachineConfig,
     ports: &Ports,
     results: mpsc::UnboundedSender<windlass_core::Input>,
 ) -> Result<Opened, OpenError> {
@@ -265,6 +267,13 @@ async fn open_log(
             begin.first = truncated.restated(&cwd, ports.clock.now(), || EntryId::from_bits(ports.ids.bits()));
             entries = truncated.into_entries();
             entries.extend(begin.first.iter().cloned());
+        }
+        let directories = machine.policy.directories();
+        let directory = Directory::of(&entries, directories, &*ports.workspace).await;
+        if let Some((entry, notice)) = directory.restated(&machine.cwd, &*ports.clock, &*ports.ids) {
+            notices.extend(notice);
+            entries.push(entry.clone());
+            begin.first.push(entry);
         }
         if !report.synthetic.is_empty() {
             notices.push(format!(

@@ -16,6 +16,10 @@ pub struct CheckReport {
     pub skipped: Vec<SkippedLine>,
     /// Lines that a kill cut off while they were written. Nobody was told of what they were to hold.
     pub torn: usize,
+    /// Lines for which a summary stands.
+    pub compacted: usize,
+    /// Lines that follow on one which is lost. The warnings name them.
+    pub lost_parents: usize,
     /// Results that had to be made for calls without one.
     pub synthetic_results: usize,
     /// Results that answer no call, or one that is answered already.
@@ -58,6 +62,8 @@ pub fn check_log(reader: impl BufRead) -> io::Result<CheckReport> {
         valid: checked.is_ok() && (!messages.is_empty() || log.report.skipped.is_empty()),
         skipped: log.report.skipped,
         torn: log.report.torn,
+        compacted: log.report.compacted,
+        lost_parents: log.report.lost_parents,
         synthetic_results: repairs.synthetic.len(),
         dropped_results: repairs.dropped_results,
         warnings,

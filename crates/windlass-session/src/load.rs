@@ -63,6 +63,7 @@ pub(crate) fn read_any_log(reader: impl BufRead) -> io::Result<Log> {
 fn log_of(scanned: scan::Scanned) -> Log {
     let mut report = scanned.report;
     let conversation = conversation::choose(&scanned.nodes, scanned.by_id);
+    conversation.report(&scanned.nodes, &mut report);
     let entries = emit::emit(scanned.nodes, &conversation, &mut report);
     report.entries = entries.len();
     report.messages = entries.iter().filter(|entry| entry.is_conversation()).count();
@@ -72,6 +73,8 @@ fn log_of(scanned: scan::Scanned) -> Log {
 /// A record of the log, or one of several in a line. Nodes are numbered in file order.
 #[derive(Debug)]
 struct Node {
+    /// The number of its line, from one.
+    line: u64,
     id: EntryId,
     parent: Link,
     timestamp: Timestamp,

@@ -324,7 +324,11 @@ pub struct LoadReport {
     pub messages: usize,
     /// Lines that stand on a branch which the conversation left.
     pub off_branch: usize,
-    /// The ids of these lines: no new line may repeat one.
+    /// Lines of the conversation for which a summary stands.
+    pub compacted: usize,
+    /// Lines of the conversation that follow on one which is lost: the nearest line before them took its place.
+    pub lost_parents: usize,
+    /// The ids of the lines on other branches and of those for which a summary stands: no new line may repeat one.
     pub off_branch_ids: Vec<EntryId>,
     /// Lines that a kill cut off while they were written. Nobody was told of
     /// what they were to hold.

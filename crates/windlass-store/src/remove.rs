@@ -33,8 +33,13 @@ pub(crate) fn remove(path: &Path, key: &SessionKey) -> Result<(), StoreError> {
 fn remove_folder(path: &Path, folder: &Path, key: &SessionKey) -> Result<(), StoreError> {
     let subagents = agents::folder(path);
     for _ in 0..ROUNDS {
-        // No agent comes into being until all is gone.
-        let _alone = LockedFolder::alone(&subagents).map_err(|error| error.of_session(&subagents, "delete", key))?;
+        if !is_there(folder)? {
+            return Ok(());
+        }
+        // No agent comes into being until all is gone, not even the first one.
+        disk::create_dirs(&subagents)?;
+        let alone = LockedFolder::alone(&subagents).map_err(|error| error.of_session(&subagents, "delete", key))?;
+        let Some(_alone) = alone else { continue };
         let mut held = Vec::new();
         for (agent, log) in agents::all(path) {
             match Locked::open(&log, false) {

@@ -60,6 +60,17 @@ pub(crate) fn start(mut spec: AgentSpec, task: &Task, cx: &ToolCx) -> Result<Too
     })
 }
 
+/// Makes the name of a file durable, and those of its folder and the one above, which may be new.
+fn sync_names(file: &Path) -> io::Result<()> {
+    // Directories cannot be opened for this on other systems.
+    if cfg!(unix) {
+        for folder in file.ancestors().skip(1).take(3).filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::File::open(folder)?.sync_all()?;
+        }
+    }
+    Ok(())
+}
+
 /// What the model and the host are told when an agent has ended.
 async fn outcome(task: &Task, ended: Result<AgentReport, ToolError>, file: Option<PathBuf>) -> TaskOutcome {
     let name = &task.description;
@@ -110,7 +121,12 @@ fn write(file: &Path, text: &str) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut open = options.open(&part)?;
-    let written = open.write_all(text.as_bytes()).and_then(|()| std::fs::rename(&part, file));
+    // The notification that names the file is durable, so it is as well.
+    let written = open
+        .write_all(text.as_bytes())
+        .and_then(|()| open.sync_data())
+        .and_then(|()| std::fs::rename(&part, file))
+        .and_then(|()| sync_names(file));
     if written.is_err() {
         // What is there is of no use to anybody.
         let _ = std::fs::remove_file(&part);

@@ -2,12 +2,40 @@
 
 use super::group::{Group, Groups};
 use super::{Link, Node, NodeBody};
-use std::collections::HashMap;
+use crate::codec::ResultLine;
+use crate::store::LoadReport;
+use std::collections::{HashMap, HashSet};
 use windlass_types::EntryId;
+
+/// How many compactions are looked at for one result that came late.
+const MOST_COMPACTIONS: usize = 8;
 
 /// The groups of the current conversation, from its beginning.
 pub(super) struct Conversation {
     pub(super) groups: Vec<Group>,
+    /// The nodes that a summary stands for.
+    pub(super) compacted: HashSet<usize>,
+    /// The nodes of the conversation that follow on a line which is lost, and its id.
+    lost: Vec<(usize, EntryId)>,
+    /// The results that came after the summary which stands for their calls.
+    late: Vec<usize>,
+}
+
+impl Conversation {
+    /// Says what is unusual.
+    pub(super) fn report(&self, nodes: &[Node], report: &mut LoadReport) {
+        let line = |at: usize| nodes.get(at).map(|node| node.line).unwrap_or_default();
+        for (at, id) in &self.lost {
+            report.lost_parents += 1;
+            report.warn(format!(
+                "line {}: it follows on {id}, which is lost; the nearest line before it takes its place",
+                line(*at)
+            ));
+        }
+        for at in &self.late {
+            report.warn(format!("line {}: it answers a call for which a summary stands already", line(*at)));
+        }
+    }
 }
 
 /// Finds the conversation: the path that ends in the latest line that nothing
@@ -16,6 +44,7 @@ pub(super) struct Conversation {
 pub(super) fn choose(nodes: &[Node], by_id: HashMap<EntryId, usize>) -> Conversation {
     let mut groups = Groups::of(nodes, by_id);
     let mut parents: Vec<Option<usize>> = (0..groups.groups.len()).map(|group| up(nodes, &groups, group)).collect();
+    follow_summaries(nodes, &groups, &mut parents);
     cut_cycles(&groups, &mut parents);
     let mut has_child = vec![false; parents.len()];
     for parent in parents.iter().copied().flatten() {
@@ -27,13 +56,110 @@ pub(super) fn choose(nodes: &[Node], by_id: HashMap<EntryId, usize>) -> Conversa
     let ends = (0..parents.len()).filter(|group| has_child.get(*group) == Some(&false)).filter(real);
     let best = ends.max_by_key(|group| (plain_position(nodes, &groups, &parents, *group), position(&groups, *group)));
     let path = walk(nodes, &groups, &parents, best.or_else(|| (0..parents.len()).rev().find(real)));
+    let (compacted, late) = replaced(nodes, &groups, &parents, &path);
+    let lost = lost(nodes, &groups, &path);
     let mut taken: Vec<Group> = Vec::with_capacity(path.len());
     for group in path.into_iter().rev() {
         if let Some(group) = groups.groups.get_mut(group) {
             taken.push(std::mem::take(group));
         }
     }
-    Conversation { groups: taken }
+    Conversation { groups: taken, compacted, lost, late }
+}
+
+/// The nodes before a path that begins at a compaction, and those of them that are results which came after it.
+fn replaced(
+    nodes: &[Node],
+    groups: &Groups,
+    parents: &[Option<usize>],
+    path: &[usize],
+) -> (HashSet<usize>, Vec<usize>) {
+    let (mut replaced, mut late) = (HashSet::new(), Vec::new());
+    let Some(first) = path.last().copied() else { return (replaced, late) };
+    let boundary = head(groups, first).unwrap_or_default();
+    let mut at = parents.get(first).copied().flatten();
+    while let Some(group) = at.and_then(|group| groups.groups.get(group)) {
+        replaced.extend(group.lines.iter().chain(&group.results));
+        let is_result = |at: &&usize| matches!(nodes.get(**at).map(|node| &node.body), Some(NodeBody::Result(_)));
+        late.extend(group.results.iter().filter(|at| **at > boundary).filter(is_result));
+        at = at.and_then(|group| parents.get(group).copied().flatten());
+    }
+    (replaced, late)
+}
+
+/// The nodes of a path that follow on a line which is lost.
+fn lost(nodes: &[Node], groups: &Groups, path: &[usize]) -> Vec<(usize, EntryId)> {
+    let mut lost = Vec::new();
+    for group in path.iter().rev().filter_map(|group| groups.groups.get(*group)) {
+        for (at, node) in group.lines.iter().chain(&group.results).filter_map(|at| Some((*at, nodes.get(*at)?))) {
+            let id = match &node.body {
+                // It belongs to its call, wherever that is named.
+                NodeBody::Result(result) if has_call(groups, result) => None,
+                _ => groups.lost(&node.parent),
+            };
+            lost.extend(id.map(|id| (at, id.clone())));
+        }
+    }
+    lost
+}
+
+fn has_call(groups: &Groups, result: &ResultLine) -> bool {
+    result.assistant.clone().is_some_and(|call| groups.node(&Link::Id(call)).is_some())
+}
+
+/// A result may come after the summary that stands for its call. What follows on it goes on with the summary, not
+/// with what that stands for.
+fn follow_summaries(nodes: &[Node], groups: &Groups, parents: &mut [Option<usize>]) {
+    let compactions = compactions(nodes, groups, parents);
+    if compactions.is_empty() {
+        return;
+    }
+    for group in 0..parents.len() {
+        let Some(at) = head(groups, group) else { continue };
+        let Some(result) = nodes.get(at).and_then(|node| groups.node(&node.parent)) else { continue };
+        let is_result = matches!(nodes.get(result).map(|node| &node.body), Some(NodeBody::Result(_)));
+        let Some(call) = parents.get(group).copied().flatten().filter(|_| is_result) else { continue };
+        let Some(begin) = head(groups, call) else { continue };
+        let between = |(boundary, summary): &&(usize, usize)| {
+            let boundary_at = head(groups, *boundary).unwrap_or_default();
+            let summary_at = head(groups, *summary).unwrap_or(usize::MAX);
+            begin < boundary_at && summary_at < result
+        };
+        let stands_for = |(boundary, _): &&(usize, usize)| is_before(parents, call, *boundary);
+        let found = compactions.iter().rev().filter(between).take(MOST_COMPACTIONS).find(stands_for);
+        let Some(summary_at) = found.and_then(|(_, summary)| head(groups, *summary)) else { continue };
+        let after = |other: usize| other != group && head(groups, other).is_some_and(|other| other >= summary_at);
+        if let Some(parent) = parents.get_mut(group) {
+            *parent = groups.before(at, after);
+        }
+    }
+}
+
+/// The boundaries with a summary, and their summaries, in file order.
+fn compactions(nodes: &[Node], groups: &Groups, parents: &[Option<usize>]) -> Vec<(usize, usize)> {
+    let body = |group: usize| head(groups, group).and_then(|at| nodes.get(at)).map(|node| &node.body);
+    let summaries =
+        (0..parents.len()).filter(|group| matches!(body(*group), Some(NodeBody::User { is_summary: true, .. })));
+    summaries
+        .filter_map(|summary| {
+            let boundary = parents.get(summary).copied().flatten()?;
+            matches!(body(boundary), Some(NodeBody::Passive { boundary: Some(_), .. })).then_some((boundary, summary))
+        })
+        .collect()
+}
+
+/// Whether a group is on the way from another one back to its beginning.
+fn is_before(parents: &[Option<usize>], group: usize, from: usize) -> bool {
+    let mut at = Some(from);
+    // A cycle ends where it would be longer than all there is.
+    for _ in 0..=parents.len() {
+        match at {
+            Some(other) if other == group => return true,
+            Some(other) => at = parents.get(other).copied().flatten(),
+            None => return false,
+        }
+    }
+    false
 }
 
 fn head(groups: &Groups, group: usize) -> Option<usize> {

@@ -47,7 +47,11 @@ pub(super) fn emit(nodes: Vec<Node>, conversation: &Conversation, report: &mut L
                     Some(Placed { at, entry: Entry::new(node.id, parent, node.timestamp, kind) })
                 }
                 _ => {
-                    report.off_branch += 1;
+                    if conversation.compacted.contains(&at) {
+                        report.compacted += 1;
+                    } else {
+                        report.off_branch += 1;
+                    }
                     report.off_branch_ids.push(node.id);
                     None
                 }

@@ -2,7 +2,7 @@
 
 use super::{Link, Node, NodeBody};
 use crate::repair::derived_id;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use windlass_types::{EntryId, MessageId};
 
 /// How far back a neighbour is looked for, in records.
@@ -27,11 +27,20 @@ pub(super) struct Groups {
     /// The group of each node that stands in the conversation.
     pub(super) of_node: Vec<Option<usize>>,
     by_id: HashMap<EntryId, usize>,
+    /// The ids of lines that stand in no conversation, or in that of another agent.
+    others: HashSet<EntryId>,
 }
 
 impl Groups {
     pub(super) fn of(nodes: &[Node], mut by_id: HashMap<EntryId, usize>) -> Self {
-        by_id.retain(|_, at| nodes.get(*at).is_some_and(Node::is_chained));
+        let mut others = HashSet::new();
+        by_id.retain(|id, at| {
+            let is_chained = nodes.get(*at).is_some_and(Node::is_chained);
+            if !is_chained {
+                others.insert(id.clone());
+            }
+            is_chained
+        });
         // Ids that reading gave out are referred to by what was appended later.
         for (at, node) in nodes.iter().enumerate().filter(|(_, node)| node.is_chained()) {
             by_id.entry(node.id.clone()).or_insert(at);
@@ -41,7 +50,7 @@ impl Groups {
                 }
             }
         }
-        let mut groups = Self { groups: Vec::new(), of_node: vec![None; nodes.len()], by_id };
+        let mut groups = Self { groups: Vec::new(), of_node: vec![None; nodes.len()], by_id, others };
         groups.join_lines(nodes);
         groups.attach_results(nodes);
         groups.attach_interjections(nodes);
@@ -54,6 +63,14 @@ impl Groups {
     /// The node that a link leads to, if it is there.
     pub(super) fn node(&self, link: &Link) -> Option<usize> {
         resolve(&self.by_id, link)
+    }
+
+    /// The id that a link names and that no line has.
+    pub(super) fn lost<'a>(&self, link: &'a Link) -> Option<&'a EntryId> {
+        match link {
+            Link::Id(id) if !self.by_id.contains_key(id) && !self.others.contains(id) => Some(id),
+            _ => None,
+        }
     }
 
     /// The nearest line of the conversation before a node, in file order, that
@@ -213,7 +230,7 @@ fn order_lines(nodes: &[Node], by_id: &HashMap<EntryId, usize>, lines: &mut [usi
     if lines.len() < 2 || !lines.iter().any(displaced) {
         return;
     }
-    let inside: std::collections::HashSet<usize> = lines.iter().copied().collect();
+    let inside: HashSet<usize> = lines.iter().copied().collect();
     let mut depths: HashMap<usize, usize> = HashMap::new();
     for line in lines.iter().copied() {
         let mut path = Vec::new();

@@ -272,7 +272,7 @@ impl Scan {
     }
 
     fn push_node(&mut self, id: EntryId, parent: Link, aside: bool, body: NodeBody) {
-        self.out.nodes.push(Node { id, parent, timestamp: self.timestamp, aside, body });
+        self.out.nodes.push(Node { line: self.line, id, parent, timestamp: self.timestamp, aside, body });
     }
 }
 

@@ -207,7 +207,8 @@ impl<S: Shelf> Engine<S> {
                 _one_at_a_time = self.large.lock().await;
                 found = self.tree.read_whole(path, self.limits.file_bytes).await;
             }
-            let state = self.place(path, found).await?;
+            // Until the record names it, its content is pinned.
+            let (state, _pin) = self.place(path, found).await?;
             let (id, tool, path) = (prompt.clone(), Some(tool_use.clone()), path.clone());
             self.core.record(Record::Kept { id, tool, path, state });
         }
@@ -217,18 +218,21 @@ impl<S: Shelf> Engine<S> {
     }
 
     /// Stores what was found at a path.
-    async fn place(&self, path: &Path, found: Result<WholeFile, WorkspaceError>) -> Result<State, CheckpointError> {
-        let unkept = |why: String| Ok(State::Unkept { why });
+    async fn place(
+        &self,
+        path: &Path,
+        found: Result<WholeFile, WorkspaceError>,
+    ) -> Result<(State, Option<Pin<S>>), CheckpointError> {
+        let unkept = |why: String| Ok((State::Unkept { why }, None));
         match found {
             Ok(WholeFile::File(file)) => {
                 let state = state_of(&file.content, file.mode);
-                if self.store(&state, file.content, None).await? {
-                    Ok(state)
-                } else {
-                    unkept("there was no room to keep it".to_owned())
+                match self.store(&state, file.content).await? {
+                    Some(pin) => Ok((state, Some(pin))),
+                    None => unkept("there was no room to keep it".to_owned()),
                 }
             }
-            Ok(WholeFile::Absent { missing_parents }) => Ok(State::Absent { parents: missing_parents }),
+            Ok(WholeFile::Absent { missing_parents }) => Ok((State::Absent { parents: missing_parents }, None)),
             Ok(WholeFile::TooLarge { size }) => {
                 unkept(format!("it was too large to be kept ({size} bytes; the limit is {})", self.limits.file_bytes))
             }
@@ -245,42 +249,48 @@ impl<S: Shelf> Engine<S> {
         }
     }
 
-    /// Stores a content, if there is room: what the oldest checkpoints kept makes some.
-    async fn store(&self, state: &State, content: Vec<u8>, needed: Option<&EntryId>) -> Result<bool, CheckpointError> {
-        let State::File { hash, size, .. } = *state else { return Ok(true) };
+    /// Stores a content, if there is room: what the oldest checkpoints kept makes some. None when there is no room.
+    /// The pin must live until a record names the content.
+    async fn store(&self, state: &State, content: Vec<u8>) -> Result<Option<Pin<S>>, CheckpointError> {
+        let State::File { size, .. } = *state else { return Ok(Some(Pin::of_nothing(&self.core))) };
         loop {
             {
                 let _shared = self.turn.read().await;
-                if self.has_room(&hash, size) {
-                    self.put(hash, content).await?;
-                    return Ok(true);
+                if let Some(pin) = self.pin(state) {
+                    self.put(&pin, content).await?;
+                    return Ok(Some(pin));
                 }
             }
             let _alone = self.turn.write().await;
-            if !self.make_room(size, needed).await? {
-                return Ok(false);
+            if !self.make_room(size, None).await? {
+                return Ok(None);
             }
         }
     }
 
-    /// As [`Self::store`], for whoever is alone.
+    /// As [`Self::store`], for whoever is alone. What `needed` and later checkpoints kept makes no room.
     pub(crate) async fn store_alone(
         &self,
         state: &State,
         content: Vec<u8>,
         needed: &EntryId,
-    ) -> Result<bool, CheckpointError> {
-        let State::File { hash, size, .. } = *state else { return Ok(true) };
-        if !self.has_room(&hash, size) && !self.make_room(size, Some(needed)).await? {
-            return Ok(false);
+    ) -> Result<Option<Pin<S>>, CheckpointError> {
+        let State::File { size, .. } = *state else { return Ok(Some(Pin::of_nothing(&self.core))) };
+        let mut pin = self.pin(state);
+        if pin.is_none() && self.make_room(size, Some(needed)).await? {
+            pin = self.pin(state);
         }
-        self.put(hash, content).await?;
-        Ok(true)
+        if let Some(pin) = &pin {
+            self.put(pin, content).await?;
+        }
+        Ok(pin)
     }
 
-    fn has_room(&self, hash: &blake3::Hash, size: u64) -> bool {
+    fn pin(&self, state: &State) -> Option<Pin<S>> {
+        let State::File { hash, size, .. } = *state else { return None };
         let limit = self.limits.total_bytes;
-        self.core.look(|history| history.has_object(hash) || history.fits(size, limit)) == Some(true)
+        let is_stored = self.core.with(|history| history.pin(hash, size, limit))??;
+        Some(Pin { core: Arc::clone(&self.core), hash: Some(hash), is_stored })
     }
 
     async fn make_room(&self, size: u64, needed: Option<&EntryId>) -> Result<bool, CheckpointError> {
@@ -299,11 +309,15 @@ impl<S: Shelf> Engine<S> {
         .await
     }
 
-    async fn put(&self, hash: blake3::Hash, content: Vec<u8>) -> Result<(), CheckpointError> {
-        if self.core.look(|history| history.has_object(&hash)) == Some(true) {
-            return Ok(());
-        }
-        self.off_thread(move |core| core.shelf.put(&hash, &content)).await
+    /// Stores a content that is pinned, unless it is there.
+    async fn put(&self, pin: &Pin<S>, content: Vec<u8>) -> Result<(), CheckpointError> {
+        let Some(hash) = pin.hash.filter(|_| !pin.is_stored) else { return Ok(()) };
+        self.off_thread(move |core| {
+            core.shelf.put(&hash, &content)?;
+            core.with(|history| history.stored(&hash));
+            Ok(())
+        })
+        .await
     }
 
     pub(crate) async fn changed(&self, paths: &[PathBuf]) -> Result<(), CheckpointError> {
@@ -333,6 +347,30 @@ impl<S: Shelf> Engine<S> {
                 format!("the index of file checkpoints is damaged behind message {to}: rewind to a later one"),
             )),
             Some(Ok(targets)) => Ok(targets.into_iter().collect()),
+        }
+    }
+}
+
+/// Keeps a content from being dropped, and its room from being given away, until a record names it.
+#[derive(Debug)]
+pub(crate) struct Pin<S: Shelf> {
+    core: Arc<Core<S>>,
+    /// None where there is no content.
+    hash: Option<blake3::Hash>,
+    /// Whether the content was on the shelf when it was pinned.
+    is_stored: bool,
+}
+
+impl<S: Shelf> Pin<S> {
+    fn of_nothing(core: &Arc<Core<S>>) -> Self {
+        Self { core: Arc::clone(core), hash: None, is_stored: true }
+    }
+}
+
+impl<S: Shelf> Drop for Pin<S> {
+    fn drop(&mut self) {
+        if let Some(hash) = &self.hash {
+            self.core.with(|history| history.unpin(hash));
         }
     }
 }

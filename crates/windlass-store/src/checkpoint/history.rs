@@ -35,8 +35,10 @@ struct Point {
 #[derive(Debug)]
 struct Object {
     size: u64,
-    /// How many files of how many checkpoints had it.
+    /// How many files of how many checkpoints had it, and for how many it is pinned.
     uses: usize,
+    /// Whether it is on the shelf.
+    is_stored: bool,
 }
 
 /// Why a checkpoint cannot be rewound to.
@@ -84,19 +86,60 @@ impl History {
     /// Takes a file in, into the last checkpoint: what is kept now is what was
     /// there before everything later, whichever prompt is answered.
     fn keep(&mut self, path: PathBuf, state: State) {
-        let Some(last) = self.points.last_mut() else { return };
+        let Some(last) = self.points.last() else { return };
         self.left.remove(&path);
         if last.kept.contains_key(&path) {
             return;
         }
         if let State::File { hash, size, .. } = &state {
-            let object = self.objects.entry(*hash).or_insert(Object { size: *size, uses: 0 });
-            if object.uses == 0 {
-                self.bytes = self.bytes.saturating_add(object.size);
-            }
-            object.uses += 1;
+            // A content is on the shelf before a record names it.
+            self.use_object(*hash, *size).is_stored = true;
         }
-        last.kept.insert(path, state);
+        if let Some(last) = self.points.last_mut() {
+            last.kept.insert(path, state);
+        }
+    }
+
+    fn use_object(&mut self, hash: blake3::Hash, size: u64) -> &mut Object {
+        let object = self.objects.entry(hash).or_insert(Object { size, uses: 0, is_stored: false });
+        if object.uses == 0 {
+            self.bytes = self.bytes.saturating_add(object.size);
+        }
+        object.uses += 1;
+        object
+    }
+
+    /// Takes one use of a content back. Returns whether that was the last one.
+    fn release(&mut self, hash: &blake3::Hash) -> bool {
+        let Some(object) = self.objects.get_mut(hash) else { return false };
+        object.uses = object.uses.saturating_sub(1);
+        if object.uses > 0 {
+            return false;
+        }
+        self.bytes = self.bytes.saturating_sub(object.size);
+        self.objects.remove(hash);
+        true
+    }
+
+    /// Holds the room for a content that a record is going to name, if there is some: until it is unpinned, nothing
+    /// drops it. Says whether it is on the shelf already.
+    pub(crate) fn pin(&mut self, hash: blake3::Hash, size: u64, limit: u64) -> Option<bool> {
+        if !self.has_object(&hash) && !self.fits(size, limit) {
+            return None;
+        }
+        Some(self.use_object(hash, size).is_stored)
+    }
+
+    /// Notes that a content is on the shelf.
+    pub(crate) fn stored(&mut self, hash: &blake3::Hash) {
+        if let Some(object) = self.objects.get_mut(hash) {
+            object.is_stored = true;
+        }
+    }
+
+    /// Takes a pin back. A content that no record names by now no longer counts; the next sweep removes it.
+    pub(crate) fn unpin(&mut self, hash: &blake3::Hash) {
+        self.release(hash);
     }
 
     /// Lines that could not be read stood here: what they said of earlier checkpoints is not known.
@@ -153,42 +196,57 @@ impl History {
 
     /// Makes room for so many bytes below a limit, by dropping the contents of
     /// the oldest checkpoints, but never of `needed` and later ones, nor of the
-    /// last one. Returns what must be written and what can be removed, or
-    /// nothing if there is no room.
+    /// last one. Returns what must be written and what can be removed; none, and
+    /// then nothing is dropped, if there would be no room.
     pub(crate) fn make_room(&mut self, size: u64, limit: u64, needed: Option<&EntryId>) -> Option<Room> {
-        let mut room = Room::default();
         let last = self.points.len().saturating_sub(1);
         let end = needed.and_then(|id| self.by_id.get(id)).map_or(last, |at| last.min(*at));
-        let mut at = 0;
-        while self.bytes.saturating_add(size) > limit {
-            if at >= end {
-                return None;
-            }
+        let enough = self.enough(size, limit, end)?;
+        let mut room = Room::default();
+        for at in 0..enough {
             room.removed.extend(self.drop_point(at));
-            room.through = self.points.get(at).map(|point| point.id.clone());
-            at += 1;
         }
+        room.through = enough.checked_sub(1).and_then(|at| self.points.get(at)).map(|point| point.id.clone());
         Some(room)
     }
 
-    /// Drops what a checkpoint kept. Returns the contents that nobody needs any more.
+    /// How many of the first `end` checkpoints have to go until so many bytes are below a limit.
+    fn enough(&self, size: u64, limit: u64, end: usize) -> Option<usize> {
+        let mut bytes = self.bytes;
+        let mut uses: HashMap<&blake3::Hash, usize> = HashMap::new();
+        for (at, point) in self.points.iter().enumerate() {
+            if bytes.saturating_add(size) <= limit {
+                return Some(at);
+            }
+            if at >= end {
+                return None;
+            }
+            let kept = if point.is_dropped { None } else { Some(point.kept.values()) };
+            for state in kept.into_iter().flatten() {
+                let State::File { hash, .. } = state else { continue };
+                let Some(object) = self.objects.get(hash) else { continue };
+                let dropped = uses.entry(hash).or_default();
+                *dropped += 1;
+                if *dropped == object.uses {
+                    bytes = bytes.saturating_sub(object.size);
+                }
+            }
+        }
+        (bytes.saturating_add(size) <= limit).then_some(self.points.len())
+    }
+
+    /// Drops what a checkpoint kept. Returns the contents that no other one needs, nor a pin.
     fn drop_point(&mut self, at: usize) -> Vec<blake3::Hash> {
         let Some(point) = self.points.get_mut(at).filter(|point| !point.is_dropped) else { return Vec::new() };
         point.is_dropped = true;
-        let mut removed = Vec::new();
+        let mut dropped = Vec::new();
         for state in point.kept.values_mut() {
             let State::File { hash, .. } = &*state else { continue };
-            let hash = *hash;
+            dropped.push(*hash);
             *state = State::Unkept { why: DROPPED.to_owned() };
-            let Some(object) = self.objects.get_mut(&hash) else { continue };
-            object.uses = object.uses.saturating_sub(1);
-            if object.uses == 0 {
-                self.bytes = self.bytes.saturating_sub(object.size);
-                self.objects.remove(&hash);
-                removed.push(hash);
-            }
         }
-        removed
+        dropped.retain(|hash| self.release(hash));
+        dropped
     }
 
     /// The same in as few records as possible, without the oldest checkpoints

@@ -54,14 +54,15 @@ impl<S: Shelf> Engine<S> {
 
     pub(crate) async fn rewind(&self, to: &EntryId, options: &RewindOptions) -> Result<Rewind, CheckpointError> {
         let _alone = self.turn.write().await;
-        let (mut files, mut steps) = (Vec::new(), Vec::new());
+        let (mut files, mut steps, mut pins) = (Vec::new(), Vec::new(), Vec::new());
         for (path, then) in self.targets(to).await? {
             match self.find_out(&path, then, options).await? {
                 Found::Same => {}
                 Found::Left(file) => files.push(file),
                 Found::Step(mut step) => {
                     // Nothing is changed before all of it is kept.
-                    if self.store_alone(&step.now, std::mem::take(&mut step.content), to).await? {
+                    if let Some(pin) = self.store_alone(&step.now, std::mem::take(&mut step.content), to).await? {
+                        pins.push(pin);
                         steps.push(step);
                     } else {
                         let why = NotRestored::new(NotRestoredKind::CannotKeep, "there is no room to keep it first");
@@ -75,6 +76,7 @@ impl<S: Shelf> Engine<S> {
             return Ok(Rewind::new(files, None));
         }
         let undo = self.keep_all(&steps).await?;
+        drop(pins);
         let mut last = 0;
         for mut step in steps {
             step.file.problem = self.carry_out(&step).await.err();

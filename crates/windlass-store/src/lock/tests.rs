@@ -53,8 +53,8 @@ fn holder_of_the_lock() {
     let held = Locked::open(&PathBuf::from(std::env::var_os(FILE).unwrap()), true).unwrap();
     let child = program(&held);
     println!("\nheld by {}", child.id());
-    std::io::stdout().flush().unwrap();
-    std::thread::sleep(Duration::from_secs(600));
+    io::stdout().flush().unwrap();
+    std::thread::sleep(PAUSE * 60_000);
 }
 
 /// A process that holds the lock, and the program that has the file too.

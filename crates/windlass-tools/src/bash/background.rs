@@ -128,7 +128,8 @@ async fn note_cut(file: &PathBuf, outcome: &ProcessOutcome) {
     let written = async {
         let mut file = tokio::fs::OpenOptions::new().append(true).open(file).await?;
         file.write_all(note.as_bytes()).await?;
-        file.flush().await
+        file.flush().await?;
+        file.sync_data().await
     };
     if let Err(error) = written.await {
         tracing::warn!(%error, "the end of a file with output could not be marked");

@@ -68,10 +68,15 @@ impl Capture {
         Self { limits, head: Vec::new(), tail: VecDeque::new(), total: 0, file: SpillFile::Unused }
     }
 
-    /// Creates the file that is to be there from the start.
+    /// Creates the file that is to be there from the start. It is named at once, so its name is durable.
     pub(crate) async fn begin(&mut self) {
         if self.limits.spill_above == 0 {
             self.open_spill().await;
+            if let SpillFile::Open { spill, .. } = &self.file
+                && let Err(error) = sync_names(&spill.path).await
+            {
+                tracing::warn!(path = %spill.path.display(), %error, "output may not be kept");
+            }
         }
     }
 
@@ -183,7 +188,11 @@ impl Capture {
     async fn close_spill(&mut self, complete: bool) {
         match std::mem::replace(&mut self.file, SpillFile::Closed(None)) {
             SpillFile::Open { mut file, mut spill } => {
-                spill.complete = file.flush().await.is_ok() && complete;
+                let is_durable = durable(&mut file, &spill.path).await;
+                if let Err(error) = &is_durable {
+                    tracing::warn!(path = %spill.path.display(), %error, "output may not be kept in full");
+                }
+                spill.complete = is_durable.is_ok() && complete;
                 self.file = SpillFile::Closed(Some(spill));
             }
             other => self.file = other,
@@ -196,6 +205,28 @@ impl Captured {
     pub(crate) fn is_whole(&self) -> bool {
         (self.head.len() as u64).saturating_add(self.tail.len() as u64) == self.total
     }
+}
+
+/// Makes a file durable: a result that names it is durable too.
+async fn durable(file: &mut File, path: &Path) -> io::Result<()> {
+    file.flush().await?;
+    file.sync_data().await?;
+    sync_names(path).await
+}
+
+/// Makes the name of a file durable, and those of its folder and the one above, which may be new.
+async fn sync_names(path: &Path) -> io::Result<()> {
+    let path = path.to_owned();
+    let synced = tokio::task::spawn_blocking(move || {
+        // Directories cannot be opened for this on other systems.
+        if cfg!(unix) {
+            for folder in path.ancestors().skip(1).take(3).filter(|folder| !folder.as_os_str().is_empty()) {
+                std::fs::File::open(folder)?.sync_all()?;
+            }
+        }
+        Ok(())
+    });
+    synced.await.map_err(io::Error::other)?
 }
 
 /// Creates a file only its owner can read, and its folder where that is missing.
