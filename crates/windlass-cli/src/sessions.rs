@@ -17,9 +17,9 @@ use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use windlass::crates::session::{CheckReport, ProjectKey, SessionKey};
-use windlass::crates::store::{JsonlStore, check_file, export_file};
+use windlass::crates::store::{JsonlStore, Listed, check_file, export_file};
 use windlass::crates::types::AgentId;
-use windlass::{ContentBlock, Home, Message, SessionId, SessionStore};
+use windlass::{ContentBlock, Home, Message, SessionId};
 
 /// Carries out a command and returns the exit code.
 pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> anyhow::Result<i32> {
@@ -54,7 +54,10 @@ async fn list(cwd: Option<PathBuf>, terminal: Terminal) -> anyhow::Result<i32> {
         .map_err(|error| anyhow::anyhow!("the directory {} cannot be used: {error}", cwd.display()))?;
     let mut out = stdout().lock();
     let home = Home::from_env().map_err(of_start)?;
-    let sessions = store(&home).list(&ProjectKey::of(&project)).await?;
+    let Listed { sessions, skipped, .. } = store(&home).list_all(&ProjectKey::of(&project)).await?;
+    for skipped in skipped {
+        let _ = writeln!(stderr(), "warning: {}", clean(&skipped.to_string()));
+    }
     if terminal.stdout && sessions.is_empty() {
         let _ = writeln!(stderr(), "no sessions in {}", clean(&project.to_string_lossy()));
     }

@@ -146,4 +146,27 @@ mod tests {
             assert_eq!(kept.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
     }
+
+    /// The result that names the file is durable, so the file and the names on the way to it must be.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_whole_is_durable_before_it_is_named() {
+        let trace = tempfile::NamedTempFile::new().unwrap();
+        let traced = std::process::Command::new("strace")
+            .args(["-f", "-y", "-e", "trace=fsync,fdatasync", "-o"])
+            .arg(trace.path())
+            .arg(std::env::current_exe().unwrap())
+            .args(["artifact::tests::the_whole_is_kept_privately", "--exact"])
+            .output();
+        if !traced.is_ok_and(|traced| traced.status.success()) {
+            println!("SKIPPED: strace is not here or may not trace");
+            return;
+        }
+        let calls = std::fs::read_to_string(trace.path()).unwrap();
+        let synced = |end: &str| calls.lines().any(|line| line.contains(&format!("{end}>) ")) && line.ends_with("= 0"));
+        assert!(synced("/tool-results/result-00000000000000000000000000000001.txt"), "{calls}");
+        assert!(synced("/tool-results"), "{calls}");
+        let folder = std::env::temp_dir().canonicalize().unwrap();
+        assert!(synced(&folder.to_string_lossy()), "{calls}");
+    }
 }

@@ -1,9 +1,9 @@
 //! Where agents of a session are: `<session>/subagents/agent-<id>.jsonl` beside its log, each with an
 //! `agent-<id>.meta.json`. Other programs put them in folders below `subagents` too.
 
-use crate::open;
+use crate::{locate, open};
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 use windlass_session::{AgentSummary, SUMMARY_BYTES, SessionKey};
 use windlass_types::AgentId;
@@ -20,12 +20,12 @@ pub(crate) fn log_path(session: &Path, agent: &AgentId) -> PathBuf {
 }
 
 /// The log of an agent, if it is there.
-pub(crate) fn find(session: &Path, agent: &AgentId) -> Option<PathBuf> {
+pub(crate) fn find(session: &Path, agent: &AgentId) -> io::Result<Option<PathBuf>> {
     let direct = log_path(session, agent);
-    if direct.is_file() {
-        return Some(direct);
+    if locate::found(&direct)?.is_some_and(|kind| kind.is_file()) {
+        return Ok(Some(direct));
     }
-    all(session).into_iter().find(|(id, _)| id == agent).map(|(_, path)| path)
+    Ok(all(session).into_iter().find(|(id, _)| id == agent).map(|(_, path)| path))
 }
 
 /// What is kept beside a log of an agent.
@@ -35,25 +35,50 @@ pub(crate) fn meta_path(log: &Path) -> PathBuf {
 
 /// The logs of all agents of the session with this log. What cannot be read hides nothing else.
 pub(crate) fn all(session: &Path) -> Vec<(AgentId, PathBuf)> {
-    let (mut found, mut seen) = (Vec::new(), 0);
+    let (found, failed) = walk(session);
+    if let Some(error) = failed {
+        tracing::warn!(%error, path = %session.display(), "not all agents of a session can be found");
+    }
+    found
+}
+
+/// The same, and an error where there may be more.
+pub(crate) fn every(session: &Path) -> io::Result<Vec<(AgentId, PathBuf)>> {
+    let (found, failed) = walk(session);
+    failed.map_or(Ok(found), Err)
+}
+
+fn walk(session: &Path) -> (Vec<(AgentId, PathBuf)>, Option<io::Error>) {
+    let (mut found, mut seen, mut failed) = (Vec::new(), 0, None);
     let mut folders = vec![(folder(session), 0)];
     while let Some((folder, depth)) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok) {
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                let is_gone = matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+                failed = failed.or(Some(error).filter(|_| !is_gone));
+                continue;
+            }
+        };
+        for entry in entries {
             seen += 1;
             if seen > MOST_NAMES || found.len() >= AgentSummary::MOST {
-                return found;
+                return (found, Some(io::Error::other("there are too many files")));
             }
             // Links to folders could go round.
-            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-            let path = entry.path();
-            if is_folder && depth < DEEPEST {
-                folders.push((path, depth + 1));
-            } else if let Some(agent) = agent_id(&path).filter(|_| path.is_file()) {
-                found.push((agent, path));
+            let kind = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?.is_dir())));
+            match kind {
+                Ok((path, true)) if depth < DEEPEST => folders.push((path, depth + 1)),
+                Ok((path, _)) => {
+                    if let Some(agent) = agent_id(&path).filter(|_| path.is_file()) {
+                        found.push((agent, path));
+                    }
+                }
+                Err(error) => failed = failed.or(Some(error)),
             }
         }
     }
-    found
+    (found, failed)
 }
 
 /// What lists show of an agent. Nothing when its log is empty or gone.

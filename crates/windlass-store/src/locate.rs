@@ -29,7 +29,7 @@ impl Roots {
     fn folders(projects: &Path, project: &ProjectKey) -> io::Result<Vec<PathBuf>> {
         let exact = projects.join(project.as_str());
         let mut folders = Vec::new();
-        if exact.is_dir() {
+        if found(&exact)?.is_some_and(|kind| kind.is_dir()) {
             folders.push(exact);
         }
         if !project.matches(&format!("{}x", project.as_str())) {
@@ -39,7 +39,7 @@ impl Roots {
             let entry = entry?;
             let name = entry.file_name();
             let is_other = name.to_str().is_some_and(|name| name != project.as_str() && project.matches(name));
-            if is_other && entry.path().is_dir() {
+            if is_other && found(&entry.path())?.is_some_and(|kind| kind.is_dir()) {
                 folders.push(entry.path());
             }
         }
@@ -52,32 +52,54 @@ impl Roots {
         existing(fs::read_dir(&home)).map(drop).map_err(|error| disk::error(&home, "read", &error))
     }
 
-    /// Where a session is or would be written.
+    /// Where a session is or would be written, as far as that can be found out.
     pub(crate) fn log_path(&self, key: &SessionKey) -> PathBuf {
+        self.place(key).unwrap_or_else(|_| {
+            let session = self.new_path(key);
+            key.agent.as_ref().map_or_else(|| session.clone(), |agent| agents::log_path(&session, agent))
+        })
+    }
+
+    /// Where a session is or would be written.
+    pub(crate) fn place(&self, key: &SessionKey) -> Result<PathBuf, StoreError> {
         let projects = self.home.join("projects");
-        let name = file_name(&key.session);
-        let folders = Self::folders(&projects, &key.project).unwrap_or_default();
-        let existing = folders.into_iter().map(|folder| folder.join(&name)).find(|path| path.is_file());
-        let session = existing.unwrap_or_else(|| projects.join(key.project.as_str()).join(name));
+        let session = self.existing(&projects, &key.of_session())?.unwrap_or_else(|| self.new_path(key));
         match &key.agent {
-            Some(agent) => agents::find(&session, agent).unwrap_or_else(|| agents::log_path(&session, agent)),
-            None => session,
+            Some(agent) => {
+                let there = agents::find(&session, agent).map_err(|error| disk::error(&session, "read", &error))?;
+                Ok(there.unwrap_or_else(|| agents::log_path(&session, agent)))
+            }
+            None => Ok(session),
         }
+    }
+
+    /// Where a new session is written.
+    fn new_path(&self, key: &SessionKey) -> PathBuf {
+        self.home.join("projects").join(key.project.as_str()).join(file_name(&key.session))
     }
 
     /// Where a session is read from: the home, else the other roots.
     pub(crate) fn find(&self, key: &SessionKey) -> Result<Option<PathBuf>, StoreError> {
-        let name = file_name(&key.session);
         for projects in self.projects() {
-            let folders =
-                Self::folders(&projects, &key.project).map_err(|error| disk::error(&projects, "read", &error))?;
-            let mut logs = folders.into_iter().map(|folder| folder.join(&name));
-            let found = match &key.agent {
-                Some(agent) => logs.find_map(|session| agents::find(&session, agent)),
-                None => logs.find(|path| path.is_file()),
+            if let Some(path) = self.existing(&projects, key)? {
+                return Ok(Some(path));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The log of a session in one root. What cannot be looked at is no session that is not there.
+    fn existing(&self, projects: &Path, key: &SessionKey) -> Result<Option<PathBuf>, StoreError> {
+        let name = file_name(&key.session);
+        let folders = Self::folders(projects, &key.project).map_err(|error| disk::error(projects, "read", &error))?;
+        for log in folders.into_iter().map(|folder| folder.join(&name)) {
+            let path = match &key.agent {
+                Some(agent) => agents::find(&log, agent),
+                None => found(&log).map(|kind| kind.filter(fs::FileType::is_file).map(|_| log.clone())),
             };
-            if found.is_some() {
-                return Ok(found);
+            let path = path.map_err(|error| disk::error(&log, "read", &error))?;
+            if path.is_some() {
+                return Ok(path);
             }
         }
         Ok(None)
@@ -106,16 +128,26 @@ impl Roots {
     /// The project that a session belongs to, looked for in all of them.
     pub(crate) fn project_of(&self, session: &SessionId) -> Result<Option<SessionKey>, StoreError> {
         let name = file_name(session);
+        let mut failed = None;
         for projects in self.projects() {
             let entries = existing(fs::read_dir(&projects)).map_err(|error| disk::error(&projects, "read", &error))?;
             for entry in entries.into_iter().flatten().filter_map(Result::ok) {
                 let folder = entry.file_name();
-                if let Some(folder) = folder.to_str().filter(|_| entry.path().join(&name).is_file()) {
-                    return Ok(Some(SessionKey::new(ProjectKey::from_slug(folder), session.clone())));
+                let Some(folder) = folder.to_str() else { continue };
+                let path = entry.path().join(&name);
+                match found(&path) {
+                    Ok(Some(kind)) if kind.is_file() => {
+                        return Ok(Some(SessionKey::new(ProjectKey::from_slug(folder), session.clone())));
+                    }
+                    // A project that this user may not see hides no other.
+                    Err(error) if error.kind() != ErrorKind::PermissionDenied => {
+                        failed.get_or_insert_with(|| disk::error(&path, "read", &error));
+                    }
+                    _ => {}
                 }
             }
         }
-        Ok(None)
+        failed.map_or(Ok(None), Err)
     }
 
     /// The sessions of a project in all roots, the last changed first.
@@ -230,6 +262,19 @@ fn file_name(session: &SessionId) -> String {
 fn session_id(path: &Path) -> Option<SessionId> {
     let id = SessionId::from(path.file_name()?.to_str()?.strip_suffix(".jsonl")?);
     id.is_uuid().then_some(id)
+}
+
+/// What stands at a path, links followed. Only an error that says so means that nothing does.
+pub(crate) fn found(path: &Path) -> io::Result<Option<fs::FileType>> {
+    match fs::metadata(path) {
+        Ok(metadata) => Ok(Some(metadata.file_type())),
+        Err(error) => match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(None),
+            // It leads to itself.
+            _ if path.is_symlink() => Ok(None),
+            _ => Err(error),
+        },
+    }
 }
 
 fn existing<T>(result: io::Result<T>) -> io::Result<Option<T>> {

@@ -41,7 +41,8 @@ fn remove_folder(path: &Path, folder: &Path, key: &SessionKey) -> Result<(), Sto
         let alone = LockedFolder::alone(&subagents).map_err(|error| error.of_session(&subagents, "delete", key))?;
         let Some(_alone) = alone else { continue };
         let mut held = Vec::new();
-        for (agent, log) in agents::all(path) {
+        let logs = agents::every(path).map_err(|error| disk::error(&subagents, "delete", &error))?;
+        for (agent, log) in logs {
             match Locked::open(&log, false) {
                 Ok(lock) => held.push(lock),
                 Err(LockError::Io(error)) if error.kind() == ErrorKind::NotFound => {}

@@ -206,8 +206,8 @@ impl SessionStore for JsonlStore {
         for part in self.open_parts(key) {
             self.wait_for_release(&part).await?;
         }
-        let (path, key) = (self.log_path(key), key.clone());
-        blocking(move || remove(&path, &key)).await
+        let (roots, key) = (self.inner.roots.clone(), key.clone());
+        blocking(move || remove(&roots.place(&key)?, &key)).await
     }
 
     async fn create(
@@ -224,7 +224,7 @@ impl SessionStore for JsonlStore {
             if roots.find(&key)?.is_some() {
                 return Err(StoreError::exists(&key));
             }
-            let path = roots.log_path(&key);
+            let path = roots.place(&key)?;
             let meta = meta(&key, &header);
             let mut encoder = LogEncoder::of(&key, header);
             let mut lines = Vec::new();
@@ -260,7 +260,7 @@ impl SessionStore for JsonlStore {
         let line = annotation.to_line(&key.session);
         let (roots, observer, key) = (self.inner.roots.clone(), self.inner.observer.clone(), key.clone());
         blocking(move || {
-            let path = roots.log_path(&key);
+            let path = roots.place(&key)?;
             let from = roots.find(&key)?.ok_or_else(|| StoreError::not_found(&key))?;
             if from != path {
                 disk::create_dirs(path.parent().unwrap_or(Path::new(".")))?;
@@ -299,7 +299,7 @@ impl SessionStore for JsonlStore {
 
 /// Takes an existing log, or prepares for a new one. Returns the position.
 fn open_log(roots: &Roots, key: &SessionKey) -> Result<(Log, u64), StoreError> {
-    let path = roots.log_path(key);
+    let path = roots.place(key)?;
     match Locked::open(&path, false) {
         Ok(file) => {
             let length = file.metadata().map_err(|error| disk::error(&path, "read", &error))?.len();

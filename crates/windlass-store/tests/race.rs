@@ -10,7 +10,8 @@ use windlass_store::JsonlStore;
 use windlass_testkit::store::{header, key};
 use windlass_types::{ContentBlock, Entry, EntryId, EntryKind, Timestamp, UserEntry};
 
-const ROUNDS: u32 = 150;
+/// How often the session is opened and appended to with success.
+const ROUNDS: u32 = 60;
 
 fn prompt(number: u32) -> Entry {
     let content = vec![ContentBlock::text(format!("prompt-{number}-"))];
@@ -22,7 +23,9 @@ fn prompt(number: u32) -> Entry {
 /// file at the session's path although the lease is still held.
 async fn write(store: &JsonlStore, key: &SessionKey) -> (u32, Vec<u32>) {
     let (mut acknowledged, mut lost) = (0, Vec::new());
-    for number in 0..ROUNDS {
+    let mut number = 0;
+    while acknowledged < ROUNDS {
+        number += 1;
         let lease = match store.open(key, &Owner::new(1, "writer"), header()).await {
             Ok(lease) => lease,
             Err(error) => {
@@ -62,7 +65,6 @@ async fn survives(written: SessionKey, deleted: SessionKey) {
     done.store(true, Ordering::Relaxed);
     deleter.await.unwrap();
     assert_eq!(lost, Vec::<u32>::new(), "acknowledged while the lease was held, of {acknowledged}");
-    assert!(acknowledged > 0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

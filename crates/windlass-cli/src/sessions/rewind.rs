@@ -7,9 +7,9 @@ use anyhow::anyhow;
 use clap::Args;
 use serde::Serialize;
 use std::collections::HashMap;
-use std::io::{Write, stdout};
+use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};
-use windlass::crates::session::{LogHeader, Owner, SessionKey};
+use windlass::crates::session::{LogHeader, Owner, ProjectKey, SessionKey};
 use windlass::crates::store::{FileCheckpoints, JsonlStore};
 use windlass::crates::types::EntryKind;
 use windlass::{
@@ -48,9 +48,15 @@ pub(crate) async fn rewind(args: RewindArgs, terminal: Terminal) -> anyhow::Resu
     // Nobody works in the session while its files change.
     let owner = Owner::new(std::process::id(), "windlass sessions rewind");
     let _lease = store.open(&key, &owner, LogHeader::default()).await?;
-    let mut directories = vec![directory_of(&store, &key).await?];
+    let mut directories = Vec::new();
     for directory in args.add_dir {
         directories.push(resolved(&directory)?);
+    }
+    match directory_of(&store, &key).await {
+        Ok(directory) => directories.insert(0, directory),
+        // What the caller names counts, whatever the log says.
+        Err(error) if directories.is_empty() => return Err(error),
+        Err(error) => writeln!(stderr(), "warning: {}", clean(&format!("{error:#}")))?,
     }
     let mut options = RewindOptions::within(directories);
     options.leave_conflicts = args.leave_conflicts;
@@ -68,7 +74,17 @@ async fn directory_of(store: &JsonlStore, key: &SessionKey) -> anyhow::Result<Pa
     let sessions = store.list(&key.project).await?;
     let cwd = sessions.into_iter().find(|one| one.session_id == key.session).and_then(|one| one.cwd);
     let cwd = cwd.ok_or_else(|| Usage("the session does not say which directory it works in".to_owned()))?;
-    resolved(Path::new(&cwd))
+    let directory = resolved(Path::new(&cwd))?;
+    // A log can be written by anybody: it names no directory but that of the project it is stored for.
+    let is_of_project = |path: &Path| key.project.matches(ProjectKey::of(path).as_str());
+    if !is_of_project(Path::new(&cwd)) && !is_of_project(&directory) {
+        let problem = format!(
+            "the session says that it works in {cwd:?}, which is not the directory that it is stored for: name the \
+             right one with --add-dir"
+        );
+        return Err(Usage(problem).into());
+    }
+    Ok(directory)
 }
 
 fn resolved(directory: &Path) -> anyhow::Result<PathBuf> {

@@ -67,3 +67,22 @@ fn a_deleted_session_leaves_nothing_of_its_files() {
     place.run(&["sessions", "delete", ID]).with_code(0);
     assert!(!folder.exists());
 }
+
+#[test]
+fn a_log_names_no_directory_but_its_own() {
+    let (place, [first, _]) = two_prompts();
+    let log = place.logs().pop().unwrap();
+    let work = place.work().canonicalize().unwrap();
+    let text = std::fs::read_to_string(&log).unwrap();
+    let above = work.parent().unwrap().display().to_string();
+    let forged = text.replace(&format!("\"cwd\":\"{}\"", work.display()), &format!("\"cwd\":\"{above}\""));
+    assert_ne!(forged, text);
+    std::fs::write(&log, forged).unwrap();
+    let refused = place.run(&["sessions", "rewind", ID, &first]).with_code(2);
+    assert!(refused.stderr.contains("--add-dir"), "{}", refused.stderr);
+    assert_eq!(read(&place, "a").as_deref(), Some("2\n"));
+    let args = ["sessions", "rewind", ID, &first, "--add-dir", work.to_str().unwrap()];
+    let done = place.run(&args).with_code(0);
+    assert!(done.stderr.contains("warning"), "{}", done.stderr);
+    assert_eq!(read(&place, "a"), None);
+}

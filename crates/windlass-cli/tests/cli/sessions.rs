@@ -73,6 +73,25 @@ fn files_that_cannot_be_used_do_not_stop_the_rest() {
     assert!(ran.stderr.contains("No conversation found"), "{}", ran.stderr);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_session_is_named_and_not_waited_for() {
+    let place = Place::with_turns(&[text("one"), text("two")]);
+    place.run(&["-p", "first"]).with_code(0);
+    let id = "11111111-1111-4111-8111-111111111111";
+    let pipe = place.logs().pop().unwrap().with_file_name(format!("{id}.jsonl"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let listed = place.run(&["sessions", "list"]).with_code(0);
+    assert!(listed.stderr.contains("a named pipe") && listed.stderr.contains(id), "{}", listed.stderr);
+    assert_eq!(listed.lines().len(), 1);
+    place.script(&[text("two")]);
+    place.run(&["-p", "second", "--continue"]).with_code(0);
+    let refused = place.run(&["sessions", "check", pipe.to_str().unwrap()]).with_code(1).lines();
+    assert!(refused[0]["error"].as_str().unwrap().contains("a named pipe"), "{refused:?}");
+    place.run(&["sessions", "show", id]).with_code(1);
+    place.run(&["sessions", "delete", id]).with_code(1);
+}
+
 /// A place with one session of two prompts, and its id.
 fn two_prompts() -> (Place, String) {
     let place = Place::with_turns(&[text("one")]);

@@ -96,3 +96,29 @@ fn a_long_history_is_written_again_without_its_oldest_part() {
     }
     assert_eq!(short.targets(&id(15)), Err(Unusable::Unknown));
 }
+
+#[test]
+fn what_is_pinned_counts_and_is_not_dropped() {
+    let (State::File { hash, size, .. }, State::File { hash: other, .. }) = (file("1234"), file("567890")) else {
+        panic!("both are files")
+    };
+    let mut full = history([begin(1), kept(1, "/a", file("1234")), begin(2)]);
+    assert_eq!(full.pin(hash, size, 9), Some(true), "it is stored already");
+    assert_eq!(full.pin(other, 6, 9), None, "there is no room for both");
+    assert_eq!(full.make_room(6, 9, None), None, "nothing can make some");
+    assert!(targets(&full, 1).contains(&("/a".to_owned(), file("1234"))), "so nothing is dropped");
+    // Dropped for something that does fit, it still is there for the record that names it.
+    full.apply(Record::Dropped { through: id(1) });
+    assert!(full.has_object(&hash));
+    full.apply(kept(2, "/b", file("1234")));
+    full.unpin(&hash);
+    assert!(full.has_object(&hash) && !full.fits(6, 9));
+    // What is put and not yet recorded takes room as well, and gives it back.
+    assert_eq!(full.pin(other, 6, 10), Some(false));
+    assert!(!full.fits(1, 10));
+    full.stored(&other);
+    assert_eq!(full.pin(other, 6, 10), Some(true));
+    full.unpin(&other);
+    full.unpin(&other);
+    assert!(full.fits(6, 10) && !full.has_object(&other));
+}
