@@ -118,10 +118,8 @@ pub(crate) fn create_whole(path: &Path, key: &SessionKey, lines: &[u8]) -> Resul
 /// Makes a small file of this text, durable but for its name. What is there is replaced as a whole.
 pub(crate) fn replace_whole(path: &Path, text: &str) -> Result<(), StoreError> {
     let written = partial(path).and_then(|(mut file, partial)| {
-        let replaced = file
-            .write_all(text.as_bytes())
-            .and_then(|()| file.sync_data())
-            .and_then(|()| fs::rename(&partial, path));
+        let replaced =
+            file.write_all(text.as_bytes()).and_then(|()| file.sync_data()).and_then(|()| fs::rename(&partial, path));
         if replaced.is_err() {
             let _ = fs::remove_file(&partial);
         }

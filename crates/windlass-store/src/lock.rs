@@ -69,11 +69,6 @@ impl Locked {
 
     /// Takes the lock of an open file.
     pub(crate) fn new(file: File) -> Result<Self, LockError> {
-        let tries = |holder| match holder {
-            Holder::Other(_) => 0,
-            Holder::Ours(_) => TRIES_OF_OURS,
-            Holder::NoOne | Holder::Unknown => TRIES_OF_NO_ONE,
-        };
         take(&file, File::try_lock, tries)?;
         Ok(Self(file))
     }
@@ -97,6 +92,15 @@ impl Deref for Locked {
 impl DerefMut for Locked {
     fn deref_mut(&mut self) -> &mut File {
         &mut self.0
+    }
+}
+
+/// How often a lock is tried again that is held.
+fn tries(holder: Holder) -> u32 {
+    match holder {
+        Holder::Other(_) => 0,
+        Holder::Ours(_) => TRIES_OF_OURS,
+        Holder::NoOne | Holder::Unknown => TRIES_OF_NO_ONE,
     }
 }
 

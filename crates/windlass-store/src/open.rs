@@ -82,7 +82,9 @@ fn open(options: &mut OpenOptions, path: &Path, links: Links) -> io::Result<File
     }
     let file = options.open(path).map_err(|error| match path.symlink_metadata() {
         // What the system says of pipes, sockets and links differs from system to system.
-        Ok(found) if !is_fit(found.file_type(), links) && error.kind() != ErrorKind::AlreadyExists => odd(found.file_type()),
+        Ok(found) if !is_fit(found.file_type(), links) && error.kind() != ErrorKind::AlreadyExists => {
+            odd(found.file_type())
+        }
         _ => error,
     })?;
     let found = file.metadata()?.file_type();

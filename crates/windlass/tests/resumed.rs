@@ -124,7 +124,8 @@ fn lines(values: &[Value]) -> Vec<String> {
 
 /// The messages of a request as JSON, without the prompt that it was made for.
 fn before_the_prompt(request: &ModelRequest) -> Vec<Value> {
-    let mut messages: Vec<Value> = request.messages.iter().map(|one| serde_json::from_str(one.json()).unwrap()).collect();
+    let mut messages: Vec<Value> =
+        request.messages.iter().map(|one| serde_json::from_str(one.json()).unwrap()).collect();
     let last = messages.last_mut().unwrap();
     let content = last["content"].as_array_mut().unwrap();
     let prompt = content.iter().rposition(|block| block["text"] == "And now?").unwrap();
@@ -183,7 +184,10 @@ async fn a_log_leads_no_session_out_of_its_workspace() {
         world.log(&lines(&[user("a", ""), model("b", "a"), cwd(&forged)]));
         let opened = world.open().await;
         let notice = opened.notices.join("\n");
-        assert!(notice.contains(&format!("{forged:?}")) && notice.contains(&format!("{root:?}")), "{forged:?}: {notice}");
+        assert!(
+            notice.contains(&format!("{forged:?}")) && notice.contains(&format!("{root:?}")),
+            "{forged:?}: {notice}"
+        );
         opened.handle.close().await;
         let script = answer_after("pwd");
         let request = world.go_on(script).await;

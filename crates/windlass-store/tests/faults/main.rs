@@ -123,7 +123,7 @@ fn a_name_is_durable_before_what_it_leads_to_is_acknowledged() {
         println!("SKIPPED: strace is not here or may not trace");
         return;
     }
-    let world = World::new();
+    let world = World::new().without_home();
     let trace = inject::trace(&world, "?mkdir,?mkdirat,fsync,fdatasync,write");
     for (did, names) in [("did session 0", 4), ("did agent 0", 2), ("did imported 1", 0), ("did keep one", 2)] {
         let acknowledged = trace.find(&format!("\\n{did}\\n")).unwrap_or_else(|| panic!("{did}: {trace}"));

@@ -112,6 +112,12 @@ impl World {
         world
     }
 
+    /// Forgets the home, as if no session had been there.
+    pub(crate) fn without_home(self) -> Self {
+        fs::remove_dir_all(self.folder.join("deep")).unwrap();
+        self
+    }
+
     fn home(&self) -> PathBuf {
         self.folder.join("deep/home")
     }
@@ -153,7 +159,8 @@ impl World {
         let deleted = did.contains("delete");
         blocking(async {
             for (name, key, salt) in [("session", session(), 1), ("agent", agent(), 2), ("imported", imported(), 9)] {
-                let acknowledged = did.iter().filter_map(|line| line.strip_prefix(name)?.trim().parse::<u32>().ok()).max();
+                let acknowledged =
+                    did.iter().filter_map(|line| line.strip_prefix(name)?.trim().parse::<u32>().ok()).max();
                 self.check_log(&key, acknowledged, salt, &format!("{what}: {name}")).await;
             }
             let copied = self.store().load(&copy()).await;
