@@ -172,7 +172,9 @@ impl FrameMapper {
                     uuid: self.uuid(),
                     session_id: at.session_id,
                 };
-                line::push(out, &frame);
+                if !line::push(out, &frame) {
+                    self.left_out(at, "tool_progress", out);
+                }
             }
             EventKind::ToolFinished(finished) => self.tool_result(at, finished, out),
             EventKind::PermissionResolved { tool_use_id, tool, decision } => {
@@ -204,7 +206,7 @@ impl FrameMapper {
         let uuid = self.uuid();
         let servers = self.mcp.as_ref().map(|servers| servers.status()).unwrap_or_default();
         let plugins = self.plugins.as_ref().map(|plugins| plugins.listing()).unwrap_or_default();
-        let frame = Init {
+        let mut frame = Init {
             kind: "system",
             subtype: "init",
             cwd: &started.cwd.to_string_lossy(),
@@ -227,7 +229,17 @@ impl FrameMapper {
             capabilities: self.capabilities,
             uuid,
         };
-        line::push(out, &frame);
+        if line::push(out, &frame) {
+            return;
+        }
+        // A host waits for this frame, whatever else it does not learn.
+        frame.tools.retain(|tool| !tool.starts_with("mcp__"));
+        (frame.slash_commands, frame.agents, frame.plugins, frame.plugin_errors) = (&[], &[], &[], &[]);
+        if !line::push(out, &frame) {
+            (frame.tools, frame.mcp_servers) = (Vec::new(), Vec::new());
+            line::push(out, &frame);
+        }
+        self.inform(at, "The lists of system/init are too long for one frame: some are left out.", None, out);
     }
 
     fn model_frame(&mut self, at: Envelope<'_>, frame: &JsonText, out: &mut Vec<u8>) {
@@ -251,7 +263,9 @@ impl FrameMapper {
             user_message_uuid: user_message,
             user_message_uuids: user_message.map(|uuid| [uuid]),
         };
-        line::push(out, &frame);
+        if !line::push(out, &frame) {
+            self.left_out(at, "stream_event", out);
+        }
     }
 
     /// Hands on the end of a block that waited for the block's own frame.
@@ -341,7 +355,17 @@ impl FrameMapper {
 
     fn system(&mut self, at: Envelope<'_>, subtype: &'static str, body: impl Serialize, out: &mut Vec<u8>) {
         let frame = System { kind: "system", subtype, body, uuid: self.uuid(), session_id: at.session_id };
-        line::push(out, &frame);
+        if !line::push(out, &frame) {
+            self.left_out(at, subtype, out);
+        }
+    }
+
+    /// Says that a frame is missing, and which.
+    fn left_out(&mut self, at: Envelope<'_>, what: &str, out: &mut Vec<u8>) {
+        let content = format!("A frame ({what}) is too long for one line and is left out.");
+        let body = InformationalBody::warning(&content);
+        let (kind, subtype) = ("system", "informational");
+        line::push(out, &System { kind, subtype, body, uuid: self.uuid(), session_id: at.session_id });
     }
 
     fn inform(&mut self, at: Envelope<'_>, content: &str, tool: Option<&ToolUseId>, out: &mut Vec<u8>) {

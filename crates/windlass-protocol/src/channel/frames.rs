@@ -1,5 +1,6 @@
 //! Frames of the control traffic, the same in both directions.
 
+use crate::line;
 use serde::Serialize;
 use windlass_types::JsonText;
 
@@ -18,8 +19,17 @@ pub(crate) struct Cancel<'a> {
     pub(crate) request_id: &'a str,
 }
 
+/// How an order or a question is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Said<'a> {
+    /// It was carried out, with these data if there are any.
+    Done(Option<&'a JsonText>),
+    /// It was not, for this reason.
+    Refused { error: &'a str, code: Option<&'a str> },
+}
+
 #[derive(Serialize)]
-pub(crate) struct Response<'a> {
+struct Response<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     response: ResponseBody<'a>,
@@ -38,13 +48,93 @@ struct ResponseBody<'a> {
 }
 
 impl<'a> Response<'a> {
-    pub(crate) fn success(request_id: &'a str, response: Option<&'a JsonText>) -> Self {
-        let body = ResponseBody { subtype: "success", request_id, response, error: None, error_code: None };
-        Self { kind: "control_response", response: body }
+    fn new(request_id: &'a str, said: &Said<'a>) -> Self {
+        let (subtype, response, error, error_code) = match *said {
+            Said::Done(response) => ("success", response, None, None),
+            Said::Refused { error, code } => ("error", None, Some(error), code),
+        };
+        Self {
+            kind: "control_response",
+            response: ResponseBody { subtype, request_id, response, error, error_code },
+        }
+    }
+}
+
+/// Most characters of an error that is too long for a line.
+const LONGEST_ERROR: usize = 2_000;
+
+/// The line that answers a request: always one, whatever is said. What is too long for a line of `max_line` bytes
+/// becomes an error that says so. Only a request whose id alone fills a line is answered with a longer one: whoever
+/// sent that id can read it.
+pub(crate) fn answer(request_id: &str, said: &Said<'_>, max_line: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if line::push_within(&mut bytes, &Response::new(request_id, said), max_line) {
+        return bytes;
+    }
+    let (error, code) = match *said {
+        Said::Done(response) => {
+            let size = response.map_or(0, |json| json.as_str().len());
+            let error = format!("The answer has {size} bytes; a line of this protocol holds {max_line}. Ask for less.");
+            (error, Some(TOO_LONG))
+        }
+        Said::Refused { error, code } => (error.chars().take(LONGEST_ERROR).chain(['…']).collect(), code),
+    };
+    let short = Said::Refused { error: &error, code };
+    if !line::push_within(&mut bytes, &Response::new(request_id, &short), max_line) {
+        line::push_within(&mut bytes, &Response::new(request_id, &short), usize::MAX);
+    }
+    bytes
+}
+
+/// The code of an answer that does not fit into a line.
+const TOO_LONG: &str = "answer_too_long";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    /// The only line of an answer.
+    fn read(bytes: Vec<u8>) -> Value {
+        let text = String::from_utf8(bytes).unwrap();
+        assert_eq!(text.matches('\n').count(), 1, "{text}");
+        serde_json::from_str(&text).unwrap()
     }
 
-    pub(crate) fn error(request_id: &'a str, error: &'a str, error_code: Option<&'a str>) -> Self {
-        let body = ResponseBody { subtype: "error", request_id, response: None, error: Some(error), error_code };
-        Self { kind: "control_response", response: body }
+    proptest! {
+        #[test]
+        fn every_request_has_exactly_one_answer_whatever_its_size(
+            id in "(.{0,40}|[x\u{2028}]{400,700})",
+            size in 0_usize..2_000,
+            filler in "[a-z\u{0}\"\u{2028}é]",
+            succeeds: bool,
+            code in proptest::option::of("[a-z]{0,900}"),
+        ) {
+            const LIMIT: usize = 600;
+            let text = filler.repeat(size);
+            let json = JsonText::of(&text).unwrap();
+            let said = match succeeds {
+                true => Said::Done(Some(&json)),
+                false => Said::Refused { error: &text, code: code.as_deref() },
+            };
+            let bytes = answer(&id, &said, LIMIT);
+            let fits = bytes.len() <= LIMIT;
+            let response = read(bytes)["response"].clone();
+            prop_assert_eq!(response["request_id"].as_str(), Some(id.as_str()));
+            match response["subtype"].as_str() {
+                Some("success") => prop_assert!(succeeds && fits && response["response"] == Value::from(text)),
+                subtype => prop_assert!(subtype == Some("error") && response["error"].is_string()),
+            }
+        }
+    }
+
+    #[test]
+    fn an_answer_that_does_not_fit_says_how_long_it_is() {
+        let json = JsonText::of(&"x".repeat(998)).unwrap();
+        let response = read(answer("q", &Said::Done(Some(&json)), 500))["response"].clone();
+        assert_eq!((&response["subtype"], &response["error_code"]), (&"error".into(), &"answer_too_long".into()));
+        let error = response["error"].as_str().unwrap();
+        assert!(error.contains("1000 bytes") && error.contains("500"), "{error}");
     }
 }

@@ -4,9 +4,8 @@ use super::hooks::HookCallbacks;
 use super::options::ClientOptions;
 use super::permission;
 use super::tools::ToolServers;
-use crate::channel::frames::Response;
+use crate::channel::frames::{Said, answer};
 use crate::channel::outbox::Outbox;
-use crate::line;
 use futures_util::FutureExt;
 use serde_json::json;
 use std::collections::HashMap;
@@ -107,10 +106,9 @@ impl Answers {
     pub(super) async fn take(&self, id: String, subtype: String, body: JsonText) {
         let size = body.as_str().len();
         if !self.start(&id, subtype, body, size) {
-            let mut bytes = Vec::new();
-            line::push(&mut bytes, &Response::error(&id, "too many requests wait for an answer", Some("overloaded")));
+            let said = Said::Refused { error: "too many requests wait for an answer", code: Some("overloaded") };
             // It fails only when nobody waits for it.
-            let _ = self.outbox.send(bytes).await;
+            let _ = self.outbox.send(answer(&id, &said, self.max_line)).await;
         }
     }
 
@@ -147,15 +145,11 @@ impl Answers {
 }
 
 fn written(id: &str, said: &Result<JsonText, Failure>, max_line: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let response = match said {
-        Ok(json) => Response::success(id, Some(json)),
-        Err(failure) => Response::error(id, &failure.error, failure.code),
+    let said = match said {
+        Ok(json) => Said::Done(Some(json)),
+        Err(failure) => Said::Refused { error: &failure.error, code: failure.code },
     };
-    if !line::push_within(&mut bytes, &response, max_line) {
-        line::push(&mut bytes, &Response::error(id, "the answer is too long", None));
-    }
-    bytes
+    answer(id, &said, max_line)
 }
 
 impl Drop for Answers {

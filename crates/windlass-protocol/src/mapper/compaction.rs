@@ -65,7 +65,7 @@ impl FrameMapper {
             session_id: at.session_id,
         };
         line::push(out, &boundary);
-        let summary = Summary {
+        let mut summary = Summary {
             kind: "user",
             message: UserText { role: "user", content: &compacted.summary },
             parent_tool_use_id: at.parent,
@@ -73,7 +73,10 @@ impl FrameMapper {
             uuid: Uuid::of(&compacted.entry).unwrap_or_else(|| self.uuid()),
             is_synthetic: true,
         };
-        line::push(out, &summary);
+        if !line::push(out, &summary) {
+            summary.message.content = "[The summary is too long for one frame. The model goes on from it.]";
+            line::push(out, &summary);
+        }
     }
 }
 

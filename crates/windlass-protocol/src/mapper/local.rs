@@ -64,7 +64,7 @@ impl FrameMapper {
         let text = local.text;
         if !text.is_empty() {
             let content = format!("<local-command-stdout>{text}</local-command-stdout>");
-            let frame = LocalOutput {
+            let mut frame = LocalOutput {
                 kind: "user",
                 message: UserText { role: "user", content: &content },
                 parent_tool_use_id: None,
@@ -72,7 +72,10 @@ impl FrameMapper {
                 uuid: self.uuid(),
                 is_replay: true,
             };
-            line::push(out, &frame);
+            if !line::push(out, &frame) {
+                frame.message.content = "<local-command-stdout>[too long for one frame]</local-command-stdout>";
+                line::push(out, &frame);
+            }
         }
         let mut result = RunResult::new(Outcome::Success, session_id.into());
         result.text = text.to_owned();

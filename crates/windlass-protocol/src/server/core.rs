@@ -4,7 +4,7 @@ use super::commands::Commands;
 use super::control::CAPABILITIES;
 use super::extras::Extras;
 use super::flag_settings::{FlagRules, additions};
-use super::frames::{Lifecycle, Response, State as StateFrame};
+use super::frames::{Lifecycle, Said, State as StateFrame, answer};
 use super::hooks::HostHooks;
 use super::joining::Receipt;
 use super::mcp::{HostMcp, Orders};
@@ -19,7 +19,8 @@ use super::setup::{HostSetup, Initialize, Models, Opened};
 use super::spent::Spent;
 use super::tasks::Outputs;
 use super::told::Told;
-use crate::{FrameMapper, line};
+use crate::FrameMapper;
+use crate::line::{self, MAX_LINE};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, watch};
@@ -280,17 +281,15 @@ impl Core {
     }
 
     pub(crate) async fn succeed(&self, id: &str, response: Option<&JsonText>) -> Result<(), Gone> {
-        self.respond(&Response::success(id, response)).await
+        self.respond(id, &Said::Done(response)).await
     }
 
     pub(crate) async fn fail(&self, id: &str, error: &str, code: Option<&str>) -> Result<(), Gone> {
-        self.respond(&Response::error(id, error, code)).await
+        self.respond(id, &Said::Refused { error, code }).await
     }
 
-    async fn respond(&self, response: &Response<'_>) -> Result<(), Gone> {
-        let mut bytes = Vec::new();
-        line::push(&mut bytes, response);
-        self.outbox.send(bytes).await
+    async fn respond(&self, id: &str, said: &Said<'_>) -> Result<(), Gone> {
+        self.outbox.send(answer(id, said, MAX_LINE)).await
     }
 
     /// Tells whether the session is busy, to hosts that want to know.

@@ -2,9 +2,9 @@
 
 use super::control::{Refusal, field};
 use super::core::Core;
-use super::frames::Response;
+use super::frames::{self, Said};
 use super::outbox::Outbox;
-use crate::line;
+use crate::line::MAX_LINE;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -114,22 +114,20 @@ impl Wanted {
             Ok(rewind) => answer(&rewind, self.dry_run),
             Err(error) => Err(error.to_string()),
         };
-        let mut bytes = Vec::new();
         let value = match answer {
             Ok(value) => value,
             // A preview says it; the SDKs learn of what failed from errors alone.
             Err(error) if self.dry_run => json!({ "canRewind": false, "error": error }),
-            Err(error) => {
-                line::push(&mut bytes, &Response::error(&self.id, &error, None));
-                return bytes;
-            }
+            Err(error) => return self.refused(&error),
         };
-        let value = JsonText::of(&value);
-        match value {
-            Ok(value) => line::push(&mut bytes, &Response::success(&self.id, Some(&value))),
-            Err(error) => line::push(&mut bytes, &Response::error(&self.id, &error.to_string(), None)),
-        };
-        bytes
+        match JsonText::of(&value) {
+            Ok(value) => frames::answer(&self.id, &Said::Done(Some(&value)), MAX_LINE),
+            Err(error) => self.refused(&error.to_string()),
+        }
+    }
+
+    fn refused(&self, error: &str) -> Vec<u8> {
+        frames::answer(&self.id, &Said::Refused { error, code: None }, MAX_LINE)
     }
 }
 
@@ -204,11 +202,8 @@ impl Core {
             match (self.handle(), failure) {
                 (Some(handle), _) => self.rewinds.begin(handle, wanted),
                 (None, failure) => {
-                    let mut bytes = Vec::new();
-                    let error = failure.unwrap_or("the session is closed");
-                    line::push(&mut bytes, &Response::error(&wanted.id, error, None));
                     // As many as requests were taken.
-                    self.outbox.send_now(bytes);
+                    self.outbox.send_now(wanted.refused(failure.unwrap_or("the session is closed")));
                 }
             }
         }

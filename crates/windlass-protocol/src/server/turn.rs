@@ -221,7 +221,11 @@ impl Core {
         let session_id = self.lock().session_id.clone();
         let (kind, subtype) = ("system", "session_title_changed");
         let mut bytes = Vec::new();
-        line::push(&mut bytes, &TitleChanged { kind, subtype, title, uuid: self.uuid(), session_id: &session_id });
+        let mut frame = TitleChanged { kind, subtype, title, uuid: self.uuid(), session_id: &session_id };
+        if !line::push(&mut bytes, &frame) {
+            frame.title = "[a title that is too long for one frame]";
+            line::push(&mut bytes, &frame);
+        }
         self.outbox.send(bytes).await
     }
 
@@ -243,9 +247,14 @@ impl Core {
             return Ok(());
         }
         let (kind, subtype) = ("system", "commands_changed");
-        let frame = CommandsChanged { kind, subtype, commands: &commands, uuid: self.uuid(), session_id: &session_id };
+        let mut frame =
+            CommandsChanged { kind, subtype, commands: &commands, uuid: self.uuid(), session_id: &session_id };
         let mut bytes = Vec::new();
-        line::push(&mut bytes, &frame);
+        if !line::push(&mut bytes, &frame) {
+            // A host that knows none asks for none; one that knows the old ones is misled.
+            frame.commands = &[];
+            line::push(&mut bytes, &frame);
+        }
         self.outbox.send(bytes).await
     }
 

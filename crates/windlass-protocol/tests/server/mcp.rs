@@ -211,3 +211,54 @@ async fn without_servers_the_host_hears_so() {
     host.hang_up();
     host.end().await.0.unwrap();
 }
+
+/// Answers that do not fit into a line of the protocol are answers all the same, and the session goes on.
+#[tokio::test(start_paused = true)]
+async fn every_order_has_exactly_one_answer_whatever_its_size() {
+    const LIMIT: usize = windlass_protocol::MAX_LINE;
+    let servers = Arc::new(Servers::default());
+    let mut host = Host::start(script([says("one")]), with(&servers));
+    let mut asked = 0;
+    for size in [0, 1, 4_000, LIMIT - 100, LIMIT - 99, LIMIT, LIMIT + 1, 2 * LIMIT, 5 * LIMIT] {
+        let long = "x".repeat(size);
+        let orders = [
+            ("mcp_call", json!({ "tool": long })),
+            ("mcp_read_resource", json!({ "serverName": "a", "uri": long })),
+            ("mcp_reconnect", json!({ "serverName": long })),
+            ("mcp_set_servers", json!({ "servers": { (long.clone()): {} } })),
+            ("mcp_message", json!({ "server_name": long, "message": {} })),
+            ("mcp_status", json!({ "x": long })),
+            ("set_permission_mode", json!({ "mode": long })),
+            ("set_model", json!({ "model": long })),
+            ("rename_session", json!({ "title": long })),
+            ("rewind_files", json!({ "user_message_id": long })),
+            (long.as_str(), json!({})),
+        ];
+        for (subtype, request) in orders {
+            asked += 1;
+            let id = format!("q{asked}");
+            host.order(&id, request, subtype).await;
+            let (answer, before) = host.until("control_response", "").await;
+            let short: String = subtype.chars().take(30).collect();
+            assert_eq!(answer["response"]["request_id"], *id, "{short} {size}");
+            assert!(before.iter().all(|line| line["type"] != "control_response"), "{short} {size}");
+            let length = answer.to_string().len();
+            assert!(length < LIMIT, "{short} {size}: {length}");
+            if matches!(subtype, "mcp_call" | "mcp_read_resource") {
+                let expected = if size + 200 < LIMIT { "success" } else { "error" };
+                if size + 200 < LIMIT || size > LIMIT {
+                    assert_eq!(answer["response"]["subtype"], expected, "{short} {size}");
+                }
+            }
+        }
+        // One whose id is long, too.
+        host.order(&long, json!({}), "mcp_status").await;
+        let (answer, _) = host.until("control_response", "").await;
+        assert_eq!(answer["response"]["request_id"].as_str().map(str::len), Some(size));
+    }
+    let refused = ask(&mut host, "mcp_call", json!({ "tool": "x".repeat(LIMIT) })).await;
+    let error = refused["error"].as_str().unwrap();
+    assert!(error.contains("900000") && refused["error_code"] == "answer_too_long", "{error}");
+    host.hang_up();
+    assert!(host.end().await.1.iter().all(|line| line["type"] != "control_response"));
+}

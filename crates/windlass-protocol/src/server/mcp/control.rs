@@ -2,13 +2,15 @@
 
 use super::host::HostMcp;
 use crate::channel::outbox::Outbox;
-use crate::line;
+use crate::line::MAX_LINE;
 use crate::server::control::{Refusal, field};
-use crate::server::frames::Response;
+use crate::server::frames::{Said, answer};
 use async_trait::async_trait;
+use futures_util::FutureExt;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -169,7 +171,7 @@ impl Orders {
             }
         });
         let entries = known.iter().map(|status| status.entry.to().unwrap_or_default());
-        json!({ "mcpServers": entries.chain(waiting).collect::<Vec<Value>>() })
+        json!({ "mcpServers": fitting(entries.chain(waiting).collect(), MOST_STATUS) })
     }
 
     /// Whether an order is one of these.
@@ -233,13 +235,16 @@ impl Orders {
         let (id, outbox, places) = (id.to_owned(), self.outbox.clone(), Arc::clone(&self.places));
         tokio::spawn(async move {
             let outcome = match places.try_acquire_owned() {
-                Ok(_place) => outcome.await,
+                Ok(_place) => AssertUnwindSafe(outcome)
+                    .catch_unwind()
+                    .await
+                    .unwrap_or_else(|_| Err(McpControlError::new("carrying out the order failed: it panicked"))),
                 Err(_) => Err(McpControlError::new("too many orders to MCP servers are being carried out")),
             };
-            let mut bytes = Vec::new();
-            match outcome.and_then(|value| JsonText::of(&value).map_err(|error| McpControlError(error.to_string()))) {
-                Ok(json) => line::push(&mut bytes, &Response::success(&id, Some(&json))),
-                Err(error) => line::push(&mut bytes, &Response::error(&id, &error.to_string(), None)),
+            let json = outcome.and_then(|value| JsonText::of(&value).map_err(|error| McpControlError(error.to_string())));
+            let bytes = match json {
+                Ok(json) => answer(&id, &Said::Done(Some(&json)), MAX_LINE),
+                Err(error) => answer(&id, &Said::Refused { error: &error.to_string(), code: None }, MAX_LINE),
             };
             // A host that is gone needs no answer.
             let _ = outbox.send(bytes).await;
@@ -247,6 +252,48 @@ impl Orders {
     }
 }
 
+/// What an answer to `mcp_status` may take up of its line.
+const MOST_STATUS: usize = MAX_LINE - 10_000;
+
+/// The entries of `mcp_status` in so many bytes: where they are more, tools are listed by name alone, and where that
+/// is still too much, they are counted.
+fn fitting(mut entries: Vec<Value>, most: usize) -> Vec<Value> {
+    let fits = |entries: &[Value]| serde_json::to_vec(entries).is_ok_and(|json| json.len() <= most);
+    let each = |entries: &mut Vec<Value>, change: &dyn Fn(Vec<Value>) -> (&'static str, Value)| {
+        for fields in entries.iter_mut().filter_map(Value::as_object_mut) {
+            if let Some(Value::Array(tools)) = fields.remove("tools") {
+                let (name, value) = change(tools);
+                fields.insert(name.to_owned(), value);
+            }
+        }
+    };
+    if !fits(&entries) {
+        each(&mut entries, &|tools| {
+            ("tools", tools.iter().map(|tool| json!({ "name": tool.get("name") })).collect())
+        });
+    }
+    if !fits(&entries) {
+        each(&mut entries, &|tools| ("toolCount", json!(tools.len())));
+    }
+    entries
+}
+
 fn read(json: &JsonText) -> Outcome {
     json.to().map_err(|error| McpControlError(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_that_is_too_long_names_its_tools_or_counts_them() {
+        let tool = |n: usize| json!({ "name": format!("t{n}"), "description": "x".repeat(50) });
+        let entry = |many: usize| json!({ "name": "s", "tools": (0..many).map(tool).collect::<Vec<_>>() });
+        let entries = |many| vec![entry(many), json!({ "name": "none" })];
+        assert_eq!(fitting(entries(2), 1_000), entries(2));
+        assert_eq!(fitting(entries(20), 1_000)[0]["tools"][19], json!({ "name": "t19" }));
+        let counted = fitting(entries(200), 1_000);
+        assert_eq!(counted, [json!({ "name": "s", "toolCount": 200 }), json!({ "name": "none" })]);
+    }
 }
