@@ -9,7 +9,10 @@ const MAX_FILES: usize = 30;
 const MAX_DESCRIPTION: usize = 200;
 
 /// Stands for the beginning of a conversation that is too long even to be summarised.
-const LEFT_OUT: &str = "[The beginning of this conversation is left out: it is too long.]";
+pub(crate) const LEFT_OUT: &str = "[The beginning of this conversation is left out: it is too long.]";
+
+/// Stands before a summary.
+pub(crate) const SUMMARY_HEAD: &str = "The conversation so far was replaced by this summary of it.";
 
 /// What asks the model for a summary. `focus` is what the user wants it to care for.
 pub fn compaction_prompt(focus: Option<&str>) -> String {
@@ -65,7 +68,7 @@ impl<'a> SessionFacts<'a> {
 
 /// What the model reads instead of the conversation.
 pub fn summary_text(summary: &str, facts: &SessionFacts<'_>) -> String {
-    let mut text = format!("The conversation so far was replaced by this summary of it.\n\n{summary}");
+    let mut text = format!("{SUMMARY_HEAD}\n\n{summary}");
     // Writing to a string cannot fail.
     let _ = write!(text, "\n\nCurrent directory: {}", facts.cwd);
     if let Some(todos) = facts.todos {

@@ -4,6 +4,8 @@
 mod compaction;
 mod environment;
 mod estimate;
+mod imitation;
+mod instructions;
 mod media;
 mod prompt;
 mod reminder;
@@ -14,6 +16,8 @@ pub use compaction::{
 };
 pub use environment::{Environment, RepositoryStatus, environment_changes};
 pub use estimate::{StreamedTokens, estimate_blocks, estimate_message, estimate_request, estimate_text};
+pub use imitation::{foreign_content, foreign_text};
+pub use instructions::{ServerInstructions, server_instructions};
 pub use media::unusable_media;
 pub use prompt::{SystemPrompt, coding_agent_sections};
 pub use reminder::{reminder, runtime_text};

@@ -1,10 +1,12 @@
 //! Texts that the runtime writes into a conversation.
 
+use crate::imitation::without_tag;
+
 /// Frames a text so that the model takes it from the runtime, not from the
-/// user. Closing tags inside the text are broken up, so untrusted text cannot
+/// user. Tags of a frame inside the text are marked, so untrusted text cannot
 /// end the frame.
 pub fn reminder(text: &str) -> String {
-    let text = text.replace("</system-reminder", "<\u{200b}/system-reminder");
+    let text = without_tag(text, "system-reminder");
     format!("<system-reminder>\n{text}\n</system-reminder>")
 }
 

@@ -1,5 +1,6 @@
 //! What the model is told of background work.
 
+use crate::imitation::is_tag;
 use windlass_types::TaskEnded;
 
 /// Most characters of a summary.
@@ -39,10 +40,8 @@ fn quoted(report: &str) -> String {
     let (mut rest, cut) = report.split_at_checked(end).unwrap_or((report, ""));
     let mut quoted = String::with_capacity(rest.len());
     while let Some((before, after)) = rest.split_once('<') {
-        let name = after.trim_start_matches(|c: char| c == '/' || c.is_whitespace());
-        let is_tag = TAGS.iter().any(|tag| name.get(..tag.len()).is_some_and(|name| name.eq_ignore_ascii_case(tag)));
         quoted.push_str(before);
-        quoted.push_str(if is_tag { "&lt;" } else { "<" });
+        quoted.push_str(if is_tag(after, &TAGS) { "&lt;" } else { "<" });
         rest = after;
     }
     quoted.push_str(rest);

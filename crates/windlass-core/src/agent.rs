@@ -104,6 +104,7 @@ impl Machine {
         // Its rules could be read when it began.
         if let Ok(policy) = agent.narrowed(above, &self.config.cwd) {
             self.policy = policy;
+            self.policy.offer(&self.config.tools);
             self.policy_epoch += 1;
         }
     }

@@ -33,22 +33,42 @@ impl Machine {
 
     /// Offers other tools. What was said, or is being asked, of a tool does not hold for another one of its name.
     pub(crate) fn set_tools(&mut self, tools: Arc<[Arc<ToolSpec>]>) {
+        if self.policy.offer(&tools) {
+            self.policy_epoch += 1;
+        }
         self.config.tools = tools;
         for at in 0..self.batch.calls.len() {
             let Some(name) = self.batch.calls.get(at).map(|call| call.original.name.clone()) else { return };
             let now = self.offered(&name);
-            let Some(call) = self.batch.calls.get_mut(at) else { return };
-            if now.is_none() || call.tool.is_none() || call.tool == now {
-                continue;
-            }
-            call.approve_next = false;
-            if let Stage::Asking(effect) = call.stage {
-                call.hooked = false;
-                call.hook_verdict = None;
-                self.effect(Effect::Cancel(effect));
-                self.prepare(at);
+            let Some(call) = self.batch.calls.get(at) else { return };
+            if now.is_some() && call.tool.is_some() && call.tool != now {
+                self.read_again(at);
             }
         }
+    }
+
+    /// A call that has not begun is read and judged anew: what was said of it was said of another call.
+    pub(crate) fn read_again(&mut self, at: usize) {
+        let Some(call) = self.batch.calls.get_mut(at) else { return };
+        let pending = match call.stage {
+            Stage::Preparing(effect)
+            | Stage::Hooking(effect)
+            | Stage::Asking(effect)
+            | Stage::Intending(effect)
+            | Stage::Snapshotting(effect) => Some(effect),
+            Stage::Held | Stage::Ready => None,
+            _ => return,
+        };
+        let is_append = matches!(call.stage, Stage::Intending(_));
+        call.approved = None;
+        call.approve_next = false;
+        call.decision = None;
+        call.hooked = false;
+        call.hook_verdict = None;
+        if let Some(effect) = pending.filter(|_| !is_append) {
+            self.effect(Effect::Cancel(effect));
+        }
+        self.prepare(at);
     }
 
     /// A call was read, or cannot be.

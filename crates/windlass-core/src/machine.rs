@@ -129,6 +129,7 @@ impl Machine {
         if state.permission_mode() == Some(PermissionMode::Plan) && policy.mode() == PermissionMode::Default {
             let _ = policy.set_mode(PermissionMode::Plan);
         }
+        policy.offer(&config.tools);
         Self {
             out: Outbox::new(config.session_id.clone()),
             resumed: !state.is_empty(),

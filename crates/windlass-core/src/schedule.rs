@@ -299,27 +299,7 @@ impl Machine {
     /// Calls that have not begun were judged for another directory.
     fn judge_again_from_new_cwd(&mut self) {
         for at in 0..self.batch.calls.len() {
-            let Some(call) = self.batch.calls.get_mut(at) else { return };
-            let pending = match call.stage {
-                Stage::Preparing(effect)
-                | Stage::Hooking(effect)
-                | Stage::Asking(effect)
-                | Stage::Intending(effect)
-                | Stage::Snapshotting(effect) => Some(effect),
-                Stage::Held | Stage::Ready => None,
-                _ => continue,
-            };
-            let is_append = matches!(call.stage, Stage::Intending(_));
-            // Whatever was said of it was said of a call in the other directory.
-            call.approved = None;
-            call.approve_next = false;
-            call.decision = None;
-            call.hooked = false;
-            call.hook_verdict = None;
-            if let Some(effect) = pending.filter(|_| !is_append) {
-                self.effect(Effect::Cancel(effect));
-            }
-            self.prepare(at);
+            self.read_again(at);
         }
     }
 

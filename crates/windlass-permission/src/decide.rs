@@ -175,7 +175,7 @@ fn gap_reason(gap: &Gap) -> DecisionReason {
     match gap {
         Gap::NotUnderstood(_) | Gap::Unclear(_) => DecisionReason::NotUnderstood,
         Gap::ReadOutside(_) | Gap::WriteOutside(_) => DecisionReason::WorkingDirectory,
-        Gap::Edit | Gap::NoRule => DecisionReason::Default,
+        Gap::Edit | Gap::Redefined | Gap::NoRule => DecisionReason::Default,
     }
 }
 
@@ -186,6 +186,10 @@ fn gap_message(gap: &Gap, call: &Call<'_>) -> String {
         Gap::ReadOutside(path) => format!("It reads {}, which is outside the workspace.", path.display()),
         Gap::WriteOutside(path) => format!("It writes {}, which is outside the workspace.", path.display()),
         Gap::Edit => "It changes files, which nothing allows.".to_owned(),
+        Gap::Redefined => format!(
+            "Its server has changed what {} is since a rule allowed it: description or schema are others now.",
+            call.tool
+        ),
         Gap::NoRule => format!("No rule allows this call of {}.", call.tool),
     }
 }

@@ -28,6 +28,7 @@ mod ask;
 mod call;
 mod command;
 mod decide;
+mod definitions;
 mod domain;
 mod error;
 mod facts;

@@ -7,8 +7,9 @@ use crate::rule::ParsedRule;
 use crate::wildcard::Wildcard;
 use crate::{RuleError, RuleWarning, names};
 use std::path::Path;
+use std::sync::Arc;
 use windlass_shell::{BashPattern, PatternProblem, parse_rule_pattern};
-use windlass_types::{Behavior, MatchedRule, RuleSource, RuleValue};
+use windlass_types::{Behavior, MatchedRule, RuleSource, RuleValue, ToolSpec};
 
 /// A rule that can be matched.
 #[derive(Debug, Clone)]
@@ -19,6 +20,8 @@ pub(crate) struct Rule {
     pub(crate) source: RuleSource,
     pub(crate) tool: ToolName,
     pub(crate) test: Test,
+    /// The definition of its tool that it is bound to, if it is: see [`Policy::offer`](crate::Policy::offer).
+    pub(crate) definition: Option<Arc<ToolSpec>>,
 }
 
 impl Rule {
@@ -30,8 +33,12 @@ impl Rule {
 /// Which tools a rule is about.
 #[derive(Debug, Clone)]
 pub(crate) enum ToolName {
-    /// This tool; for `mcp__server` also every tool of that server.
+    /// This tool.
     Exact(String),
+    /// Every tool of this server.
+    Server(String),
+    /// This tool and every one whose name extends it by `__`: rules that lower a verdict reach further.
+    Stem(String),
     Pattern(Wildcard),
 }
 
@@ -39,12 +46,10 @@ impl ToolName {
     pub(crate) fn matches(&self, tool: &str) -> bool {
         match self {
             Self::Pattern(pattern) => pattern.matches(tool),
-            Self::Exact(name) => {
-                tool == name
-                    // Several edits of one file are edits.
-                    || (name == "Edit" && tool == "MultiEdit")
-                    || (name.starts_with("mcp__") && tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with("__")))
-            }
+            // Several edits of one file are edits.
+            Self::Exact(name) => tool == name || (name == "Edit" && tool == "MultiEdit"),
+            Self::Server(server) => names::server_and_tool(tool).is_some_and(|(of, _)| of == server),
+            Self::Stem(name) => tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with("__")),
         }
     }
 }
@@ -220,12 +225,18 @@ pub(crate) fn compile(rule: &ParsedRule, place: &Place<'_>) -> Result<(Rule, Opt
         }
     };
     let (text, value) = (rule.text().to_owned(), rule.value());
-    Ok((Rule { text, value, behavior: place.behavior, source: place.source, tool, test }, warning))
+    let (behavior, source) = (place.behavior, place.source);
+    Ok((Rule { text, value, behavior, source, tool, test, definition: None }, warning))
 }
 
 fn tool_name(name: &str, behavior: Behavior) -> Result<ToolName, String> {
     if !name.contains('*') {
-        return Ok(ToolName::Exact(name.to_owned()));
+        return Ok(match name.strip_prefix("mcp__") {
+            Some(_) if behavior != Behavior::Allow => ToolName::Stem(name.to_owned()),
+            // Names of servers hold no two underscores in a row.
+            Some(server) if !server.contains("__") => ToolName::Server(server.to_owned()),
+            _ => ToolName::Exact(name.to_owned()),
+        });
     }
     if behavior == Behavior::Allow {
         let literal_server = name

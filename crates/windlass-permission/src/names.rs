@@ -15,6 +15,11 @@ pub(crate) fn canonical(name: &str) -> &str {
     }
 }
 
+/// The server and the tool that the name of a server's tool is made of.
+pub(crate) fn server_and_tool(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix("mcp__")?.split_once("__")
+}
+
 /// Tools that change files, all covered by `Edit(path)`.
 pub(crate) fn is_edit_tool(name: &str) -> bool {
     matches!(name, "Edit" | "MultiEdit" | "Write" | "NotebookEdit")

@@ -1,6 +1,7 @@
 //! The policy: everything a verdict depends on, the call aside.
 
 use crate::call::Call;
+use crate::definitions::Definitions;
 use crate::error::{ModeError, RuleError, RuleWarning};
 use crate::facts::CallFacts;
 use crate::glob::Reach;
@@ -109,6 +110,8 @@ pub struct Policy {
     pub(crate) deny: Vec<Rule>,
     pub(crate) ask: Vec<Rule>,
     pub(crate) allow: Vec<Rule>,
+    /// The tools of servers that are offered now.
+    pub(crate) definitions: Definitions,
     /// Where patterns with a leading `/` start, for sources that have brought rules.
     anchors: Vec<(RuleSource, PathBuf)>,
 }
@@ -130,6 +133,7 @@ impl Policy {
             deny: Vec::new(),
             ask: Vec::new(),
             allow: Vec::new(),
+            definitions: Definitions::new(),
             anchors: Vec::new(),
         };
         policy.add_directory(&config.start_directory);
@@ -166,6 +170,7 @@ impl Policy {
                 Err(error) => return Err(error),
             }
         }
+        ready.iter_mut().for_each(|rule| self.bind(rule));
         self.rules_mut(behavior).extend(ready);
         self.anchors.retain(|(known, _)| *known != source);
         self.anchors.push((source, anchor.to_path_buf()));
@@ -258,7 +263,7 @@ impl Policy {
 
     pub(crate) fn grants(&self) -> Grants<'_> {
         let accept_edits = self.mode == PermissionMode::AcceptEdits;
-        Grants { allow: &self.allow, workspace: &self.workspace, accept_edits }
+        Grants { allow: &self.allow, definitions: &self.definitions, workspace: &self.workspace, accept_edits }
     }
 
     fn start_directory(&self) -> &Path {

@@ -2,6 +2,7 @@
 
 use crate::call::{Call, Touch};
 use crate::command::Part;
+use crate::definitions::{self, Definitions};
 use crate::domain::{Host, host};
 use crate::matcher::{Directory, Rule, Scope, Test, skill_name};
 use crate::names;
@@ -44,6 +45,8 @@ pub(crate) enum Gap {
     WriteOutside(PathBuf),
     /// A file is changed.
     Edit,
+    /// What allowed the call was said of another definition of its tool.
+    Redefined,
     /// Nothing allows the call.
     NoRule,
 }
@@ -52,6 +55,7 @@ pub(crate) enum Gap {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Grants<'a> {
     pub(crate) allow: &'a [Rule],
+    pub(crate) definitions: &'a Definitions,
     pub(crate) workspace: &'a [Directory],
     /// Whether edits inside the workspace need no question.
     pub(crate) accept_edits: bool,
@@ -68,7 +72,9 @@ impl<'a> Grants<'a> {
         if names::is_edit_tool(call.tool) {
             return self.cover_edit(call);
         }
-        let rule = self.allow.iter().find(|rule| rule.tool.matches(call.tool) && allows(rule, call));
+        let mut rules = self.allow.iter().filter(|rule| rule.tool.matches(call.tool) && allows(rule, call)).peekable();
+        let has_rule = rules.peek().is_some();
+        let rule = rules.find(|rule| definitions::holds(rule, self.definitions, call.tool));
         let reads =
             matches!(call.facts.access, Access::Reads(_)) && call.facts.paths.len() >= call.facts.access.paths().len();
         let file_tool = names::is_read_tool(call.tool);
@@ -76,7 +82,7 @@ impl<'a> Grants<'a> {
             return Ok(Cover::Rule(rule));
         }
         if !reads || call.touches.iter().any(|touch| touch.write) {
-            return Err(Gap::NoRule);
+            return Err(if has_rule && rule.is_none() { Gap::Redefined } else { Gap::NoRule });
         }
         self.all(&call.touches, |touch| self.readable(touch))
     }

@@ -51,7 +51,7 @@ fn fill(policy: &Policy, call: &Call<'_>, gap: &Gap) -> Vec<PermissionUpdate> {
             exact_command(call).into_iter().chain([add]).chain(accept_edits(policy)).collect()
         }
         Gap::Edit => exact_command(call).into_iter().chain(accept_edits(policy)).collect(),
-        Gap::NoRule => tool_rule(call).into_iter().collect(),
+        Gap::Redefined | Gap::NoRule => tool_rule(call).into_iter().collect(),
     }
 }
 

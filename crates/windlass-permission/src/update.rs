@@ -32,8 +32,10 @@ impl Policy {
                 let ready = self.compiled(rules, *behavior, source)?;
                 let known = self.rules_mut(*behavior);
                 for rule in ready {
-                    if !known.iter().any(|old| old.source == source && old.value == rule.value) {
-                        known.push(rule);
+                    match known.iter_mut().find(|old| old.source == source && old.value == rule.value) {
+                        // It is given anew, for what its tool is now.
+                        Some(old) => old.definition = rule.definition,
+                        None => known.push(rule),
                     }
                 }
             }
@@ -71,7 +73,11 @@ impl Policy {
     fn compiled(&self, rules: &[RuleValue], behavior: Behavior, source: RuleSource) -> Result<Vec<Rule>, UpdateError> {
         let anchor = self.anchor(source);
         let place = self.place(source, behavior, &anchor);
-        let ready = rules.iter().map(|rule| Ok(compile(&ParsedRule::from_value(rule)?, &place)?.0));
+        let ready = rules.iter().map(|rule| {
+            let mut rule = compile(&ParsedRule::from_value(rule)?, &place)?.0;
+            self.bind(&mut rule);
+            Ok(rule)
+        });
         ready.collect()
     }
 }

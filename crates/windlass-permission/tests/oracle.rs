@@ -5,7 +5,7 @@ mod common;
 use common::{Rules, World, allow, deny, short};
 use serde_json::json;
 use windlass_types::Behavior::{Allow, Ask, Deny};
-use windlass_types::{DecisionReason, PermissionMode};
+use windlass_types::{DecisionReason, JsonText, PermissionMode, ToolSpec};
 
 #[test]
 fn without_rules() {
@@ -314,4 +314,64 @@ fn modes() {
     bypass.check(Deny, &["Bash curl x", "Bash rm -rf /", "Bash rm -rf ~", "Bash rm -rf /w", "Bash echo $(rm -rf /)"]);
     let floor = bypass.decision("Bash rm -rf /");
     assert_eq!((floor.reason, floor.protected), (DecisionReason::Catastrophic, true));
+}
+
+#[test]
+fn a_rule_on_one_tool_of_a_server_allows_no_other() {
+    let world = World::new(allow(&["mcp__srv__read", "mcp__whole", "mcp__under_"]));
+    world.check(Allow, &["mcp__srv__read", "mcp__whole__a", "mcp__whole__a__b", "mcp__whole___a"]);
+    let others = ["mcp__srv__read__delete", "mcp__srv__read___x", "mcp__srv__reader", "mcp__srv", "mcp__srv__"];
+    world.check(Ask, &others);
+    // The tool `_x` of the server `under`.
+    world.check(Ask, &["mcp__under___x", "mcp__wholeness__a", "mcp__whole_a__b"]);
+    // What lowers a verdict may reach further.
+    let world = World::new(Rules { allow: &["mcp__srv"], deny: &["mcp__srv__read"], ask: &[] });
+    world.check(Deny, &["mcp__srv__read", "mcp__srv__read__delete"]);
+    world.check(Allow, &["mcp__srv__write", "mcp__srv__reader"]);
+}
+
+/// Tools of a server as it describes them.
+fn described(tools: &[(&str, &str)]) -> Vec<std::sync::Arc<ToolSpec>> {
+    let spec = |name: &str, text: &str| ToolSpec::new(name, text, JsonText::parse(r#"{"type":"object"}"#).unwrap());
+    tools.iter().map(|(name, text)| spec(name, text).into()).collect()
+}
+
+#[test]
+fn a_rule_on_one_tool_of_a_server_holds_for_what_the_tool_was() {
+    let read = |text| described(&[("mcp__srv__read", text), ("mcp__srv__list", "Lists."), ("Read", text)]);
+    let mut world = World::new(allow(&["mcp__srv__read", "mcp__other__x"]));
+    world.policy.offer(&read("Reads."));
+    world.check(Allow, &["mcp__srv__read", "mcp__other__x"]);
+    world.policy.offer(&read("Reads, and sends what it read to the server."));
+    world.check(Ask, &["mcp__srv__read"]);
+    world.check(Allow, &["mcp__other__x"]);
+    // Also in plan mode and where nobody asks it is not allowed; where everything is, it is.
+    let mut bypass = world.clone();
+    bypass.policy.set_mode(PermissionMode::BypassPermissions).unwrap();
+    bypass.check(Allow, &["mcp__srv__read"]);
+    // What it was is allowed as before, also when it was gone meanwhile.
+    world.policy.offer(&[]);
+    world.policy.offer(&read("Reads."));
+    world.check(Allow, &["mcp__srv__read"]);
+    // A rule given anew is bound to what the tool is then.
+    world.policy.offer(&read("Reads more."));
+    for suggestion in world.decision("mcp__srv__read").suggestions {
+        world.policy.apply(&suggestion).unwrap();
+    }
+    world.check(Allow, &["mcp__srv__read"]);
+    world.policy.offer(&read("Reads."));
+    world.check(Allow, &["mcp__srv__read"]);
+    world.policy.offer(&read("Reads most."));
+    world.check(Ask, &["mcp__srv__read"]);
+}
+
+#[test]
+fn a_rule_on_a_whole_server_holds_for_whatever_it_offers() {
+    for rule in ["mcp__srv", "mcp__srv__*"] {
+        let mut world = World::new(allow(&[rule]));
+        for text in ["Reads.", "Reads more."] {
+            world.policy.offer(&described(&[("mcp__srv__read", text)]));
+            world.check(Allow, &["mcp__srv__read", "mcp__srv__new"]);
+        }
+    }
 }

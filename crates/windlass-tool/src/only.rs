@@ -24,12 +24,11 @@ fn matches(name: &str, tool: &str) -> bool {
     if name == tool {
         return true;
     }
-    if !name.starts_with("mcp__") {
-        return false;
-    }
-    match name.strip_suffix('*') {
+    let (Some(wanted), Some(tool)) = (name.strip_prefix("mcp__"), tool.strip_prefix("mcp__")) else { return false };
+    match wanted.strip_suffix('*') {
         Some(prefix) => tool.starts_with(prefix),
-        None => tool.strip_prefix(name).is_some_and(|rest| rest.starts_with("__")),
+        // Names of servers hold no two underscores in a row: what stands behind two names a tool.
+        None => tool.split_once("__").is_some_and(|(server, _)| server == wanted),
     }
 }
 
@@ -53,6 +52,9 @@ mod tests {
             ("mcp__a__*", "mcp__ab__x", false),
             ("mcp__a__x", "mcp__a__x", true),
             ("mcp__a__x", "mcp__a__xy", false),
+            ("mcp__a__x", "mcp__a__x__y", false),
+            ("mcp__a_", "mcp__a___x", false),
+            ("mcp__a", "mcp__a___x", true),
             ("mcp__a__x*", "mcp__a__xy", true),
             ("mcp__*", "mcp__a__x", true),
             ("mcp__*", "Read", false),

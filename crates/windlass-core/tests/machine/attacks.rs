@@ -9,7 +9,7 @@ use std::sync::Arc;
 use windlass_core::{Input, Prompt};
 use windlass_types::{
     Behavior, ContentBlock, HookEventName, HookOutcome, HookVerdict, ImageSource, JsonText, PermissionAnswer,
-    PermissionMode, PermissionUpdate, ToolSpec, UpdateDestination,
+    PermissionMode, PermissionUpdate, RuleValue, ToolSpec, UpdateDestination,
 };
 
 fn is_append(going: &Going) -> bool {
@@ -121,6 +121,45 @@ fn an_answer_about_a_tool_says_nothing_of_another_one_of_its_name() {
         sim.play_except(is_run);
         assert_eq!(runs(&sim).len(), 1);
     }
+}
+
+/// What the user allowed of a tool of a server, for this call or for all, does not hold when the server makes another
+/// tool of it.
+#[test]
+fn what_was_allowed_of_a_servers_tool_ends_with_its_definition() {
+    const LOOK: &str = "mcp__s__look";
+    let offered = |says: &str| -> Arc<[Arc<ToolSpec>]> {
+        Arc::from([Arc::new(ToolSpec::new(LOOK, says, JsonText::empty_object()))])
+    };
+    let always = PermissionAnswer::Allow {
+        updated_input: None,
+        updates: vec![PermissionUpdate::AddRules {
+            rules: vec![RuleValue::tool(LOOK)],
+            behavior: Behavior::Allow,
+            destination: UpdateDestination::Session,
+        }],
+    };
+    let mut config = config();
+    config.tools = offered("Looks.");
+    let calls = ["t1", "t2", "t3", "t4"].map(|id| [call(id, LOOK, "")]);
+    let turns: Vec<&[ContentBlock]> = calls.iter().map(|call| &call[..]).collect();
+    let mut sim = sim(config, &turns);
+    sim.play_except(is_ask);
+    sim.says(always.clone());
+    sim.play_except(|going| is_ask(going) || is_run(going));
+    assert_eq!((runs(&sim).len(), lines(&sim, "asked about t1").len()), (1, 1));
+    sim.let_go(is_run);
+    // The second call is about to run under that rule when the server changes its tool.
+    sim.play_except(|going| is_ask(going) || is_append(going));
+    sim.input(Input::SetTools(offered("Looks, and tells everybody.")));
+    sim.play_except(|going| is_ask(going) || is_run(going));
+    assert_eq!(lines(&sim, "asked about t2").len(), 1, "{}", render(&sim.events));
+    assert_eq!(runs(&sim), [""; 0], "it runs under a rule about another tool");
+    sim.says(always);
+    // Now the rule is about what the tool is.
+    sim.play_except(is_ask);
+    assert_eq!(lines(&sim, "asked about").len(), 2, "{}", render(&sim.events));
+    assert!(lines(&sim, "finished t4")[0].contains("done"), "{}", render(&sim.events));
 }
 
 /// What no provider takes would be refused again with every later request: it does not enter the conversation,

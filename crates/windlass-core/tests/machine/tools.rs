@@ -28,6 +28,7 @@ pub(crate) fn prepare(call: &ToolUse, cwd: &Path) -> Result<Box<Prepared>, Unpre
         ("Read" | "Hooked", Some(path)) => Access::reads(path),
         ("Write" | "Banned", Some(path)) => Access::writes(path),
         ("Net", _) => Access::Network,
+        (name, _) if name.starts_with("mcp__") => Access::Unknown,
         ("Agent", _) => Access::Agents,
         ("ExitPlanMode", _) => Access::NOTHING,
         ("Cd", Some(_)) => Access::Exec,

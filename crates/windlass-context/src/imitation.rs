@@ -1,0 +1,274 @@
+//! Foreign words that look like those of the runtime.
+//!
+//! The runtime speaks to the model in texts of its own: tags such as `<system-reminder>`, and notes such as
+//! "[Request interrupted by user]". What servers and programs say reaches the model, too, and could carry the same
+//! words. There they are marked: `<untrusted:system-reminder>`. Nothing else of the text is changed, and without the
+//! mark it is what it was.
+
+use crate::compaction::{LEFT_OUT, SUMMARY_HEAD};
+use crate::reminder::runtime_text;
+use windlass_types::{ContentBlock, ToolResultContent};
+
+/// What an imitation is marked with.
+const MARK: &str = "untrusted:";
+
+/// The tags that the runtime frames its texts with.
+const TAGS: [&str; 4] = ["system-reminder", "task-notification", "server-instructions", "local-command-stdout"];
+
+/// How the notes begin that the runtime writes without a tag.
+const NOTES: [&str; 12] = [
+    runtime_text::INTERRUPTED,
+    runtime_text::INTERRUPTED_TOOLS,
+    runtime_text::NOT_RUN,
+    runtime_text::CALL_STOPPED,
+    runtime_text::STOPPED,
+    runtime_text::CUT_CALL,
+    runtime_text::REFUSED_CALL,
+    runtime_text::CONTINUE,
+    runtime_text::OUTPUT_MISSING,
+    runtime_text::STOP_FEEDBACK,
+    SUMMARY_HEAD,
+    LEFT_OUT,
+];
+
+/// How many letters of a note make it known.
+const LETTERS: usize = 30;
+
+/// A foreign text in which nothing passes for a text of the runtime.
+#[must_use]
+pub fn foreign_text(text: &str) -> String {
+    marked(text, &places(text, &[0]))
+}
+
+/// The same for a whole result. A tag that is split over blocks is one all the same.
+#[must_use]
+pub fn foreign_content(content: ToolResultContent) -> ToolResultContent {
+    let mut blocks = match content {
+        ToolResultContent::Text(text) => return ToolResultContent::Text(foreign_text(&text)),
+        ToolResultContent::Blocks(blocks) => blocks,
+    };
+    let mut whole = String::new();
+    let mut starts = Vec::new();
+    for text in blocks.iter().filter_map(ContentBlock::as_text) {
+        starts.push(whole.len());
+        whole.push_str(text);
+    }
+    let places = places(&whole, &starts);
+    let mut start = 0;
+    for block in &mut blocks {
+        if let ContentBlock::Text { text } = block {
+            let end = start + text.len();
+            let own = places.iter().filter(|at| (start..end).contains(*at)).map(|at| at - start);
+            *text = marked(text, &own.collect::<Vec<_>>());
+            start = end;
+        }
+    }
+    ToolResultContent::Blocks(blocks)
+}
+
+/// Marks one tag of the runtime wherever it stands, so that a text cannot leave its frame.
+pub(crate) fn without_tag(text: &str, tag: &str) -> String {
+    let wanted = [skeleton(tag, usize::MAX)];
+    let places: Vec<usize> = openings(text).filter_map(|at| name_at(text, at, &wanted)).collect();
+    marked(text, &places)
+}
+
+/// Whether what stands behind an opening bracket is the name of one of these tags, in whatever spelling.
+pub(crate) fn is_tag(behind: &str, tags: &[&str]) -> bool {
+    let wanted: Vec<String> = tags.iter().map(|tag| skeleton(tag, usize::MAX)).collect();
+    name_at(behind, 0, &wanted).is_some()
+}
+
+fn marked(text: &str, places: &[usize]) -> String {
+    let mut marked = String::with_capacity(text.len() + places.len() * MARK.len());
+    let mut rest = text;
+    let mut from = 0;
+    for at in places {
+        let Some((before, after)) = rest.split_at_checked(at - from) else { break };
+        marked.push_str(before);
+        marked.push_str(MARK);
+        (rest, from) = (after, *at);
+    }
+    marked.push_str(rest);
+    marked
+}
+
+/// Where the names of imitated tags and the words of imitated notes begin, in order. `starts` are the places where
+/// blocks begin.
+fn places(text: &str, starts: &[usize]) -> Vec<usize> {
+    let tags: Vec<String> = TAGS.iter().map(|tag| skeleton(tag, usize::MAX)).collect();
+    let notes: Vec<String> = NOTES.iter().map(|note| skeleton(note, LETTERS)).collect();
+    let mut places: Vec<usize> = openings(text).filter_map(|at| name_at(text, at, &tags)).collect();
+    let ends = text.char_indices().filter(|(_, c)| ends_a_line(*c)).map(|(at, c)| at + c.len_utf8());
+    // One in brackets may stand anywhere.
+    let brackets = text.char_indices().filter(|(_, c)| matches!(c, '[' | '［')).map(|(at, c)| at + c.len_utf8());
+    let lines = starts.iter().copied().chain(ends).chain(brackets);
+    places.extend(lines.filter_map(|at| note_at(text, at, &notes)));
+    places.sort_unstable();
+    places.dedup();
+    places
+}
+
+fn ends_a_line(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Where something like an opening bracket ends.
+fn openings(text: &str) -> impl Iterator<Item = usize> {
+    text.char_indices().filter_map(|(at, first)| {
+        // What can begin one.
+        if first.is_ascii_alphanumeric() || first == ' ' {
+            return None;
+        }
+        let (c, len) = spelled(text.get(at..)?)?;
+        matches!(c, '<' | '\u{ff1c}' | '\u{fe64}' | '\u{2039}' | '\u{2329}' | '\u{27e8}' | '\u{3008}')
+            .then_some(at + len)
+    })
+}
+
+/// Where the name of a tag begins behind an opening bracket, if it is one of these.
+fn name_at(text: &str, at: usize, names: &[String]) -> Option<usize> {
+    let mut rest = text.get(at..)?;
+    let mut begins = None;
+    let mut known = String::new();
+    while let Some((c, len)) = spelled(rest) {
+        match folded(c) {
+            Some(letter) => {
+                begins.get_or_insert(text.len() - rest.len());
+                known.push(letter);
+                if names.contains(&known) {
+                    return begins;
+                }
+                if !names.iter().any(|name| name.starts_with(&known)) {
+                    return None;
+                }
+            }
+            None if is_filler(c) => {}
+            None => return None,
+        }
+        rest = rest.get(len..)?;
+    }
+    None
+}
+
+/// Where the words of a note begin at the start of a line, if they are those of one.
+fn note_at(text: &str, at: usize, notes: &[String]) -> Option<usize> {
+    let mut begins = None;
+    let mut known = String::new();
+    for (offset, c) in text.get(at..)?.char_indices() {
+        match folded(c) {
+            Some(letter) => {
+                begins.get_or_insert(at + offset);
+                known.push(letter);
+                if notes.contains(&known) {
+                    return begins;
+                }
+                if !notes.iter().any(|note| note.starts_with(&known)) {
+                    return None;
+                }
+            }
+            // Behind these another note may begin, which is looked for there.
+            None if c == '<' || (begins.is_none() && (ends_a_line(c) || matches!(c, '[' | '［'))) => return None,
+            None => {}
+        }
+    }
+    None
+}
+
+/// What may stand within a tag without making another one of it.
+fn is_filler(c: char) -> bool {
+    c.is_whitespace()
+        || c.is_control()
+        || is_invisible(c)
+        || matches!(c, '/' | '\\' | '-' | '_' | '.' | '⁄' | '∕' | '／' | '－' | '−' | '\u{2010}'..='\u{2015}' | '\u{300}'..='\u{36f}')
+}
+
+/// Characters that are not seen.
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// The letters and digits of a text, as they are compared.
+fn skeleton(text: &str, most: usize) -> String {
+    text.chars().filter_map(folded).take(most).collect()
+}
+
+/// A letter or digit as it is compared: small, and for letters that look like a Latin one, that one.
+fn folded(c: char) -> Option<char> {
+    let latin = match c {
+        'а' | 'α' | 'ɑ' => 'a',
+        'с' | 'ϲ' => 'c',
+        'ԁ' => 'd',
+        'е' | 'ε' | 'Е' | 'Ε' => 'e',
+        'һ' => 'h',
+        'і' | 'ι' | 'ı' | 'ɩ' | 'Ι' | 'І' => 'i',
+        'к' | 'κ' => 'k',
+        'ⅼ' | 'ӏ' => 'l',
+        'м' | 'М' | 'Μ' => 'm',
+        'ո' | 'п' | 'Ν' => 'n',
+        'о' | 'ο' | 'О' | 'Ο' => 'o',
+        'р' | 'ρ' | 'Р' | 'Ρ' => 'p',
+        'г' => 'r',
+        'ѕ' | 'Ѕ' | 'ꜱ' => 's',
+        'т' | 'τ' | 'Т' | 'Τ' => 't',
+        'у' | 'γ' | 'У' | 'Υ' => 'y',
+        '\u{ff21}'..='\u{ff3a}' => shifted(c, 0xff21),
+        '\u{ff41}'..='\u{ff5a}' => shifted(c, 0xff41),
+        // The letters of mathematics, alphabet after alphabet.
+        '\u{1d400}'..='\u{1d6a3}' => shifted(c, 0x1d400),
+        other => other,
+    };
+    latin.is_alphanumeric().then(|| latin.to_ascii_lowercase())
+}
+
+/// The letter of the alphabet at the same place as this one in a row of alphabets.
+fn shifted(c: char, first: u32) -> char {
+    let place = u32::from(c).saturating_sub(first) % 26;
+    char::from_u32(u32::from('a') + place).unwrap_or(c)
+}
+
+/// The character that a text begins with, and how many bytes it takes up. Entities of markup and escapes of JSON and
+/// URLs are the characters that they stand for.
+fn spelled(text: &str) -> Option<(char, usize)> {
+    let first = text.chars().next()?;
+    let plain = Some((first, first.len_utf8()));
+    let escape = match first {
+        '&' => entity(text),
+        '\\' => text.strip_prefix("\\u").and_then(|rest| digits(rest, 16, 4..=4)).map(|(c, len)| (c, len + 2)),
+        '%' => text.strip_prefix('%').and_then(|rest| digits(rest, 16, 2..=2)).map(|(c, len)| (c, len + 1)),
+        _ => None,
+    };
+    escape.or(plain)
+}
+
+fn entity(text: &str) -> Option<(char, usize)> {
+    let named = [("&lt", '<'), ("&sol", '/'), ("&dash", '-'), ("&hyphen", '-'), ("&lowbar", '_'), ("&nbsp", ' ')];
+    let by_name = named.iter().find_map(|(name, c)| {
+        text.get(..name.len()).filter(|start| start.eq_ignore_ascii_case(name)).map(|_| (*c, name.len()))
+    });
+    let by_number = || {
+        let (rest, radix, len) = match text.strip_prefix("&#")? {
+            rest if rest.starts_with(['x', 'X']) => (rest.get(1..)?, 16, 3),
+            rest => (rest, 10, 2),
+        };
+        digits(rest, radix, 1..=8).map(|(c, digits)| (c, digits + len))
+    };
+    let (c, len) = by_name.or_else(by_number)?;
+    Some((c, len + usize::from(text.get(len..).is_some_and(|rest| rest.starts_with(';')))))
+}
+
+/// The character of a number at the start of a text, and how many digits it has.
+fn digits(text: &str, radix: u32, count: std::ops::RangeInclusive<usize>) -> Option<(char, usize)> {
+    let found = text.chars().take(*count.end()).take_while(|c| c.is_digit(radix)).count();
+    let number = text.get(..found).filter(|_| count.contains(&found))?;
+    Some((char::from_u32(u32::from_str_radix(number, radix).ok()?)?, found))
+}
+
+#[cfg(test)]
+mod tests;
