@@ -39,6 +39,8 @@ pub(crate) struct Call {
     pub(crate) tool: Option<Arc<ToolSpec>>,
     pub(crate) title: String,
     pub(crate) read_only: bool,
+    /// Whether its tool says that it only reads: it may run beside readers, and nothing else follows.
+    pub(crate) hinted_read_only: bool,
     /// Whether the hooks were asked, and what they said.
     pub(crate) hooked: bool,
     pub(crate) hook_verdict: Option<HookVerdict>,
@@ -102,6 +104,7 @@ impl Call {
             tool: None,
             title: String::new(),
             read_only: false,
+            hinted_read_only: false,
             hooked: false,
             hook_verdict: None,
             approved: None,
@@ -153,7 +156,8 @@ impl Call {
     /// read yet stands in everybody's way.
     fn conflicts_with(&self, other: &Self) -> bool {
         let (Some(ours), Some(theirs)) = (self.footprint(), other.footprint()) else { return true };
-        if self.read_only && other.read_only {
+        let reads = |call: &Self| call.read_only || call.hinted_read_only;
+        if reads(self) && reads(other) {
             return false;
         }
         ours.conflicts_with(&theirs)

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_context::Environment;
+use windlass_context::{Environment, ServerInstructions};
 use windlass_permission::Policy;
 use windlass_types::{
     CacheTtl, Effort, EntryId, HookEventName, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking, ToolSpec,
@@ -103,6 +103,8 @@ pub struct MachineConfig {
     pub environment: Option<Environment>,
     /// The tools that the model is offered.
     pub tools: Arc<[Arc<ToolSpec>]>,
+    /// What the servers of tools say of their use.
+    pub instructions: Arc<[ServerInstructions]>,
     /// What may run.
     pub policy: Policy,
     /// The directory that the session starts in; absolute.
@@ -155,6 +157,7 @@ impl MachineConfig {
             system: Vec::new(),
             environment: None,
             tools: Arc::from([]),
+            instructions: Arc::from([]),
             policy,
             cwd,
             thinking: Thinking::Off,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use windlass_context::ServerInstructions;
 use windlass_permission::{CallFacts, Policy};
 use windlass_types::{
     ContentBlock, DecisionReason, Effort, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, ModelErrorKind,
@@ -148,6 +149,11 @@ pub enum Input {
     SetHooks(BTreeSet<(HookEventName, Option<String>)>),
     /// Offer these tools from the next request on.
     SetTools(Arc<[Arc<ToolSpec>]>),
+    /// Servers of tools say this now. The model reads what is new with the next prompt or results, if a tool of the
+    /// server is offered.
+    SetInstructions(Arc<[ServerInstructions]>),
+    /// Tell the host this, in the run that goes on or else in the next one.
+    Notice(String),
     /// End the session: stop the run, then close.
     Close,
     /// An item of a model's stream.
@@ -260,12 +266,21 @@ pub struct Prepared {
     pub facts: CallFacts,
     /// One line that names what it does.
     pub title: String,
+    /// Whether its tool says that it only reads. It runs beside readers then; what may run does not follow from it.
+    pub hinted_read_only: bool,
 }
 
 impl Prepared {
     /// A call that was read.
     pub fn new(facts: CallFacts, title: impl Into<String>) -> Self {
-        Self { facts, title: title.into() }
+        Self { facts, title: title.into(), hinted_read_only: false }
+    }
+
+    /// Takes the word of its tool that it only reads.
+    #[must_use]
+    pub fn with_hint(mut self, read_only: bool) -> Self {
+        self.hinted_read_only = read_only;
+        self
     }
 }
 

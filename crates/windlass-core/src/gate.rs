@@ -77,7 +77,8 @@ impl Machine {
         let Some(call) = self.batch.calls.get_mut(at) else { return };
         match result {
             Ok(prepared) => {
-                let Prepared { facts, title } = *prepared;
+                let Prepared { facts, title, hinted_read_only } = *prepared;
+                call.hinted_read_only = hinted_read_only;
                 call.read_only = self.policy.is_proven_read_only(&facts);
                 if std::mem::take(&mut call.approve_next) {
                     call.approved = Some(facts.digest.clone());

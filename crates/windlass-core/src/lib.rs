@@ -22,6 +22,7 @@ mod config;
 mod effect;
 mod environment;
 mod gate;
+mod instructions;
 mod machine;
 mod outbox;
 mod plan;

@@ -102,6 +102,8 @@ pub struct Machine {
     /// Whether the conversation was compacted since the last request.
     pub(crate) history_replaced: bool,
     pub(crate) tasks: Tasks,
+    /// What the host hears when the next run begins.
+    pub(crate) notices: Vec<String>,
     closing: bool,
     final_append: Option<EffectId>,
     resumed: bool,
@@ -154,6 +156,7 @@ impl Machine {
             mode_before_plan: PermissionMode::Default,
             history_replaced: false,
             tasks: Tasks::left_by(log),
+            notices: Vec::new(),
             closing: false,
             final_append: None,
             next_effect: 0,
@@ -207,6 +210,8 @@ impl Machine {
             Input::SetThinking(thinking) => self.config.thinking = thinking,
             Input::SetEffort(effort) => self.config.effort = effort,
             Input::SetTools(tools) => self.set_tools(tools),
+            Input::SetInstructions(instructions) => self.set_instructions(instructions),
+            Input::Notice(message) => self.notice(message),
             Input::UpdatePermissions(updates) => self.apply_updates(&updates),
             Input::AgentUsed(model, usage) => self.book_of_agent(&model, usage),
             Input::Inherit(above) => self.inherit(&above),
@@ -371,6 +376,7 @@ impl Machine {
         self.batch = Batch::default();
         self.event(EventKind::RunStarted(self.run_started(self.resumed)), None);
         self.resumed = true;
+        self.tell_notices();
         if prompt.kind == PromptKind::Compact {
             let focus: Vec<&str> = prompt.content.iter().filter_map(ContentBlock::as_text).collect();
             let focus = Some(focus.join("\n")).filter(|focus| !focus.trim().is_empty());

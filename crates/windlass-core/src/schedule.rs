@@ -309,6 +309,10 @@ impl Machine {
         if let Some(context) = self.take_context() {
             self.append(vec![context], false);
         }
+        // A server may have joined meanwhile.
+        if let Some(instructions) = self.record_instructions() {
+            self.append(vec![instructions], false);
+        }
         let limit = self.config.limits.max_failing_turns;
         let Some(run) = &mut self.run else { return };
         run.failing_turns = if all_failed { run.failing_turns + 1 } else { 0 };

@@ -1,6 +1,7 @@
 //! What a session's log says: a fold over its entries.
 
 use crate::ModelProfile;
+use crate::instructions::Told;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use windlass_context::estimate_blocks;
@@ -33,6 +34,8 @@ pub struct State {
     at_boundary: bool,
     /// What the model knows of its environment.
     environment: Option<EnvironmentContext>,
+    /// What servers of tools say, as far as the conversation holds it.
+    told: Told,
     /// The record of the last run.
     recorded: Option<RunRecord>,
 }
@@ -53,12 +56,14 @@ impl State {
             context_tokens: 0,
             at_boundary: false,
             environment: None,
+            told: Told::default(),
             recorded: None,
         }
     }
 
     pub(crate) fn apply(&mut self, entry: &Entry) {
         self.transcript.apply(entry);
+        self.told.apply(entry);
         if entry.is_conversation() {
             self.leaf = Some(entry.id.clone());
         }
@@ -121,6 +126,11 @@ impl State {
     /// What the conversation takes up, in tokens.
     pub fn context_tokens(&self) -> u64 {
         self.context_tokens
+    }
+
+    /// What servers of tools say, as far as the conversation holds it.
+    pub(crate) fn told(&self) -> &Told {
+        &self.told
     }
 
     /// What the user said last.

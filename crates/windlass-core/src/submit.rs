@@ -65,6 +65,7 @@ impl Machine {
         let mut entries = vec![self.record_prompt(prompt)];
         entries.extend(self.take_context());
         if asks {
+            entries.extend(self.record_instructions());
             entries.extend(self.record_news());
         }
         self.append(entries, false);

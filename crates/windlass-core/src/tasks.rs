@@ -255,6 +255,7 @@ impl Machine {
         let mut started = self.run_started(true);
         started.origin = RunOrigin::TaskNotification;
         self.event(EventKind::RunStarted(started), None);
+        self.tell_notices();
         let entry = self.record_news();
         self.append(entry.into_iter().collect(), false);
         self.call_model(Continuation::Prompt);

@@ -4,22 +4,24 @@ use crate::content::{lenient_output, output};
 use crate::listener::{Heard, Listener};
 use crate::process::{Process, Spec};
 use crate::program::find;
-use crate::tools::{Collector, RemoteTool};
-use crate::transport::{HostTransport, Lines, http_transport};
+use crate::tools::{Collector, Offered};
+use crate::transport::{HostTransport, Lines, SendError, Sent, http_transport, was_not_sent};
 use crate::{McpError, McpOptions, McpServerConfig, McpServerInfo, McpTransport};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, CustomRequest, ErrorCode, ListToolsRequest,
-    PaginatedRequestParams, ProtocolVersion, RequestMetaObject, ServerResult,
+    PaginatedRequestParams, ProtocolVersion, RequestId, RequestMetaObject, ServerResult,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, QuitReason, RequestHandle, RoleClient,
     RunningService, RunningServiceCancellationToken, ServiceError, serve_client_with_lifecycle,
 };
 use rmcp::transport::Transport;
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -31,6 +33,10 @@ use windlass_types::JsonText;
 const MOST_PAGES: usize = 200;
 /// Longest error text of a server, in characters.
 const LONGEST_ERROR: usize = 2000;
+/// Longest instructions of a server, in characters.
+const LONGEST_INSTRUCTIONS: usize = 10_000;
+/// The version of the first servers, which say nothing that later ones do not.
+const FIRST_VERSION: &str = "2024-10-07";
 /// How long telling a server that it is over may take.
 const GOODBYE: Duration = Duration::from_millis(1000);
 /// How long the end of a program may take, when somebody waits for it.
@@ -46,6 +52,14 @@ pub(crate) struct Connection {
     over: watch::Receiver<bool>,
     pub(crate) heard: Arc<Heard>,
     pub(crate) info: Option<McpServerInfo>,
+    /// What it says of the use of its tools.
+    pub(crate) instructions: Option<String>,
+    sent: Sent,
+    /// Whether it must be replaced before it is used again.
+    spent: Arc<AtomicBool>,
+    /// How many calls it has answered, and how many are open.
+    answered: AtomicUsize,
+    open: AtomicUsize,
     /// How long a call may take in all.
     call_limit: Option<Duration>,
     /// How long it may go on without a sign.
@@ -65,7 +79,24 @@ impl Ended {
     }
 }
 
+/// Why a call has no result.
+pub(crate) enum NotCalled {
+    /// It has certainly not reached the server.
+    Unsent(McpError),
+    /// Anything else.
+    Failed(McpError),
+}
+
+impl From<NotCalled> for McpError {
+    fn from(not_called: NotCalled) -> Self {
+        match not_called {
+            NotCalled::Unsent(error) | NotCalled::Failed(error) => error,
+        }
+    }
+}
+
 /// What a call is given beside its arguments.
+#[derive(Clone)]
 pub(crate) struct CallCx<'a> {
     pub(crate) tool_use_id: Option<&'a str>,
     pub(crate) cancel: Cancel,
@@ -101,9 +132,10 @@ impl Connection {
         let client = (options.client_name.as_str(), options.client_version.as_str());
         let (listener, heard) = Listener::new(name, client, options.elicitation.clone());
         let mut process = None;
+        let (sent, spent) = (Sent::default(), Arc::new(AtomicBool::new(false)));
         let greeted = match &config.transport {
             McpTransport::Stdio { command, args, env } => {
-                let (started, transport) = start(command, args, env, options)?;
+                let (started, transport) = start(command, args, env, options, sent.clone())?;
                 let greeted = greet(listener, transport, lifecycle).await;
                 if greeted.is_err() {
                     // How it ended says more than that the connection did.
@@ -123,7 +155,8 @@ impl Connection {
             }
             McpTransport::Http { url, headers } => {
                 let agent = format!("{}/{}", client.0, client.1);
-                let transport = http_transport(url, headers, &agent).map_err(Greeting::Failed)?;
+                let transport = http_transport(url, headers, &agent, (sent.clone(), Arc::clone(&spent)))
+                    .map_err(Greeting::Failed)?;
                 greet(listener, transport, lifecycle).await
             }
             McpTransport::Sse { .. } => return Err(Greeting::Unsupported("the older HTTP transport (`sse`)")),
@@ -134,10 +167,16 @@ impl Connection {
         };
         let service = greeted?;
         let peer = service.peer().clone();
-        let info = peer.peer_info().and_then(|info| {
-            let said = info.server_info.as_ref()?;
-            Some(McpServerInfo { name: clipped(&said.name, 200), version: clipped(&said.version, 200) })
+        let said = peer.peer_info();
+        if let Some(version) = said.as_ref().and_then(|said| unknown_version(&said.protocol_version)) {
+            // Dropping what was opened ends it.
+            return Err(Greeting::UnknownVersion(version));
+        }
+        let info = said.as_ref().and_then(|said| {
+            let named = said.server_info.as_ref()?;
+            Some(McpServerInfo { name: clipped(&named.name, 200), version: clipped(&named.version, 200) })
         });
+        let instructions = said.and_then(|said| Some(clipped(said.instructions.as_ref()?, LONGEST_INSTRUCTIONS)));
         let (over_in, over) = watch::channel(false);
         let connection = Self {
             server: name.to_owned(),
@@ -147,15 +186,25 @@ impl Connection {
             over,
             heard,
             info,
+            instructions,
+            sent,
+            spent,
+            answered: AtomicUsize::new(0),
+            open: AtomicUsize::new(0),
             call_limit: config.timeout,
             call_timeout: options.call_timeout,
         };
         Ok((connection, Ended(service, over_in)))
     }
 
-    /// Whether the connection has ended.
+    /// Whether the connection has ended, or must be replaced.
     pub(crate) fn is_closed(&self) -> bool {
-        self.peer.is_transport_closed()
+        self.peer.is_transport_closed() || self.spent.load(Ordering::SeqCst)
+    }
+
+    /// Whether it was of use: it answered a call, or was lost while none was open.
+    pub(crate) fn was_of_use(&self) -> bool {
+        self.answered.load(Ordering::SeqCst) > 0 || self.open.load(Ordering::SeqCst) == 0
     }
 
     /// What a program said last.
@@ -190,11 +239,11 @@ impl Connection {
         }
     }
 
-    /// The server's tools, sorted by name.
-    pub(crate) async fn list_tools(&self, limit: Duration) -> Result<Vec<RemoteTool>, McpError> {
+    /// What the server offers.
+    pub(crate) async fn list_tools(&self, limit: Duration) -> Result<Offered, McpError> {
         let offers = self.peer.peer_info().is_none_or(|info| info.capabilities.tools.is_some());
         if !offers {
-            return Ok(Vec::new());
+            return Ok(Offered::default());
         }
         let pages = async {
             let mut collector = Collector::default();
@@ -221,10 +270,10 @@ impl Connection {
     }
 
     /// Calls a tool by its own name.
-    pub(crate) async fn call(&self, tool: &str, arguments: &JsonText, cx: CallCx<'_>) -> Result<ToolOutput, McpError> {
-        let arguments: Map<String, Value> = arguments.to().map_err(|error| McpError::Refused {
-            code: i64::from(ErrorCode::INVALID_PARAMS.0),
-            message: error.to_string(),
+    pub(crate) async fn call(&self, tool: &str, arguments: &JsonText, cx: CallCx<'_>) -> Result<ToolOutput, NotCalled> {
+        let arguments: Map<String, Value> = arguments.to().map_err(|error| {
+            let code = i64::from(ErrorCode::INVALID_PARAMS.0);
+            NotCalled::Failed(McpError::Refused { code, message: error.to_string() })
         })?;
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
         let request = CallToolRequest::new(params);
@@ -234,31 +283,62 @@ impl Connection {
             meta.0.insert("claudecode/toolUseId".to_owned(), Value::from(id));
             options = options.with_meta(meta);
         }
+        let _open = Counted::new(&self.open);
         let sent = self.peer.send_request_with_option(ClientRequest::CallToolRequest(request), options).await;
-        let call = OpenCall(Some(sent.map_err(|error| self.failed(error))?));
-        match self.await_answer(call, &cx).await? {
+        // Who asks whether anything takes requests hears that nothing does: it has gone nowhere.
+        let call = OpenCall(Some(sent.map_err(|error| self.unsent(error))?));
+        let answer = self.await_answer(call, &cx).await?;
+        self.answered.fetch_add(1, Ordering::SeqCst);
+        match answer {
             ServerResult::CallToolResult(result) => Ok(output(result)),
-            ServerResult::CustomResult(result) => lenient_output(result.0).ok_or_else(|| self.bad_answer()),
-            _ => Err(self.bad_answer()),
+            ServerResult::CustomResult(result) => {
+                lenient_output(result.0).ok_or_else(|| NotCalled::Failed(self.bad_answer()))
+            }
+            _ => Err(NotCalled::Failed(self.bad_answer())),
         }
     }
 
-    async fn await_answer(&self, mut call: OpenCall, cx: &CallCx<'_>) -> Result<ServerResult, McpError> {
+    fn unsent(&self, error: ServiceError) -> NotCalled {
+        self.spent.store(true, Ordering::SeqCst);
+        NotCalled::Unsent(self.failed(error))
+    }
+
+    /// Why a call has no result: whether it may have reached the server is what counts.
+    fn unanswered(&self, id: &RequestId, error: ServiceError) -> NotCalled {
+        let name = self.server.clone();
+        match &error {
+            ServiceError::TransportSend(failure) if was_not_sent(&*failure.error) => return self.unsent(error),
+            // It was refused as a whole.
+            ServiceError::TransportSend(failure) if is_refusal(&*failure.error) => {}
+            ServiceError::TransportSend(_) | ServiceError::TransportClosed if !self.sent.may_have(id) => {
+                return self.unsent(error);
+            }
+            ServiceError::TransportSend(failure) => {
+                let detail = format!(": {}", clipped(&chain(&*failure.error), LONGEST_ERROR));
+                return NotCalled::Failed(McpError::Lost { name, detail });
+            }
+            _ => {}
+        }
+        NotCalled::Failed(self.failed(error))
+    }
+
+    async fn await_answer(&self, mut call: OpenCall, cx: &CallCx<'_>) -> Result<ServerResult, NotCalled> {
         let limit = cx.timeout.or(self.call_limit).unwrap_or(Duration::MAX);
         let end = deadline(limit);
         let silence = self.call_timeout;
-        let Some(handle) = &mut call.0 else { return Err(self.bad_answer()) };
+        let Some(handle) = &mut call.0 else { return Err(NotCalled::Failed(self.bad_answer())) };
+        let id = handle.id.clone();
         let (mut progress, _listening) = self.heard.listen(handle.progress_token.clone());
         let mut patience = deadline(silence);
         loop {
             tokio::select! {
                 biased;
-                () = cx.cancel.cancelled() => return Err(McpError::Stopped),
+                () = cx.cancel.cancelled() => return Err(NotCalled::Failed(McpError::Stopped)),
                 answer = &mut handle.rx => {
                     // It needs no taking back any more.
                     call.0 = None;
                     let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
-                    return answer.map_err(|error| self.failed(error));
+                    return answer.map_err(|error| self.unanswered(&id, error));
                 }
                 Ok(()) = progress.changed() => {
                     (cx.progress)(progress.borrow_and_update().clone());
@@ -266,7 +346,7 @@ impl Connection {
                 }
                 () = sleep_until(end.min(patience)) => {
                     let limit = if end <= patience { limit } else { silence };
-                    return Err(McpError::TimedOut { name: self.server.clone(), limit });
+                    return Err(NotCalled::Failed(McpError::TimedOut { name: self.server.clone(), limit }));
                 }
             }
         }
@@ -325,6 +405,7 @@ fn start(
     args: &[String],
     env: &BTreeMap<String, String>,
     options: &McpOptions,
+    sent: Sent,
 ) -> Result<(Process, Lines), Greeting> {
     let cwd = options.cwd.as_deref().unwrap_or(Path::new("."));
     let own = env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
@@ -333,7 +414,7 @@ fn start(
     let spec = Spec { program, args, env, cwd };
     let (process, stdin, stdout) =
         Process::start(spec).map_err(|error| Greeting::Failed(format!("{command:?} cannot be started: {error}")))?;
-    let lines = Lines::new(stdout, stdin, process.words().fault.clone());
+    let lines = Lines::new(stdout, stdin, process.words().fault.clone(), sent);
     Ok((process, lines))
 }
 
@@ -343,7 +424,55 @@ enum Greeting {
     NoHandshake,
     NeedsAuth,
     Unsupported(&'static str),
+    UnknownVersion(String),
     Failed(String),
+}
+
+/// A version that neither the library knows nor servers of the first days speak.
+fn unknown_version(version: &ProtocolVersion) -> Option<String> {
+    let is_known = ProtocolVersion::KNOWN_VERSIONS.contains(version) || version.as_str() == FIRST_VERSION;
+    (!is_known).then(|| clipped(version.as_str(), 40))
+}
+
+/// The versions that are known, for people.
+fn known_versions() -> String {
+    let known = ProtocolVersion::KNOWN_VERSIONS.iter().map(ProtocolVersion::as_str);
+    [FIRST_VERSION].into_iter().chain(known).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a request failed because of what it is or what the server answered: it was not lost.
+fn is_refusal(error: &(dyn std::error::Error + 'static)) -> bool {
+    if let Some(error) = error.downcast_ref::<SendError>() {
+        return !matches!(error, SendError::Closed | SendError::Write(_));
+    }
+    matches!(
+        error.downcast_ref::<StreamableHttpError<reqwest::Error>>(),
+        Some(
+            StreamableHttpError::HttpStatus(_)
+                | StreamableHttpError::UnexpectedServerResponse(_)
+                | StreamableHttpError::UnexpectedContentType(_)
+                | StreamableHttpError::AuthRequired(_)
+                | StreamableHttpError::InsufficientScope(_)
+                | StreamableHttpError::SessionExpired
+                | StreamableHttpError::ReinitializationFailed(_)
+        )
+    )
+}
+
+/// Counts something for as long as it lives.
+struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 impl Greeting {
@@ -352,6 +481,7 @@ impl Greeting {
         match self {
             Self::NeedsAuth => McpError::NeedsAuth { name },
             Self::Unsupported(transport) => McpError::Unsupported { name, transport },
+            Self::UnknownVersion(version) => McpError::UnknownVersion { name, version, known: known_versions() },
             Self::NoHandshake => McpError::NotConnected {
                 name,
                 reason: "it does not speak a protocol version that is known here".to_owned(),

@@ -67,8 +67,22 @@ pub enum McpError {
         /// Why.
         reason: String,
     },
+    /// The server speaks a version of the protocol that is not known here.
+    #[error(
+        "the MCP server {name:?} speaks the protocol version {version:?}, which is not known here; known are {known}"
+    )]
+    UnknownVersion {
+        /// The name.
+        name: String,
+        /// The version that it answered with.
+        version: String,
+        /// The versions that are known.
+        known: String,
+    },
     /// The connection ended while a call was open.
-    #[error("the MCP server {name:?} was lost before it answered; whether the call had an effect is not known{detail}")]
+    #[error(
+        "the MCP server {name:?} was lost before it answered: the outcome of the call is unknown, so it was not sent again{detail}"
+    )]
     Lost {
         /// The name.
         name: String,

@@ -6,7 +6,8 @@
 //! tools are named `mcp__server__tool` and are [`DynTool`](windlass_tool::DynTool)s
 //! like any other: what they touch is unknown, so each call is judged and asked
 //! about. Everything that a server sends is untrusted: sizes and counts are
-//! bounded, hints are shown but never believed.
+//! bounded, hints never let anything run, and a tool that a provider would
+//! refuse is left out.
 //!
 //! ```no_run
 //! use windlass_mcp::{McpOptions, McpServerConfig, McpServers};
@@ -35,6 +36,7 @@ mod name;
 mod options;
 mod process;
 mod program;
+mod schema;
 mod server;
 mod servers;
 mod status;
@@ -49,4 +51,6 @@ pub use error::McpError;
 pub use expand::expand as expand_variables;
 pub use options::McpOptions;
 pub use servers::{McpChanges, McpServers};
-pub use status::{McpServerInfo, McpServerState, McpServerStatus, McpToolHints, McpToolInfo};
+pub use status::{
+    McpInstructions, McpServerInfo, McpServerState, McpServerStatus, McpToolHints, McpToolInfo, McpToolLeftOut,
+};

@@ -1,8 +1,8 @@
 //! One server of a set.
 
-use crate::connection::{CallCx, Connection, Ended};
-use crate::tools::RemoteTool;
-use crate::{McpError, McpOptions, McpServerConfig, McpServerInfo, McpServerState, McpServerStatus};
+use crate::connection::{CallCx, Connection, Ended, NotCalled};
+use crate::tools::{Offered, RemoteTool};
+use crate::{McpError, McpOptions, McpServerConfig, McpServerInfo, McpServerState, McpServerStatus, McpToolLeftOut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -48,7 +48,9 @@ struct State {
     removed: bool,
     phase: Phase,
     info: Option<McpServerInfo>,
+    instructions: Option<String>,
     tools: Arc<[RemoteTool]>,
+    left_out: Vec<McpToolLeftOut>,
     failures: u32,
     retry_at: Option<Instant>,
 }
@@ -66,7 +68,9 @@ impl Server {
             removed: false,
             phase: Phase::Pending,
             info: None,
+            instructions: None,
             tools: Arc::new([]),
+            left_out: Vec::new(),
             failures: 0,
             retry_at: None,
         };
@@ -89,6 +93,12 @@ impl Server {
         if state.enabled && !state.removed { Arc::clone(&state.tools) } else { Arc::new([]) }
     }
 
+    /// What it says of the use of its tools, if they may be used.
+    pub(crate) fn instructions(&self) -> Option<String> {
+        let state = self.lock();
+        state.instructions.clone().filter(|_| state.enabled && !state.removed && !state.tools.is_empty())
+    }
+
     pub(crate) fn status(&self) -> McpServerStatus {
         let state = self.lock();
         let (phase, error) = match &state.phase {
@@ -106,6 +116,7 @@ impl Server {
             error,
             source: self.config.source.clone(),
             tools,
+            tools_left_out: if state.enabled { state.left_out.clone() } else { Vec::new() },
         }
     }
 
@@ -137,7 +148,8 @@ impl Server {
                 Ok((connection, ended, tools)) => {
                     let connection = Arc::new(connection);
                     state.info.clone_from(&connection.info);
-                    state.tools = tools.into();
+                    state.instructions.clone_from(&connection.instructions);
+                    state.offered(tools);
                     state.failures = 0;
                     state.retry_at = None;
                     state.phase = Phase::Connected(Arc::clone(&connection));
@@ -229,20 +241,32 @@ impl Server {
         arguments: &JsonText,
         cx: CallCx<'_>,
     ) -> Result<ToolOutput, McpError> {
-        let connection = tokio::select! {
-            biased;
-            () = cx.cancel.cancelled() => return Err(McpError::Stopped),
-            connection = self.connect(false) => connection?,
-        };
-        let outcome = connection.call(tool, arguments, cx).await;
-        match outcome {
-            Err(McpError::Lost { name, detail }) => {
-                connection.linger().await;
-                let said = connection.last_words();
-                let detail = if said.is_empty() { detail } else { format!(": {said}") };
-                Err(McpError::Lost { name, detail })
+        let mut is_again = false;
+        loop {
+            let connection = tokio::select! {
+                biased;
+                () = cx.cancel.cancelled() => return Err(McpError::Stopped),
+                connection = self.connect(is_again) => connection?,
+            };
+            match connection.call(tool, arguments, cx.clone()).await {
+                // Nothing of it reached the server, so it cannot be carried out twice.
+                Err(NotCalled::Unsent(error)) if !is_again => {
+                    tracing::debug!(server = self.name, %error, "a call is sent again: it had not reached the MCP server");
+                    is_again = true;
+                }
+                Err(NotCalled::Failed(McpError::Lost { name, detail })) => {
+                    connection.linger().await;
+                    let said = connection.last_words();
+                    let detail = if said.is_empty() { detail } else { format!(": {said}") };
+                    return Err(McpError::Lost { name, detail });
+                }
+                Ok(output) => {
+                    // Its end may be known before its last answer is: it was of use all the same.
+                    self.lock().retry_at = None;
+                    return Ok(output);
+                }
+                Err(not_called) => return Err(not_called.into()),
             }
-            other => other,
         }
     }
 
@@ -275,6 +299,10 @@ impl Server {
                 _ => return,
             }
             state.failed(self.not_connected(reason));
+            if last.was_of_use() {
+                // The next call starts it again at once. One that ends in its first call is left alone first.
+                state.retry_at = None;
+            }
         }
         self.shared.changed();
     }
@@ -289,10 +317,10 @@ impl Server {
                         Phase::Connected(current) if Arc::ptr_eq(current, connection) => {}
                         _ => return,
                     }
-                    if *state.tools == *tools {
+                    if *state.tools == *tools.tools && state.left_out == tools.left_out {
                         return;
                     }
-                    state.tools = tools.into();
+                    state.offered(tools);
                 }
                 self.shared.changed();
             }
@@ -304,12 +332,17 @@ impl Server {
 }
 
 impl State {
+    fn offered(&mut self, offered: Offered) {
+        self.tools = offered.tools.into();
+        self.left_out = offered.left_out;
+    }
+
     fn failed(&mut self, error: McpError) {
         let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(10)).min(LONGEST_PAUSE);
         self.failures = self.failures.saturating_add(1);
         self.retry_at = Instant::now().checked_add(pause);
         if self.failures >= PATIENCE {
-            self.tools = Arc::new([]);
+            self.offered(Offered::default());
         }
         self.phase = Phase::Failed(error);
     }

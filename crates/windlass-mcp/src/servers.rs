@@ -4,7 +4,7 @@ use crate::connection::CallCx;
 use crate::name::{is_valid, server_names, tool_names};
 use crate::server::{Server, Shared};
 use crate::tool::McpTool;
-use crate::{McpError, McpOptions, McpServerConfig, McpServerStatus};
+use crate::{McpError, McpInstructions, McpOptions, McpServerConfig, McpServerStatus};
 use futures_util::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -130,6 +130,18 @@ impl McpServers {
     /// What is known of each server, sorted by name.
     pub fn status(&self) -> Vec<McpServerStatus> {
         self.lock().values().map(|server| server.status()).collect()
+    }
+
+    /// What the servers say of the use of their tools, sorted by the names of the servers. Those that say nothing are
+    /// left out.
+    pub fn instructions(&self) -> Vec<McpInstructions> {
+        let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
+        let names = server_names(servers.iter().map(|server| server.name.as_str()));
+        let said = servers.iter().zip(names).filter_map(|(server, name)| {
+            let (server, text) = (server.name.clone(), server.instructions()?);
+            Some(McpInstructions { server, prefix: format!("mcp__{name}__"), text })
+        });
+        said.collect()
     }
 
     /// Tells of changes: of a server's status or tools.

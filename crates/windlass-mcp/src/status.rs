@@ -60,6 +60,31 @@ pub struct McpServerStatus {
     /// Its tools, by their own names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<McpToolInfo>,
+    /// Tools that it offers and that cannot be used: a provider would refuse every request that holds one. At most 50.
+    #[serde(rename = "toolsLeftOut", skip_serializing_if = "Vec::is_empty")]
+    pub tools_left_out: Vec<McpToolLeftOut>,
+}
+
+/// A tool of a server that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[non_exhaustive]
+pub struct McpToolLeftOut {
+    /// Its own name, bounded; empty if it has none.
+    pub name: String,
+    /// Why, for people.
+    pub reason: String,
+}
+
+/// What a server says of the use of its tools. Untrusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct McpInstructions {
+    /// The server's name, as it was configured.
+    pub server: String,
+    /// How the names of its tools begin.
+    pub prefix: String,
+    /// What it says, as it came but for its length: at most 10,000 characters.
+    pub text: String,
 }
 
 /// What a server says of itself. Untrusted.
@@ -86,7 +111,8 @@ pub struct McpToolInfo {
     pub annotations: McpToolHints,
 }
 
-/// What a server claims of a tool's effects. Never believed.
+/// What a server claims of a tool's effects. Never believed where it would let anything run; of servers inside the host
+/// `read_only` counts for the order in which calls run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -27,8 +27,10 @@ impl DynTool for McpTool {
     }
 
     fn annotations(&self) -> Annotations {
-        // What the server says of its tools is not believed.
-        Annotations::default()
+        // What a server says of its tools is not believed, but the host may say in which order its own calls run.
+        let hints = self.tool.info.annotations;
+        let hinted = self.server.config.is_in_process() && hints.read_only && !hints.destructive;
+        Annotations::default().with_foreign_output().with_hinted_read_only(hinted)
     }
 
     fn is_enabled(&self) -> bool {

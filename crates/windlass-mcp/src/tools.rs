@@ -1,17 +1,17 @@
 //! What a server says of its tools.
 
-use crate::{McpToolHints, McpToolInfo};
+use crate::{McpToolHints, McpToolInfo, McpToolLeftOut, schema};
 use rmcp::model::{ServerResult, Tool};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeSet;
+use windlass_context::foreign_text;
 use windlass_types::JsonText;
 
 /// Most tools of a server.
 pub(crate) const MOST_TOOLS: usize = 1000;
 /// Longest description, in characters.
 const LONGEST_DESCRIPTION: usize = 2048;
-/// Longest schema of one tool, and of all tools of a server together, in bytes.
-const LONGEST_SCHEMA: usize = 64 * 1024;
+/// Longest schemas of all tools of a server together, in bytes.
 const LONGEST_SCHEMAS: usize = 4 * 1024 * 1024;
 /// Longest name of a tool.
 const LONGEST_NAME: usize = 256;
@@ -23,10 +23,22 @@ pub(crate) struct RemoteTool {
     pub(crate) schema: JsonText,
 }
 
-/// Collects tools from page to page. What cannot be used is left out, with a warning.
+/// Most tools that are left out of which the reason is kept.
+const MOST_LEFT_OUT: usize = 50;
+
+/// What a server offers, as far as it can be used.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Offered {
+    /// Sorted by name.
+    pub(crate) tools: Vec<RemoteTool>,
+    pub(crate) left_out: Vec<McpToolLeftOut>,
+}
+
+/// Collects tools from page to page. What cannot be used is left out, with a reason.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     tools: Vec<RemoteTool>,
+    left_out: Vec<McpToolLeftOut>,
     names: BTreeSet<String>,
     bytes: usize,
 }
@@ -47,9 +59,10 @@ impl Collector {
                 let Value::Object(mut page) = page.0 else { return None };
                 let Some(Value::Array(tools)) = page.remove("tools") else { return None };
                 for tool in tools {
+                    let name = tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
                     match serde_json::from_value(tool) {
                         Ok(tool) => self.add(server, tool),
-                        Err(error) => tracing::warn!(server, %error, "an MCP tool cannot be read"),
+                        Err(error) => self.leave_out(server, &name, format!("it cannot be read: {error}")),
                     }
                 }
                 Some(page.get("nextCursor").and_then(Value::as_str).map(str::to_owned))
@@ -67,27 +80,33 @@ impl Collector {
         let name = tool.name.clone().into_owned();
         match self.usable(tool) {
             Ok(tool) => self.tools.push(tool),
-            Err(problem) => {
-                let name: String = name.chars().take(80).collect();
-                tracing::warn!(server, name, problem, "an MCP tool is left out");
-            }
+            Err(problem) => self.leave_out(server, &name, problem),
         }
     }
 
-    fn usable(&mut self, tool: Tool) -> Result<RemoteTool, &'static str> {
+    fn leave_out(&mut self, server: &str, name: &str, problem: String) {
+        let plain = |text: &str, most: usize| text.chars().filter(|c| !c.is_control()).take(most).collect::<String>();
+        let (name, reason) = (plain(name, 80), plain(&problem, 300));
+        tracing::warn!(server, name, reason, "an MCP tool is left out");
+        if self.left_out.len() < MOST_LEFT_OUT {
+            self.left_out.push(McpToolLeftOut { name, reason });
+        }
+    }
+
+    fn usable(&mut self, tool: Tool) -> Result<RemoteTool, String> {
         if self.is_full() {
-            return Err("the server has too many");
+            return Err(format!("the server has more than {MOST_TOOLS}"));
         }
         let name = tool.name.into_owned();
         if name.is_empty() || name.len() > LONGEST_NAME {
-            return Err("its name is empty or too long");
+            return Err(format!("its name is empty or has more than {LONGEST_NAME} bytes"));
         }
         if self.names.contains(&name) {
-            return Err("its name occurs twice");
+            return Err("its name occurs twice".to_owned());
         }
-        let schema = schema(&tool.input_schema)?;
-        if schema.as_str().len() > LONGEST_SCHEMA || self.bytes + schema.as_str().len() > LONGEST_SCHEMAS {
-            return Err("its schema is too long");
+        let schema = schema::usable(&tool.input_schema)?;
+        if self.bytes + schema.as_str().len() > LONGEST_SCHEMAS {
+            return Err(format!("the schemas of the server have more than {LONGEST_SCHEMAS} bytes together"));
         }
         self.bytes += schema.as_str().len();
         self.names.insert(name.clone());
@@ -101,26 +120,11 @@ impl Collector {
         Ok(RemoteTool { info: McpToolInfo { name, description, annotations }, schema })
     }
 
-    /// What was collected, sorted by name.
-    pub(crate) fn finish(mut self) -> Vec<RemoteTool> {
+    /// What was collected.
+    pub(crate) fn finish(mut self) -> Offered {
         self.tools.sort_by(|a, b| a.info.name.cmp(&b.info.name));
-        self.tools
+        Offered { tools: self.tools, left_out: self.left_out }
     }
-}
-
-/// A schema that models accept: of an object, and strict JSON.
-fn schema(given: &Map<String, Value>) -> Result<JsonText, &'static str> {
-    let mut schema = given.clone();
-    match schema.get("type") {
-        None => {
-            schema.insert("type".to_owned(), Value::from("object"));
-        }
-        Some(kind) if kind == "object" => {}
-        Some(_) => return Err("its schema is not one of an object"),
-    }
-    let schema = JsonText::of(&schema).map_err(|_| "its schema cannot be written")?;
-    schema.check_strict().map_err(|_| "its schema is not acceptable JSON")?;
-    Ok(schema)
 }
 
 fn description(text: &str) -> String {
@@ -129,7 +133,7 @@ fn description(text: &str) -> String {
         kept.truncate(end);
         kept.push('…');
     }
-    kept
+    foreign_text(&kept)
 }
 
 #[cfg(test)]
@@ -138,6 +142,10 @@ mod tests {
     use serde_json::json;
 
     fn collect(tools: &Value) -> Vec<RemoteTool> {
+        offered(tools).tools
+    }
+
+    fn offered(tools: &Value) -> Offered {
         let page = serde_json::from_value(json!({ "tools": tools })).unwrap();
         let mut collector = Collector::default();
         assert_eq!(collector.take("s", page), Some(None));
@@ -150,18 +158,22 @@ mod tests {
 
     #[test]
     fn tools_that_cannot_be_used_leave_the_others() {
-        let tools = collect(&json!([
+        let Offered { tools, left_out } = offered(&json!([
             tool("b", &json!({})),
             tool("", &json!({})),
             tool("a", &json!({ "type": "object", "properties": {} })),
             tool("a", &json!({ "type": "object" })),
             tool("array", &json!({ "type": "array" })),
             { "name": "no schema" },
-            tool("big", &json!({ "description": "x".repeat(LONGEST_SCHEMA) })),
+            tool("big", &json!({ "description": "x".repeat(schema::LONGEST_SCHEMA) })),
+            tool("union", &json!({ "anyOf": [{}] })),
+            tool("brackets", &json!({ "properties": { "filter[x]": {} } })),
             7,
         ]));
         let names: Vec<&str> = tools.iter().map(|tool| tool.info.name.as_str()).collect();
         assert_eq!(names, ["a", "b"]);
+        let left_out: Vec<&str> = left_out.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(left_out, ["", "a", "array", "no schema", "big", "union", "brackets", ""]);
         assert_eq!(tools[1].schema.as_str(), r#"{"type":"object"}"#);
         assert_eq!(tools[0].schema.as_str(), r#"{"properties":{},"type":"object"}"#);
     }

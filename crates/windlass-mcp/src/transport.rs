@@ -1,13 +1,16 @@
 //! Ways to a server.
 
+mod correlate;
 mod host;
 mod http;
 mod intake;
 mod lines;
+mod sent;
 
 pub(crate) use host::HostTransport;
-pub(crate) use http::http_transport;
+pub(crate) use http::{http_transport, was_not_sent};
 pub(crate) use lines::{Fault, Lines};
+pub(crate) use sent::Sent;
 
 use windlass_types::JsonError;
 

@@ -49,7 +49,9 @@ impl ToolName {
             // Several edits of one file are edits.
             Self::Exact(name) => tool == name || (name == "Edit" && tool == "MultiEdit"),
             Self::Server(server) => names::server_and_tool(tool).is_some_and(|(of, _)| of == server),
-            Self::Stem(name) => tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with("__")),
+            Self::Stem(name) => {
+                tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with("__"))
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{mpsc, oneshot, watch};
+use windlass_context::ServerInstructions;
 use windlass_core::{Input, ModelProfile, Prompt};
 use windlass_tool::ToolSet;
 use windlass_types::{
@@ -199,6 +200,24 @@ impl SessionHandle {
     /// The session is closed.
     pub fn set_tools(&self, tools: ToolSet) -> Result<(), SessionError> {
         self.order(Order::Tools(tools))
+    }
+
+    /// Takes what the servers of tools say of their use now. The model reads what is new with the next prompt or the next
+    /// results of tools, once, and only if a tool of the server is offered.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn set_instructions(&self, instructions: Vec<ServerInstructions>) -> Result<(), SessionError> {
+        self.give(Input::SetInstructions(instructions.into()))
+    }
+
+    /// Tells whoever follows the events something, as a [notice](windlass_types::Status::Notice): in the run that goes on, or else when the
+    /// next one begins.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn notice(&self, message: impl Into<String>) -> Result<(), SessionError> {
+        self.give(Input::Notice(message.into()))
     }
 
     /// Asks the hooks anew what they listen to. From then on they are asked on

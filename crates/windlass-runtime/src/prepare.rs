@@ -52,10 +52,10 @@ pub(crate) async fn prepare(at: &Surroundings, call: &ToolUse, cwd: &Path) -> Re
                 title: prepared.title(),
                 requires_user_interaction: annotations.requires_user_interaction,
             };
-            (prepared, said)
+            (prepared, said, annotations.hinted_read_only)
         })
     }));
-    let (prepared, said) = match read {
+    let (prepared, said, hinted_read_only) = match read {
         Ok(Ok(read)) => read,
         Ok(Err(error)) => return Err(Unprepared::new(DecisionReason::InvalidInput, error.model_text())),
         Err(_) => {
@@ -66,7 +66,7 @@ pub(crate) async fn prepare(at: &Surroundings, call: &ToolUse, cwd: &Path) -> Re
     let title = visible_line(&said.title);
     let facts = facts(at, call, cwd, said).await;
     let call = ReadCall { call: prepared, tool: Arc::clone(tool) };
-    Ok(Ready { prepared: Prepared::new(facts, title), call })
+    Ok(Ready { prepared: Prepared::new(facts, title).with_hint(hinted_read_only), call })
 }
 
 /// How a policy judges one call, without running anything: read as in a

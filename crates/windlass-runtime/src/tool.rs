@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use windlass_context::runtime_text;
+use windlass_context::{foreign_content, runtime_text};
 use windlass_permission::{CallFacts, Policy};
 use windlass_tool::{
     Cancel, DynTool, Ids, InterruptBehavior, JudgedPath, Permit, PreparedCall, ToolCx, ToolError, ToolErrorKind,
@@ -65,6 +65,13 @@ pub(crate) async fn run(running: Running) -> ToolOutcome {
             _ => tokio::time::timeout(GRACE, &mut work.0).await.ok(),
         },
     };
+    // What the runtime itself says of a call is not foreign.
+    let is_foreign = annotations.foreign_output
+        && match &ended {
+            Some(Ok(Ok(_))) => true,
+            Some(Ok(Err(error))) => error.kind() != ToolErrorKind::Cancelled,
+            Some(Err(_)) | None => false,
+        };
     let mut outcome = match ended {
         Some(Ok(Ok(output))) => succeeded(output),
         Some(Ok(Err(error))) => failed(&error),
@@ -75,6 +82,9 @@ pub(crate) async fn run(running: Running) -> ToolOutcome {
         Some(Err(_)) | None => ToolOutcome::error(runtime_text::STOPPED),
     };
     outcome.content = artifact::fit(outcome.content, annotations.max_result_bytes, artifacts.as_deref(), &*ids).await;
+    if is_foreign {
+        outcome.content = foreign_content(outcome.content);
+    }
     outcome.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     outcome
 }

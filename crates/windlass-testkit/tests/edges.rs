@@ -33,7 +33,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-subagent", &["windlass-tool", "windlass-types"]),
     ("windlass-http", &[]),
     ("windlass-anthropic", &["windlass-http", "windlass-model", "windlass-types"]),
-    ("windlass-mcp", &["windlass-tool", "windlass-types"]),
+    ("windlass-mcp", &["windlass-context", "windlass-tool", "windlass-types"]),
     ("windlass-tools", &["windlass-tool", "windlass-types"]),
     ("windlass-store", &["windlass-session", "windlass-tool", "windlass-types"]),
     ("windlass-project", &["windlass-permission", "windlass-subagent", "windlass-types"]),

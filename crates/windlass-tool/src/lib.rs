@@ -40,7 +40,7 @@ pub use set::{ToolSet, ToolSetError};
 pub use system::{Clock, Ids};
 pub use tool::{Annotations, InterruptBehavior, Tool, ToolCheck};
 pub use tree::{FileContent, FileTree, WholeFile};
-pub use validate::InputSchema;
+pub use validate::{InputSchema, check_schema_2020_12};
 pub use workspace::{
     EntryKind, FileInfo, OpenFile, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
 };

@@ -115,11 +115,23 @@ pub struct Annotations {
     /// The most bytes of text that the model reads of a result; the middle of
     /// longer ones is left out.
     pub max_result_bytes: usize,
+    /// Whether its results are the words of programs or servers: what looks like a text of the runtime in them is
+    /// marked before the model reads it.
+    pub foreign_output: bool,
+    /// Whether whoever serves the tool says that its calls change nothing. They run beside calls that read then; no
+    /// permission follows from it.
+    pub hinted_read_only: bool,
 }
 
 impl Default for Annotations {
     fn default() -> Self {
-        Self { interrupt: InterruptBehavior::Cancel, requires_user_interaction: false, max_result_bytes: 100_000 }
+        Self {
+            interrupt: InterruptBehavior::Cancel,
+            requires_user_interaction: false,
+            max_result_bytes: 100_000,
+            foreign_output: false,
+            hinted_read_only: false,
+        }
     }
 }
 
@@ -142,6 +154,20 @@ impl Annotations {
     #[must_use]
     pub fn with_max_result_bytes(mut self, bytes: usize) -> Self {
         self.max_result_bytes = bytes;
+        self
+    }
+
+    /// Says that its results are the words of programs or servers.
+    #[must_use]
+    pub fn with_foreign_output(mut self) -> Self {
+        self.foreign_output = true;
+        self
+    }
+
+    /// Takes the word of whoever serves the tool that its calls change nothing, for the order in which calls run.
+    #[must_use]
+    pub fn with_hinted_read_only(mut self, hinted: bool) -> Self {
+        self.hinted_read_only = hinted;
         self
     }
 }

@@ -68,6 +68,19 @@ impl InputSchema {
     }
 }
 
+/// Whether a schema is one of JSON Schema draft 2020-12, whatever draft it names: providers read it so.
+///
+/// # Errors
+/// What is wrong with it, in at most about 300 characters.
+pub fn check_schema_2020_12(schema: &JsonText) -> Result<(), String> {
+    let schema: serde_json::Value = schema.to().map_err(|error| error.to_string())?;
+    jsonschema::draft202012::meta::validate(&schema).map_err(|error| {
+        let path = error.instance_path().to_string();
+        let place = if path.is_empty() { String::new() } else { format!(" (at {})", clipped(&path)) };
+        format!("it must match JSON Schema draft 2020-12{place}")
+    })
+}
+
 fn compile(schema: &JsonText) -> Result<jsonschema::Validator, String> {
     let schema: serde_json::Value = schema.to().map_err(|error| error.to_string())?;
     jsonschema::options().build(&schema).map_err(|error| error.to_string())

@@ -1,9 +1,11 @@
 //! The tools of MCP servers in a session.
 
 use crate::SessionTools;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_mcp::{McpChanges, McpServers};
+use windlass_context::{ServerInstructions, server_instructions};
+use windlass_mcp::{McpChanges, McpServers, McpToolLeftOut};
 use windlass_tool::{DynTool, ToolSet};
 
 /// How long a session waits for servers before it opens. What comes later is put in place then.
@@ -35,6 +37,23 @@ pub(crate) fn join(own: &ToolSet, servers: &McpServers, is_wanted: impl Fn(&str)
         tracing::warn!(%error, "the tools of MCP servers cannot be used");
         own.clone()
     })
+}
+
+/// What the servers say of the use of their tools, for the model.
+pub(crate) fn instructions(servers: &McpServers) -> Vec<ServerInstructions> {
+    let said = servers.instructions();
+    server_instructions(said.iter().map(|said| (said.server.as_str(), said.prefix.as_str(), said.text.as_str())))
+}
+
+/// What the host should know of the tools of servers that cannot be used: a line for each, by server and tool.
+pub(crate) fn left_out(servers: &McpServers) -> BTreeSet<String> {
+    let left_out = servers.status().into_iter().flat_map(|status| {
+        let of_server = move |tool: McpToolLeftOut| {
+            format!("The tool {:?} of the MCP server {:?} is left out: {}.", tool.name, status.name, tool.reason)
+        };
+        status.tools_left_out.into_iter().map(of_server)
+    });
+    left_out.collect()
 }
 
 /// Puts changes in place until the session ends. Keeps the servers until then.

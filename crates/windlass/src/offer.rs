@@ -2,6 +2,8 @@
 
 use crate::{Error, Options};
 use std::collections::BTreeMap;
+#[cfg(feature = "mcp")]
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 #[cfg(feature = "mcp")]
@@ -12,6 +14,10 @@ use windlass_subagent::Subagents;
 use windlass_tool::{Annotations, DynTool, OnlyTools, PreparedCall, ToolError, ToolSet};
 use windlass_tools::StructuredOutput;
 use windlass_types::{JsonText, ToolSpec};
+
+/// Most tools of servers that cannot be used of which the host is told.
+#[cfg(feature = "mcp")]
+const MOST_TOLD: usize = 200;
 
 /// The field by which a call asks to go on in the background.
 const IN_BACKGROUND: &str = "run_in_background";
@@ -114,11 +120,20 @@ struct Open {
     offer: Offer,
     handle: SessionHandle,
     agents: Mutex<Option<Subagents>>,
+    /// What the host was told of tools that cannot be used.
+    #[cfg(feature = "mcp")]
+    told: Mutex<BTreeSet<String>>,
 }
 
 impl SessionTools {
     pub(crate) fn new(offer: Offer, agents: Option<Subagents>, handle: SessionHandle) -> Self {
-        Self(Arc::new(Open { offer, handle, agents: Mutex::new(agents) }))
+        Self(Arc::new(Open {
+            offer,
+            handle,
+            agents: Mutex::new(agents),
+            #[cfg(feature = "mcp")]
+            told: Mutex::default(),
+        }))
     }
 
     /// Offers these agents instead of those before, from the next request to the model on. Agents that work already go
@@ -146,7 +161,23 @@ impl SessionTools {
         let tools = self.0.offer.tools(current.as_ref()).inspect_err(|error| {
             tracing::warn!(%error, "the tools of MCP servers cannot be used");
         });
+        let Some(servers) = &self.0.offer.servers else { return true };
+        // It fails only when the session is closed, as the next order does.
+        let _ = self.0.handle.set_instructions(crate::mcp::instructions(servers));
+        self.tell_left_out();
         tools.map_or(true, |tools| self.0.handle.set_tools(tools).is_ok())
+    }
+
+    /// Tells the host which tools of servers cannot be used, each once.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn tell_left_out(&self) {
+        let Some(servers) = &self.0.offer.servers else { return };
+        let mut told = self.0.told.lock().unwrap_or_else(PoisonError::into_inner);
+        for line in crate::mcp::left_out(servers) {
+            if told.len() < MOST_TOLD && told.insert(line.clone()) {
+                let _ = self.0.handle.notice(line);
+            }
+        }
     }
 
     #[cfg(feature = "mcp")]

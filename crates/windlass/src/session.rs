@@ -130,6 +130,10 @@ pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Er
     let home = options.home.as_ref().filter(|_| options.send_user_id);
     machine.user_id = home.and_then(|home| user_id(home.root(), &ids));
     machine.tools = tools.specs();
+    #[cfg(feature = "mcp")]
+    if let Some(servers) = &offer.servers {
+        machine.instructions = crate::mcp::instructions(servers).into();
+    }
     configure(&mut machine, &options);
     let mut ports = Ports::new(provider, tools, workspace, process);
     ports.hooks = Hooks::new(options.hooks.iter().cloned());
@@ -155,6 +159,7 @@ pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Er
     let tools = SessionTools::new(offer, options.subagents, session.handle.clone());
     #[cfg(feature = "mcp")]
     if let Some(changes) = changes {
+        tools.tell_left_out();
         crate::mcp::follow(changes, tools.clone());
     }
     Ok((session, tools))

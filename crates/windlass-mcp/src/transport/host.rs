@@ -1,5 +1,6 @@
 //! A server inside the host.
 
+use super::correlate::answer_to;
 use super::intake::{Intake, read};
 use super::{AbortOnDrop, SendError};
 use crate::McpChannel;
@@ -100,6 +101,7 @@ impl Transport<RoleClient> for HostTransport {
             open.lock().remove(&id);
             let answered = answered?.ok_or_else(|| SendError::BadAnswer("there is none".to_owned()))?;
             let message = read(answered.as_str().as_bytes()).map_err(SendError::BadAnswer)?;
+            let message = answer_to(&id, message).map_err(SendError::BadAnswer)?;
             answer.send(message).map_err(|_| SendError::Closed)
         }
     }

@@ -1,19 +1,182 @@
 //! Streamable HTTP.
 
+use super::Sent;
+use super::correlate::{answer_to, is_stray_error};
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
+    StreamableHttpPostResponse,
+};
+use sse_stream::Sse;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Largest event of a server.
 const LARGEST_EVENT: usize = 16 * 1024 * 1024;
+
+/// A transport to an endpoint.
+pub(crate) type HttpTransport = StreamableHttpClientTransport<Endpoint>;
+
+type Failure = StreamableHttpError<reqwest::Error>;
+type Headers = HashMap<HeaderName, HeaderValue>;
+
+/// Whether a request that failed like this was certainly not sent.
+pub(crate) fn was_not_sent(error: &(dyn std::error::Error + 'static)) -> bool {
+    matches!(error.downcast_ref::<Failure>(), Some(StreamableHttpError::Client(error)) if error.is_connect())
+}
+
+/// A client for one endpoint. An error in answer to a request is always an error of that request: the library loses
+/// those without its id, and their calls would wait for an answer that has come.
+#[derive(Debug, Clone)]
+pub(crate) struct Endpoint {
+    client: reqwest::Client,
+    sent: Sent,
+    /// Whether the server did not know what to do with a request of the session: it may be gone.
+    lost_session: Arc<AtomicBool>,
+}
+
+impl Endpoint {
+    fn correlated(
+        &self,
+        id: &RequestId,
+        has_session: bool,
+        answered: StreamableHttpPostResponse,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let unexpected = |problem: String| StreamableHttpError::UnexpectedServerResponse(problem.into());
+        match answered {
+            StreamableHttpPostResponse::Json(message, session) => {
+                if has_session && is_stray_error(&message, id) {
+                    self.lost_session.store(true, Ordering::SeqCst);
+                }
+                let message = answer_to(id, message).map_err(unexpected)?;
+                Ok(StreamableHttpPostResponse::Json(message, session))
+            }
+            StreamableHttpPostResponse::Sse(events, session) => {
+                let id = id.clone();
+                let events = events.map(move |event| event.map(|event| of_request(&id, event)));
+                Ok(StreamableHttpPostResponse::Sse(events.boxed(), session))
+            }
+            // Without a session there is no other stream on which an answer could come.
+            StreamableHttpPostResponse::Accepted if !has_session => {
+                Err(unexpected("the server took the request and will not answer it".to_owned()))
+            }
+            other => Ok(other),
+        }
+    }
+}
+
+/// An event of the stream that answers a request.
+fn of_request(id: &RequestId, mut event: Sse) -> Sse {
+    let text = event.data.as_deref().filter(|text| text.contains("\"error\""));
+    if let Some(Ok(message)) = text.map(serde_json::from_str::<ServerJsonRpcMessage>)
+        && is_stray_error(&message, id)
+        && let Ok(error) = answer_to(id, message)
+        && let Ok(text) = serde_json::to_string(&error)
+    {
+        event.data = Some(text);
+    }
+    event
+}
+
+impl StreamableHttpClient for Endpoint {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let limit = LARGEST_EVENT;
+        self.post_message_with_max_sse_event_size(uri, message, session_id, auth_header, custom_headers, limit).await
+    }
+
+    async fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+        limit: usize,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let id = match &message {
+            JsonRpcMessage::Request(request) => Some(request.id.clone()),
+            _ => None,
+        };
+        if let Some(id) = &id {
+            self.sent.begin(id);
+        }
+        let has_session = session_id.is_some();
+        let posted = self.client.post_message_with_max_sse_event_size(
+            uri,
+            message,
+            session_id,
+            auth_header,
+            custom_headers,
+            limit,
+        );
+        let answered = posted.await?;
+        match id {
+            Some(id) => self.correlated(&id, has_session, answered),
+            None => Ok(answered),
+        }
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<(), Failure> {
+        self.client.delete_session(uri, session_id, auth_header, custom_headers).await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        let limit = LARGEST_EVENT;
+        self.get_stream_with_max_sse_event_size(uri, session_id, last_event_id, auth_header, custom_headers, limit)
+            .await
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_header: Option<String>,
+        custom_headers: Headers,
+        limit: usize,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        let client = &self.client;
+        client
+            .get_stream_with_max_sse_event_size(uri, session_id, last_event_id, auth_header, custom_headers, limit)
+            .await
+    }
+}
 
 /// A transport to an endpoint, or what is wrong with the configuration.
 pub(crate) fn http_transport(
     url: &str,
     headers: &BTreeMap<String, String>,
     agent: &str,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+    (sent, lost_session): (Sent, Arc<AtomicBool>),
+) -> Result<HttpTransport, String> {
     let parsed = reqwest::Url::parse(url).map_err(|error| format!("its url is not valid: {error}"))?;
     if !matches!(parsed.scheme(), "http" | "https") || !parsed.has_host() {
         return Err("its url is neither http nor https".to_owned());
@@ -23,9 +186,9 @@ pub(crate) fn http_transport(
     }
     let mut custom = HashMap::new();
     for (name, value) in headers {
-        let header = reqwest::header::HeaderName::try_from(name.as_str())
-            .map_err(|_| format!("the header name {name:?} is not valid"))?;
-        let mut value = reqwest::header::HeaderValue::try_from(value.as_str())
+        let header =
+            HeaderName::try_from(name.as_str()).map_err(|_| format!("the header name {name:?} is not valid"))?;
+        let mut value = HeaderValue::try_from(value.as_str())
             .map_err(|_| format!("the value of the header {name:?} is not valid"))?;
         value.set_sensitive(true);
         custom.insert(header, value);
@@ -39,7 +202,7 @@ pub(crate) fn http_transport(
         .map_err(|error| error.to_string())?;
     let config =
         StreamableHttpClientTransportConfig::with_uri(url).custom_headers(custom).max_sse_event_size(LARGEST_EVENT);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    Ok(StreamableHttpClientTransport::with_client(Endpoint { client, sent, lost_session }, config))
 }
 
 #[cfg(test)]
@@ -56,10 +219,13 @@ mod tests {
             ("https://a.b/", "a b", "header name"),
         ] {
             let headers = BTreeMap::from([(header.to_owned(), "v".to_owned())]);
-            let error = http_transport(url, &headers, "t").err();
+            let error = http_transport(url, &headers, "t", Default::default()).err();
             assert!(error.as_ref().is_some_and(|error| error.contains(problem)), "{url}: {error:?}");
         }
         let headers = BTreeMap::from([("a".to_owned(), "line\nbreak".to_owned())]);
-        assert!(http_transport("https://a.b/", &headers, "t").is_err_and(|error| error.contains("value")));
+        assert!(
+            http_transport("https://a.b/", &headers, "t", Default::default())
+                .is_err_and(|error| error.contains("value"))
+        );
     }
 }

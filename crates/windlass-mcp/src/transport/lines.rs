@@ -1,12 +1,14 @@
 //! One message a line.
 
+use super::correlate::is_same;
 use super::intake::{Intake, read};
-use super::{AbortOnDrop, SendError};
-use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
+use super::{AbortOnDrop, SendError, Sent};
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::service::RoleClient;
 use rmcp::transport::Transport;
+use std::collections::HashSet;
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{mpsc, oneshot};
 
@@ -19,15 +21,70 @@ const MOST_WAITING: usize = 1024;
 
 type Ack = oneshot::Sender<std::io::Result<()>>;
 
+/// A line on its way, and the request that it is.
+#[derive(Debug)]
+struct Line {
+    bytes: Vec<u8>,
+    request: Option<RequestId>,
+    ack: Ack,
+}
+
+/// The requests that are open, for an error that does not say which it is about.
+#[derive(Debug, Clone, Default)]
+struct Open(Arc<Mutex<HashSet<RequestId>>>);
+
+impl Open {
+    fn lock(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of what goes out.
+    fn note(&self, message: &ClientJsonRpcMessage) {
+        match message {
+            JsonRpcMessage::Request(request) => {
+                self.lock().insert(request.id.clone());
+            }
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.lock().remove(id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes note of an answer. An error without an id is that of the only request there is.
+    fn answered(&self, message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
+        let mut open = self.lock();
+        match message {
+            JsonRpcMessage::Response(response) => {
+                open.retain(|id| !is_same(id, &response.id));
+                JsonRpcMessage::Response(response)
+            }
+            JsonRpcMessage::Error(mut error) => {
+                if error.id.is_none() && open.len() == 1 {
+                    error.id = open.iter().next().cloned();
+                }
+                open.retain(|id| error.id.as_ref().is_none_or(|own| !is_same(id, own)));
+                JsonRpcMessage::Error(error)
+            }
+            other => other,
+        }
+    }
+}
+
 /// A byte stream in each direction.
 ///
 /// Messages go out in the order in which they are sent. Receiving is cancel
 /// safe: a task of its own reads, so that no half-read line is lost.
 #[derive(Debug)]
 pub(crate) struct Lines {
-    outgoing: mpsc::Sender<(Vec<u8>, Ack)>,
+    outgoing: mpsc::Sender<Line>,
     incoming: mpsc::Receiver<ServerJsonRpcMessage>,
     intake: Intake,
+    open: Open,
     _tasks: [AbortOnDrop; 2],
 }
 
@@ -52,22 +109,34 @@ impl Lines {
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
         fault: Fault,
+        sent: Sent,
     ) -> Self {
         let (outgoing, to_write) = mpsc::channel(MOST_WAITING);
         // One at a time: a message can be large.
         let (found, incoming) = mpsc::channel(1);
         let intake = Intake::default();
-        let writer = tokio::spawn(write_lines(output, to_write));
-        let reader = tokio::spawn(read_lines(input, found, intake.clone(), fault));
+        let open = Open::default();
+        let writer = tokio::spawn(write_lines(output, to_write, sent));
+        let reader = tokio::spawn(read_lines(input, found, (intake.clone(), open.clone()), fault));
         let tasks = [AbortOnDrop(writer.abort_handle()), AbortOnDrop(reader.abort_handle())];
-        Self { outgoing, incoming, intake, _tasks: tasks }
+        Self { outgoing, incoming, intake, open, _tasks: tasks }
     }
 }
 
-async fn write_lines(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<(Vec<u8>, Ack)>) {
-    while let Some((line, ack)) = lines.recv().await {
+async fn write_lines(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Line>, sent: Sent) {
+    while let Some(Line { bytes, request, ack }) = lines.recv().await {
+        let before = request.map(|id| sent.begin(&id));
         let written = async {
-            output.write_all(&line).await?;
+            // If nothing of it can be written, none of it was read.
+            let first = output.write(&bytes).await;
+            if let (Some(before), Ok(0) | Err(_)) = (before, &first) {
+                sent.take_back(before);
+            }
+            let rest = match first? {
+                0 => return Err(std::io::ErrorKind::WriteZero.into()),
+                first => bytes.get(first..).unwrap_or_default(),
+            };
+            output.write_all(rest).await?;
             output.flush().await
         };
         // Whoever sent it may have gone.
@@ -78,7 +147,7 @@ async fn write_lines(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Recei
 async fn read_lines(
     input: impl AsyncRead + Unpin,
     found: mpsc::Sender<ServerJsonRpcMessage>,
-    intake: Intake,
+    (intake, open): (Intake, Open),
     fault: Fault,
 ) {
     let mut input = BufReader::with_capacity(64 * 1024, input);
@@ -98,7 +167,7 @@ async fn read_lines(
         match read(text) {
             Ok(message) => {
                 nonsense = 0;
-                if intake.admits(&message) && found.send(message).await.is_err() {
+                if intake.admits(&message) && found.send(open.answered(message)).await.is_err() {
                     return;
                 }
             }
@@ -147,12 +216,17 @@ impl Transport<RoleClient> for Lines {
 
     fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = Result<(), SendError>> + Send + 'static {
         self.intake.answered(&message);
+        self.open.note(&message);
+        let request = match &message {
+            JsonRpcMessage::Request(request) => Some(request.id.clone()),
+            _ => None,
+        };
         // Put in line at once: the futures may be polled in any order.
         let queued =
             serde_json::to_vec(&message).map_err(|error| SendError::Json(error.into())).and_then(|mut line| {
                 line.push(b'\n');
                 let (ack, written) = oneshot::channel();
-                match self.outgoing.try_send((line, ack)) {
+                match self.outgoing.try_send(Line { bytes: line, request, ack }) {
                     Ok(()) => Ok(written),
                     Err(mpsc::error::TrySendError::Full(_)) => Err(SendError::TooMany),
                     Err(mpsc::error::TrySendError::Closed(_)) => Err(SendError::Closed),

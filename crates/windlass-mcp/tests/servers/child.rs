@@ -72,6 +72,7 @@ fn odd(behaviour: &str) {
         _ => {}
     }
     let mut calls = 0;
+    let version = std::env::var("VERSION").unwrap_or_else(|_| "2025-06-18".to_owned());
     for line in std::io::stdin().lock().lines() {
         let Ok(message) = serde_json::from_str::<Value>(&line.unwrap()) else { continue };
         let (id, method) = (message["id"].clone(), message["method"].as_str().unwrap_or_default());
@@ -83,7 +84,7 @@ fn odd(behaviour: &str) {
             (_, "initialize") => {
                 let info = json!({ "name": behaviour, "version": "9" });
                 let offers = json!({ "tools": { "listChanged": true } });
-                answer(&id, &json!({ "protocolVersion": "2025-06-18", "capabilities": offers, "serverInfo": info }));
+                answer(&id, &json!({ "protocolVersion": version, "capabilities": offers, "serverInfo": info }));
             }
             ("no list", "tools/list") => {}
             ("endless list", "tools/list") => {
@@ -102,6 +103,18 @@ fn odd(behaviour: &str) {
                 std::process::exit(11);
             }
             ("no answer", "tools/call") => {}
+            ("dies after a call", "tools/call") => {
+                if let Ok(log) = std::env::var("LOG") {
+                    let mut log = std::fs::OpenOptions::new().append(true).create(true).open(log).unwrap();
+                    writeln!(log, "{}", message["params"]["arguments"]["n"]).unwrap();
+                }
+                answer(&id, &json!({ "content": [{ "type": "text", "text": "done" }] }));
+                std::process::exit(5);
+            }
+            ("error without id", "tools/call") => {
+                let error = json!({ "code": -32700, "message": "that was no JSON" });
+                say(&json!({ "jsonrpc": "2.0", "id": null, "error": error }));
+            }
             ("nonsense", "tools/call") => {
                 println!("thinking…\n{{\"jsonrpc\"\n[1,2]\n");
                 answer(&id, &json!({ "content": [{ "type": "text", "text": "done" }] }));

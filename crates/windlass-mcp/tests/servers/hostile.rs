@@ -167,3 +167,84 @@ async fn a_runtime_that_ends_takes_its_servers_along() {
     #[cfg(target_os = "linux")]
     until_gone(&mark).await;
 }
+
+#[tokio::test]
+async fn a_version_that_nobody_knows_is_refused() {
+    for version in ["1999-01-01", "2099-12-31", "1", "", "newest"] {
+        let servers = McpServers::new(options());
+        servers.add("s", program("plain").env("VERSION", version)).unwrap();
+        servers.settled(Duration::from_secs(20)).await;
+        let known = status(&servers);
+        let error = known.error.unwrap_or_default();
+        assert_eq!(known.state, McpServerState::Failed, "{version}");
+        assert!(error.contains(&format!("{version:?}")) && error.contains("2025-11-25"), "{version}: {error}");
+        assert!(servers.tools().is_empty());
+        servers.close().await;
+    }
+    for version in ["2024-10-07", "2024-11-05", "2025-03-26", "2025-11-25"] {
+        let servers = McpServers::new(options());
+        servers.add("s", program("plain").env("VERSION", version)).unwrap();
+        servers.settled(Duration::from_secs(20)).await;
+        assert_eq!(status(&servers).state, McpServerState::Connected, "{version}");
+        servers.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_crashed_while_idle_is_started_again_by_the_next_call() {
+    let servers = one("dies after a call").await;
+    for round in 0..5 {
+        let called = servers.call("s", "go", &json("{}"), None).await;
+        assert!(called.is_ok(), "{round}: {called:?}");
+        // It is known to be lost, and was of use.
+        until(&servers, McpServerState::Failed).await;
+    }
+    servers.close().await;
+}
+
+/// Whether a call that comes while its server dies is carried out is not always known. Then that is said, and it is
+/// not sent again.
+#[tokio::test]
+async fn no_call_is_carried_out_twice_however_its_server_dies() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("log");
+    let servers = McpServers::new(options());
+    servers.add("s", program("dies after a call").env("LOG", log.to_str().unwrap())).unwrap();
+    servers.settled(Duration::from_secs(20)).await;
+    let mut answered = Vec::new();
+    let mut failures = Vec::new();
+    for n in 0..40_u64 {
+        match servers.call("s", "go", &json(&format!("{{\"n\":{n}}}")), None).await {
+            Ok(_) => answered.push(n),
+            Err(lost @ McpError::Lost { .. }) => {
+                assert!(lost.to_string().contains("outcome of the call is unknown"));
+                failures.push((n, lost.to_string()));
+            }
+            // A server that was lost in its first call is left alone for a moment.
+            Err(error) => {
+                assert!(matches!(error, McpError::NotConnected { .. }), "{error}");
+                failures.push((n, error.to_string()));
+            }
+        }
+        if n % 4 == 0 {
+            tokio::time::sleep(Duration::from_millis(n)).await;
+        }
+    }
+    servers.close().await;
+    let log = std::fs::read_to_string(log).unwrap();
+    for n in 0..40_u64 {
+        let times = log.lines().filter(|line| *line == n.to_string()).count();
+        assert!(times <= 1 && (times == 1 || !answered.contains(&n)), "{n}: {times}");
+    }
+    assert!(answered.len() >= 10, "{answered:?} {failures:#?}");
+}
+
+#[tokio::test]
+async fn an_error_without_an_id_is_that_of_the_only_call() {
+    let servers = one("error without id").await;
+    let none = json("{}");
+    let call = servers.call("s", "go", &none, None);
+    let refused = tokio::time::timeout(Duration::from_secs(20), call).await.unwrap().unwrap_err();
+    assert!(matches!(&refused, McpError::Refused { message, .. } if message == "that was no JSON"), "{refused}");
+    servers.close().await;
+}

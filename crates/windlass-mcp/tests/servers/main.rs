@@ -7,6 +7,7 @@ mod hostile;
 mod http;
 mod inside;
 mod real;
+mod restarts;
 mod stdio;
 mod tools;
 mod world;

@@ -117,7 +117,7 @@ impl ToolServers {
                     "serverInfo": { "name": server, "version": env!("CARGO_PKG_VERSION") },
                 }))?)
             }
-            "tools/list" => Outcome::Result(JsonText::of(&Listed::new(&tools.specs()))?),
+            "tools/list" => Outcome::Result(JsonText::of(&Listed::new(tools))?),
             "tools/call" => match params.to::<Call>() {
                 Ok(call) => Outcome::Result(JsonText::of(&self.call(tools, call).await)?),
                 Err(error) => Outcome::Error { code: INVALID_PARAMS, message: error.to_string() },

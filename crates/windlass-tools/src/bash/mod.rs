@@ -146,7 +146,8 @@ with all of it, which you can read and search.
 
     fn annotations(&self) -> Annotations {
         // The budget is kept here, where the whole output is known; a second cut would lose the file's path.
-        Annotations::default().with_max_result_bytes(self.max_output.saturating_mul(4).saturating_add(64 * 1024))
+        let most = self.max_output.saturating_mul(4).saturating_add(64 * 1024);
+        Annotations::default().with_max_result_bytes(most).with_foreign_output()
     }
 
     async fn call(&self, input: BashInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {

@@ -25,7 +25,7 @@ impl AsyncRead for Drip {
 
 fn lines_of(text: &str, fault: &Fault) -> Lines {
     let input = Drip { bytes: text.as_bytes().to_vec().into_iter(), ready: false };
-    Lines::new(input, tokio::io::sink(), fault.clone())
+    Lines::new(input, tokio::io::sink(), fault.clone(), Sent::default())
 }
 
 fn response(id: usize, text: &str) -> String {
@@ -63,7 +63,7 @@ async fn greetings_and_nonsense_are_skipped_up_to_a_limit() {
 
     let (mut far, near) = duplex(1 << 16);
     let flood = tokio::spawn(async move { while far.write_all(b"nonsense\n").await.is_ok() {} });
-    let mut lines = Lines::new(near, tokio::io::sink(), Fault::default());
+    let mut lines = Lines::new(near, tokio::io::sink(), Fault::default(), Sent::default());
     assert!(lines.receive().await.is_none());
     flood.await.unwrap();
 }
@@ -80,7 +80,7 @@ async fn a_line_without_an_end_is_given_up() {
         sent
     });
     let fault = Fault::default();
-    let mut lines = Lines::new(near, tokio::io::sink(), fault.clone());
+    let mut lines = Lines::new(near, tokio::io::sink(), fault.clone(), Sent::default());
     assert!(lines.receive().await.is_none());
     assert!(fault.get().is_some_and(|fault| fault.contains("more than")));
     assert!(flood.await.unwrap() < 2 * LONGEST_LINE);
@@ -89,7 +89,7 @@ async fn a_line_without_an_end_is_given_up() {
 #[tokio::test]
 async fn messages_go_out_in_order_and_a_server_that_does_not_read_costs_little() {
     let (near, far) = duplex(1 << 20);
-    let mut lines = Lines::new(tokio::io::empty(), near, Fault::default());
+    let mut lines = Lines::new(tokio::io::empty(), near, Fault::default(), Sent::default());
     let ping = |id: usize| serde_json::from_str(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)).unwrap();
     let mut sent = tokio::task::JoinSet::new();
     for id in 0..50 {
@@ -102,7 +102,7 @@ async fn messages_go_out_in_order_and_a_server_that_does_not_read_costs_little()
     }
     // From here on nobody reads, and nothing fits.
     let (near, _far) = duplex(1);
-    let mut lines = Lines::new(tokio::io::empty(), near, Fault::default());
+    let mut lines = Lines::new(tokio::io::empty(), near, Fault::default(), Sent::default());
     let mut sent = tokio::task::JoinSet::new();
     for id in 0..2 * MOST_WAITING {
         sent.spawn(lines.send(ping(id)));

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use std::sync::Arc;
-use windlass_tool::ToolOutput;
+use windlass_tool::{ToolOutput, ToolSet};
 use windlass_types::{ContentBlock, DocumentSource, ImageSource, JsonText, ToolResultContent, ToolSpec};
 
 /// The answer to `tools/list`.
@@ -17,16 +17,29 @@ struct Tool {
     name: String,
     description: String,
     input_schema: JsonText,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    annotations: Option<Hints>,
+}
+
+/// What is said of a tool's effects.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Hints {
+    read_only_hint: bool,
 }
 
 impl Listed {
-    pub(super) fn new(specs: &[Arc<ToolSpec>]) -> Self {
-        let tool = |spec: &Arc<ToolSpec>| Tool {
-            name: spec.name.clone(),
-            description: spec.description.clone(),
-            input_schema: spec.input_schema.clone(),
+    pub(super) fn new(tools: &ToolSet) -> Self {
+        let tool = |spec: &Arc<ToolSpec>| {
+            let only_reads = tools.get(&spec.name).is_some_and(|tool| tool.annotations().hinted_read_only);
+            Tool {
+                name: spec.name.clone(),
+                description: spec.description.clone(),
+                input_schema: spec.input_schema.clone(),
+                annotations: only_reads.then_some(Hints { read_only_hint: true }),
+            }
         };
-        Self { tools: specs.iter().map(tool).collect() }
+        Self { tools: tools.specs().iter().map(tool).collect() }
     }
 }
 

@@ -1,0 +1,137 @@
+//! What providers take of a tool's schema.
+//!
+//! A provider checks the tools of a request together: one schema that it does not take spoils the whole request. What
+//! is checked here is what the Messages API is known to refuse, and nothing else.
+
+use serde_json::{Map, Value};
+use windlass_context::foreign_text;
+use windlass_tool::check_schema_2020_12;
+use windlass_types::JsonText;
+
+/// Longest schema of one tool, in bytes.
+pub(crate) const LONGEST_SCHEMA: usize = 64 * 1024;
+/// Longest name of a property.
+const LONGEST_PROPERTY: usize = 64;
+/// What cannot stand at the top of a schema.
+const NOT_AT_THE_TOP: [&str; 3] = ["anyOf", "oneOf", "allOf"];
+
+/// A tool's schema as it is sent, or why its tool cannot be offered.
+pub(crate) fn usable(given: &Map<String, Value>) -> Result<JsonText, String> {
+    let mut schema = given.clone();
+    match schema.get("type") {
+        None => {
+            schema.insert("type".to_owned(), Value::from("object"));
+        }
+        Some(kind) if kind == "object" => {}
+        Some(_) => return Err("its schema is not one of an object".to_owned()),
+    }
+    if let Some(name) = NOT_AT_THE_TOP.iter().find(|name| schema.contains_key(**name)) {
+        return Err(format!("its schema has `{name}` at the top, which providers refuse"));
+    }
+    if let Some(Value::Object(properties)) = schema.get("properties")
+        && let Some(name) = properties.keys().find(|name| !is_property(name))
+    {
+        return Err(format!("the name of its property {} is refused by providers", shown(name)));
+    }
+    plain_descriptions(&mut schema);
+    let schema = JsonText::of(&schema).map_err(|_| "its schema cannot be written".to_owned())?;
+    if schema.as_str().len() > LONGEST_SCHEMA {
+        return Err(format!("its schema has more than {LONGEST_SCHEMA} bytes"));
+    }
+    schema.check_strict().map_err(|_| "its schema is not acceptable JSON".to_owned())?;
+    check_schema_2020_12(&schema).map_err(|problem| format!("its schema is not valid: {problem}"))?;
+    Ok(schema)
+}
+
+/// Only names at the top are checked by providers: `^[a-zA-Z0-9_.-]{1,64}$`.
+fn is_property(name: &str) -> bool {
+    (1..=LONGEST_PROPERTY).contains(&name.len())
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+}
+
+/// A name for people: one line, not without end.
+fn shown(name: &str) -> String {
+    format!("{:?}", name.chars().take(80).collect::<String>())
+}
+
+/// Marks what looks like a text of the runtime in the words of a schema. Names and values stay as they are.
+fn plain_descriptions(schema: &mut Map<String, Value>) {
+    let is_value = |name: &str| matches!(name, "default" | "const" | "enum" | "examples");
+    for (name, value) in schema.iter_mut().filter(|(name, _)| !is_value(name)) {
+        match value {
+            Value::String(text) if matches!(name.as_str(), "description" | "title" | "$comment") => {
+                *text = foreign_text(text)
+            }
+            // Their keys are names, and what is below each is a schema.
+            Value::Object(below) => plain_descriptions(below),
+            Value::Array(all) => all.iter_mut().filter_map(Value::as_object_mut).for_each(plain_descriptions),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(schema: &Value) -> Result<String, String> {
+        usable(schema.as_object().unwrap()).map(|schema| schema.as_str().to_owned())
+    }
+
+    #[test]
+    fn what_providers_take_goes_on_unchanged() {
+        let long = "p".repeat(64);
+        for schema in [
+            json!({ "type": "object" }),
+            json!({ "type": "object", "properties": { "a.b-c_D9": { "anyOf": [{ "type": "string" }, { "type": "null" }] } } }),
+            json!({ "type": "object", "properties": { (long): {} }, "required": ["x"], "additionalProperties": false }),
+            // Names below the top are not checked by anybody.
+            json!({ "type": "object", "properties": { "a": { "properties": { "$filter[x]": { "oneOf": [{}] } } } } }),
+            json!({ "$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "definitions": { "a b": {} } }),
+            json!({ "type": "object", "properties": { "a": { "type": "array", "prefixItems": [{}], "items": false } } }),
+            json!({ "type": "object", "properties": { "n": { "exclusiveMinimum": 0 } }, "$defs": { "x": { "allOf": [{}] } } }),
+        ] {
+            assert_eq!(read(&schema).as_deref(), Ok(schema.to_string().as_str()));
+        }
+        assert_eq!(read(&json!({})).as_deref(), Ok(r#"{"type":"object"}"#));
+    }
+
+    #[test]
+    fn what_providers_refuse_is_left_out_with_a_reason() {
+        let property = |name: &str| json!({ "properties": { (name): {} } });
+        for (schema, problem) in [
+            (json!({ "type": "array" }), "not one of an object"),
+            (json!({ "type": ["object", "null"] }), "not one of an object"),
+            (json!({ "type": null }), "not one of an object"),
+            (json!({ "anyOf": [{ "type": "object" }] }), "`anyOf` at the top"),
+            (json!({ "type": "object", "oneOf": [] }), "`oneOf` at the top"),
+            (json!({ "type": "object", "allOf": [{}] }), "`allOf` at the top"),
+            (property("filter[id]"), r#""filter[id]""#),
+            (property("$top"), "refused"),
+            (property("a b"), "refused"),
+            (property(""), "refused"),
+            (property("größe"), "refused"),
+            (property("a\n"), r#""a\n""#),
+            (property(&"p".repeat(65)), "refused"),
+            (json!({ "properties": [] }), "not valid"),
+            (json!({ "properties": { "a": { "type": "strange" } } }), "not valid"),
+            (json!({ "required": "a" }), "not valid"),
+            (json!({ "properties": { "a": { "items": [{}, {}] } } }), "not valid"),
+            (json!({ "properties": { "n": { "minimum": 0, "exclusiveMinimum": true } } }), "not valid"),
+            (json!({ "description": "x".repeat(LONGEST_SCHEMA) }), "more than"),
+        ] {
+            let refused = read(&schema).unwrap_err();
+            assert!(refused.contains(problem), "{schema}: {refused}");
+            assert!(refused.chars().count() < 400, "{refused}");
+        }
+    }
+
+    #[test]
+    fn words_of_a_schema_are_no_words_of_the_runtime() {
+        let schema = json!({ "properties": { "description": { "description": "<system-reminder>", "enum": ["<system-reminder>"] } } });
+        let read = read(&schema).unwrap();
+        assert_eq!(read.matches("<untrusted:system-reminder>").count(), 1, "{read}");
+        assert_eq!(read.matches("<system-reminder>").count(), 1, "{read}");
+    }
+}

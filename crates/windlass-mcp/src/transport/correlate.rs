@@ -1,0 +1,66 @@
+//! Answers that do not say which request they answer.
+
+use rmcp::model::{JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+
+/// Whether two ids name one request; some servers write numbers as texts.
+pub(crate) fn is_same(a: &RequestId, b: &RequestId) -> bool {
+    a == b || a.to_string() == b.to_string()
+}
+
+/// What a server said in direct answer to a request. An error is an error of that request, whatever id it has: servers
+/// that cannot read a request, or do not know its session, do not know its id either.
+///
+/// # Errors
+/// It answers another request, or is no answer.
+pub(crate) fn answer_to(id: &RequestId, message: ServerJsonRpcMessage) -> Result<ServerJsonRpcMessage, String> {
+    match message {
+        JsonRpcMessage::Error(mut error) => {
+            error.id = Some(id.clone());
+            Ok(JsonRpcMessage::Error(error))
+        }
+        JsonRpcMessage::Response(response) if is_same(&response.id, id) => Ok(JsonRpcMessage::Response(response)),
+        JsonRpcMessage::Response(_) => Err("the server answered another request".to_owned()),
+        _ => Err("the server gave no answer to the request".to_owned()),
+    }
+}
+
+/// Whether a message is an error that does not say what it is about.
+pub(crate) fn is_stray_error(message: &ServerJsonRpcMessage, id: &RequestId) -> bool {
+    match message {
+        JsonRpcMessage::Error(error) => error.id.as_ref().is_none_or(|own| !is_same(own, id)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_in_direct_answer_is_about_the_request() {
+        let id = RequestId::Number(7);
+        let read = |text: &str| serde_json::from_str::<ServerJsonRpcMessage>(text).unwrap();
+        let error = |id: &str| format!(r#"{{"jsonrpc":"2.0"{id},"error":{{"code":-32000,"message":"no session"}}}}"#);
+        for (own, stray) in [
+            ("", true),
+            (r#","id":null"#, true),
+            (r#","id":"server-error""#, true),
+            (r#","id":8"#, true),
+            (r#","id":7"#, false),
+            (r#","id":"7""#, false),
+        ] {
+            let message = read(&error(own));
+            assert_eq!(is_stray_error(&message, &id), stray, "{own}");
+            let JsonRpcMessage::Error(error) = answer_to(&id, message).unwrap() else { panic!("{own}") };
+            assert_eq!((error.id, error.error.message.as_ref()), (Some(id.clone()), "no session"), "{own}");
+        }
+        assert!(answer_to(&id, read(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#)).is_ok());
+        for other in [
+            r#"{"jsonrpc":"2.0","id":8,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#,
+        ] {
+            assert!(answer_to(&id, read(other)).is_err(), "{other}");
+        }
+    }
+}
