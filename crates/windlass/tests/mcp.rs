@@ -85,7 +85,8 @@ impl McpChannel for Inside {
                 let tools = self.tools.lock().unwrap().clone();
                 let described = *self.described.lock().unwrap();
                 let tools = tools.iter().map(|name| {
-                    let mut tool = json!({ "name": name, "description": described, "inputSchema": { "type": "object" } });
+                    let mut tool =
+                        json!({ "name": name, "description": described, "inputSchema": { "type": "object" } });
                     tool.as_object_mut().unwrap().extend(self.more.as_object().unwrap().clone());
                     tool
                 });
@@ -347,7 +348,9 @@ async fn what_a_server_says_of_its_use_reaches_the_model_once_and_stays_where_it
     let first = user_texts(&requests[0]);
     assert_eq!((first.len(), first[0].as_str()), (2, "one"), "{first:?}");
     assert!(first[1].starts_with("<system-reminder>\nThe MCP server \"in\" says"), "{}", first[1]);
-    assert!(first[1].contains("Always look before you leap.</untrusted:server-instructions></untrusted:system-reminder>"));
+    assert!(
+        first[1].contains("Always look before you leap.</untrusted:server-instructions></untrusted:system-reminder>")
+    );
     assert_eq!(first[1].matches("</system-reminder>").count(), 1);
     for pair in requests.windows(2) {
         let (before, after) = (user_texts(&pair[0]), user_texts(&pair[1]));
@@ -393,7 +396,9 @@ async fn tools_that_no_provider_takes_are_left_out_with_a_notice() {
     assert_eq!(servers.status()[0].tools_left_out.len(), 1);
     // It is said once.
     let again = run(&mut session, "go").await;
-    assert!(!again.iter().any(|event| matches!(event, EventKind::Status(windlass::crates::types::Status::Notice { .. }))));
+    assert!(
+        !again.iter().any(|event| matches!(event, EventKind::Status(windlass::crates::types::Status::Notice { .. })))
+    );
     session.handle.close().await;
 }
 
@@ -429,7 +434,10 @@ async fn hints_of_servers_of_the_host_order_calls_and_allow_none() {
             let mut session = builder.permissions(Permissions::new().mode(mode)).open().await.unwrap();
             let before = inside.together.swap(0, Ordering::SeqCst);
             run(&mut session, "go").await;
-            assert_eq!((before > 0, inside.together.load(Ordering::SeqCst)), (mode == windlass::PermissionMode::Default, 0));
+            assert_eq!(
+                (before > 0, inside.together.load(Ordering::SeqCst)),
+                (mode == windlass::PermissionMode::Default, 0)
+            );
             session.handle.close().await;
         }
     }

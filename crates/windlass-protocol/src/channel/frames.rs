@@ -53,10 +53,7 @@ impl<'a> Response<'a> {
             Said::Done(response) => ("success", response, None, None),
             Said::Refused { error, code } => ("error", None, Some(error), code),
         };
-        Self {
-            kind: "control_response",
-            response: ResponseBody { subtype, request_id, response, error, error_code },
-        }
+        Self { kind: "control_response", response: ResponseBody { subtype, request_id, response, error, error_code } }
     }
 }
 

@@ -241,7 +241,8 @@ impl Orders {
                     .unwrap_or_else(|_| Err(McpControlError::new("carrying out the order failed: it panicked"))),
                 Err(_) => Err(McpControlError::new("too many orders to MCP servers are being carried out")),
             };
-            let json = outcome.and_then(|value| JsonText::of(&value).map_err(|error| McpControlError(error.to_string())));
+            let json =
+                outcome.and_then(|value| JsonText::of(&value).map_err(|error| McpControlError(error.to_string())));
             let bytes = match json {
                 Ok(json) => answer(&id, &Said::Done(Some(&json)), MAX_LINE),
                 Err(error) => answer(&id, &Said::Refused { error: &error.to_string(), code: None }, MAX_LINE),
@@ -268,9 +269,7 @@ fn fitting(mut entries: Vec<Value>, most: usize) -> Vec<Value> {
         }
     };
     if !fits(&entries) {
-        each(&mut entries, &|tools| {
-            ("tools", tools.iter().map(|tool| json!({ "name": tool.get("name") })).collect())
-        });
+        each(&mut entries, &|tools| ("tools", tools.iter().map(|tool| json!({ "name": tool.get("name") })).collect()));
     }
     if !fits(&entries) {
         each(&mut entries, &|tools| ("toolCount", json!(tools.len())));
