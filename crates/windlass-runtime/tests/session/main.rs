@@ -11,6 +11,7 @@ mod agents;
 mod background;
 mod changes;
 mod following;
+mod foreign;
 mod host;
 mod limits;
 mod money;
