@@ -1,9 +1,11 @@
 //! A connection to a server.
 
 use crate::content::{lenient_output, output};
+use crate::greeting::{Greeting, greet, unknown_version};
 use crate::listener::{Heard, Listener};
 use crate::process::{Process, Spec};
 use crate::program::find;
+use crate::text::{LONGEST_ERROR, chain, clipped};
 use crate::tools::{Collector, Offered};
 use crate::transport::{HostTransport, Lines, SendError, Sent, http_transport, was_not_sent};
 use crate::{McpError, McpOptions, McpServerConfig, McpServerInfo, McpTransport};
@@ -12,10 +14,9 @@ use rmcp::model::{
     PaginatedRequestParams, ProtocolVersion, RequestId, RequestMetaObject, ServerResult,
 };
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions, QuitReason, RequestHandle, RoleClient,
-    RunningService, RunningServiceCancellationToken, ServiceError, serve_client_with_lifecycle,
+    ClientLifecycleMode, Peer, PeerRequestOptions, QuitReason, RequestHandle, RoleClient, RunningService,
+    RunningServiceCancellationToken, ServiceError,
 };
-use rmcp::transport::Transport;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -31,12 +32,8 @@ use windlass_types::JsonText;
 
 /// Most pages of a list.
 const MOST_PAGES: usize = 200;
-/// Longest error text of a server, in characters.
-const LONGEST_ERROR: usize = 2000;
 /// Longest instructions of a server, in characters.
 const LONGEST_INSTRUCTIONS: usize = 10_000;
-/// The version of the first servers, which say nothing that later ones do not.
-const FIRST_VERSION: &str = "2024-10-07";
 /// How long telling a server that it is over may take.
 const GOODBYE: Duration = Duration::from_millis(1000);
 /// How long the end of a program may take, when somebody waits for it.
@@ -286,7 +283,7 @@ impl Connection {
         let _open = Counted::new(&self.open);
         let sent = self.peer.send_request_with_option(ClientRequest::CallToolRequest(request), options).await;
         // Who asks whether anything takes requests hears that nothing does: it has gone nowhere.
-        let call = OpenCall(Some(sent.map_err(|error| self.unsent(error))?));
+        let call = OpenCall(Some(sent.map_err(|error| self.unsent(&error))?));
         let answer = self.await_answer(call, &cx).await?;
         self.answered.fetch_add(1, Ordering::SeqCst);
         match answer {
@@ -298,20 +295,25 @@ impl Connection {
         }
     }
 
-    fn unsent(&self, error: ServiceError) -> NotCalled {
+    /// The call has not reached the server, and this connection takes no more.
+    fn unsent(&self, error: &ServiceError) -> NotCalled {
         self.spent.store(true, Ordering::SeqCst);
-        NotCalled::Unsent(self.failed(error))
+        let reason = match &error {
+            ServiceError::TransportSend(failure) => clipped(&chain(&*failure.error), LONGEST_ERROR),
+            _ => "the connection ended before the call was sent".to_owned(),
+        };
+        NotCalled::Unsent(McpError::NotConnected { name: self.server.clone(), reason })
     }
 
     /// Why a call has no result: whether it may have reached the server is what counts.
     fn unanswered(&self, id: &RequestId, error: ServiceError) -> NotCalled {
         let name = self.server.clone();
         match &error {
-            ServiceError::TransportSend(failure) if was_not_sent(&*failure.error) => return self.unsent(error),
+            ServiceError::TransportSend(failure) if was_not_sent(&*failure.error) => return self.unsent(&error),
             // It was refused as a whole.
             ServiceError::TransportSend(failure) if is_refusal(&*failure.error) => {}
             ServiceError::TransportSend(_) | ServiceError::TransportClosed if !self.sent.may_have(id) => {
-                return self.unsent(error);
+                return self.unsent(&error);
             }
             ServiceError::TransportSend(failure) => {
                 let detail = format!(": {}", clipped(&chain(&*failure.error), LONGEST_ERROR));
@@ -418,28 +420,6 @@ fn start(
     Ok((process, lines))
 }
 
-/// Why a server was not greeted.
-enum Greeting {
-    /// It does not know the handshake.
-    NoHandshake,
-    NeedsAuth,
-    Unsupported(&'static str),
-    UnknownVersion(String),
-    Failed(String),
-}
-
-/// A version that neither the library knows nor servers of the first days speak.
-fn unknown_version(version: &ProtocolVersion) -> Option<String> {
-    let is_known = ProtocolVersion::KNOWN_VERSIONS.contains(version) || version.as_str() == FIRST_VERSION;
-    (!is_known).then(|| clipped(version.as_str(), 40))
-}
-
-/// The versions that are known, for people.
-fn known_versions() -> String {
-    let known = ProtocolVersion::KNOWN_VERSIONS.iter().map(ProtocolVersion::as_str);
-    [FIRST_VERSION].into_iter().chain(known).collect::<Vec<_>>().join(", ")
-}
-
 /// Whether a request failed because of what it is or what the server answered: it was not lost.
 fn is_refusal(error: &(dyn std::error::Error + 'static)) -> bool {
     if let Some(error) = error.downcast_ref::<SendError>() {
@@ -475,59 +455,6 @@ impl Drop for Counted<'_> {
     }
 }
 
-impl Greeting {
-    fn into_error(self, name: &str) -> McpError {
-        let name = name.to_owned();
-        match self {
-            Self::NeedsAuth => McpError::NeedsAuth { name },
-            Self::Unsupported(transport) => McpError::Unsupported { name, transport },
-            Self::UnknownVersion(version) => McpError::UnknownVersion { name, version, known: known_versions() },
-            Self::NoHandshake => McpError::NotConnected {
-                name,
-                reason: "it does not speak a protocol version that is known here".to_owned(),
-            },
-            Self::Failed(reason) => McpError::NotConnected { name, reason: clipped(&reason, 3 * LONGEST_ERROR) },
-        }
-    }
-}
-
-async fn greet<T: Transport<RoleClient> + 'static>(
-    listener: Listener,
-    transport: T,
-    lifecycle: ClientLifecycleMode,
-) -> Result<RunningService<RoleClient, Listener>, Greeting> {
-    serve_client_with_lifecycle(listener, transport, lifecycle).await.map_err(|error| match error {
-        error if error.is_authorization_required() => Greeting::NeedsAuth,
-        ClientInitializeError::JsonRpcError(error)
-            if matches!(error.code, ErrorCode::METHOD_NOT_FOUND | ErrorCode::UNSUPPORTED_PROTOCOL_VERSION) =>
-        {
-            Greeting::NoHandshake
-        }
-        ClientInitializeError::JsonRpcError(error) => {
-            Greeting::Failed(format!("it refused the greeting: {}", error.message))
-        }
-        ClientInitializeError::ConnectionClosed(_) => Greeting::Failed("it closed the connection".to_owned()),
-        ClientInitializeError::TransportError { error, .. } => Greeting::Failed(chain(&*error.error)),
-        // The texts of the other kinds show whole messages.
-        _ => Greeting::Failed("its answer to the greeting is not understood".to_owned()),
-    })
-}
-
-/// An error with what caused it.
-fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        source = cause.source();
-    }
-    text
-}
-
 /// A request that is taken back when nobody waits for its answer any more.
 struct OpenCall(Option<RequestHandle<RoleClient>>);
 
@@ -548,11 +475,4 @@ fn deadline(limit: Duration) -> Instant {
     let now = Instant::now();
     // Far enough for a limit that no clock can hold.
     now.checked_add(limit).unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))
-}
-
-fn clipped(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-    }
 }

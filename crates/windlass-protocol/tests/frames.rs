@@ -3,11 +3,11 @@
 
 use windlass_protocol::{FrameMapper, FrameOptions, MAX_LINE, is_error};
 use windlass_types::{
-    Behavior, ContentBlock, Continuation, Decision, DecisionReason, Delta, EntryId, Event, EventKind, HookEventName,
-    HookOutcome, Interrupted, JsonText, MatchedRule, MessageId, ModelErrorKind, NanoUsd, Outcome, PermissionDenial,
-    PermissionMode, RateLimit, RateLimitKind, RateLimitStatus, RetryStatus, RuleSource, RunFailure, RunFailureKind,
-    RunId, RunResult, RunStarted, SessionId, StateChange, Status, StopReason, ToolFinished, ToolProgress, ToolResult,
-    ToolStarted, ToolUse, ToolUseId, Usage, Utilization, WithdrawReason,
+    Behavior, CompactTrigger, Compacted, ContentBlock, Continuation, Decision, DecisionReason, Delta, EntryId, Event,
+    EventKind, HookEventName, HookOutcome, Interrupted, JsonText, MatchedRule, MessageId, ModelErrorKind, NanoUsd,
+    Outcome, PermissionDenial, PermissionMode, RateLimit, RateLimitKind, RateLimitStatus, RetryStatus, RuleSource,
+    RunFailure, RunFailureKind, RunId, RunResult, RunStarted, SessionId, StateChange, Status, StopReason, ToolFinished,
+    ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId, Usage, Utilization, WithdrawReason,
 };
 
 fn mapper(partial: bool) -> FrameMapper {
@@ -502,4 +502,35 @@ fn an_allowance() {
         check(EventKind::RateLimit(limit), &[&frame(info)]);
     }
     check(EventKind::RateLimit(RateLimit::new("paused".into())), &[]);
+}
+
+/// A frame that does not fit into a line is replaced by one that says so, or by one that says less: none is just lost.
+#[test]
+fn what_is_too_long_is_said_to_be_missing() {
+    let big = "x".repeat(MAX_LINE);
+    let tools: Vec<String> = (0..20_000).map(|n| format!("mcp__server__{n:050}")).chain(["Read".to_owned()]).collect();
+    let started = RunStarted::new("/w".into(), "opus".into(), tools, PermissionMode::Default, false);
+    let mut own: Vec<String> = (0..20_000).map(|n| format!("own_{n:050}")).collect();
+    own.push("Read".to_owned());
+    let owned = RunStarted::new("/w".into(), "opus".into(), own, PermissionMode::Default, false);
+    let notice = EventKind::Status(Status::Notice { message: big.clone() });
+    let progress = ToolProgress::new(ToolUseId::from("t"), "Bash".into(), big.clone(), 1);
+    let id = EntryId::from_bits(1);
+    let compacted = Compacted::new(CompactTrigger::Auto, big, id.clone(), id);
+    for (kind, expected) in [
+        (EventKind::RunStarted(started), &["system/init", "system/informational"][..]),
+        (EventKind::RunStarted(owned), &["system/init", "system/informational"]),
+        (notice, &["system/informational"]),
+        (EventKind::ToolProgress(progress), &["system/informational"]),
+        (EventKind::Compacted(compacted), &["system/status", "system/compact_boundary", "user"]),
+    ] {
+        let lines = lines_of(false, [kind]);
+        assert_eq!(outline(&lines), expected);
+        assert!(lines.iter().all(|line| line.len() < MAX_LINE));
+        let last = lines.last().unwrap();
+        assert!(last.contains("too long"), "{last}");
+        if expected[0] == "system/init" {
+            assert!(lines[0].contains(r#""tools":["Read"]"#) || lines[0].contains(r#""tools":[]"#), "{}", lines[0]);
+        }
+    }
 }
