@@ -23,7 +23,10 @@ mod site;
 mod writing;
 
 pub use fixture::{Fixture, Item, LocalFiles};
-pub use links::{follows_links_when_resolving, never_follows_a_swapped_link, stays_inside_of_a_judged_tree};
+pub use links::{
+    follows_links_when_resolving, never_follows_a_swapped_link, stays_inside_of_a_judged_tree,
+    tells_entries_without_following,
+};
 pub use permits::refuses_what_is_not_permitted;
 pub use reading::{lists_names, opens_only_regular_files, reads_files};
 pub use writing::{
@@ -40,6 +43,7 @@ use windlass_tool::Workspace;
 /// The first broken promise.
 pub async fn all(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
     follows_links_when_resolving(workspace, fixture).await?;
+    tells_entries_without_following(workspace, fixture).await?;
     refuses_what_is_not_permitted(workspace, fixture).await?;
     reads_files(workspace, fixture).await?;
     opens_only_regular_files(workspace, fixture).await?;

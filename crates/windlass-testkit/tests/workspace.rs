@@ -9,14 +9,18 @@ use async_trait::async_trait;
 use windlass_testkit::fake::MemoryWorkspace;
 use windlass_testkit::workspace::{self, LocalFiles};
 use windlass_tool::{
-    EntryKind, FileInfo, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind,
-    WriteOptions,
+    DirectoryEntry, EntryKind, FileInfo, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError,
+    WorkspaceErrorKind, WriteOptions,
 };
 use windlass_types::CallDigest;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flaw {
     ResolvesBySpelling,
+    ResolvesParentsByName,
+    TellsNoHops,
+    TellsTooManyEntries,
+    FollowsLinksOfEntries,
     IgnoresThePermit,
     IgnoresTheFilter,
     OpensWhatIsListable,
@@ -91,6 +95,8 @@ impl Workspace for Flawed {
     async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
         match self.flaw {
             Flaw::ResolvesBySpelling => Ok(ResolvedPath::new(path, EntryKind::File)),
+            Flaw::ResolvesParentsByName => self.files.resolve(&windlass_tool::absolute(Path::new("/"), path)).await,
+            Flaw::TellsNoHops => Ok(self.files.resolve(path).await?.with_via(Vec::new())),
             _ => self.files.resolve(path).await,
         }
     }
@@ -150,6 +156,17 @@ impl Workspace for Flawed {
         written
     }
 
+    async fn entries(&self, directory: &Path, limit: usize) -> Result<Vec<DirectoryEntry>, WorkspaceError> {
+        let limit = if self.has(Flaw::TellsTooManyEntries) { usize::MAX } else { limit };
+        let mut entries = self.files.entries(directory, limit).await?;
+        if self.has(Flaw::FollowsLinksOfEntries) {
+            for entry in &mut entries {
+                entry.kind = self.files.resolve(&directory.join(&entry.name)).await?.kind;
+            }
+        }
+        Ok(entries)
+    }
+
     async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
         let permit = self.permit(permit, path, false).await;
         let limit = if self.has(Flaw::IgnoresTheLimit) { usize::MAX } else { limit };
@@ -203,6 +220,10 @@ async fn a_memory_workspace_passes() {
 async fn each_broken_promise_is_found() {
     for (flaw, violation) in [
         (Flaw::ResolvesBySpelling, "real resolves to"),
+        (Flaw::ResolvesParentsByName, "deep/../file resolves to"),
+        (Flaw::TellsNoHops, "chain goes by to-dir/to-file"),
+        (Flaw::TellsTooManyEntries, "of two entries asked for there are"),
+        (Flaw::FollowsLinksOfEntries, "the entries are"),
         (Flaw::IgnoresThePermit, "open with a permit for nothing: expected a refusal"),
         (Flaw::IgnoresTheFilter, "open what the filter leaves out: expected a refusal"),
         (Flaw::OpensWhatIsListable, "open in a directory that may only be listed: expected a refusal"),

@@ -42,7 +42,8 @@ pub use tool::{Annotations, InterruptBehavior, Tool, ToolCheck};
 pub use tree::{FileContent, FileTree, WholeFile};
 pub use validate::{InputSchema, check_schema_2020_12};
 pub use workspace::{
-    EntryKind, FileInfo, OpenFile, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
+    DirectoryEntry, EntryKind, FileInfo, OpenFile, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind,
+    WriteOptions,
 };
 
 /// The version of `schemars` that tool inputs derive their schema with:

@@ -3,14 +3,15 @@
 use crate::Permit;
 use async_trait::async_trait;
 use std::error::Error as StdError;
+use std::ffi::OsString;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use windlass_types::Timestamp;
 
 /// Files, wherever they are: on this machine, in memory, on another machine.
 ///
-/// All paths given in are absolute and lexically normal. Every method that
-/// opens something takes the [`Permit`] of the call, refuses a path that it
+/// All paths given in are absolute and, but for [`resolve`](Self::resolve), lexically
+/// normal. Every method that opens something takes the [`Permit`] of the call, refuses a path that it
 /// does not cover, and refuses an object that is not the one that was judged
 /// (a link that was swapped since). Only regular files are opened.
 ///
@@ -18,11 +19,13 @@ use windlass_types::Timestamp;
 /// completely written.
 #[async_trait]
 pub trait Workspace: Debug + Send + Sync + 'static {
-    /// Follows all links of a path, without opening it. A missing file resolves
-    /// to its deepest existing ancestor plus the rest.
+    /// Follows all links of a path, without opening it, component by component as
+    /// the kernel does: `..` is the parent of where the links before it lead. A
+    /// missing file resolves to its deepest existing ancestor plus the rest.
     ///
     /// # Errors
-    /// A link cycle, or a component that is not a directory or not accessible.
+    /// A link cycle, a component that is not accessible, or `..` behind something
+    /// that is not there or no directory: no system finds anything there.
     async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError>;
 
     /// Opens a file for reading.
@@ -55,6 +58,22 @@ pub trait Workspace: Debug + Send + Sync + 'static {
     /// Not covered by the permit, missing or not a directory.
     async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError>;
 
+    /// The entries of a directory, at most `limit`, in no particular order, links
+    /// not followed: for judging what a file name pattern or a whole tree stands
+    /// for before a call is allowed, so no permit is needed, and never shown to
+    /// the model. The path has no links in it.
+    ///
+    /// The default tells none: what such a call would touch is then not known,
+    /// and it is asked about.
+    ///
+    /// # Errors
+    /// Missing, not a directory, a link, or not accessible.
+    async fn entries(&self, directory: &Path, limit: usize) -> Result<Vec<DirectoryEntry>, WorkspaceError> {
+        let _ = limit;
+        let message = format!("the entries of {} are not known here", directory.display());
+        Err(WorkspaceError::new(WorkspaceErrorKind::Other, message))
+    }
+
     /// Whether these files are files of this machine, under the same paths:
     /// searches and programs may then reach them directly.
     fn is_local(&self) -> bool;
@@ -82,12 +101,39 @@ pub struct ResolvedPath {
     pub path: PathBuf,
     /// What is there.
     pub kind: EntryKind,
+    /// What the path had become after each link on the way, the rest of it
+    /// included; without the last one, which is `path`. May contain `..`.
+    pub via: Vec<PathBuf>,
 }
 
 impl ResolvedPath {
     /// A resolved path.
     pub fn new(path: impl Into<PathBuf>, kind: EntryKind) -> Self {
-        Self { path: path.into(), kind }
+        Self { path: path.into(), kind, via: Vec::new() }
+    }
+
+    /// Adds what the path was after each link on the way.
+    #[must_use]
+    pub fn with_via(mut self, via: Vec<PathBuf>) -> Self {
+        self.via = via;
+        self
+    }
+}
+
+/// An entry of a directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DirectoryEntry {
+    /// Its name.
+    pub name: OsString,
+    /// What it is; a link is [`EntryKind::Link`].
+    pub kind: EntryKind,
+}
+
+impl DirectoryEntry {
+    /// An entry.
+    pub fn new(name: impl Into<OsString>, kind: EntryKind) -> Self {
+        Self { name: name.into(), kind }
     }
 }
 
@@ -103,6 +149,9 @@ pub enum EntryKind {
     Directory,
     /// A device, pipe or socket.
     Special,
+    /// A symbolic link. Only for entries of directories, where links are not
+    /// followed.
+    Link,
 }
 
 /// What an open file is.

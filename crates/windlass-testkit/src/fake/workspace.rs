@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use windlass_tool::{
-    FileInfo, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
+    DirectoryEntry, EntryKind, FileInfo, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError,
+    WorkspaceErrorKind, WriteOptions,
 };
 use windlass_types::Timestamp;
 
@@ -131,8 +132,8 @@ impl Workspace for MemoryWorkspace {
     async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
         let tree = lock(&self.0);
         let resolved = tree.resolve(path).map_err(|kind| refused(kind, path))?;
-        let kind = tree.kind(&resolved);
-        Ok(ResolvedPath::new(resolved, kind))
+        let kind = tree.kind(&resolved.path);
+        Ok(ResolvedPath::new(resolved.path, kind).with_via(resolved.via))
     }
 
     async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
@@ -176,6 +177,21 @@ impl Workspace for MemoryWorkspace {
         Ok(names.take(limit).map(|name| name.to_string_lossy().into_owned()).collect())
     }
 
+    async fn entries(&self, directory: &Path, limit: usize) -> Result<Vec<DirectoryEntry>, WorkspaceError> {
+        let tree = lock(&self.0);
+        match &tree.walk(directory).map_err(|kind| refused(kind, directory))?.stored {
+            Stored::Directory => {}
+            Stored::Link(_) => return Err(refused(WorkspaceErrorKind::Changed, directory)),
+            Stored::File { .. } | Stored::Special => return Err(refused(WorkspaceErrorKind::NotDirectory, directory)),
+        }
+        let entry = |name: &std::ffi::OsStr| {
+            let path = directory.join(name);
+            let is_link = tree.get(&path).is_some_and(|node| matches!(node.stored, Stored::Link(_)));
+            DirectoryEntry::new(name, if is_link { EntryKind::Link } else { tree.kind(&path) })
+        };
+        Ok(tree.names(directory).take(limit).map(entry).collect())
+    }
+
     fn is_local(&self) -> bool {
         false
     }
@@ -192,7 +208,7 @@ fn place_of(tree: &Tree, judged: &JudgedPath, permit: &Permit, path: &Path) -> R
         judged.resolved.clone()
     } else {
         // Below a judged tree: links inside it may be used as long as they stay inside.
-        let place = tree.resolve(path).map_err(|kind| refused(kind, path))?;
+        let place = tree.resolve(path).map_err(|kind| refused(kind, path))?.path;
         if !place.starts_with(&judged.resolved) {
             return Err(refused(WorkspaceErrorKind::NotPermitted, path));
         }

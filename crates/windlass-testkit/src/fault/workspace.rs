@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use windlass_tool::{
-    FileInfo, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
+    DirectoryEntry, FileInfo, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
 };
 
 use super::plan::{Failure, Plan};
@@ -26,6 +26,8 @@ pub enum FileOperation {
     Write,
     /// [`Workspace::list`].
     List,
+    /// [`Workspace::entries`].
+    Entries,
 }
 
 /// A workspace that fails, waits or reads in small pieces when a test says so.
@@ -165,6 +167,14 @@ impl<W: Workspace> Workspace for FaultyWorkspace<W> {
             return Err(planned(kind, path));
         }
         settle(self.0.inner.list(permit, path, limit).await, failure, path)
+    }
+
+    async fn entries(&self, directory: &Path, limit: usize) -> Result<Vec<DirectoryEntry>, WorkspaceError> {
+        let failure = self.0.faults.plan.begin(FileOperation::Entries).await;
+        if let Some(Failure::Before(kind)) = failure {
+            return Err(planned(kind, directory));
+        }
+        settle(self.0.inner.entries(directory, limit).await, failure, directory)
     }
 
     fn is_local(&self) -> bool {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use windlass_tool::{
-    Cancel, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome, ResolvedPath, Workspace,
-    WorkspaceError, WorkspaceErrorKind, WriteOptions,
+    Cancel, DirectoryEntry, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome, ResolvedPath,
+    Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
 };
 
 /// What a call did that its access does not name.
@@ -66,6 +66,10 @@ impl Workspace for Watched<dyn Workspace> {
     async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
         // For hints: a refusal there costs nothing.
         self.inner.list(permit, path, limit).await
+    }
+
+    async fn entries(&self, directory: &Path, limit: usize) -> Result<Vec<DirectoryEntry>, WorkspaceError> {
+        self.inner.entries(directory, limit).await
     }
 
     fn is_local(&self) -> bool {

@@ -12,10 +12,11 @@ use crate::violation::{ensure, within};
 const SWAPPED: &[Kind] = &[Kind::Changed];
 
 /// A path resolves to the place that it really names: links followed wherever they stand, what is missing
-/// taken as spelled, `..` applied after links. A resolved path resolves to itself. A circle is an error.
+/// taken as spelled, `..` applied after links. A resolved path resolves to itself. A circle is an error, and so is
+/// `..` behind what is not there. Every link on the way is told by where it leads.
 ///
 /// # Errors
-/// A path resolves to another place or kind.
+/// A path resolves to another place or kind, or a link on the way is not told.
 pub async fn follows_links_when_resolving(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
     let site = Site::new(workspace, fixture, "resolving").await?;
     site.put("real", Item::Directory).await?;
@@ -33,6 +34,8 @@ pub async fn follows_links_when_resolving(workspace: &dyn Workspace, fixture: &d
     if has_links {
         site.link("real/to-file", "real/file").await?;
         site.link("to-nothing", "real/gone/far").await?;
+        site.put("real/inner", Item::Directory).await?;
+        site.link("deep", "real/inner").await?;
         site.link("chain", "to-dir/to-file").await?;
         site.put("relative", Item::Link(Path::new("real/../real/file"))).await?;
         cases.extend([
@@ -42,17 +45,70 @@ pub async fn follows_links_when_resolving(workspace: &dyn Workspace, fixture: &d
             ("to-nothing", "real/gone/far", EntryKind::Missing),
             ("chain", "real/file", EntryKind::File),
             ("relative", "real/file", EntryKind::File),
+            ("deep/../file", "real/file", EntryKind::File),
+            ("deep/../none", "real/none", EntryKind::Missing),
+            ("to-dir/../real/file", "real/file", EntryKind::File),
         ]);
     }
     for (path, to, kind) in cases {
         site.expect_resolved(path, to, kind).await?;
         site.expect_resolved(to, to, kind).await?;
     }
+    for path in ["none/../real", "real/none/../file"] {
+        let resolved = within("resolve `..` behind nothing", workspace.resolve(&site.at(path))).await?;
+        site.expect_refusal(resolved, path, &[Kind::NotFound], "resolve `..` behind what is not there")?;
+    }
     if has_links {
+        let found = site.resolve("chain").await?;
+        let told = |hop: &str| found.via.contains(&site.at(hop));
+        ensure(told("to-dir/to-file") && told("real/to-file"), || {
+            format!("chain goes by to-dir/to-file and real/to-file, and was told to go by {:?}", found.via)
+        })?;
+        let resolved = within("resolve `..` behind nothing", workspace.resolve(&site.at("to-nothing/../x"))).await?;
+        site.expect_refusal(resolved, "to-nothing/../x", &[Kind::NotFound], "resolve `..` behind a dangling link")?;
         site.link("round", "about").await?;
         site.link("about", "round").await?;
         let resolved = within("resolve a circle", workspace.resolve(&site.at("round"))).await?;
         site.expect_refusal(resolved, "round", &[Kind::LinkCycle], "resolve links that lead in a circle")?;
+    }
+    Ok(())
+}
+
+/// The entries of a directory are told with what they are, links as links, and no more than asked for.
+///
+/// # Errors
+/// An entry is missing, too much, or told as something else.
+pub async fn tells_entries_without_following(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
+    let site = Site::new(workspace, fixture, "entries").await?;
+    site.put("sub", Item::Directory).await?;
+    site.put("sub/below", Item::File(b"x")).await?;
+    site.put(".hidden", Item::File(b"x")).await?;
+    let mut expected = vec![(".hidden", EntryKind::File), ("sub", EntryKind::Directory)];
+    if site.put("special", Item::Special).await? {
+        expected.push(("special", EntryKind::Special));
+    }
+    let has_links = site.link("link", "sub").await?;
+    if has_links {
+        site.link("dangling", "none").await?;
+        expected.extend([("dangling", EntryKind::Link), ("link", EntryKind::Link)]);
+    }
+    expected.sort_unstable_by_key(|(name, _)| *name);
+    let directory = site.at("");
+    let directory = directory.components().as_path();
+    let entries = within("tell entries", workspace.entries(directory, 99)).await?;
+    let entries = entries.map_err(|error| Violation::new(format!("tell entries: {error}")))?;
+    let mut found: Vec<_> = entries.iter().map(|entry| (entry.name.to_str().unwrap_or_default(), entry.kind)).collect();
+    found.sort_unstable_by_key(|(name, _)| *name);
+    ensure(found == expected, || format!("the entries are {found:?}, not {expected:?}"))?;
+    let few = within("tell two entries", workspace.entries(directory, 2)).await?;
+    ensure(few.as_ref().is_ok_and(|few| few.len() == 2), || format!("of two entries asked for there are {few:?}"))?;
+    let mut wrong = vec![(".hidden", &[Kind::NotDirectory][..]), ("none", &[Kind::NotFound])];
+    if has_links {
+        wrong.push(("link", &[Kind::Changed]));
+    }
+    for (path, kinds) in wrong {
+        let told = within("tell entries", workspace.entries(&site.at(path), 9)).await?;
+        site.expect_refusal(told, path, kinds, "tell entries of what is no directory")?;
     }
     Ok(())
 }

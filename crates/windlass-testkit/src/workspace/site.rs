@@ -112,7 +112,8 @@ impl<'a> Site<'a> {
 
     pub(super) async fn expect_resolved(&self, path: &str, to: &str, kind: EntryKind) -> Result<(), Violation> {
         let found = self.resolve(path).await?;
-        let expected = ResolvedPath::new(self.at(to), kind);
+        let expected = (self.at(to), kind);
+        let found = (found.path, found.kind);
         ensure(found == expected, || format!("{path} resolves to {found:?}, not {expected:?}"))
     }
 

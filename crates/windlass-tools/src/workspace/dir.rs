@@ -137,12 +137,7 @@ impl Dir {
     pub(crate) fn status(&self, name: &OsStr) -> io::Result<Option<EntryStatus>> {
         match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(EntryStatus {
-                entry: match FileType::from_raw_mode(stat.st_mode) {
-                    FileType::RegularFile => Entry::File,
-                    FileType::Directory => Entry::Directory,
-                    FileType::Symlink => Entry::Link,
-                    _ => Entry::Special,
-                },
+                entry: entry_of(FileType::from_raw_mode(stat.st_mode)),
                 names: stat.st_nlink.into(),
                 rights: Rights { mode: u32::from(stat.st_mode) & 0o7777, owner: stat.st_uid, group: stat.st_gid },
             })),
@@ -165,6 +160,28 @@ impl Dir {
             }
         }
         Ok(names)
+    }
+
+    /// At most `limit` entries, links not followed.
+    pub(crate) fn entries(&self, limit: usize) -> io::Result<Vec<(OsString, Entry)>> {
+        let mut entries = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&self.fd)? {
+            if entries.len() >= limit {
+                break;
+            }
+            let entry = entry?;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name == "." || name == ".." {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                // Some file systems do not tell.
+                FileType::Unknown => self.status(name)?.map_or(Entry::Special, |status| status.entry),
+                kind => entry_of(kind),
+            };
+            entries.push((name.to_owned(), kind));
+        }
+        Ok(entries)
     }
 
     /// Whether this process may write to the file itself, apart from replacing it.
@@ -225,6 +242,15 @@ impl Dir {
             Err(Errno::BADF | Errno::INVAL) => Ok(()),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+fn entry_of(kind: FileType) -> Entry {
+    match kind {
+        FileType::RegularFile => Entry::File,
+        FileType::Directory => Entry::Directory,
+        FileType::Symlink => Entry::Link,
+        _ => Entry::Special,
     }
 }
 

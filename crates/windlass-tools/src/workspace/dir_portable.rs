@@ -99,6 +99,27 @@ impl Dir {
         Ok(names)
     }
 
+    /// At most `limit` entries, links not followed.
+    pub(crate) fn entries(&self, limit: usize) -> io::Result<Vec<(OsString, Entry)>> {
+        check(&self.path)?;
+        let mut entries = Vec::new();
+        for entry in fs::read_dir(&self.path)?.take(limit) {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            let kind = if kind.is_symlink() {
+                Entry::Link
+            } else if kind.is_dir() {
+                Entry::Directory
+            } else if kind.is_file() {
+                Entry::File
+            } else {
+                Entry::Special
+            };
+            entries.push((entry.file_name(), kind));
+        }
+        Ok(entries)
+    }
+
     /// Whether this process may write to the file itself, apart from replacing it.
     pub(crate) fn may_write(&self, name: &OsStr) -> io::Result<()> {
         if fs::symlink_metadata(self.path.join(name))?.permissions().readonly() {

@@ -8,14 +8,14 @@ use std::time::UNIX_EPOCH;
 
 use async_trait::async_trait;
 use windlass_tool::{
-    EntryKind, FileInfo, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind,
+    DirectoryEntry, EntryKind, FileInfo, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind,
     WriteOptions,
 };
 use windlass_types::Timestamp;
 
 use super::blocking::blocking;
 use super::dir::{self, Dir};
-use super::entry::Missing;
+use super::entry::{Entry, Missing};
 use super::replace::{Expect, NotRegular, replace};
 use super::resolve::{is_cycle, resolve};
 
@@ -55,14 +55,14 @@ impl Workspace for LocalWorkspace {
         let path = path.to_owned();
         // A few cached look-ups: not worth a hop to another thread.
         let resolved = resolve(&path).map_err(|error| named(error, &path))?;
-        let kind = match std::fs::symlink_metadata(&resolved) {
+        let kind = match std::fs::symlink_metadata(&resolved.path) {
             Ok(meta) => kind(&meta),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 EntryKind::Missing
             }
             Err(error) => return Err(named(error, &path)),
         };
-        Ok(ResolvedPath::new(resolved, kind))
+        Ok(ResolvedPath::new(resolved.path, kind).with_via(resolved.via))
     }
 
     async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
@@ -113,8 +113,27 @@ impl Workspace for LocalWorkspace {
         .await
     }
 
+    async fn entries(&self, directory: &Path, limit: usize) -> Result<Vec<DirectoryEntry>, WorkspaceError> {
+        let directory = directory.to_owned();
+        off_thread(move || {
+            let entries = Dir::open(&directory, Missing::Refuse).and_then(|dir| dir.entries(limit));
+            let entries = entries.map_err(|error| named(error, &directory))?;
+            Ok(entries.into_iter().map(|(name, entry)| DirectoryEntry::new(name, entry_kind(entry))).collect())
+        })
+        .await
+    }
+
     fn is_local(&self) -> bool {
         true
+    }
+}
+
+fn entry_kind(entry: Entry) -> EntryKind {
+    match entry {
+        Entry::File => EntryKind::File,
+        Entry::Directory => EntryKind::Directory,
+        Entry::Link => EntryKind::Link,
+        Entry::Special => EntryKind::Special,
     }
 }
 
@@ -198,7 +217,7 @@ fn place_of(judged: &JudgedPath, permit: &Permit, path: &Path) -> Result<PathBuf
         judged.resolved.clone()
     } else {
         // Below a judged tree: links inside it may be used as long as they stay inside.
-        let place = resolve(path).map_err(|error| named(error, path))?;
+        let place = resolve(path).map_err(|error| named(error, path))?.path;
         if !place.starts_with(&judged.resolved) {
             return Err(refused(WorkspaceErrorKind::NotPermitted, path));
         }

@@ -1,7 +1,7 @@
 //! From a path as it was asked for to the place it really names.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -9,23 +9,36 @@ use std::path::{Component, Path, PathBuf};
 /// Links followed before a path counts as a loop; the kernel's own limit.
 const MAX_LINKS: usize = 40;
 
-/// Follows every link of `path`, which must be absolute.
+/// Where a path leads.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Followed {
+    /// The place it really names.
+    pub(crate) path: PathBuf,
+    /// What the path had become after each link but the last, the rest of it included.
+    pub(crate) via: Vec<PathBuf>,
+}
+
+/// Follows every link of `path`, which must be absolute, component by component as the kernel
+/// does: `..` is the parent of the place that was reached so far, not of its name.
 ///
 /// A dangling link resolves to the place it points at, and the missing rest of a
-/// path is taken as spelled: a path can be judged before it is created.
+/// path is taken as spelled: a path can be judged before it is created. Only `..` in that
+/// rest names no place.
 ///
 /// # Errors
 /// `InvalidInput` for a relative path or one with a NUL byte, also (see
-/// [`is_cycle`]) after 40 links, else the error of the file system (a directory that
-/// may not be searched, for one): what cannot be resolved cannot be judged.
-pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
+/// [`is_cycle`]) after 40 links, `NotFound` for `..` behind what is no directory, else the
+/// error of the file system (a directory that may not be searched, for one): what cannot be
+/// resolved cannot be judged.
+pub(crate) fn resolve(path: &Path) -> io::Result<Followed> {
     if !path.is_absolute() {
         return Err(invalid("the path is not absolute"));
     }
     if path.as_os_str().as_encoded_bytes().contains(&0) {
         return Err(invalid("the path contains a NUL byte"));
     }
-    true_case(follow(path)?)
+    let followed = follow(path)?;
+    Ok(Followed { path: true_case(followed.path)?, via: followed.via })
 }
 
 /// Whether an error of [`resolve`] means that links lead in a circle.
@@ -43,6 +56,15 @@ enum Step {
     Down(OsString),
 }
 
+impl Step {
+    fn name(&self) -> &OsStr {
+        match self {
+            Self::Root(name) | Self::Down(name) => name,
+            Self::Up => OsStr::new(".."),
+        }
+    }
+}
+
 fn steps(path: &Path) -> impl DoubleEndedIterator<Item = Step> + '_ {
     path.components().filter_map(|part| match part {
         Component::Prefix(prefix) => Some(Step::Root(prefix.as_os_str().to_owned())),
@@ -53,52 +75,65 @@ fn steps(path: &Path) -> impl DoubleEndedIterator<Item = Step> + '_ {
     })
 }
 
-fn follow(path: &Path) -> io::Result<PathBuf> {
+/// What stands where a walk has come to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Here {
+    Directory,
+    NoDirectory,
+    Missing,
+}
+
+fn follow(path: &Path) -> io::Result<Followed> {
     let mut todo: VecDeque<Step> = steps(path).collect();
     let mut at = PathBuf::new();
-    let mut links = 0;
-    let mut missing = false;
+    let mut here = Here::Directory;
+    let mut via = Vec::new();
     while let Some(step) = todo.pop_front() {
         match step {
-            Step::Root(root) => at.push(root),
-            Step::Up => {
-                at.pop();
-                // Above the missing part things exist again.
-                missing = missing && !exists(&at)?;
+            Step::Root(root) => {
+                at.push(root);
+                here = Here::Directory;
             }
+            Step::Up if here == Here::Directory => {
+                at.pop();
+            }
+            Step::Up => return Err(io::ErrorKind::NotFound.into()),
             Step::Down(name) => {
                 at.push(name);
-                if missing {
+                if here != Here::Directory {
+                    here = Here::Missing;
                     continue;
                 }
                 match fs::symlink_metadata(&at) {
                     Ok(meta) if meta.file_type().is_symlink() => {
-                        links += 1;
-                        if links > MAX_LINKS {
-                            return Err(io::Error::new(io::ErrorKind::InvalidInput, Cycle));
-                        }
                         let target = fs::read_link(&at)?;
                         at.pop();
+                        via.push(hop(&at, &target, &todo));
+                        if via.len() > MAX_LINKS {
+                            return Err(io::Error::new(io::ErrorKind::InvalidInput, Cycle));
+                        }
                         for step in steps(&target).rev() {
                             todo.push_front(step);
                         }
                     }
-                    Ok(_) => {}
-                    Err(error) if is_missing(&error) => missing = true,
+                    Ok(meta) if meta.is_dir() => {}
+                    Ok(_) => here = Here::NoDirectory,
+                    Err(error) if is_missing(&error) => here = Here::Missing,
                     Err(error) => return Err(error),
                 }
             }
         }
     }
-    Ok(at)
+    // The last one is the end itself.
+    via.retain(|hop| *hop != at);
+    Ok(Followed { path: at, via })
 }
 
-fn exists(path: &Path) -> io::Result<bool> {
-    match fs::symlink_metadata(path) {
-        Ok(_) => Ok(true),
-        Err(error) if is_missing(&error) => Ok(false),
-        Err(error) => Err(error),
-    }
+/// The path as it stands with a link replaced by its target.
+fn hop(directory: &Path, target: &Path, rest: &VecDeque<Step>) -> PathBuf {
+    let mut path = directory.join(target);
+    path.extend(rest.iter().map(Step::name));
+    path
 }
 
 /// A file in the place of a directory makes the rest of the path as missing as

@@ -147,18 +147,21 @@ impl Tree {
         Ok(())
     }
 
-    /// Follows every link of a path. What is missing is taken as spelled.
-    pub(super) fn resolve(&self, path: &Path) -> Result<PathBuf, WorkspaceErrorKind> {
+    /// Follows every link of a path. What is missing is taken as spelled, but for `..` behind it.
+    pub(super) fn resolve(&self, path: &Path) -> Result<Followed, WorkspaceErrorKind> {
         if !path.has_root() {
             return Err(WorkspaceErrorKind::Other);
         }
         let mut todo: VecDeque<Part> = parts(path).collect();
         let mut at = PathBuf::new();
-        let mut links = 0;
+        let mut via = Vec::new();
         while let Some(part) = todo.pop_front() {
             match part {
                 Part::Root(root) => at.push(root),
                 Part::Up => {
+                    if !self.get(&at).is_some_and(|node| node.stored.is_directory()) {
+                        return Err(WorkspaceErrorKind::NotFound);
+                    }
                     at.pop();
                 }
                 Part::Down(name) => {
@@ -166,25 +169,43 @@ impl Tree {
                     let Some(Node { stored: Stored::Link(target), .. }) = self.get(&at) else {
                         continue;
                     };
-                    links += 1;
-                    if links > MAX_LINKS {
+                    at.pop();
+                    let mut hop = at.join(target);
+                    hop.extend(todo.iter().map(Part::name));
+                    via.push(hop);
+                    if via.len() > MAX_LINKS {
                         return Err(WorkspaceErrorKind::LinkCycle);
                     }
-                    at.pop();
                     for part in parts(target).rev() {
                         todo.push_front(part);
                     }
                 }
             }
         }
-        Ok(at)
+        via.retain(|hop| *hop != at);
+        Ok(Followed { path: at, via })
     }
+}
+
+/// Where a path leads, and what it was after each link but the last.
+pub(super) struct Followed {
+    pub(super) path: PathBuf,
+    pub(super) via: Vec<PathBuf>,
 }
 
 enum Part {
     Root(OsString),
     Up,
     Down(OsString),
+}
+
+impl Part {
+    fn name(&self) -> &OsStr {
+        match self {
+            Self::Root(name) | Self::Down(name) => name,
+            Self::Up => OsStr::new(".."),
+        }
+    }
 }
 
 fn parts(path: &Path) -> impl DoubleEndedIterator<Item = Part> + '_ {

@@ -1,5 +1,9 @@
 use super::*;
 
+fn place(path: &Path) -> PathBuf {
+    resolve(path).unwrap().path
+}
+
 /// A folder whose own path has no links.
 fn folder() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
@@ -12,9 +16,19 @@ fn a_missing_rest_is_taken_as_spelled() {
     let (_dir, at) = folder();
     fs::create_dir(at.join("a")).unwrap();
     for rest in ["a", "a/b", "a/b/c.txt", "x/y/z"] {
-        assert_eq!(resolve(&at.join(rest)).unwrap(), at.join(rest));
+        assert_eq!(place(&at.join(rest)), at.join(rest));
     }
-    assert_eq!(resolve(&at.join("no/../a/./b")).unwrap(), at.join("a/b"));
+    assert_eq!(place(&at.join("a/../a/./b")), at.join("a/b"));
+}
+
+#[test]
+fn the_parent_of_what_is_no_directory_is_nowhere() {
+    let (_dir, at) = folder();
+    fs::create_dir(at.join("a")).unwrap();
+    fs::write(at.join("file"), "").unwrap();
+    for path in ["no/../a", "a/no/..", "file/../a", "file/none/../.."] {
+        assert_eq!(resolve(&at.join(path)).unwrap_err().kind(), io::ErrorKind::NotFound, "{path}");
+    }
 }
 
 #[test]
@@ -45,7 +59,7 @@ mod links {
             // The parent of a link's target, as the kernel sees it.
             ("absolute/../deep", "real/deep"),
         ] {
-            assert_eq!(resolve(&at.join(path)).unwrap(), at.join(to), "{path}");
+            assert_eq!(place(&at.join(path)), at.join(to), "{path}");
         }
     }
 
@@ -53,8 +67,23 @@ mod links {
     fn a_dangling_link_resolves_to_where_it_points() {
         let (_dir, at) = folder();
         symlink("/nowhere/at/all", at.join("link")).unwrap();
-        assert_eq!(resolve(&at.join("link")).unwrap(), Path::new("/nowhere/at/all"));
-        assert_eq!(resolve(&at.join("link/x")).unwrap(), Path::new("/nowhere/at/all/x"));
+        assert_eq!(place(&at.join("link")), Path::new("/nowhere/at/all"));
+        assert_eq!(place(&at.join("link/x")), Path::new("/nowhere/at/all/x"));
+        assert_eq!(resolve(&at.join("link/../x")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn every_hop_is_told() {
+        let (_dir, at) = folder();
+        fs::create_dir_all(at.join("a/deep")).unwrap();
+        symlink("../hop/deep", at.join("a/first")).unwrap();
+        symlink(at.join("a"), at.join("hop")).unwrap();
+        symlink("a/first/x", at.join("second")).unwrap();
+        let via = |path: &str| resolve(&at.join(path)).unwrap().via;
+        assert_eq!(via("a/deep/x"), [PathBuf::new(); 0]);
+        assert_eq!(via("hop/x"), [PathBuf::new(); 0]);
+        assert_eq!(via("a/first/y"), [at.join("a/../hop/deep/y")]);
+        assert_eq!(via("second"), [at.join("a/first/x"), at.join("a/../hop/deep/x")]);
     }
 
     #[test]
@@ -85,7 +114,7 @@ mod links {
             }
             let raw = at.join("top").join(path);
             if let Ok(real) = raw.canonicalize() {
-                prop_assert_eq!(resolve(&raw).unwrap(), real);
+                prop_assert_eq!(resolve(&raw).unwrap().path, real);
             }
         }
     }
