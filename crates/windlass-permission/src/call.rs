@@ -1,10 +1,10 @@
 //! A call made ready to be judged: its paths with their links, its command, its input.
 
 use crate::command::{Part, Spec, View};
-use crate::facts::{CallFacts, CommandFacts, PathFact};
+use crate::facts::{CallFacts, CommandFacts, PathFact, PatternFact, Standing, TreeFact};
 use crate::matcher::{Directory, PathRule};
 use crate::path::{Subject, normalize};
-use crate::{glob::Reach, names};
+use crate::{glob::Reach, made, names, views};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,30 @@ pub(crate) struct Touch {
     pub(crate) unknown: bool,
     /// A file name pattern of the shell, below the path.
     pub(crate) pattern: Option<String>,
+    /// Whether it is moved, removed, given another name or other rights as a whole.
+    pub(crate) handles: bool,
+    /// Whether names below it are handed to other programs.
+    hands_on: bool,
+    /// Whether the program follows the links below it.
+    pub(crate) follows: bool,
+    /// Why it is not known what the path stands for when the command runs.
+    pub(crate) unclear: Option<&'static str>,
+    /// What the pattern stands for, or the links below that the program follows.
+    pub(crate) stands_for: Vec<Touch>,
+    /// What was found below it.
+    inside: Vec<PathBuf>,
+    /// The git directory that it lies in, under whatever name.
+    pub(crate) git_directory: Option<PathBuf>,
+    /// Whether a copy of a tree brings it along.
+    pub(crate) copied: bool,
 }
+
+/// `..` names no place that could be found.
+const NO_PARENT: &str = "a path in it has `..` behind something that cannot be followed";
+/// What a pattern stands for was not found out.
+const NOT_LISTED: &str = "what a file name pattern in it stands for is not known, or too much to look at";
+/// A program follows links that were not all found.
+const NOT_SEARCHED: &str = "it follows links in a directory that cannot be searched for them, or is too large";
 
 impl Touch {
     /// Every path that is judged for it.
@@ -45,24 +68,55 @@ impl Touch {
         self.requested.first().map_or(Path::new(""), |subject| &subject.path)
     }
 
-    /// Whether the request and its end are both inside one of the directories.
+    /// Whether the request and its end are both inside one of the directories, for all that it stands for.
     pub(crate) fn is_inside(&self, workspace: &[Directory]) -> bool {
         self.both(|subject| workspace.iter().any(|directory| directory.contains(subject)))
     }
 
     /// The path that is not inside any of the directories: the request, or else where it ends.
     pub(crate) fn outside(&self, workspace: &[Directory]) -> PathBuf {
+        if let Some(other) = self.stands_for.iter().find(|other| !other.is_inside(workspace)) {
+            return other.outside(workspace);
+        }
         let inside = |subject: &&Subject| workspace.iter().any(|directory| directory.contains(subject));
         let end = self.resolved.first().filter(|_| self.requested.iter().any(|subject| inside(&subject)));
         end.map_or_else(|| self.path().to_path_buf(), |subject| subject.path.clone())
     }
 
-    /// Whether a test holds for the request and for its end, in any of their forms.
+    /// Whether a test holds for the request and for its end, in any of their forms, and for all that it stands for.
     pub(crate) fn both(&self, holds: impl Fn(&Subject) -> bool) -> bool {
+        self.both_of(&holds)
+    }
+
+    fn both_of(&self, holds: &dyn Fn(&Subject) -> bool) -> bool {
         self.followed
-            && !self.unknown
-            && self.requested.iter().any(&holds)
-            && (self.resolved.is_empty() || self.resolved.iter().any(&holds))
+            && !self.is_unknown()
+            && self.requested.iter().any(holds)
+            && (self.resolved.is_empty() || self.resolved.iter().any(holds))
+            && self.stands_for.iter().all(|other| other.both_of(holds))
+    }
+
+    /// Whether it is not known which path it is.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.unknown || self.unclear.is_some()
+    }
+
+    /// Whether a deny or ask rule covers all that is touched below it, or something that is certainly there.
+    pub(crate) fn is_covered_below(&self, rule: &PathRule, workspace: &[Directory]) -> bool {
+        let whole = self.tree || self.handles || self.hands_on;
+        let covered = |subject: &Subject| match &self.pattern {
+            Some(pattern) => rule.covers_all_of(subject, pattern, workspace),
+            None => {
+                whole
+                    && (rule.covers_all_below(subject, workspace)
+                        || (self.handles && rule.is_fixed_below(subject, workspace)))
+            }
+        };
+        let found = || {
+            let mut inside = self.inside.iter().map(|path| Subject::new(path.clone()));
+            inside.any(|subject| rule.reach(&subject, workspace) == Reach::Covers)
+        };
+        self.subjects().any(covered) || (whole && found())
     }
 
     /// How far a deny or ask rule reaches into it.
@@ -114,7 +168,78 @@ fn links_of(touch: &mut Touch, fact: &PathFact, links: &Links) {
     if fact.resolved != fact.requested {
         touch.resolved = forms(&normalize(Path::new("/"), &fact.resolved), links);
     }
+    touch.git_directory.clone_from(&fact.git_directory);
     touch.via = fact.via.iter().flat_map(|path| forms(&normalize(Path::new("/"), path), links)).collect();
+}
+
+/// What the driver found out about the paths of a command.
+pub(crate) struct Found<'a> {
+    paths: HashMap<&'a Path, &'a PathFact>,
+    patterns: HashMap<(&'a Path, &'a str), &'a PatternFact>,
+    trees: HashMap<&'a Path, &'a TreeFact>,
+    links: &'a Links,
+}
+
+impl<'a> Found<'a> {
+    fn new(command: &'a CommandFacts, links: &'a Links) -> Self {
+        Self {
+            paths: command.paths.iter().map(|fact| (fact.requested.as_path(), fact)).collect(),
+            patterns: command.patterns.iter().map(|fact| ((fact.path.as_path(), fact.pattern.as_str()), fact)).collect(),
+            trees: command.trees.iter().map(|fact| (fact.path.as_path(), fact)).collect(),
+            links,
+        }
+    }
+
+    /// What was found below a path as written, if somebody looked.
+    pub(crate) fn tree(&self, written: &Path) -> Option<&'a TreeFact> {
+        self.trees.get(written).copied()
+    }
+
+    fn end(&self, written: &Path) -> Standing {
+        self.paths.get(written).map_or(Standing::Unknown, |fact| fact.end)
+    }
+
+    fn touch(&self, spec: &Spec) -> Touch {
+        let mut touch = Touch::of_path(&spec.path, self.links);
+        (touch.read, touch.write, touch.tree) = (spec.read, spec.write, spec.tree);
+        (touch.redirect, touch.unknown, touch.moves) = (spec.redirect, spec.unknown, spec.moves);
+        (touch.loose, touch.handles, touch.follows) = (spec.loose, spec.handles, spec.follows);
+        touch.hands_on = spec.hands_on;
+        touch.pattern.clone_from(&spec.pattern);
+        match self.paths.get(spec.written.as_path()) {
+            Some(fact) => links_of(&mut touch, fact, self.links),
+            None if spec.written != spec.path => touch.unclear = Some(NO_PARENT),
+            None => {}
+        }
+        if let Some(pattern) = &spec.pattern {
+            let listed = self.patterns.get(&(spec.written.as_path(), pattern.as_str()));
+            self.stands_for(&mut touch, listed.map(|fact| (&fact.matches, fact.is_whole)), NOT_LISTED);
+        }
+        let tree = self.tree(&spec.written);
+        if spec.follows && spec.pattern.is_none() {
+            self.stands_for(&mut touch, tree.map(|fact| (&fact.links, fact.is_whole)), NOT_SEARCHED);
+        }
+        if let Some(tree) = tree.filter(|_| spec.carries) {
+            touch.inside = tree.entries.iter().map(|below| spec.path.join(below)).collect();
+        }
+        touch
+    }
+
+    fn stands_for(&self, touch: &mut Touch, found: Option<(&Vec<PathFact>, bool)>, otherwise: &'static str) {
+        let (facts, is_whole) = found.map_or((&[][..], false), |(facts, is_whole)| (facts.as_slice(), is_whole));
+        if !is_whole {
+            touch.unclear = touch.unclear.or(Some(otherwise));
+        }
+        let other = |fact: &PathFact| {
+            let mut other = Touch::of_path(&normalize(Path::new("/"), &fact.requested), self.links);
+            (other.read, other.write, other.tree) = (touch.read, touch.write, touch.tree);
+            (other.redirect, other.moves) = (touch.redirect, touch.moves);
+            (other.loose, other.handles) = (touch.loose, touch.handles);
+            links_of(&mut other, fact, self.links);
+            other
+        };
+        touch.stands_for = facts.iter().map(other).collect();
+    }
 }
 
 /// A call ready to be judged.
@@ -130,7 +255,8 @@ pub(crate) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    pub(crate) fn new(facts: &'a CallFacts, links: &Links, home: Option<&Path>) -> Self {
+    /// `roots` are the directories of the workspace.
+    pub(crate) fn new(facts: &'a CallFacts, links: &Links, home: Option<&Path>, roots: &[PathBuf]) -> Self {
         let tool = names::canonical(&facts.tool);
         let mut call = Self { facts, tool, touches: Vec::new(), parts: None, fields: OnceCell::new() };
         let writes = matches!(facts.access, Access::Writes(_)) || names::is_edit_tool(tool);
@@ -143,50 +269,41 @@ impl<'a> Call<'a> {
             call.touches.push(touch);
         }
         if let Some(command) = &facts.command {
-            call.add_command(command, links, home);
+            call.add_command(command, links, home, roots);
         }
         call
     }
 
-    fn add_command(&mut self, command: &'a CommandFacts, links: &Links, home: Option<&Path>) {
-        let mut followed: HashMap<&Path, &PathFact> = HashMap::new();
-        for fact in &command.paths {
-            followed.insert(&fact.requested, fact);
-        }
-        let touch = |spec: &Spec| {
-            let mut touch = Touch::of_path(&spec.path, links);
-            (touch.read, touch.write, touch.tree) = (spec.read, spec.write, spec.tree);
-            (touch.redirect, touch.unknown, touch.moves) = (spec.redirect, spec.unknown, spec.moves);
-            touch.loose = spec.loose;
-            touch.pattern.clone_from(&spec.pattern);
-            if let Some(fact) = followed.get(spec.path.as_path()) {
-                links_of(&mut touch, fact, links);
-            }
-            touch
-        };
+    fn add_command(&mut self, command: &'a CommandFacts, links: &Links, home: Option<&Path>, roots: &[PathBuf]) {
+        let facts = Found::new(command, links);
         let view = View::new(&command.analysis, &self.facts.cwd, home);
-        self.touches.extend(view.found.iter().map(touch));
-        let named: HashSet<PathBuf> = view.specs().map(|spec| spec.path.clone()).collect();
-        for fact in command.paths.iter().filter(|fact| !named.contains(&fact.requested)) {
+        self.touches.extend(view.found.iter().map(|spec| facts.touch(spec)));
+        let named: HashSet<&Path> = view.specs().map(|spec| spec.written.as_path()).collect();
+        for fact in command.paths.iter().filter(|fact| !named.contains(fact.requested.as_path())) {
             let mut extra = Touch::of_path(&normalize(&self.facts.cwd, &fact.requested), links);
             (extra.read, extra.write) = (true, fact.write);
             links_of(&mut extra, fact, links);
             self.touches.push(extra);
         }
+        let end = |path: &Path| facts.end(path);
+        for found in command.analysis.found() {
+            let shown = views::shown(found.words(), &view.bases, roots, &end);
+            let touch = |shown: views::Shown| Touch { read: true, tree: shown.tree, ..Touch::of_path(&shown.path, links) };
+            self.touches.extend(shown.into_iter().map(touch));
+        }
         self.parts = view.parts.map(|parts| {
-            parts
-                .into_iter()
-                .map(|part| {
-                    let touches = part.specs.iter().map(touch).collect();
-                    (part, touches)
-                })
-                .collect()
+            let touches = |part: &Part<'_>| part.specs.iter().map(|spec| facts.touch(spec)).collect();
+            parts.into_iter().map(|part| (touches(&part), part)).map(|(touches, part)| (part, touches)).collect()
         });
+        if let Some(parts) = &mut self.parts {
+            self.touches.extend(made::settle(parts, &facts, links));
+        }
     }
 
     /// Everything the call touches.
     pub(crate) fn all_touches(&self) -> impl Iterator<Item = &Touch> {
-        self.touches.iter().chain(self.parts.iter().flatten().flat_map(|(_, touches)| touches))
+        let named = self.touches.iter().chain(self.parts.iter().flatten().flat_map(|(_, touches)| touches));
+        named.flat_map(|touch| std::iter::once(touch).chain(&touch.stands_for))
     }
 
     /// A direct field of the input, if it is a text.
@@ -206,6 +323,11 @@ impl<'a> Call<'a> {
 }
 
 impl Touch {
+    /// What a copy of a tree brings along.
+    pub(crate) fn brought(path: &Path, links: &Links) -> Self {
+        Self { write: true, copied: true, ..Self::of_path(path, links) }
+    }
+
     fn of_path(path: &Path, links: &Links) -> Self {
         Self {
             requested: forms(path, links),
@@ -220,6 +342,14 @@ impl Touch {
             loose: false,
             unknown: false,
             pattern: None,
+            handles: false,
+            hands_on: false,
+            follows: false,
+            unclear: None,
+            stands_for: Vec::new(),
+            inside: Vec::new(),
+            git_directory: None,
+            copied: false,
         }
     }
 }

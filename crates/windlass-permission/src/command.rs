@@ -1,12 +1,14 @@
 //! What a command touches, before links are followed.
 
 use crate::CommandPath;
-use crate::path::normalize;
+use crate::path::{as_written, normalize};
+use crate::pattern::ShellPattern;
 use crate::programs;
-use std::collections::HashSet;
+use crate::transfer::{Copy, copies, follows_links, handles_whole, hands_on, program_behind, runs_on_names};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use windlass_shell::{
-    Analysis, Classification, DirectoryChange, Effect, FoundCommand, PathOperand, PathRole, Redirect, RedirectKind,
+    Analysis, Classification, Connector, DirectoryChange, Effect, FoundCommand, PathOperand, PathRole, Redirect, RedirectKind,
     SimpleCommand, Word, WordKind,
 };
 
@@ -16,14 +18,24 @@ const MAX_BASES: usize = 8;
 /// A path that a command touches, by its text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Spec {
-    /// Absolute. Of a file name pattern, the directory it starts in.
+    /// Absolute, by its text alone. Of a file name pattern, the directory it starts in.
     pub(crate) path: PathBuf,
+    /// The same with every `..` still in it, as the system will walk it.
+    pub(crate) written: PathBuf,
     pub(crate) read: bool,
     pub(crate) write: bool,
     /// Whether what is below the path is touched as well.
     pub(crate) tree: bool,
     /// Whether it goes to or comes from another place as a whole.
     pub(crate) moves: bool,
+    /// Whether it is moved, removed, given another name or other rights as a whole.
+    pub(crate) handles: bool,
+    /// Whether names below it are handed to other programs.
+    pub(crate) hands_on: bool,
+    /// Whether the program follows the links below it.
+    pub(crate) follows: bool,
+    /// Whether what lies below it goes along, so that somebody has to look.
+    pub(crate) carries: bool,
     /// Whether a redirection names it.
     pub(crate) redirect: bool,
     /// Whether it is just an argument of a program of which nothing is known.
@@ -46,6 +58,12 @@ pub(crate) struct Part<'a> {
     pub(crate) moved: bool,
     /// Whether its arguments are files, also behind a wrapper.
     pub(crate) on_files: bool,
+    /// The trees that it copies or moves with the links in them.
+    pub(crate) copies: Vec<Copy>,
+    /// Why one of them is not copied or moved without a question.
+    pub(crate) unclear_copy: Option<&'static str>,
+    /// The number of its pipeline: its parts run beside each other.
+    pub(crate) pipeline: usize,
 }
 
 /// What the text of a command tells.
@@ -55,6 +73,8 @@ pub(crate) struct View<'a> {
     pub(crate) parts: Option<Vec<Part<'a>>>,
     /// The deny side: what commands behind wrappers, in scripts or in texts that are not understood touch.
     pub(crate) found: Vec<Spec>,
+    /// The directories in which commands may run, as written.
+    pub(crate) bases: Vec<PathBuf>,
 }
 
 impl<'a> View<'a> {
@@ -73,7 +93,7 @@ impl<'a> View<'a> {
         }
         let mut seen = HashSet::new();
         found.retain(|spec| seen.insert(spec.clone()));
-        Self { parts: clear.then_some(parts), found }
+        Self { parts: clear.then_some(parts), found, bases: places.bases }
     }
 
     /// Every path, of both sides.
@@ -94,13 +114,21 @@ impl Part<'_> {
 }
 
 pub(crate) fn paths(analysis: &Analysis, cwd: &Path) -> Vec<CommandPath> {
-    let mut seen = HashSet::new();
+    let mut paths: Vec<CommandPath> = Vec::new();
+    let mut known: HashMap<(PathBuf, Option<String>), usize> = HashMap::new();
     let view = View::new(analysis, cwd, None);
-    let named = view.specs().filter(|spec| !spec.unknown);
-    named
-        .map(|spec| CommandPath { path: spec.path.clone(), write: spec.write })
-        .filter(|path| seen.insert(path.clone()))
-        .collect()
+    for spec in view.specs().filter(|spec| !spec.unknown) {
+        let index = *known.entry((spec.written.clone(), spec.pattern.clone())).or_insert(paths.len());
+        if index == paths.len() {
+            let pattern = spec.pattern.as_deref().map(ShellPattern::new);
+            paths.push(CommandPath { path: spec.written.clone(), write: false, pattern, tree: false });
+        }
+        if let Some(path) = paths.get_mut(index) {
+            path.write |= spec.write;
+            path.tree |= spec.follows || spec.carries;
+        }
+    }
+    paths
 }
 
 fn same_words(command: &SimpleCommand, found: &FoundCommand) -> bool {
@@ -117,27 +145,43 @@ fn understood_parts<'a>(analysis: &'a Analysis, cwd: &Path, places: &Places<'_>)
     let (later, clear) = match understood.directory_change() {
         DirectoryChange::None => (here.clone(), true),
         DirectoryChange::Leading { directory, certain } => {
-            let there = normalize(cwd, Path::new(&directory));
-            (if certain { vec![there] } else { vec![there, cwd.to_path_buf()] }, true)
+            // The shell leaves a directory by its name, and by where it leads if that fails.
+            let mut there = both_ways(cwd, Path::new(&directory));
+            if !certain {
+                there.push(cwd.to_path_buf());
+            }
+            (there, true)
         }
         _ => (places.bases.clone(), false),
     };
     let moves = later != here;
+    let mut pipeline = 0_usize;
+    let piped = runs_on_names(analysis);
     let parts = understood.commands().iter().enumerate().map(|(index, command)| {
         let bases = if index == 0 { &here } else { &later };
+        if command.connector() != Connector::Pipe {
+            pipeline = pipeline.saturating_add(1);
+        }
         let class = command.classify();
         let unknown = matches!(class.effect, Effect::Unknown | Effect::Network);
         let on_files = works_on_files(command, analysis);
-        let mut specs = Vec::new();
+        let (mut specs, mut copied) = (Vec::new(), Vec::new());
         for base in bases {
-            class_specs(command, &class, base, &mut specs);
+            class_specs(command, &class, base, piped, &mut specs);
+            copied.extend(copies(command, &class, base));
             for spec in &mut specs {
                 spec.loose = !on_files && !spec.redirect && unknown;
             }
         }
-        Part { command, class, specs, moved: moves && index > 0, on_files }
+        Part { command, class, specs, moved: moves && index > 0, on_files, copies: copied, unclear_copy: None, pipeline }
     });
     (parts.collect(), clear)
+}
+
+/// A directory by its name alone and as the system walks there, where these differ.
+fn both_ways(base: &Path, directory: &Path) -> Vec<PathBuf> {
+    let (by_name, walked) = (normalize(base, directory), as_written(base, directory));
+    if by_name == walked { vec![walked] } else { vec![by_name, walked] }
 }
 
 /// Whether a command, or the one behind its wrapper, is a program that works on the files among its arguments.
@@ -152,12 +196,16 @@ fn works_on_files(command: &SimpleCommand, analysis: &Analysis) -> bool {
     command.program().is_some_and(files) || analysis.found().iter().any(inside)
 }
 
-fn class_specs(command: &SimpleCommand, class: &Classification, base: &Path, specs: &mut Vec<Spec>) {
+fn class_specs(command: &SimpleCommand, class: &Classification, base: &Path, piped: bool, specs: &mut Vec<Spec>) {
     let known = !matches!(class.effect, Effect::Unknown | Effect::Network);
     let lists = command.program().is_some_and(programs::only_lists);
-    let moves = command.program() == Some("mv");
-    // What git tells comes from its history, but a search looks into the files.
-    let history = class.effect == Effect::Git && !programs::is_git_grep(command.words());
+    let hands_on = hands_on(command.words(), piped);
+    let program = program_behind(command.words());
+    let (moves, handles) = (program == "mv", handles_whole(command.words()));
+    let follows = known && follows_links(command.words());
+    let carries = !copies(command, class, base).is_empty();
+    // What git tells of the content of files is found by the views.
+    let history = class.effect == Effect::Git;
     for operand in &class.reads {
         let redirect = operand.role == PathRole::Redirect;
         let mut spec = Spec::of_operand(operand, base);
@@ -166,29 +214,36 @@ fn class_specs(command: &SimpleCommand, class: &Classification, base: &Path, spe
         spec.tree = known && operand.recursive && !lists && !history;
         spec.unknown |= spec.tree && spec.dotted;
         spec.moves = moves;
+        spec.handles = handles && !redirect;
+        spec.follows = follows && operand.recursive;
+        spec.carries = carries && !redirect;
+        spec.hands_on = hands_on;
         specs.push(spec);
     }
-    specs.extend(
-        programs::git_paths(command.words())
-            .map(|path| Spec { read: true, ..Spec::new(normalize(base, Path::new(path))) }),
-    );
     for operand in &class.writes {
+        let redirect = operand.role == PathRole::Redirect;
         let mut spec = Spec::of_operand(operand, base);
         spec.write = true;
         spec.tree = known && operand.recursive;
         spec.moves = moves;
+        spec.handles = handles && !redirect;
         specs.push(spec);
     }
 }
 
 impl Spec {
-    fn new(path: PathBuf) -> Self {
+    fn new(base: &Path, path: &Path) -> Self {
         Self {
-            path,
+            path: normalize(base, path),
+            written: as_written(base, path),
             read: false,
             write: false,
             tree: false,
             moves: false,
+            handles: false,
+            hands_on: false,
+            follows: false,
+            carries: false,
             redirect: false,
             loose: false,
             pattern: None,
@@ -201,7 +256,7 @@ impl Spec {
         let mut spec = if operand.glob {
             Self::of_pattern(&operand.path, base)
         } else {
-            Self::new(normalize(base, Path::new(&operand.path)))
+            Self::new(base, Path::new(&operand.path))
         };
         spec.redirect = operand.role == PathRole::Redirect;
         spec
@@ -215,7 +270,7 @@ impl Spec {
             .map(str::len)
             .sum();
         let (directory, pattern) = text.split_at_checked(plain).unwrap_or(("", text));
-        let mut spec = Self::new(normalize(base, Path::new(directory)));
+        let mut spec = Self::new(base, Path::new(directory));
         let mut names = pattern.split('/').filter(|name| !name.is_empty()).rev();
         let last = names.next();
         // What `..` means after a wildcard is known only to the file system, and `.*` stands for `..` too, unless
@@ -238,18 +293,21 @@ struct Places<'a> {
     /// Whether they may run somewhere else too.
     elsewhere: bool,
     home: Option<&'a Path>,
+    /// Whether a program runs others on names that it reads.
+    piped: bool,
 }
 
 impl<'a> Places<'a> {
     fn new(analysis: &Analysis, cwd: &Path, home: Option<&'a Path>) -> Self {
-        let mut places = Self { bases: vec![cwd.to_path_buf()], elsewhere: false, home };
-        let mut last = cwd.to_path_buf();
+        let piped = runs_on_names(analysis);
+        let mut places = Self { bases: vec![cwd.to_path_buf()], elsewhere: false, home, piped };
+        let mut last = vec![cwd.to_path_buf()];
         for command in analysis.found().iter().filter(|c| matches!(c.program(), Some("cd" | "pushd"))) {
             match command.words().iter().skip(1).find(|word| !word.text().starts_with('-')) {
                 Some(word) if word.is_literal() && places.bases.len() < MAX_BASES => {
                     let directory = Path::new(word.text());
-                    last = normalize(&last, directory);
-                    for base in [last.clone(), normalize(cwd, directory)] {
+                    last = last.iter().flat_map(|last| both_ways(last, directory)).take(MAX_BASES).collect();
+                    for base in last.iter().cloned().chain(both_ways(cwd, directory)) {
                         if !places.bases.contains(&base) {
                             places.bases.push(base);
                         }
@@ -273,12 +331,16 @@ impl<'a> Places<'a> {
         let reader = programs::only_reads(program) || programs::is_reading_git(command.words());
         let file_program = reader || programs::works_on_files(program);
         let tree = programs::takes_trees(program, command.words());
+        let handles = handles_whole(command.words());
+        let hands_on = hands_on(command.words(), self.piped);
         let template = |mut spec: Spec| {
             spec.read = !programs::only_removes(program);
             spec.write = !reader;
             spec.tree = tree;
             spec.moves = program == "mv";
-            spec.loose = !file_program;
+            spec.handles = handles;
+            spec.hands_on = hands_on;
+            spec.loose = !file_program && !handles;
             spec
         };
         let mut operands = 0_usize;
@@ -293,13 +355,8 @@ impl<'a> Places<'a> {
                 specs.extend(self.word_specs(word, text, file_program).into_iter().map(template));
             }
         }
-        for path in programs::git_paths(command.words()) {
-            specs.extend(
-                self.bases.iter().map(|base| Spec { read: true, ..Spec::new(normalize(base, Path::new(path))) }),
-            );
-        }
         if operands < 2 && programs::searches_here(program) && tree {
-            specs.extend(self.bases.iter().map(|base| template(Spec::new(base.clone()))));
+            specs.extend(self.bases.iter().map(|base| template(Spec::new(base, Path::new("")))));
         }
     }
 
@@ -317,13 +374,12 @@ impl<'a> Places<'a> {
     fn word_specs(&self, word: &Word, text: &str, certain: bool) -> Vec<Spec> {
         let at_home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|prefix| text.strip_prefix(prefix));
         let spec = |base: &Path| match word.kind() {
-            WordKind::Literal => Spec::new(normalize(base, Path::new(text))),
             WordKind::Glob => Spec::of_pattern(text, base),
-            _ => Spec::new(normalize(base, Path::new(text))),
+            _ => Spec::new(base, Path::new(text)),
         };
         let dynamic = !matches!(word.kind(), WordKind::Literal | WordKind::Glob);
         let mut specs: Vec<Spec> = match (dynamic, at_home, self.home) {
-            (true, Some(rest), Some(home)) if !rest.contains('$') => vec![Spec::new(normalize(home, Path::new(rest)))],
+            (true, Some(rest), Some(home)) if !rest.contains('$') => vec![Spec::new(home, Path::new(rest))],
             (true, _, _) => {
                 vec![Spec { unknown: true, ..spec(self.bases.first().map_or(Path::new("/"), PathBuf::as_path)) }]
             }

@@ -1,6 +1,7 @@
 //! What is known of one call when it is judged.
 
 use std::path::{Path, PathBuf};
+use crate::pattern::ShellPattern;
 use windlass_shell::Analysis;
 use windlass_types::{Access, CallDigest, JsonText};
 
@@ -100,11 +101,27 @@ pub enum OwnCheck {
     Deny(String),
 }
 
+/// What stands at a path when a call is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Standing {
+    /// Nobody looked.
+    #[default]
+    Unknown,
+    /// Nothing.
+    Missing,
+    /// A directory.
+    Directory,
+    /// A file, or anything else that is no directory.
+    Leaf,
+}
+
 /// One path that a call touches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathFact {
-    /// The path as requested: absolute, `.` and `..` removed by text alone.
+    /// The path as requested: absolute, `.` and `..` removed by text alone; of a command's path, `..` is still in it
+    /// (see [`CommandPath`]).
     pub requested: PathBuf,
     /// Where the request ends when every link is followed; for what does not exist yet, the resolved
     /// parent and the rest.
@@ -113,12 +130,38 @@ pub struct PathFact {
     pub via: Vec<PathBuf>,
     /// Whether it is written (created, changed or removed).
     pub write: bool,
+    /// What stands where it ends.
+    pub end: Standing,
+    /// The git directory that it is or lies in, recognised by what is in there and not by its name; only looked for
+    /// where something is written.
+    pub git_directory: Option<PathBuf>,
 }
 
 impl PathFact {
     /// A path without links on the way other than those that `resolved` shows.
     pub fn new(requested: impl Into<PathBuf>, resolved: impl Into<PathBuf>, write: bool) -> Self {
-        Self { requested: requested.into(), resolved: resolved.into(), via: Vec::new(), write }
+        Self {
+            requested: requested.into(),
+            resolved: resolved.into(),
+            via: Vec::new(),
+            write,
+            end: Standing::Unknown,
+            git_directory: None,
+        }
+    }
+
+    /// Says what stands where it ends.
+    #[must_use]
+    pub fn with_end(mut self, end: Standing) -> Self {
+        self.end = end;
+        self
+    }
+
+    /// Adds the git directory that it is or lies in.
+    #[must_use]
+    pub fn with_git_directory(mut self, directory: Option<PathBuf>) -> Self {
+        self.git_directory = directory;
+        self
     }
 
     /// Adds the targets of the links on the way.
@@ -134,6 +177,48 @@ impl PathFact {
     }
 }
 
+/// What a file name pattern of a command stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PatternFact {
+    /// The directory it starts in, as in [`CommandPath::path`].
+    pub path: PathBuf,
+    /// The pattern, as in [`CommandPath::pattern`].
+    pub pattern: String,
+    /// Each path that it may stand for, with links followed.
+    pub matches: Vec<PathFact>,
+    /// Whether these are all.
+    pub is_whole: bool,
+}
+
+impl PatternFact {
+    /// What a pattern stands for.
+    pub fn new(path: impl Into<PathBuf>, pattern: impl Into<String>, matches: Vec<PathFact>, is_whole: bool) -> Self {
+        Self { path: path.into(), pattern: pattern.into(), matches, is_whole }
+    }
+}
+
+/// What lies below a path of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TreeFact {
+    /// The path, as in [`CommandPath::path`].
+    pub path: PathBuf,
+    /// Everything below it, relative to it; links are not followed. Empty for what is no directory.
+    pub entries: Vec<PathBuf>,
+    /// The links among these, and the path itself if it is one, each followed.
+    pub links: Vec<PathFact>,
+    /// Whether this is all.
+    pub is_whole: bool,
+}
+
+impl TreeFact {
+    /// What lies below a path.
+    pub fn new(path: impl Into<PathBuf>, entries: Vec<PathBuf>, links: Vec<PathFact>, is_whole: bool) -> Self {
+        Self { path: path.into(), entries, links, is_whole }
+    }
+}
+
 /// A command for the shell.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -145,6 +230,10 @@ pub struct CommandFacts {
     /// The paths that [`command_paths`] named, with links followed. A path without a fact counts as outside
     /// the workspace. More may be added (what a file name pattern stands for): they are judged as well.
     pub paths: Vec<PathFact>,
+    /// What the file name patterns among them stand for. A pattern without a fact may stand for anything.
+    pub patterns: Vec<PatternFact>,
+    /// What lies below those of them that are taken with all that is in them. Without a fact that may be anything.
+    pub trees: Vec<TreeFact>,
     /// Whether the call does not wait for the command.
     pub background: bool,
     /// Whether git is inert in the call's current directory: the driver looked at the configuration and
@@ -156,13 +245,35 @@ pub struct CommandFacts {
 impl CommandFacts {
     /// A command in the foreground; git is not known to be inert.
     pub fn new(analysis: Analysis, paths: Vec<PathFact>) -> Self {
-        Self { text: analysis.text().to_owned(), analysis, paths, background: false, git_is_inert: false }
+        Self {
+            text: analysis.text().to_owned(),
+            analysis,
+            paths,
+            patterns: Vec::new(),
+            trees: Vec::new(),
+            background: false,
+            git_is_inert: false,
+        }
     }
 
     /// Says whether the call waits for the command.
     #[must_use]
     pub fn with_background(mut self, background: bool) -> Self {
         self.background = background;
+        self
+    }
+
+    /// Adds what file name patterns stand for.
+    #[must_use]
+    pub fn with_patterns(mut self, patterns: Vec<PatternFact>) -> Self {
+        self.patterns = patterns;
+        self
+    }
+
+    /// Adds what lies below paths.
+    #[must_use]
+    pub fn with_trees(mut self, trees: Vec<TreeFact>) -> Self {
+        self.trees = trees;
         self
     }
 
@@ -178,10 +289,15 @@ impl CommandFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct CommandPath {
-    /// Absolute, `.` and `..` removed by text alone. Of a file name pattern, the directory it starts in.
+    /// Absolute, with `..` as the command names it: to be followed component by component, as the system does. Of a
+    /// file name pattern, the directory it starts in.
     pub path: PathBuf,
     /// Whether the command writes there.
     pub write: bool,
+    /// The file name pattern from there on, of which a [`PatternFact`] is needed.
+    pub pattern: Option<ShellPattern>,
+    /// Whether a [`TreeFact`] is needed: the command follows the links below the path, or puts it elsewhere with them.
+    pub tree: bool,
 }
 
 /// The paths of a command that the driver resolves for [`CommandFacts::paths`], in order, each once.

@@ -175,6 +175,18 @@ impl Glob {
         Reach::Below
     }
 
+    /// Whether it is about one fixed place below the path with these names: from there on it has no wildcard but
+    /// one for everything at its end.
+    pub(crate) fn is_fixed_below<S: AsRef<str>>(&self, names: &[S]) -> bool {
+        let Some((way, rest)) = self.parts.split_at_checked(names.len()) else { return false };
+        let leads = way.iter().zip(names).all(|(part, name)| matches!(part, Part::Literal(own) if own == name.as_ref()));
+        let rest = match rest {
+            [rest @ .., Part::Tree, Part::Name(last)] if *last == [Token::Many] => rest,
+            rest => rest,
+        };
+        leads && rest.iter().all(|part| matches!(part, Part::Literal(_)))
+    }
+
     /// `**` may also stand for nothing.
     fn through_trees(&self, mut states: u64) -> u64 {
         for (index, part) in self.parts.iter().enumerate() {

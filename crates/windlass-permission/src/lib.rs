@@ -35,20 +35,27 @@ mod facts;
 pub mod git;
 mod glob;
 mod lower;
+mod made;
 mod matcher;
 mod names;
 mod path;
+mod pattern;
 mod policy;
 mod programs;
 mod protected;
 mod raise;
 mod rule;
 mod suggest;
+mod transfer;
 mod update;
+mod views;
 mod wildcard;
 
 pub use ask::{CanUseTool, CanUseToolFn, can_use_tool_fn};
 pub use error::{ModeError, RuleError, RuleWarning, UpdateError};
-pub use facts::{CallFacts, CommandFacts, CommandPath, OwnCheck, PathFact, command_paths};
+pub use facts::{
+    CallFacts, CommandFacts, CommandPath, OwnCheck, PathFact, PatternFact, Standing, TreeFact, command_paths,
+};
+pub use pattern::{PatternName, ShellPattern};
 pub use policy::{Policy, PolicyConfig};
 pub use rule::{ParsedRule, parse_rule, rule_text, split_rules};

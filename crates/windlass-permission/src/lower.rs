@@ -28,11 +28,22 @@ pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> 
             // What a rule matches anywhere it still matches after a move.
             does && touch.reaches_below() && !filtered && !(touch.moves && path.is_anywhere())
         };
+        // What is moved, removed or opened up as a whole is gone from under the rule, or out of it.
+        let covers_below = |touch: &Touch| match path.scope {
+            Scope::Read => (touch.read || touch.handles) && !filtered,
+            Scope::Edit => touch.write && !touch.loose,
+            Scope::Tool => true,
+        };
         let test = |touch: &Touch| match touch.reach(path, workspace) {
             // That a program names a path is not yet that it writes there.
             Reach::Covers if path.scope == Scope::Edit && touch.loose => DenyMatch::Possible,
             Reach::Covers => DenyMatch::Yes,
-            _ if touch.unknown => DenyMatch::Possible,
+            Reach::Below | Reach::No
+                if covers_below(touch) && touch.is_covered_below(path, workspace) =>
+            {
+                DenyMatch::Yes
+            }
+            _ if touch.is_unknown() => DenyMatch::Possible,
             Reach::Below if below_matters(touch) => DenyMatch::Possible,
             _ => DenyMatch::No,
         };
@@ -176,7 +187,10 @@ impl Floor<'_> {
     }
 
     fn protected_touch(&self, call: &Call<'_>) -> Option<(String, Option<std::path::PathBuf>)> {
-        let certain = |touch: &&Touch| touch.write && !touch.loose;
+        // What a copy brings to places that are neither the workspace's nor the user's is theirs.
+        let kept = self.roots.iter().map(std::path::PathBuf::as_path).chain(self.home);
+        let elsewhere = |touch: &Touch| touch.copied && !kept.clone().any(|root| touch.path().starts_with(root));
+        let certain = |touch: &&Touch| touch.write && !touch.loose && !elsewhere(touch);
         call.all_touches().filter(certain).find_map(|touch| {
             let by_name = touch.subjects().find_map(|subject| protected::protected_name(&subject.path));
             let listed = || {
@@ -186,7 +200,8 @@ impl Floor<'_> {
             };
             let by_pattern =
                 || touch.pattern.as_deref().filter(|p| protected::pattern_may_be_protected(p)).map(str::to_owned);
-            let name = by_name.or_else(listed).or_else(by_pattern)?;
+            let by_git = || touch.git_directory.as_ref().map(|directory| directory.display().to_string());
+            let name = by_name.or_else(listed).or_else(by_git).or_else(by_pattern)?;
             Some((name, Some(touch.path().to_path_buf())))
         })
     }
@@ -221,9 +236,10 @@ fn word_is_protected(word: &windlass_shell::Word, command: &crate::CommandFacts,
     let by_text = protected::protected_in_text(word.text());
     by_text.or_else(|| {
         // The word may be a link.
-        let path = crate::path::normalize(&call.facts.cwd, Path::new(word.text()));
+        let path = crate::path::as_written(&call.facts.cwd, Path::new(word.text()));
         let fact = command.paths.iter().find(|fact| fact.requested == path)?;
-        fact.all().find_map(protected::protected_name)
+        let by_git = || fact.git_directory.as_ref().map(|directory| directory.display().to_string());
+        fact.all().find_map(protected::protected_name).or_else(by_git)
     })
 }
 

@@ -1,5 +1,7 @@
 //! Rules made ready to match.
 
+mod below;
+
 use crate::domain::Domain;
 use crate::glob::{Glob, Reach, any_name};
 use crate::path::{self, Subject};

@@ -20,6 +20,11 @@ pub(crate) fn normalize(base: &Path, path: &Path) -> PathBuf {
     out
 }
 
+/// Joins and leaves every `..` where it is, as the system walks the path.
+pub(crate) fn as_written(base: &Path, path: &Path) -> PathBuf {
+    base.join(path).components().filter(|part| *part != Component::CurDir).collect()
+}
+
 /// Whether a path is absolute and has no `.` or `..`.
 pub(crate) fn is_plain_absolute(path: &Path) -> bool {
     path.is_absolute() && path.components().all(|part| !matches!(part, Component::ParentDir | Component::CurDir))

@@ -254,7 +254,7 @@ impl Policy {
     }
 
     pub(crate) fn call<'a>(&self, facts: &'a CallFacts) -> Call<'a> {
-        Call::new(facts, &self.links, self.home.as_deref())
+        Call::new(facts, &self.links, self.home.as_deref(), &self.directories)
     }
 
     pub(crate) fn floor(&self) -> Floor<'_> {

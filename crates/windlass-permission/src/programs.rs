@@ -207,22 +207,6 @@ pub(crate) fn is_reading_git(words: &[Word]) -> bool {
     git && words.get(1..).and_then(git_subcommand).is_some_and(|name| READING_GIT.contains(&name))
 }
 
-/// Whether a command is `git grep`.
-pub(crate) fn is_git_grep(words: &[Word]) -> bool {
-    words.get(1..).and_then(git_subcommand) == Some("grep")
-}
-
-/// The paths in arguments of git like `HEAD:src/lib.rs`.
-pub(crate) fn git_paths(words: &[Word]) -> impl Iterator<Item = &str> {
-    let git = words.first().is_some_and(|program| program.text() == "git" || program.text().ends_with("/git"));
-    let arguments = words.get(1..).filter(|_| git).unwrap_or_default();
-    arguments
-        .iter()
-        .filter_map(|word| word.text().split_once(':'))
-        .map(|(_, path)| path)
-        .filter(|path| !path.is_empty())
-}
-
 fn git_subcommand(words: &[Word]) -> Option<&str> {
     let mut words = words.iter().map(Word::text);
     while let Some(word) = words.next() {

@@ -96,6 +96,9 @@ impl<'a> Grants<'a> {
     }
 
     fn readable(&self, touch: &Touch) -> Covered<'a> {
+        if let Some(why) = touch.unclear {
+            return Err(Gap::Unclear(why));
+        }
         if touch.is_inside(self.workspace) || is_null(touch) {
             return Ok(Cover::Free);
         }
@@ -189,6 +192,9 @@ impl<'a> Grants<'a> {
                 (None, _) => return Err(Gap::NoRule),
             },
         };
+        if let (Cover::Mode, Some(why)) = (program, part.unclear_copy) {
+            return Err(Gap::Unclear(why));
+        }
         // A rule for a program of which nothing is known covers its arguments, whatever they mean.
         let judged = |touch: &&Touch| part.is_known() || touch.redirect || part.on_files;
         let judged = touches.iter().filter(judged);
@@ -206,6 +212,9 @@ impl<'a> Grants<'a> {
     }
 
     fn writable(&self, touch: &Touch, program: Cover<'a>) -> Covered<'a> {
+        if let Some(why) = touch.unclear {
+            return Err(Gap::Unclear(why));
+        }
         let inside = touch.is_inside(self.workspace);
         if let Some(rule) = self.path_rule(Scope::Edit, touch, |_| false) {
             return Ok(Cover::Rule(rule));

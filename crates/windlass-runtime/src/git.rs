@@ -1,9 +1,10 @@
 //! Looking at a git repository before a git command is judged. No program is run.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use windlass_permission::git::{attributes_are_inert, inert_config, read_index, redirects_git};
-use windlass_shell::Analysis;
+use windlass_shell::{Analysis, FoundCommand, Word};
 use windlass_tool::{EntryKind, JudgedPath, Permit, Workspace, WorkspaceErrorKind, absolute};
 use windlass_types::CallDigest;
 
@@ -15,11 +16,65 @@ const MAX_TEXT: usize = 256 * 1024;
 const MAX_INDEX: usize = 32 * 1024 * 1024;
 /// Repositories inside, and files with attributes, that are looked at.
 const MAX_NAMED: usize = 64;
+/// Directories with tracked files in which attributes are looked for.
+const MAX_DIRECTORIES: usize = 20_000;
+/// So many of them are looked at before other tasks have their turn.
+const AT_ONCE: usize = 256;
 
 /// Whether a command might run git.
 pub(crate) fn concerns(analysis: &Analysis) -> bool {
     analysis.found().iter().any(|command| command.program() == Some("git"))
 }
+
+/// Whether a git command of it may look at the attributes of files.
+fn reads_attributes(analysis: &Analysis) -> bool {
+    analysis.found().iter().filter(|command| command.program() == Some("git")).any(|command| !is_about_refs(command))
+}
+
+/// Whether a git command tells of references, configuration or the titles of commits, and of no file. A doubt is a no.
+fn is_about_refs(command: &FoundCommand) -> bool {
+    let mut words = command.words().iter().skip(1).map(Word::text).skip_while(|word| {
+        matches!(*word, "--no-pager" | "-P" | "--no-optional-locks")
+    });
+    match words.next() {
+        Some(
+            "branch" | "config" | "count-objects" | "for-each-ref" | "merge-base" | "name-rev" | "remote" | "rev-list"
+            | "rev-parse" | "show-ref" | "symbolic-ref" | "tag" | "var" | "worktree",
+        ) => true,
+        Some("log" | "reflog") => words.all(|word| {
+            let number = word.strip_prefix('-').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+            number || !word.starts_with('-') || TITLES.contains(&word.split('=').next().unwrap_or(word))
+        }),
+        _ => false,
+    }
+}
+
+/// Options of `git log` with which it shows no more than it does without.
+const TITLES: &[&str] = &[
+    "--abbrev-commit",
+    "--all",
+    "--author",
+    "--branches",
+    "--color",
+    "--date",
+    "--decorate",
+    "--first-parent",
+    "--format",
+    "--graph",
+    "--grep",
+    "--max-count",
+    "--merges",
+    "--no-color",
+    "--no-merges",
+    "--oneline",
+    "--pretty",
+    "--remotes",
+    "--reverse",
+    "--since",
+    "--tags",
+    "--until",
+    "-n",
+];
 
 /// Whether nothing that belongs to the repository around `cwd` can make a
 /// reading git command run a program. The repository must lie as a whole in the
@@ -30,11 +85,12 @@ pub(crate) async fn is_inert(
     directories: &[PathBuf],
     env: &[(OsString, OsString)],
     cwd: &Path,
+    analysis: &Analysis,
 ) -> bool {
     if !workspace.is_local() || env.iter().any(|(name, _)| name.to_str().is_none_or(redirects_git)) {
         return false;
     }
-    let look = Look { workspace, directories };
+    let look = Look { workspace, directories, attributes: reads_attributes(analysis) };
     look.around(cwd).await.is_some()
 }
 
@@ -42,6 +98,8 @@ pub(crate) async fn is_inert(
 struct Look<'a> {
     workspace: &'a dyn Workspace,
     directories: &'a [PathBuf],
+    /// Whether attributes matter in every directory with tracked files.
+    attributes: bool,
 }
 
 /// A repository as git would find it.
@@ -75,7 +133,12 @@ impl Look<'_> {
             return None;
         }
         for path in &index.attributes {
-            self.attributes_are_inert(&below(&repository.top, path)?).await?;
+            // If one is gone, git takes it from the index.
+            let path = below(&repository.top, path)?;
+            attributes_are_inert(&self.read(&path, MAX_TEXT).await??).then_some(())?;
+        }
+        if self.attributes {
+            self.untracked_attributes_are_inert(&repository.top, &index.directories).await?;
         }
         for path in &index.repositories {
             self.is_missing(&below(&repository.top, path)?.join(".git")).await?;
@@ -138,6 +201,25 @@ impl Look<'_> {
     async fn attributes_are_inert(&self, file: &Path) -> Option<()> {
         let attributes = self.read(file, MAX_TEXT).await?.unwrap_or_default();
         attributes_are_inert(&attributes).then_some(())
+    }
+
+    /// Attributes count wherever there are tracked files, also if the index does not name them.
+    async fn untracked_attributes_are_inert(&self, top: &Path, directories: &BTreeSet<Vec<u8>>) -> Option<()> {
+        if directories.len() > MAX_DIRECTORIES {
+            return None;
+        }
+        for (index, directory) in directories.iter().enumerate() {
+            let file = below(top, directory)?.join(".gitattributes");
+            // A question without a hop to another thread: there are many of them.
+            let there = self.workspace.resolve(&file).await.ok()?;
+            if there.kind != EntryKind::Missing || there.path != file {
+                self.attributes_are_inert(&file).await?;
+            }
+            if index % AT_ONCE == AT_ONCE - 1 {
+                tokio::task::yield_now().await;
+            }
+        }
+        Some(())
     }
 
     async fn is_missing(&self, path: &Path) -> Option<()> {

@@ -30,6 +30,7 @@ mod error;
 mod events;
 mod git;
 mod handle;
+mod look;
 mod model;
 mod ports;
 mod prepare;

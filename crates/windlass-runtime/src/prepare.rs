@@ -1,9 +1,10 @@
 //! Reading a call: from the model's words to facts that can be judged.
 
 use crate::git;
+use crate::look::Look;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use windlass_core::{Prepared, Unprepared};
 use windlass_permission::{CallFacts, CommandFacts, OwnCheck, PathFact, Policy, command_paths};
@@ -132,22 +133,32 @@ impl Said {
 
 async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, said: Said) -> CallFacts {
     let workspace = &at.workspace;
+    let mut look = Look::new(workspace);
     let write = matches!(said.access, Access::Writes(_));
+    let walked = walked_differently(said.access.paths(), cwd);
     let (access, requested) = absolute_access(said.access, cwd);
     let mut paths = Vec::with_capacity(requested.len());
     for path in requested {
-        paths.push(follow(workspace, path, write).await);
+        // What cannot be followed stays as it was requested and will be refused when it is opened.
+        let unfollowed = PathFact::new(path.clone(), path.clone(), write);
+        paths.push(look.follow(path, write).await.unwrap_or(unfollowed));
+    }
+    for path in walked {
+        // The tools here go by the name; one that goes by itself walks like the system.
+        if let Some(fact) = look.follow(path, write).await
+            && !paths.iter().any(|known| known.resolved == fact.resolved)
+        {
+            paths.push(PathFact::new(fact.resolved.clone(), fact.resolved, write).with_via(fact.via));
+        }
     }
     let mut command = None;
     if let Some(text) = said.command {
         let analysis = windlass_shell::analyse(&text);
-        let mut operands = Vec::new();
-        for operand in command_paths(&analysis, cwd) {
-            operands.push(follow(workspace, operand.path, operand.write).await);
-        }
-        let inert = git::concerns(&analysis) && git::is_inert(&**workspace, &at.directories, &at.env, cwd).await;
-        let facts = CommandFacts::new(analysis, operands).with_inert_git(inert);
-        command = Some(facts.with_background(stays_in_background(&call.input)));
+        let named = command_paths(&analysis, cwd);
+        let inert = git::concerns(&analysis) && git::is_inert(&**workspace, &at.directories, &at.env, cwd, &analysis).await;
+        let facts = CommandFacts::new(analysis, Vec::new()).with_inert_git(inert);
+        let facts = facts.with_background(stays_in_background(&call.input));
+        command = Some(look.at_command(facts, named).await);
     }
     let digest = digest(call, cwd, &paths, command.as_ref());
     let check = match said.check {
@@ -185,13 +196,11 @@ fn absolute_access(access: Access, cwd: &Path) -> (Access, Vec<PathBuf>) {
     }
 }
 
-/// Follows the links of a path. What cannot be followed stays as it was
-/// requested and will be refused when it is opened.
-async fn follow(workspace: &Arc<dyn Workspace>, requested: PathBuf, write: bool) -> PathFact {
-    match workspace.resolve(&requested).await {
-        Ok(resolved) => PathFact::new(requested, resolved.path, write),
-        Err(_) => PathFact::new(requested.clone(), requested, write),
-    }
+/// The paths with `..` in them as the system would walk them, which is elsewhere if
+/// a link stands before it.
+fn walked_differently(paths: &[PathBuf], cwd: &Path) -> Vec<PathBuf> {
+    let has_parent = |path: &&PathBuf| path.components().any(|part| part == Component::ParentDir);
+    paths.iter().filter(has_parent).map(|path| cwd.join(path)).collect()
 }
 
 /// The digest of the exact call. Each part is preceded by its length, so that
@@ -205,7 +214,12 @@ fn digest(call: &ToolUse, cwd: &Path, paths: &[PathFact], command: Option<&Comma
     part(call.name.as_bytes());
     part(call.input.as_str().as_bytes());
     part(cwd.as_os_str().as_encoded_bytes());
-    for path in paths.iter().chain(command.into_iter().flat_map(|command| &command.paths)) {
+    let of_command = command.into_iter().flat_map(|command| {
+        let patterns = command.patterns.iter().flat_map(|pattern| &pattern.matches);
+        let links = command.trees.iter().flat_map(|tree| &tree.links);
+        command.paths.iter().chain(patterns).chain(links)
+    });
+    for path in paths.iter().chain(of_command) {
         part(path.requested.as_os_str().as_encoded_bytes());
         part(path.resolved.as_os_str().as_encoded_bytes());
         part(&[u8::from(path.write)]);

@@ -189,6 +189,20 @@ const HOSTILE: &[(&str, Arm)] = &[
         place.write("src/.gitattributes", "*.rs filter=lfs\n");
         git(&place.root(), &["add", "src/.gitattributes"]);
     }),
+    ("a filter of the user, in a folder, untracked", |place| place.write("src/.gitattributes", "*.rs filter=lfs\n")),
+    ("a driver of the user, in a folder, untracked", |place| place.write("src/.gitattributes", "* diff=exif\n")),
+    ("attributes that are a link", |place| {
+        place.write("evil", "* filter=lfs\n");
+        #[cfg(unix)]
+        std::os::unix::fs::symlink("../evil", place.root().join("src/.gitattributes")).unwrap();
+        #[cfg(not(unix))]
+        place.write("src/.gitattributes", "* filter=lfs\n");
+    }),
+    ("attributes in the index that are gone", |place| {
+        place.write("src/.gitattributes", "*.rs filter=lfs\n");
+        git(&place.root(), &["add", "src/.gitattributes"]);
+        std::fs::remove_file(place.root().join("src/.gitattributes")).unwrap();
+    }),
     ("include", |place| {
         place.write("evil", &format!("[core]\nfsmonitor = {}\n", place.trap()));
         place.config("include.path", "../evil");
@@ -272,6 +286,43 @@ async fn a_hostile_repository_is_asked_about_and_runs_nothing() {
         assert_eq!(ran.asked.get(..2), Some(["git status".to_owned(), "git diff".to_owned()].as_slice()), "{name}");
         assert!(!place.mark().exists(), "{name}: a program of the repository was run");
     }
+}
+
+/// The drivers of the user's own configuration, which an attacker can only name.
+#[tokio::test]
+async fn no_attributes_of_a_folder_make_drivers_of_the_user_run() {
+    let place = Place::cloned();
+    let home = place.folder.path().join("clone/..");
+    let trap = place.trap();
+    std::fs::write(
+        home.join(".gitconfig"),
+        format!("[diff \"exif\"]\n\ttextconv = {trap}\n[filter \"lfs\"]\n\tclean = {trap}\n[user]\n\tname = T\n"),
+    )
+    .unwrap();
+    place.write("src/b.rs", "fn main() { }\n");
+    let ran = run(&place.root(), &["git diff", "git status", "git log -p -1"]).await;
+    assert_eq!(ran.asked, [""; 0]);
+    place.write("src/.gitattributes", "*.rs diff=exif filter=lfs\n");
+    let ran = run(&place.root(), &["git diff", "git status", "git log -p -1", "git diff --stat HEAD"]).await;
+    assert_eq!(ran.asked.len(), 4, "{ran:?}");
+    assert!(!place.mark().exists(), "a driver was run");
+    // What looks at no file runs no driver.
+    let ran = run(&place.root(), &["git log --oneline -3", "git branch -a", "git rev-parse HEAD"]).await;
+    assert_eq!(ran.asked, [""; 0]);
+    assert!(!place.mark().exists(), "a driver was run");
+}
+
+#[tokio::test]
+async fn plain_attributes_anywhere_need_no_question() {
+    let place = Place::cloned();
+    place.write("src/.gitattributes", "*.rs text eol=lf linguist-generated\n*.md diff=markdown -text\n");
+    for number in 0..400 {
+        place.write(&format!("many/{number}/deep/file"), "x\n");
+    }
+    git(&place.root(), &["add", "many"]);
+    place.write("many/7/.gitattributes", "* -diff\n");
+    let ran = run(&place.root(), &["git status", "git diff", "git log -p -1", "git diff HEAD"]).await;
+    assert_eq!(ran.asked, [""; 0]);
 }
 
 #[tokio::test]

@@ -86,16 +86,21 @@ async fn run(place: &Place, permissions: Permissions, commands: &[&str]) -> Ran 
 }
 
 async fn run_few(place: &Place, permissions: Permissions, commands: &[&str]) -> Ran {
+    let calls = commands.iter().map(|command| ("Bash", serde_json::json!({"command": command})));
+    run_calls(place, permissions, calls.collect()).await
+}
+
+async fn run_calls(place: &Place, permissions: Permissions, calls: Vec<(&'static str, serde_json::Value)>) -> Ran {
+    let count = calls.len();
     let mut script = Script::new();
-    for command in commands {
-        let input = serde_json::json!({"command": command});
-        script = script.turn(move |turn| turn.tool_use("Bash", input));
+    for (tool, input) in calls {
+        script = script.turn(move |turn| turn.tool_use(tool, input));
     }
     let asked = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&asked);
     let permissions = permissions.asking(can_use_tool_fn(move |request| {
         let input: serde_json::Value = request.input.to().unwrap_or_default();
-        seen.lock().unwrap().push(input["command"].as_str().unwrap_or_default().to_owned());
+        seen.lock().unwrap().push(input["command"].as_str().unwrap_or(&request.tool).to_owned());
         async { PermissionAnswer::deny("no") }
     }));
     let model = ScriptedModel::new(script.turn(|turn| turn.text("ok")));
@@ -112,7 +117,7 @@ async fn run_few(place: &Place, permissions: Permissions, commands: &[&str]) -> 
         }
     }
     ran.asked.clone_from(&asked.lock().unwrap());
-    assert_eq!(ran.results.len(), commands.len(), "{ran:?}");
+    assert_eq!(ran.results.len(), count, "{ran:?}");
     ran
 }
 
@@ -223,6 +228,27 @@ async fn writing_behind_a_link_is_judged_where_it_leads() {
 }
 
 #[tokio::test]
+async fn file_tools_open_what_was_judged() {
+    let place = Place::new();
+    place.link(place.at("out/dir"), "link");
+    place.link("real/inner", "in");
+    place.write("w/secret", "plain\n");
+    let read = |path: &str| ("Read", serde_json::json!({"file_path": place.root().join(path)}));
+    let write = |path: &str| ("Write", serde_json::json!({"file_path": place.root().join(path), "content": "x"}));
+    let ran = run_calls(
+        &place,
+        accept_edits(),
+        vec![read("link/../secret"), write("link/../new"), read("in/../x"), read("in/../a.txt"), write("src/../new")],
+    )
+    .await;
+    assert_eq!(ran.asked, ["Read", "Write"], "{ran:#?}");
+    // By the name: in the directory of the link, not where it leads.
+    assert!(ran.results[2].0 && !ran.results[3].0 && !ran.results[4].0, "{ran:#?}");
+    assert!(ran.results.iter().all(|(_, text)| !text.contains(SECRET)), "{ran:#?}");
+    assert!(place.root().join("new").exists() && !place.at("out/new").exists());
+}
+
+#[tokio::test]
 async fn what_a_pattern_stands_for_is_judged() {
     let place = Place::new();
     for directory in ["w/t", "w/p1/self", "w/all"] {
@@ -330,6 +356,9 @@ async fn programs_that_follow_links_on_their_own_are_judged_by_all_they_would_fo
 async fn what_an_earlier_part_made_is_not_known() {
     let place = Place::new();
     place.link(place.at("out/dir"), "link");
+    // Harmless where it is, and leads out of the workspace one directory higher.
+    place.link("..", "src/deep/up");
+    place.link("../hooks", ".git/info/h");
     place.write("w/kit/.git/hooks/pre-commit", "#!/bin/sh\n");
     place.write("w/agent/.claude/settings.json", "{}\n");
     place.write("w/plain/sub/file", "x\n");
@@ -344,6 +373,10 @@ async fn what_an_earlier_part_made_is_not_known() {
             "mv link moved && touch moved/new",
             "mkdir d && mv link d/ && cat d/link/secret",
             "cp -a link l2 && cp -a l2 l3 && cat l3/secret",
+            "cp -a src/deep/up up && cat up/out/secret",
+            "cp -P src/deep/up up; cp a.txt up/out/planted",
+            "mv src/deep/up up && cat up/out/*",
+            "cat up/out/secret | cp -d src/deep/up up",
             "ln -s ../out x && echo > x/y",
             "cp -r kit/. .",
             "cp -r agent/.claude/. src && mv src/settings.json x && cp -r agent/. .",
@@ -402,7 +435,8 @@ async fn a_read_deny_holds_for_what_moves_copies_or_removes_a_tree() {
     )
     .await;
     assert!(place.root().join("secrets/key").exists() && place.root().join("conf/inner/token").exists());
-    check_all_asked(&place, deny(), &["grep -r the .", "cp -r . ../copy", "tar cf ../x.tar ."]).await;
+    check_all_denied(&place, deny(), &["cp -r . ../copy"]).await;
+    check_all_asked(&place, deny(), &["grep -r the .", "tar cf ../x.tar ."]).await;
     check_all_free(&place, deny(), &["mv src lib", "rm -rf lib/deep", "cat a.txt", "ls", "chmod +x a.txt", "cp -r real other"])
         .await;
 }
@@ -492,8 +526,9 @@ async fn a_read_deny_holds_for_views_of_version_control() {
             "git diff --name-only HEAD",
             "git show --stat",
             "git show -s HEAD",
-            "git diff -- a.txt sub",
-            "git log -p -- sub",
+            "git diff -- a.txt",
+            "git diff a.txt src/b.rs",
+            "git log -p -- a.txt sub/b.txt",
             "git show HEAD:a.txt",
             "git blame a.txt",
             "git branch -a",

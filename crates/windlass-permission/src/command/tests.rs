@@ -46,5 +46,33 @@ fn patterns_start_in_a_directory() {
 fn paths_to_resolve_are_listed_once() {
     let analysis = analyse("(cat a a; cat $b)");
     let paths = paths(&analysis, Path::new("/w"));
-    assert_eq!(paths, [CommandPath { path: "/w/a".into(), write: false }]);
+    let named: Vec<_> = paths.iter().map(|path| (path.path.to_str().unwrap(), path.write, path.tree)).collect();
+    assert_eq!(named, [("/w/a", false, false)]);
+}
+
+#[test]
+fn parents_stay_in_what_is_to_be_followed() {
+    let named = |text: &str| -> Vec<String> {
+        paths(&analyse(text), Path::new("/w")).iter().map(|path| path.path.display().to_string()).collect()
+    };
+    assert_eq!(named("cat link/../x ./a/./b"), ["/w/link/../x", "/w/a/b"]);
+    assert_eq!(named("cat link/../*.rs"), ["/w/link/.."]);
+    assert_eq!(named("cd a && cat ../x"), ["/w/a", "/w/a/../x"]);
+    // The shell may go to the parent by name or by where the link leads.
+    assert_eq!(named("cd a/.. && cat x"), ["/w/a/..", "/w/x", "/w/a/../x"]);
+    assert_eq!(named("(cd a/..; cat x)"), ["/w/x", "/w/a/../x"]);
+}
+
+#[test]
+fn trees_are_looked_through_where_they_go_elsewhere_or_are_followed() {
+    let trees = |text: &str| -> Vec<String> {
+        let paths = paths(&analyse(text), Path::new("/w"));
+        paths.iter().filter(|path| path.tree).map(|path| path.path.display().to_string()).collect()
+    };
+    assert_eq!(trees("cp -r a b && mv c d"), ["/w/a", "/w/c"]);
+    assert_eq!(trees("diff a b"), ["/w/a", "/w/b"]);
+    assert_eq!(trees("timeout 5 diff -r a b"), ["/w/a", "/w/b"]);
+    for text in ["cp a b", "diff --no-dereference -r a b", "grep -r x a", "cat a", "rm -r a", "find a"] {
+        assert_eq!(trees(text), [""; 0], "{text}");
+    }
 }

@@ -1,4 +1,6 @@
-//! The index of a repository: which repositories and attributes it has inside.
+//! The index of a repository: which repositories, directories and attributes it has inside.
+
+use std::collections::BTreeSet;
 
 /// What an index names that has to be looked at as well.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -9,13 +11,24 @@ pub struct GitIndex {
     pub repositories: Vec<Vec<u8>>,
     /// Paths of `.gitattributes` files, as bytes, from the top of the working tree.
     pub attributes: Vec<Vec<u8>>,
+    /// Paths of the directories with files in them, as bytes, from the top of the working tree, without it: attributes
+    /// in them count even where the index does not name them.
+    pub directories: BTreeSet<Vec<u8>>,
 }
 
 /// Reads an index. Nothing if it is damaged, of an unknown version, or continued in another file.
 #[must_use]
 pub fn read_index(bytes: &[u8], hash_bytes: usize) -> Option<GitIndex> {
     let mut index = GitIndex::default();
-    each_entry(bytes, hash_bytes, |mode, name| note(&mut index, mode, name))?;
+    let mut last = Vec::new();
+    each_entry(bytes, hash_bytes, |mode, name| {
+        let parent = parent(name);
+        if parent != last {
+            last = parent.to_vec();
+            note_directory(&mut index.directories, parent);
+        }
+        note(&mut index, mode, name)
+    })?;
     Some(index)
 }
 
@@ -69,6 +82,18 @@ fn each_entry(bytes: &[u8], hash_bytes: usize, mut take_one: impl FnMut(u32, &[u
         take_one(mode, &name)?;
     }
     extensions_are_known(rest, hash_bytes).then_some(())
+}
+
+fn parent(name: &[u8]) -> &[u8] {
+    let end = name.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+    name.get(..end).unwrap_or_default()
+}
+
+/// Notes a directory and those above it.
+fn note_directory(directories: &mut BTreeSet<Vec<u8>>, mut directory: &[u8]) {
+    while !directory.is_empty() && directories.insert(directory.to_vec()) {
+        directory = parent(directory);
+    }
 }
 
 fn note(index: &mut GitIndex, mode: u32, name: &[u8]) -> Option<()> {

@@ -9,7 +9,9 @@
 
 use serde_json::{Value, json};
 use std::path::{Component, Path, PathBuf};
-use windlass_permission::{CallFacts, CommandFacts, PathFact, Policy, PolicyConfig, command_paths};
+use windlass_permission::{
+    CallFacts, CommandFacts, CommandPath, PathFact, PatternFact, Policy, PolicyConfig, TreeFact, command_paths,
+};
 use windlass_shell::analyse;
 use windlass_types::{Access, Behavior, CallDigest, Decision, JsonText, PermissionMode, PermissionUpdate, RuleSource};
 
@@ -66,16 +68,67 @@ impl World {
         PathFact::new(requested, resolved, write).with_via(via)
     }
 
+    /// A path of a command, which may have `..` in it.
+    fn followed(&self, path: &Path, write: bool) -> PathFact {
+        let (resolved, via) = self.resolve(path);
+        PathFact::new(path, resolved, write).with_via(via)
+    }
+
+    /// Every name that is no link is a directory.
     fn resolve(&self, path: &Path) -> (PathBuf, Vec<PathBuf>) {
-        let mut path = path.to_path_buf();
+        let mut todo: Vec<PathBuf> = path.components().rev().map(|part| PathBuf::from(part.as_os_str())).collect();
+        let mut at = PathBuf::new();
         let mut via = Vec::new();
-        for _ in 0..10 {
-            let Some((from, to)) = self.links.iter().find(|(from, _)| path.starts_with(from)) else { break };
-            path = to.join(path.strip_prefix(from).unwrap()).components().collect();
-            via.push(path.clone());
+        while let Some(part) = todo.pop().filter(|_| via.len() < 10) {
+            if part == Path::new("..") {
+                at.pop();
+                continue;
+            }
+            at.push(&part);
+            if let Some((_, to)) = self.links.iter().find(|(from, _)| *from == at) {
+                let rest: PathBuf = todo.iter().rev().collect();
+                via.push(to.join(rest).components().collect());
+                todo.extend(to.components().rev().map(|part| PathBuf::from(part.as_os_str())));
+                at = PathBuf::new();
+            }
         }
-        via.pop();
-        (path, via)
+        via.retain(|hop| *hop != at);
+        (at, via)
+    }
+
+    /// The links that a pattern may stand for: what is no link stays where it is.
+    fn listed(&self, path: &CommandPath) -> Option<PatternFact> {
+        let pattern = path.pattern.as_ref()?;
+        let mut ways = vec![path.path.clone()];
+        for name in pattern.names() {
+            let mut next = Vec::new();
+            for way in ways {
+                let (directory, _) = self.resolve(&way);
+                match name.literal() {
+                    Some(name) => next.push(way.join(name)),
+                    None => {
+                        let inside = self.links.iter().filter_map(|(from, _)| from.strip_prefix(&directory).ok());
+                        let mut names: Vec<&std::ffi::OsStr> = inside.filter_map(|below| below.iter().next()).collect();
+                        names.dedup();
+                        next.extend(names.into_iter().filter(|found| name.may_match(found)).map(|name| way.join(name)));
+                    }
+                }
+            }
+            ways = next;
+        }
+        let matches = ways.iter().map(|way| self.followed(way, path.write)).collect();
+        Some(PatternFact::new(&path.path, pattern.text(), matches, true))
+    }
+
+    /// The links below a path.
+    fn searched(&self, path: &CommandPath) -> TreeFact {
+        let (directory, _) = self.resolve(&path.path);
+        let below = |link: &&PathBuf| link.starts_with(&directory);
+        let links: Vec<&PathBuf> = self.links.iter().map(|(from, _)| from).filter(below).collect();
+        let own = self.links.iter().find(|(from, _)| *from == path.path).map(|(from, _)| from);
+        let entries = links.iter().map(|link| link.strip_prefix(&directory).unwrap().to_path_buf()).collect();
+        let followed = links.iter().copied().chain(own).map(|link| self.followed(link, false)).collect();
+        TreeFact::new(&path.path, entries, followed, true)
     }
 
     pub(crate) fn facts(&self, tool: &str, input: &Value) -> CallFacts {
@@ -86,10 +139,14 @@ impl World {
         match tool {
             "Bash" => {
                 let analysis = analyse(text("command").unwrap());
-                let paths = command_paths(&analysis, &self.cwd).iter().map(|p| self.fact(&p.path, p.write)).collect();
+                let named = command_paths(&analysis, &self.cwd);
+                let paths = named.iter().map(|path| self.followed(&path.path, path.write)).collect();
                 let background = input.get("run_in_background") == Some(&json!(true));
-                let command =
-                    CommandFacts::new(analysis, paths).with_background(background).with_inert_git(self.inert_git);
+                let command = CommandFacts::new(analysis, paths)
+                    .with_patterns(named.iter().filter_map(|path| self.listed(path)).collect())
+                    .with_trees(named.iter().filter(|path| path.tree).map(|path| self.searched(path)).collect())
+                    .with_background(background)
+                    .with_inert_git(self.inert_git);
                 facts(Access::Exec).with_command(command)
             }
             "Read" => {

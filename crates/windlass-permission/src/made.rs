@@ -1,0 +1,103 @@
+//! What the parts of a command make of the paths of other parts.
+//!
+//! Paths are followed before the command runs. A part that puts links somewhere, by copying, moving or making
+//! them, changes what a path of a later part means: there it is not known.
+
+use crate::call::{Found, Links, Touch};
+use crate::command::Part;
+use crate::path::normalize;
+use crate::pattern::ShellPattern;
+use crate::protected;
+use crate::transfer::program_behind;
+use std::path::{Path, PathBuf};
+use windlass_shell::Effect;
+
+/// A path whose meaning another part may have changed.
+const MADE: &str = "another part of it may make a link of a path that it uses";
+/// A tree that is copied or moved and was not looked through.
+const NOT_KNOWN: &str = "it is not known whether the tree that it copies or moves has protected files in it";
+/// The same where some were found.
+const PROTECTED: &str = "the tree that it copies or moves has protected files in it";
+
+/// Places where a part may have put links.
+struct Made {
+    pipeline: usize,
+    part: usize,
+    places: Vec<PathBuf>,
+}
+
+/// Marks the paths that another part may change, and the trees that cannot be copied without a question. Returns
+/// what the copies bring along to protected places.
+pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, links: &Links) -> Vec<Touch> {
+    let mut made: Vec<Made> = Vec::new();
+    let mut brought = Vec::new();
+    for (index, (part, touches)) in parts.iter_mut().enumerate() {
+        let earlier: Vec<&Path> = made.iter().flat_map(|made| &made.places).map(PathBuf::as_path).collect();
+        let mut places = Vec::new();
+        for copy in &part.copies {
+            let tree = found.tree(&copy.source);
+            let whole = tree.filter(|tree| tree.is_whole);
+            let source = normalize(Path::new("/"), &copy.source);
+            let is_fresh = earlier.iter().any(|place| place.starts_with(&source) || source.starts_with(place));
+            if is_fresh || whole.is_none_or(|tree| !tree.links.is_empty()) {
+                places.extend(copy.targets.iter().map(|target| normalize(Path::new("/"), target)));
+            }
+            let guarded = |target: &PathBuf| {
+                let entries = tree.into_iter().flat_map(|tree| &tree.entries);
+                let paths = entries.map(|below| normalize(Path::new("/"), &target.join(below)));
+                let target = normalize(Path::new("/"), target);
+                // What is protected by the names above it is found without looking.
+                let known = protected::protected_name(&target).is_some();
+                paths.filter(move |path| !known && protected::protected_name(path).is_some()).collect::<Vec<_>>()
+            };
+            let guarded: Vec<PathBuf> = copy.targets.iter().flat_map(guarded).collect();
+            if whole.is_none() {
+                part.unclear_copy = Some(NOT_KNOWN);
+            } else if !guarded.is_empty() {
+                part.unclear_copy = Some(PROTECTED);
+            }
+            if !copy.moves {
+                brought.extend(guarded.iter().map(|path| Touch::brought(path, links)));
+            }
+        }
+        // Of `ln`, and of what is not understood, every operand may have become a link.
+        if makes_links(part) {
+            let written = touches.iter().filter(|touch| touch.write && !touch.redirect);
+            places.extend(written.map(|touch| touch.path().to_path_buf()));
+        }
+        if !places.is_empty() {
+            made.push(Made { pipeline: part.pipeline, part: index, places });
+        }
+    }
+    for (index, (part, touches)) in parts.iter_mut().enumerate() {
+        let before = |made: &&Made| made.part < index || (made.pipeline == part.pipeline && made.part != index);
+        for place in made.iter().filter(before).flat_map(|made| &made.places) {
+            for touch in touches.iter_mut().filter(|touch| touch.may_meet(place)) {
+                touch.unclear = touch.unclear.or(Some(MADE));
+            }
+        }
+    }
+    brought
+}
+
+fn makes_links(part: &Part<'_>) -> bool {
+    matches!(part.class.effect, Effect::Unknown | Effect::Network)
+        && matches!(program_behind(part.command.words()), "cp" | "ln" | "mv" | "rename" | "rsync")
+}
+
+impl Touch {
+    /// Whether the path, or something that it stands for, may be at or below a place.
+    fn may_meet(&self, place: &Path) -> bool {
+        let reaches = |path: &Path| {
+            path.starts_with(place) || place.strip_prefix(path).is_ok_and(|rest| self.follows || self.names(rest))
+        };
+        self.subjects().any(|subject| reaches(&subject.path))
+    }
+
+    /// Whether its pattern may stand for the way to what lies below it.
+    fn names(&self, below: &Path) -> bool {
+        let Some(pattern) = self.pattern.as_deref().map(ShellPattern::new) else { return false };
+        let mut ways = below.iter().zip(pattern.names());
+        ways.all(|(name, own)| own.literal().map_or_else(|| own.may_match(name), |own| own == name))
+    }
+}

@@ -1,0 +1,35 @@
+//! What a rule surely covers below a path.
+
+use super::{Directory, PathRule};
+use crate::glob::{Reach, any_name};
+use crate::path::{self, Subject};
+use crate::pattern;
+
+impl PathRule {
+    /// Whether a deny or ask rule covers whatever may lie below a path.
+    pub(crate) fn covers_all_below(&self, subject: &Subject, workspace: &[Directory]) -> bool {
+        self.covers_with(subject, &[any_name()], workspace)
+    }
+
+    /// Whether it covers whatever a file name pattern of the shell stands for below a directory.
+    pub(crate) fn covers_all_of(&self, base: &Subject, names: &str, workspace: &[Directory]) -> bool {
+        let names = names.split('/').filter(|name| !name.is_empty());
+        let names: Vec<String> =
+            names.map(|name| if pattern::is_wild(name) { any_name() } else { path::fold(name) }).collect();
+        self.covers_with(base, &names, workspace)
+    }
+
+    fn covers_with(&self, subject: &Subject, more: &[String], workspace: &[Directory]) -> bool {
+        let whole = |names: &Vec<String>| [names.as_slice(), more].concat();
+        subject.folded.iter().any(|names| self.reach_from(&whole(names), workspace) == Reach::Covers)
+    }
+
+    /// Whether it is about one fixed place at or below a path.
+    pub(crate) fn is_fixed_below(&self, subject: &Subject, workspace: &[Directory]) -> bool {
+        let from = |names: &[String], start: &[String]| match path::strip(names, start) {
+            Some(rest) => self.globs.iter().any(|glob| glob.is_fixed_below(rest)),
+            None => path::strip(start, names).is_some() && self.globs.iter().any(|glob| glob.is_fixed_below::<String>(&[])),
+        };
+        subject.folded.iter().any(|names| self.starts(workspace).any(|start| from(names, start)))
+    }
+}

@@ -1,0 +1,329 @@
+//! What git commands show of the content of files: from the history, the index or the working tree.
+
+use crate::facts::Standing;
+use crate::path::{as_written, normalize};
+use std::path::{Path, PathBuf};
+use windlass_shell::Word;
+
+/// Sub-commands that show or copy content whatever their options.
+const ALWAYS: &[&str] = &[
+    "archive",
+    "bundle",
+    "checkout-index",
+    "clone",
+    "difftool",
+    "fast-export",
+    "format-patch",
+    "grep",
+    "merge-file",
+    "mergetool",
+    "range-diff",
+    "request-pull",
+    "rerere",
+    "send-email",
+    "unpack-file",
+];
+
+/// Sub-commands that show content unless their options ask for a summary.
+const BY_DEFAULT: &[&str] = &["diff", "show"];
+
+/// Sub-commands that show content if an option asks for it.
+const ON_DEMAND: &[&str] = &["diff-files", "diff-index", "diff-tree", "log", "reflog", "whatchanged"];
+
+/// Sub-commands that show what they are about to do if they are to ask about each part of it.
+const PIECEWISE: &[&str] = &["add", "checkout", "commit", "reset", "restore", "stash"];
+
+const SUMMARIES: &[&str] = &[
+    "--compact-summary",
+    "--cumulative",
+    "--dirstat",
+    "--name-only",
+    "--name-status",
+    "--no-patch",
+    "--numstat",
+    "--quiet",
+    "--raw",
+    "--shortstat",
+    "--stat",
+    "--summary",
+    "-s",
+];
+
+/// Long options that ask for content.
+const PATCHES: &[&str] = &[
+    "binary",
+    "cc",
+    "color-words",
+    "combined-all-paths",
+    "dd",
+    "diff-merges",
+    "function-context",
+    "patch",
+    "remerge-diff",
+    "unified",
+    "word-diff",
+];
+
+/// A path whose content a git command may show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shown {
+    pub(crate) path: PathBuf,
+    /// Whether that of what is below it is shown, too.
+    pub(crate) tree: bool,
+}
+
+/// The paths whose content a git command may show, from the directories it may run in. `end` tells what stands at a
+/// path as written: git takes a word for a path if something does.
+pub(crate) fn shown(
+    words: &[Word],
+    bases: &[PathBuf],
+    roots: &[PathBuf],
+    end: &dyn Fn(&Path) -> Standing,
+) -> Vec<Shown> {
+    let Some(command) = GitCommand::parse(words) else { return Vec::new() };
+    let mut paths = Vec::new();
+    for base in bases {
+        let base = command.directories.iter().fold(base.clone(), |base, next| as_written(&base, Path::new(next)));
+        let ends = |word: &str| end(&as_written(&base, Path::new(word)));
+        let view = command.view(&|word| matches!(ends(word), Standing::Directory | Standing::Leaf));
+        // They print the names in a directory, not what is below it, or take files alone.
+        let names_only = matches!(command.name, "annotate" | "blame" | "cat-file" | "log" | "show");
+        view.paths(&normalize(Path::new("/"), &base), roots, &mut |path, origin| {
+            let tree = match origin {
+                Origin::Blob => !names_only,
+                Origin::Named(word) => ends(word) != Standing::Leaf,
+                Origin::Tree => true,
+            };
+            paths.push(Shown { path, tree });
+        });
+    }
+    paths
+}
+
+/// The sub-command of a git command.
+pub(crate) fn subcommand(words: &[Word]) -> Option<&str> {
+    GitCommand::parse(words).map(|command| command.name)
+}
+
+struct GitCommand<'a> {
+    /// Where `-C` leads, one after the other.
+    directories: Vec<&'a str>,
+    name: &'a str,
+    arguments: Vec<&'a str>,
+}
+
+/// What a command shows.
+#[derive(Default)]
+struct View<'a> {
+    /// Any file of the repository.
+    whole: bool,
+    /// From the directory.
+    here: Vec<(&'a str, Origin<'a>)>,
+    /// From the top of the working tree, wherever that is.
+    top: Vec<(&'a str, Origin<'a>)>,
+}
+
+/// How a path came into a view.
+#[derive(Clone, Copy)]
+enum Origin<'a> {
+    /// `HEAD:path`.
+    Blob,
+    /// A word that is the path.
+    Named(&'a str),
+    /// Where a pattern, or everything, begins.
+    Tree,
+}
+
+impl<'a> GitCommand<'a> {
+    fn parse(words: &'a [Word]) -> Option<Self> {
+        let (program, rest) = words.split_first()?;
+        if program.text().rsplit('/').next() != Some("git") {
+            return None;
+        }
+        let mut texts = rest.iter().map(Word::text);
+        let mut directories = Vec::new();
+        let name = loop {
+            match texts.next()? {
+                "-C" => directories.push(texts.next()?),
+                "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--super-prefix" => {
+                    texts.next();
+                }
+                option if option.starts_with('-') => {}
+                name => break name,
+            }
+        };
+        Some(Self { directories, name, arguments: texts.collect() })
+    }
+
+    /// Whether it shows content at all, paths like `HEAD:path` aside.
+    fn shows_content(&self) -> bool {
+        let patch = || self.options().any(is_patch);
+        match self.name {
+            name if ALWAYS.contains(&name) => true,
+            "stash" if self.arguments.first() == Some(&"show") => patch(),
+            "worktree" => self.arguments.first() == Some(&"add"),
+            name if PIECEWISE.contains(&name) => self.options().any(|option| matches!(option, "-p" | "--patch")),
+            name if BY_DEFAULT.contains(&name) => {
+                let summary = |option: &str| SUMMARIES.contains(&option.split('=').next().unwrap_or(option));
+                patch() || !self.options().any(summary)
+            }
+            name if ON_DEMAND.contains(&name) => patch(),
+            _ => false,
+        }
+    }
+
+    fn options(&self) -> impl Iterator<Item = &'a str> {
+        self.arguments.iter().copied().take_while(|word| *word != "--").filter(|word| word.starts_with('-'))
+    }
+
+    fn view(&self, is_there: &dyn Fn(&str) -> bool) -> View<'a> {
+        let mut view = View::default();
+        if matches!(self.name, "blame" | "annotate") {
+            let files = self.arguments.iter().copied().filter(|word| !word.starts_with('-'));
+            view.here.extend(files.map(|file| (file, Origin::Blob)));
+            return view;
+        }
+        let objects = self.name == "cat-file";
+        let content = self.shows_content();
+        let mut specs = Vec::new();
+        let mut revisions = false;
+        let mut blobs = false;
+        let mut words = self.arguments.iter().copied();
+        for word in words.by_ref().take_while(|word| *word != "--") {
+            match word {
+                // `-L 1,5:file`
+                option if option.starts_with("-L") && option.contains(':') => {
+                    blobs = true;
+                    view.here.extend(option.rsplit_once(':').map(|(_, path)| (path, Origin::Blob)));
+                }
+                option if option.starts_with('-') => {}
+                spec if spec.starts_with(":(") || spec.starts_with(":!") || spec.starts_with(":^") => specs.push(spec),
+                // A path from the top, or a search for a message.
+                spec if spec.starts_with(":/") => {
+                    specs.push(spec);
+                    view.whole = content;
+                }
+                blob if blob.contains(':') => {
+                    blobs = true;
+                    view.blob(blob);
+                }
+                path if content && is_there(path) => specs.push(path),
+                _ => revisions = true,
+            }
+        }
+        specs.extend(words);
+        if objects {
+            view.whole |= self.shows_an_object();
+        } else if content {
+            let before = view.here.len().saturating_add(view.top.len());
+            for spec in specs {
+                view.pathspec(spec);
+            }
+            let narrowed = view.here.len().saturating_add(view.top.len()) > before;
+            view.whole |= !narrowed && (revisions || !blobs);
+        }
+        view
+    }
+
+    /// Of an object that only its hash names nothing is known.
+    fn shows_an_object(&self) -> bool {
+        let prints = self.options().any(|o| o == "-p" || ["--te", "--f", "--batch"].iter().any(|long| o.starts_with(long)));
+        let mut names = self.arguments.iter().filter(|word| !word.starts_with('-'));
+        let typed = names.clone().next().is_some_and(|name| *name == "blob");
+        let batch = self.options().any(|option| option.starts_with("--batch"));
+        let known = |name: &&str| name.contains(':') || name.starts_with("HEAD") || name.starts_with('@') || *name == "blob";
+        batch || ((prints || typed) && !names.all(|name| known(&name)))
+    }
+}
+
+/// Whether an option makes a command show content.
+fn is_patch(option: &str) -> bool {
+    if let Some(long) = option.strip_prefix("--") {
+        let name = long.split('=').next().unwrap_or(long);
+        // Git takes the beginning of an option for the whole.
+        return name != "color" && !name.is_empty() && PATCHES.iter().any(|full| full.starts_with(name));
+    }
+    let letters = option.strip_prefix('-').unwrap_or(option);
+    let with_text = letters.starts_with(['S', 'G', 'O', 'n', 'l', 'X', 'm', 'F', 'C']);
+    !with_text && letters.contains(['p', 'u', 'U', 'W', 'c', 'L'])
+}
+
+impl<'a> View<'a> {
+    /// `HEAD:path`, `:path`, `:0:path`; `HEAD:./path` from the directory.
+    fn blob(&mut self, text: &'a str) {
+        let (_, path) = text.split_once(':').unwrap_or(("", text));
+        let stage = path.strip_prefix(['0', '1', '2', '3']).and_then(|rest| rest.strip_prefix(':'));
+        let path = stage.unwrap_or(path);
+        match path {
+            "" => self.whole = true,
+            path if path.starts_with("./") || path.starts_with("../") => self.here.push((path, Origin::Blob)),
+            path => self.top.push((path, Origin::Blob)),
+        }
+    }
+
+    fn pathspec(&mut self, text: &'a str) {
+        let (from_top, literal, path) = match magic(text) {
+            Magic::Excludes => return,
+            Magic::Plain { from_top, literal, path } => (from_top, literal, path),
+        };
+        // A wildcard also stands for slashes.
+        let wild = path.find(['*', '?', '[', '\\']).filter(|_| !literal);
+        let fixed = match wild {
+            Some(at) => path.get(..at).and_then(|start| start.rsplit_once('/')).map_or("", |(directory, _)| directory),
+            None => path,
+        };
+        let origin = if wild.is_some() || from_top { Origin::Tree } else { Origin::Named(fixed) };
+        if from_top {
+            self.top.push((fixed, origin));
+        } else {
+            self.here.push((if fixed.is_empty() { "." } else { fixed }, origin));
+        }
+    }
+
+    fn paths(&self, base: &Path, roots: &[PathBuf], add: &mut dyn FnMut(PathBuf, Origin<'a>)) {
+        // The top of the working tree is at or above the directory.
+        let is_inside = |above: &&Path| roots.iter().any(|root| above.starts_with(root));
+        let tops: Vec<&Path> = base.ancestors().take_while(is_inside).collect();
+        let tops = if tops.is_empty() { vec![base] } else { tops };
+        if let Some(top) = tops.last().filter(|_| self.whole) {
+            add(top.to_path_buf(), Origin::Tree);
+        }
+        for (path, origin) in &self.here {
+            add(normalize(base, Path::new(path)), *origin);
+        }
+        for top in tops {
+            for (path, origin) in &self.top {
+                add(normalize(top, Path::new(path.trim_start_matches('/'))), *origin);
+            }
+        }
+    }
+}
+
+enum Magic<'a> {
+    /// It only takes away.
+    Excludes,
+    Plain {
+        from_top: bool,
+        literal: bool,
+        path: &'a str,
+    },
+}
+
+/// The magic that a pathspec begins with: `:(top,icase)path`, `:/path`, `:!path`.
+fn magic(text: &str) -> Magic<'_> {
+    let plain = |from_top, literal, path| Magic::Plain { from_top, literal, path };
+    let Some(rest) = text.strip_prefix(':') else { return plain(false, false, text) };
+    if let Some((words, path)) = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
+        let has = |name: &str| words.split(',').any(|word| word.trim() == name);
+        return if has("exclude") { Magic::Excludes } else { plain(has("top"), has("literal"), path) };
+    }
+    let path = rest.trim_start_matches(['/', '!', '^']);
+    let signs = rest.strip_suffix(path).unwrap_or_default();
+    if signs.contains(['!', '^']) {
+        return Magic::Excludes;
+    }
+    plain(signs.contains('/'), false, path.strip_prefix(':').unwrap_or(path))
+}
+
+#[cfg(test)]
+mod tests;

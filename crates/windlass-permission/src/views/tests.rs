@@ -1,0 +1,100 @@
+use super::*;
+use windlass_shell::analyse;
+
+/// What a command shows from `/w/sub`, where `sub` is below the workspace `/w`.
+fn paths(text: &str) -> Vec<String> {
+    let analysis = analyse(text);
+    let there = |path: &Path| match path.to_str() {
+        Some("/w/sub/src" | "/w/sub") => Standing::Directory,
+        Some("/w/sub/a.txt") => Standing::Leaf,
+        _ => Standing::Missing,
+    };
+    let command = &analysis.found()[0];
+    let shown = shown(command.words(), &["/w/sub".into()], &["/w".into()], &there);
+    shown.iter().map(|shown| format!("{}{}", shown.path.display(), if shown.tree { "/" } else { "" })).collect()
+}
+
+#[test]
+fn summaries_show_no_content() {
+    for text in [
+        "git status",
+        "git log --oneline -5",
+        "git log --stat --color",
+        "git log -S foo --oneline",
+        "git diff --stat HEAD",
+        "git diff --name-only",
+        "git show -s HEAD",
+        "git show --stat=80 HEAD",
+        "git stash -u",
+        "git stash show",
+        "git stash list",
+        "git add -u",
+        "git commit -m 'show it'",
+        "git checkout -b x",
+        "git worktree list",
+        "git cat-file -t abc",
+        "git cat-file -p HEAD",
+        "git branch -a",
+        "git ls-files",
+        "ls -p",
+    ] {
+        assert_eq!(paths(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_narrowed_shows_everything() {
+    for text in [
+        "git log -p",
+        "git log --patc",
+        "git log -U0 --oneline",
+        "git log -c -1",
+        "git log --stat -p",
+        "git diff",
+        "git diff HEAD~3",
+        "git diff --stat --patch",
+        "git show abc",
+        "git show abc -- ':!src'",
+        "git diff ':/some message'",
+        "git grep foo",
+        "git archive HEAD",
+        "git stash show -p",
+        "git add -p",
+        "git cat-file -p abcdef",
+        "git cat-file --batch",
+        "git cat-file blob abcdef",
+        "git -C deep log -p",
+        "git diff -- ':(top,glob)*/x'",
+        "/usr/bin/git -c a=b --no-pager diff",
+    ] {
+        assert!(paths(text).contains(&"/w/".to_owned()), "{text} {:?}", paths(text));
+    }
+}
+
+#[test]
+fn paths_narrow_what_is_shown() {
+    for (text, expected) in [
+        ("git diff -- src x", &["/w/sub/src/", "/w/sub/x/"][..]),
+        ("git diff src", &["/w/sub/src/"]),
+        ("git diff HEAD a.txt", &["/w/sub/a.txt"]),
+        ("git log -p -- 'src/*.key'", &["/w/sub/src/"]),
+        ("git log -p -- '*.key'", &["/w/sub/"]),
+        ("git diff -- ':(literal)a*b/c'", &["/w/sub/a*b/c/"]),
+        ("git diff -- ':(top)x'", &["/w/sub/x/", "/w/x/"]),
+        ("git diff -- :/x", &["/w/sub/x/", "/w/x/"]),
+        ("git diff HEAD:x HEAD~:x", &["/w/sub/x/", "/w/sub/x/", "/w/x/", "/w/x/"]),
+        ("git show HEAD:x/y", &["/w/sub/x/y", "/w/x/y"]),
+        ("git show HEAD:./x", &["/w/sub/x"]),
+        ("git show HEAD:../x", &["/w/x"]),
+        ("git show :x", &["/w/sub/x", "/w/x"]),
+        ("git show :2:x", &["/w/sub/x", "/w/x"]),
+        ("git cat-file -p HEAD:x", &["/w/sub/x", "/w/x"]),
+        ("git blame -L 1,2 gone", &["/w/sub/1,2", "/w/sub/gone"]),
+        ("git log -L1,2:x", &["/w/sub/x"]),
+        ("git log -L 1,2:x", &["/w/sub/x", "/w/x"]),
+        ("git grep foo -- src", &["/w/sub/src/"]),
+        ("git -C src diff -- ../x", &["/w/sub/x/"]),
+    ] {
+        assert_eq!(paths(text), expected, "{text}");
+    }
+}
