@@ -2,6 +2,7 @@
 
 use crate::command::{Part, Spec, View};
 use crate::facts::{CallFacts, CommandFacts, PathFact, PatternFact, Standing, TreeFact};
+use crate::git::GitTracked;
 use crate::matcher::{Directory, PathRule};
 use crate::path::{Subject, normalize};
 use crate::{glob::Reach, made, names, views};
@@ -48,6 +49,8 @@ pub(crate) struct Touch {
     pub(crate) git_directory: Option<PathBuf>,
     /// Whether a copy of a tree brings it along.
     pub(crate) copied: bool,
+    /// The only files that are read below it.
+    tracked: Option<GitTracked>,
 }
 
 /// `..` names no place that could be found.
@@ -139,6 +142,16 @@ impl Touch {
             }
         };
         self.subjects().map(reach).max().unwrap_or(Reach::No)
+    }
+
+    /// Whether something that a rule covers may be among what is read below it.
+    pub(crate) fn may_hold(&self, rule: &PathRule, workspace: &[Directory]) -> bool {
+        let covers = |path: PathBuf| rule.reach(&Subject::new(path), workspace) == Reach::Covers;
+        self.tracked.as_ref().is_none_or(|tracked| {
+            let subjects = self.requested.iter().chain(&self.resolved);
+            let mut paths = subjects.map(|subject| subject.path.as_path());
+            paths.any(|path| tracked.may_hold(path, covers))
+        })
     }
 
     /// Whether a rule that matches only below this path matters.
@@ -286,9 +299,16 @@ impl<'a> Call<'a> {
             self.touches.push(extra);
         }
         let end = |path: &Path| facts.end(path);
+        let plain = |part: &Part<'_>| part.command.assignments().is_empty();
+        let stays = view.bases.len() == 1 && view.parts.as_ref().is_some_and(|parts| parts.iter().all(plain));
         for found in command.analysis.found() {
             let shown = views::shown(found.words(), &view.bases, roots, &end);
-            let touch = |shown: views::Shown| Touch { read: true, tree: shown.tree, ..Touch::of_path(&shown.path, links) };
+            let touch = |shown: views::Shown| Touch {
+                read: true,
+                tree: shown.tree,
+                tracked: command.tracked.clone().filter(|_| shown.tracked && stays),
+                ..Touch::of_path(&shown.path, links)
+            };
             self.touches.extend(shown.into_iter().map(touch));
         }
         self.parts = view.parts.map(|parts| {
@@ -350,6 +370,7 @@ impl Touch {
             inside: Vec::new(),
             git_directory: None,
             copied: false,
+            tracked: None,
         }
     }
 }

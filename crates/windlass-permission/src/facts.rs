@@ -1,6 +1,7 @@
 //! What is known of one call when it is judged.
 
 use std::path::{Path, PathBuf};
+use crate::git::GitTracked;
 use crate::pattern::ShellPattern;
 use windlass_shell::Analysis;
 use windlass_types::{Access, CallDigest, JsonText};
@@ -234,6 +235,8 @@ pub struct CommandFacts {
     pub patterns: Vec<PatternFact>,
     /// What lies below those of them that are taken with all that is in them. Without a fact that may be anything.
     pub trees: Vec<TreeFact>,
+    /// The files that git tracks around the call's current directory, if somebody looked.
+    pub tracked: Option<GitTracked>,
     /// Whether the call does not wait for the command.
     pub background: bool,
     /// Whether git is inert in the call's current directory: the driver looked at the configuration and
@@ -251,6 +254,7 @@ impl CommandFacts {
             paths,
             patterns: Vec::new(),
             trees: Vec::new(),
+            tracked: None,
             background: false,
             git_is_inert: false,
         }
@@ -274,6 +278,13 @@ impl CommandFacts {
     #[must_use]
     pub fn with_trees(mut self, trees: Vec<TreeFact>) -> Self {
         self.trees = trees;
+        self
+    }
+
+    /// Adds the files that git tracks.
+    #[must_use]
+    pub fn with_tracked(mut self, tracked: Option<GitTracked>) -> Self {
+        self.tracked = tracked;
         self
     }
 

@@ -13,7 +13,7 @@ mod index;
 
 pub use attributes::attributes_are_inert;
 pub use config::{GitConfig, inert_config};
-pub use index::{GitIndex, index_names, read_index};
+pub use index::{GitIndex, GitTracked, index_names, read_index};
 
 /// Whether a variable of the environment changes which repository, configuration or programs git uses.
 #[must_use]

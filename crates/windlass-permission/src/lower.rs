@@ -44,7 +44,7 @@ pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> 
                 DenyMatch::Yes
             }
             _ if touch.is_unknown() => DenyMatch::Possible,
-            Reach::Below if below_matters(touch) => DenyMatch::Possible,
+            Reach::Below if below_matters(touch) && touch.may_hold(path, workspace) => DenyMatch::Possible,
             _ => DenyMatch::No,
         };
         return call.all_touches().filter(about).map(test).max().unwrap_or(DenyMatch::No);

@@ -70,6 +70,8 @@ pub(crate) struct Shown {
     pub(crate) path: PathBuf,
     /// Whether that of what is below it is shown, too.
     pub(crate) tree: bool,
+    /// Whether only files that git tracks now are shown.
+    pub(crate) tracked: bool,
 }
 
 /// The paths whose content a git command may show, from the directories it may run in. `end` tells what stands at a
@@ -94,7 +96,7 @@ pub(crate) fn shown(
                 Origin::Named(word) => ends(word) != Standing::Leaf,
                 Origin::Tree => true,
             };
-            paths.push(Shown { path, tree });
+            paths.push(Shown { path, tree, tracked: view.tracked });
         });
     }
     paths
@@ -110,6 +112,8 @@ struct GitCommand<'a> {
     directories: Vec<&'a str>,
     name: &'a str,
     arguments: Vec<&'a str>,
+    /// Whether it may be about another repository than that of the directory.
+    elsewhere: bool,
 }
 
 /// What a command shows.
@@ -117,6 +121,8 @@ struct GitCommand<'a> {
 struct View<'a> {
     /// Any file of the repository.
     whole: bool,
+    /// Only files that git tracks now.
+    tracked: bool,
     /// From the directory.
     here: Vec<(&'a str, Origin<'a>)>,
     /// From the top of the working tree, wherever that is.
@@ -142,17 +148,23 @@ impl<'a> GitCommand<'a> {
         }
         let mut texts = rest.iter().map(Word::text);
         let mut directories = Vec::new();
+        let mut elsewhere = false;
         let name = loop {
             match texts.next()? {
-                "-C" => directories.push(texts.next()?),
+                "-C" => {
+                    directories.push(texts.next()?);
+                    elsewhere = true;
+                }
                 "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--super-prefix" => {
                     texts.next();
+                    elsewhere = true;
                 }
-                option if option.starts_with('-') => {}
+                "--no-pager" | "-P" | "--no-optional-locks" => {}
+                option if option.starts_with('-') => elsewhere = true,
                 name => break name,
             }
         };
-        Some(Self { directories, name, arguments: texts.collect() })
+        Some(Self { directories, name, arguments: texts.collect(), elsewhere })
     }
 
     /// Whether it shows content at all, paths like `HEAD:path` aside.
@@ -187,7 +199,7 @@ impl<'a> GitCommand<'a> {
         let content = self.shows_content();
         let mut specs = Vec::new();
         let mut revisions = false;
-        let mut blobs = false;
+        let (mut blobs, mut searched) = (false, false);
         let mut words = self.arguments.iter().copied();
         for word in words.by_ref().take_while(|word| *word != "--") {
             match word {
@@ -202,6 +214,7 @@ impl<'a> GitCommand<'a> {
                 spec if spec.starts_with(":/") => {
                     specs.push(spec);
                     view.whole = content;
+                    searched = true;
                 }
                 blob if blob.contains(':') => {
                     blobs = true;
@@ -212,6 +225,8 @@ impl<'a> GitCommand<'a> {
             }
         }
         specs.extend(words);
+        // The working tree against the index: no history is shown.
+        view.tracked = self.name == "diff" && !(revisions || blobs || searched || self.leaves_the_index());
         if objects {
             view.whole |= self.shows_an_object();
         } else if content {
@@ -223,6 +238,12 @@ impl<'a> GitCommand<'a> {
             view.whole |= !narrowed && (revisions || !blobs);
         }
         view
+    }
+
+    /// Whether a `diff` is not, or may not be, one of the working tree here against the index.
+    fn leaves_the_index(&self) -> bool {
+        let other = |option: &str| ["--cached", "--staged", "--merge-base", "--no-index"].iter().any(|o| o.starts_with(option));
+        self.elsewhere || self.options().any(other)
     }
 
     /// Of an object that only its hash names nothing is known.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use windlass_permission::git::{attributes_are_inert, inert_config, read_index, redirects_git};
+use windlass_permission::git::{GitTracked, attributes_are_inert, inert_config, read_index, redirects_git};
 use windlass_shell::{Analysis, FoundCommand, Word};
 use windlass_tool::{EntryKind, JudgedPath, Permit, Workspace, WorkspaceErrorKind, absolute};
 use windlass_types::CallDigest;
@@ -76,22 +76,29 @@ const TITLES: &[&str] = &[
     "-n",
 ];
 
-/// Whether nothing that belongs to the repository around `cwd` can make a
-/// reading git command run a program. The repository must lie as a whole in the
+/// What was seen of a repository in which nothing can make a reading git command
+/// run a program.
+pub(crate) struct Inert {
+    /// The files that git tracks, if there is a repository with an index.
+    pub(crate) tracked: Option<GitTracked>,
+}
+
+/// Looks whether nothing that belongs to the repository around `cwd` can make a
+/// reading git command run a program; else there is no answer. The repository must lie as a whole in the
 /// workspace, or there must be none at all, not even above. Whatever cannot be
 /// read or is not understood is a no.
-pub(crate) async fn is_inert(
+pub(crate) async fn inert(
     workspace: &dyn Workspace,
     directories: &[PathBuf],
     env: &[(OsString, OsString)],
     cwd: &Path,
     analysis: &Analysis,
-) -> bool {
+) -> Option<Inert> {
     if !workspace.is_local() || env.iter().any(|(name, _)| name.to_str().is_none_or(redirects_git)) {
-        return false;
+        return None;
     }
     let look = Look { workspace, directories, attributes: reads_attributes(analysis) };
-    look.around(cwd).await.is_some()
+    Some(Inert { tracked: look.around(cwd).await? })
 }
 
 /// Each question is answered by something or, in doubt, nothing.
@@ -113,9 +120,9 @@ struct Repository {
 }
 
 impl Look<'_> {
-    async fn around(&self, cwd: &Path) -> Option<()> {
+    async fn around(&self, cwd: &Path) -> Option<Option<GitTracked>> {
         let cwd = self.workspace.resolve(cwd).await.ok()?.path;
-        let Some(repository) = self.find(&cwd).await? else { return Some(()) };
+        let Some(repository) = self.find(&cwd).await? else { return Some(None) };
         self.is_whole(&repository).await?;
         let config = self.read(&repository.common.join("config"), MAX_TEXT).await?.unwrap_or_default();
         let config = inert_config(&config)?;
@@ -127,8 +134,8 @@ impl Look<'_> {
         for directory in cwd.ancestors().take_while(|directory| directory.starts_with(&repository.top)) {
             self.attributes_are_inert(&directory.join(".gitattributes")).await?;
         }
-        let Some(index) = self.read(&repository.own.join("index"), MAX_INDEX).await? else { return Some(()) };
-        let index = read_index(&index, config.hash_bytes)?;
+        let Some(bytes) = self.read(&repository.own.join("index"), MAX_INDEX).await? else { return Some(None) };
+        let index = read_index(&bytes, config.hash_bytes)?;
         if index.repositories.len() > MAX_NAMED || index.attributes.len() > MAX_NAMED {
             return None;
         }
@@ -143,7 +150,7 @@ impl Look<'_> {
         for path in &index.repositories {
             self.is_missing(&below(&repository.top, path)?.join(".git")).await?;
         }
-        Some(())
+        Some(Some(GitTracked::new(repository.top, bytes, config.hash_bytes)))
     }
 
     /// Goes up from a directory, as git does. Out of the workspace only to see

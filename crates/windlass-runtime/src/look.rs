@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_permission::{CommandFacts, CommandPath, PathFact, PatternFact, Standing, TreeFact};
-use windlass_tool::{DirectoryEntry, EntryKind, ResolvedPath, Workspace};
+use windlass_tool::{DirectoryEntry, EntryKind, ResolvedPath, Workspace, WorkspaceErrorKind};
 
 /// Entries of directories that are looked at for one call.
 const MAX_ENTRIES: usize = 20_000;
@@ -145,14 +145,21 @@ impl<'a> Look<'a> {
                     matches.push(self.fact(way.written, there, path.write).await);
                 }
                 None => match self.follow(way.written, path.write).await {
-                    // Nothing is there: the pattern does not stand for it.
-                    Some(fact) if fact.end == Standing::Missing && fact.requested == fact.resolved => {}
+                    // The pattern does not stand for what is not there.
+                    Some(fact) if fact.end == Standing::Missing && !self.ends_in_link(&fact).await => {}
                     Some(fact) => matches.push(fact),
                     None => is_whole = false,
                 },
             }
         }
         Some(PatternFact::new(&path.path, pattern.text(), matches, is_whole))
+    }
+
+    /// Whether the last name of a path is a link.
+    async fn ends_in_link(&self, fact: &PathFact) -> bool {
+        let (Some(parent), Some(name)) = (fact.requested.parent(), fact.requested.file_name()) else { return true };
+        let parent = self.workspace.resolve(parent).await;
+        parent.map_or(true, |parent| parent.path.join(name) != fact.resolved)
     }
 
     /// Where a way leads, if that is a directory.
@@ -170,13 +177,8 @@ impl<'a> Look<'a> {
     async fn tree(&mut self, path: &CommandPath, place: PathBuf, kind: EntryKind) -> TreeFact {
         let (mut entries, mut links, mut is_whole) = (Vec::new(), Vec::new(), true);
         // A link that is moved or copied is still one.
-        let own = self.workspace.resolve(path.path.parent().unwrap_or(&path.path)).await;
-        let name = path.path.file_name();
-        let is_link = match (own, name) {
-            (Ok(parent), Some(name)) => parent.path.join(name) != place,
-            _ => true,
-        };
-        if is_link {
+        let own = PathFact::new(&path.path, &place, false);
+        if self.ends_in_link(&own).await {
             links.extend(self.follow(path.path.clone(), false).await);
         }
         let mut open = VecDeque::new();
@@ -204,9 +206,15 @@ impl<'a> Look<'a> {
         TreeFact::new(&path.path, entries, links, is_whole)
     }
 
-    /// The entries of a directory, if they are not too many.
+    /// The entries of a directory, if they can be told and are not too many.
     async fn entries(&mut self, directory: &Path) -> Option<Vec<DirectoryEntry>> {
-        let entries = self.workspace.entries(directory, self.left.saturating_add(1)).await.ok()?;
+        let entries = match self.workspace.entries(directory, self.left.saturating_add(1)).await {
+            Ok(entries) => entries,
+            Err(error) if matches!(error.kind, WorkspaceErrorKind::NotFound | WorkspaceErrorKind::NotDirectory) => {
+                Vec::new()
+            }
+            Err(_) => return None,
+        };
         self.left = self.left.checked_sub(entries.len().max(1))?;
         Some(entries)
     }

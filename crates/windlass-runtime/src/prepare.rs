@@ -155,8 +155,12 @@ async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, said: Said) -> Cal
     if let Some(text) = said.command {
         let analysis = windlass_shell::analyse(&text);
         let named = command_paths(&analysis, cwd);
-        let inert = git::concerns(&analysis) && git::is_inert(&**workspace, &at.directories, &at.env, cwd, &analysis).await;
-        let facts = CommandFacts::new(analysis, Vec::new()).with_inert_git(inert);
+        let inert = match git::concerns(&analysis) {
+            true => git::inert(&**workspace, &at.directories, &at.env, cwd, &analysis).await,
+            false => None,
+        };
+        let facts = CommandFacts::new(analysis, Vec::new()).with_inert_git(inert.is_some());
+        let facts = facts.with_tracked(inert.and_then(|inert| inert.tracked));
         let facts = facts.with_background(stays_in_background(&call.input));
         command = Some(look.at_command(facts, named).await);
     }

@@ -1,6 +1,12 @@
 //! The index of a repository: which repositories, directories and attributes it has inside.
 
 use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Tracked files that are held against a rule.
+const MAX_TRACKED: usize = 20_000;
 
 /// What an index names that has to be looked at as well.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -14,6 +20,38 @@ pub struct GitIndex {
     /// Paths of the directories with files in them, as bytes, from the top of the working tree, without it: attributes
     /// in them count even where the index does not name them.
     pub directories: BTreeSet<Vec<u8>>,
+}
+
+/// The files that git tracks around a directory.
+#[derive(Clone)]
+pub struct GitTracked {
+    top: PathBuf,
+    index: Arc<[u8]>,
+    hash_bytes: usize,
+}
+
+impl GitTracked {
+    /// Files below the top of a working tree, named by the bytes of its index.
+    pub fn new(top: impl Into<PathBuf>, index: impl Into<Arc<[u8]>>, hash_bytes: usize) -> Self {
+        Self { top: top.into(), index: index.into(), hash_bytes }
+    }
+
+    /// Whether a test holds for one of the files at or below a path. Also if there are more than can be looked at.
+    pub(crate) fn may_hold(&self, below: &Path, mut test: impl FnMut(PathBuf) -> bool) -> bool {
+        let mut left = MAX_TRACKED;
+        let looked = each_entry(&self.index, self.hash_bytes, |_, name| {
+            left = left.checked_sub(1)?;
+            let path = self.top.join(std::str::from_utf8(name).ok()?);
+            (!path.starts_with(below) || !test(path)).then_some(())
+        });
+        looked.is_none()
+    }
+}
+
+impl fmt::Debug for GitTracked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GitTracked").field("top", &self.top).field("bytes", &self.index.len()).finish_non_exhaustive()
+    }
 }
 
 /// Reads an index. Nothing if it is damaged, of an unknown version, or continued in another file.
