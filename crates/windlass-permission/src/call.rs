@@ -197,7 +197,11 @@ impl<'a> Found<'a> {
     fn new(command: &'a CommandFacts, links: &'a Links) -> Self {
         Self {
             paths: command.paths.iter().map(|fact| (fact.requested.as_path(), fact)).collect(),
-            patterns: command.patterns.iter().map(|fact| ((fact.path.as_path(), fact.pattern.as_str()), fact)).collect(),
+            patterns: command
+                .patterns
+                .iter()
+                .map(|fact| ((fact.path.as_path(), fact.pattern.as_str()), fact))
+                .collect(),
             trees: command.trees.iter().map(|fact| (fact.path.as_path(), fact)).collect(),
             links,
         }

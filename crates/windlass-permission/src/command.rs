@@ -8,8 +8,8 @@ use crate::transfer::{Copy, copies, follows_links, handles_whole, hands_on, prog
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use windlass_shell::{
-    Analysis, Classification, Connector, DirectoryChange, Effect, FoundCommand, PathOperand, PathRole, Redirect, RedirectKind,
-    SimpleCommand, Word, WordKind,
+    Analysis, Classification, Connector, DirectoryChange, Effect, FoundCommand, PathOperand, PathRole, Redirect,
+    RedirectKind, SimpleCommand, Word, WordKind,
 };
 
 /// With more directory changes than this it counts as unknown where a command runs.
@@ -173,7 +173,16 @@ fn understood_parts<'a>(analysis: &'a Analysis, cwd: &Path, places: &Places<'_>)
                 spec.loose = !on_files && !spec.redirect && unknown;
             }
         }
-        Part { command, class, specs, moved: moves && index > 0, on_files, copies: copied, unclear_copy: None, pipeline }
+        Part {
+            command,
+            class,
+            specs,
+            moved: moves && index > 0,
+            on_files,
+            copies: copied,
+            unclear_copy: None,
+            pipeline,
+        }
     });
     (parts.collect(), clear)
 }

@@ -1,8 +1,8 @@
 //! What is known of one call when it is judged.
 
-use std::path::{Path, PathBuf};
 use crate::git::GitTracked;
 use crate::pattern::ShellPattern;
+use std::path::{Path, PathBuf};
 use windlass_shell::Analysis;
 use windlass_types::{Access, CallDigest, JsonText};
 

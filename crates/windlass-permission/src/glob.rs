@@ -179,7 +179,8 @@ impl Glob {
     /// one for everything at its end.
     pub(crate) fn is_fixed_below<S: AsRef<str>>(&self, names: &[S]) -> bool {
         let Some((way, rest)) = self.parts.split_at_checked(names.len()) else { return false };
-        let leads = way.iter().zip(names).all(|(part, name)| matches!(part, Part::Literal(own) if own == name.as_ref()));
+        let leads =
+            way.iter().zip(names).all(|(part, name)| matches!(part, Part::Literal(own) if own == name.as_ref()));
         let rest = match rest {
             [rest @ .., Part::Tree, Part::Name(last)] if *last == [Token::Many] => rest,
             rest => rest,

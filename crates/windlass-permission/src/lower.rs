@@ -38,9 +38,7 @@ pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> 
             // That a program names a path is not yet that it writes there.
             Reach::Covers if path.scope == Scope::Edit && touch.loose => DenyMatch::Possible,
             Reach::Covers => DenyMatch::Yes,
-            Reach::Below | Reach::No
-                if covers_below(touch) && touch.is_covered_below(path, workspace) =>
-            {
+            Reach::Below | Reach::No if covers_below(touch) && touch.is_covered_below(path, workspace) => {
                 DenyMatch::Yes
             }
             _ if touch.is_unknown() => DenyMatch::Possible,

@@ -42,7 +42,8 @@ impl<'a> PatternName<'a> {
     #[must_use]
     pub fn may_match(self, name: &OsStr) -> bool {
         let start = self.0.find(SPECIAL).unwrap_or(self.0.len());
-        let end = self.0.rfind(['*', '?', '[', ']', '{', '}', '\\']).map_or(self.0.len(), |last| last.saturating_add(1));
+        let end =
+            self.0.rfind(['*', '?', '[', ']', '{', '}', '\\']).map_or(self.0.len(), |last| last.saturating_add(1));
         let (prefix, suffix) = (self.0.get(..start).unwrap_or_default(), self.0.get(end..).unwrap_or_default());
         let name = name.as_encoded_bytes();
         // A wildcard at the start stands for no leading dot.

@@ -83,8 +83,10 @@ pub(crate) fn copies(command: &SimpleCommand, class: &Classification, base: &Pat
 
 /// Whether a `cp` copies links as links.
 fn keeps_links(words: &[Word]) -> bool {
-    words.iter().map(Word::text).filter_map(|word| word.strip_prefix('-')).any(|option| match option.strip_prefix('-') {
-        Some(long) => ["a", "l", "no-d", "p", "r", "s"].iter().any(|start| long.starts_with(start)),
-        None => option.contains(['a', 'd', 'l', 'P', 'r', 'R', 's']),
+    words.iter().map(Word::text).filter_map(|word| word.strip_prefix('-')).any(|option| {
+        match option.strip_prefix('-') {
+            Some(long) => ["a", "l", "no-d", "p", "r", "s"].iter().any(|start| long.starts_with(start)),
+            None => option.contains(['a', 'd', 'l', 'P', 'r', 'R', 's']),
+        }
     })
 }

@@ -242,17 +242,20 @@ impl<'a> GitCommand<'a> {
 
     /// Whether a `diff` is not, or may not be, one of the working tree here against the index.
     fn leaves_the_index(&self) -> bool {
-        let other = |option: &str| ["--cached", "--staged", "--merge-base", "--no-index"].iter().any(|o| o.starts_with(option));
+        let other =
+            |option: &str| ["--cached", "--staged", "--merge-base", "--no-index"].iter().any(|o| o.starts_with(option));
         self.elsewhere || self.options().any(other)
     }
 
     /// Of an object that only its hash names nothing is known.
     fn shows_an_object(&self) -> bool {
-        let prints = self.options().any(|o| o == "-p" || ["--te", "--f", "--batch"].iter().any(|long| o.starts_with(long)));
+        let prints =
+            self.options().any(|o| o == "-p" || ["--te", "--f", "--batch"].iter().any(|long| o.starts_with(long)));
         let mut names = self.arguments.iter().filter(|word| !word.starts_with('-'));
         let typed = names.clone().next().is_some_and(|name| *name == "blob");
         let batch = self.options().any(|option| option.starts_with("--batch"));
-        let known = |name: &&str| name.contains(':') || name.starts_with("HEAD") || name.starts_with('@') || *name == "blob";
+        let known =
+            |name: &&str| name.contains(':') || name.starts_with("HEAD") || name.starts_with('@') || *name == "blob";
         batch || ((prints || typed) && !names.all(|name| known(&name)))
     }
 }

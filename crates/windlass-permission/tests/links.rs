@@ -38,7 +38,10 @@ fn the_parent_of_a_link_is_where_it_leads() {
         ],
     );
     let hooks = bypassing(Rules::default()).link("/w/h", "/w/.git/hooks").link("/w/k", "/other/deep");
-    hooks.check(Ask, &["Bash echo x >> h/../config", "Bash touch h/../x", "Bash tee h/../config", "Bash (echo x > h/../config)"]);
+    hooks.check(
+        Ask,
+        &["Bash echo x >> h/../config", "Bash touch h/../x", "Bash tee h/../config", "Bash (echo x > h/../config)"],
+    );
     let plan = World::in_mode(PermissionMode::Plan, Rules::default()).link("/w/out", "/other/deep");
     plan.check(Ask, &["Bash cat out/../x"]);
     let accept = World::in_mode(PermissionMode::AcceptEdits, Rules::default()).link("/w/k", "/other/deep");
@@ -56,7 +59,11 @@ fn a_parent_that_cannot_be_found_is_asked_about() {
         let mut call = world.call(&format!("Bash {command}"));
         call.command.as_mut().unwrap().paths.retain(|fact| !fact.requested.to_string_lossy().contains(".."));
         let decision = world.policy.decide(&call, None, None);
-        assert_eq!((decision.behavior, decision.reason), (Ask, DecisionReason::NotUnderstood), "{command} {decision:?}");
+        assert_eq!(
+            (decision.behavior, decision.reason),
+            (Ask, DecisionReason::NotUnderstood),
+            "{command} {decision:?}"
+        );
     }
 }
 
@@ -85,7 +92,14 @@ fn patterns_are_judged_by_what_they_stand_for() {
     );
     world.check(
         Allow,
-        &["Bash cat src/*.rs", "Bash wc -l **/*.rs", "Bash grep foo */*.toml", "Bash cat all/*", "Bash cat *.h", "Bash ls *.md"],
+        &[
+            "Bash cat src/*.rs",
+            "Bash wc -l **/*.rs",
+            "Bash grep foo */*.toml",
+            "Bash cat all/*",
+            "Bash cat *.h",
+            "Bash ls *.md",
+        ],
     );
     let denied = bypassing(deny(&["Read(//other/**)", "Read(keys/**)", "Read(.env)"])).link("/w/t/l", "/other/secret");
     denied.check(Deny, &["Bash cat t/*", "Bash (cat t/*)", "Bash cat keys/*", "Bash cat keys/*/x"]);
@@ -101,10 +115,19 @@ fn patterns_are_judged_by_what_they_stand_for() {
 #[test]
 fn programs_that_follow_links_are_judged_by_these() {
     let world = World::new(Rules::default()).link("/w/a/x/l", "/other").link("/w/c/l", "/w/src");
-    world.check(Ask, &["Bash diff -r a b", "Bash diff b a", "Bash timeout 5 diff -r a b", "Bash cd src && diff -r ../a ."]);
+    world.check(
+        Ask,
+        &["Bash diff -r a b", "Bash diff b a", "Bash timeout 5 diff -r a b", "Bash cd src && diff -r ../a ."],
+    );
     world.check(
         Allow,
-        &["Bash diff -r c b", "Bash diff -r --no-dereference a b", "Bash grep -r x a", "Bash find a -name x", "Bash du a"],
+        &[
+            "Bash diff -r c b",
+            "Bash diff -r --no-dereference a b",
+            "Bash grep -r x a",
+            "Bash find a -name x",
+            "Bash du a",
+        ],
     );
     let mut call = world.call("Bash diff -r c b");
     call.command.as_mut().unwrap().trees.clear();
@@ -143,7 +166,10 @@ fn parts_that_make_links_leave_later_paths_unknown() {
         ],
     );
     let linking = World::new(allow(&["Bash(ln:*)"]));
-    linking.check(Ask, &["Bash ln -s /etc x && cat x/passwd", "Bash ln -s /etc x; ls x", "Bash ln -s /etc x && cat */passwd"]);
+    linking.check(
+        Ask,
+        &["Bash ln -s /etc x && cat x/passwd", "Bash ln -s /etc x; ls x", "Bash ln -s /etc x && cat */passwd"],
+    );
     linking.check(Allow, &["Bash ln -s a x && cat b"]);
 }
 
@@ -167,7 +193,8 @@ fn copies_bring_no_protected_files_along() {
 
 #[test]
 fn a_deny_holds_for_the_directories_above() {
-    let rules = deny(&["Read(secrets/**)", "Read(./conf/inner/**)", "Read(/one/key)", "Edit(/locked/**)", "Read(.env)"]);
+    let rules =
+        deny(&["Read(secrets/**)", "Read(./conf/inner/**)", "Read(/one/key)", "Edit(/locked/**)", "Read(.env)"]);
     let world = bypassing(rules);
     world.check(
         Deny,
@@ -203,7 +230,16 @@ fn a_deny_holds_for_the_directories_above() {
     world.check(Ask, &["Bash grep -r foo .", "Bash tar cf x.tar .", "Bash cp -r one x", "Bash rg foo conf"]);
     world.check(
         Allow,
-        &["Bash rm -rf target", "Bash mv src lib", "Bash chmod +x run.sh", "Bash ls secrets", "Bash find secrets -name x", "Bash find . -name '*.rs' | xargs wc -l", "Bash ln -s src x", "Grep secrets"],
+        &[
+            "Bash rm -rf target",
+            "Bash mv src lib",
+            "Bash chmod +x run.sh",
+            "Bash ls secrets",
+            "Bash find secrets -name x",
+            "Bash find . -name '*.rs' | xargs wc -l",
+            "Bash ln -s src x",
+            "Grep secrets",
+        ],
     );
 }
 
@@ -225,12 +261,26 @@ fn a_deny_holds_for_what_git_shows() {
     );
     world.check(
         Ask,
-        &["Bash git log -p", "Bash git diff", "Bash git show", "Bash git diff HEAD -- .", "Bash git stash show -p", "Bash git archive HEAD"],
+        &[
+            "Bash git log -p",
+            "Bash git diff",
+            "Bash git show",
+            "Bash git diff HEAD -- .",
+            "Bash git stash show -p",
+            "Bash git archive HEAD",
+        ],
     );
     world.check(
         Allow,
-        &["Bash git status", "Bash git log --oneline", "Bash git diff --stat", "Bash git show HEAD:src/a", "Bash git blame src/a"],
+        &[
+            "Bash git status",
+            "Bash git log --oneline",
+            "Bash git diff --stat",
+            "Bash git show HEAD:src/a",
+            "Bash git blame src/a",
+        ],
     );
-    bypassing(deny(&["Read(//etc/**)", "Read(~/.ssh/**)"])).check(Allow, &["Bash git log -p", "Bash git diff", "Bash git show"]);
+    bypassing(deny(&["Read(//etc/**)", "Read(~/.ssh/**)"]))
+        .check(Allow, &["Bash git log -p", "Bash git diff", "Bash git show"]);
     World::new(Rules::default()).check(Allow, &["Bash git log -p", "Bash git diff", "Bash git show"]);
 }

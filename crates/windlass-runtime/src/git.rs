@@ -33,9 +33,12 @@ fn reads_attributes(analysis: &Analysis) -> bool {
 
 /// Whether a git command tells of references, configuration or the titles of commits, and of no file. A doubt is a no.
 fn is_about_refs(command: &FoundCommand) -> bool {
-    let mut words = command.words().iter().skip(1).map(Word::text).skip_while(|word| {
-        matches!(*word, "--no-pager" | "-P" | "--no-optional-locks")
-    });
+    let mut words = command
+        .words()
+        .iter()
+        .skip(1)
+        .map(Word::text)
+        .skip_while(|word| matches!(*word, "--no-pager" | "-P" | "--no-optional-locks"));
     match words.next() {
         Some(
             "branch" | "config" | "count-objects" | "for-each-ref" | "merge-base" | "name-rev" | "remote" | "rev-list"

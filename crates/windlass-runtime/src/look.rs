@@ -9,7 +9,7 @@ use windlass_tool::{DirectoryEntry, EntryKind, ResolvedPath, Workspace, Workspac
 /// Entries of directories that are looked at for one call.
 const MAX_ENTRIES: usize = 20_000;
 /// Paths that one file name pattern may stand for.
-const MAX_MATCHES: usize = 4_000;
+const MAX_MATCHES: usize = 10_000;
 
 /// Follows the paths of one call. Remembers what it saw for as long as that takes.
 pub(crate) struct Look<'a> {
@@ -45,10 +45,7 @@ impl<'a> Look<'a> {
             EntryKind::Directory => Standing::Directory,
             _ => Standing::Leaf,
         };
-        PathFact::new(requested, there.path, write)
-            .with_via(there.via)
-            .with_end(end)
-            .with_git_directory(git)
+        PathFact::new(requested, there.path, write).with_via(there.via).with_end(end).with_git_directory(git)
     }
 
     /// The directory at or above a path that is one of git, whatever its name.

@@ -9,12 +9,12 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use windlass::coding_tools;
 use windlass::crates::permission::{Policy, PolicyConfig};
 use windlass::crates::runtime::judge;
 use windlass::crates::tool::{ToolSet, Workspace};
 use windlass::crates::tools::LocalWorkspace;
 use windlass::crates::types::{Behavior, JsonText, PermissionMode, ToolUse, ToolUseId};
-use windlass::coding_tools;
 
 const SECRET: &str = "secret-outside";
 
@@ -33,19 +33,42 @@ impl Dice {
 }
 
 const PLACES: &[&str] = &["a", "b", "a/c", "l", "m", "a/n", "a/c/o", "b/p"];
-const TARGETS: &[&str] =
-    &["..", ".", "a", "../a", "../b", "../../out", "../out", "../out/dir", "b", "c", "../..", "c/../..", ".git", "../.git", "/nowhere", "l"];
-const NAMES: &[&str] = &["a", "b", "c", "l", "m", "n", "o", "p", "..", "..", "..", ".", "*", "f", "out", "dir", "?"];
+const TARGETS: &[&str] = &[
+    "../out/dir",
+    "../../out/dir",
+    "../../../out/dir",
+    "../out",
+    "..",
+    ".",
+    "a",
+    "../a/c",
+    "../b",
+    "b",
+    "c",
+    "../..",
+    "a/c",
+    ".git/hooks",
+    "../.git/hooks",
+    "/nowhere",
+    "l",
+];
+const STEPS: &[&str] = &["a", "b", "l", "l", "m", "m", "a/n", "a/c", "a/c/o", "b/p", ".", "*", "n", "?"];
 
 fn path(dice: &mut Dice) -> String {
-    let names: Vec<&str> = (0..=dice.roll(5)).map(|_| dice.one(NAMES)).collect();
-    let end = dice.one(&["f", "f", "*", "config", "f?", "g"]);
-    format!("{}/{end}", names.join("/"))
+    let mut path = String::new();
+    for _ in 0..=dice.roll(2) {
+        path.push_str(dice.one(STEPS));
+        path.push_str(dice.one(&["/", "/../", "/../", "/./../"]));
+    }
+    format!("{path}{}", dice.one(&["f", "f", "f", "*", "config", "f?", "g"]))
 }
 
 fn directory(dice: &mut Dice) -> String {
-    let names: Vec<&str> = (0..=dice.roll(3)).map(|_| dice.one(&["a", "b", "c", "l", "m", "n", "..", ".", "out"])).collect();
-    names.join("/")
+    format!(
+        "{}{}",
+        dice.one(&["a", "b", "l", "m", "a/n", "a/c", "a/c/o", "b/p", "."]),
+        dice.one(&["", "", "/..", "/../a"])
+    )
 }
 
 fn command(dice: &mut Dice) -> String {

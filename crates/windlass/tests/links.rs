@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use windlass::{
-    EventKind, PermissionAnswer, PermissionMode, Permissions, Script, ScriptedModel, can_use_tool_fn, coding_tools, query,
+    EventKind, PermissionAnswer, PermissionMode, Permissions, Script, ScriptedModel, can_use_tool_fn, coding_tools,
+    query,
 };
 
 /// A workspace `w` with a repository, beside a folder `out` with a secret in it.
@@ -197,7 +198,8 @@ async fn a_directory_is_left_by_its_name_and_by_where_it_leads() {
     place.link(place.at("out/dir"), "link");
     place.write("w/secret", "plain\n");
     // Bash goes to the parent by name, programs to the parent in the file system: both must be harmless.
-    check_all_asked(&place, Permissions::new(), &["cd link/.. && cat secret", "cd link/../src && cat ../../secret"]).await;
+    check_all_asked(&place, Permissions::new(), &["cd link/.. && cat secret", "cd link/../src && cat ../../secret"])
+        .await;
     check_all_free(&place, Permissions::new(), &["cd src/.. && cat a.txt", "cd src/../src && cat ../a.txt"]).await;
 }
 
@@ -207,7 +209,8 @@ async fn writing_behind_a_link_is_judged_where_it_leads() {
     place.link(".git/hooks", "h");
     place.link(place.at("out/dir"), "k");
     let before = std::fs::read_to_string(place.root().join(".git/config")).unwrap();
-    let writes = ["echo '[core]' >> h/../config", "touch h/../x", "rm -rf h/../objects", "cp a.txt h/../hooks/post-commit"];
+    let writes =
+        ["echo '[core]' >> h/../config", "touch h/../x", "rm -rf h/../objects", "cp a.txt h/../hooks/post-commit"];
     for permissions in [bypass(), accept_edits(), Permissions::new().allow(["Bash"])] {
         check_all_asked(&place, permissions, &writes).await;
     }
@@ -432,8 +435,7 @@ async fn a_read_deny_holds_for_what_moves_copies_or_removes_a_tree() {
     assert!(place.root().join("secrets/key").exists() && place.root().join("conf/inner/token").exists());
     check_all_denied(&place, deny(), &["cp -r . ../copy"]).await;
     check_all_asked(&place, deny(), &["grep -r the .", "tar cf ../x.tar ."]).await;
-    check_all_free(&place, deny(), &["mv src lib", "rm -rf lib/deep", "cat a.txt", "ls", "chmod +x a.txt"])
-        .await;
+    check_all_free(&place, deny(), &["mv src lib", "rm -rf lib/deep", "cat a.txt", "ls", "chmod +x a.txt"]).await;
 }
 
 #[tokio::test]
@@ -445,7 +447,8 @@ async fn a_read_deny_holds_for_every_hop_of_a_link() {
     place.link(place.at("hop/key"), "first");
     place.link("first", "second");
     let rule = format!("Read(/{}/**)", place.at("hop").display());
-    check_all_denied(&place, bypass().deny([rule]), &["cat first", "cat second", "cat src/../second", "cat secon*"]).await;
+    check_all_denied(&place, bypass().deny([rule]), &["cat first", "cat second", "cat src/../second", "cat secon*"])
+        .await;
     check_all_denied(&place, bypass().deny(["Read(first)"]), &["cat second"]).await;
 }
 
@@ -544,8 +547,16 @@ async fn a_read_deny_of_files_that_are_not_tracked_leaves_git_diff_alone() {
     place.write("w/.env", SECRET);
     place.write("w/a.txt", "changed\n");
     let deny = || bypass().deny(["Read(.env)", "Read(secrets/**)"]);
-    check_all_free(&place, deny(), &["git diff", "git diff -- src a.txt", "git --no-pager diff -w", "git diff | head"]).await;
-    let others = ["git diff HEAD", "git diff --cached", "git -C src diff", "cd src && git diff", "git log -p", "GIT_DIR=x git diff"];
+    check_all_free(&place, deny(), &["git diff", "git diff -- src a.txt", "git --no-pager diff -w", "git diff | head"])
+        .await;
+    let others = [
+        "git diff HEAD",
+        "git diff --cached",
+        "git -C src diff",
+        "cd src && git diff",
+        "git log -p",
+        "GIT_DIR=x git diff",
+    ];
     check_all_asked(&place, deny(), &others).await;
     place.git(&["add", "-f", ".env"]);
     check_all_asked(&place, deny(), &["git diff", "git diff -- .", "git diff ':!src'"]).await;
@@ -575,5 +586,6 @@ async fn a_git_directory_under_another_name_is_protected() {
     ];
     check_all_asked(&place, bypass(), &writes).await;
     check_all_asked(&place, accept_edits(), &writes).await;
-    check_all_free(&place, accept_edits(), &["cat store/HEAD", "ls store/hooks", "touch sub/file", "touch stored"]).await;
+    check_all_free(&place, accept_edits(), &["cat store/HEAD", "ls store/hooks", "touch sub/file", "touch stored"])
+        .await;
 }

@@ -28,7 +28,9 @@ impl PathRule {
     pub(crate) fn is_fixed_below(&self, subject: &Subject, workspace: &[Directory]) -> bool {
         let from = |names: &[String], start: &[String]| match path::strip(names, start) {
             Some(rest) => self.globs.iter().any(|glob| glob.is_fixed_below(rest)),
-            None => path::strip(start, names).is_some() && self.globs.iter().any(|glob| glob.is_fixed_below::<String>(&[])),
+            None => {
+                path::strip(start, names).is_some() && self.globs.iter().any(|glob| glob.is_fixed_below::<String>(&[]))
+            }
         };
         subject.folded.iter().any(|names| self.starts(workspace).any(|start| from(names, start)))
     }

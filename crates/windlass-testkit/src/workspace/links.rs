@@ -78,7 +78,10 @@ pub async fn follows_links_when_resolving(workspace: &dyn Workspace, fixture: &d
 ///
 /// # Errors
 /// An entry is missing, too much, or told as something else.
-pub async fn tells_entries_without_following(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
+pub async fn tells_entries_without_following(
+    workspace: &dyn Workspace,
+    fixture: &dyn Fixture,
+) -> Result<(), Violation> {
     let site = Site::new(workspace, fixture, "entries").await?;
     site.put("sub", Item::Directory).await?;
     site.put("sub/below", Item::File(b"x")).await?;

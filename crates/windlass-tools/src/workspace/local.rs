@@ -8,8 +8,8 @@ use std::time::UNIX_EPOCH;
 
 use async_trait::async_trait;
 use windlass_tool::{
-    DirectoryEntry, EntryKind, FileInfo, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind,
-    WriteOptions,
+    DirectoryEntry, EntryKind, FileInfo, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError,
+    WorkspaceErrorKind, WriteOptions,
 };
 use windlass_types::Timestamp;
 
