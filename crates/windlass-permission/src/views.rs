@@ -49,6 +49,9 @@ const SUMMARIES: &[&str] = &[
     "-s",
 ];
 
+/// Colons of a word behind each of which a path may begin.
+const MAX_COLONS: usize = 8;
+
 /// Long options that ask for content.
 const PATCHES: &[&str] = &[
     "binary",
@@ -114,6 +117,8 @@ struct GitCommand<'a> {
     arguments: Vec<&'a str>,
     /// Whether it may be about another repository than that of the directory.
     elsewhere: bool,
+    /// Whether it gives a name another meaning.
+    aliases: bool,
 }
 
 /// What a command shows.
@@ -148,14 +153,18 @@ impl<'a> GitCommand<'a> {
         }
         let mut texts = rest.iter().map(Word::text);
         let mut directories = Vec::new();
-        let mut elsewhere = false;
+        let (mut elsewhere, mut aliases) = (false, false);
         let name = loop {
             match texts.next()? {
                 "-C" => {
                     directories.push(texts.next()?);
                     elsewhere = true;
                 }
-                "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--super-prefix" => {
+                "-c" => {
+                    aliases |= texts.next()?.starts_with("alias.");
+                    elsewhere = true;
+                }
+                "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--super-prefix" => {
                     texts.next();
                     elsewhere = true;
                 }
@@ -164,13 +173,14 @@ impl<'a> GitCommand<'a> {
                 name => break name,
             }
         };
-        Some(Self { directories, name, arguments: texts.collect(), elsewhere })
+        Some(Self { directories, name, arguments: texts.collect(), elsewhere, aliases })
     }
 
     /// Whether it shows content at all, paths like `HEAD:path` aside.
     fn shows_content(&self) -> bool {
         let patch = || self.options().any(is_patch);
         match self.name {
+            _ if self.aliases => true,
             name if ALWAYS.contains(&name) => true,
             "stash" if self.arguments.first() == Some(&"show") => patch(),
             "worktree" => self.arguments.first() == Some(&"add"),
@@ -256,7 +266,7 @@ impl<'a> GitCommand<'a> {
         let batch = self.options().any(|option| option.starts_with("--batch"));
         let known =
             |name: &&str| name.contains(':') || name.starts_with("HEAD") || name.starts_with('@') || *name == "blob";
-        batch || ((prints || typed) && !names.all(|name| known(&name)))
+        batch || ((prints || typed) && !names.all(known))
     }
 }
 
@@ -275,13 +285,16 @@ fn is_patch(option: &str) -> bool {
 impl<'a> View<'a> {
     /// `HEAD:path`, `:path`, `:0:path`; `HEAD:./path` from the directory.
     fn blob(&mut self, text: &'a str) {
-        let (_, path) = text.split_once(':').unwrap_or(("", text));
-        let stage = path.strip_prefix(['0', '1', '2', '3']).and_then(|rest| rest.strip_prefix(':'));
-        let path = stage.unwrap_or(path);
-        match path {
-            "" => self.whole = true,
-            path if path.starts_with("./") || path.starts_with("../") => self.here.push((path, Origin::Blob)),
-            path => self.top.push((path, Origin::Blob)),
+        // A revision may have a colon of its own, in a date or a message.
+        let paths = text.match_indices(':').filter_map(|(at, _)| text.get(at.saturating_add(1)..));
+        for (index, path) in paths.enumerate() {
+            match path {
+                _ if index == MAX_COLONS => self.whole = true,
+                "" => self.whole = true,
+                path if path.starts_with("./") || path.starts_with("../") => self.here.push((path, Origin::Blob)),
+                path if index < MAX_COLONS => self.top.push((path, Origin::Blob)),
+                _ => {}
+            }
         }
     }
 
