@@ -80,8 +80,8 @@ mod links {
         symlink(at.join("a"), at.join("hop")).unwrap();
         symlink("a/first/x", at.join("second")).unwrap();
         let via = |path: &str| resolve(&at.join(path)).unwrap().via;
-        assert_eq!(via("a/deep/x"), [PathBuf::new(); 0]);
-        assert_eq!(via("hop/x"), [PathBuf::new(); 0]);
+        assert!(via("a/deep/x").is_empty());
+        assert!(via("hop/x").is_empty());
         assert_eq!(via("a/first/y"), [at.join("a/../hop/deep/y")]);
         assert_eq!(via("second"), [at.join("a/first/x"), at.join("a/../hop/deep/x")]);
     }
