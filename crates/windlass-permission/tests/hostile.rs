@@ -428,6 +428,65 @@ fn reading_commands_do_nothing_else() {
     );
 }
 
+/// A file behind an option that takes no value, or an attached one alone, is a file that is read.
+#[test]
+fn options_hide_no_files() {
+    for mode in [PermissionMode::Default, PermissionMode::Plan, PermissionMode::DontAsk] {
+        check_never_allowed(
+            &World::in_mode(mode, Rules::default()),
+            &[
+                "od -c -w /etc/passwd",
+                "od -w /etc/passwd",
+                "od --width /etc/passwd",
+                "strings -o /etc/passwd",
+                "strings -ao /etc/passwd",
+                "jq . -- --arg /etc/passwd x",
+                "jq . x -- --argjson /etc/passwd y",
+                "column -n /etc/passwd",
+                "awk 1 -F /etc/passwd",
+                "awk '{print $1}' x -F /etc/passwd",
+                "lscpu -e /etc/passwd",
+                "git diff -U /etc/passwd x",
+                "git diff --unified /etc/passwd /etc/hosts",
+                "git log -U ../x",
+                "git stash list -- --output=.git/hooks/x",
+                "git log -U --output=/home/u/.windlass/settings.json",
+                "git log -p -U --output=x -1",
+                "git show --format --output=x",
+                "git shortlog -w --output=.git/config HEAD",
+                "date -d -r /etc/passwd",
+                "seq -f -s /etc/passwd",
+                "sort -k /etc/passwd -t -o x",
+                "diff -U -X /etc/passwd a b",
+            ],
+        );
+    }
+    let world = World::new(Rules::default());
+    world.check(
+        Allow,
+        &[
+            "Bash od -c -w16 x",
+            "Bash strings -o x",
+            "Bash jq --arg a b . x",
+            "Bash jq . --arg a b -- x",
+            "Bash git diff -M90% -U5 --stat",
+            "Bash git log -C -M -B --oneline -- src",
+            "Bash git show -U HEAD",
+            "Bash git blame -C -C -M x",
+            "Bash git status -uno -s",
+            "Bash git tag -n5 -l 'v*'",
+            "Bash git branch --contains",
+            "Bash git branch --contains HEAD",
+            "Bash git shortlog -sn -w80 HEAD",
+            "Bash head -n -5 x",
+            "Bash grep -e -x f",
+            "Bash date -d '-1 day' -Iseconds",
+            "Bash seq 5 -1 1",
+            "Bash rg -e -x src",
+        ],
+    );
+}
+
 /// Two directories are compared file by file, also without an option that says so.
 #[test]
 fn comparing_directories_reads_what_is_in_them() {

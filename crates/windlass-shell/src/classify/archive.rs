@@ -54,6 +54,13 @@ const UNPACKERS: &[Unpacker] = &[
     unpacker(&["zstd"], Mode::Packs, ZSTD),
 ];
 
+/// The letters that are taken as options, by program.
+#[cfg(test)]
+pub(super) fn letters() -> Vec<(&'static str, &'static str)> {
+    let unpackers = UNPACKERS.iter().flat_map(|unpacker| unpacker.names.iter().map(|name| (*name, "cdkqvlt")));
+    unpackers.chain([("tar", "tvzjJa")]).collect()
+}
+
 pub(super) fn unpack(name: &str, args: &[Word]) -> Findings {
     let unpacker = UNPACKERS.iter().find(|unpacker| unpacker.names.contains(&name))?;
     let args = literals(args)?;

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::Word;
 
-const AWK: Spec = Spec::new("awk", "", "Fv", Operands::Files(usize::MAX));
+pub(super) const AWK: Spec = Spec::new("awk", "", "Fv", Operands::Files(usize::MAX)).ordered();
 
 const NAMES: &[&str] = &[
     "atan2", "cos", "exp", "gensub", "log", "mktime", "rand", "sin", "sqrt", "srand", "strftime", "strtonum",

@@ -48,6 +48,10 @@ const CP: Spec = Spec::new("cp", "adfinpPrRuvTx", "t", ANY).long(&[
     "verbose",
 ]);
 
+/// Every table of this module.
+#[cfg(test)]
+pub(super) const ALL: [&Spec; 6] = [&MKDIR, &TOUCH, &RM, &RMDIR, &MV, &CP];
+
 pub(super) fn classify(name: &str, args: &[Word]) -> Findings {
     match name {
         "mkdir" => plain(&MKDIR, args),

@@ -3,7 +3,7 @@
 use super::{Classification, Findings, PathOperand};
 use crate::Word;
 
-const ALONE: &[&str] = &[
+pub(super) const ALONE: &[&str] = &[
     "!",
     "(",
     ")",
@@ -36,7 +36,7 @@ const ALONE: &[&str] = &[
     "-xdev",
 ];
 
-const WITH_VALUE: &[&str] = &[
+pub(super) const WITH_VALUE: &[&str] = &[
     "-amin",
     "-atime",
     "-cmin",
@@ -74,7 +74,7 @@ const WITH_VALUE: &[&str] = &[
     "-wholename",
 ];
 
-const WITH_FILE: &[&str] = &["-anewer", "-cnewer", "-newer", "-newermm", "-samefile"];
+pub(super) const WITH_FILE: &[&str] = &["-anewer", "-cnewer", "-newer", "-newermm", "-samefile"];
 
 pub(super) fn classify(args: &[Word]) -> Findings {
     let mut args = args.iter().peekable();

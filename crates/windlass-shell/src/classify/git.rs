@@ -10,7 +10,15 @@ use super::{
     options::{Spec, parse},
 };
 use crate::Word;
-use table::{SUBCOMMANDS, history};
+use table::{STASH_LIST, SUBCOMMANDS, history};
+
+/// Every table of this module, by sub-command.
+#[cfg(test)]
+pub(super) fn specs() -> impl Iterator<Item = (&'static str, &'static Spec)> {
+    const HISTORY: &Spec = &history("log");
+    let histories = ["stash show", "reflog", "reflog show"].map(|name| (name, HISTORY));
+    SUBCOMMANDS.iter().map(|spec| (spec.name, spec)).chain(histories).chain([("stash list", &STASH_LIST)])
+}
 
 pub(super) fn classify(args: &[Word]) -> Findings {
     let mut args = args;
@@ -52,14 +60,11 @@ pub(super) fn classify(args: &[Word]) -> Findings {
 }
 
 fn with_spec(spec: &Spec, args: &[Word]) -> Findings {
-    // `-M90%`: how much has to be the same. Behind `--` it is a path, and then not the name of a program either.
-    let likeness = |word: &&Word| {
-        let number = word.as_literal().and_then(|t| t.strip_prefix("-M").or_else(|| t.strip_prefix("-C")));
-        let number = number.and_then(|n| n.strip_suffix('%'));
-        number.is_some_and(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_digit())) && spec.flags.contains('M')
-    };
-    let args: Vec<Word> = args.iter().filter(|word| !likeness(word)).cloned().collect();
-    let parsed = parse(spec, &args)?;
+    let parsed = parse(spec, args)?;
+    let amount = |value: &str| value.chars().all(|c| c.is_ascii_digit() || matches!(c, '%' | '/'));
+    if !parsed.values(&["-B", "-C", "-M", "-U"]).all(amount) {
+        return None;
+    }
     for (name, value) in &parsed.options {
         let value = value.as_deref().unwrap_or_default();
         let checks = ["%G", "%+G", "%-G", "% G", "signature"].iter().any(|placeholder| value.contains(placeholder));
@@ -132,7 +137,7 @@ fn notes(args: &[Word]) -> Findings {
 fn stash(args: &[Word]) -> Findings {
     let (verb, rest) = args.split_first()?;
     match verb.as_literal()? {
-        "list" => with_spec(&history("stash"), rest),
+        "list" => with_spec(&STASH_LIST, rest),
         "show" => with_spec(&history("stash"), rest),
         _ => None,
     }

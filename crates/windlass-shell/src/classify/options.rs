@@ -1,5 +1,7 @@
 //! Options and operands of read-only programs against their table entries.
 
+use std::iter::Peekable;
+
 use super::{Classification, Findings, PathOperand};
 use crate::{Word, word::Piece};
 
@@ -8,13 +10,16 @@ pub(super) struct Spec {
     pub(super) name: &'static str,
     /// Short options without a value.
     pub(super) flags: &'static str,
-    /// Short options with a value, attached or separate.
+    /// Short options with a value, attached or the next word.
     pub(super) valued: &'static str,
+    /// Short options whose value, if there is one, is attached: they never take the next word.
+    pub(super) optional: &'static str,
     /// Short options whose value is a file that is read.
     pub(super) files: &'static str,
-    /// Long options: `name`, `name=` (value attached or separate), `name?` (value attached or none),
-    /// `name@` (value is a file that is read).
+    /// Long options, each with a mark for its value: see [`Value::of`].
     pub(super) long: &'static [&'static str],
+    /// Options that are known to take the next word whatever it begins with.
+    pub(super) dashed: &'static [&'static str],
     pub(super) operands: Operands,
     /// Options that make it descend into directories, as words.
     pub(super) recursive: &'static [&'static str],
@@ -25,6 +30,49 @@ pub(super) struct Spec {
     pub(super) harmless: bool,
     /// Whether no harmful option of it can end in a suffix such as `.log`: then `*.log` is no option either.
     pub(super) suffixed: bool,
+    /// Whether the value of a short option is the next word even where letters follow the option.
+    pub(super) apart: bool,
+    /// Whether all words behind the first operand are operands too, whatever they begin with.
+    pub(super) ordered: bool,
+    /// Whether a negative number is an operand.
+    pub(super) negative: bool,
+    /// Whether `--` does not end the options.
+    pub(super) endless: bool,
+}
+
+/// How an option takes its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Value {
+    /// `name`: none.
+    None,
+    /// `name=`: attached or the next word.
+    Next,
+    /// `name@`: the same, and it is a file that is read.
+    File,
+    /// `name?`: attached or none.
+    Optional,
+    /// `name:`: attached. Alone the program refuses it.
+    Attached,
+    /// `name+`: attached or the next word; none where no word follows.
+    Last,
+    /// `name==`: the next two words.
+    Two,
+}
+
+impl Value {
+    /// The name and the value of an entry of [`Spec::long`].
+    pub(super) fn of(entry: &'static str) -> (&'static str, Self) {
+        let marks = [
+            ("==", Self::Two),
+            ("=", Self::Next),
+            ("@", Self::File),
+            ("?", Self::Optional),
+            (":", Self::Attached),
+            ("+", Self::Last),
+        ];
+        let marked = marks.iter().find_map(|(mark, value)| Some((entry.strip_suffix(mark)?, *value)));
+        marked.unwrap_or((entry, Self::None))
+    }
 }
 
 /// What the operands are.
@@ -48,18 +96,48 @@ impl Spec {
             name,
             flags,
             valued,
+            optional: "",
             files: "",
             long: &[],
+            dashed: &[],
             operands,
             recursive: &[],
             number: false,
             harmless: false,
             suffixed: false,
+            apart: false,
+            ordered: false,
+            negative: false,
+            endless: false,
         }
     }
 
     pub(super) const fn long(self, long: &'static [&'static str]) -> Self {
         Self { long, ..self }
+    }
+
+    pub(super) const fn optional(self, optional: &'static str) -> Self {
+        Self { optional, ..self }
+    }
+
+    pub(super) const fn dashed(self, dashed: &'static [&'static str]) -> Self {
+        Self { dashed, ..self }
+    }
+
+    pub(super) const fn apart(self) -> Self {
+        Self { apart: true, ..self }
+    }
+
+    pub(super) const fn ordered(self) -> Self {
+        Self { ordered: true, ..self }
+    }
+
+    pub(super) const fn negative(self) -> Self {
+        Self { negative: true, ..self }
+    }
+
+    pub(super) const fn endless(self) -> Self {
+        Self { endless: true, ..self }
     }
 
     pub(super) const fn files(self, files: &'static str) -> Self {
@@ -97,12 +175,18 @@ impl Parsed<'_> {
     pub(super) fn has(&self, option: &str) -> bool {
         self.options.iter().any(|(name, _)| name == option)
     }
+
+    /// The values that were given to one of the options.
+    pub(super) fn values<'p>(&'p self, names: &'p [&str]) -> impl Iterator<Item = &'p str> {
+        let given = self.options.iter().filter(|(name, _)| names.contains(&name.as_str()));
+        given.filter_map(|(_, value)| value.as_deref())
+    }
 }
 
 /// Sorts the arguments; `None` if one is not covered by the table entry.
 pub(super) fn parse<'w>(spec: &Spec, args: &'w [Word]) -> Option<Parsed<'w>> {
     let mut parsed = Parsed::default();
-    let mut args = args.iter();
+    let mut args = args.iter().peekable();
     let mut options_end = false;
     while let Some(word) = args.next() {
         let text = word.text();
@@ -115,10 +199,14 @@ pub(super) fn parse<'w>(spec: &Spec, args: &'w [Word]) -> Option<Parsed<'w>> {
                 return None;
             }
             parsed.operands.push(word);
-        } else if options_end || text == "-" || !text.starts_with('-') {
+        } else if options_end || text == "-" || !text.starts_with('-') || (spec.negative && is_negative(text)) {
             parsed.operands.push(word);
+        } else if spec.ordered && !parsed.operands.is_empty() {
+            // A file of such a name, or an option to another version of the program.
+            return None;
         } else if text == "--" {
-            options_end = true;
+            options_end = !spec.endless;
+            options_end.then_some(())?;
         } else if let Some(long) = text.strip_prefix("--") {
             parse_long(spec, long, &mut args, &mut parsed)?;
         } else if spec.number && text.chars().skip(1).all(|c| c.is_ascii_digit()) {
@@ -128,6 +216,12 @@ pub(super) fn parse<'w>(spec: &Spec, args: &'w [Word]) -> Option<Parsed<'w>> {
         }
     }
     Some(parsed)
+}
+
+/// `-5`, `-0.5`
+fn is_negative(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or_default();
+    digits.starts_with(|c: char| c.is_ascii_digit()) && digits.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
 /// `*.log`: a dot, then letters that are not all digits of some number.
@@ -144,54 +238,74 @@ fn is_valued_option(spec: &Spec, word: &Word) -> bool {
     let Some((name, _)) = prefix.strip_prefix("--").and_then(|long| long.split_once('=')) else {
         return false;
     };
-    spec.long.iter().any(|entry| entry.strip_suffix('=') == Some(name))
+    spec.long.iter().any(|entry| Value::of(entry) == (name, Value::Next))
+}
+
+/// The word behind an option as its value. A program that does not take it as one would read a word that begins
+/// with a dash as another option, so such a word is a value only of options that are known to take any.
+fn next_value<'w>(spec: &Spec, option: &str, args: &mut impl Iterator<Item = &'w Word>) -> Option<&'w str> {
+    let value = args.next()?.as_literal()?;
+    (value == "-" || !value.starts_with('-') || spec.dashed.contains(&option)).then_some(value)
 }
 
 fn parse_long<'w>(
     spec: &Spec,
     long: &str,
-    args: &mut impl Iterator<Item = &'w Word>,
+    args: &mut Peekable<impl Iterator<Item = &'w Word>>,
     parsed: &mut Parsed<'w>,
 ) -> Option<()> {
     let (name, attached) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-    let entry = spec.long.iter().find(|entry| entry.trim_end_matches(['=', '?', '@']) == name)?;
-    let value = match (entry.chars().next_back()?, attached) {
-        ('=' | '@' | '?', Some(value)) => Some(value.to_owned()),
-        ('=' | '@', None) => Some(args.next()?.as_literal()?.to_owned()),
-        ('?', None) => None,
-        (_, None) => None,
-        (_, Some(_)) => return None,
+    let option = format!("--{name}");
+    let (_, takes) = spec.long.iter().map(|entry| Value::of(entry)).find(|(known, _)| *known == name)?;
+    let value = match (takes, attached) {
+        (Value::Next | Value::File | Value::Optional | Value::Attached | Value::Last, Some(value)) => Some(value),
+        (Value::Next | Value::File, None) => Some(next_value(spec, &option, args)?),
+        (Value::Last, None) if args.peek().is_some() => Some(next_value(spec, &option, args)?),
+        (Value::Two, None) => {
+            next_value(spec, &option, args)?;
+            Some(next_value(spec, &option, args)?)
+        }
+        (Value::None | Value::Optional | Value::Last, None) => None,
+        (Value::None | Value::Two, Some(_)) | (Value::Attached, None) => return None,
     };
-    if let Some(file) = value.as_ref().filter(|_| entry.ends_with('@')) {
+    if let Some(file) = value.filter(|_| takes == Value::File) {
         parsed.files.push(PathOperand::literal(file));
     }
-    parsed.options.push((format!("--{name}"), value));
+    parsed.options.push((option, value.map(str::to_owned)));
     Some(())
 }
 
 fn parse_short<'w>(
     spec: &Spec,
     text: &str,
-    args: &mut impl Iterator<Item = &'w Word>,
+    args: &mut Peekable<impl Iterator<Item = &'w Word>>,
     parsed: &mut Parsed<'w>,
 ) -> Option<()> {
     let mut letters = text.chars();
     letters.next();
     while let Some(letter) = letters.next() {
+        let option = format!("-{letter}");
         if spec.flags.contains(letter) {
-            parsed.options.push((format!("-{letter}"), None));
+            parsed.options.push((option, None));
             continue;
         }
+        let attached = Some(letters.as_str()).filter(|value| !value.is_empty());
+        if spec.optional.contains(letter) {
+            parsed.options.push((option, attached.map(str::to_owned)));
+            return Some(());
+        }
         let is_file = spec.files.contains(letter);
-        if !is_file && !spec.valued.contains(letter) {
+        if !(is_file || spec.valued.contains(letter)) || (spec.apart && attached.is_some()) {
             return None;
         }
-        let attached = letters.as_str();
-        let value = if attached.is_empty() { args.next()?.as_literal()? } else { attached };
+        let value = match attached {
+            Some(value) => value,
+            None => next_value(spec, &option, args)?,
+        };
         if is_file {
             parsed.files.push(PathOperand::literal(value));
         }
-        parsed.options.push((format!("-{letter}"), Some(value.to_owned())));
+        parsed.options.push((option, Some(value.to_owned())));
         return Some(());
     }
     Some(())

@@ -6,9 +6,11 @@ use super::{
 };
 use crate::Word;
 
-const SED: Spec = Spec::new("sed", "nErsuz", "el", Operands::Files(usize::MAX)).long(&[
+// `-i` ends a bundle: what follows it is the suffix of a copy.
+pub(super) const SED: Spec = Spec::new("sed", "nErsuz", "el", Operands::Files(usize::MAX)).optional("i").long(&[
     "debug",
     "expression=",
+    "in-place?",
     "line-length=",
     "null-data",
     "posix",
@@ -22,17 +24,12 @@ const SED: Spec = Spec::new("sed", "nErsuz", "el", Operands::Files(usize::MAX)).
 ]);
 
 pub(super) fn classify(args: &[Word]) -> Findings {
-    // `-i` ends a bundle: what follows it is the suffix of a copy.
-    let is_in_place = |w: &&Word| w.as_literal().is_some_and(|t| t == "-i" || t == "--in-place");
-    let in_place = args.iter().take_while(|w| w.text() != "--").any(|w| is_in_place(&w));
-    let rest: Vec<Word> = args.iter().filter(|w| !is_in_place(w)).cloned().collect();
-    let parsed = parse(&SED, &rest)?;
-    let mut scripts: Vec<&str> = parsed
-        .options
-        .iter()
-        .filter(|(name, _)| name == "-e" || name == "--expression")
-        .filter_map(|(_, v)| v.as_deref())
-        .collect();
+    let parsed = parse(&SED, args)?;
+    let in_place = parsed.has("-i") || parsed.has("--in-place");
+    if parsed.values(&["-i", "--in-place"]).next().is_some() {
+        return None;
+    }
+    let mut scripts: Vec<&str> = parsed.values(&["-e", "--expression"]).collect();
     let mut files = parsed.operands.as_slice();
     if scripts.is_empty() {
         let (script, operands) = files.split_first()?;

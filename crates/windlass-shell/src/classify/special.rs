@@ -23,25 +23,19 @@ pub(super) fn command(args: &[Word]) -> Findings {
     }
 }
 
+pub(super) const DATE: Spec = Spec::new("date", "uR", "d", Operands::Text(1))
+    .optional("I")
+    .files("r")
+    .long(&["date=", "iso-8601?", "reference@", "rfc-3339=", "rfc-email", "universal", "utc"])
+    .dashed(&["-d", "--date"]);
+
 pub(super) fn date(args: &[Word]) -> Findings {
-    const DATE: Spec = Spec::new("date", "uR", "d", Operands::Text(1)).files("r").long(&[
-        "date=",
-        "iso-8601?",
-        "reference@",
-        "rfc-3339=",
-        "rfc-email",
-        "universal",
-        "utc",
-    ]);
-    // `-I` takes its value attached only.
-    let (short_iso, rest): (Vec<_>, Vec<_>) = args.iter().cloned().partition(|w| w.text().starts_with("-I"));
-    let known =
-        |w: &Word| matches!(w.as_literal(), Some("-I" | "-Idate" | "-Ihours" | "-Iminutes" | "-Iseconds" | "-Ins"));
-    let parsed = parse(&DATE, &rest)?;
+    let parsed = parse(&DATE, args)?;
     // Any other operand sets the clock.
     let formats = parsed.operands.len() <= 1
         && parsed.operands.iter().all(|w| w.as_literal().is_some_and(|t| t.starts_with('+')));
-    (formats && short_iso.iter().all(known)).then(|| Classification::reading(parsed.files))
+    let known = |unit: &str| matches!(unit, "date" | "hours" | "minutes" | "seconds" | "ns");
+    (formats && parsed.values(&["-I"]).all(known)).then(|| Classification::reading(parsed.files))
 }
 
 /// The format must not store into a variable (`%n`), nor options be given (`-v`).
@@ -77,25 +71,11 @@ pub(super) fn echo(args: &[Word]) -> Findings {
     Some(Classification::reading(patterns.collect()))
 }
 
-/// Numbers may be negative.
-pub(super) fn seq(spec: &Spec, args: &[Word]) -> Findings {
-    let number = |word: &Word| {
-        let digits = word.as_literal().and_then(|text| text.strip_prefix('-')).unwrap_or_default();
-        digits.starts_with(|c: char| c.is_ascii_digit()) && digits.chars().all(|c| c.is_ascii_digit() || c == '.')
-    };
-    let given: Vec<Word> =
-        args.iter().map(|word| if number(word) { Word::literal("1") } else { word.clone() }).collect();
-    read_only(spec, &given)
-}
+pub(super) const ICONV: Spec =
+    Spec::new("iconv", "cls", "ft", Operands::Files(usize::MAX)).long(&["from-code=", "list", "silent", "to-code="]);
 
 /// The names of encodings with a slash are files.
 pub(super) fn iconv(args: &[Word]) -> Findings {
-    const ICONV: Spec = Spec::new("iconv", "cls", "ft", Operands::Files(usize::MAX)).long(&[
-        "from-code=",
-        "list",
-        "silent",
-        "to-code=",
-    ]);
     let parsed = parse(&ICONV, args)?;
     let plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | ':'));
     let encodings = parsed.options.iter().all(|(_, value)| value.as_deref().is_none_or(plain));
@@ -120,17 +100,6 @@ pub(super) fn limits(name: &str, args: &[Word]) -> Findings {
 /// A word that begins with `@` names a file with more arguments.
 pub(super) fn binary(spec: &Spec, args: &[Word]) -> Findings {
     let plain = args.iter().all(|w| !w.text().starts_with('@') && (w.is_literal() || !w.literal_prefix().is_empty()));
-    if plain { read_only(spec, args) } else { None }
-}
-
-/// The value of an option is always the next word: letters after the option are further options.
-pub(super) fn tree(spec: &Spec, args: &[Word]) -> Findings {
-    let separate = |word: &Word| {
-        let mut letters = word.text().chars().rev();
-        letters.next();
-        word.text().starts_with("--") || !letters.any(|c| spec.valued.contains(c))
-    };
-    let plain = args.iter().filter(|w| w.text().starts_with('-')).all(separate);
     if plain { read_only(spec, args) } else { None }
 }
 
@@ -205,38 +174,30 @@ pub(super) fn test(args: &[Word]) -> Findings {
     }
 }
 
+pub(super) const JQ: Spec = Spec::new("jq", "rcnseMCSajRV", "", Operands::Files(usize::MAX)).long(&[
+    "arg==",
+    "argjson==",
+    "ascii-output",
+    "color-output",
+    "compact-output",
+    "exit-status",
+    "indent=",
+    "join-output",
+    "monochrome-output",
+    "null-input",
+    "raw-input",
+    "raw-output",
+    "slurp",
+    "sort-keys",
+    "stream",
+    "tab",
+]);
+
 /// The filter must not reach the environment or load modules.
 pub(super) fn jq(args: &[Word]) -> Findings {
-    const JQ: Spec = Spec::new("jq", "rcnseMCSajRV", "", Operands::Files(usize::MAX)).long(&[
-        "ascii-output",
-        "color-output",
-        "compact-output",
-        "exit-status",
-        "indent=",
-        "join-output",
-        "monochrome-output",
-        "null-input",
-        "raw-input",
-        "raw-output",
-        "slurp",
-        "sort-keys",
-        "stream",
-        "tab",
-    ]);
     const REFUSED: &[&str] =
         &["env", "ENV", "import", "include", "modulemeta", "get_search_list", "input_filename", "halt_error"];
-    // `--arg name value`, `--argjson name value`.
-    let mut rest = Vec::new();
-    let mut words = args.iter();
-    while let Some(word) = words.next() {
-        if matches!(word.text(), "--arg" | "--argjson") {
-            words.next()?.as_literal()?;
-            words.next()?.as_literal()?;
-        } else {
-            rest.push(word.clone());
-        }
-    }
-    let parsed = parse(&JQ, &rest)?;
+    let parsed = parse(&JQ, args)?;
     let (filter, files) = parsed.operands.split_first()?;
     let mut names = filter.as_literal()?.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
     if names.any(|name| REFUSED.contains(&name)) || files.iter().any(|f| f.text().is_empty()) {

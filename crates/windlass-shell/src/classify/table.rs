@@ -64,6 +64,7 @@ const fn grep(name: &'static str) -> Spec {
     Spec::new(name, "EFGPiyvwxcoqsbHhnTZzaIUlLr", "ABCmeD", Operands::Pattern)
         .files("f")
         .long(GREP_LONG)
+        .dashed(&["-e", "--regexp"])
         .recursive(&["-r", "--recursive"])
         .number()
         .harmless()
@@ -104,14 +105,14 @@ const fn checksum(name: &'static str) -> Spec {
     Spec::new(name, "btz", "", FILES).long(&["binary", "tag", "text", "zero", "help", "version"]).suffixed()
 }
 
-const TABLE: &[Spec] = &[
+pub(super) const TABLE: &[Spec] = &[
     Spec::new(":", "", "", TEXT),
     Spec::new("arch", "", "", Operands::Text(0)),
     checksum("b2sum"),
     Spec::new("base32", "di", "w", Operands::Files(1)).long(&["decode", "ignore-garbage", "wrap="]),
     Spec::new("base64", "di", "w", Operands::Files(1)).long(&["decode", "ignore-garbage", "wrap="]),
     Spec::new("basename", "az", "s", TEXT).long(&["multiple", "suffix=", "zero"]).harmless(),
-    Spec::new("cal", "13jmy", "ABn", Operands::Text(3)),
+    Spec::new("cal", "13jy", "ABn", Operands::Text(3)),
     Spec::new("cat", "AbeEnstTuv", "", FILES)
         .long(&[
             "help",
@@ -134,7 +135,8 @@ const TABLE: &[Spec] = &[
         "silent",
         "verbose",
     ]),
-    Spec::new("column", "tenx", "scoNRrHWE", FILES).long(&[
+    // `-n` takes a value in some versions.
+    Spec::new("column", "tex", "scoNRrHWE", FILES).long(&[
         "output-separator=",
         "separator=",
         "table",
@@ -261,6 +263,7 @@ const TABLE: &[Spec] = &[
     Spec::new("groups", "", "", TEXT),
     Spec::new("head", "qvz", "nc", FILES)
         .long(&["bytes=", "lines=", "quiet", "silent", "verbose", "zero-terminated", "help", "version"])
+        .dashed(&["-n", "-c", "--lines", "--bytes"])
         .number()
         .harmless(),
     Spec::new("hexdump", "bcCdovx", "ns", FILES).long(&["canonical", "length=", "skip="]),
@@ -317,15 +320,20 @@ const TABLE: &[Spec] = &[
         .recursive(&["-R", "--recursive"])
         .harmless(),
     // A device would be a path; `--sysroot` another place.
-    Spec::new("lsblk", "aAbdDfilmnpPrsStTzJO", "oxIeEw", Operands::Text(0)),
-    Spec::new("lscpu", "aebcJpxy", "", Operands::Text(0)),
+    Spec::new("lsblk", "aAbdDfilmnpPrsStzJO", "oxIeEw", Operands::Text(0)).optional("T"),
+    Spec::new("lscpu", "abcJxy", "", Operands::Text(0)).optional("ep"),
     checksum("md5sum"),
     Spec::new("nl", "p", "bdfhilnsvw", FILES)
         .long(&["body-numbering=", "number-format=", "number-width=", "starting-line-number="])
         .harmless(),
     Spec::new("nproc", "", "", Operands::Text(0)).long(&["all", "ignore="]),
     Spec::new("numfmt", "z", "d", TEXT).long(&["field=", "format=", "from=", "padding=", "round=", "suffix=", "to="]),
-    Spec::new("od", "abcdfilosxv", "AjNtSw", FILES).long(&["address-radix=", "format=", "read-bytes=", "skip-bytes="]),
+    Spec::new("od", "abcdfilosxv", "AjNtS", FILES).optional("w").long(&[
+        "address-radix=",
+        "format=",
+        "read-bytes=",
+        "skip-bytes=",
+    ]),
     Spec::new("paste", "sz", "d", FILES).long(&["delimiters=", "serial", "zero-terminated"]),
     // `-F` reads a file.
     Spec::new("pgrep", "lavwcfinoxA", "dgGOPstuUr", Operands::Text(1)).long(&[
@@ -365,6 +373,7 @@ const TABLE: &[Spec] = &[
     Spec::new("rev", "", "", FILES).harmless(),
     Spec::new("rg", "iSswxvnNlcoqHIFPU0ahpu.Vb", "ABCmgtTeMjdrE", Operands::PatternHere)
         .files("f")
+        .dashed(&["-e", "--regexp"])
         .long(&[
             "after-context=",
             "before-context=",
@@ -381,7 +390,7 @@ const TABLE: &[Spec] = &[
             "crlf",
             "debug",
             "encoding=",
-            "engine=",
+            "engine:",
             "field-context-separator=",
             "field-match-separator=",
             "file@",
@@ -453,7 +462,7 @@ const TABLE: &[Spec] = &[
             "word-regexp",
         ])
         .recursive(&["always"]),
-    Spec::new("seq", "w", "fs", Operands::Text(3)).long(&["equal-width", "format=", "separator="]),
+    Spec::new("seq", "w", "fs", Operands::Text(3)).negative().long(&["equal-width", "format=", "separator="]),
     checksum("sha1sum"),
     checksum("sha224sum"),
     checksum("sha256sum"),
@@ -491,11 +500,12 @@ const TABLE: &[Spec] = &[
     Spec::new("stat", "fLt", "c", FILES)
         .long(&["dereference", "file-system", "format=", "printf=", "terse", "version", "help"])
         .harmless(),
-    Spec::new("strings", "afw", "neto", FILES).number().long(&["all", "bytes=", "encoding=", "radix="]),
+    Spec::new("strings", "afow", "net", FILES).number().long(&["all", "bytes=", "encoding=", "radix="]),
     Spec::new("sum", "rs", "", FILES),
     Spec::new("tac", "br", "s", FILES).long(&["before", "regex", "separator="]).harmless(),
     Spec::new("tail", "qvz", "nc", FILES)
         .long(&["bytes=", "lines=", "quiet", "silent", "verbose", "zero-terminated", "help", "version"])
+        .dashed(&["-n", "-c", "--lines", "--bytes"])
         .number()
         .suffixed(),
     Spec::new("tr", "cCdst", "", Operands::Text(2)).long(&["complement", "delete", "squeeze-repeats", "truncate-set1"]),
@@ -519,7 +529,8 @@ const TABLE: &[Spec] = &[
             "timefmt=",
             "version",
         ])
-        .recursive(&["always"]),
+        .recursive(&["always"])
+        .apart(),
     Spec::new("true", "", "", TEXT),
     Spec::new("tsort", "", "", Operands::Files(1)),
     Spec::new("tty", "s", "", Operands::Text(0)),

@@ -3,6 +3,13 @@
 use super::{Classification, Findings, special};
 use crate::Word;
 
+/// Options without a value.
+pub(super) const ALONE: &[&str] = &["-0", "-r", "-t", "-x"];
+
+/// Options whose value is the next word.
+#[cfg(test)]
+pub(super) const WITH_VALUE: &[&str] = &["-n", "-L", "-P", "-s", "-I", "-d"];
+
 /// Left out: `-a` (reads a file), `-o` and `-p` (ask), `--process-slot-var`.
 pub(super) fn classify(args: &[Word]) -> Findings {
     let mut args = args;
@@ -13,7 +20,8 @@ pub(super) fn classify(args: &[Word]) -> Findings {
         }
         let numbered = |option: &str| text.strip_prefix(option).is_some_and(is_number);
         args = match text {
-            "-0" | "-r" | "-t" | "-x" | "-0r" | "-r0" => rest,
+            "-0r" | "-r0" => rest,
+            _ if ALONE.contains(&text) => rest,
             "-n" | "-L" | "-P" | "-s" => {
                 rest.first()?.as_literal().filter(|value| is_number(value))?;
                 rest.get(1..)?

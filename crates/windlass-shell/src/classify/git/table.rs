@@ -43,8 +43,8 @@ const HISTORY_LONG: &[&str] = &[
     "date=",
     "date-order",
     "decorate?",
-    "decorate-refs=",
-    "decorate-refs-exclude=",
+    "decorate-refs:",
+    "decorate-refs-exclude:",
     "default-prefix",
     "dense",
     "diff-algorithm=",
@@ -63,7 +63,7 @@ const HISTORY_LONG: &[&str] = &[
     "first-parent",
     "fixed-strings",
     "follow",
-    "format=",
+    "format:",
     "full-history",
     "full-index",
     "function-context",
@@ -89,11 +89,11 @@ const HISTORY_LONG: &[&str] = &[
     "mailmap",
     "max-age=",
     "max-count=",
-    "max-parents=",
+    "max-parents:",
     "merge-base",
     "merges",
     "min-age=",
-    "min-parents=",
+    "min-parents:",
     "minimal",
     "name-only",
     "name-status",
@@ -170,7 +170,7 @@ const HISTORY_LONG: &[&str] = &[
     "theirs",
     "timestamp",
     "topo-order",
-    "unified=",
+    "unified?",
     "until=",
     "use-mailmap",
     "walk-reflogs",
@@ -180,11 +180,19 @@ const HISTORY_LONG: &[&str] = &[
 ];
 
 pub(super) const fn history(name: &'static str) -> Spec {
-    Spec::new(name, "pusDwbamctzgiEFPrRsWqMCB1234567890", "nLSGUI", ANY).long(HISTORY_LONG).number()
+    Spec::new(name, "pusDwbamctzgiEFPrRWq", "nLSGI", ANY).optional("BCMU").long(HISTORY_LONG).number()
+}
+
+/// Git takes the `--` away and gives the rest to `log`, which sees the options behind it.
+pub(super) const STASH_LIST: Spec = history("stash").endless();
+
+/// Of a comparison, without what is about histories alone.
+const fn plumbing(name: &'static str) -> Spec {
+    Spec { valued: "nSGI", ..history(name) }
 }
 
 const BLAME_LONG: &[&str] = &[
-    "abbrev=",
+    "abbrev?",
     "color-by-age",
     "color-lines",
     "date=",
@@ -266,26 +274,27 @@ const REV_PARSE_LONG: &[&str] = &[
 ];
 
 const REF_LONG: &[&str] = &[
-    "abbrev=",
+    "abbrev?",
     "all",
     "branches",
     "color?",
     "column?",
-    "contains?",
+    "contains+",
     "count=",
     "exclude-existing",
     "format=",
+    "hash?",
     "head",
     "heads",
     "ignore-case",
     "list",
-    "merged?",
+    "merged+",
     "no-color",
     "no-column",
-    "no-contains?",
-    "no-merged?",
+    "no-contains+",
+    "no-merged+",
     "omit-empty",
-    "points-at=",
+    "points-at+",
     "quiet",
     "remotes",
     "show-current",
@@ -341,8 +350,8 @@ const STATUS_LONG: &[&str] = &[
 ];
 
 pub(super) const SUBCOMMANDS: &[Spec] = &[
-    Spec::new("annotate", "bcefklnpstw", "CLM", ANY).long(BLAME_LONG),
-    Spec::new("blame", "bcefklnpstw", "CLM", ANY).long(BLAME_LONG),
+    Spec::new("annotate", "bcefklnpstw", "L", ANY).optional("CM").long(BLAME_LONG),
+    Spec::new("blame", "bcefklnpstw", "L", ANY).optional("CM").long(BLAME_LONG),
     Spec::new("branch", "arvlqi", "", ANY).long(REF_LONG),
     Spec::new("cat-file", "pste", "", ANY),
     Spec::new("check-attr", "az", "", ANY).long(&["all", "cached"]),
@@ -350,7 +359,7 @@ pub(super) const SUBCOMMANDS: &[Spec] = &[
     Spec::new("cherry", "v", "", ANY).long(&["abbrev?"]),
     Spec::new("count-objects", "vH", "", Operands::Files(0)).long(&["human-readable", "verbose"]),
     Spec::new("describe", "", "", ANY).long(&[
-        "abbrev=",
+        "abbrev?",
         "all",
         "always",
         "broken?",
@@ -365,20 +374,20 @@ pub(super) const SUBCOMMANDS: &[Spec] = &[
         "tags",
     ]),
     history("diff"),
-    history("diff-files"),
-    history("diff-index"),
-    history("diff-tree"),
+    plumbing("diff-files"),
+    plumbing("diff-index"),
+    plumbing("diff-tree"),
     Spec::new("for-each-ref", "", "", ANY).long(REF_LONG),
-    Spec::new("grep", "aivwhHIEGPFnlLzcopWq", "ABCem", ANY).long(GREP_LONG).number(),
+    Spec::new("grep", "aivwhHIEGPFnlLzcopWq", "ABCem", ANY).long(GREP_LONG).dashed(&["-e"]).number(),
     history("log"),
     Spec::new("ls-files", "cdmoiuksztv", "x", ANY).long(LS_LONG),
     Spec::new("ls-tree", "drtlz", "", ANY).long(LS_LONG),
     Spec::new("merge-base", "a", "", ANY).long(&["all", "fork-point", "independent", "is-ancestor", "octopus"]),
     Spec::new("name-rev", "", "", ANY).long(&["all", "always", "name-only", "tags"]),
     history("range-diff"),
-    Spec::new("rev-list", "nr1234567890", "n", ANY).long(HISTORY_LONG).number(),
+    Spec::new("rev-list", "r", "n", ANY).long(HISTORY_LONG).number(),
     Spec::new("rev-parse", "q", "", ANY).long(REV_PARSE_LONG),
-    Spec::new("shortlog", "nsec", "w", ANY).long(&[
+    Spec::new("shortlog", "nsec", "", ANY).optional("w").long(&[
         "all",
         "committer",
         "email",
@@ -391,9 +400,9 @@ pub(super) const SUBCOMMANDS: &[Spec] = &[
     ]),
     history("show"),
     Spec::new("show-branch", "ar", "", ANY).long(&["all", "remotes", "current", "list"]),
-    Spec::new("show-ref", "dhqs", "", ANY).long(REF_LONG),
-    Spec::new("status", "sbvzunoalrm", "", ANY).long(STATUS_LONG),
-    Spec::new("tag", "lin1234567890", "", ANY).long(REF_LONG),
+    Spec::new("show-ref", "dq", "", ANY).optional("s").long(REF_LONG),
+    Spec::new("status", "sbvz", "", ANY).optional("u").long(STATUS_LONG),
+    Spec::new("tag", "li", "", ANY).optional("n").long(REF_LONG),
     history("whatchanged"),
     Spec::new("version", "", "", Operands::Files(0)).long(&["build-options"]),
 ];
