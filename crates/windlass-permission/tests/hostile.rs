@@ -487,6 +487,48 @@ fn options_hide_no_files() {
     );
 }
 
+/// Programs load the files that such variables name: messages, zones, descriptions of terminals.
+#[test]
+fn variables_before_a_command_lead_to_no_file() {
+    let world = World::new(allow(&["Bash(cargo test:*)"]));
+    check_never_allowed(
+        &world,
+        &[
+            "LANGUAGE=../../../w/po ls x",
+            "LANGUAGE=de:/w/po grep x y",
+            "LANG=/w/po ls",
+            "LC_ALL=./po cat x",
+            "LC_MESSAGES=../po sort x",
+            "TZ=:/w/zone date",
+            "TZ=../../../w/zone date",
+            "TZ=/w/zone ls -l",
+            "TERM=../w/term ls --color",
+            "NLSPATH=%N ls",
+            "LOCPATH=. ls",
+            "TERMINFO=. tree",
+            "TERMCAP=x ls",
+            "TZDIR=. date",
+            "LANG=C TZ=:x date",
+            "NODE_ENV=../../x cargo test",
+            "LANGUAGE=../po cargo test",
+            "LC_ALL=/w cargo test --lib",
+        ],
+    );
+    world.check(
+        Allow,
+        &[
+            "Bash LC_ALL=C sort x",
+            "Bash LC_ALL=en_US.UTF-8 LANGUAGE=de:en ls",
+            "Bash TZ=America/New_York date",
+            "Bash TZ=UTC git log -1 --date=iso-local",
+            "Bash TERM=dumb ls",
+            "Bash COLUMNS=200 ps aux",
+            "Bash RUST_LOG=debug,hyper=info cargo test",
+            "Bash RUST_BACKTRACE=1 NO_COLOR=1 cargo test",
+        ],
+    );
+}
+
 /// Two directories are compared file by file, also without an option that says so.
 #[test]
 fn comparing_directories_reads_what_is_in_them() {

@@ -1,6 +1,6 @@
 //! Commands of the small grammar: the allow side's view.
 
-use crate::{Classification, Word, classify};
+use crate::{Classification, Word, classify, environment};
 
 /// How a command is joined to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -129,35 +129,11 @@ impl SimpleCommand {
     }
 
     /// Whether there is no assignment but of variables that are known to change only how a program
-    /// reports.
+    /// reports, with values that name no file.
     #[must_use]
     pub fn has_only_safe_assignments(&self) -> bool {
-        self.assignments.iter().all(|a| is_safe_variable(&a.name))
+        self.assignments.iter().all(environment::is_safe)
     }
-}
-
-const SAFE_VARIABLES: &[&str] = &[
-    "CI",
-    "CLICOLOR",
-    "CLICOLOR_FORCE",
-    "COLUMNS",
-    "FORCE_COLOR",
-    "LANG",
-    "LANGUAGE",
-    "LINES",
-    "NODE_ENV",
-    "NO_COLOR",
-    "RUST_BACKTRACE",
-    "RUST_LOG",
-    "TERM",
-    "TZ",
-];
-
-/// Whether setting the variable can only change how a program reports, whatever the value.
-pub(crate) fn is_safe_variable(name: &str) -> bool {
-    // `LC_ALL` and its family choose among installed locales; a path there is ignored by the C library
-    // for anything but its own format.
-    SAFE_VARIABLES.contains(&name) || name.starts_with("LC_")
 }
 
 /// Where the commands of an understood text run.

@@ -29,6 +29,7 @@ mod analysis;
 mod classify;
 mod command;
 mod danger;
+mod environment;
 mod gate;
 mod grammar;
 mod pattern;
