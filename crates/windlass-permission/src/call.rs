@@ -30,6 +30,8 @@ pub(crate) struct Touch {
     pub(crate) redirect: bool,
     /// Whether it is just an argument of a program of which nothing is known.
     pub(crate) loose: bool,
+    /// Whether an option of a program, or the like, names it as a file to write.
+    pub(crate) output: bool,
     pub(crate) unknown: bool,
     /// A file name pattern of the shell, below the path.
     pub(crate) pattern: Option<String>,
@@ -221,7 +223,7 @@ impl<'a> Found<'a> {
         (touch.read, touch.write, touch.tree) = (spec.read, spec.write, spec.tree);
         (touch.redirect, touch.unknown, touch.moves) = (spec.redirect, spec.unknown, spec.moves);
         (touch.loose, touch.handles, touch.follows) = (spec.loose, spec.handles, spec.follows);
-        touch.hands_on = spec.hands_on;
+        (touch.hands_on, touch.output) = (spec.hands_on, spec.output);
         touch.pattern.clone_from(&spec.pattern);
         match self.paths.get(spec.written.as_path()) {
             Some(fact) => links_of(&mut touch, fact, self.links),
@@ -364,6 +366,7 @@ impl Touch {
             moves: false,
             redirect: false,
             loose: false,
+            output: false,
             unknown: false,
             pattern: None,
             handles: false,

@@ -8,7 +8,8 @@ use crate::transfer::{Copy, copies, follows_links, handles_whole, hands_on, prog
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use windlass_shell::{
-    Analysis, Classification, Connector, DirectoryChange, Effect, FoundCommand, PathOperand, PathRole, Redirect,
+    Analysis, Classification, Connector, DirectoryChange, Effect, FoundCommand, OutputKind, PathOperand, PathRole,
+    Redirect,
     RedirectKind, SimpleCommand, Word, WordKind,
 };
 
@@ -40,6 +41,8 @@ pub(crate) struct Spec {
     pub(crate) redirect: bool,
     /// Whether it is just an argument of a program of which nothing is known.
     pub(crate) loose: bool,
+    /// Whether an option of the program, or the like, names it as a file to write.
+    pub(crate) output: bool,
     /// A file name pattern of the shell, from `path` on.
     pub(crate) pattern: Option<String>,
     /// Whether the path is an unknown one, because of an expansion or an unknown directory.
@@ -173,6 +176,11 @@ fn understood_parts<'a>(analysis: &'a Analysis, cwd: &Path, places: &Places<'_>)
                 spec.loose = !on_files && !spec.redirect && unknown;
             }
         }
+        if unknown {
+            for found in analysis.found().iter().filter(|found| runs(command, found)) {
+                places.output_specs(found, &mut specs);
+            }
+        }
         Part {
             command,
             class,
@@ -196,13 +204,15 @@ fn both_ways(base: &Path, directory: &Path) -> Vec<PathBuf> {
 /// Whether a command, or the one behind its wrapper, is a program that works on the files among its arguments.
 fn works_on_files(command: &SimpleCommand, analysis: &Analysis) -> bool {
     let files = |program: &str| programs::works_on_files(program) || programs::only_reads(program);
-    let words = command.words();
-    let inside = |found: &FoundCommand| {
-        let tail = words.len().checked_sub(found.words().len()).and_then(|start| words.get(start..));
-        found.program().is_some_and(files)
-            && tail.is_some_and(|tail| tail.iter().zip(found.words()).all(|(a, b)| a.text() == b.text()))
-    };
+    let inside = |found: &FoundCommand| found.program().is_some_and(files) && runs(command, found);
     command.program().is_some_and(files) || analysis.found().iter().any(inside)
+}
+
+/// Whether a found command is this one, or the one behind its wrapper.
+fn runs(command: &SimpleCommand, found: &FoundCommand) -> bool {
+    let words = command.words();
+    let tail = words.len().checked_sub(found.words().len()).and_then(|start| words.get(start..));
+    tail.is_some_and(|tail| tail.iter().zip(found.words()).all(|(a, b)| a.text() == b.text()))
 }
 
 fn class_specs(command: &SimpleCommand, class: &Classification, base: &Path, piped: bool, specs: &mut Vec<Spec>) {
@@ -255,6 +265,7 @@ impl Spec {
             carries: false,
             redirect: false,
             loose: false,
+            output: false,
             pattern: None,
             unknown: false,
             dotted: false,
@@ -366,6 +377,25 @@ impl<'a> Places<'a> {
         }
         if operands < 2 && programs::searches_here(program) && tree {
             specs.extend(self.bases.iter().map(|base| template(Spec::new(base, Path::new("")))));
+        }
+        self.output_specs(command, specs);
+    }
+
+    /// What a command writes without a redirection, or may take for a path though it is not a word of its own.
+    fn output_specs(&self, command: &FoundCommand, specs: &mut Vec<Spec>) {
+        let reader = command.program().is_some_and(programs::only_reads) || programs::is_reading_git(command.words());
+        let tree = command.program().is_some_and(|program| programs::takes_trees(program, command.words()));
+        for output in command.outputs().iter().filter(|output| output.kind != OutputKind::Guess) {
+            let written = output.kind == OutputKind::Written;
+            let found = self.word_specs(output.word, &output.path, written);
+            specs.extend(found.into_iter().map(|spec| Spec {
+                read: !written,
+                write: written || !reader,
+                loose: !written,
+                output: written,
+                tree: written && tree,
+                ..spec
+            }));
         }
     }
 

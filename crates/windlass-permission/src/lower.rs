@@ -225,16 +225,37 @@ fn protected_word(call: &Call<'_>) -> Option<String> {
             if known(found) {
                 return None;
             }
-            programs::words_to_protect(found).into_iter().find_map(|word| word_is_protected(word, command, call))
+            let words = programs::words_to_protect(found);
+            let by_word = words.into_iter().find_map(|word| word_is_protected(word, command, call));
+            by_word.or_else(|| output_is_protected(found, command, call))
         })
     })
 }
 
+/// What a command writes without a redirection. A program that only reads does so to no more than is certain.
+fn output_is_protected(
+    found: &windlass_shell::FoundCommand,
+    command: &crate::CommandFacts,
+    call: &Call<'_>,
+) -> Option<String> {
+    let reads = programs::words_to_protect(found).is_empty();
+    let outputs = found.outputs();
+    let mut written = outputs.iter().filter(|output| !reads || output.kind == windlass_shell::OutputKind::Written);
+    written.find_map(|output| text_is_protected(&output.path, command, call))
+}
+
 fn word_is_protected(word: &windlass_shell::Word, command: &crate::CommandFacts, call: &Call<'_>) -> Option<String> {
-    let by_text = protected::protected_in_text(word.text());
+    // `:(top).vscode/x`, as git reads it.
+    let behind_magic = word.text().strip_prefix(":(").and_then(|magic| magic.split_once(')'));
+    let by_magic = behind_magic.and_then(|(_, path)| protected::protected_in_text(path));
+    by_magic.or_else(|| text_is_protected(word.text(), command, call))
+}
+
+fn text_is_protected(text: &str, command: &crate::CommandFacts, call: &Call<'_>) -> Option<String> {
+    let by_text = protected::protected_in_text(text);
     by_text.or_else(|| {
-        // The word may be a link.
-        let path = crate::path::as_written(&call.facts.cwd, Path::new(word.text()));
+        // It may be a link.
+        let path = crate::path::as_written(&call.facts.cwd, Path::new(text));
         let fact = command.paths.iter().find(|fact| fact.requested == path)?;
         let by_git = || fact.git_directory.as_ref().map(|directory| directory.display().to_string());
         fact.all().find_map(protected::protected_name).or_else(by_git)

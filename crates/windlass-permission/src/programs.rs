@@ -228,19 +228,21 @@ pub(crate) fn changes_git_config(command: &FoundCommand) -> bool {
         return false;
     }
     let after: Vec<&str> = words.iter().map(Word::text).skip_while(|word| *word != "config").skip(1).collect();
+    let option = |word: &str, names: &[&str]| {
+        // Abbreviations count.
+        let long = word.strip_prefix("--").map(|long| long.split_once('=').map_or(long, |(name, _)| name));
+        long.is_some_and(|long| !long.is_empty() && names.iter().any(|name| name.starts_with(long)))
+    };
     let reads = |word: &&str| {
         matches!(*word, "get" | "list" | "-l")
             || word.starts_with("--get")
             || word.starts_with("--list")
             || *word == "--show-origin"
     };
+    let changes = ["add", "edit", "remove-section", "rename-section", "replace-all", "unset", "unset-all"];
+    let verbs = ["edit", "remove-section", "rename-section", "set", "unset"];
     let operands = after.iter().filter(|word| !word.starts_with('-')).count();
-    let writes = after.iter().any(|w| {
-        w.starts_with("--add")
-            || w.starts_with("--unset")
-            || w.starts_with("--replace")
-            || w.starts_with("--edit")
-            || *w == "-e"
-    });
+    let writes = after.iter().any(|word| option(word, &changes) || *word == "-e")
+        || after.iter().find(|word| !word.starts_with('-')).is_some_and(|verb| verbs.contains(verb));
     writes || !(after.iter().any(reads) || operands == 1)
 }

@@ -195,8 +195,9 @@ impl<'a> Grants<'a> {
         if let (Cover::Mode, Some(why)) = (program, part.unclear_copy) {
             return Err(Gap::Unclear(why));
         }
-        // A rule for a program of which nothing is known covers its arguments, whatever they mean.
-        let judged = |touch: &&Touch| part.is_known() || touch.redirect || part.on_files;
+        // A rule for a program of which nothing is known covers its arguments, whatever they mean, but not what it is
+        // told to write elsewhere.
+        let judged = |touch: &&Touch| part.is_known() || touch.redirect || touch.output || part.on_files;
         let judged = touches.iter().filter(judged);
         self.all(judged, |touch| {
             let mut cover = program;

@@ -487,6 +487,172 @@ fn options_hide_no_files() {
     );
 }
 
+/// What an option, an operand or a text in another language names as a file to write is protected as the target of
+/// a redirection is, whatever is allowed and in every mode that does not deny.
+#[test]
+fn the_floor_sees_what_is_written_without_a_redirection() {
+    let commands = [
+        "git diff --output=.git/hooks/pre-commit",
+        "git log --output .git/config",
+        "git log --outp=.git/config",
+        "git show --o .vscode/tasks.json",
+        "git log -U --output=.windlass/settings.json",
+        "git -C .git log --output=config",
+        "git -C .vscode diff --output tasks.json",
+        "git format-patch -o .git/hooks HEAD~1",
+        "git format-patch -o.git/hooks HEAD~1",
+        "git format-patch --output-dir=.git/hooks HEAD~1",
+        "git archive -o.git/x HEAD",
+        "git archive --output=.mcp.json HEAD",
+        "git bundle create .git/x HEAD",
+        "git config --file .git/config core.pager x",
+        "git config --unse user.name",
+        "git config --remove-section core",
+        "git config edit",
+        "git checkout HEAD -- .vscode/tasks.json",
+        "git checkout HEAD -- ':(top).vscode/tasks.json'",
+        "git restore --source=HEAD~1 .mcp.json",
+        "git apply --directory=.vscode p.diff",
+        "git --work-tree=.vscode checkout -- tasks.json",
+        "sort -o.git/config x",
+        "sort -ro.git/config x",
+        "sort -ro .git/config x",
+        "sort --outp=.git/config x",
+        "shuf -o.bashrc x",
+        "tree -o .git/hooks/x",
+        "uniq x .git/config",
+        "xxd -r x .git/config",
+        "iconv -o.bashrc x",
+        "find . -fprint .git/config",
+        "find . -name x -fprintf .bashrc %p",
+        "tar -C.git -xf x.tar",
+        "tar xf x.tar --directory=.git",
+        "tar xf x.tar --dir=.git",
+        "unzip x.zip -d.git",
+        "curl -o.git/config http://h/x",
+        "curl -sSLo .git/config http://h/x",
+        "curl -O http://h/.bashrc",
+        "curl -sOL http://h/a/.mcp.json?x",
+        "wget -O.git/config http://h/x",
+        "wget http://h/.npmrc",
+        "wget -P .git http://h/config",
+        "gcc -o.git/hooks/pre-commit x.c",
+        "go build -o=.git/hooks/pre-commit",
+        "patch -o.git/config x p",
+        "tee -a .git/config",
+        "less -o.git/config x",
+        "sed -n 'w .git/config' x",
+        "sed 's/a/b/w .git/config' x",
+        "sed -e p -e '/x/w .bashrc' x",
+        "awk '{print > \".git/config\"}' x",
+        "awk '{print >> \".bashrc\"}' x",
+        "awk -v f=.git/config '{print > f}' x",
+        "python3 -c 'open(\".git/config\", \"w\").write(x)'",
+        "node -e \"require('fs').writeFileSync('.vscode/tasks.json', x)\"",
+        "perl -e 'open F, \">.git/config\"'",
+        "ruby -e 'File.write(\".mcp.json\", x)'",
+        "vim -c 'w .git/hooks/x' y",
+        "timeout 5 sort -o.git/config x",
+        "bash -c 'sort -o.git/config x'",
+        "find . -exec sort -o.git/config {} ;",
+        "prog -o.git/config",
+    ];
+    for mode in [PermissionMode::Default, PermissionMode::AcceptEdits, PermissionMode::BypassPermissions] {
+        let world = World::in_mode(mode, allow(&["Bash"])).link("/w/h", "/w/.git/hooks");
+        for command in commands.iter().chain(&["git log --output=h/x", "sort -oh/x y", "curl -oh/x u"]) {
+            let decision = world.decision(&format!("Bash {command}"));
+            assert!(decision.behavior == Ask && decision.protected, "{mode} {command}: {decision:?}");
+        }
+        let never = ["sort -o/dev/sda x", "curl -o/dev/sda http://h/x", "git log --output=/dev/sda"];
+        for command in never {
+            assert_eq!(world.verdict(&format!("Bash {command}")), Deny, "{mode} {command}");
+        }
+        world.check(
+            Allow,
+            &[
+                "Bash git log --oneline -- .git/config",
+                "Bash git grep x .vscode",
+                "Bash git config --get user.name",
+                "Bash git config get user.name",
+                "Bash git config --list",
+                "Bash git diff --output=changes.diff",
+                "Bash git format-patch -o patches HEAD~1",
+                "Bash grep -f.git/info/exclude x",
+                "Bash sort -ok x",
+                "Bash tar -C src -czf x.tgz .",
+                "Bash curl -o out.json http://h/x",
+                "Bash curl -sSO http://h/x.tgz",
+                "Bash wget http://h/x.tgz",
+                "Bash gcc -Iinclude -o prog x.c",
+                "Bash python3 -c 'print(1)'",
+                "Bash find . -name .git -prune -o -print",
+                "Bash sed -i 's/show me/x/' y",
+                "Bash tee out.log",
+            ],
+        );
+    }
+}
+
+/// The same is outside where it lies outside, and denied where a rule denies to write there.
+#[test]
+fn rules_see_what_is_written_without_a_redirection() {
+    let rules = ["Bash(git log:*)", "Bash(sort:*)", "Bash(curl:*)", "Bash(wget:*)", "Bash(gcc:*)", "Bash(find:*)"];
+    World::new(allow(&rules)).check(
+        Ask,
+        &[
+            "Bash git log --output=/etc/x",
+            "Bash git log --output ../x",
+            "Bash sort -o/etc/x y",
+            "Bash sort -ro../x y",
+            "Bash curl -o/etc/x http://h/x",
+            "Bash curl -sLo ../x http://h/x",
+            "Bash curl --output-dir /etc -O http://h/x",
+            "Bash wget -O/etc/x http://h/x",
+            "Bash wget -P ../x http://h/x",
+            "Bash gcc -o/etc/x y.c",
+            "Bash find . -fprint /etc/x",
+        ],
+    );
+    World::new(allow(&rules)).check(
+        Allow,
+        &[
+            "Bash git log --output=x",
+            "Bash sort -ox y",
+            "Bash sort -o x y",
+            "Bash curl -o out.json http://h/x",
+            "Bash curl -O http://h/x.tgz",
+            "Bash wget http://h/x.tgz",
+            "Bash gcc -I/usr/include -o prog x.c",
+        ],
+    );
+    for mode in [PermissionMode::Default, PermissionMode::BypassPermissions] {
+        let rules = Rules { allow: &["Bash"], deny: &["Edit(locked/**)", "Read(secret/**)"], ask: &[] };
+        let world = World::in_mode(mode, rules);
+        world.check(
+            Deny,
+            &[
+                "Bash git log --output=locked/x",
+                "Bash git -C locked log --output=x",
+                "Bash sort -olocked/x y",
+                "Bash sort -rolocked/x y",
+                "Bash curl -olocked/x http://h/x",
+                "Bash curl -O --output-dir locked http://h/x",
+                "Bash wget -P locked http://h/x",
+                "Bash find . -fprint locked/x",
+                "Bash sed -n 'w locked/x' y",
+                "Bash awk '{print > \"locked/x\"}' y",
+                "Bash python3 -c 'print(open(\"secret/key\").read())'",
+                "Bash node -e \"fs.readFileSync('secret/key')\"",
+                "Bash grep -fsecret/key x",
+            ],
+        );
+        for command in ["Bash python3 -c 'open(\"locked/x\", \"w\")'", "Bash tar -Clocked -xf x.tar"] {
+            assert_ne!(world.verdict(command), Allow, "{command}");
+        }
+        world.check(Allow, &["Bash curl -oopen/x http://h/x", "Bash sort -oopen/x y", "Bash gcc -Iopen/x y.c"]);
+    }
+}
+
 /// Programs load the files that such variables name: messages, zones, descriptions of terminals.
 #[test]
 fn variables_before_a_command_lead_to_no_file() {

@@ -8,6 +8,7 @@
 //!   any nesting, quoting, wrapper or literal script, and [`Analysis::undecided`] says when there may be more.
 //!
 //! [`SimpleCommand::classify`] tells what an understood command does and which paths it touches,
+//! [`FoundCommand::outputs`] names what a command may write without a redirection,
 //! [`BashPattern`] matches permission rules, [`catastrophic`] finds what must never run.
 //!
 //! ```
@@ -32,6 +33,7 @@ mod danger;
 mod environment;
 mod gate;
 mod grammar;
+mod outputs;
 mod pattern;
 mod scan;
 mod word;
@@ -40,6 +42,7 @@ pub use analysis::{Analysis, MAX_CHARS, NotUnderstood, Undecided, analyse};
 pub use classify::{Classification, Effect, PathOperand, PathRole};
 pub use command::{Assignment, Connector, DirectoryChange, Redirect, RedirectKind, SimpleCommand, Understood};
 pub use danger::{Catastrophe, catastrophic};
+pub use outputs::{Output, OutputKind};
 pub use pattern::{BashPattern, DenyMatch, PatternProblem, parse_rule_pattern, suggest_prefix};
 pub use scan::FoundCommand;
 pub use word::{Word, WordKind};

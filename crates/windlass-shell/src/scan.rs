@@ -61,6 +61,7 @@ impl FoundCommand {
     }
 }
 
+pub(crate) use carried::has_code;
 pub(crate) use wrappers::{SHELLS, is_wrapper};
 
 pub(crate) fn base_name(program: &str) -> &str {

@@ -56,6 +56,12 @@ fn text() -> impl Strategy<Value = String> {
             "\\x41",
             "$((",
             "rm -rf /",
+            "sort -ro",
+            "sed -ne 'w ",
+            "git -C a log --outp=",
+            "curl -O ",
+            "awk '{print>\"",
+            "python3 -c ",
             "{a,b}",
             "!(",
             "coproc ",
@@ -145,6 +151,7 @@ proptest! {
         let pattern = parse_rule_pattern(&text);
         for command in analysis.found() {
             let _ = pattern.matches_deny(command);
+            let _ = command.outputs();
         }
         prop_assert_eq!(analyse(&text), analysis);
     }

@@ -18,6 +18,24 @@ fn code_options(program: &str) -> &'static [&'static str] {
     }
 }
 
+/// Whether an interpreter gets a program among its arguments.
+pub(crate) fn has_code(program: &str, args: &[Word]) -> bool {
+    let options = code_options(program);
+    let is_code = |text: &str| {
+        options.iter().any(|option| match option.strip_prefix("--") {
+            Some(_) => text == *option || text.strip_prefix(option).is_some_and(|rest| rest.starts_with('=')),
+            // Bundled with others, or with the program attached.
+            None => match option.strip_prefix('-') {
+                Some(letter) => {
+                    text.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter))
+                }
+                None => text.starts_with(option),
+            },
+        })
+    };
+    !options.is_empty() && args.iter().any(|arg| is_code(arg.text()))
+}
+
 impl Reader<'_, '_> {
     /// Notes what the arguments of a program make it run.
     pub(super) fn carried(&mut self, program: &str, words: &[Word], wrapped: usize) {
@@ -44,20 +62,7 @@ impl Reader<'_, '_> {
                 self.nested_script(action.1);
             }
         }
-        let options = code_options(program);
-        let is_code = |text: &str| {
-            options.iter().any(|option| match option.strip_prefix("--") {
-                Some(_) => text == *option || text.strip_prefix(option).is_some_and(|rest| rest.starts_with('=')),
-                // Bundled with others, or with the program attached.
-                None => match option.strip_prefix('-') {
-                    Some(letter) => {
-                        text.strip_prefix('-').is_some_and(|rest| !rest.starts_with('-') && rest.contains(letter))
-                    }
-                    None => text.starts_with(option),
-                },
-            })
-        };
-        if !options.is_empty() && args.iter().any(|arg| is_code(arg.text())) {
+        if has_code(program, args) {
             self.undecided(Undecided::Script);
         }
     }

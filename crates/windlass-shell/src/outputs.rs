@@ -1,0 +1,320 @@
+//! The deny side: files that a command writes without a redirection, because an option, an operand or a text in
+//! another language names them.
+//!
+//! The tables over-approximate: an abbreviation counts for every option it could stand for, and a value for a path.
+//! What they do not list is no proof that a program writes nothing.
+
+mod git;
+mod scripts;
+
+use std::collections::HashSet;
+
+use crate::{FoundCommand, Word, classify, scan::base_name};
+
+/// Addresses are not joined with more paths than this: nobody gives so many, and all pairs would be too many.
+const MAX_DIRECTORIES: usize = 64;
+
+/// A file that a command may write without a redirection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Output<'w> {
+    /// The word that names it.
+    pub word: &'w Word,
+    /// Its path, relative to the working directory: the whole word or a part of it. As far as it is known: see
+    /// [`Word::text`].
+    pub path: String,
+    /// How sure it is.
+    pub kind: OutputKind,
+}
+
+/// How sure it is that a text is the path of a file which is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum OutputKind {
+    /// It looks like a path. A program may take it for one.
+    Guess,
+    /// A text in quotes in a program of another language, or what is attached to a short option: as good as an
+    /// argument of its own, whatever the program does with it.
+    Argument,
+    /// The value of an option that names what is written, or an operand that does.
+    Written,
+}
+
+impl<'w> Output<'w> {
+    fn new(kind: OutputKind, word: &'w Word, path: impl Into<String>) -> Self {
+        Self { word, path: path.into(), kind }
+    }
+
+    fn written(word: &'w Word, path: impl Into<String>) -> Self {
+        Self::new(OutputKind::Written, word, path)
+    }
+}
+
+/// How a program is told where to write.
+struct Writer {
+    names: &'static [&'static str],
+    /// Short options whose value, attached or the next word, is written. They may end a bundle.
+    short: &'static str,
+    /// Other short options with a value, which end a bundle too.
+    valued: &'static str,
+    /// Long options whose value is written, without dashes.
+    long: &'static [&'static str],
+    /// Words with one dash behind which the path is the next word, or follows an `=`.
+    words: &'static [&'static str],
+    operands: Operands,
+}
+
+/// Which operands are written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operands {
+    None,
+    /// Addresses: files of their last names.
+    Addresses,
+    /// The same, only with this option.
+    AddressesWith(&'static str),
+}
+
+const fn writer(
+    names: &'static [&'static str],
+    short: &'static str,
+    valued: &'static str,
+    long: &'static [&'static str],
+) -> Writer {
+    Writer { names, short, valued, long, words: &[], operands: Operands::None }
+}
+
+const WRITERS: &[Writer] = &[
+    writer(&["sort", "gsort"], "o", "kStT", &["output"]),
+    writer(&["shuf", "gshuf"], "o", "in", &["output"]),
+    writer(&["tree"], "o", "LPIHT", &["output"]),
+    writer(&["iconv"], "o", "ft", &["output"]),
+    writer(&["sdiff", "gpg", "gpg2", "pandoc", "http", "https"], "o", "", &["output"]),
+    writer(&["less"], "oO", "", &["log-file", "LOG-FILE"]),
+    writer(&["csplit", "gcsplit"], "f", "bn", &["prefix"]),
+    writer(&["cp", "gcp", "mv", "gmv", "ln", "gln", "install", "ginstall"], "t", "Sgmo", &["target-directory"]),
+    writer(
+        &["tar", "gtar", "bsdtar"],
+        "Cfg",
+        "bFHIKLNTVX",
+        &["directory", "file", "listed-incremental", "one-top-level", "index-file", "volno-file"],
+    ),
+    writer(&["unzip"], "d", "", &[]),
+    writer(&["7z", "7za", "7zr", "7zz"], "o", "", &[]),
+    writer(&["zip"], "Ob", "", &["output-file", "temp-path"]),
+    writer(&["zstd", "unzstd", "lz4"], "o", "D", &["output-dir-flat", "output-dir-mirror"]),
+    writer(&["cpio"], "DFO", "CEHIMR", &["directory", "file"]),
+    writer(&["patch", "gpatch"], "odr", "BDFgipVYz", &["output", "directory", "reject-file"]),
+    writer(&["rsync"], "T", "Befm", &["log-file", "partial-dir", "backup-dir", "temp-dir"]),
+    writer(&["time", "strace", "ltrace", "perf"], "o", "f", &["output"]),
+    writer(&["valgrind"], "", "", &["log-file", "xml-file"]),
+    writer(&["tcpdump"], "w", "", &[]),
+    writer(&["vim", "vi", "nvim", "view", "ex"], "wW", "", &[]),
+    writer(&["yq"], "", "", &["split-exp-file"]),
+    writer(&["pg_dump", "pg_dumpall"], "f", "hpUdn", &["file"]),
+    writer(&["mysqldump"], "r", "", &["result-file"]),
+    writer(&["pip", "pip3"], "td", "cir", &["target", "dest", "prefix", "root"]),
+    writer(&["cargo"], "", "", &["target-dir", "root", "out-dir"]),
+    writer(&["rustc"], "o", "CLZ", &["out-dir"]),
+    writer(&["javac"], "d", "", &[]),
+    writer(&["tsc"], "", "", &["outFile", "outDir", "declarationDir", "tsBuildInfoFile"]),
+    writer(&["dot", "neato"], "o", "", &[]),
+    writer(&["gawk", "awk"], "odp", "vFEeifl", &["pretty-print", "dump-variables", "profile"]),
+    Writer {
+        words: &["-MF", "-dumpdir", "-aux-info"],
+        ..writer(
+            &["gcc", "g++", "cc", "c++", "clang", "clang++", "tcc", "gfortran", "as", "ld"],
+            "o",
+            "DILfWmxlMBdgO",
+            &["output"],
+        )
+    },
+    Writer {
+        words: &["-out", "-keyout", "-writerand", "-CAserial", "-certsout", "-nodes-out"],
+        ..writer(&["openssl"], "", "", &[])
+    },
+    Writer {
+        words: &["-o", "-coverprofile", "-cpuprofile", "-memprofile", "-outputdir", "-trace", "-pkgdir"],
+        ..writer(&["go"], "", "", &[])
+    },
+    Writer { words: &["-fprint", "-fprint0", "-fprintf", "-fls"], ..writer(&["find", "gfind"], "", "", &[]) },
+    Writer {
+        operands: Operands::AddressesWith("O"),
+        ..writer(
+            &["curl"],
+            "ocD",
+            "AbCdEeFHhKmPQrTtuUwXxyYz",
+            &[
+                "output",
+                "output-dir",
+                "cookie-jar",
+                "dump-header",
+                "trace",
+                "trace-ascii",
+                "stderr",
+                "libcurl",
+                "etag-save",
+                "hsts",
+                "alt-svc",
+            ],
+        )
+    },
+    Writer {
+        operands: Operands::Addresses,
+        ..writer(
+            &["wget"],
+            "OoaP",
+            "eitTwQUlARDIXB",
+            &[
+                "output-document",
+                "output-file",
+                "append-output",
+                "directory-prefix",
+                "save-cookies",
+                "warc-file",
+                "rejected-log",
+                "hsts-file",
+            ],
+        )
+    },
+    Writer {
+        operands: Operands::Addresses,
+        ..writer(&["aria2c"], "od", "ixjsk", &["out", "dir", "log", "save-session", "save-cookies"])
+    },
+];
+
+impl FoundCommand {
+    /// The files that the command may write without a redirection, as far as its options, its operands and the texts
+    /// among its arguments name them, in any spelling: attached, bundled, abbreviated. For deny rules and the like:
+    /// over-approximate.
+    #[must_use]
+    pub fn outputs(&self) -> Vec<Output<'_>> {
+        let words = self.words();
+        let (Some(program), Some(args)) = (self.program(), words.get(1..)) else { return Vec::new() };
+        let mut outputs = Vec::new();
+        if program == "git" {
+            outputs.extend(git::outputs(args));
+        }
+        for writer in WRITERS.iter().filter(|writer| writer.names.contains(&program)) {
+            writer.outputs(args, &mut outputs);
+        }
+        if !classify::is_understood(words) {
+            scripts::outputs(program, args, &mut outputs);
+        }
+        attached(args, &mut outputs);
+        outputs
+            .retain(|output| !matches!(output.path.as_str(), "" | "-" | "/dev/null" | "/dev/stdout" | "/dev/stderr"));
+        let mut seen = HashSet::new();
+        outputs.retain(|output| seen.insert((output.path.clone(), output.kind)));
+        outputs
+    }
+}
+
+impl Writer {
+    fn outputs<'w>(&self, args: &'w [Word], outputs: &mut Vec<Output<'w>>) {
+        let mut operands = Vec::new();
+        let mut directories: Vec<&str> = Vec::new();
+        let mut named = false;
+        let mut rest = args.iter();
+        while let Some(word) = rest.next() {
+            let text = word.text();
+            let next = rest.as_slice().first();
+            let found = if let Some(long) = text.strip_prefix("--").filter(|long| !long.is_empty()) {
+                self.long(long, word, next)
+            } else if text.len() > 1 && text.starts_with('-') {
+                named |= matches!(self.operands, Operands::AddressesWith(flag) if text.contains(flag));
+                self.short(text, word, next)
+            } else {
+                operands.push(word);
+                None
+            };
+            named |= text.starts_with("--remote-name");
+            if let Some((from, path)) = found {
+                if !std::ptr::eq(from, word) {
+                    rest.next();
+                }
+                if directories.len() < MAX_DIRECTORIES {
+                    directories.push(path);
+                }
+                outputs.push(Output::written(from, path));
+            }
+        }
+        match self.operands {
+            Operands::None => {}
+            Operands::AddressesWith(_) if !named => {}
+            Operands::Addresses | Operands::AddressesWith(_) => {
+                for word in operands {
+                    let path = word.text().split(['?', '#']).next().unwrap_or_default();
+                    let name = base_name(path.trim_end_matches('/'));
+                    outputs.push(Output::written(word, name));
+                    outputs.extend(directories.iter().map(|at| Output::written(word, join(at, name))));
+                }
+            }
+        }
+    }
+
+    /// The path that a long option names, attached or as the next word.
+    fn long<'w>(&self, long: &'w str, word: &'w Word, next: Option<&'w Word>) -> Option<(&'w Word, &'w str)> {
+        let (name, attached) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        // Abbreviations count.
+        let known = self.long.iter().any(|known| known.starts_with(name))
+            || self.words.iter().any(|known| known.strip_prefix('-') == Some(name));
+        known.then_some(())?;
+        value(word, attached, next)
+    }
+
+    /// The path that a bundle of short options, or a word with one dash, names.
+    fn short<'w>(&self, text: &'w str, word: &'w Word, next: Option<&'w Word>) -> Option<(&'w Word, &'w str)> {
+        let (name, attached) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        if self.words.contains(&name) {
+            return value(word, attached, next);
+        }
+        let mut letters = text.chars();
+        letters.next();
+        while let Some(letter) = letters.next() {
+            if self.short.contains(letter) {
+                return value(word, Some(letters.as_str()).filter(|rest| !rest.is_empty()), next);
+            }
+            if self.valued.contains(letter) {
+                return None;
+            }
+        }
+        None
+    }
+}
+
+fn value<'w>(word: &'w Word, attached: Option<&'w str>, next: Option<&'w Word>) -> Option<(&'w Word, &'w str)> {
+    match attached {
+        Some(path) => Some((word, path)),
+        None => next.map(|next| (next, next.text())),
+    }
+}
+
+fn join(directory: &str, path: &str) -> String {
+    if path.starts_with('/') || directory.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{}/{path}", directory.trim_end_matches('/'))
+    }
+}
+
+/// What any program may take for the value of a short option: behind each letter with which a bundle may end.
+fn attached<'w>(args: &'w [Word], outputs: &mut Vec<Output<'w>>) {
+    const LETTERS: usize = 4;
+    for word in args {
+        let Some(bundle) = word.text().strip_prefix('-').filter(|text| !text.starts_with('-')) else { continue };
+        let mut letters = bundle.chars();
+        for at in 0..LETTERS {
+            if !letters.next().is_some_and(|c| c.is_ascii_alphabetic()) {
+                break;
+            }
+            let rest = letters.as_str().trim_start_matches('=');
+            let kind = if at == 0 { OutputKind::Argument } else { OutputKind::Guess };
+            if rest.contains(['/', '.']) {
+                outputs.push(Output::new(kind, word, rest));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
