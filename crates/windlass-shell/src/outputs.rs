@@ -7,7 +7,7 @@
 mod git;
 mod scripts;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use crate::{FoundCommand, Word, classify, scan::base_name};
 
@@ -203,8 +203,11 @@ impl FoundCommand {
         attached(args, &mut outputs);
         outputs
             .retain(|output| !matches!(output.path.as_str(), "" | "-" | "/dev/null" | "/dev/stdout" | "/dev/stderr"));
-        let mut seen = HashSet::new();
-        outputs.retain(|output| seen.insert((output.path.clone(), output.kind)));
+        let mut seen: HashMap<String, OutputKind> = HashMap::new();
+        outputs.retain(|output| {
+            let before = seen.insert(output.path.clone(), output.kind);
+            before.is_none_or(|before| before < output.kind)
+        });
         outputs
     }
 }
