@@ -483,6 +483,7 @@ fn options_hide_no_files() {
             "Bash date -d '-1 day' -Iseconds",
             "Bash seq 5 -1 1",
             "Bash rg -e -x src",
+            "Bash jq --arg a -1 '.[$a]' x",
         ],
     );
 }

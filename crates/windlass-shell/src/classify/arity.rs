@@ -80,6 +80,9 @@ const NEED_OPERANDS: &[&str] = &["git diff-index", "git diff-tree", "git grep", 
 const END: &str = "--";
 const OPERAND: &str = "operand";
 
+/// The option of programs that take a number as one.
+const NUMBER: &str = "-5";
+
 impl Seen {
     fn name(self) -> &'static str {
         NAMES.iter().find(|(seen, _)| *seen == self).unwrap().1
@@ -91,7 +94,8 @@ impl Seen {
 
     /// Whether a table that says this of the option reads no word otherwise than the program.
     fn agrees(self, option: &Option) -> bool {
-        let short = !option.text.starts_with("--") && !option.program.starts_with("find");
+        // What is never part of a bundle counts as long.
+        let short = !option.text.starts_with("--") && !option.program.starts_with("find") && option.text != NUMBER;
         match (self, option.value) {
             (Self::Ends, _) => option.text == END,
             (Self::Permutes, _) => option.text == OPERAND && !option.ordered,
@@ -143,7 +147,8 @@ fn of_spec(program: &str, spec: &Spec) -> Vec<Option> {
     let long = spec.long.iter().map(|entry| Value::of(entry)).map(|(name, value)| (format!("--{name}"), value));
     let general = [END, OPERAND].into_iter().skip(usize::from(spec.endless)).map(|text| (text.to_owned(), Value::None));
     let (apart, ordered) = (spec.apart, spec.ordered);
-    let all: Vec<_> = short.chain(long).chain(general).collect();
+    let number = spec.number.then(|| (NUMBER.to_owned(), Value::None));
+    let all: Vec<_> = short.chain(long).chain(general).chain(number).collect();
     let takes = all.iter().any(|(_, value)| matches!(value, Value::Next | Value::File | Value::Last | Value::Two));
     let hides = takes && !matches!(spec.operands, Operands::Text(_));
     let option = |(text, value)| Option { apart, ordered, hides, ..Option::new(program, text, value) };
@@ -469,6 +474,24 @@ fn every_option_takes_its_value_as_the_real_program_was_seen_to() {
         })
         .collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), options().len(), wrong.join("\n"));
+}
+
+/// What may begin with a dash is a value where the program was seen to take it.
+#[test]
+fn options_that_take_any_word_are_known_to() {
+    let (seen, _) = observed();
+    let mut checked = 0;
+    let specs = [&special::DATE, &special::JQ].into_iter().chain(edits::ALL).chain(table::TABLE);
+    for spec in specs.chain(git::specs().filter(|(_, spec)| !spec.dashed.is_empty()).map(|(_, spec)| spec)) {
+        for option in spec.dashed {
+            let program = if spec.name == "grep" && spec.number && !spec.harmless { "git grep" } else { spec.name };
+            let key = (program.to_owned(), (*option).to_owned());
+            let takes = [Seen::Next, Seen::NextOnly, Seen::NextTwo];
+            assert!(seen.get(&key).is_some_and(|seen| takes.contains(seen)), "{program} {option}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 15, "{checked}");
 }
 
 /// Where the version is the one that was observed, a look at the options that take values is enough.

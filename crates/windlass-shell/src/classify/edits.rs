@@ -9,13 +9,10 @@ use crate::{Word, scan::base_name};
 const ANY: Operands = Operands::Files(usize::MAX);
 
 const MKDIR: Spec = Spec::new("mkdir", "pv", "m", ANY).long(&["mode=", "parents", "verbose"]);
-const TOUCH: Spec = Spec::new("touch", "acfhm", "dt", ANY).files("r").long(&[
-    "date=",
-    "no-create",
-    "no-dereference",
-    "reference@",
-    "time=",
-]);
+const TOUCH: Spec = Spec::new("touch", "acfhm", "dt", ANY)
+    .files("r")
+    .long(&["date=", "no-create", "no-dereference", "reference@", "time="])
+    .dashed(&["-d", "--date"]);
 const RM: Spec = Spec::new("rm", "dfiIrRv", "", ANY).long(&[
     "dir",
     "force",

@@ -174,24 +174,26 @@ pub(super) fn test(args: &[Word]) -> Findings {
     }
 }
 
-pub(super) const JQ: Spec = Spec::new("jq", "rcnseMCSajRV", "", Operands::Files(usize::MAX)).long(&[
-    "arg==",
-    "argjson==",
-    "ascii-output",
-    "color-output",
-    "compact-output",
-    "exit-status",
-    "indent=",
-    "join-output",
-    "monochrome-output",
-    "null-input",
-    "raw-input",
-    "raw-output",
-    "slurp",
-    "sort-keys",
-    "stream",
-    "tab",
-]);
+pub(super) const JQ: Spec = Spec::new("jq", "rcnseMCSajRV", "", Operands::Files(usize::MAX))
+    .long(&[
+        "arg==",
+        "argjson==",
+        "ascii-output",
+        "color-output",
+        "compact-output",
+        "exit-status",
+        "indent=",
+        "join-output",
+        "monochrome-output",
+        "null-input",
+        "raw-input",
+        "raw-output",
+        "slurp",
+        "sort-keys",
+        "stream",
+        "tab",
+    ])
+    .dashed(&["--arg"]);
 
 /// The filter must not reach the environment or load modules.
 pub(super) fn jq(args: &[Word]) -> Findings {
