@@ -66,8 +66,8 @@ fn all_but_a_few_reading_commands_need_no_question() {
     assert!(free.is_empty(), "to be moved to free.txt: {free:#?}");
     let (by_rule, unknown) = ASKS.split_once("# Not known\n").unwrap();
     let (free, by_rule, unknown) = (commands(FREE).count(), commands(by_rule).count(), commands(unknown).count());
-    // At least 97 in 100 of what no rule of the analysis stands against, and 90 of all.
-    assert!(free * 100 >= (free + unknown) * 97, "{free} free, {unknown} not known");
+    // At least 98 in 100 of what no rule of the analysis stands against, and 90 of all.
+    assert!(free * 100 >= (free + unknown) * 98, "{free} free, {unknown} not known");
     assert!(free * 100 >= (free + unknown + by_rule) * 90, "{free} free, {by_rule} by rule, {unknown} not known");
 }
 

@@ -419,6 +419,10 @@ const HOSTILE: &[&str] = &[
     "sed -e -i -n 'w x' y",
     "fd -e --exec=x",
     "column -n -- x",
+    // They write the index.
+    "git describe --dirty",
+    "git describe --broken",
+    "pidof -o x y",
     // What is next to what is free.
     "tail *",
     "tail *.1",

@@ -349,7 +349,8 @@ pub(super) const TABLE: &[Spec] = &[
         "oldest",
         "parent=",
     ]),
-    Spec::new("pidof", "cnqsx", "do", TEXT),
+    // Of a value of `-o` that is wrong it tells the console.
+    Spec::new("pidof", "cnqsx", "d", TEXT),
     Spec::new("pr", "acdfFmrtT", "DhlNowW", FILES).long(&["across", "header=", "length=", "merge", "omit-header"]),
     Spec::new("pstree", "aAcgGhlnpsStTuU", "HN", Operands::Text(1)),
     Spec::new("pwd", "LP", "", Operands::Text(0)).long(HELP),

@@ -358,14 +358,13 @@ pub(super) const SUBCOMMANDS: &[Spec] = &[
     Spec::new("check-ignore", "qvnz", "", ANY).long(&["no-index", "non-matching", "quiet", "verbose"]),
     Spec::new("cherry", "v", "", ANY).long(&["abbrev?"]),
     Spec::new("count-objects", "vH", "", Operands::Files(0)).long(&["human-readable", "verbose"]),
+    // `--dirty` and `--broken` write the index anew, also where git is asked to take no locks.
     Spec::new("describe", "", "", ANY).long(&[
         "abbrev?",
         "all",
         "always",
-        "broken?",
         "candidates=",
         "contains",
-        "dirty?",
         "exact-match",
         "exclude=",
         "first-parent",
