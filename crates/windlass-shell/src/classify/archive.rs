@@ -55,7 +55,7 @@ const UNPACKERS: &[Unpacker] = &[
 ];
 
 /// The letters that are taken as options, by program.
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 pub(super) fn letters() -> Vec<(&'static str, &'static str)> {
     let unpackers = UNPACKERS.iter().flat_map(|unpacker| unpacker.names.iter().map(|name| (*name, "cdkqvlt")));
     unpackers.chain([("tar", "tvzjJa")]).collect()

@@ -5,15 +5,13 @@
 //! before words that no program knows, and what the program says of these words tells whether it took them for
 //! options. `tests/arity/observed.txt` keeps what was seen, with the versions; the tables must agree with it and
 //! with the programs that are installed where the tests run.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
-use std::{
-    collections::BTreeMap,
-    fmt::Write as _,
-    fs,
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-    thread,
-};
+mod probe;
+
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path, thread};
+
+use probe::Scratch;
 
 use super::{
     archive, awk, edits, find, git,
@@ -22,12 +20,6 @@ use super::{
 };
 
 const OBSERVED: &str = include_str!("../../tests/arity/observed.txt");
-
-/// Programs of the shell itself: what is installed under their names is not what runs.
-const BUILTINS: &[&str] = &[":", "false", "pwd", "true", "type"];
-
-/// Sub-commands of git that answer an unknown option with their usage alone: they name unknown revisions.
-const NAME_REVISIONS: &[&str] = &["git diff-files", "git diff-index", "git diff-tree", "git rev-list"];
 
 /// What a program did with the words behind an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -70,12 +62,6 @@ const NAMES: &[(Seen, &str)] = &[
     (Seen::Ordered, "ordered"),
 ];
 
-/// Programs that look for unknown options before they give words to those that they know.
-const LOOKS_AHEAD: &[&str] = &["fd", "fdfind", "rg"];
-
-/// Sub-commands that print their usage where no operand is given.
-const NEED_OPERANDS: &[&str] = &["git diff-index", "git diff-tree", "git grep", "git range-diff", "git rev-list"];
-
 /// In the place of an option: the word that ends them, and an operand.
 const END: &str = "--";
 const OPERAND: &str = "operand";
@@ -85,15 +71,15 @@ const NUMBER: &str = "-5";
 
 impl Seen {
     fn name(self) -> &'static str {
-        NAMES.iter().find(|(seen, _)| *seen == self).unwrap().1
+        NAMES.iter().find(|(seen, _)| *seen == self).map_or("", |(_, name)| name)
     }
 
-    fn parse(name: &str) -> Self {
-        NAMES.iter().find(|(_, known)| *known == name).unwrap_or_else(|| panic!("{name}")).0
+    fn parse(name: &str) -> Option<Self> {
+        NAMES.iter().find(|(_, known)| *known == name).map(|(seen, _)| *seen)
     }
 
     /// Whether a table that says this of the option reads no word otherwise than the program.
-    fn agrees(self, option: &Option) -> bool {
+    fn agrees(self, option: &Entry) -> bool {
         // What is never part of a bundle counts as long.
         let short = !option.text.starts_with("--") && !option.program.starts_with("find") && option.text != NUMBER;
         match (self, option.value) {
@@ -115,7 +101,7 @@ impl Seen {
 
 /// An option of a table.
 #[derive(Debug, Clone)]
-struct Option {
+struct Entry {
     /// The program, with its sub-command.
     program: String,
     text: String,
@@ -126,7 +112,7 @@ struct Option {
     hides: bool,
 }
 
-impl Option {
+impl Entry {
     fn new(program: &str, text: String, value: Value) -> Self {
         Self { program: program.to_owned(), text, value, apart: false, ordered: false, hides: true }
     }
@@ -136,7 +122,7 @@ impl Option {
     }
 }
 
-fn of_spec(program: &str, spec: &Spec) -> Vec<Option> {
+fn of_spec(program: &str, spec: &Spec) -> Vec<Entry> {
     let kinds = [
         (spec.flags, Value::None),
         (spec.valued, Value::Next),
@@ -151,13 +137,13 @@ fn of_spec(program: &str, spec: &Spec) -> Vec<Option> {
     let all: Vec<_> = short.chain(long).chain(general).chain(number).collect();
     let takes = all.iter().any(|(_, value)| matches!(value, Value::Next | Value::File | Value::Last | Value::Two));
     let hides = takes && !matches!(spec.operands, Operands::Text(_));
-    let option = |(text, value)| Option { apart, ordered, hides, ..Option::new(program, text, value) };
+    let option = |(text, value)| Entry { apart, ordered, hides, ..Entry::new(program, text, value) };
     all.into_iter().map(option).collect()
 }
 
 /// Every option of every table.
-fn options() -> Vec<Option> {
-    let mut all: Vec<Option> = table::TABLE.iter().flat_map(|spec| of_spec(spec.name, spec)).collect();
+fn options() -> Vec<Entry> {
+    let mut all: Vec<Entry> = table::TABLE.iter().flat_map(|spec| of_spec(spec.name, spec)).collect();
     for spec in [&special::DATE, &special::ICONV, &special::JQ, &sed::SED].into_iter().chain(edits::ALL) {
         all.extend(of_spec(spec.name, spec));
     }
@@ -166,7 +152,7 @@ fn options() -> Vec<Option> {
         all.extend(of_spec(&format!("git {name}"), spec));
     }
     let mut add = |program: &str, options: &[&str], value: Value| {
-        all.extend(options.iter().map(|text| Option::new(program, (*text).to_owned(), value)));
+        all.extend(options.iter().map(|text| Entry::new(program, (*text).to_owned(), value)));
     };
     add("find .", find::ALONE, Value::None);
     add("find .", find::WITH_VALUE, Value::Next);
@@ -174,228 +160,20 @@ fn options() -> Vec<Option> {
     add("xargs", xargs::ALONE, Value::None);
     add("xargs", xargs::WITH_VALUE, Value::Next);
     for (name, letters) in archive::letters() {
-        all.extend(letters.chars().map(|c| Option::new(name, format!("-{c}"), Value::None)));
+        all.extend(letters.chars().map(|c| Entry::new(name, format!("-{c}"), Value::None)));
     }
     for option in all.iter_mut().filter(|option| option.program.starts_with("find")) {
         option.apart = true;
     }
     // Operators of expressions are no options.
     all.retain(|option| option.text.starts_with('-') || option.text == OPERAND);
-    all.sort_by_key(Option::key);
+    all.sort_by_key(Entry::key);
     all.dedup_by_key(|option| option.key());
     all
 }
 
-/// A directory with a small repository, removed when done.
-struct Scratch(PathBuf);
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let root = std::env::temp_dir().join(format!("arity-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&root);
-        fs::create_dir_all(&root).unwrap();
-        let scratch = Self(root);
-        for text in [
-            "git init -q -b main",
-            "touch f",
-            "git add f",
-            "git -c user.name=a -c user.email=a@b commit -qm m",
-            "cp /dev/null g",
-            "git add g",
-            "git -c user.name=a -c user.email=a@b stash -q",
-        ] {
-            let words: Vec<&str> = text.split(' ').collect();
-            let _ = scratch.run(&words);
-        }
-        scratch
-    }
-
-    /// What a program prints, and whether it succeeded; `None` where it is not installed.
-    fn run(&self, words: &[&str]) -> std::option::Option<(String, bool)> {
-        let builtin = words.first().is_some_and(|program| BUILTINS.contains(program));
-        let mut command = Command::new("timeout");
-        command.arg("10");
-        if builtin {
-            command.args(["bash", "-c", "\"$@\"", "bash"]);
-        }
-        command.args(words).current_dir(&self.0).stdin(Stdio::null()).env_clear();
-        for name in ["PATH", "LD_LIBRARY_PATH"] {
-            if let Some(value) = std::env::var_os(name) {
-                command.env(name, value);
-            }
-        }
-        command.env("HOME", &self.0).env("LC_ALL", "C").env("TERM", "dumb").env("GIT_PAGER", "cat");
-        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_OPTIONAL_LOCKS", "0");
-        let output = command.output().ok()?;
-        let text = [output.stderr, output.stdout].concat();
-        (output.status.code() != Some(127))
-            .then(|| (String::from_utf8_lossy(&text).into_owned(), output.status.success()))
-    }
-
-    /// What the program says when it is given an option and these words.
-    fn say(&self, option: &Option, text: &str, behind: &[&str]) -> std::option::Option<(String, bool)> {
-        let words = option.program.split(' ').chain([text]).chain(behind.iter().copied());
-        self.run(&words.collect::<Vec<_>>())
-    }
-
-    fn see(&self, option: &Option) -> std::option::Option<Seen> {
-        let markers = Markers::of(&option.program);
-        if option.text == END || option.text == OPERAND {
-            return self.see_manners(option, &Markers::DASHED);
-        }
-        let (text, success) = self.say(option, &option.text, &markers.0)?;
-        let mut taken = markers.taken(&text);
-        if taken == Some(0) && text.contains("-- '-'") {
-            // It does not say which of the words it means: with one word alone there is no doubt.
-            taken = markers.taken(&self.say(option, &option.text, &markers.0[..1])?.0).or(Some(1));
-        }
-        if LOOKS_AHEAD.contains(&option.program.as_str()) && taken.is_some() {
-            // Without a pattern it says that first.
-            let last = Option::new(
-                if option.program == "rg" { "rg --files" } else { &option.program },
-                String::new(),
-                Value::None,
-            );
-            let (alone, _) = self.say(&last, &option.text, &[])?;
-            taken = Some(usize::from(alone.contains("requires a value") || alone.contains("a value is required")));
-        }
-        let Some(taken) = taken else {
-            let alone = self.say(option, &option.text, &[])?;
-            let same = success && !text.is_empty() && alone.0 == text;
-            return Some(if same {
-                Seen::Ended
-            } else if success {
-                Seen::Silent
-            } else {
-                Seen::Refused
-            });
-        };
-        let attached = format!("{}{}", option.text, if option.text.starts_with("--") { "=@" } else { "@" });
-        // Where unknown revisions are named, they are named before an unknown option is.
-        let behind: &[&str] = match option.program.as_str() {
-            "git diff-files" => &[],
-            program if NAME_REVISIONS.contains(&program) => &["HEAD"],
-            _ => &markers.0,
-        };
-        let refuses = refuses_attached(&attached, &self.say(option, &attached, behind)?.0);
-        Some(match taken {
-            0 if refuses => Seen::Alone,
-            0 => Seen::Attached,
-            1 if refuses => Seen::NextOnly,
-            1 => Seen::Next,
-            _ => Seen::NextTwo,
-        })
-    }
-
-    /// Whether words are taken for options behind `--` and behind an operand.
-    fn see_manners(&self, option: &Option, markers: &Markers) -> std::option::Option<Seen> {
-        let history = git::specs()
-            .any(|(name, spec)| option.program == format!("git {name}") && spec.long.contains(&"patch-with-stat"));
-        let operand = match option.program.as_str() {
-            "git stash show" => "stash@{0}",
-            "git range-diff" => "HEAD...HEAD",
-            "git diff-files" => "f",
-            "git rev-parse" | "git show-branch" => "HEAD",
-            _ if history => "HEAD",
-            _ => "f",
-        };
-        let ends = option.text == END;
-        let first = if ends { END } else { operand };
-        let (text, _) = match NEED_OPERANDS.contains(&option.program.as_str()) {
-            true if ends => self.say(option, operand, &[&[END][..], &markers.0].concat())?,
-            _ => self.say(option, first, &markers.0)?,
-        };
-        let takes = markers.taken(&text) == Some(0)
-            || text.contains("must come before non-option arguments")
-            || (text.starts_with("usage: git") && (!ends || NEED_OPERANDS.contains(&option.program.as_str())));
-        Some(match (takes, ends) {
-            (true, true) => Seen::Silent,
-            (false, true) => Seen::Ends,
-            (true, false) => Seen::Permutes,
-            (false, false) => Seen::Ordered,
-        })
-    }
-}
-
-/// Whether the program says that this option takes no value.
-fn refuses_attached(option: &str, text: &str) -> bool {
-    let complaints = [
-        "invalid option",
-        "doesn't allow an argument",
-        "takes no value",
-        "unknown switch `@'",
-        "unrecognized",
-        "unknown option",
-        "Unknown option",
-        "Unknown arguments",
-        "not an option",
-        "Bad flag",
-        "Invalid argument -`@'",
-        "Invalid argument `--",
-        "wasn't expected",
-        "wasn't expecting",
-        "unexpected value",
-    ];
-    let names = |line: &str| line.contains('@') || line.contains(option.trim_end_matches("=@"));
-    let complains = |line: &str| complaints.iter().any(|complaint| line.contains(complaint)) && names(line);
-    text.starts_with("usage:") || text.lines().any(|line| complains(line) || line == option)
-}
-
-/// The words put behind an option.
-struct Markers([&'static str; 3]);
-
-impl Markers {
-    const DASHED: Self = Self(["--windlass-zz", "--windlass-yy", "--windlass-xx"]);
-
-    fn of(program: &str) -> Self {
-        if NAME_REVISIONS.contains(&program) {
-            Self(["windlass-zz", "windlass-yy", "windlass-xx"])
-        } else {
-            Self::DASHED
-        }
-    }
-
-    /// How many of the words were taken as values, by the first that the program names.
-    fn taken(&self, text: &str) -> std::option::Option<usize> {
-        let bare = |marker: &str| marker.trim_start_matches('-').to_owned();
-        let line = text.lines().find(|line| line.contains("windlass-") || line.contains("-- '-'"))?;
-        if line.contains("invalid option -- '-'") {
-            return Some(0);
-        }
-        let at = self.0.iter().position(|marker| line.contains(&bare(marker)))?;
-        let marker = bare(self.0.get(at)?);
-        let complaints = [
-            format!("unrecognized option '--{marker}'"),
-            format!("unrecognized argument: --{marker}"),
-            format!("unknown option `{marker}'"),
-            format!("unknown option `--{marker}'"),
-            format!("invalid option: --{marker}"),
-            format!("Unknown option: {marker}"),
-            format!("Unknown option --{marker}"),
-            format!("nknown arguments: --{marker}"),
-            format!("Found argument '--{marker}' which wasn't expected"),
-            format!("unexpected argument '--{marker}' found"),
-            format!("unrecognized flag --{marker}"),
-            format!("not an option: --{marker}"),
-            format!("unknown predicate `--{marker}'"),
-            format!("Invalid argument `--{marker}'"),
-            format!("Bad flag `--{marker}'"),
-            format!("ambiguous argument '{marker}'"),
-            format!("--: invalid option"),
-        ];
-        let complains = complaints.iter().any(|complaint| line.contains(complaint)) || line == format!("--{marker}");
-        Some(if complains { at } else { at.saturating_add(1) })
-    }
-}
-
 /// The version of each program, as it names itself.
-fn versions(scratch: &Scratch, options: &[Option]) -> BTreeMap<String, String> {
+fn versions(scratch: &Scratch, options: &[Entry]) -> BTreeMap<String, String> {
     let mut programs: Vec<&str> = options.iter().filter_map(|option| option.program.split(' ').next()).collect();
     programs.dedup();
     let version = |program: &&str| {
@@ -415,11 +193,11 @@ fn versions(scratch: &Scratch, options: &[Option]) -> BTreeMap<String, String> {
 }
 
 /// What the installed programs do with each of the options.
-fn see_all(scratch: &Scratch, options: &[Option]) -> Vec<(Option, std::option::Option<Seen>)> {
+fn see_all(scratch: &Scratch, options: &[Entry]) -> Vec<(Entry, Option<Seen>)> {
     let workers = thread::available_parallelism().map_or(2, usize::from);
     let size = options.len().div_ceil(workers).max(1);
     thread::scope(|scope| {
-        let see = |part: &[Option]| part.iter().map(|option| (option.clone(), scratch.see(option))).collect();
+        let see = |part: &[Entry]| part.iter().map(|option| (option.clone(), scratch.see(option))).collect();
         let running: Vec<_> = options.chunks(size).map(|part| scope.spawn(move || -> Vec<_> { see(part) })).collect();
         running.into_iter().flat_map(|part| part.join().unwrap()).collect()
     })
@@ -435,7 +213,7 @@ fn observed() -> (BTreeMap<(String, String), Seen>, BTreeMap<String, String>) {
                 versions.insert((*program).to_owned(), (*version).to_owned());
             }
             [program, option, name] => {
-                seen.insert(((*program).to_owned(), (*option).to_owned()), Seen::parse(name));
+                seen.insert(((*program).to_owned(), (*option).to_owned()), Seen::parse(name).unwrap());
             }
             _ => panic!("{line}"),
         }
@@ -456,7 +234,7 @@ const READ: &[(&str, &[&str])] = &[
 /// Programs that were not at hand.
 const NOT_AT_HAND: &[&str] = &["gzcat"];
 
-fn was_read(option: &Option) -> bool {
+fn was_read(option: &Entry) -> bool {
     READ.iter().any(|(program, options)| {
         *program == option.program && (options.is_empty() || options.contains(&&*option.text))
     })
@@ -501,7 +279,7 @@ fn installed_programs_take_values_as_the_tables_say() {
     let (_, seen_versions) = observed();
     let mut options = options();
     let installed = versions(&scratch, &options);
-    let program = |option: &Option| option.program.split(' ').next().unwrap_or_default().to_owned();
+    let program = |option: &Entry| option.program.split(' ').next().unwrap_or_default().to_owned();
     let mut missing: Vec<String> =
         options.iter().map(program).filter(|program| !installed.contains_key(program)).collect();
     missing.dedup();
@@ -525,7 +303,7 @@ fn installed_programs_take_values_as_the_tables_say() {
 
 /// Of an option that takes a value, whether one program with such options is enough: git has many sub-commands that
 /// read them with the same code.
-fn is_told(option: &Option) -> bool {
+fn is_told(option: &Entry) -> bool {
     let readers = ["git log", "git blame", "git branch", "git grep", "git shortlog", "git status", "git stash list"];
     let git = option.program.starts_with("git ");
     let manners = [END, OPERAND].contains(&option.text.as_str());

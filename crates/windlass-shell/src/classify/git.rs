@@ -13,7 +13,7 @@ use crate::Word;
 use table::{STASH_LIST, SUBCOMMANDS, history};
 
 /// Every table of this module, by sub-command.
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 pub(super) fn specs() -> impl Iterator<Item = (&'static str, &'static Spec)> {
     const HISTORY: &Spec = &history("log");
     let histories = ["stash show", "reflog", "reflog show"].map(|name| (name, HISTORY));

@@ -7,7 +7,7 @@ use crate::Word;
 pub(super) const ALONE: &[&str] = &["-0", "-r", "-t", "-x"];
 
 /// Options whose value is the next word.
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 pub(super) const WITH_VALUE: &[&str] = &["-n", "-L", "-P", "-s", "-I", "-d"];
 
 /// Left out: `-a` (reads a file), `-o` and `-p` (ask), `--process-slot-var`.

@@ -1,0 +1,230 @@
+//! Running a program with an option and words that no program knows, and reading what it says of them.
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use super::super::{git, options::Value};
+use super::{END, Entry, OPERAND, Seen};
+
+/// Programs of the shell itself: what is installed under their names is not what runs.
+const BUILTINS: &[&str] = &[":", "false", "pwd", "true", "type"];
+
+/// Sub-commands of git that answer an unknown option with their usage alone: they name unknown revisions.
+const NAME_REVISIONS: &[&str] = &["git diff-files", "git diff-index", "git diff-tree", "git rev-list"];
+
+/// Programs that look for unknown options before they give words to those that they know.
+const LOOKS_AHEAD: &[&str] = &["fd", "fdfind", "rg"];
+
+/// Sub-commands that print their usage where no operand is given.
+const NEED_OPERANDS: &[&str] = &["git diff-index", "git diff-tree", "git grep", "git range-diff", "git rev-list"];
+
+/// A directory with a small repository, removed when done.
+pub(super) struct Scratch(PathBuf);
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Scratch {
+    pub(super) fn new(name: &str) -> Self {
+        let root = std::env::temp_dir().join(format!("arity-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(&root).unwrap();
+        let scratch = Self(root);
+        for text in [
+            "git init -q -b main",
+            "touch f",
+            "git add f",
+            "git -c user.name=a -c user.email=a@b commit -qm m",
+            "cp /dev/null g",
+            "git add g",
+            "git -c user.name=a -c user.email=a@b stash -q",
+        ] {
+            let words: Vec<&str> = text.split(' ').collect();
+            let _ = scratch.run(&words);
+        }
+        scratch
+    }
+
+    /// What a program prints, and whether it succeeded; `None` where it is not installed.
+    pub(super) fn run(&self, words: &[&str]) -> Option<(String, bool)> {
+        let builtin = words.first().is_some_and(|program| BUILTINS.contains(program));
+        let mut command = Command::new("timeout");
+        command.arg("10");
+        if builtin {
+            command.args(["bash", "-c", "\"$@\"", "bash"]);
+        }
+        command.args(words).current_dir(&self.0).stdin(Stdio::null()).env_clear();
+        for name in ["PATH", "LD_LIBRARY_PATH"] {
+            if let Some(value) = std::env::var_os(name) {
+                command.env(name, value);
+            }
+        }
+        command.env("HOME", &self.0).env("LC_ALL", "C").env("TERM", "dumb").env("GIT_PAGER", "cat");
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_OPTIONAL_LOCKS", "0");
+        let output = command.output().ok()?;
+        let text = [output.stderr, output.stdout].concat();
+        (output.status.code() != Some(127))
+            .then(|| (String::from_utf8_lossy(&text).into_owned(), output.status.success()))
+    }
+
+    /// What the program says when it is given an option and these words.
+    fn say(&self, option: &Entry, text: &str, behind: &[&str]) -> Option<(String, bool)> {
+        let words = option.program.split(' ').chain([text]).chain(behind.iter().copied());
+        self.run(&words.collect::<Vec<_>>())
+    }
+
+    pub(super) fn see(&self, option: &Entry) -> Option<Seen> {
+        let markers = Markers::of(&option.program);
+        if option.text == END || option.text == OPERAND {
+            return self.see_manners(option, &Markers::DASHED);
+        }
+        let (text, success) = self.say(option, &option.text, &markers.0)?;
+        let mut taken = markers.taken(&text);
+        if taken == Some(0) && text.contains("-- '-'") {
+            // It does not say which of the words it means: with one word alone there is no doubt.
+            taken = markers.taken(&self.say(option, &option.text, &markers.0[..1])?.0).or(Some(1));
+        }
+        if LOOKS_AHEAD.contains(&option.program.as_str()) && taken.is_some() {
+            // Without a pattern it says that first.
+            let last = Entry::new(
+                if option.program == "rg" { "rg --files" } else { &option.program },
+                String::new(),
+                Value::None,
+            );
+            let (alone, _) = self.say(&last, &option.text, &[])?;
+            taken = Some(usize::from(alone.contains("requires a value") || alone.contains("a value is required")));
+        }
+        let Some(taken) = taken else {
+            let alone = self.say(option, &option.text, &[])?;
+            let same = success && !text.is_empty() && alone.0 == text;
+            return Some(if same {
+                Seen::Ended
+            } else if success {
+                Seen::Silent
+            } else {
+                Seen::Refused
+            });
+        };
+        let attached = format!("{}{}", option.text, if option.text.starts_with("--") { "=@" } else { "@" });
+        // Where unknown revisions are named, they are named before an unknown option is.
+        let behind: &[&str] = match option.program.as_str() {
+            "git diff-files" => &[],
+            program if NAME_REVISIONS.contains(&program) => &["HEAD"],
+            _ => &markers.0,
+        };
+        let refuses = refuses_attached(&attached, &self.say(option, &attached, behind)?.0);
+        Some(match taken {
+            0 if refuses => Seen::Alone,
+            0 => Seen::Attached,
+            1 if refuses => Seen::NextOnly,
+            1 => Seen::Next,
+            _ => Seen::NextTwo,
+        })
+    }
+
+    /// Whether words are taken for options behind `--` and behind an operand.
+    fn see_manners(&self, option: &Entry, markers: &Markers) -> Option<Seen> {
+        let history = git::specs()
+            .any(|(name, spec)| option.program == format!("git {name}") && spec.long.contains(&"patch-with-stat"));
+        let operand = match option.program.as_str() {
+            "git stash show" => "stash@{0}",
+            "git range-diff" => "HEAD...HEAD",
+            "git diff-files" => "f",
+            "git rev-parse" | "git show-branch" => "HEAD",
+            _ if history => "HEAD",
+            _ => "f",
+        };
+        let ends = option.text == END;
+        let first = if ends { END } else { operand };
+        let (text, _) = match NEED_OPERANDS.contains(&option.program.as_str()) {
+            true if ends => self.say(option, operand, &[&[END][..], &markers.0].concat())?,
+            _ => self.say(option, first, &markers.0)?,
+        };
+        let takes = markers.taken(&text) == Some(0)
+            || text.contains("must come before non-option arguments")
+            || (text.starts_with("usage: git") && (!ends || NEED_OPERANDS.contains(&option.program.as_str())));
+        Some(match (takes, ends) {
+            (true, true) => Seen::Silent,
+            (false, true) => Seen::Ends,
+            (true, false) => Seen::Permutes,
+            (false, false) => Seen::Ordered,
+        })
+    }
+}
+
+/// Whether the program says that this option takes no value.
+fn refuses_attached(option: &str, text: &str) -> bool {
+    let complaints = [
+        "invalid option",
+        "doesn't allow an argument",
+        "takes no value",
+        "unknown switch `@'",
+        "unrecognized",
+        "unknown option",
+        "Unknown option",
+        "Unknown arguments",
+        "not an option",
+        "Bad flag",
+        "Invalid argument -`@'",
+        "Invalid argument `--",
+        "wasn't expected",
+        "wasn't expecting",
+        "unexpected value",
+    ];
+    let names = |line: &str| line.contains('@') || line.contains(option.trim_end_matches("=@"));
+    let complains = |line: &str| complaints.iter().any(|complaint| line.contains(complaint)) && names(line);
+    text.starts_with("usage:") || text.lines().any(|line| complains(line) || line == option)
+}
+
+/// The words put behind an option.
+struct Markers([&'static str; 3]);
+
+impl Markers {
+    const DASHED: Self = Self(["--windlass-zz", "--windlass-yy", "--windlass-xx"]);
+
+    fn of(program: &str) -> Self {
+        if NAME_REVISIONS.contains(&program) {
+            Self(["windlass-zz", "windlass-yy", "windlass-xx"])
+        } else {
+            Self::DASHED
+        }
+    }
+
+    /// How many of the words were taken as values, by the first that the program names.
+    fn taken(&self, text: &str) -> Option<usize> {
+        let bare = |marker: &str| marker.trim_start_matches('-').to_owned();
+        let line = text.lines().find(|line| line.contains("windlass-") || line.contains("-- '-'"))?;
+        if line.contains("invalid option -- '-'") {
+            return Some(0);
+        }
+        let at = self.0.iter().position(|marker| line.contains(&bare(marker)))?;
+        let marker = bare(self.0.get(at)?);
+        let complaints = [
+            format!("unrecognized option '--{marker}'"),
+            format!("unrecognized argument: --{marker}"),
+            format!("unknown option `{marker}'"),
+            format!("unknown option `--{marker}'"),
+            format!("invalid option: --{marker}"),
+            format!("Unknown option: {marker}"),
+            format!("Unknown option --{marker}"),
+            format!("nknown arguments: --{marker}"),
+            format!("Found argument '--{marker}' which wasn't expected"),
+            format!("unexpected argument '--{marker}' found"),
+            format!("unrecognized flag --{marker}"),
+            format!("not an option: --{marker}"),
+            format!("unknown predicate `--{marker}'"),
+            format!("Invalid argument `--{marker}'"),
+            format!("Bad flag `--{marker}'"),
+            format!("ambiguous argument '{marker}'"),
+            "--: invalid option".to_owned(),
+        ];
+        let complains = complaints.iter().any(|complaint| line.contains(complaint)) || line == format!("--{marker}");
+        Some(if complains { at } else { at.saturating_add(1) })
+    }
+}
