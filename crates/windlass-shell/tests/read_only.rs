@@ -419,6 +419,10 @@ const HOSTILE: &[&str] = &[
     "sed -e -i -n 'w x' y",
     "fd -e --exec=x",
     "column -n -- x",
+    // They run the checker of signatures.
+    "git shortlog --group=format:%G? HEAD",
+    "git shortlog --group=format:%GS HEAD",
+    "git shortlog --group 'format:%+GK' HEAD",
     // They write the index.
     "git describe --dirty",
     "git describe --broken",

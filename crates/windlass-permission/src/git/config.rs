@@ -97,11 +97,18 @@ impl<'a> Section<'a> {
                 _ => own(&["refstorage"]),
             },
             ("core", None) if key == "bare" => value == Some("false"),
+            ("branch" | "tag", None) if key == "sort" => value.is_some_and(is_plain_order),
             ("color" | "advice", _) => true,
             (name, None) => KEYS.iter().any(|(section, keys)| *section == name && own(keys)),
             _ => false,
         }
     }
+}
+
+/// Whether a list is put in order without a look at signatures, which would run the program that checks them.
+fn is_plain_order(value: &str) -> bool {
+    let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | ':'));
+    plain && !value.to_ascii_lowercase().contains("signature")
 }
 
 /// Keys by section that switch what git shows or stores, whatever their value.

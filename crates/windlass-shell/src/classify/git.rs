@@ -69,7 +69,7 @@ fn with_spec(spec: &Spec, args: &[Word]) -> Findings {
         let value = value.as_deref().unwrap_or_default();
         let checks = ["%G", "%+G", "%-G", "% G", "signature"].iter().any(|placeholder| value.contains(placeholder));
         // They run the signature checker.
-        if matches!(name.as_str(), "--format" | "--pretty" | "--sort") && checks {
+        if matches!(name.as_str(), "--format" | "--group" | "--pretty" | "--sort") && checks {
             return None;
         }
     }
