@@ -5,7 +5,8 @@
 //! change a file in another way, connect, or start a program that it does not name.
 //!
 //! `cargo test -p windlass-permission --test traced` looks at a part of them; with `-- --ignored` it looks at all,
-//! which takes some minutes. Without `strace` it says that it was skipped.
+//! which takes some minutes. Without `strace` it says that it was skipped. Programs that need room for what they sort
+//! or turn around (`sort`, `tac`) put it into files of their own in the directory for temporary files.
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot be set up has failed")]
 #![allow(clippy::print_stderr, reason = "what was skipped is said")]
@@ -259,6 +260,84 @@ fn some_commands_that_need_no_question_only_read() {
 #[ignore = "runs some thousand commands"]
 fn all_commands_that_need_no_question_only_read() {
     look("all", |_| true);
+}
+
+/// Words that would write a file named `W`, if a program took them for what they are elsewhere.
+const HOSTILE: &[&str] =
+    &["--output=W", "--output", "-oW", "-o", "W", "--outp=W", "-fprint", "w W", "-i", "--exec=W", "-D", "-d", "-m"];
+
+/// Numbers that are the same in every run.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(self.0 >> 33).unwrap() % limit.max(1)
+    }
+
+    fn of<'a>(&mut self, words: &[&'a str]) -> &'a str {
+        words[self.below(words.len())]
+    }
+}
+
+/// Runs what needs no question out of so many commands of words in any order.
+fn shuffle(name: &str, count: usize) {
+    let world = World::new(Rules::default());
+    let place = Place::new(name);
+    let mut programs: Vec<(&str, Vec<&str>)> = Vec::new();
+    for line in OPTIONS.lines() {
+        let [program, option, kind] = line.split('\t').collect::<Vec<_>>()[..] else { continue };
+        let general = ["ends", "permutes", "ordered", "refused", "ended"].contains(&kind);
+        match programs.iter_mut().find(|(known, _)| *known == program) {
+            Some((_, options)) if !general => options.push(option),
+            Some(_) => {}
+            None => programs.push((program, vec!["--"])),
+        }
+    }
+    let entries = |directory: &str| fs::read_dir(place.work().join(directory)).unwrap().count();
+    let before = [entries("."), entries(".git"), entries(".git/refs/heads"), entries("src")];
+    let mut numbers = Numbers(20);
+    let (mut free, mut written) = (0, Vec::new());
+    for at in 0..count {
+        let (program, options) = &programs[at % programs.len()];
+        let mut text = (*program).to_owned();
+        for _ in 0..2 + numbers.below(5) {
+            let word = match numbers.below(8) {
+                0..=3 => numbers.of(options),
+                4 | 5 => numbers.of(HOSTILE),
+                6 => "--",
+                _ => numbers.of(&["HEAD", "a", "1", "stash@{0}"]),
+            };
+            text.push(' ');
+            text.push_str(if word.contains(' ') { "'w W'" } else { word });
+        }
+        if world.verdict(&format!("Bash {text}")) != Allow {
+            continue;
+        }
+        free += 1;
+        let mut command = Command::new("timeout");
+        command.args(["10", "bash", "--noprofile", "--norc", "-c", "--", &text, "bash"]).current_dir(place.work());
+        command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_PAGER", "cat").env("GIT_CONFIG_GLOBAL", "/dev/null");
+        let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+        if [entries("."), entries(".git"), entries(".git/refs/heads"), entries("src")] != before {
+            written.push(text);
+            break;
+        }
+    }
+    eprintln!("{count} commands, {free} need no question");
+    assert!(written.is_empty(), "{written:?}");
+    assert!(free > count / 50, "{free} of {count}");
+}
+
+#[test]
+fn no_order_of_words_hides_a_file_that_is_written() {
+    shuffle("order", 600);
+}
+
+#[test]
+#[ignore = "runs some ten thousand commands"]
+fn no_order_of_many_words_hides_a_file_that_is_written() {
+    shuffle("orders", 20_000);
 }
 
 /// A command that does something is noticed.
