@@ -280,18 +280,45 @@ impl Numbers {
     }
 }
 
+/// Programs that can write a file named by an option, by an operand or in their own language.
+const WRITERS: &[&str] = &[
+    "awk",
+    "fd",
+    "find .",
+    "git diff",
+    "git diff-index",
+    "git diff-tree",
+    "git log",
+    "git range-diff",
+    "git reflog",
+    "git rev-list",
+    "git shortlog",
+    "git show",
+    "git stash list",
+    "git stash show",
+    "git whatchanged",
+    "iconv",
+    "jq",
+    "rg",
+    "sed",
+    "shuf",
+    "sort",
+    "tree",
+    "uniq",
+    "xxd",
+];
+
 /// Runs what needs no question out of so many commands of words in any order.
 fn shuffle(name: &str, count: usize) {
     let world = World::new(Rules::default());
     let place = Place::new(name);
-    let mut programs: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut programs: Vec<(&str, Vec<&str>)> = WRITERS.iter().map(|program| (*program, vec!["--"])).collect();
     for line in OPTIONS.lines() {
         let [program, option, kind] = line.split('\t').collect::<Vec<_>>()[..] else { continue };
-        let general = ["ends", "permutes", "ordered", "refused", "ended"].contains(&kind);
-        match programs.iter_mut().find(|(known, _)| *known == program) {
-            Some((_, options)) if !general => options.push(option),
-            Some(_) => {}
-            None => programs.push((program, vec!["--"])),
+        if let Some((_, options)) = programs.iter_mut().find(|(known, _)| *known == program)
+            && ["attached", "next", "next-only", "next-two"].contains(&kind)
+        {
+            options.push(option);
         }
     }
     let entries = |directory: &str| fs::read_dir(place.work().join(directory)).unwrap().count();
@@ -304,7 +331,8 @@ fn shuffle(name: &str, count: usize) {
         for _ in 0..2 + numbers.below(5) {
             let word = match numbers.below(8) {
                 0..=3 => numbers.of(options),
-                4 | 5 => numbers.of(HOSTILE),
+                4 => "--output=W",
+                5 => numbers.of(HOSTILE),
                 6 => "--",
                 _ => numbers.of(&["HEAD", "a", "1", "stash@{0}"]),
             };
