@@ -598,6 +598,10 @@ fn the_floor_sees_what_is_written_without_a_redirection() {
     }
 }
 
+fn world_that_denies(mode: PermissionMode, rule: &str) -> World {
+    World::in_mode(mode, Rules { allow: &["Bash"], deny: &[rule], ask: &[] })
+}
+
 /// The same is outside where it lies outside, and denied where a rule denies to write there.
 #[test]
 fn rules_see_what_is_written_without_a_redirection() {
@@ -654,6 +658,11 @@ fn rules_see_what_is_written_without_a_redirection() {
         for command in ["Bash python3 -c 'open(\"locked/x\", \"w\")'", "Bash tar -Clocked -xf x.tar"] {
             assert_ne!(world.verdict(command), Allow, "{command}");
         }
+        // It prints what it fetches.
+        let world = world_that_denies(mode, "Edit(*.json)");
+        assert_eq!(world.verdict("Bash wget http://h/x.json"), Deny);
+        assert_ne!(world.verdict("Bash wget -qO- http://h/x.json"), Deny);
+        let world = World::in_mode(mode, rules);
         world.check(Allow, &["Bash curl -oopen/x http://h/x", "Bash sort -oopen/x y", "Bash gcc -Iopen/x y.c"]);
     }
 }

@@ -68,10 +68,10 @@ struct Writer {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operands {
     None,
-    /// Addresses: files of their last names.
-    Addresses,
+    /// Addresses: files of their last names, unless this option names the file.
+    AddressesBut(char, &'static str),
     /// The same, only with this option.
-    AddressesWith(&'static str),
+    AddressesWith(char, &'static str),
 }
 
 const fn writer(
@@ -138,7 +138,7 @@ const WRITERS: &[Writer] = &[
     },
     Writer { words: &["-fprint", "-fprint0", "-fprintf", "-fls"], ..writer(&["find", "gfind"], "", "", &[]) },
     Writer {
-        operands: Operands::AddressesWith("O"),
+        operands: Operands::AddressesWith('O', "remote-name"),
         ..writer(
             &["curl"],
             "ocD",
@@ -159,7 +159,7 @@ const WRITERS: &[Writer] = &[
         )
     },
     Writer {
-        operands: Operands::Addresses,
+        operands: Operands::AddressesBut('O', "output-document"),
         ..writer(
             &["wget"],
             "OoaP",
@@ -177,7 +177,7 @@ const WRITERS: &[Writer] = &[
         )
     },
     Writer {
-        operands: Operands::Addresses,
+        operands: Operands::AddressesBut('o', "out"),
         ..writer(&["aria2c"], "od", "ixjsk", &["out", "dir", "log", "save-session", "save-cookies"])
     },
 ];
@@ -222,15 +222,24 @@ impl Writer {
             let text = word.text();
             let next = rest.as_slice().first();
             let found = if let Some(long) = text.strip_prefix("--").filter(|long| !long.is_empty()) {
+                named |= match self.operands {
+                    Operands::None => false,
+                    Operands::AddressesBut(_, option) => long.split('=').next() == Some(option),
+                    Operands::AddressesWith(_, option) => long.starts_with(option),
+                };
                 self.long(long, word, next)
             } else if text.len() > 1 && text.starts_with('-') {
-                named |= matches!(self.operands, Operands::AddressesWith(flag) if text.contains(flag));
-                self.short(text, word, next)
+                let found = self.short(text, word, next);
+                named |= match self.operands {
+                    Operands::None => false,
+                    Operands::AddressesBut(letter, _) => found.is_some_and(|(by, ..)| by == letter),
+                    Operands::AddressesWith(letter, _) => text.contains(letter),
+                };
+                found.map(|(_, from, path)| (from, path))
             } else {
                 operands.push(word);
                 None
             };
-            named |= text.starts_with("--remote-name");
             if let Some((from, path)) = found {
                 if !std::ptr::eq(from, word) {
                     rest.next();
@@ -241,17 +250,16 @@ impl Writer {
                 outputs.push(Output::written(from, path));
             }
         }
-        match self.operands {
-            Operands::None => {}
-            Operands::AddressesWith(_) if !named => {}
-            Operands::Addresses | Operands::AddressesWith(_) => {
-                for word in operands {
-                    let path = word.text().split(['?', '#']).next().unwrap_or_default();
-                    let name = base_name(path.trim_end_matches('/'));
-                    outputs.push(Output::written(word, name));
-                    outputs.extend(directories.iter().map(|at| Output::written(word, join(at, name))));
-                }
-            }
+        let addresses = match self.operands {
+            Operands::None => false,
+            Operands::AddressesBut(..) => !named,
+            Operands::AddressesWith(..) => named,
+        };
+        for word in operands.into_iter().filter(|_| addresses) {
+            let path = word.text().split(['?', '#']).next().unwrap_or_default();
+            let name = base_name(path.trim_end_matches('/'));
+            outputs.push(Output::written(word, name));
+            outputs.extend(directories.iter().map(|at| Output::written(word, join(at, name))));
         }
     }
 
@@ -265,17 +273,18 @@ impl Writer {
         value(word, attached, next)
     }
 
-    /// The path that a bundle of short options, or a word with one dash, names.
-    fn short<'w>(&self, text: &'w str, word: &'w Word, next: Option<&'w Word>) -> Option<(&'w Word, &'w str)> {
+    /// The path that a bundle of short options, or a word with one dash, names, and by which letter.
+    fn short<'w>(&self, text: &'w str, word: &'w Word, next: Option<&'w Word>) -> Option<(char, &'w Word, &'w str)> {
         let (name, attached) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
         if self.words.contains(&name) {
-            return value(word, attached, next);
+            return value(word, attached, next).map(|(from, path)| ('-', from, path));
         }
         let mut letters = text.chars();
         letters.next();
         while let Some(letter) = letters.next() {
             if self.short.contains(letter) {
-                return value(word, Some(letters.as_str()).filter(|rest| !rest.is_empty()), next);
+                let attached = Some(letters.as_str()).filter(|rest| !rest.is_empty());
+                return value(word, attached, next).map(|(from, path)| (letter, from, path));
             }
             if self.valued.contains(letter) {
                 return None;

@@ -76,8 +76,9 @@ fn quoted(code: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Runs of characters that paths are made of, with a dot or a slash among them.
+/// Runs of characters that paths are made of, with a dot or a slash among them. What a backslash precedes is a pattern.
 fn paths(code: &str) -> impl Iterator<Item = &str> {
-    let parts = code.split(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '/' | '~' | '@' | '+' | '-')));
+    let is_path = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '/' | '~' | '@' | '+' | '-' | '\\');
+    let parts = code.split(move |c: char| !is_path(c)).filter_map(|part| part.split('\\').next());
     parts.filter(|part| part.contains('/') || part.starts_with('.'))
 }
