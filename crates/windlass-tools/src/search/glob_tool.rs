@@ -155,8 +155,8 @@ fn text(found: &Found, outcome: &GlobOutcome, pattern: &GlobPattern, place: &Pla
             found.num_files, found.total_matches
         ));
     }
-    if outcome.report.unreadable > 0 {
-        text.push_str(&format!("\n\n({} places could not be read.)", outcome.report.unreadable));
+    for note in outcome.report.notes() {
+        text.push_str(&format!("\n\n({note})"));
     }
     text
 }

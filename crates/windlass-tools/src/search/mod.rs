@@ -12,6 +12,7 @@ mod glob;
 mod glob_tool;
 mod grep;
 mod grep_tool;
+mod ignored;
 mod newest;
 mod place;
 mod report;

@@ -147,15 +147,16 @@ impl Guard {
     /// Calls `search` with a scope over `root`.
     pub(super) fn within<T>(&self, root: &Path, include_ignored: bool, search: impl FnOnce(Scope<'_>) -> T) -> T {
         let interrupt = || self.interrupt();
+        let workspace = self.cx.directories();
         match &self.filter {
             Some(filter) => {
                 let allowed = |path: &Path| filter(path);
                 let (allowed, interrupt) = (&allowed, &interrupt);
-                search(Scope { root, include_ignored, max_depth: None, allowed, interrupt })
+                search(Scope { root, workspace, include_ignored, max_depth: None, allowed, interrupt })
             }
             None => {
                 let (allowed, interrupt) = (&|_: &Path| true, &interrupt);
-                search(Scope { root, include_ignored, max_depth: None, allowed, interrupt })
+                search(Scope { root, workspace, include_ignored, max_depth: None, allowed, interrupt })
             }
         }
     }

@@ -171,9 +171,7 @@ fn frame(body: &Body, found: &Found, outcome: &GrepOutcome, page: &Page, more: b
     if outcome.too_large > 0 {
         notes.push(format!("{} files were left out because they are too large.", outcome.too_large));
     }
-    if outcome.report.unreadable > 0 {
-        notes.push(format!("{} places could not be read.", outcome.report.unreadable));
-    }
+    notes.extend(outcome.report.notes());
     for note in notes {
         text.push_str(&format!("\n\n({note})"));
     }

@@ -53,6 +53,7 @@ impl Tree {
     pub(super) fn scope(&self) -> Scope<'_> {
         Scope {
             root: &self.root,
+            workspace: std::slice::from_ref(&self.root),
             include_ignored: false,
             max_depth: None,
             allowed: &|_| true,

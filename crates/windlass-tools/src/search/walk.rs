@@ -1,11 +1,13 @@
 //! The walk that both engines share.
 
 use std::fs::FileType;
-use std::path::Path;
-use std::sync::OnceLock;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
+
+use super::ignored::IgnoreFiles;
 
 /// Why a search ended before it was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +23,8 @@ pub(crate) enum Interrupt {
 pub(crate) struct Scope<'a> {
     /// Where to start: a path without links, as `resolve` makes them. May be a file.
     pub(crate) root: &'a Path,
+    /// The directories of the workspace: ignore files that are links count if they lead there.
+    pub(crate) workspace: &'a [PathBuf],
     /// Look also at what `.gitignore`, `.ignore` and `.git/info/exclude` leave out.
     pub(crate) include_ignored: bool,
     /// How many levels below the root are looked at; `None` for all.
@@ -37,6 +41,25 @@ pub(crate) struct WalkReport {
     pub(crate) interrupted: Option<Interrupt>,
     /// Entries that could not be read, directories mostly.
     pub(crate) unreadable: usize,
+    /// Ignore files that did not count: no regular files, too large, or links out of the workspace.
+    pub(crate) unusable_ignores: usize,
+}
+
+impl WalkReport {
+    /// What the reader of a result should know.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.unreadable > 0 {
+            notes.push(format!("{} places could not be read.", self.unreadable));
+        }
+        if self.unusable_ignores > 0 {
+            let count = self.unusable_ignores;
+            notes.push(format!(
+                "{count} ignore files did not count: no regular files, too large, or links out of the workspace."
+            ));
+        }
+        notes
+    }
 }
 
 /// One worker's part in a walk.
@@ -56,21 +79,21 @@ const VERSION_CONTROL: [&str; 6] = [".git", ".hg", ".svn", ".bzr", ".jj", ".sl"]
 /// Walks `scope` with as many workers as there are processors.
 pub(crate) fn walk<'a, W: Worker>(scope: Scope<'a>, make: &'a (dyn Fn() -> W + Sync)) -> WalkReport {
     let tally = Tally::default();
-    let respect = !scope.include_ignored;
+    let ignores = (!scope.include_ignored).then(|| Arc::new(IgnoreFiles::default()));
     let mut builder = WalkBuilder::new(scope.root);
-    builder
-        .hidden(false)
-        .ignore(respect)
-        .git_ignore(respect)
-        .git_exclude(respect)
-        .parents(respect)
-        .require_git(false)
-        .git_global(false)
-        .follow_links(false)
-        .threads(threads())
-        .max_depth(scope.max_depth);
-    builder.build_parallel().visit(&mut Crew { scope, make, tally: &tally });
-    WalkReport { interrupted: tally.interrupted.get().copied(), unreadable: tally.unreadable.into_inner() }
+    // It opens no ignore files itself.
+    builder.standard_filters(false).follow_links(false).threads(threads()).max_depth(scope.max_depth);
+    if let Some(ignores) = ignores.clone() {
+        builder.filter_entry(move |entry| {
+            !ignores.leave_out(entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir()))
+        });
+    }
+    builder.build_parallel().visit(&mut Crew { scope, make, tally: &tally, ignores: ignores.as_deref() });
+    WalkReport {
+        interrupted: tally.interrupted.get().copied(),
+        unreadable: tally.unreadable.into_inner(),
+        unusable_ignores: ignores.map_or(0, |ignores| ignores.unusable()),
+    }
 }
 
 /// More than there are processors when there are few: some wait for the disk.
@@ -88,11 +111,12 @@ struct Crew<'a, 't, W> {
     scope: Scope<'a>,
     make: &'a (dyn Fn() -> W + Sync),
     tally: &'t Tally,
+    ignores: Option<&'t IgnoreFiles>,
 }
 
 impl<'s, W: Worker + 's> ParallelVisitorBuilder<'s> for Crew<'s, 's, W> {
     fn build(&mut self) -> Box<dyn ParallelVisitor + 's> {
-        Box::new(Member { scope: self.scope, worker: (self.make)(), tally: self.tally })
+        Box::new(Member { scope: self.scope, worker: (self.make)(), tally: self.tally, ignores: self.ignores })
     }
 }
 
@@ -100,6 +124,7 @@ struct Member<'s, W> {
     scope: Scope<'s>,
     worker: W,
     tally: &'s Tally,
+    ignores: Option<&'s IgnoreFiles>,
 }
 
 impl<W: Worker> Member<'_, W> {
@@ -130,6 +155,9 @@ impl<W: Worker> ParallelVisitor for Member<'_, W> {
         if kind.is_dir() {
             if below_root && !self.worker.enter(path) || !(self.scope.allowed)(path) {
                 return WalkState::Skip;
+            }
+            if let Some(ignores) = self.ignores {
+                ignores.enter(path, &self.scope);
             }
             return WalkState::Continue;
         }

@@ -13,3 +13,4 @@ mod tree;
 
 pub(crate) use self::blocking::blocking;
 pub use self::local::LocalWorkspace;
+pub(crate) use self::resolve::resolve;

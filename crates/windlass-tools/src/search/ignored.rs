@@ -1,0 +1,222 @@
+//! What ignore files leave out.
+//!
+//! They come with the files of others, so they are opened here and not by the library that walks: only regular
+//! files count, none is followed out of the workspace, and neither one of them nor all together may be large. One
+//! that cannot be used leaves nothing out, and the result of the search says so.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use ignore::Match;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+
+use super::walk::Scope;
+use crate::workspace::{dir, resolve};
+
+/// Longest ignore file, in bytes.
+const LONGEST: u64 = 1024 * 1024;
+
+/// Bytes of ignore files that one search reads: patterns take up many times their length.
+const ALL_TOGETHER: u64 = 16 * LONGEST;
+
+/// Longest line by which git says where its folder is.
+const LONGEST_POINTER: u64 = 64 * 1024;
+
+/// The rules of a folder and those above it.
+#[derive(Debug)]
+struct Rules {
+    above: Option<Arc<Rules>>,
+    /// In order of weight: of `.ignore`, of `.gitignore`, and of git's own `info/exclude`. A kind that counts for
+    /// more does so from wherever above; within a kind the nearest folder counts.
+    kinds: [Gitignore; 3],
+}
+
+impl Rules {
+    fn leave_out(&self, path: &Path, is_dir: bool) -> bool {
+        let mut verdicts: [Match<()>; 3] = [Match::None, Match::None, Match::None];
+        let mut at = Some(self);
+        while let Some(rules) = at {
+            for (verdict, kind) in verdicts.iter_mut().zip(&rules.kinds) {
+                if verdict.is_none() {
+                    *verdict = kind.matched(path, is_dir).map(drop);
+                }
+            }
+            at = rules.above.as_deref();
+        }
+        verdicts.iter().find(|verdict| !verdict.is_none()).is_some_and(Match::is_ignore)
+    }
+}
+
+/// The rules of the folders that a walk has met.
+#[derive(Debug, Default)]
+pub(super) struct IgnoreFiles {
+    folders: RwLock<HashMap<PathBuf, Arc<Rules>>>,
+    /// Whether there are any rules at all.
+    any: AtomicBool,
+    read: AtomicU64,
+    unusable: AtomicUsize,
+}
+
+impl IgnoreFiles {
+    /// How many could not be used.
+    pub(super) fn unusable(&self) -> usize {
+        self.unusable.load(Ordering::Relaxed)
+    }
+
+    /// Whether rules of the folder of `path`, which was entered, or above leave it out.
+    pub(super) fn leave_out(&self, path: &Path, is_dir: bool) -> bool {
+        let rules = || self.of(path.parent()?);
+        self.any.load(Ordering::Relaxed) && rules().is_some_and(|rules| rules.leave_out(path, is_dir))
+    }
+
+    /// Reads the ignore files of a folder before anything in it is asked about. Those above the root are read
+    /// with the root.
+    pub(super) fn enter(&self, folder: &Path, scope: &Scope<'_>) {
+        let above = if folder == scope.root {
+            let folders: Vec<&Path> = folder.ancestors().skip(1).collect();
+            folders.into_iter().rev().fold(None, |above, folder| self.read_folder(folder, above, scope))
+        } else {
+            folder.parent().and_then(|above| self.of(above))
+        };
+        if let Some(rules) = self.read_folder(folder, above, scope) {
+            self.any.store(true, Ordering::Relaxed);
+            self.folders.write().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned(), rules);
+        }
+    }
+
+    fn of(&self, folder: &Path) -> Option<Arc<Rules>> {
+        self.folders.read().unwrap_or_else(PoisonError::into_inner).get(folder).cloned()
+    }
+
+    fn read_folder(&self, folder: &Path, above: Option<Arc<Rules>>, scope: &Scope<'_>) -> Option<Arc<Rules>> {
+        let kinds = [
+            self.matcher(folder, open(&folder.join(".ignore"), folder, scope)),
+            self.matcher(folder, open(&folder.join(".gitignore"), folder, scope)),
+            self.matcher(folder, open_exclude(folder, scope)),
+        ];
+        if kinds.iter().all(Option::is_none) {
+            return above;
+        }
+        Some(Arc::new(Rules { above, kinds: kinds.map(|kind| kind.unwrap_or_else(Gitignore::empty)) }))
+    }
+
+    /// The patterns of an ignore file, if there is one that has any.
+    fn matcher(&self, folder: &Path, opened: io::Result<Option<File>>) -> Option<Gitignore> {
+        let read = match opened {
+            Ok(None) => return None,
+            Ok(Some(file)) => self.text(file),
+            Err(error) => Err(error),
+        };
+        let built = read.and_then(|text| {
+            let mut builder = GitignoreBuilder::new(folder);
+            let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+            for line in text.lines() {
+                // A line that is no pattern takes none of the others along.
+                let _ = builder.add_line(None, line);
+            }
+            builder.build().map_err(io::Error::other)
+        });
+        match built {
+            Ok(matcher) => (!matcher.is_empty()).then_some(matcher),
+            Err(error) => {
+                tracing::debug!(folder = %folder.display(), %error, "an ignore file does not count");
+                self.unusable.fetch_add(1, Ordering::Relaxed);
+                None
+            }
+        }
+    }
+
+    fn text(&self, file: File) -> io::Result<String> {
+        let bytes = bounded(file, LONGEST)?;
+        let length = bytes.len() as u64;
+        if self.read.fetch_add(length, Ordering::Relaxed).saturating_add(length) > ALL_TOGETHER {
+            return Err(io::Error::other("the ignore files are too large together"));
+        }
+        // What is no text ends it, as in the search tools that people know.
+        Ok(match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => {
+                let end = error.utf8_error().valid_up_to();
+                let valid = error.as_bytes().get(..end).unwrap_or_default();
+                let whole_lines = valid.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at.saturating_add(1));
+                String::from_utf8_lossy(valid.get(..whole_lines).unwrap_or_default()).into_owned()
+            }
+        })
+    }
+}
+
+/// Opens an ignore file of a folder. A link counts if it leads to a place in the workspace or below the folder.
+fn open(path: &Path, folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
+    match dir::open_file(path) {
+        Err(error) if dir::is_link_error(&error) => {
+            let target = resolve(path)?;
+            let mut places = scope.workspace.iter().map(PathBuf::as_path).chain([scope.root, folder]);
+            if !places.any(|place| target.starts_with(place)) {
+                return Err(io::Error::other("it leads out of the workspace"));
+            }
+            open_resolved(&target, scope)
+        }
+        opened => there(opened),
+    }
+}
+
+/// Opens the patterns that git itself keeps for a folder. Its data may be elsewhere: a link or, in a linked
+/// working tree, a file says where.
+fn open_exclude(folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
+    let git = folder.join(".git");
+    let path = git.join("info").join("exclude");
+    match dir::open_file(&path) {
+        Err(error) if dir::is_link_error(&error) => open_resolved(&resolve(&path)?, scope),
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            let Some(own) = pointed(&git, b"gitdir: ", scope)? else { return Ok(None) };
+            let own = folder.join(own);
+            let Some(common) = pointed(&own.join("commondir"), b"", scope)? else { return Ok(None) };
+            open_resolved(&resolve(&own.join(common).join("info").join("exclude"))?, scope)
+        }
+        opened => there(opened),
+    }
+}
+
+/// The path in the first line of a file, behind a word.
+fn pointed(path: &Path, word: &[u8], scope: &Scope<'_>) -> io::Result<Option<PathBuf>> {
+    let Some(file) = open_resolved(&resolve(path)?, scope)? else { return Ok(None) };
+    let bytes = bounded(file, LONGEST_POINTER)?;
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = line.strip_prefix(word).map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    Ok(line.and_then(|line| std::str::from_utf8(line).ok()).filter(|line| !line.is_empty()).map(PathBuf::from))
+}
+
+fn open_resolved(path: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
+    if (scope.allowed)(path) { there(dir::open_file(path)) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+}
+
+/// Most folders have no ignore files.
+fn there(opened: io::Result<File>) -> io::Result<Option<File>> {
+    match opened {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The content of a regular file that is no longer than this.
+fn bounded(file: File, longest: u64) -> io::Result<Vec<u8>> {
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    // It may grow meanwhile.
+    file.take(longest.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > longest {
+        return Err(io::Error::other("it is too large"));
+    }
+    Ok(bytes)
+}
+
+#[cfg(all(test, unix))]
+mod tests;
