@@ -7,7 +7,7 @@ use serde::Serialize;
 use windlass_tool::{ProcessExit, ProcessOutcome, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolError, ToolOutput};
 use windlass_types::{TaskKind, TaskStatus};
 
-use super::{BashInput, command, meaning};
+use super::{BashInput, command, meaning, time_limit};
 
 /// How much of the output goes to the file.
 const MOST_BYTES: u64 = 64 << 20;
@@ -42,7 +42,8 @@ pub(super) async fn start(shell: Option<&Path>, input: &BashInput, cx: &ToolCx) 
     let mut command = command::in_bash(shell, &input.command, &start, cx)?;
     command.progress = None;
     command.background = true;
-    command.timeout = limit(input.timeout);
+    // It is stopped only if the call says when.
+    command.timeout = time_limit(input.timeout);
     command.inline_bytes = IN_MEMORY;
     command.spill = Some(file.clone());
     command.spill_above = Some(0);
@@ -80,12 +81,6 @@ pub(super) async fn start(shell: Option<&Path>, input: &BashInput, cx: &ToolCx) 
         raw_output_path: &path,
     };
     ToolOutput::text(text).with_structured(&structured)
-}
-
-/// A command in the background is stopped only if the call says when.
-fn limit(asked: Option<f64>) -> Option<Duration> {
-    let milliseconds = asked.filter(|milliseconds| *milliseconds > 0.0)?;
-    Duration::try_from_secs_f64(milliseconds / 1000.0).ok()
 }
 
 /// One line that names the command.
@@ -158,10 +153,13 @@ mod tests {
 
     #[test]
     fn only_a_limit_that_is_given_counts() {
-        assert_eq!(limit(None), None);
-        assert_eq!(limit(Some(-1.0)), None);
-        assert_eq!(limit(Some(f64::MAX)), None);
-        assert_eq!(limit(Some(3_600_000.0)), Some(Duration::from_secs(3_600)));
+        for none in [None, Some(-1.0), Some(0.0), Some(f64::NAN), Some(f64::NEG_INFINITY)] {
+            assert_eq!(time_limit(none), None, "{none:?}");
+        }
+        for most in [1.9e22, 1e308, f64::MAX, f64::INFINITY] {
+            assert_eq!(time_limit(Some(most)), Some(Duration::MAX), "{most}");
+        }
+        assert_eq!(time_limit(Some(3_600_000.0)), Some(Duration::from_secs(3_600)));
     }
 
     #[test]

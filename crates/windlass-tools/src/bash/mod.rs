@@ -86,10 +86,7 @@ impl Bash {
     }
 
     fn timeout(&self, asked: Option<f64>) -> Duration {
-        asked
-            .filter(|milliseconds| *milliseconds > 0.0)
-            .and_then(|milliseconds| Duration::try_from_secs_f64(milliseconds / 1000.0).ok())
-            .map_or(self.default_timeout, |asked| asked.min(self.max_timeout))
+        time_limit(asked).map_or(self.default_timeout, |asked| asked.min(self.max_timeout))
     }
 }
 
@@ -188,6 +185,13 @@ with all of it, which you can read and search.
             Moved::No | Moved::Outside(_) => output,
         })
     }
+}
+
+/// The limit that a call asks for in milliseconds, if it asks for one. More than a duration can hold is the most
+/// that it can.
+fn time_limit(asked: Option<f64>) -> Option<Duration> {
+    let milliseconds = asked.filter(|milliseconds| *milliseconds > 0.0)?;
+    Some(Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX))
 }
 
 fn check(input: &BashInput) -> Result<(), ToolError> {

@@ -47,7 +47,8 @@ pub(super) async fn run(
     let started = Instant::now();
     let mut output = Output::new(spec, stdout, stderr);
     output.begin().await;
-    let deadline = spec.timeout.map(|limit| started + limit);
+    // A limit that no clock can hold is none.
+    let deadline = spec.timeout.and_then(|limit| started.checked_add(limit));
 
     let (end, mut exit) = {
         let mut observer = Observer::new(started, progress);

@@ -135,6 +135,19 @@ async fn only_a_limit_that_is_given_ends_it() {
     assert_eq!(tasks.output(), "begun\n");
 }
 
+#[tokio::test]
+async fn a_limit_that_no_clock_can_hold_is_none() {
+    for limit in [json!(1.5e22), json!(1.9e22), json!(1e308), json!(u64::MAX)] {
+        let mut session = Session::new();
+        let tasks = Tasks::of(&mut session);
+        start(&mut session, "echo done", json!({ "timeout": limit })).await;
+        assert_eq!(tasks.end().await.status, TaskStatus::Completed, "{limit}");
+        let patient = Bash::new().with_timeouts(Duration::MAX, Duration::MAX);
+        let output = session.try_call(&patient, json!({ "command": "echo done", "timeout": limit })).await.unwrap();
+        assert_eq!(text(&output), "done", "{limit}");
+    }
+}
+
 /// Runs what is to be run with a small file for output, and tells what that was.
 #[derive(Debug)]
 struct Small(LocalProcess, UnboundedSender<ProcessCommand>);
