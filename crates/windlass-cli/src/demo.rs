@@ -7,8 +7,8 @@ use crate::failure::{of_result, of_start};
 use crate::provider::anthropic;
 use crate::signals::Signals;
 use crate::terminal::Terminal;
+use crate::writer::{Target, Writer};
 use anyhow::Context;
-use std::io::stdout;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -38,7 +38,16 @@ const PRICED_AS: &str = "sonnet";
 
 /// Runs the demo and returns the exit code: zero when the bug is fixed and the tests are green.
 pub(crate) async fn demo(args: DemoArgs, terminal: Terminal) -> anyhow::Result<i32> {
-    let signals = Signals::listen();
+    let writer = Writer::of_process();
+    let signals = Signals::listen(writer.clone());
+    let shown = demo_on(&writer, args, terminal, &signals).await;
+    let written = writer.finish().await;
+    let code = shown?;
+    written?;
+    Ok(code)
+}
+
+async fn demo_on(writer: &Writer, args: DemoArgs, terminal: Terminal, signals: &Signals) -> anyhow::Result<i32> {
     let provider = if args.live { Some(anthropic(&|name| std::env::var(name).ok())?.0) } else { None };
     cargo_works()?;
     let folder = tempfile::Builder::new().prefix("windlass-demo-").tempdir();
@@ -47,7 +56,7 @@ pub(crate) async fn demo(args: DemoArgs, terminal: Terminal) -> anyhow::Result<i
     let dir = folder.path().canonicalize()?;
     write_crate(&dir)?;
     let colours = terminal.stdout && terminal.colours;
-    let pen = || Some(Pen::new(stdout(), colours));
+    let pen = || Some(Pen::new(writer.to(Target::Out), colours));
     let mut display = Display::new(pen(), pen());
     introduce(&mut display, &dir, args.live)?;
     if tests_are_green(&dir)? {
@@ -60,7 +69,7 @@ pub(crate) async fn demo(args: DemoArgs, terminal: Terminal) -> anyhow::Result<i
     };
     let asker = (args.live && terminal.can_ask()).then(AskAtTerminal::new);
     let query = configure(&dir, provider, asker.as_ref(), scripted, terminal);
-    let result = show(query, &mut display, &signals, asker.as_ref(), scripted).await?;
+    let result = show(query, (&mut display, writer), signals, asker.as_ref(), scripted).await?;
     let fixed = tests_are_green(&dir)?;
     conclude(&mut display, &result, fixed, scripted)?;
     if args.keep {
@@ -143,7 +152,7 @@ fn configure(
 /// Shows the run until its end.
 async fn show(
     query: Query,
-    display: &mut Display,
+    (display, writer): (&mut Display, &Writer),
     signals: &Signals,
     asker: Option<&AskAtTerminal>,
     scripted: bool,
@@ -157,6 +166,7 @@ async fn show(
             None => None,
         };
         display.event(&event)?;
+        writer.written().await?;
         match event.kind {
             EventKind::PermissionRequested(request) if scripted => {
                 display.question(&request)?;
@@ -164,6 +174,7 @@ async fn show(
             }
             EventKind::PermissionRequested(_) => {
                 display.end_line()?;
+                writer.written().await?;
                 if let Some(asker) = asker {
                     asker.shown();
                 }

@@ -20,6 +20,7 @@ use crate::provider::Provider;
 use crate::settings::{ProjectSettings, SettingsFlags};
 use crate::terminal::clean_line;
 use crate::variables::Variables;
+use crate::writer::{WaitingOutput, Writer};
 use agent::OpenAgents;
 use clap::Parser;
 use commands::LiveCommands;
@@ -58,7 +59,8 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
     }
     let options = host.options();
     let server = Server::new(|setup| host.open(setup), options);
-    let served = server.serve(tokio::io::stdin(), tokio::io::stdout(), terminated()).await;
+    let output = WaitingOutput::new(Writer::of_process());
+    let served = server.serve(tokio::io::stdin(), output, terminated()).await;
     host.mcp.servers.close().await;
     match served {
         Ok(Served { shut_down: true, .. }) => Ok(143),

@@ -14,6 +14,7 @@ mod jsonl;
 mod mcp;
 mod output;
 mod permissions;
+mod private;
 mod prompt;
 mod provider;
 mod proxy;
@@ -25,6 +26,7 @@ mod signals;
 mod terminal;
 mod tools;
 mod variables;
+mod writer;
 
 use args::{AgentsCommand, Cli, Command, PermissionsCommand, ToolsCommand};
 use clap::error::ErrorKind;
@@ -36,6 +38,7 @@ use terminal::{Terminal, clean_line};
 use windlass_protocol::HOST_VERSION;
 
 fn main() {
+    private::keep_memory_private();
     let code = match command() {
         Ok(code) => code,
         Err(error) => report(&error),

@@ -3,8 +3,11 @@
 use crate::failure::Usage;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use windlass::crates::mcp::parse_config;
-use windlass::crates::tools::host_environment;
+use windlass::crates::runtime::SystemIds;
+use windlass::crates::tool::Ids;
+use windlass::crates::tools::{LocalProcess, host_environment};
 use windlass::{McpOptions, McpServerConfig};
 
 /// The servers of the command line, by name; of two with one name the later counts.
@@ -40,11 +43,12 @@ impl Configured {
     }
 }
 
-/// What servers are started with: the directory, and the environment that
-/// programs get, without keys.
+/// What servers are started with: the directory, the environment that programs
+/// get, without keys, and what ends them when this process is killed.
 pub(crate) fn options(cwd: &Path) -> McpOptions {
     McpOptions::new()
         .with_client("windlass", env!("CARGO_PKG_VERSION"))
         .with_cwd(cwd)
         .with_env(host_environment(std::env::vars_os()))
+        .with_watch(Arc::new(LocalProcess::new(format!("mcp.{:032x}", SystemIds::default().bits()))))
 }

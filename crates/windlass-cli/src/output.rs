@@ -4,7 +4,8 @@ use crate::allowance;
 use crate::args::OutputFormat;
 use crate::display::{Display, Paint, Pen, denied_note, retrying};
 use crate::terminal::{Terminal, clean};
-use std::io::{self, Write, stderr, stdout};
+use crate::writer::{Target, Writer};
+use std::io::{self, Write};
 use std::sync::Arc;
 use windlass::crates::runtime::SystemIds;
 use windlass::crates::tool::Ids;
@@ -14,8 +15,13 @@ use windlass_protocol::{FrameMapper, FrameOptions, McpControl, PluginControl};
 /// Frames are written when so many bytes wait, or when nothing else is to do.
 const ENOUGH: usize = 64 * 1024;
 
-/// What goes to standard output, and beside it to standard error.
-pub(crate) enum Output {
+/// What goes to standard output, and beside it to standard error. Nothing here waits for who reads it.
+pub(crate) struct Output {
+    form: Form,
+    writer: Writer,
+}
+
+enum Form {
     /// The answer.
     Text { display: Box<Display>, streams: bool },
     /// The result, or all messages, at the end.
@@ -37,59 +43,61 @@ pub(crate) struct OutputOptions {
 }
 
 impl Output {
-    pub(crate) fn new(options: OutputOptions) -> Self {
+    pub(crate) fn new(options: OutputOptions, writer: Writer) -> Self {
         let OutputOptions { format, verbose, partial, structured, key_source, terminal } = options;
         let mapper = || {
             let partial = partial && format == OutputFormat::StreamJson;
             let frames = FrameOptions::default().with_partial_messages(partial).with_api_key_source(key_source);
             Box::new(FrameMapper::new(frames, random_bits()))
         };
-        match format {
+        let form = match format {
             OutputFormat::Text => {
                 let colours = |is_terminal: bool| is_terminal && terminal.colours;
                 let streams = terminal.stdout && !structured;
-                let text = streams.then(|| Pen::new(stdout(), colours(true)));
-                let activity = (terminal.stderr || verbose).then(|| Pen::new(stderr(), colours(terminal.stderr)));
+                let text = streams.then(|| Pen::new(writer.to(Target::Out), colours(true)));
+                let activity = (terminal.stderr || verbose)
+                    .then(|| Pen::new(writer.to(Target::Err), colours(terminal.stderr)));
                 let mut display = Display::new(text, activity);
                 display.verbose = verbose;
-                Self::Text { display: Box::new(display), streams }
+                Form::Text { display: Box::new(display), streams }
             }
-            OutputFormat::Json => Self::Json { mapper: mapper(), all: verbose, lines: Vec::new() },
-            OutputFormat::StreamJson => Self::Stream { mapper: mapper(), waiting: Vec::new() },
-        }
+            OutputFormat::Json => Form::Json { mapper: mapper(), all: verbose, lines: Vec::new() },
+            OutputFormat::StreamJson => Form::Stream { mapper: mapper(), waiting: Vec::new() },
+        };
+        Self { form, writer }
     }
 
     /// Says which MCP servers there are.
     pub(crate) fn lists_mcp_servers(&mut self, servers: Arc<dyn McpControl>) {
-        match self {
-            Self::Text { .. } => {}
-            Self::Json { mapper, .. } | Self::Stream { mapper, .. } => mapper.lists_mcp_servers(Some(servers)),
+        match &mut self.form {
+            Form::Text { .. } => {}
+            Form::Json { mapper, .. } | Form::Stream { mapper, .. } => mapper.lists_mcp_servers(Some(servers)),
         }
     }
 
     /// Says which plugins there are.
     pub(crate) fn lists_plugins(&mut self, plugins: Arc<dyn PluginControl>) {
-        match self {
-            Self::Text { .. } => {}
-            Self::Json { mapper, .. } | Self::Stream { mapper, .. } => mapper.lists_plugins(Some(plugins)),
+        match &mut self.form {
+            Form::Text { .. } => {}
+            Form::Json { mapper, .. } | Form::Stream { mapper, .. } => mapper.lists_plugins(Some(plugins)),
         }
     }
 
     /// Says which agents there are.
     pub(crate) fn lists_agents(&mut self, names: Vec<String>) {
-        match self {
-            Self::Text { .. } => {}
-            Self::Json { mapper, .. } | Self::Stream { mapper, .. } => mapper.lists_agents(names),
+        match &mut self.form {
+            Form::Text { .. } => {}
+            Form::Json { mapper, .. } | Form::Stream { mapper, .. } => mapper.lists_agents(names),
         }
     }
 
     /// Takes an event.
     pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
-        match self {
-            Self::Text { display, .. } => {
+        match &mut self.form {
+            Form::Text { display, .. } => {
                 display.event(event)?;
             }
-            Self::Json { mapper, all, lines } => {
+            Form::Json { mapper, all, lines } => {
                 let mut frames = Vec::new();
                 mapper.map(event, &mut frames);
                 if *all {
@@ -99,7 +107,7 @@ impl Output {
                     *lines = frames;
                 }
             }
-            Self::Stream { mapper, waiting } => {
+            Form::Stream { mapper, waiting } => {
                 mapper.map(event, waiting);
                 if waiting.len() >= ENOUGH {
                     return self.flush();
@@ -128,26 +136,29 @@ impl Output {
     }
 
     fn shows_activity(&self) -> bool {
-        matches!(self, Self::Text { display, .. } if display.has_activity())
+        matches!(&self.form, Form::Text { display, .. } if display.has_activity())
     }
 
     /// Says something on standard error, whatever the format.
     pub(crate) fn note(&mut self, text: &str) -> io::Result<()> {
-        match self {
-            Self::Text { display, .. } if display.has_activity() => display.note(Paint::Yellow, text),
+        match &mut self.form {
+            Form::Text { display, .. } if display.has_activity() => display.note(Paint::Yellow, text),
             // A host that closed standard error wants no notes.
-            _ => writeln!(stderr(), "windlass: {}", clean(text)).or(Ok(())),
+            _ => writeln!(self.writer.to(Target::Note), "windlass: {}", clean(text)),
         }
     }
 
-    /// Writes what waits. Called whenever there is nothing else to do.
+    /// Says something on standard error that must be said.
+    pub(crate) fn warn(&mut self, text: &str) -> io::Result<()> {
+        writeln!(self.writer.to(Target::Err), "windlass: {text}")
+    }
+
+    /// Hands over what waits. Called whenever there is nothing else to do.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        if let Self::Stream { waiting, .. } = self
+        if let Form::Stream { waiting, .. } = &mut self.form
             && !waiting.is_empty()
         {
-            let mut out = stdout().lock();
-            out.write_all(waiting)?;
-            out.flush()?;
+            self.writer.to(Target::Out).write_all(waiting)?;
             waiting.clear();
         }
         Ok(())
@@ -155,10 +166,10 @@ impl Output {
 
     /// The run could not start: machines get a result all the same.
     pub(crate) fn refused(&mut self, session_id: &str, error: &str) -> io::Result<()> {
-        match self {
-            Self::Text { .. } => return Ok(()),
-            Self::Json { mapper, lines, .. } => mapper.refused(session_id, error, lines),
-            Self::Stream { mapper, waiting } => mapper.refused(session_id, error, waiting),
+        match &mut self.form {
+            Form::Text { .. } => return Ok(()),
+            Form::Json { mapper, lines, .. } => mapper.refused(session_id, error, lines),
+            Form::Stream { mapper, waiting } => mapper.refused(session_id, error, waiting),
         }
         self.end(None)
     }
@@ -166,16 +177,16 @@ impl Output {
     /// The run is over.
     pub(crate) fn end(&mut self, result: Option<&RunResult>) -> io::Result<()> {
         self.flush()?;
-        let mut out = stdout().lock();
-        match self {
-            Self::Text { display, streams: true } => display.end_line()?,
-            Self::Text { streams: false, .. } => {
+        let mut out = self.writer.to(Target::Out);
+        match &mut self.form {
+            Form::Text { display, streams: true } => display.end_line()?,
+            Form::Text { streams: false, .. } => {
                 if let Some(result) = result.filter(|result| !windlass_protocol::is_error(&result.outcome)) {
                     let structured = result.structured_output.as_ref().map(JsonText::as_str);
                     writeln!(out, "{}", structured.unwrap_or(&result.text).trim_end_matches('\n'))?;
                 }
             }
-            Self::Json { all, lines, .. } => {
+            Form::Json { all, lines, .. } => {
                 let text = String::from_utf8_lossy(lines);
                 if *all {
                     writeln!(out, "[{}]", text.trim_end().replace('\n', ","))?;
@@ -183,9 +194,9 @@ impl Output {
                     writeln!(out, "{last}")?;
                 }
             }
-            Self::Stream { .. } => {}
+            Form::Stream { .. } => {}
         }
-        out.flush()
+        Ok(())
     }
 }
 

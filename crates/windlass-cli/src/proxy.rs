@@ -64,7 +64,6 @@ pub(crate) fn proxy(args: ProxyArgs) -> anyhow::Result<i32> {
     let options = ProxyOptions::lookup(|name| std::env::var(name).ok())
         .map_err(|error| anyhow::anyhow!("{error}; the proxy keeps it and gives out a nonce"))?;
     let options = if args.command.is_empty() || args.verbose { options.on_notice(tell) } else { options };
-    keep_memory_private();
     crate::block_on(async move {
         let proxy = CredentialProxy::bind(options).await.context("the proxy cannot start")?;
         if args.command.is_empty() { stay(proxy, &args).await } else { run(proxy, &args.command).await }
@@ -128,7 +127,7 @@ async fn end_of_stdin() {
 }
 
 #[cfg(unix)]
-use child::{ended, keep_memory_private, launch, release_stdout, run};
+use child::{ended, launch, release_stdout, run};
 
 #[cfg(not(unix))]
 fn ended() -> anyhow::Result<impl Future<Output = i32>> {
@@ -155,9 +154,6 @@ async fn run(proxy: CredentialProxy, command: &[OsString]) -> anyhow::Result<i32
 fn launch(_: u32, _: &[OsString]) -> anyhow::Result<i32> {
     anyhow::bail!("--launched-by is for Unix")
 }
-
-#[cfg(not(unix))]
-fn keep_memory_private() {}
 
 #[cfg(not(unix))]
 fn release_stdout() {}

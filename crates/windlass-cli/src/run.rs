@@ -16,6 +16,7 @@ use crate::settings::{ProjectSettings, current_directory};
 use crate::signals::Signals;
 use crate::terminal::{Terminal, clean};
 use crate::variables::Variables;
+use crate::writer::Writer;
 use std::future::poll_fn;
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
@@ -35,7 +36,22 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Runs a prompt and returns the exit code.
 pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32> {
-    let signals = Signals::listen();
+    let writer = Writer::of_process();
+    let signals = Signals::listen(writer.clone());
+    let ran = run_to_end(args, terminal, &signals, &writer).await;
+    let written = writer.finish().await;
+    let result = ran?;
+    written?;
+    Ok(exit_code(result.as_ref(), &signals))
+}
+
+/// Runs a prompt and shows everything; what it came to.
+async fn run_to_end(
+    args: RunArgs,
+    terminal: Terminal,
+    signals: &Signals,
+    writer: &Writer,
+) -> anyhow::Result<Option<RunResult>> {
     let cwd = current_directory()?;
     let settings = ProjectSettings::of_session(&cwd, &args.settings.flags())?.with_plugins(args.plugins.directories());
     let provider = Provider::choose(&args, &|name| settings.provider_variable(name))?;
@@ -43,14 +59,15 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     let tools = variables.tools(tools(args.tools.as_deref(), cwd.clone())?);
     let agent = MainAgent::choose(&args.agent_flags(), &settings, &tools)?;
     let prompt = first_prompt(&args, &settings, &agent, terminal.stdin)?;
-    let mut output = Output::new(OutputOptions {
+    let options = OutputOptions {
         format: args.output_format,
         verbose: args.verbose,
         partial: args.include_partial_messages,
         structured: args.json_schema.is_some(),
         key_source: provider.key_source,
         terminal,
-    });
+    };
+    let mut output = Output::new(options, writer.clone());
     output.lists_plugins(Arc::new(Listed(settings.plugins())));
     output.lists_agents(agent.below().definitions().map(|agent| agent.name.clone()).collect());
     let asker = terminal.can_ask().then(AskAtTerminal::new);
@@ -85,7 +102,7 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     if let Some(servers) = &servers {
         note_missing(servers, &mut output)?;
     }
-    let watched = watch(&mut run, &mut output, asker.as_ref()).await;
+    let watched = watch(&mut run, &mut output, writer, asker.as_ref()).await;
     if let Some(servers) = &servers {
         servers.close().await;
     }
@@ -101,7 +118,7 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     };
     output.end(result.as_ref())?;
     provider.finish()?;
-    Ok(exit_code(result.as_ref(), &signals))
+    Ok(result)
 }
 
 /// The prompt, behind what the agent begins a new session with.
@@ -160,10 +177,16 @@ fn note_missing(servers: &McpServers, output: &mut Output) -> std::io::Result<()
     Ok(())
 }
 
-/// Shows a run until its end.
-async fn watch(run: &mut Run, output: &mut Output, asker: Option<&AskAtTerminal>) -> anyhow::Result<Option<RunResult>> {
+/// Shows a run until its end. A reader that takes its time holds up the events, and nothing else.
+async fn watch(
+    run: &mut Run,
+    output: &mut Output,
+    writer: &Writer,
+    asker: Option<&AskAtTerminal>,
+) -> anyhow::Result<Option<RunResult>> {
     let (mut result, mut told) = (None, false);
     loop {
+        writer.room().await?;
         let event = match ready_event(run).await {
             Some(ready) => ready,
             None => {
@@ -171,13 +194,17 @@ async fn watch(run: &mut Run, output: &mut Output, asker: Option<&AskAtTerminal>
                 output.flush()?;
                 // Behind an answer it would look as if nothing went on.
                 let patience = if result.is_some() && !told { PATIENCE } else { Duration::MAX };
-                match tokio::time::timeout(patience, run.next()).await {
-                    Ok(event) => event,
-                    Err(_) => {
-                        told = true;
-                        output.note("waiting for work in the background; Ctrl-C ends it")?;
-                        continue;
-                    }
+                tokio::select! {
+                    next = tokio::time::timeout(patience, run.next()) => match next {
+                        Ok(event) => event,
+                        Err(_) => {
+                            told = true;
+                            output.note("waiting for work in the background; Ctrl-C ends it")?;
+                            continue;
+                        }
+                    },
+                    // Who has stopped reading would not see what comes.
+                    error = writer.failed() => return Err(error.into()),
                 }
             }
         };
@@ -186,7 +213,13 @@ async fn watch(run: &mut Run, output: &mut Output, asker: Option<&AskAtTerminal>
                 match asker {
                     Some(asker) => {
                         let _screen = asker.screen().await;
-                        show(&event, output, asker)?;
+                        output.event(&event)?;
+                        output.flush()?;
+                        // A question is the last thing on the screen.
+                        writer.written().await?;
+                        if matches!(event.kind, EventKind::PermissionRequested(_)) {
+                            asker.shown();
+                        }
                     }
                     None => output.event(&event)?,
                 }
@@ -207,16 +240,6 @@ async fn watch(run: &mut Run, output: &mut Output, asker: Option<&AskAtTerminal>
             }
         }
     }
-}
-
-/// Shows an event; a question may be put once all before it is shown.
-fn show(event: &Event, output: &mut Output, asker: &AskAtTerminal) -> std::io::Result<()> {
-    output.event(event)?;
-    if matches!(event.kind, EventKind::PermissionRequested(_)) {
-        output.flush()?;
-        asker.shown();
-    }
-    Ok(())
 }
 
 /// The next event if it is there already.
@@ -272,7 +295,7 @@ fn configure(
     }
     permissions = agent.forbid(settings.add_rules(permissions)).mode(mode);
     if mode == PermissionMode::BypassPermissions {
-        warn_of_bypass()?;
+        warn_of_bypass(output)?;
     }
     if let Some(asker) = asker {
         permissions = permissions.asking(asker.clone());
@@ -343,10 +366,10 @@ fn tools(names: Option<&str>, cwd: PathBuf) -> Result<Toolkit, Usage> {
     }
 }
 
-fn warn_of_bypass() -> std::io::Result<()> {
+fn warn_of_bypass(output: &mut Output) -> std::io::Result<()> {
     let text = "WARNING: permissions are off. Whatever text the model reads can make it run any program here, \
                 as you. Use this only where nothing can be lost.";
-    writeln!(stderr(), "windlass: {text}")
+    output.warn(text)
 }
 
 fn exit_code(result: Option<&RunResult>, signals: &Signals) -> i32 {

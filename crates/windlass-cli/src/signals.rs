@@ -1,5 +1,6 @@
 //! Interrupts and termination.
 
+use crate::writer::Writer;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -7,23 +8,26 @@ use windlass::SessionHandle;
 
 /// How long a session may take to close when the process is told to end.
 const LAST_WORDS: Duration = Duration::from_secs(4);
+/// How long the rest may take: servers that are programs end, and a reader takes what is left.
+const CLEAN_UP: Duration = Duration::from_secs(3);
 
-/// Listens for signals on a thread of its own, so that they count also while
-/// the reader of our output makes us wait.
-#[derive(Debug, Clone, Default)]
+/// Listens for signals on a thread of its own, so that they count whatever
+/// makes the others wait.
+#[derive(Clone)]
 pub(crate) struct Signals(Arc<Shared>);
 
-#[derive(Debug, Default)]
 struct Shared {
     session: Mutex<Option<SessionHandle>>,
+    output: Writer,
     /// The exit code that a signal asks for; zero for none.
     code: AtomicI32,
 }
 
 impl Signals {
-    /// Begins to listen. Without a session the first signal ends the process.
-    pub(crate) fn listen() -> Self {
-        let signals = Self::default();
+    /// Begins to listen. Without a session the first signal ends the process. One that asks for the end keeps
+    /// nothing waiting for who reads the output.
+    pub(crate) fn listen(output: Writer) -> Self {
+        let signals = Self(Arc::new(Shared { session: Mutex::default(), output, code: AtomicI32::new(0) }));
         let listener = signals.clone();
         // Without the thread signals do what they do by default.
         let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
@@ -64,10 +68,12 @@ impl Signals {
     /// Closes the session, so that nothing acknowledged is lost, and ends.
     async fn terminate(&self, code: i32) {
         self.0.code.store(code, Ordering::SeqCst);
+        self.0.output.hurry();
         if let Some(session) = self.session() {
             let _ = tokio::time::timeout(LAST_WORDS, session.close()).await;
-            // The run has ended; the process does so by itself unless its reader holds it up.
-            tokio::time::sleep(Duration::from_millis(300)).await;
+            // The run has ended; the process does so by itself unless something holds it up. What it leaves then
+            // is ended by the watchdog.
+            tokio::time::sleep(CLEAN_UP).await;
         }
         std::process::exit(code);
     }

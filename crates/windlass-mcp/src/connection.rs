@@ -413,7 +413,7 @@ fn start(
     let own = env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let env: Vec<(OsString, OsString)> = options.env.iter().cloned().chain(own).collect();
     let program = find(command, &env, cwd).map_err(Greeting::Failed)?;
-    let spec = Spec { program, args, env, cwd };
+    let spec = Spec { program, args, env, cwd, watch: options.watch.as_deref() };
     let (process, stdin, stdout) =
         Process::start(spec).map_err(|error| Greeting::Failed(format!("{command:?} cannot be started: {error}")))?;
     let lines = Lines::new(stdout, stdin, process.words().fault.clone(), sent);

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use windlass_tool::ProgramWatch;
 
 /// What a set of servers is told.
 #[derive(Clone)]
@@ -18,6 +19,7 @@ pub struct McpOptions {
     pub(crate) connect_timeout: Duration,
     pub(crate) call_timeout: Duration,
     pub(crate) elicitation: Option<Arc<dyn Elicitation>>,
+    pub(crate) watch: Option<Arc<dyn ProgramWatch>>,
 }
 
 impl Default for McpOptions {
@@ -30,6 +32,7 @@ impl Default for McpOptions {
             connect_timeout: Duration::from_secs(30),
             call_timeout: Duration::from_secs(60 * 60),
             elicitation: None,
+            watch: None,
         }
     }
 }
@@ -83,6 +86,15 @@ impl McpOptions {
     #[must_use]
     pub fn with_elicitation(mut self, elicitation: Arc<dyn Elicitation>) -> Self {
         self.elicitation = Some(elicitation);
+        self
+    }
+
+    /// What watches over the programs: it ends them also when this process is killed, and with them what has left
+    /// their process group. `LocalProcess` of `windlass-tools` does. Default: none; a program whose host is
+    /// killed sees the end of its input then, and of a tree only the group is ended.
+    #[must_use]
+    pub fn with_watch(mut self, watch: Arc<dyn ProgramWatch>) -> Self {
+        self.watch = Some(watch);
         self
     }
 }

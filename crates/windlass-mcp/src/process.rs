@@ -11,12 +11,15 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::{oneshot, watch};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
+use windlass_tool::{EndSignal, ProgramWatch, WatchedProgram};
 
 /// How long a server may take to end after its input was closed.
 const FAREWELL: Duration = Duration::from_millis(500);
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
+/// Between two looks at what is left.
+const LOOK: Duration = Duration::from_millis(10);
 /// Kept of what a server wrote last on its standard error.
 const TAIL: usize = 4096;
 
@@ -27,6 +30,8 @@ pub(crate) struct Spec<'a> {
     pub(crate) args: &'a [String],
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) cwd: &'a Path,
+    /// What ends it when this process is killed, and finds what has left its group.
+    pub(crate) watch: Option<&'a dyn ProgramWatch>,
 }
 
 /// A running program with its tree. Dropping it ends the tree; nothing waits for that.
@@ -76,12 +81,19 @@ impl Process {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        let mark = spec.watch.map(ProgramWatch::mark);
+        if let Some((name, value)) = &mark {
+            command.env(name, value);
+        }
         let mut wrapped = CommandWrap::from(command);
         #[cfg(unix)]
         wrapped.wrap(process_wrap::tokio::ProcessSession);
         #[cfg(windows)]
         wrapped.wrap(process_wrap::tokio::JobObject);
-        let mut child = Tree { child: wrapped.spawn()?, killed: false };
+        let mut child = Tree { child: wrapped.spawn()?, watched: None, killed: false };
+        if let (Some(watch), Some((_, mark)), Some(leader)) = (spec.watch, &mark, child.child.id()) {
+            child.watched = Some(watch.watch(leader, mark));
+        }
         let missing = || std::io::Error::other("the program has no standard streams");
         let stdin = child.child.stdin().take().ok_or_else(missing)?;
         let stdout = child.child.stdout().take().ok_or_else(missing)?;
@@ -122,22 +134,61 @@ impl Process {
 /// A child and all it has started. Killed when dropped.
 struct Tree {
     child: Box<dyn ChildWrapper>,
+    watched: Option<Arc<dyn WatchedProgram>>,
     killed: bool,
 }
 
 impl Tree {
-    fn kill(&mut self) {
+    fn kill_group(&mut self) {
         // Not twice: once nothing is left, its number may mean another tree.
         if !std::mem::replace(&mut self.killed, true) {
             // It fails when nothing is left.
             let _ = self.child.start_kill();
         }
     }
+
+    /// Signals all that is known to belong to it; how many there were.
+    async fn signal(&self, signal: EndSignal) -> usize {
+        let Some(watched) = self.watched.clone() else { return 0 };
+        tokio::task::spawn_blocking(move || watched.signal(signal)).await.unwrap_or_default()
+    }
+
+    /// Asks all of it to end.
+    async fn ask(&self) {
+        #[cfg(unix)]
+        {
+            const SIGTERM: i32 = 15;
+            let _ = self.child.signal(SIGTERM);
+        }
+        self.signal(EndSignal::Ask).await;
+    }
+
+    /// Kills all of it, and waits a bounded time until it is gone.
+    async fn kill(&mut self) {
+        let gone = async {
+            self.kill_group();
+            while self.signal(EndSignal::Kill).await > 0 {
+                sleep(LOOK).await;
+            }
+            let _ = self.child.wait().await;
+        };
+        if timeout(GRACE, gone).await.is_ok() {
+            // Nothing is left to be killed when it is dropped.
+            self.watched = None;
+        }
+    }
 }
 
 impl Drop for Tree {
     fn drop(&mut self) {
-        self.kill();
+        self.kill_group();
+        if let Some(watched) = &self.watched {
+            for _ in 0..3 {
+                if watched.signal(EndSignal::Kill) == 0 {
+                    break;
+                }
+            }
+        }
     }
 }
 
@@ -152,16 +203,11 @@ async fn attend(mut tree: Tree, stopped: oneshot::Receiver<()>, words: &LastWord
         let text = status.map_or_else(|error| error.to_string(), |status| status.to_string());
         *words.exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(format!("it ended with {text}"));
     } else {
-        #[cfg(unix)]
-        {
-            const SIGTERM: i32 = 15;
-            let _ = tree.child.signal(SIGTERM);
-            let _ = timeout(GRACE, tree.child.wait()).await;
-        }
+        tree.ask().await;
+        let _ = timeout(GRACE, tree.child.wait()).await;
     }
     // Also what it leaves behind.
-    tree.kill();
-    let _ = timeout(GRACE, tree.child.wait()).await;
+    tree.kill().await;
 }
 
 async fn drain(mut stderr: impl AsyncRead + Unpin, words: LastWords) {

@@ -23,6 +23,7 @@ mod system;
 mod tool;
 mod tree;
 mod validate;
+mod watch;
 mod workspace;
 
 pub use access::{JudgedPath, PathFilter, Permit};
@@ -41,6 +42,7 @@ pub use system::{Clock, Ids};
 pub use tool::{Annotations, InterruptBehavior, Tool, ToolCheck};
 pub use tree::{FileContent, FileTree, WholeFile};
 pub use validate::{InputSchema, check_schema_2020_12};
+pub use watch::{EndSignal, ProgramWatch, WatchedProgram};
 pub use workspace::{
     DirectoryEntry, EntryKind, FileInfo, OpenFile, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind,
     WriteOptions,

@@ -115,6 +115,8 @@ pub struct ProcessOutcome {
     pub stderr: CapturedOutput,
     /// The file with the full output, if it was larger than what is kept.
     pub spilled: Option<PathBuf>,
+    /// Whether that file holds everything: not when it reached its limit, or the disk took no more.
+    pub spilled_whole: bool,
     /// How many processes the program left running, which were then stopped.
     pub stopped: usize,
     /// How long it ran.
@@ -129,6 +131,7 @@ impl ProcessOutcome {
             stdout: CapturedOutput::default(),
             stderr: CapturedOutput::default(),
             spilled: None,
+            spilled_whole: true,
             stopped: 0,
             duration,
         }

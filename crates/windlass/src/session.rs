@@ -16,7 +16,7 @@ use windlass_permission::{Policy, PolicyConfig};
 use windlass_runtime::{MachineConfig, ModelProfile, Persistence, Ports, Prompt, Session, SessionConfig, SystemIds};
 use windlass_session::{LogHeader, Owner, ProjectKey, SessionKey, SessionStore};
 use windlass_store::JsonlStore;
-use windlass_tool::{Ids, absolute};
+use windlass_tool::{Ids, Process, absolute};
 use windlass_tools::{LocalProcess, LocalWorkspace, StructuredOutput, given_environment, host_environment};
 use windlass_types::{Behavior, ContentBlock, SessionId};
 
@@ -114,7 +114,7 @@ pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Er
     };
     let tools = offer.tools(options.subagents.as_ref())?;
     let workspace = options.workspace.clone().unwrap_or_else(|| Arc::new(LocalWorkspace::default()));
-    let process = options.process.clone().unwrap_or_else(|| Arc::new(LocalProcess::new(id.as_str())));
+    let process = process(&options, &id, &ids);
     let env = program_environment(&options, &mut notices);
     let mut environment = Environment::new(std::env::consts::OS);
     environment.additional_directories.clone_from(&options.additional_directories);
@@ -163,6 +163,12 @@ pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Er
         crate::mcp::follow(changes, tools.clone());
     }
     Ok((session, tools))
+}
+
+/// What runs programs. Two processes may have one session at the same time, or the one after the other was killed:
+/// its id alone does not tell the programs of one from those of the other.
+fn process(options: &Options, id: &SessionId, ids: &dyn Ids) -> Arc<dyn Process> {
+    options.process.clone().unwrap_or_else(|| Arc::new(LocalProcess::new(format!("{id}.{:032x}", ids.bits()))))
 }
 
 /// The working directory, absolute, with links resolved.

@@ -128,17 +128,6 @@ impl Signals {
     }
 }
 
-/// Programs of the same user can otherwise read the key in the environment and
-/// memory of this process.
-pub(super) fn keep_memory_private() {
-    #[cfg(target_os = "linux")]
-    {
-        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-        // Where that is refused, the proxy is as private as any other process.
-        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
-    }
-}
-
 /// Lets a shell that collects our output go on.
 pub(super) fn release_stdout() {
     if let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null") {

@@ -14,11 +14,21 @@ mod formats;
 #[cfg(unix)]
 mod hostile;
 mod kept_out;
+#[cfg(unix)]
+mod living;
+#[cfg(target_os = "linux")]
+mod marks;
 mod place;
 mod plugins;
+#[cfg(target_os = "linux")]
+mod private;
 #[cfg(unix)]
 mod proxy;
 mod rewind;
+#[cfg(target_os = "linux")]
+mod servers;
 mod sessions;
 mod settings;
 mod signals;
+#[cfg(unix)]
+mod stalled;

@@ -135,4 +135,8 @@ fn odd(behaviour: &str) {
             _ => {}
         }
     }
+    if behaviour == "deaf" {
+        // It goes on behind the end of its input.
+        std::thread::sleep(std::time::Duration::from_secs(600));
+    }
 }

@@ -10,4 +10,5 @@ mod real;
 mod restarts;
 mod stdio;
 mod tools;
+mod watched;
 mod world;

@@ -1,7 +1,6 @@
 //! Commands that go on after their call.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
 use serde::Serialize;
 use windlass_tool::{ProcessExit, ProcessOutcome, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolError, ToolOutput};
@@ -57,8 +56,10 @@ pub(super) async fn start(shell: Option<&Path>, input: &BashInput, cx: &ToolCx) 
         Box::pin(async move {
             match own.process().run(command, &task.cancel).await {
                 Ok(outcome) => {
-                    note_cut(&output, &outcome).await;
-                    ended(&title, &text, &outcome)
+                    let missing = note_cut(&output, &outcome).await;
+                    let mut ended = ended(&title, &text, &outcome);
+                    ended.summary.push_str(missing.unwrap_or_default());
+                    ended
                 }
                 Err(error) => {
                     TaskOutcome::new(TaskStatus::Failed, format!("Background command \"{title}\" failed: {error}"))
@@ -109,15 +110,18 @@ fn ended(title: &str, command: &str, outcome: &ProcessOutcome) -> TaskOutcome {
     TaskOutcome::new(status, format!("Background command \"{title}\" {how}"))
 }
 
-/// Says at the end of the file that there was more.
-async fn note_cut(file: &PathBuf, outcome: &ProcessOutcome) {
+/// Says at the end of the file that there was more. If that is not because it was too much for one file, the
+/// answer says so as well: the note may be missing too.
+async fn note_cut(file: &Path, outcome: &ProcessOutcome) -> Option<&'static str> {
     use tokio::io::AsyncWriteExt as _;
     let output = &outcome.stdout;
     let kept = (output.head.len() as u64).saturating_add(output.tail.len() as u64);
     let total = kept.saturating_add(output.omitted_bytes);
-    let Ok(found) = tokio::fs::metadata(file).await else { return };
-    if total <= MOST_BYTES || found.len() < MOST_BYTES {
-        return;
+    let Ok(found) = tokio::fs::metadata(file).await else {
+        return (total > 0).then_some("; its output could not be written to the file");
+    };
+    if outcome.spilled_whole {
+        return None;
     }
     let note = format!("\n[... cut here: the command wrote {total} bytes, of which these are the first ...]\n");
     let written = async {
@@ -129,11 +133,13 @@ async fn note_cut(file: &PathBuf, outcome: &ProcessOutcome) {
     if let Err(error) = written.await {
         tracing::warn!(%error, "the end of a file with output could not be marked");
     }
+    (found.len() < MOST_BYTES).then_some("; only the beginning of its output could be written to the file")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     fn input(description: Option<&str>, command: &str) -> BashInput {
         BashInput {
@@ -160,6 +166,21 @@ mod tests {
             assert_eq!(time_limit(Some(most)), Some(Duration::MAX), "{most}");
         }
         assert_eq!(time_limit(Some(3_600_000.0)), Some(Duration::from_secs(3_600)));
+    }
+
+    #[tokio::test]
+    async fn output_that_the_disk_did_not_take_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("output");
+        let mut outcome = ProcessOutcome::new(ProcessExit::Code(0), Duration::ZERO);
+        assert_eq!(note_cut(&file, &outcome).await, None, "it wrote nothing");
+        outcome.stdout = windlass_tool::CapturedOutput::new("abc", "xyz", 94);
+        assert!(note_cut(&file, &outcome).await.unwrap().contains("could not be written"));
+        std::fs::write(&file, "abcd").unwrap();
+        assert_eq!(note_cut(&file, &outcome).await, None);
+        outcome.spilled_whole = false;
+        assert!(note_cut(&file, &outcome).await.unwrap().contains("only the beginning"));
+        assert!(std::fs::read_to_string(&file).unwrap().starts_with("abcd\n[... cut here: the command wrote 100 bytes"));
     }
 
     #[test]

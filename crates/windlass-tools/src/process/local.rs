@@ -41,8 +41,9 @@ impl LocalProcess {
     /// How much output of one call goes to its file, unless said otherwise: 1 GiB.
     pub const DEFAULT_SPILL_CAP: u64 = 1 << 30;
 
-    /// Programs under a tag, which must differ from all others on this machine that live at the same time: a
-    /// UUID. It ends up in the environment of the programs.
+    /// Programs under a tag by which they are found, and ended. It must be fresh for each value of this type:
+    /// random bits, never the id of a session alone, which two processes may have at a time. It ends up in the
+    /// environment of the programs.
     pub fn new(tag: impl Into<String>) -> Self {
         let session = tag.into();
         let watchdog = Arc::new(Watchdog::new(format!("{}={session}.", Self::MARK)));
@@ -73,6 +74,15 @@ impl LocalProcess {
         self.spill_cap
     }
 
+    pub(super) fn watchdog(&self) -> &Arc<Watchdog> {
+        &self.watchdog
+    }
+
+    /// What marks the next call, and everything it starts.
+    pub(super) fn next_mark(&self) -> String {
+        format!("{}.{}", self.session, self.calls.fetch_add(1, Ordering::Relaxed))
+    }
+
     /// A place among the programs that run at a time, for those that need one.
     async fn place(&self, spec: &Spec) -> io::Result<Option<SemaphorePermit<'_>>> {
         if spec.background {
@@ -95,8 +105,7 @@ impl LocalProcess {
             () = &mut cancel => return Ok(never_started(spec, asked.elapsed())),
             place = self.place(spec) => place?,
         };
-        let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let value = format!("{}.{call}", self.session);
+        let value = self.next_mark();
         let finished = run::run(spec, (Self::MARK, &value), &self.watchdog, cancel, progress).await;
         drop(place);
         finished

@@ -23,6 +23,7 @@ mod local;
 mod port;
 mod run;
 mod spec;
+mod watch;
 
 #[cfg(unix)]
 mod unix;

@@ -72,6 +72,8 @@ fn outcome(finished: Finished) -> ProcessOutcome {
     let mut outcome = ProcessOutcome::new(exit, finished.elapsed);
     let spill = |captured: &Captured| captured.spill.as_ref().map(|spill| spill.path.clone());
     outcome.spilled = spill(&finished.stdout).or_else(|| finished.stderr.as_ref().and_then(spill));
+    let whole = |captured: &Captured| captured.spill.as_ref().is_none_or(|spill| spill.complete);
+    outcome.spilled_whole = whole(&finished.stdout) && finished.stderr.as_ref().is_none_or(whole);
     outcome.stdout = text_of(finished.stdout);
     outcome.stderr = finished.stderr.map(text_of).unwrap_or_default();
     outcome.stopped = finished.stopped;

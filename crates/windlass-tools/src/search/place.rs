@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use windlass_tool::{EntryKind, PathFilter, ToolCx, ToolError};
 
@@ -118,8 +118,14 @@ pub(super) async fn run<T: Send + 'static>(
 ) -> Result<T, ToolError> {
     let dropped = Arc::new(AtomicBool::new(false));
     let _on_drop = SetOnDrop(Arc::clone(&dropped));
-    let guard =
-        Guard { cx: cx.clone(), deadline: cx.clock().now().after(limit), dropped, filter: cx.permit().filter() };
+    let guard = Guard {
+        cx: cx.clone(),
+        deadline: cx.clock().now().after(limit),
+        limit,
+        began: Instant::now(),
+        dropped,
+        filter: cx.permit().filter(),
+    };
     let root = place.resolved.clone();
     let done = crate::workspace::blocking(move || work(&root, &guard)).await?;
     if cx.cancel().is_cancelled() { Err(ToolError::cancelled()) } else { Ok(done) }
@@ -129,6 +135,9 @@ pub(super) async fn run<T: Send + 'static>(
 pub(super) struct Guard {
     cx: ToolCx,
     deadline: windlass_types::Timestamp,
+    /// The time of day may be set back meanwhile; this holds whatever it is.
+    limit: Duration,
+    began: Instant,
     dropped: Arc<AtomicBool>,
     filter: Option<PathFilter>,
 }
@@ -137,7 +146,7 @@ impl Guard {
     fn interrupt(&self) -> Option<Interrupt> {
         if self.cx.cancel().is_cancelled() || self.dropped.load(Ordering::Relaxed) {
             Some(Interrupt::Cancelled)
-        } else if self.cx.clock().now() > self.deadline {
+        } else if self.cx.clock().now() > self.deadline || self.began.elapsed() > self.limit {
             Some(Interrupt::TimedOut)
         } else {
             None

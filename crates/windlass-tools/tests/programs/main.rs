@@ -4,6 +4,7 @@
 
 mod background;
 mod bash;
+mod faults;
 mod host;
 mod process;
 mod support;

@@ -82,6 +82,12 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
     Ok(Spawned { child, stdout, stderr: err_read, tree })
 }
 
+/// The tree of a program that somebody else has started, as leader of a group of its own.
+pub(super) fn tree_of(leader: u32, mark: String) -> Option<Tree> {
+    let leader = Pid::from_raw(i32::try_from(leader).ok()?)?;
+    Some(Tree { leader, mark, pipes: Vec::new(), started: Instant::now(), start: scan::start_of(leader) })
+}
+
 /// How a child ended.
 pub(super) fn exit_of(status: ExitStatus) -> Exit {
     Exit { code: status.code(), signal: status.signal() }

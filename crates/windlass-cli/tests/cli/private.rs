@@ -1,0 +1,72 @@
+//! What the command knows, its programs cannot read from it.
+
+use crate::living::{alive, ended, eventually, number, signal, unique};
+use crate::place::{Place, call, text};
+use serde_json::json;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+/// An account without rights.
+const NOBODY: u32 = 65_534;
+
+/// The command for an account that is not the administrator, who may read everything.
+fn unprivileged(place: &Place, args: &[&str]) -> Command {
+    let mut command = place.command(args);
+    if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return command;
+    }
+    let program = place.path("windlass");
+    std::fs::copy(env!("CARGO_BIN_EXE_windlass"), &program).unwrap();
+    for path in [place.path(""), place.home(), place.work(), place.path("script.json")] {
+        chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let environment: Vec<_> = command.get_envs().map(|(name, value)| (name.to_owned(), value.map(Into::into))).collect();
+    let environment: Vec<(_, std::ffi::OsString)> =
+        environment.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+    command = Command::new(program);
+    command.args(args).current_dir(place.work()).env_clear().envs(environment).uid(NOBODY).gid(NOBODY);
+    command
+}
+
+#[test]
+fn a_command_cannot_read_the_key_of_the_process_that_started_it() {
+    let script = "cat /proc/$PPID/environ > environment; echo $? > codes
+                  head -c 1 /proc/$PPID/mem; echo $? >> codes
+                  cat /proc/$PPID/maps > maps; echo $? >> codes
+                  ls /proc/$PPID/fd; echo $? >> codes
+                  cat /proc/self/environ > own; echo $? >> codes
+                  echo $PPID > parent; while [ ! -e go ]; do sleep 0.05; done";
+    let place = Place::with_turns(&[call("Bash", &json!({ "command": script })), text("done")]);
+    let mut run = unprivileged(&place, &["-p", "x", "--allowedTools", "Bash"]);
+    let mut child = run.env("ANTHROPIC_API_KEY", "hush-hush").spawn().unwrap();
+    let parent = number(&place.work().join("parent"));
+    assert_eq!(parent, child.id().to_string());
+    // What the system does not let its own account read belongs to the administrator.
+    assert_eq!(std::fs::metadata(format!("/proc/{parent}/environ")).unwrap().uid(), 0);
+    let codes = std::fs::read_to_string(place.work().join("codes")).unwrap();
+    let codes: Vec<bool> = codes.lines().map(|code| code == "0").collect();
+    assert_eq!(codes, [false, false, false, false, true]);
+    assert_eq!(std::fs::read_to_string(place.work().join("environment")).unwrap(), "");
+    assert!(!std::fs::read_to_string(place.work().join("own")).unwrap().contains("hush"));
+    std::fs::write(place.work().join("go"), "").unwrap();
+    assert_eq!(ended(&mut child), Some(0));
+}
+
+/// What the process does to itself keeps it from nothing that it needs.
+#[test]
+fn a_private_process_ends_its_trees_and_is_ended_with_them() {
+    let tag = unique();
+    let sleep = format!("sleep 1000.{tag}");
+    let limited = json!({ "command": format!("setsid {sleep} & (trap '' TERM; {sleep}) & {sleep}"), "timeout": 300 });
+    let last = json!({ "command": format!("setsid {sleep} & echo $$ > second; {sleep}") });
+    let place = Place::with_turns(&[call("Bash", &limited), call("Bash", &last), text("done")]);
+    let mut child = unprivileged(&place, &["-p", "x", "--allowedTools", "Bash"]).spawn().unwrap();
+    number(&place.work().join("second"));
+    // Those of the second call alone: the shell, the one that left its session, and the one it waits for.
+    eventually("the first call is over", || (alive(&format!("1000.{tag}")).len() <= 3).then_some(()));
+    signal("-KILL", &child);
+    ended(&mut child);
+    eventually("nothing is left", || alive(&format!("1000.{tag}")).is_empty().then_some(()));
+}
