@@ -18,6 +18,8 @@ use windlass_tool::{EndSignal, ProgramWatch, WatchedProgram};
 const FAREWELL: Duration = Duration::from_millis(500);
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
+/// After SIGKILL, until the rest is left to whoever drops it.
+const GIVE_UP: Duration = Duration::from_millis(1500);
 /// Between two looks at what is left.
 const LOOK: Duration = Duration::from_millis(10);
 /// Kept of what a server wrote last on its standard error.
@@ -172,7 +174,7 @@ impl Tree {
             }
             let _ = self.child.wait().await;
         };
-        if timeout(GRACE, gone).await.is_ok() {
+        if timeout(GIVE_UP, gone).await.is_ok() {
             // Nothing is left to be killed when it is dropped.
             self.watched = None;
         }

@@ -47,6 +47,13 @@ struct Running {
     _place: Place,
 }
 
+impl Running {
+    #[track_caller]
+    fn leaves_nothing(&self, when: &str) {
+        eventually(&format!("nothing is left of the server: {when}"), || alive(&self.tag).is_empty().then_some(()));
+    }
+}
+
 /// A run with a hostile server, as far as it is to come.
 fn running(at: At, host: bool) -> Running {
     let tag = unique();
@@ -82,13 +89,13 @@ fn running(at: At, host: bool) -> Running {
 fn a_run_that_ends_or_is_told_to_takes_its_servers_along() {
     let mut run = running(At::End, false);
     assert_eq!(ended(&mut run.child), Some(0));
-    assert_eq!(alive(&run.tag), [""; 0], "at the end");
+    run.leaves_nothing("at the end");
     for (kill, code) in [("-TERM", 143), ("-HUP", 129)] {
         for at in [At::Command, At::Call] {
             let mut run = running(at, false);
             signal(kill, &run.child);
             assert_eq!(ended(&mut run.child), Some(code), "{kill} {at:?}");
-            assert_eq!(alive(&run.tag), [""; 0], "{kill} {at:?}");
+            run.leaves_nothing(&format!("{kill} {at:?}"));
         }
     }
 }
@@ -99,7 +106,7 @@ fn a_run_that_is_killed_takes_its_servers_along() {
         let mut run = running(at, false);
         signal("-KILL", &run.child);
         assert_eq!(ended(&mut run.child), None);
-        eventually(&format!("nothing is left of the server: {at:?}"), || alive(&run.tag).is_empty().then_some(()));
+        run.leaves_nothing(&format!("{at:?}"));
     }
 }
 
@@ -109,7 +116,7 @@ fn a_second_interrupt_leaves_no_server() {
     signal("-INT", &run.child);
     signal("-INT", &run.child);
     assert_eq!(ended(&mut run.child), Some(130));
-    eventually("nothing is left of the server", || alive(&run.tag).is_empty().then_some(()));
+    run.leaves_nothing("interrupted twice");
 }
 
 #[test]
@@ -118,11 +125,11 @@ fn a_host_that_ends_a_session_in_any_way_leaves_no_server() {
         let mut run = running(At::Call, true);
         signal(kill, &run.child);
         ended(&mut run.child);
-        eventually(&format!("nothing is left of the server: {kill}"), || alive(&run.tag).is_empty().then_some(()));
+        run.leaves_nothing(kill);
     }
     let mut run = running(At::Command, true);
     drop(run.child.stdin.take());
     signal("-TERM", &run.child);
     ended(&mut run.child);
-    assert_eq!(alive(&run.tag), [""; 0]);
+    run.leaves_nothing("the end of the input, and told to end");
 }
