@@ -1,8 +1,11 @@
 //! Looks at a log without changing it.
 
 use crate::load::read_any_log;
-use crate::{SkippedLine, Transcript, check_messages, repair};
+use crate::{RenamedCall, SkippedLine, Transcript, check_messages, repair};
 use std::io::{self, BufRead};
+
+/// How many calls that use an id again are named.
+const LISTED_CALLS: usize = 20;
 
 /// What a log is worth.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -24,6 +27,8 @@ pub struct CheckReport {
     pub synthetic_results: usize,
     /// Results that answer no call, or one that is answered already.
     pub dropped_results: usize,
+    /// Calls with the id of an earlier one, or without one. They go by another id.
+    pub renamed_calls: usize,
     /// Whether what is left is a conversation that can be sent. A log of which
     /// nothing but damage is left is none.
     pub valid: bool,
@@ -51,6 +56,12 @@ pub fn check_log(reader: impl BufRead) -> io::Result<CheckReport> {
     warn(repairs.moved_results > 0, format!("{} results stood in another place", repairs.moved_results));
     warn(repairs.dropped_messages > 0, format!("{} messages have no content", repairs.dropped_messages));
     warn(log.report.off_branch > 0, format!("{} lines are on another branch", log.report.off_branch));
+    for call in repairs.renamed.iter().take(LISTED_CALLS) {
+        let RenamedCall { message, given, id } = call;
+        warn(true, format!("the id {given:?} of a call is used again in the message {message}: it goes by {id:?}"));
+    }
+    let more = repairs.renamed.len().saturating_sub(LISTED_CALLS);
+    warn(more > 0, format!("{more} more calls use an id again"));
     let unlisted = log.report.skipped_total.saturating_sub(log.report.skipped.len());
     warn(unlisted > 0, format!("{unlisted} more skipped lines are not listed"));
     if let Err(rule) = &checked {
@@ -66,6 +77,7 @@ pub fn check_log(reader: impl BufRead) -> io::Result<CheckReport> {
         lost_parents: log.report.lost_parents,
         synthetic_results: repairs.synthetic.len(),
         dropped_results: repairs.dropped_results,
+        renamed_calls: repairs.renamed.len(),
         warnings,
     })
 }

@@ -21,6 +21,7 @@
 mod agent;
 mod annotation;
 mod branch;
+mod call_ids;
 mod check;
 mod checkpoint;
 mod codec;
@@ -39,6 +40,7 @@ mod valid;
 pub use agent::{AgentHeader, AgentSummary};
 pub use annotation::{Annotation, BadAnnotation};
 pub use branch::{DropsMore, Truncated, UnknownEntry, truncate};
+pub use call_ids::CallIds;
 pub use check::{CheckReport, check_log, export_messages};
 pub use checkpoint::{
     Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints, FileChange, NotRestored,
@@ -50,7 +52,7 @@ pub use fork::{Fork, Origin, fork};
 pub use key::{ProjectKey, SessionKey, slug};
 pub use load::{Log, read_agent_log, read_log};
 pub use memory::MemoryStore;
-pub use repair::{RepairReport, repair};
+pub use repair::{RenamedCall, RepairReport, repair};
 pub use store::{
     Durability, Lease, LoadReport, Loaded, LogHeader, Owner, SessionStore, SessionSummary, SkippedLine, StoreError,
     StoreErrorKind, annotate_by_append, create_by_append,

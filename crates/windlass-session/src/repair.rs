@@ -1,7 +1,10 @@
 //! Makes any list of entries one that a conversation can be built from.
 
+mod naming;
 #[cfg(test)]
 mod tests;
+
+pub use naming::RenamedCall;
 
 use crate::transcript::{BEGINNING_LOST, has_assistant_content, has_user_content, lost_result_text};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -15,7 +18,7 @@ use windlass_types::{
 #[non_exhaustive]
 pub struct RepairReport {
     /// Results that were made for calls without one. They have stable ids;
-    /// appended to the log, in this order, they spare the next load the repair.
+    /// appended to the log, in this order, they spare the next load the repair. They name calls as the log does.
     pub synthetic: Vec<Entry>,
     /// Results that answer no call, or one that is answered already.
     pub dropped_results: usize,
@@ -26,6 +29,9 @@ pub struct RepairReport {
     pub moved_results: usize,
     /// Whether the conversation did not begin with the user.
     pub beginning_lost: bool,
+    /// Calls that go by another id than the log says, because an earlier call has that one or because it is empty.
+    /// In message order.
+    pub renamed: Vec<RenamedCall>,
 }
 
 impl RepairReport {
@@ -37,11 +43,12 @@ impl RepairReport {
 
 /// Repairs a list of entries: every call gets exactly one result, behind its
 /// message; results without a call, second results and messages without content
-/// go; a conversation that does not begin with the user gets a beginning.
+/// go; a conversation that does not begin with the user gets a beginning; a call with the
+/// id of an earlier one gets an id of its own ([`CallIds`](crate::CallIds)).
 ///
 /// Total, and stable: the same input gives the same ids, repairing twice is
 /// repairing once, and what is valid stays as it is. Contents and entries beside
-/// the conversation are never changed.
+/// the conversation are never changed but for ids of calls.
 pub fn repair(entries: Vec<Entry>) -> (Vec<Entry>, RepairReport) {
     let calls = Calls::of(&entries);
     let mut report = RepairReport::default();
@@ -110,6 +117,7 @@ pub fn repair(entries: Vec<Entry>) -> (Vec<Entry>, RepairReport) {
         repaired.extend(synthetic);
         repaired.extend(behind);
     }
+    report.renamed = naming::name_calls(&mut repaired);
     (repaired, report)
 }
 

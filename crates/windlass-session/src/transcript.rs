@@ -4,6 +4,7 @@ mod clean;
 #[cfg(test)]
 mod tests;
 
+use crate::CallIds;
 use clean::{assistant_content, user_content};
 pub(crate) use clean::{has_assistant_content, has_user_content, lone_surrogates_replaced};
 
@@ -32,12 +33,15 @@ pub const BEGINNING_LOST: &str = "[The beginning of this conversation could not 
 ///
 /// Content that cannot be sent is left out: blank text, blocks of the other
 /// side, reasoning at the end of a message, a second tool use of one id within
-/// a message. A tool input that is no object becomes `{}`.
+/// a message. A tool input that is no object becomes `{}`. A tool use whose id
+/// an earlier message has, or that has none, gets an id of its own ([`CallIds`]).
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     sealed: Vec<SharedMessage>,
     tail: Option<Tail>,
     open: Option<OpenCalls>,
+    /// The ids of all calls, also of those that a summary stands for.
+    ids: CallIds,
     /// Whether a summary that comes next stands for everything before it.
     at_boundary: bool,
 }
@@ -54,6 +58,7 @@ struct Tail {
 #[derive(Debug, Clone, Default)]
 struct OpenCalls {
     calls: Vec<Call>,
+    /// By the ids that they were given with, and by their own.
     by_id: HashMap<ToolUseId, usize>,
     unanswered: usize,
     /// What the user said meanwhile. Follows the results.
@@ -110,7 +115,7 @@ impl Transcript {
         match &entry.kind {
             EntryKind::User(user) if user.is_summary && at_boundary => {
                 // Without its summary a boundary means nothing.
-                *self = Self::new();
+                *self = Self { ids: std::mem::take(&mut self.ids), ..Self::new() };
                 self.push_user(user.content.clone());
             }
             EntryKind::User(user) => self.push_user(user.content.clone()),
@@ -138,29 +143,52 @@ impl Transcript {
     /// Adds a message of the model. Calls that are still open are settled first,
     /// as [`Transcript::settle`] does.
     pub fn push_assistant(&mut self, content: Vec<ContentBlock>) {
-        let content = assistant_content(content);
+        let mut content = assistant_content(content);
         if content.is_empty() {
             return;
         }
         self.settle();
+        let given = self.name_calls(&mut content);
         if self.tail.is_none() {
             self.extend(Role::User, vec![ContentBlock::text(BEGINNING_LOST)]);
         }
         self.extend(Role::Assistant, content);
-        // A message that the model continued may have no second use of an id either.
         let mut open = OpenCalls::default();
-        if let Some(tail) = &mut self.tail {
-            clean::drop_repeated_calls(&mut tail.blocks);
+        if let Some(tail) = &self.tail {
             for (block, call) in tail.blocks.iter().enumerate().filter_map(|(at, b)| Some((at, b.as_tool_use()?))) {
                 open.by_id.insert(call.id.clone(), open.calls.len());
                 open.calls.push(Call { block, started: false, result: None });
             }
         }
         open.unanswered = open.calls.len();
+        for (given, own) in given {
+            if let Some(at) = open.by_id.get(&own).copied() {
+                open.by_id.insert(given, at);
+            }
+        }
         self.open = (open.unanswered > 0).then_some(open);
     }
 
-    /// Answers an open call. Returns whether there was one with that id; if not
+    /// Gives calls that need one an id of their own. Returns those with the ids that they were given with.
+    fn name_calls(&mut self, content: &mut [ContentBlock]) -> Vec<(ToolUseId, ToolUseId)> {
+        let mut changed = Vec::new();
+        for block in content {
+            if let ContentBlock::ToolUse(call) = block {
+                let own = self.ids.name(&call.id);
+                if own != call.id {
+                    changed.push((std::mem::replace(&mut call.id, own.clone()), own));
+                }
+            }
+        }
+        changed
+    }
+
+    /// The ids of all calls so far.
+    pub fn call_ids(&self) -> &CallIds {
+        &self.ids
+    }
+
+    /// Answers an open call, by the id that it was given with or its own. Returns whether there was one with that id; if not
     /// (answered before, or never made), nothing changes.
     pub fn push_result(&mut self, result: ToolResult) -> bool {
         let Some(open) = &mut self.open else { return false };
@@ -170,7 +198,8 @@ impl Transcript {
         if call.result.is_some() {
             return false;
         }
-        call.result = Some(clean::result(result));
+        let id = self.tail.as_ref().and_then(|tail| tail.blocks.get(call.block)?.as_tool_use());
+        call.result = Some(clean::result(result, id.map(|call| &call.id)));
         open.unanswered -= 1;
         if open.unanswered == 0 {
             self.close_calls();

@@ -5,14 +5,15 @@ use windlass_types::{ContentBlock, Message, Role};
 
 /// Checks the rules of a request that the Messages API would otherwise refuse:
 /// starts with the user, roles alternate, no empty message or blank text, every
-/// tool use answered exactly once at the start of the next message and nothing
-/// else answered, no message ends in reasoning.
+/// tool use with an id of its own and answered exactly once at the start of the
+/// next message and nothing else answered, no message ends in reasoning.
 ///
 /// # Errors
 /// The first broken rule, with the index of the message.
 pub fn check_messages<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Result<(), String> {
     let mut expected = Role::User;
     let mut open: Vec<&str> = Vec::new();
+    let mut ids: HashSet<&str> = HashSet::new();
     for (at, message) in messages.into_iter().enumerate() {
         let broken = |rule: &str| Err(format!("message {at}: {rule}"));
         if message.role != expected {
@@ -30,6 +31,9 @@ pub fn check_messages<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Re
             expected = Role::Assistant;
         } else {
             open = check_assistant(&message.content).or_else(|rule| broken(rule).map(|()| Vec::new()))?;
+            if !open.iter().all(|id| !id.is_empty() && ids.insert(id)) {
+                return broken("it uses the id of an earlier call, or an empty one");
+            }
             expected = Role::User;
         }
     }

@@ -4,9 +4,9 @@
 
 mod common;
 
-use common::{log_of, session};
+use common::{log_of, repeating_session, session};
 use proptest::prelude::*;
-use windlass_session::{Transcript, check_messages, read_log, repair};
+use windlass_session::{RepairReport, Transcript, check_messages, read_log, repair};
 use windlass_types::{Entry, EntryKind, SharedMessage};
 
 fn check(messages: &[SharedMessage]) -> Result<(), String> {
@@ -54,9 +54,30 @@ proptest! {
         assert_sendable(&repaired);
     }
 
+    /// Each call has an id of its own then, and is answered as before.
+    #[test]
+    fn ids_that_come_again_are_replaced_for_good(entries in repeating_session(), at in any::<prop::sample::Index>()) {
+        let cut = entries[..=at.index(entries.len())].to_vec();
+        let (repaired, report) = repair(read_log(log_of(&cut).as_slice()).unwrap().entries);
+        assert_sendable(&repaired);
+        prop_assert_eq!(&repair(repaired.clone()), &(repaired.clone(), RepairReport::default()));
+        // Without the repair, the same conversation comes of it, when all calls are settled.
+        let mut plain = Transcript::from_entries(&cut);
+        plain.settle();
+        prop_assert_eq!(plain.messages(), Transcript::from_entries(&repaired).messages());
+        // What the repair made is appended under the ids of the log; what is read next time is the same.
+        let mut stored = cut;
+        stored.extend(report.synthetic.iter().cloned());
+        let (loaded, second) = repair(read_log(log_of(&stored).as_slice()).unwrap().entries);
+        prop_assert_eq!(&second.renamed, &report.renamed);
+        prop_assert!(second.synthetic.is_empty() && second.dropped_results == 0, "{:?}", second);
+        let (now, then) = (Transcript::from_entries(&loaded), Transcript::from_entries(&repaired));
+        prop_assert_eq!(now.messages(), then.messages());
+    }
+
     #[test]
     fn repairing_twice_is_repairing_once(
-        entries in session(),
+        entries in prop_oneof![session(), repeating_session()],
         edits in prop::collection::vec((any::<u8>(), any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..8),
     ) {
         let damaged = damage(entries, &edits);

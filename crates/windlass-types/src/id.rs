@@ -79,8 +79,8 @@ string_id! {
     MessageId
 }
 string_id! {
-    /// One tool use, as the model named it (`toolu_…`). Unique inside one
-    /// assistant message only: providers repeat ids.
+    /// One tool use, as the model named it (`toolu_…`), or as it is named here when the model repeats an id.
+    /// Unique in its conversation.
     ToolUseId
 }
 string_id! {

@@ -16,6 +16,9 @@ pub(crate) struct Checks {
     // The log.
     appends: BTreeMap<EffectId, (usize, bool)>,
     durable: usize,
+    /// The last durable append that was handed out, and the last one before the request that was sent last.
+    last_durable: Option<EffectId>,
+    before_request: Option<EffectId>,
     // Events.
     seq: u64,
     run: Option<RunId>,
@@ -52,6 +55,8 @@ impl Checks {
             config: config.clone(),
             appends: BTreeMap::new(),
             durable: 0,
+            last_durable: None,
+            before_request: None,
             seq: 0,
             run: None,
             runs: 0,
@@ -80,6 +85,14 @@ impl Checks {
 
     pub(crate) fn appended(&mut self, id: EffectId, upto: usize, durable: bool) {
         self.appends.insert(id, (upto, durable));
+        if durable {
+            self.last_durable = Some(id);
+        }
+    }
+
+    /// Whether the log has not answered for what came before the request that was sent last.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.appends.iter().any(|(id, (_, durable))| *durable && Some(*id) <= self.before_request)
     }
 
     /// The log answered an append.
@@ -258,6 +271,8 @@ impl Checks {
 
     fn request(&mut self, request: &ModelRequest, spent: NanoUsd, going: &[(EffectId, Going)]) {
         valid(&request.messages);
+        assert!(!self.is_behind(), "the model is asked while the log has not answered for the request before");
+        self.before_request = self.last_durable;
         assert!(!self.closing, "the model is asked in a session that is closed");
         for (_, going) in going {
             // What the user says meanwhile is looked at beside everything else.
@@ -293,6 +308,7 @@ impl Checks {
         let message = log.iter().filter(|entry| matches!(entry.kind, EntryKind::Assistant(_))).count();
         let reads = matches!(call.facts.access, Access::Reads(_));
         if reads {
+            assert!(!self.is_behind(), "{} reads while the log has not answered", call.call.id);
             // It may have begun before its message was complete, and not count.
             return self.beside_others(call, going);
         }

@@ -255,6 +255,13 @@ impl Sim {
         self.answer(id, going);
     }
 
+    /// Answers the effect of this id as the world does.
+    pub(crate) fn let_go_of(&mut self, id: EffectId) {
+        let at = self.going.iter().position(|(other, _)| *other == id).expect("no such effect");
+        let (id, going) = self.going.remove(at);
+        self.answer(id, going);
+    }
+
     /// Plays so many steps.
     pub(crate) fn steps(&mut self, count: usize) {
         for _ in 0..count {

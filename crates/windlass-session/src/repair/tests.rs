@@ -1,6 +1,6 @@
 use super::*;
 use crate::{DID_NOT_RUN, OUTCOME_UNKNOWN, Transcript};
-use windlass_types::{CallDigest, JsonText, ToolUse, Usage};
+use windlass_types::{AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, JsonText, ToolUse, Usage};
 
 fn at(number: u128, parent: Option<u128>, kind: EntryKind) -> Entry {
     Entry::new(EntryId::from_bits(number), parent.map(EntryId::from_bits), Timestamp::from_millis(number as u64), kind)
@@ -60,8 +60,47 @@ fn ids_that_come_again_are_answered_once_for_each_occurrence() {
         assistant(42, &["x"]),
         result(43, 42, "x", "third"),
     ]);
-    assert_eq!(results(&entries), ["x=first".to_owned(), format!("x={DID_NOT_RUN}"), "x=third".to_owned()]);
+    assert_eq!(results(&entries), ["x=first".to_owned(), format!("x_2={DID_NOT_RUN}"), "x_3=third".to_owned()]);
     assert_eq!((report.dropped_results, report.synthetic.len()), (1, 1));
+    // What is appended to the log names the call as the log does.
+    let EntryKind::ToolResult(made) = &report.synthetic[0].kind else { panic!("{report:?}") };
+    assert_eq!(made.result.tool_use_id.as_str(), "x");
+    let renamed: Vec<_> = report.renamed.iter().map(|call| (call.given.as_str(), call.id.as_str())).collect();
+    assert_eq!(renamed, [("x", "x_2"), ("x", "x_3")]);
+}
+
+#[test]
+fn what_is_noted_of_a_call_goes_by_its_new_id() {
+    let decision = AuditedDecision::new("x".into(), None, Decision::new(Behavior::Allow, DecisionReason::Rule, ""));
+    let (entries, report) = repair(vec![
+        user(1, "u"),
+        assistant(12, &["x"]),
+        result(13, 12, "x", "first"),
+        assistant(22, &["x", "x_2", ""]),
+        at(23, None, EntryKind::Decision(decision)),
+        intent(24, 21, "x"),
+        // Of the first message, and late.
+        intent(25, 12, "x"),
+        result(26, 22, "", "third"),
+        result(27, 22, "x_2", "second"),
+    ]);
+    assert_eq!(results(&entries), [
+        "x=first".to_owned(),
+        format!("x_2={OUTCOME_UNKNOWN}"),
+        "x_2_2=second".to_owned(),
+        "call_1=third".to_owned(),
+    ]);
+    let noted: Vec<&str> = entries
+        .iter()
+        .filter_map(|entry| match &entry.kind {
+            EntryKind::Decision(decision) => Some(decision.tool_use_id.as_str()),
+            EntryKind::Intent { tool_use_id, .. } => Some(tool_use_id.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(noted, ["x_2", "x_2", "x"]);
+    assert_eq!(report.renamed.len(), 3);
+    assert_eq!(repair(entries.clone()), (entries, RepairReport::default()));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use windlass_types::{ContentBlock, JsonText, ToolResult, ToolResultContent};
+use windlass_types::{ContentBlock, JsonText, ToolResult, ToolResultContent, ToolUseId};
 
 /// Whether a user message has content that can be sent.
 pub(crate) fn has_user_content(content: &[ContentBlock]) -> bool {
@@ -60,12 +60,16 @@ pub(crate) fn assistant_content(mut content: Vec<ContentBlock>) -> Vec<ContentBl
     content
 }
 
-pub(super) fn drop_repeated_calls(content: &mut Vec<ContentBlock>) {
+fn drop_repeated_calls(content: &mut Vec<ContentBlock>) {
     let mut seen = HashSet::new();
     content.retain(|block| block.as_tool_use().is_none_or(|call| seen.insert(call.id.clone())));
 }
 
-pub(super) fn result(mut result: ToolResult) -> ToolResult {
+/// A result that answers the call of this id.
+pub(super) fn result(mut result: ToolResult, id: Option<&ToolUseId>) -> ToolResult {
+    if let Some(id) = id {
+        result.tool_use_id = id.clone();
+    }
     if let ToolResultContent::Blocks(blocks) = &mut result.content {
         *blocks = user_content(std::mem::take(blocks));
         if blocks.is_empty() {

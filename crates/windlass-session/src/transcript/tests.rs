@@ -71,14 +71,14 @@ fn open_calls_are_settled_before_the_next_message() {
 }
 
 #[test]
-fn an_id_may_come_again_in_a_later_message() {
+fn an_id_that_comes_again_in_a_later_message_is_replaced() {
     let mut transcript = Transcript::new();
     transcript.push_user(vec![text("go")]);
     for n in ["first", "second"] {
         transcript.push_assistant(vec![call("1")]);
         assert!(transcript.push_result(ToolResult::ok("1", n)));
     }
-    assert_eq!(shape(&transcript), ["u go", "a call:1", "u 1=first", "a call:1", "u 1=second"]);
+    assert_eq!(shape(&transcript), ["u go", "a call:1", "u 1=first", "a call:1_2", "u 1_2=second"]);
 }
 
 #[test]

@@ -37,21 +37,23 @@ pub fn turn() -> impl Strategy<Value = Turn> {
         .prop_map(|((prompt, thinks, text, inputs, steer), order)| Turn { prompt, thinks, text, inputs, order, steer })
 }
 
-/// Writes sessions as the loop does. Ids look random; those of calls repeat.
+/// Writes sessions as the loop does. Ids look random; those of calls repeat if that is wanted.
 pub struct Writer {
     pub entries: Vec<Entry>,
     last: Option<EntryId>,
     count: u64,
+    /// Whether every message names its calls from the beginning again.
+    pub repeats: bool,
 }
 
 impl Writer {
     pub fn new() -> Self {
-        Self { entries: Vec::new(), last: None, count: 0 }
+        Self { entries: Vec::new(), last: None, count: 0, repeats: false }
     }
 
     /// Goes on behind an entry, with ids that begin at `count`.
     pub fn after(last: EntryId, count: u64) -> Self {
-        Self { entries: Vec::new(), last: Some(last), count }
+        Self { entries: Vec::new(), last: Some(last), count, repeats: false }
     }
 
     fn id(&mut self) -> EntryId {
@@ -102,6 +104,8 @@ impl Writer {
 
     pub fn turn(&mut self, turn: &Turn) {
         self.user(&turn.prompt);
+        let number = if self.repeats { 0 } else { self.count };
+        let name = |at: usize| format!("c{number}.{at}");
         let mut content = Vec::new();
         if turn.thinks {
             content.push(ContentBlock::Thinking { thinking: "t\u{e9}".to_owned(), signature: "c2ln".to_owned() });
@@ -109,15 +113,15 @@ impl Writer {
         content.extend(turn.text.as_ref().map(ContentBlock::text));
         for (at, input) in turn.inputs.iter().enumerate() {
             let input = JsonText::parse(input.as_str()).unwrap();
-            content.push(ContentBlock::ToolUse(ToolUse::new(format!("c{at}"), "Read", input)));
+            content.push(ContentBlock::ToolUse(ToolUse::new(name(at), "Read", input)));
         }
         if content.iter().all(ContentBlock::is_thinking) {
             content.push(ContentBlock::text("fin"));
         }
         let lines = self.assistant(content);
         for (done, at) in turn.order.iter().enumerate() {
-            self.intent(&format!("c{at}"), &lines[*at]);
-            self.result(&format!("c{at}"), &lines[*at], &format!("r{at}"));
+            self.intent(&name(*at), &lines[*at]);
+            self.result(&name(*at), &lines[*at], &format!("r{at}"));
             if turn.steer && done == 0 {
                 self.user("steer");
             }
@@ -129,8 +133,17 @@ impl Writer {
 }
 
 pub fn session() -> impl Strategy<Value = Vec<Entry>> {
-    prop::collection::vec(turn(), 1..5).prop_map(|turns| {
-        let mut writer = Writer::new();
+    written(false)
+}
+
+/// A session in which every message uses the same ids for its calls.
+pub fn repeating_session() -> impl Strategy<Value = Vec<Entry>> {
+    written(true)
+}
+
+fn written(repeats: bool) -> impl Strategy<Value = Vec<Entry>> {
+    prop::collection::vec(turn(), 1..5).prop_map(move |turns| {
+        let mut writer = Writer { repeats, ..Writer::new() };
         for turn in &turns {
             writer.turn(turn);
         }

@@ -1,0 +1,162 @@
+//! Thousands of calls in one message.
+
+use crate::sim::config;
+use std::collections::VecDeque;
+use windlass_core::{Effect, Input, Machine, MachineConfig, Output, Prompt};
+use windlass_types::{
+    BlockStart, EventKind, JsonText, MessageId, ModelEvent, Outcome, PermissionAnswer, StopReason, StreamDelta,
+    Timestamp, ToolUseId, Usage,
+};
+
+/// What a message with many calls does.
+#[derive(Debug, Default)]
+struct Seen {
+    answered: Vec<ToolUseId>,
+    /// The most effects for calls that went on at a time, of any kind.
+    at_once: usize,
+    outcome: Option<Outcome>,
+}
+
+/// Answers every effect at once, in order, but for the first message, which makes these calls.
+struct World {
+    machine: Machine,
+    inputs: VecDeque<Input>,
+    requests: usize,
+    going: usize,
+    seen: Seen,
+}
+
+impl World {
+    fn new(config: MachineConfig) -> Self {
+        let machine = Machine::new(config, &[]);
+        Self { machine, inputs: VecDeque::new(), requests: 0, going: 0, seen: Seen::default() }
+    }
+
+    fn run(mut self, calls: &[(&str, String)]) -> Seen {
+        self.inputs.push_back(Input::Prompt(Prompt::text("do it")));
+        while let Some(input) = self.inputs.pop_front() {
+            if matches!(&input, Input::Prepared(..) | Input::Answered(..) | Input::Snapshotted(..) | Input::Ran(..)) {
+                self.going -= 1;
+            }
+            self.machine.handle(Timestamp::from_millis(1), input);
+            while let Some(output) = self.machine.poll() {
+                match output {
+                    Output::Effect(id, effect) => self.effect(id, effect, calls),
+                    Output::Event(event) => match event.kind {
+                        EventKind::ToolFinished(finished) => self.seen.answered.push(finished.result.tool_use_id),
+                        EventKind::RunFinished(result) => self.seen.outcome = Some(result.outcome),
+                        _ => {}
+                    },
+                    Output::Closed | Output::Broken(_) => {}
+                }
+            }
+        }
+        self.seen
+    }
+
+    fn effect(&mut self, id: windlass_core::EffectId, effect: Effect, calls: &[(&str, String)]) {
+        let answer = match effect {
+            Effect::CallModel(_) => {
+                self.requests += 1;
+                let events = message(if self.requests == 1 { calls } else { &[] });
+                return self.inputs.extend(events.into_iter().map(|event| Input::Model(id, event.into())));
+            }
+            Effect::Append { .. } => return self.inputs.push_back(Input::Appended(id, Ok(()))),
+            Effect::Prepare { call, cwd } => Input::Prepared(id, crate::tools::prepare(&call, &cwd)),
+            Effect::Ask { .. } => Input::Answered(id, PermissionAnswer::allow()),
+            Effect::Snapshot { .. } => Input::Snapshotted(id, Ok(())),
+            Effect::Run(call) => Input::Ran(id, Box::new(crate::tools::run(&call))),
+            other => panic!("not expected here: {other:?}"),
+        };
+        self.going += 1;
+        self.seen.at_once = self.seen.at_once.max(self.going);
+        self.inputs.push_back(answer);
+    }
+}
+
+/// The events of a message with these calls, or of a text.
+fn message(calls: &[(&str, String)]) -> Vec<ModelEvent> {
+    let start = ModelEvent::MessageStart { id: MessageId::from("m"), model: "m".into(), usage: Usage::default() };
+    let mut events = vec![start];
+    for (index, (tool, input)) in calls.iter().enumerate() {
+        let id = ToolUseId::from(format!("t{index}"));
+        events.push(ModelEvent::BlockStart { index, block: BlockStart::ToolUse { id, name: (*tool).to_owned() } });
+        events.push(ModelEvent::BlockDelta { index, delta: StreamDelta::ToolInput(input.clone()) });
+        events.push(ModelEvent::BlockStop { index });
+    }
+    if calls.is_empty() {
+        events.push(ModelEvent::BlockStart { index: 0, block: BlockStart::Text("Done.".to_owned()) });
+        events.push(ModelEvent::BlockStop { index: 0 });
+    }
+    let reason = if calls.is_empty() { StopReason::EndTurn } else { StopReason::ToolUse };
+    events.push(ModelEvent::MessageDelta { stop_reason: Some(reason), usage: Usage::default() });
+    events.push(ModelEvent::MessageStop);
+    events
+}
+
+/// So many calls of a kind.
+fn calls(kind: &str, count: usize) -> Vec<(&'static str, String)> {
+    let path = |path: String| JsonText::parse(format!(r#"{{"path":"{path}"}}"#)).unwrap().as_str().to_owned();
+    (0..count)
+        .map(|at| match kind {
+            "reads" => ("Read", path(format!("f{at}"))),
+            "writes" => ("Write", path(format!("f{at}"))),
+            "writes of one file" => ("Write", path("f".to_owned())),
+            "reads and writes of one file" => (if at % 2 == 0 { "Read" } else { "Write" }, path("f".to_owned())),
+            "programs" => ("Cd", path("/w".to_owned())),
+            "changes of the directory" => ("Cd", path(format!("/w/{at}"))),
+            "unknown tools" => ("Nope", "{}".to_owned()),
+            other => panic!("{other}"),
+        })
+        .collect()
+}
+
+const KINDS: [&str; 7] = [
+    "reads",
+    "writes",
+    "writes of one file",
+    "reads and writes of one file",
+    "programs",
+    "changes of the directory",
+    "unknown tools",
+];
+
+/// What this thread has used of a processor so far, in nanoseconds.
+fn used() -> Option<u64> {
+    std::fs::read_to_string("/proc/thread-self/schedstat").ok()?.split(' ').next()?.parse().ok()
+}
+
+#[test]
+fn every_call_of_thousands_is_answered_once_and_few_are_looked_at_at_a_time() {
+    for kind in KINDS {
+        let calls = calls(kind, 9_900);
+        let before = used();
+        let seen = World::new(config()).run(&calls);
+        if let (Some(before), Some(after)) = (before, used()) {
+            println!("{} {kind}: {} ms", calls.len(), (after - before) / 1_000_000);
+        }
+        let mut ids: Vec<_> = seen.answered.iter().map(|id| id.as_str()[1..].parse::<usize>().unwrap()).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, (0..calls.len()).collect::<Vec<_>>(), "{kind}");
+        assert!(seen.at_once <= 32, "{} {kind} at once", seen.at_once);
+        assert_eq!(seen.outcome, Some(Outcome::Success), "{kind}");
+    }
+}
+
+/// Of the time of this thread alone: other programs do not count.
+#[test]
+fn four_times_the_calls_take_about_four_times_the_work() {
+    for kind in KINDS {
+        let work = |count| {
+            let calls = calls(kind, count);
+            let least = (0..3).filter_map(|_| {
+                let before = used()?;
+                World::new(config()).run(&calls);
+                Some(used()? - before)
+            });
+            least.min()
+        };
+        let (Some(some), Some(many)) = (work(1_000), work(4_000)) else { return };
+        assert!(many < some * 9, "1000 {kind} take {some} ns, and 4000 {many} ns");
+    }
+}

@@ -1,0 +1,78 @@
+//! Gives every call of a log an id of its own.
+
+use crate::CallIds;
+use std::collections::{HashMap, HashSet};
+use windlass_types::{AssistantEntry, ContentBlock, Entry, EntryId, EntryKind, ToolUseId};
+
+/// A call whose id an earlier one has, or that has none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RenamedCall {
+    /// The entry of its message.
+    pub message: EntryId,
+    /// The id in the log.
+    pub given: ToolUseId,
+    /// The id that it goes by.
+    pub id: ToolUseId,
+}
+
+/// The message whose results come now.
+#[derive(Default)]
+struct Current {
+    lines: HashSet<EntryId>,
+    own: HashMap<ToolUseId, ToolUseId>,
+}
+
+/// Renames calls, with their results and what is noted of them. The results must stand behind their messages.
+pub(super) fn name_calls(entries: &mut [Entry]) -> Vec<RenamedCall> {
+    let mut ids = CallIds::default();
+    let mut renamed = Vec::new();
+    let mut current = Current::default();
+    for entry in entries {
+        match &mut entry.kind {
+            EntryKind::Assistant(message) => {
+                current = Current::default();
+                current.lines.extend(message.block_ids.iter().chain([&entry.id]).cloned());
+                current.name(message, &mut ids);
+                let changed = current.own.iter().filter(|(given, own)| given != own);
+                let before = renamed.len();
+                renamed.extend(changed.map(|(given, id)| RenamedCall {
+                    message: entry.id.clone(),
+                    given: given.clone(),
+                    id: id.clone(),
+                }));
+                if let Some(of_message) = renamed.get_mut(before..) {
+                    of_message.sort_by(|one, two| one.id.cmp(&two.id));
+                }
+            }
+            EntryKind::ToolResult(result) => current.rename(&mut result.result.tool_use_id),
+            EntryKind::Intent { tool_use_id, assistant, .. } if current.lines.contains(assistant) => {
+                current.rename(tool_use_id);
+            }
+            EntryKind::Decision(decision) => current.rename(&mut decision.tool_use_id),
+            _ => {}
+        }
+    }
+    renamed
+}
+
+impl Current {
+    fn name(&mut self, message: &mut AssistantEntry, ids: &mut CallIds) {
+        for block in &mut message.content {
+            let ContentBlock::ToolUse(call) = block else { continue };
+            // A second use of an id within a message is left out where messages are made.
+            let own = self.own.entry(call.id.clone()).or_insert_with(|| ids.name(&call.id));
+            if *own != call.id {
+                call.id = own.clone();
+            }
+        }
+    }
+
+    fn rename(&self, id: &mut ToolUseId) {
+        if let Some(own) = self.own.get(id)
+            && own != id
+        {
+            *id = own.clone();
+        }
+    }
+}
