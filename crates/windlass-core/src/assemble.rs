@@ -16,7 +16,7 @@ mod error;
 
 pub use error::AssembleError;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use windlass_types::{
     BlockStart, ContentBlock, JsonText, MessageId, ModelEvent, StopReason, StreamDelta, ToolUse, ToolUseId, Usage,
 };
@@ -41,6 +41,8 @@ pub struct MessageAssembler {
     id: Option<MessageId>,
     model: String,
     content: Vec<ContentBlock>,
+    /// The ids of its calls.
+    calls: HashSet<ToolUseId>,
     malformed: Vec<MalformedInput>,
     open: Option<Open>,
     stop_reason: Option<StopReason>,
@@ -180,6 +182,7 @@ impl MessageAssembler {
             id: None,
             model: String::new(),
             content: Vec::new(),
+            calls: HashSet::new(),
             malformed: Vec::new(),
             open: None,
             stop_reason: None,
@@ -336,8 +339,7 @@ impl MessageAssembler {
         if id.as_str().is_empty() || name.is_empty() {
             return Err(AssembleError::NamelessCall);
         }
-        let mut calls = self.content.iter().filter_map(ContentBlock::as_tool_use);
-        if calls.any(|call| call.id == *id) { Err(AssembleError::RepeatedCall { id: id.clone() }) } else { Ok(()) }
+        if self.calls.contains(id) { Err(AssembleError::RepeatedCall { id: id.clone() }) } else { Ok(()) }
     }
 
     fn check_whole(&self, block: &ContentBlock) -> Result<(), AssembleError> {
@@ -413,6 +415,7 @@ impl MessageAssembler {
     }
 
     fn settle_call(&mut self, index: usize, id: ToolUseId, name: String, input: Result<JsonText, String>) -> ToolUse {
+        self.calls.insert(id.clone());
         let input = input.unwrap_or_else(|error| {
             self.malformed.push(MalformedInput { index, id: id.clone(), error });
             JsonText::empty_object()

@@ -17,6 +17,11 @@ pub(crate) struct Batch {
     pub(crate) committed: bool,
     /// Calls whose changes of the session's state were applied, a prefix.
     pub(crate) applied: usize,
+    /// The calls that are looked at now, in call order: neither settled nor done early.
+    open: Vec<usize>,
+    /// The first call that was never looked at. What comes later waits behind it.
+    next: usize,
+    settled: usize,
 }
 
 /// One call.
@@ -28,11 +33,14 @@ pub(crate) struct Call {
     pub(crate) input: JsonText,
     /// The assistant line that holds the tool use, once the message is stored.
     pub(crate) line: Option<EntryId>,
-    pub(crate) stage: Stage,
+    /// Changed by [`Batch::set_stage`] alone.
+    stage: Stage,
     /// Why it cannot run at all, known before its message was complete.
     pub(crate) unusable: Option<Unprepared>,
     /// What was read of the current input.
     pub(crate) facts: Option<Box<CallFacts>>,
+    /// What it touches, by resolved paths.
+    footprint: Option<Access>,
     /// The effect that read it.
     pub(crate) prepared: Option<EffectId>,
     /// The tool that it was read for, if that was offered.
@@ -100,6 +108,7 @@ impl Call {
             stage: Stage::New,
             unusable,
             facts: None,
+            footprint: None,
             prepared: None,
             tool: None,
             title: String::new(),
@@ -122,6 +131,16 @@ impl Call {
     /// The call with the input that would run.
     pub(crate) fn current(&self) -> ToolUse {
         ToolUse::new(self.original.id.clone(), self.original.name.clone(), self.input.clone())
+    }
+
+    pub(crate) fn stage(&self) -> &Stage {
+        &self.stage
+    }
+
+    /// It was read, or has to be read again.
+    pub(crate) fn know(&mut self, facts: Option<CallFacts>) {
+        self.footprint = facts.as_ref().map(footprint);
+        self.facts = facts.map(Box::new);
     }
 
     pub(crate) fn is_settled(&self) -> bool {
@@ -155,31 +174,77 @@ impl Call {
     /// Whether two calls must not run at the same time. A call that was not
     /// read yet stands in everybody's way.
     fn conflicts_with(&self, other: &Self) -> bool {
-        let (Some(ours), Some(theirs)) = (self.footprint(), other.footprint()) else { return true };
+        let (Some(ours), Some(theirs)) = (&self.footprint, &other.footprint) else { return true };
         let reads = |call: &Self| call.read_only || call.hinted_read_only;
         if reads(self) && reads(other) {
             return false;
         }
-        ours.conflicts_with(&theirs)
+        ours.conflicts_with(theirs)
     }
+}
 
-    /// What it touches, by resolved paths: two names of one file conflict.
-    fn footprint(&self) -> Option<Access> {
-        let facts = self.facts.as_ref()?;
-        Some(match &facts.access {
-            Access::Reads(paths) if !paths.is_empty() => {
-                Access::Reads(facts.paths.iter().map(|path| path.resolved.clone()).collect())
-            }
-            Access::Writes(_) => Access::Writes(facts.paths.iter().map(|path| path.resolved.clone()).collect()),
-            other => other.clone(),
-        })
+/// What a call touches, by resolved paths: two names of one file conflict.
+fn footprint(facts: &CallFacts) -> Access {
+    let resolved = || facts.paths.iter().map(|path| path.resolved.clone()).collect();
+    match &facts.access {
+        Access::Reads(paths) if !paths.is_empty() => Access::Reads(resolved()),
+        Access::Writes(_) => Access::Writes(resolved()),
+        other => other.clone(),
     }
 }
 
 impl Batch {
+    /// Adds a call behind the others.
+    pub(crate) fn push(&mut self, call: Call) {
+        self.calls.push(call);
+    }
+
+    /// Moves a call on. Returns where it was.
+    pub(crate) fn set_stage(&mut self, at: usize, stage: Stage) -> Stage {
+        let Some(call) = self.calls.get_mut(at) else { return Stage::Settled };
+        let is_open = !matches!(stage, Stage::Settled | Stage::Early(_));
+        let (was_settled, is_settled) = (call.is_settled(), matches!(stage, Stage::Settled));
+        let before = std::mem::replace(&mut call.stage, stage);
+        if is_settled && !was_settled {
+            self.settled += 1;
+        }
+        match self.open.binary_search(&at) {
+            Ok(place) if !is_open => drop(self.open.remove(place)),
+            Err(place) if is_open && at < self.next => self.open.insert(place, at),
+            _ => {}
+        }
+        before
+    }
+
+    /// Looks at more calls, up to so many at a time.
+    pub(crate) fn look_at_more(&mut self, most: usize) {
+        while self.open.len() < most
+            && let Some(call) = self.calls.get(self.next)
+        {
+            if !call.is_settled() {
+                self.open.push(self.next);
+            }
+            self.next += 1;
+        }
+    }
+
+    /// The first call from this one on that is looked at.
+    pub(crate) fn open_from(&self, at: usize) -> Option<usize> {
+        self.open.get(self.open.partition_point(|open| *open < at)).copied()
+    }
+
+    /// The calls that are looked at.
+    pub(crate) fn open(&self) -> Vec<usize> {
+        self.open.clone()
+    }
+
+    fn open_calls(&self) -> impl Iterator<Item = (usize, &Call)> {
+        self.open.iter().filter_map(|at| Some((*at, self.calls.get(*at)?)))
+    }
+
     /// The call that waits for an effect.
     pub(crate) fn waiting_for(&self, effect: EffectId) -> Option<usize> {
-        self.calls.iter().position(|call| call.waits_for() == Some(effect))
+        self.open_calls().find(|(_, call)| call.waits_for() == Some(effect)).map(|(at, _)| at)
     }
 
     /// The call that an id names; ids are unique in one message, and of equal
@@ -189,12 +254,12 @@ impl Batch {
     }
 
     pub(crate) fn is_settled(&self) -> bool {
-        self.calls.iter().all(Call::is_settled)
+        self.settled == self.calls.len()
     }
 
     /// How many calls are on their way to run, or run.
     pub(crate) fn begun(&self) -> usize {
-        self.calls.iter().filter(|call| call.has_begun()).count()
+        self.open_calls().filter(|(_, call)| call.has_begun()).count()
     }
 
     /// Whether nothing stands in the way of a call: no call before it that is
@@ -202,9 +267,9 @@ impl Batch {
     /// begun before the input of this one was changed.)
     pub(crate) fn is_clear(&self, at: usize) -> bool {
         let Some(call) = self.calls.get(at) else { return false };
-        let (before, behind) = self.calls.split_at_checked(at).unwrap_or_default();
-        before.iter().all(|before| {
-            before.is_settled() || matches!(before.stage, Stage::Early(_)) || !before.conflicts_with(call)
-        }) && behind.iter().skip(1).all(|later| !later.has_begun() || !later.conflicts_with(call))
+        // Of the calls before it none was passed over, and none behind those that are looked at has begun.
+        self.open_calls()
+            .filter(|(other, later)| *other < at || (*other > at && later.has_begun()))
+            .all(|(_, other)| !other.conflicts_with(call))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::assemble::{AssembledMessage, MessageAssembler, Step};
 use crate::batch::{Batch, Call};
+use crate::behind::Unsent;
 use crate::billing::Bill;
 use crate::budget::{Hold, Reservation, reserve};
 use crate::compaction::Then;
@@ -99,6 +100,10 @@ impl Machine {
 
     /// Sends the request of this turn, for the first time or again.
     pub(crate) fn request(&mut self, continuation: Continuation, retry: Retry) {
+        if self.out.is_behind() {
+            self.phase = Phase::Behind(Box::new(Unsent::Turn(continuation, retry)));
+            return;
+        }
         let model = self.current_model().clone();
         let mut request = self.build_request(&model);
         let wanted = request.max_output_tokens;
@@ -269,7 +274,7 @@ impl Machine {
                 if let ContentBlock::ToolUse(tool_use) = block {
                     let unusable = malformed
                         .map(|malformed| Unprepared::new(DecisionReason::InvalidInput, malformed.error.clone()));
-                    self.batch.calls.push(Call::new(tool_use.clone(), unusable));
+                    self.batch.push(Call::new(tool_use.clone(), unusable));
                 }
             }
             Step::Usage { .. } | Step::Nothing | Step::Complete(_) => {}

@@ -6,6 +6,7 @@
 //! so that the provider's cache serves it. The old entries stay in the log.
 
 use crate::assemble::{AssembledMessage, MessageAssembler, Step};
+use crate::behind::Unsent;
 use crate::billing::Bill;
 use crate::calling::NotAffordable;
 use crate::machine::{Phase, duration_ms};
@@ -164,7 +165,11 @@ impl Machine {
         }
     }
 
-    fn request_summary(&mut self, mut compaction: Compaction) {
+    pub(crate) fn request_summary(&mut self, mut compaction: Compaction) {
+        if self.out.is_behind() {
+            self.phase = Phase::Behind(Box::new(Unsent::Summary(compaction)));
+            return;
+        }
         let model = self.current_model().clone();
         let mut request = self.build_request(&model);
         let messages = match compaction.skip {

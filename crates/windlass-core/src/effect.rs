@@ -180,6 +180,8 @@ pub enum Input {
     Ran(EffectId, Box<ToolOutcome>),
     /// Entries were appended, or refused.
     Appended(EffectId, Result<(), StoreFailure>),
+    /// Nothing that was handed to the log has been answered for so long. Given again as long as that lasts.
+    LogSilent(Duration),
     /// A wait is over.
     Woke(EffectId),
 }
@@ -339,11 +341,23 @@ impl ModelFailure {
     }
 }
 
-/// The store refused an entry.
+/// How a store failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StoreFailureKind {
+    /// It refused an entry.
+    Refused,
+    /// It does not answer.
+    Unanswered,
+}
+
+/// The store refused an entry, or did not answer for it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct StoreFailure {
+    /// Which of both.
+    pub kind: StoreFailureKind,
     /// Why, and what to do.
     pub message: String,
 }
@@ -351,6 +365,16 @@ pub struct StoreFailure {
 impl StoreFailure {
     /// A refusal in words.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into() }
+        Self { kind: StoreFailureKind::Refused, message: message.into() }
+    }
+
+    /// The store was silent for so long.
+    pub fn unanswered(silence: Duration) -> Self {
+        let message = format!(
+            "the session log did not answer for {} seconds; what was said since then may not be stored: look at the \
+             disk, then resume the session",
+            silence.as_secs()
+        );
+        Self { kind: StoreFailureKind::Unanswered, message }
     }
 }

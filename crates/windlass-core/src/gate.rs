@@ -21,10 +21,10 @@ impl Machine {
         let effect = self.effect(Effect::Prepare { call, cwd });
         if let Some(call) = self.batch.calls.get_mut(at) {
             call.tool = tool;
-            call.facts = None;
+            call.know(None);
             call.prepared = Some(effect);
-            call.stage = Stage::Preparing(effect);
         }
+        self.batch.set_stage(at, Stage::Preparing(effect));
     }
 
     fn offered(&self, name: &str) -> Option<Arc<ToolSpec>> {
@@ -37,7 +37,7 @@ impl Machine {
             self.policy_epoch += 1;
         }
         self.config.tools = tools;
-        for at in 0..self.batch.calls.len() {
+        for at in self.batch.open() {
             let Some(name) = self.batch.calls.get(at).map(|call| call.original.name.clone()) else { return };
             let now = self.offered(&name);
             let Some(call) = self.batch.calls.get(at) else { return };
@@ -50,7 +50,8 @@ impl Machine {
     /// A call that has not begun is read and judged anew: what was said of it was said of another call.
     pub(crate) fn read_again(&mut self, at: usize) {
         let Some(call) = self.batch.calls.get_mut(at) else { return };
-        let pending = match call.stage {
+        let is_append = matches!(call.stage(), Stage::Intending(_));
+        let pending = match *call.stage() {
             Stage::Preparing(effect)
             | Stage::Hooking(effect)
             | Stage::Asking(effect)
@@ -59,7 +60,6 @@ impl Machine {
             Stage::Held | Stage::Ready => None,
             _ => return,
         };
-        let is_append = matches!(call.stage, Stage::Intending(_));
         call.approved = None;
         call.approve_next = false;
         call.decision = None;
@@ -83,9 +83,9 @@ impl Machine {
                 if std::mem::take(&mut call.approve_next) {
                     call.approved = Some(facts.digest.clone());
                 }
-                call.facts = Some(Box::new(facts));
+                call.know(Some(facts));
                 call.title = title;
-                call.stage = Stage::Held;
+                self.batch.set_stage(at, Stage::Held);
                 self.judge(at);
             }
             Err(unprepared) if self.batch.committed => {
@@ -94,7 +94,7 @@ impl Machine {
             }
             Err(unprepared) => {
                 call.unusable = Some(unprepared);
-                call.stage = Stage::New;
+                self.batch.set_stage(at, Stage::New);
             }
         }
     }
@@ -119,8 +119,8 @@ impl Machine {
                 let epoch = self.policy_epoch;
                 if let Some(call) = self.batch.calls.get_mut(at) {
                     call.decision = Some((decision, epoch));
-                    call.stage = Stage::Ready;
                 }
+                self.batch.set_stage(at, Stage::Ready);
             }
             _ if !self.batch.committed => {}
             Behavior::Deny => self.deny(at, decision),
@@ -160,16 +160,14 @@ impl Machine {
             tool_use_id: call.original.id.clone(),
         };
         let effect = self.run_hooks(occasion);
-        if let Some(call) = self.batch.calls.get_mut(at) {
-            call.stage = Stage::Hooking(effect);
-        }
+        self.batch.set_stage(at, Stage::Hooking(effect));
     }
 
     /// Hooks of a call answered: before it runs, or after.
     pub(crate) fn call_hooked(&mut self, at: usize, outcome: HookOutcome) {
-        let Some(call) = self.batch.calls.get_mut(at) else { return };
-        match std::mem::replace(&mut call.stage, Stage::Held) {
+        match self.batch.set_stage(at, Stage::Held) {
             Stage::Hooking(_) => {
+                let Some(call) = self.batch.calls.get_mut(at) else { return };
                 call.hooked = true;
                 call.hook_verdict.clone_from(&outcome.verdict);
                 let id = call.original.id.clone();
@@ -183,7 +181,7 @@ impl Machine {
                 if rewritten.is_some() { self.prepare(at) } else { self.judge(at) }
             }
             Stage::Reviewing(_, done) => self.reviewed(at, *done, outcome),
-            other => call.stage = other,
+            other => drop(self.batch.set_stage(at, other)),
         }
     }
 
@@ -203,8 +201,8 @@ impl Machine {
         let effect = self.effect(Effect::Ask { request: Box::new(request), cwd });
         if let Some(call) = self.batch.calls.get_mut(at) {
             call.asked = true;
-            call.stage = Stage::Asking(effect);
         }
+        self.batch.set_stage(at, Stage::Asking(effect));
     }
 
     /// The host answered.
@@ -226,8 +224,8 @@ impl Machine {
     /// The host allowed exactly what it was shown, or an input of its own.
     /// Either is judged again: an answer lifts a question, never a deny.
     fn allowed(&mut self, at: usize, updated_input: Option<JsonText>, updates: &[PermissionUpdate]) {
+        self.batch.set_stage(at, Stage::Held);
         let Some(call) = self.batch.calls.get_mut(at) else { return };
-        call.stage = Stage::Held;
         let rewritten = updated_input.filter(|input| *input != call.input);
         match &rewritten {
             Some(input) => {
@@ -289,29 +287,29 @@ impl Machine {
         self.phase = Phase::Tools;
         self.batch.committed = true;
         for at in 0..self.batch.calls.len() {
-            let Some(call) = self.batch.calls.get_mut(at) else { return };
+            let Some(call) = self.batch.calls.get(at) else { return };
             if call.unusable.is_some() {
                 // It may have been read, or run, before its message turned out to be cut.
                 let pending = call.waits_for();
-                call.stage = Stage::New;
+                self.batch.set_stage(at, Stage::New);
                 if let Some(effect) = pending {
                     self.effect(Effect::Cancel(effect));
                 }
                 continue;
             }
-            if call.is_running() || matches!(call.stage, Stage::Early(_)) {
+            let ran = call.is_running() || matches!(call.stage(), Stage::Early(_));
+            let is_stopped = call.stopping && !ran;
+            if ran {
                 self.announce(at);
             }
-            let Some(call) = self.batch.calls.get(at) else { return };
-            if call.stopping && !call.is_running() && !matches!(call.stage, Stage::Early(_)) {
+            if is_stopped {
                 self.settle_unrun(at, runtime_text::CALL_STOPPED);
                 continue;
             }
-            let Some(call) = self.batch.calls.get_mut(at) else { return };
-            match std::mem::replace(&mut call.stage, Stage::Held) {
+            match self.batch.set_stage(at, Stage::Held) {
                 Stage::Early(outcome) => self.review(at, *outcome),
                 Stage::Held => self.judge(at),
-                other => call.stage = other,
+                other => drop(self.batch.set_stage(at, other)),
             }
         }
     }

@@ -14,9 +14,11 @@
 mod agent;
 mod assemble;
 mod batch;
+mod behind;
 mod billing;
 mod budget;
 mod calling;
+mod coalesce;
 mod compaction;
 mod config;
 mod effect;
@@ -24,6 +26,7 @@ mod environment;
 mod gate;
 mod instructions;
 mod machine;
+mod naming;
 mod outbox;
 mod plan;
 mod rate_limit;
@@ -41,9 +44,11 @@ pub use assemble::{
     AssembleError, AssembledMessage, MAX_MESSAGE_BLOCKS, MAX_MESSAGE_BYTES, MalformedInput, MessageAssembler, Step,
 };
 pub use budget::Ledger;
+pub use coalesce::coalesce;
 pub use config::{Limits, MachineConfig, ModelProfile, UnpricedModels};
 pub use effect::{
-    Effect, EffectId, Input, ModelFailure, Output, Prepared, Prompt, PromptKind, RunCall, StoreFailure, Unprepared,
+    Effect, EffectId, Input, ModelFailure, Output, Prepared, Prompt, PromptKind, RunCall, StoreFailure, StoreFailureKind,
+    Unprepared,
 };
 pub use machine::Machine;
 pub use state::State;

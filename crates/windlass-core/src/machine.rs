@@ -1,8 +1,10 @@
 //! The machine: its state, its inputs, and how a run begins and ends.
 
 use crate::batch::Batch;
+use crate::behind::Unsent;
 use crate::calling::ModelCall;
 use crate::compaction::{Compaction, Then};
+use crate::naming::Naming;
 use crate::outbox::Outbox;
 use crate::retry::Retry;
 use crate::run::Run;
@@ -10,6 +12,7 @@ use crate::steering::{Halt, Said};
 use crate::tasks::Tasks;
 use crate::{Effect, EffectId, Input, MachineConfig, Output, Prompt, PromptKind, State, StoreFailure};
 use std::collections::{HashSet, VecDeque};
+use std::time::Duration;
 use windlass_permission::Policy;
 use windlass_types::{
     CompactTrigger, ContentBlock, Entry, EntryId, EntryKind, EventKind, Interrupted, Outcome, PermissionMode,
@@ -28,7 +31,7 @@ use windlass_types::{
 ///    ├─────────┤ results, steered,           │ ▲                   │
 ///    │         │ stop hook, max output       │ └───────────────────┘
 ///    │         │                     message │   retry, fallback
-///    │         │                     complete▼      (Compacting stands before a call)
+///    │         │                     complete▼      (Compacting and Behind stand before a call)
 ///    │         ├───────────────────────── Tools
 ///    │         │                             │ no calls
 ///    └─────────┴──────────────────────── Stopping
@@ -47,6 +50,8 @@ pub(crate) enum Phase {
     BackingOff(EffectId, Retry),
     /// The conversation is being replaced by a summary.
     Compacting(Box<Compaction>),
+    /// A request waits until the log has answered for what came before the last one.
+    Behind(Box<Unsent>),
     /// The message is complete; its calls are judged, run and answered.
     Tools,
     /// A safe point: hooks are asked about what the user said meanwhile.
@@ -80,6 +85,7 @@ pub struct Machine {
     pub(crate) state: State,
     pub(crate) out: Outbox,
     pub(crate) phase: Phase,
+    pub(crate) naming: Naming,
     pub(crate) batch: Batch,
     pub(crate) run: Option<Run>,
     pub(crate) now: Timestamp,
@@ -104,6 +110,8 @@ pub struct Machine {
     pub(crate) tasks: Tasks,
     /// What the host hears when the next run begins.
     pub(crate) notices: Vec<String>,
+    /// For how long the log had been silent when the host heard of it. Nothing when it has answered since.
+    pub(crate) silence: Option<Duration>,
     closing: bool,
     final_append: Option<EffectId>,
     resumed: bool,
@@ -140,6 +148,7 @@ impl Machine {
             policy_epoch: 0,
             state,
             phase: Phase::Idle,
+            naming: Naming::default(),
             batch: Batch::default(),
             run: None,
             now: Timestamp::default(),
@@ -157,6 +166,7 @@ impl Machine {
             history_replaced: false,
             tasks: Tasks::left_by(log),
             notices: Vec::new(),
+            silence: None,
             closing: false,
             final_append: None,
             next_effect: 0,
@@ -192,7 +202,7 @@ impl Machine {
     /// Takes an input at a point in time. Never fails: inputs that make no
     /// sense now are ignored.
     pub fn handle(&mut self, now: Timestamp, input: Input) {
-        if matches!(self.phase, Phase::Closed) && !matches!(input, Input::Appended(..)) {
+        if matches!(self.phase, Phase::Closed) && !matches!(input, Input::Appended(..) | Input::LogSilent(_)) {
             return;
         }
         self.now = self.now.max(now);
@@ -229,7 +239,10 @@ impl Machine {
                 self.forget_steered();
                 self.interrupt();
             }
-            Input::Model(effect, item) => self.model_item(effect, &item),
+            Input::Model(effect, item) => {
+                let item = self.with_own_id(effect, &item);
+                self.model_item(effect, &item);
+            }
             Input::ModelFailed(effect, failure) => self.model_failed(effect, &failure),
             Input::Prepared(effect, result) => self.prepared(effect, result),
             Input::Hooked(effect, outcome) => self.hooked(effect, *outcome),
@@ -241,8 +254,10 @@ impl Machine {
             Input::TaskEnded(ended) => self.task_ended(*ended),
             Input::Ran(effect, outcome) => self.ran(effect, outcome),
             Input::Appended(effect, result) => self.appended(effect, result),
+            Input::LogSilent(silence) => self.log_is_silent(silence),
             Input::Woke(effect) => self.woke(effect),
         }
+        self.send_unsent();
         self.ask_about_steered();
         self.leave_safe_point();
         self.advance();
@@ -284,6 +299,9 @@ impl Machine {
     }
 
     pub(crate) fn effect(&mut self, effect: Effect) -> EffectId {
+        if matches!(effect, Effect::CallModel(_)) {
+            self.out.requested();
+        }
         self.next_effect += 1;
         let id = EffectId(self.next_effect);
         self.out.effect(id, effect);
@@ -423,6 +441,7 @@ impl Machine {
 
     /// Stops the run wherever it is.
     fn interrupt(&mut self) {
+        self.tell_of_silence();
         self.tasks.hold();
         let phase = std::mem::replace(&mut self.phase, Phase::Idle);
         // SessionStart hooks that had no say are asked again by the next prompt.
@@ -434,6 +453,7 @@ impl Machine {
             }
             Phase::Calling(call) => self.interrupt_call(*call),
             Phase::Compacting(compaction) => self.interrupt_compaction(*compaction),
+            Phase::Behind(unsent) => self.interrupt_unsent(*unsent),
             Phase::BackingOff(effect, _) => {
                 self.effect(Effect::Cancel(effect));
                 self.interrupted_streaming();
@@ -482,6 +502,7 @@ impl Machine {
 
     /// An append is done, or the store refused it.
     fn appended(&mut self, effect: EffectId, result: Result<(), StoreFailure>) {
+        self.silence = None;
         match result {
             Ok(()) if !self.out.durable(effect) => {}
             Ok(()) => {
@@ -496,7 +517,7 @@ impl Machine {
 
     /// The store refused an entry: nothing may be claimed any more, and no
     /// effect may begin.
-    fn broken(&mut self, failure: StoreFailure) {
+    pub(crate) fn broken(&mut self, failure: StoreFailure) {
         if matches!(self.phase, Phase::Closed) && self.run.is_none() {
             self.out.forget_unacknowledged(&failure.message);
             self.out.last(Output::Broken(failure));
@@ -542,7 +563,7 @@ impl Machine {
                 self.forsake_compaction(*compaction);
                 Some(effect)
             }
-            Phase::Idle | Phase::Tools | Phase::Halted(_) | Phase::Closed => None,
+            Phase::Idle | Phase::Tools | Phase::Halted(_) | Phase::Behind(_) | Phase::Closed => None,
         };
         if let Some(effect) = effect {
             self.effect(Effect::Cancel(effect));

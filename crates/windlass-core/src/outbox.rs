@@ -4,7 +4,7 @@
 //! host something that must not be lost waits until the entries that say it
 //! are durable.
 
-use crate::{Effect, EffectId, Output};
+use crate::{Effect, EffectId, Output, coalesce};
 use std::collections::{BTreeSet, VecDeque};
 use windlass_types::{Event, EventKind, Outcome, RunFailure, RunFailureKind, RunId, SessionId};
 
@@ -13,10 +13,14 @@ pub(crate) struct Outbox {
     session_id: SessionId,
     effects: VecDeque<(EffectId, Effect)>,
     events: VecDeque<Waiting>,
+    /// Events that wait for none of the others.
+    at_once: VecDeque<Waiting>,
     last: Last,
     /// Durable appends that are not answered yet.
-    awaited: BTreeSet<EffectId>,
-    durable: EffectId,
+    pub(crate) awaited: BTreeSet<EffectId>,
+    pub(crate) durable: EffectId,
+    /// The last durable append that was handed out before the last request.
+    pub(crate) before_request: EffectId,
     next_seq: u64,
 }
 
@@ -42,9 +46,11 @@ impl Outbox {
             session_id,
             effects: VecDeque::new(),
             events: VecDeque::new(),
+            at_once: VecDeque::new(),
             last: Last::NotYet,
             awaited: BTreeSet::new(),
             durable: EffectId(0),
+            before_request: EffectId(0),
             next_seq: 0,
         }
     }
@@ -53,9 +59,26 @@ impl Outbox {
         self.effects.push_back((id, effect));
     }
 
-    /// Queues an event; with `after`, until that append is durable.
+    /// Queues an event; with `after`, until that append is durable. Text and progress join what waits already.
     pub(crate) fn event(&mut self, run: RunId, turn: u32, kind: EventKind, after: Option<EffectId>) {
-        self.events.push_back(Waiting { after, run, turn, kind });
+        let waiting = self.events.iter_mut().rev().map(|waiting| (true, &mut waiting.kind));
+        if let Some(kind) = coalesce(waiting, kind) {
+            self.events.push_back(Waiting { after, run, turn, kind });
+        }
+    }
+
+    /// Queues an event that passes all that wait. It belongs to the run that the host hears of next, else to this
+    /// one; without either it is dropped.
+    pub(crate) fn at_once(&mut self, run: Option<(RunId, u32)>, kind: EventKind) {
+        let first = self.events.front().map(|waiting| (waiting.run.clone(), waiting.turn));
+        if let Some((run, turn)) = first.or(run) {
+            self.at_once.push_back(Waiting { after: None, run, turn, kind });
+        }
+    }
+
+    /// How many events wait until the log has answered, once all others have been taken out.
+    pub(crate) fn backlog(&self) -> usize {
+        self.events.len()
     }
 
     /// Whether the host has yet to hear of something.
@@ -81,7 +104,9 @@ impl Outbox {
         if !self.awaited.contains(&append) {
             return false;
         }
-        self.awaited = self.awaited.split_off(&EffectId(append.0.saturating_add(1)));
+        while self.awaited.first().is_some_and(|first| *first <= append) {
+            self.awaited.pop_first();
+        }
         self.durable = self.durable.max(append);
         true
     }
@@ -109,7 +134,11 @@ impl Outbox {
             return Some(Output::Effect(id, effect));
         }
         let ready = self.events.front().is_some_and(|event| event.after.is_none_or(|after| after <= self.durable));
-        if ready && let Some(Waiting { run, turn, kind, .. }) = self.events.pop_front() {
+        let next = match self.at_once.pop_front() {
+            None if ready => self.events.pop_front(),
+            next => next,
+        };
+        if let Some(Waiting { run, turn, kind, .. }) = next {
             let seq = self.next_seq;
             self.next_seq += 1;
             return Some(Output::Event(Box::new(Event::new(seq, self.session_id.clone(), run, turn, kind))));

@@ -12,13 +12,21 @@ use windlass_types::{
     ToolProgress, ToolResult, ToolResultContent, ToolResultEntry, ToolStarted, ToolUseId,
 };
 
+/// How many calls of a message are looked at at a time. The others wait until one of these is answered.
+const LOOKED_AT: usize = 32;
+
 impl Machine {
     /// Reads new calls and starts those that may start.
     pub(crate) fn advance_calls(&mut self) {
         let interrupted = self.run.as_ref().is_some_and(|run| run.interrupted);
-        for at in 0..self.batch.calls.len() {
-            let Some(call) = self.batch.calls.get_mut(at) else { return };
-            match &call.stage {
+        let most = LOOKED_AT.max(self.config.limits.max_parallel_tools.saturating_mul(2));
+        let mut next = 0;
+        loop {
+            self.batch.look_at_more(most);
+            let Some(at) = self.batch.open_from(next) else { return };
+            next = at + 1;
+            let Some(call) = self.batch.calls.get(at) else { return };
+            match call.stage() {
                 Stage::New if interrupted || (call.stopping && !self.batch.committed) => {}
                 Stage::Ready if call.stopping => {}
                 Stage::New => match call.unusable.clone() {
@@ -38,7 +46,11 @@ impl Machine {
     /// Starts a call that was allowed, unless something stands in its way.
     fn start(&mut self, at: usize) {
         let most = self.config.limits.max_parallel_tools.max(1);
-        if self.batch.begun() >= most || !self.batch.is_clear(at) || !self.is_still_allowed(at) {
+        let Some(call) = self.batch.calls.get(at) else { return };
+        let only_reads = call.read_only && !call.asked;
+        // Others wait until their intent is durable.
+        let waits_for_log = only_reads && self.out.is_behind();
+        if waits_for_log || self.batch.begun() >= most || !self.batch.is_clear(at) || !self.is_still_allowed(at) {
             return;
         }
         let Some(call) = self.batch.calls.get(at) else { return };
@@ -57,16 +69,15 @@ impl Machine {
         if call.decision.as_ref().is_some_and(|(_, of)| *of == epoch) {
             return true;
         }
-        let stage = std::mem::replace(&mut call.stage, Stage::Held);
         call.decision = None;
         if let Some(facts) = &call.facts {
             call.read_only = self.policy.is_proven_read_only(facts);
         }
+        let stage = self.batch.set_stage(at, Stage::Held);
         self.judge(at);
-        let Some(call) = self.batch.calls.get_mut(at) else { return false };
-        let allowed = matches!(call.stage, Stage::Ready);
+        let allowed = self.batch.calls.get(at).is_some_and(|call| matches!(call.stage(), Stage::Ready));
         if allowed {
-            call.stage = stage;
+            self.batch.set_stage(at, stage);
         }
         allowed
     }
@@ -84,9 +95,7 @@ impl Machine {
         if asked {
             self.event(EventKind::PermissionResolved { tool_use_id: id, tool, decision }, Some(append));
         }
-        if let Some(call) = self.batch.calls.get_mut(at) {
-            call.stage = Stage::Intending(append);
-        }
+        self.batch.set_stage(at, Stage::Intending(append));
     }
 
     /// An append is durable; if it was an intent, its call goes on.
@@ -109,9 +118,7 @@ impl Machine {
         let tool_use_id = call.original.id.clone();
         let prompt = self.run.as_ref().and_then(|run| run.prompt.clone()).unwrap_or_else(|| EntryId::from(""));
         let effect = self.effect(Effect::Snapshot { tool_use_id, prompt, paths: writes });
-        if let Some(call) = self.batch.calls.get_mut(at) {
-            call.stage = Stage::Snapshotting(effect);
-        }
+        self.batch.set_stage(at, Stage::Snapshotting(effect));
     }
 
     /// Files were kept. If they could not be, the call does not run.
@@ -133,9 +140,9 @@ impl Machine {
         let run = RunCall { call: call.current(), facts: (**facts).clone(), prepared };
         let effect = self.effect(Effect::Run(Box::new(run)));
         if let Some(call) = self.batch.calls.get_mut(at) {
-            call.stage = Stage::Running(effect);
             call.started = self.now;
         }
+        self.batch.set_stage(at, Stage::Running(effect));
         if self.batch.committed {
             self.announce(at);
         }
@@ -170,8 +177,8 @@ impl Machine {
         let Some(at) = self.batch.waiting_for(effect) else { return };
         if self.batch.committed {
             self.review(at, *outcome);
-        } else if let Some(call) = self.batch.calls.get_mut(at) {
-            call.stage = Stage::Early(outcome);
+        } else {
+            self.batch.set_stage(at, Stage::Early(outcome));
         }
     }
 
@@ -192,9 +199,7 @@ impl Machine {
             HookCall::PostToolUse { tool_name, tool_input, tool_use_id, tool_response, duration_ms }
         };
         let effect = self.run_hooks(occasion);
-        if let Some(call) = self.batch.calls.get_mut(at) {
-            call.stage = Stage::Reviewing(effect, Box::new(outcome));
-        }
+        self.batch.set_stage(at, Stage::Reviewing(effect, Box::new(outcome)));
     }
 
     /// Hooks answered about a call that ran.
@@ -224,7 +229,6 @@ impl Machine {
     ) {
         let Some(call) = self.batch.calls.get_mut(at) else { return };
         let Some(line) = call.line.clone() else { return };
-        call.stage = Stage::Settled;
         call.failed = outcome.is_error;
         call.changes = outcome.changes;
         let id = call.original.id.clone();
@@ -232,6 +236,7 @@ impl Machine {
         let digest = call.facts.as_ref().map(|facts| facts.digest.clone());
         // Calls with an effect had their verdict recorded before they ran.
         let unrecorded = if call.read_only && !call.asked && denied.is_none() { call.decision.take() } else { None };
+        self.batch.set_stage(at, Stage::Settled);
         self.note_output(at, outcome.is_error);
         self.note_plan(at, outcome.is_error);
         let content = match synthetic {
@@ -298,7 +303,7 @@ impl Machine {
 
     /// Calls that have not begun were judged for another directory.
     fn judge_again_from_new_cwd(&mut self) {
-        for at in 0..self.batch.calls.len() {
+        for at in self.batch.open() {
             self.read_again(at);
         }
     }
@@ -347,16 +352,21 @@ impl Machine {
         }
         for at in 0..self.batch.calls.len() {
             let Some(call) = self.batch.calls.get_mut(at) else { return };
-            match std::mem::replace(&mut call.stage, Stage::Held) {
-                Stage::Settled => call.stage = Stage::Settled,
+            match *call.stage() {
+                Stage::Settled => {}
                 Stage::Running(effect) => {
                     call.stopping = true;
-                    call.stage = Stage::Running(effect);
                     self.effect(Effect::Cancel(effect));
                 }
-                Stage::Reviewing(effect, outcome) => {
-                    self.effect(Effect::Cancel(effect));
-                    self.settle(at, *outcome, None, None);
+                Stage::Reviewing(..) | Stage::Early(_) => {
+                    match self.batch.set_stage(at, Stage::Held) {
+                        Stage::Reviewing(effect, outcome) => {
+                            self.effect(Effect::Cancel(effect));
+                            self.settle(at, *outcome, None, None);
+                        }
+                        Stage::Early(outcome) => self.settle(at, *outcome, None, None),
+                        _ => {}
+                    }
                 }
                 Stage::Preparing(effect)
                 | Stage::Hooking(effect)
@@ -365,7 +375,6 @@ impl Machine {
                     self.effect(Effect::Cancel(effect));
                     self.settle_unrun(at, runtime_text::NOT_RUN);
                 }
-                Stage::Early(outcome) => self.settle(at, *outcome, None, None),
                 Stage::New | Stage::Held | Stage::Ready | Stage::Intending(_) => {
                     self.settle_unrun(at, runtime_text::NOT_RUN);
                 }
@@ -385,16 +394,16 @@ impl Machine {
         if !self.batch.committed {
             // It is answered when its message is complete; until then it does not count.
             call.stopping = true;
-            if matches!(call.stage, Stage::Preparing(_)) {
-                call.stage = Stage::New;
+            if matches!(call.stage(), Stage::Preparing(_)) {
+                self.batch.set_stage(at, Stage::New);
             }
             if let Some(effect) = waits_for {
                 self.effect(Effect::Cancel(effect));
             }
             return;
         }
-        let is_append = matches!(call.stage, Stage::Intending(_));
-        match &call.stage {
+        let is_append = matches!(call.stage(), Stage::Intending(_));
+        match call.stage() {
             Stage::Running(_) => {
                 call.stopping = true;
                 if let Some(effect) = waits_for {

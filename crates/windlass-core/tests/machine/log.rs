@@ -22,7 +22,7 @@ fn a_log_that_hangs_lets_one_more_request_out_and_no_call_of_its_answer() {
     for tool in ["Read", "Net", "Agent", "Nope"] {
         let mut sim = turns(tool);
         sim.play_except(is_append);
-        assert_eq!(sim.requests.len(), if tool == "Net" { 1 } else { 2 }, "{tool}: {}", render(&sim.events));
+        assert_eq!(sim.requests.len(), if ["Net", "Agent"].contains(&tool) { 1 } else { 2 }, "{tool}: {}", render(&sim.events));
         assert_eq!(runs(&sim), [""; 0]);
         assert!(sim.log.len() < 20, "{} entries wait for the log", sim.log.len());
     }
@@ -77,5 +77,6 @@ fn a_call_that_speaks_while_the_log_hangs_is_heard_once() {
         sim.input(Input::Progress(run, format!("word {word}")));
     }
     sim.play();
-    assert_eq!(lines(&sim, "progress "), ["progress t1: word 9999"]);
+    let told = lines(&sim, "progress ");
+    assert_eq!((told.len(), told.last().map(String::as_str)), (1, Some("progress t1: word 9999")));
 }

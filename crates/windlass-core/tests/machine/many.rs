@@ -1,8 +1,8 @@
 //! Thousands of calls in one message.
 
 use crate::sim::config;
-use std::collections::VecDeque;
-use windlass_core::{Effect, Input, Machine, MachineConfig, Output, Prompt};
+use std::collections::{BTreeSet, VecDeque};
+use windlass_core::{Effect, EffectId, Input, Machine, MachineConfig, Output, Prompt};
 use windlass_types::{
     BlockStart, EventKind, JsonText, MessageId, ModelEvent, Outcome, PermissionAnswer, StopReason, StreamDelta,
     Timestamp, ToolUseId, Usage,
@@ -20,23 +20,24 @@ struct Seen {
 /// Answers every effect at once, in order, but for the first message, which makes these calls.
 struct World {
     machine: Machine,
-    inputs: VecDeque<Input>,
+    /// Each with the effect that it answers, if that is one for a call.
+    inputs: VecDeque<(Option<EffectId>, Input)>,
     requests: usize,
-    going: usize,
+    going: BTreeSet<EffectId>,
     seen: Seen,
 }
 
 impl World {
     fn new(config: MachineConfig) -> Self {
         let machine = Machine::new(config, &[]);
-        Self { machine, inputs: VecDeque::new(), requests: 0, going: 0, seen: Seen::default() }
+        Self { machine, inputs: VecDeque::new(), requests: 0, going: BTreeSet::new(), seen: Seen::default() }
     }
 
     fn run(mut self, calls: &[(&str, String)]) -> Seen {
-        self.inputs.push_back(Input::Prompt(Prompt::text("do it")));
-        while let Some(input) = self.inputs.pop_front() {
-            if matches!(&input, Input::Prepared(..) | Input::Answered(..) | Input::Snapshotted(..) | Input::Ran(..)) {
-                self.going -= 1;
+        self.inputs.push_back((None, Input::Prompt(Prompt::text("do it"))));
+        while let Some((effect, input)) = self.inputs.pop_front() {
+            if effect.is_some_and(|effect| !self.going.remove(&effect)) {
+                continue;
             }
             self.machine.handle(Timestamp::from_millis(1), input);
             while let Some(output) = self.machine.poll() {
@@ -54,23 +55,27 @@ impl World {
         self.seen
     }
 
-    fn effect(&mut self, id: windlass_core::EffectId, effect: Effect, calls: &[(&str, String)]) {
+    fn effect(&mut self, id: EffectId, effect: Effect, calls: &[(&str, String)]) {
         let answer = match effect {
             Effect::CallModel(_) => {
                 self.requests += 1;
                 let events = message(if self.requests == 1 { calls } else { &[] });
-                return self.inputs.extend(events.into_iter().map(|event| Input::Model(id, event.into())));
+                return self.inputs.extend(events.into_iter().map(|event| (None, Input::Model(id, event.into()))));
             }
-            Effect::Append { .. } => return self.inputs.push_back(Input::Appended(id, Ok(()))),
+            Effect::Append { .. } => return self.inputs.push_back((None, Input::Appended(id, Ok(())))),
             Effect::Prepare { call, cwd } => Input::Prepared(id, crate::tools::prepare(&call, &cwd)),
             Effect::Ask { .. } => Input::Answered(id, PermissionAnswer::allow()),
             Effect::Snapshot { .. } => Input::Snapshotted(id, Ok(())),
             Effect::Run(call) => Input::Ran(id, Box::new(crate::tools::run(&call))),
+            Effect::Cancel(other) => {
+                self.going.remove(&other);
+                return;
+            }
             other => panic!("not expected here: {other:?}"),
         };
-        self.going += 1;
-        self.seen.at_once = self.seen.at_once.max(self.going);
-        self.inputs.push_back(answer);
+        self.going.insert(id);
+        self.seen.at_once = self.seen.at_once.max(self.going.len());
+        self.inputs.push_back((Some(id), answer));
     }
 }
 

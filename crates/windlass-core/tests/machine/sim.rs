@@ -540,7 +540,12 @@ impl Sim {
             _ => ("Write", r#"{"path":"a","path":"b"}"#.to_owned()),
         };
         let input = JsonText::parse(input).unwrap();
-        ContentBlock::ToolUse(ToolUse::new(format!("t{number}.{at}"), name, input))
+        let id = match self.wild.model && self.choices.once_in(6) {
+            // One that may have been given before, or looks like one that was made, or none.
+            true => ["t1.0", "t1.1", "t1.0_2", ""][self.choices.pick(4)].to_owned(),
+            false => format!("t{number}.{at}"),
+        };
+        ContentBlock::ToolUse(ToolUse::new(id, name, input))
     }
 
     /// The texts of the conversation as it would be sent now.

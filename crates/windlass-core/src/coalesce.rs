@@ -1,0 +1,54 @@
+//! Events that wait, and one more.
+
+use windlass_types::{Delta, EventKind};
+
+/// Joins an event with one of those that wait, if one may stand for both: text with the text before it, the word of
+/// a call or a task with its word before. Otherwise it is given back, to wait behind them.
+///
+/// The newest comes first; each with whether it is about the same agent.
+pub fn coalesce<'a>(mut waiting: impl Iterator<Item = (bool, &'a mut EventKind)>, event: EventKind) -> Option<EventKind> {
+    match event {
+        EventKind::BlockDelta { index, delta } => match waiting.next() {
+            Some((true, EventKind::BlockDelta { index: before, delta: text })) if *before == index => {
+                append(text, delta).map(|delta| EventKind::BlockDelta { index, delta })
+            }
+            _ => Some(EventKind::BlockDelta { index, delta }),
+        },
+        EventKind::ToolProgress(now) => {
+            for (_, waiting) in waiting.filter(|(is_same, _)| *is_same) {
+                if let EventKind::ToolProgress(before) = waiting
+                    && before.tool_use_id == now.tool_use_id
+                {
+                    *before = now;
+                    return None;
+                }
+            }
+            Some(EventKind::ToolProgress(now))
+        }
+        EventKind::TaskProgress(now) => {
+            for (_, waiting) in waiting.filter(|(is_same, _)| *is_same) {
+                if let EventKind::TaskProgress(before) = waiting
+                    && before.info.id == now.info.id
+                {
+                    *before = now;
+                    return None;
+                }
+            }
+            Some(EventKind::TaskProgress(now))
+        }
+        other => Some(other),
+    }
+}
+
+/// Appends to text that waits, or gives back what is of another kind.
+fn append(waiting: &mut Delta, more: Delta) -> Option<Delta> {
+    match (waiting, &more) {
+        (Delta::Text(waiting), Delta::Text(more))
+        | (Delta::Thinking(waiting), Delta::Thinking(more))
+        | (Delta::ToolInput(waiting), Delta::ToolInput(more)) => {
+            waiting.push_str(more);
+            None
+        }
+        _ => Some(more),
+    }
+}
