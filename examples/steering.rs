@@ -43,7 +43,7 @@ async fn main() -> anyhow::Result<()> {
             _ => {}
         }
     }
-    handle.close().await;
+    handle.close().await?;
     anyhow::ensure!(matches!(outcomes[..], [Outcome::Success, Outcome::Interrupted { .. }, Outcome::Success]));
     anyhow::ensure!(format!("{:?}", requests.requests()[1]).contains("In French, please."));
     Ok(())

@@ -111,7 +111,8 @@ async fn run_to_end(
         Err(error) => {
             // The reader is gone or the store refused: what was acknowledged is kept, the rest stops.
             if let Ok(handle) = run.handle().await {
-                handle.close().await;
+                // The first error says more than a second one.
+                let _ = handle.close().await;
             }
             return Err(error);
         }

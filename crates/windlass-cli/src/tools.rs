@@ -88,7 +88,7 @@ pub(crate) async fn call(args: ToolsCallArgs) -> anyhow::Result<i32> {
             i32::from(refused)
         }
     };
-    bench.session.handle.close().await;
+    bench.session.handle.close().await?;
     Ok(code)
 }
 

@@ -6,7 +6,10 @@ use windlass_types::{Delta, EventKind};
 /// a call or a task with its word before. Otherwise it is given back, to wait behind them.
 ///
 /// The newest comes first; each with whether it is about the same agent.
-pub fn coalesce<'a>(mut waiting: impl Iterator<Item = (bool, &'a mut EventKind)>, event: EventKind) -> Option<EventKind> {
+pub fn coalesce<'a>(
+    mut waiting: impl Iterator<Item = (bool, &'a mut EventKind)>,
+    event: EventKind,
+) -> Option<EventKind> {
     match event {
         EventKind::BlockDelta { index, delta } => match waiting.next() {
             Some((true, EventKind::BlockDelta { index: before, delta: text })) if *before == index => {

@@ -47,8 +47,8 @@ pub use budget::Ledger;
 pub use coalesce::coalesce;
 pub use config::{Limits, MachineConfig, ModelProfile, UnpricedModels};
 pub use effect::{
-    Effect, EffectId, Input, ModelFailure, Output, Prepared, Prompt, PromptKind, RunCall, StoreFailure, StoreFailureKind,
-    Unprepared,
+    Effect, EffectId, Input, ModelFailure, Output, Prepared, Prompt, PromptKind, RunCall, StoreFailure,
+    StoreFailureKind, Unprepared,
 };
 pub use machine::Machine;
 pub use state::State;

@@ -358,16 +358,14 @@ impl Machine {
                     call.stopping = true;
                     self.effect(Effect::Cancel(effect));
                 }
-                Stage::Reviewing(..) | Stage::Early(_) => {
-                    match self.batch.set_stage(at, Stage::Held) {
-                        Stage::Reviewing(effect, outcome) => {
-                            self.effect(Effect::Cancel(effect));
-                            self.settle(at, *outcome, None, None);
-                        }
-                        Stage::Early(outcome) => self.settle(at, *outcome, None, None),
-                        _ => {}
+                Stage::Reviewing(..) | Stage::Early(_) => match self.batch.set_stage(at, Stage::Held) {
+                    Stage::Reviewing(effect, outcome) => {
+                        self.effect(Effect::Cancel(effect));
+                        self.settle(at, *outcome, None, None);
                     }
-                }
+                    Stage::Early(outcome) => self.settle(at, *outcome, None, None),
+                    _ => {}
+                },
                 Stage::Preparing(effect)
                 | Stage::Hooking(effect)
                 | Stage::Asking(effect)

@@ -1,8 +1,11 @@
 //! The log writer: entries in the order in which the machine gave them.
 
 use futures_util::FutureExt;
+use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use windlass_core::{EffectId, Input, StoreFailure};
 use windlass_session::{Durability, Lease, SessionStore};
@@ -34,6 +37,23 @@ pub(crate) struct Begin {
     pub(crate) first: Vec<Entry>,
 }
 
+/// After how long the machine hears that the store is silent, again and again.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Waits for an answer of the store, and says how long it has been silent.
+async fn with_patience<T>(answer: impl Future<Output = T>, inputs: &mpsc::UnboundedSender<Input>) -> T {
+    let mut answer = pin!(answer);
+    let mut silence = Duration::ZERO;
+    loop {
+        if let Ok(answer) = tokio::time::timeout(PATIENCE, &mut answer).await {
+            return answer;
+        }
+        silence = silence.saturating_add(PATIENCE);
+        // A send fails only when the session has ended.
+        let _ = inputs.send(Input::LogSilent(silence));
+    }
+}
+
 /// Appends entries until the sender is dropped or the store refuses, then gives
 /// the lease back. What waits is written together, with one sync.
 pub(crate) async fn write_log(
@@ -54,7 +74,8 @@ pub(crate) async fn write_log(
             durable |= next.durable;
         }
         let durability = if durable { Durability::Durable } else { Durability::Buffered };
-        let result = AssertUnwindSafe(store.append(&lease, seq, entries, durability)).catch_unwind().await;
+        let appending = AssertUnwindSafe(store.append(&lease, seq, entries, durability)).catch_unwind();
+        let result = with_patience(appending, &inputs).await;
         let answer = match result {
             Ok(Ok(now)) => {
                 seq = now;

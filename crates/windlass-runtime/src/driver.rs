@@ -7,6 +7,7 @@ use crate::background::{self, Registry};
 use crate::checkpoints::{FileOrder, Keeper, RewindError, rewound};
 use crate::events::EventQueue;
 use crate::handle::Order;
+use crate::held::Held;
 use crate::model::ModelCall;
 use crate::ports::Ports;
 use crate::prepare::{ReadCall, Surroundings, prepare};
@@ -15,14 +16,14 @@ use crate::session::{Nested, Persistence, listened};
 use crate::tasks::Tasks;
 use crate::tool::{Running, permit, run};
 use futures_util::FutureExt;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
-use windlass_core::{Effect, EffectId, Input, Machine, Output, RunCall, Unprepared};
+use windlass_core::{Effect, EffectId, Input, Machine, Output, RunCall, StoreFailureKind, Unprepared};
 use windlass_hook::HookContext;
 use windlass_permission::Policy;
 use windlass_tool::{Background, Cancel, Resumed, SessionState, ToolCx, ToolCxParts};
@@ -33,6 +34,8 @@ type LatestWord = Arc<Mutex<Option<String>>>;
 
 /// How long SessionEnd hooks may take.
 const SESSION_END: Duration = Duration::from_secs(10);
+/// How long files of a session that has ended are waited for.
+const TIDYING: Duration = Duration::from_secs(10);
 
 /// The task of one session.
 pub(crate) struct Driver {
@@ -55,8 +58,7 @@ pub(crate) struct Driver {
     keeper: Option<Keeper>,
     /// Orders wait for it.
     rewinding: Option<JoinHandle<()>>,
-    /// Effects that begin when the host has read some events.
-    held: VecDeque<(EffectId, Effect)>,
+    held: Held,
     /// Calls that were read, by the effect that read them.
     prepared: HashMap<EffectId, ReadCall>,
     arrived: mpsc::UnboundedReceiver<(EffectId, ReadCall)>,
@@ -71,7 +73,8 @@ pub(crate) struct Driver {
     speaking: mpsc::UnboundedSender<EffectId>,
     /// Whether anybody can still give orders.
     listening: bool,
-    over: bool,
+    /// How the session ended, when it has.
+    over: Option<Result<(), SessionError>>,
 }
 
 /// What a driver is made from.
@@ -108,13 +111,13 @@ impl Driver {
             inputs,
             background: Registry::new(results.clone()),
             results,
+            held: Held::new(Arc::clone(&queue)),
             queue,
             log,
             model: None,
             tasks: Tasks::default(),
             quiet: Vec::new(),
             settled: Vec::new(),
-            held: VecDeque::new(),
             prepared: HashMap::new(),
             arrived,
             arriving,
@@ -124,15 +127,18 @@ impl Driver {
             spoken,
             speaking,
             listening: true,
-            over: false,
+            over: None,
         }
     }
 
-    /// Drives the session until it is closed or broken.
-    pub(crate) async fn drive(mut self) {
-        while !self.over {
-            if !self.queue.is_full() {
-                self.release();
+    /// Drives the session until it is closed or broken, and says which.
+    pub(crate) async fn drive(mut self) -> Result<(), SessionError> {
+        let ended = loop {
+            if let Some(ended) = self.over.take() {
+                break ended;
+            }
+            for (id, effect) in self.held.look(self.machine.backlog()) {
+                self.begin(id, effect);
             }
             let input = self.next_input().await;
             if let Some(input) = input {
@@ -150,21 +156,27 @@ impl Driver {
                     let _ = waiting.send(());
                 }
             }
-        }
+        };
         tokio::join!(self.background.close(), self.below.close());
-        if let Some(scratch) = &self.ports.scratch {
-            background::remove(scratch).await;
+        let tidied = async {
+            if let Some(scratch) = &self.ports.scratch {
+                background::remove(scratch).await;
+            }
+            // Whoever opens the session again must not find its checkpoints in use.
+            if let Some(keeper) = &self.keeper {
+                keeper.ready().await;
+            }
+        };
+        if tokio::time::timeout(TIDYING, tidied).await.is_err() {
+            tracing::warn!("the session ends before its files are tidied up: the disk does not answer");
         }
-        // Whoever opens the session again must not find its checkpoints in use.
-        if let Some(keeper) = &self.keeper {
-            keeper.ready().await;
-        }
+        ended
     }
 
     /// Waits for whatever comes first. Results come before orders, so that an
     /// order finds the machine as it is.
     async fn next_input(&mut self) -> Option<Input> {
-        let full = self.queue.is_full();
+        let crowded = self.held.is_crowded();
         let ids = Arc::clone(&self.ports.ids);
         let jitter = move || ids.bits() as u32;
         tokio::select! {
@@ -180,13 +192,13 @@ impl Driver {
                 self.listening = order.is_some();
                 self.obey(order.unwrap_or(Order::Input(Input::Close)))
             }
-            item = next_item(&mut self.model, jitter), if !full && self.model.is_some() => {
+            item = next_item(&mut self.model, jitter), if !crowded && self.model.is_some() => {
                 if item.is_none() {
                     self.model = None;
                 }
                 item
             }
-            () = self.queue.room(), if full => None,
+            () = self.held.room() => None,
             Some(effect) = self.spoken.recv() => self.word(effect),
         }
     }
@@ -286,23 +298,20 @@ impl Driver {
                 Output::Effect(id, effect) => self.carry_out(id, effect),
                 Output::Closed => self.end(None),
                 Output::Broken(failure) => {
-                    tracing::error!(%failure, "the session log was refused");
-                    self.end(Some(SessionError::Store { message: failure.message }));
+                    tracing::error!(%failure, "the session log was refused, or does not answer");
+                    let message = failure.message;
+                    self.end(Some(match failure.kind {
+                        StoreFailureKind::Unanswered => SessionError::LogSilent { message },
+                        _ => SessionError::Store { message },
+                    }));
                 }
             }
         }
     }
 
     fn end(&mut self, error: Option<SessionError>) {
-        self.queue.end(error);
-        self.over = true;
-    }
-
-    /// Begins what was held back while the host did not read.
-    fn release(&mut self) {
-        for (id, effect) in std::mem::take(&mut self.held) {
-            self.begin(id, effect);
-        }
+        self.queue.end(error.clone());
+        self.over = Some(error.map_or(Ok(()), Err));
     }
 
     fn carry_out(&mut self, id: EffectId, effect: Effect) {
@@ -319,7 +328,7 @@ impl Driver {
             }
             // Closing does not wait for a host that does not read.
             Effect::RunHooks { call: HookCall::SessionEnd { .. }, .. } => self.begin(id, effect),
-            effect if self.queue.is_full() => self.held.push_back((id, effect)),
+            effect if self.held.is_crowded() => self.held.hold(id, effect),
             effect => self.begin(id, effect),
         }
     }
@@ -371,9 +380,8 @@ impl Driver {
         if self.model.as_ref().is_some_and(|call| call.effect() == effect) {
             self.model = None;
         }
-        let held = self.held.iter().position(|(id, _)| *id == effect).and_then(|at| self.held.remove(at));
-        if let Some((id, Effect::Run(_))) = held {
-            answer(&self.results, Input::Ran(id, Box::new(not_run())));
+        if let Some(Effect::Run(_)) = self.held.remove(effect) {
+            answer(&self.results, Input::Ran(effect, Box::new(not_run())));
         }
         self.tasks.cancel(effect);
         self.prepared.remove(&effect);

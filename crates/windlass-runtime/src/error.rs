@@ -45,6 +45,13 @@ pub enum SessionError {
         /// Why, and what to do.
         message: String,
     },
+    /// The session log did not answer, so the session did not wait for it any longer when it was closed. What was
+    /// acknowledged before is safe; what came later may be lost.
+    #[error("{message}")]
+    LogSilent {
+        /// For how long, and what to do.
+        message: String,
+    },
     /// The session was closed before it could do what was asked.
     #[error("the session is closed")]
     Closed,

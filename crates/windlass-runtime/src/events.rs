@@ -9,11 +9,12 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use windlass_types::{Delta, Event, EventKind};
+use windlass_core::coalesce;
+use windlass_types::Event;
 
 /// How many events wait at most before nothing new begins. Effects that are
 /// going on may still add to it.
-const ENOUGH: usize = 512;
+pub(crate) const ENOUGH: usize = 512;
 
 /// The events that the host has not read yet.
 #[derive(Debug, Default)]
@@ -40,7 +41,11 @@ impl EventQueue {
         if inner.abandoned {
             return;
         }
-        if let Some(event) = inner.join(event) {
+        let Event { seq, session_id, agent, run_id, turn, kind, .. } = event;
+        let waiting = inner.events.iter_mut().rev().map(|waiting| (waiting.agent == agent, &mut waiting.kind));
+        if let Some(kind) = coalesce(waiting, kind) {
+            let mut event = Event::new(seq, session_id, run_id, turn, kind);
+            event.agent = agent;
             inner.events.push_back(event);
         }
         if let Some(reader) = inner.reader.take() {
@@ -84,13 +89,13 @@ impl EventQueue {
         inner.writers.drain(..).for_each(Waker::wake);
     }
 
-    fn poll(&self, cx: &Context<'_>) -> Poll<Option<Result<Event, SessionError>>> {
+    pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<Option<Result<Event, SessionError>>> {
         let mut inner = self.lock();
         if let Some(mut event) = inner.events.pop_front() {
             // Numbered on the way out, so that joined events leave no gap.
             event.seq = inner.next_seq;
             inner.next_seq += 1;
-            if inner.events.len() < ENOUGH / 2 {
+            if inner.events.len() < ENOUGH {
                 inner.writers.drain(..).for_each(Waker::wake);
             }
             return Poll::Ready(Some(Ok(event)));
@@ -105,59 +110,6 @@ impl EventQueue {
                 Poll::Pending
             }
         }
-    }
-}
-
-impl Inner {
-    /// Joins an event with one that waits, or gives it back.
-    fn join(&mut self, event: Event) -> Option<Event> {
-        match &event.kind {
-            EventKind::BlockDelta { index, delta } => {
-                if let Some(last) = self.events.back_mut()
-                    && last.agent == event.agent
-                    && let EventKind::BlockDelta { index: before, delta: waiting } = &mut last.kind
-                    && before == index
-                    && append(waiting, delta)
-                {
-                    return None;
-                }
-            }
-            EventKind::ToolProgress(progress) => {
-                for waiting in self.events.iter_mut().rev() {
-                    if waiting.agent == event.agent
-                        && let EventKind::ToolProgress(before) = &mut waiting.kind
-                        && before.tool_use_id == progress.tool_use_id
-                    {
-                        *before = progress.clone();
-                        return None;
-                    }
-                }
-            }
-            EventKind::TaskProgress(progress) => {
-                for waiting in self.events.iter_mut().rev() {
-                    if let EventKind::TaskProgress(before) = &mut waiting.kind
-                        && before.info.id == progress.info.id
-                    {
-                        *before = progress.clone();
-                        return None;
-                    }
-                }
-            }
-            _ => {}
-        }
-        Some(event)
-    }
-}
-
-fn append(waiting: &mut Delta, delta: &Delta) -> bool {
-    match (waiting, delta) {
-        (Delta::Text(waiting), Delta::Text(more))
-        | (Delta::Thinking(waiting), Delta::Thinking(more))
-        | (Delta::ToolInput(waiting), Delta::ToolInput(more)) => {
-            waiting.push_str(more);
-            true
-        }
-        _ => false,
     }
 }
 
@@ -208,16 +160,16 @@ impl fmt::Debug for EventStream {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use windlass_types::{RunId, SessionId};
+    use windlass_types::{Delta, EventKind, RunId, SessionId};
 
-    fn text(index: usize, text: &str) -> Event {
+    pub(crate) fn text(index: usize, text: &str) -> Event {
         let kind = EventKind::BlockDelta { index, delta: Delta::Text(text.into()) };
         Event::new(9, SessionId::from("s"), RunId::from("r"), 1, kind)
     }
 
-    fn drain(queue: &EventQueue) -> Vec<Event> {
+    pub(crate) fn drain(queue: &EventQueue) -> Vec<Event> {
         let cx = Context::from_waker(Waker::noop());
         let mut events = Vec::new();
         while let Poll::Ready(Some(Ok(event))) = queue.poll(&cx) {

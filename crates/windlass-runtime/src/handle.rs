@@ -36,6 +36,9 @@ pub(crate) enum Order {
     Settled(oneshot::Sender<()>),
 }
 
+/// How a session has ended, when it has.
+pub(crate) type Ended = Option<Result<(), SessionError>>;
+
 /// Orders to a session. Cheap to clone; outlives the event stream.
 ///
 /// Orders are carried out in the order in which they are given. Giving one to a
@@ -46,14 +49,14 @@ pub struct SessionHandle {
     orders: mpsc::UnboundedSender<Order>,
     /// Whether somebody closed it: what is ordered from then on would be lost.
     closing: Arc<AtomicBool>,
-    ended: watch::Receiver<bool>,
+    ended: watch::Receiver<Ended>,
 }
 
 impl SessionHandle {
     pub(crate) fn new(
         session_id: SessionId,
         orders: mpsc::UnboundedSender<Order>,
-        ended: watch::Receiver<bool>,
+        ended: watch::Receiver<Ended>,
     ) -> Self {
         Self { session_id, orders, closing: Arc::default(), ended }
     }
@@ -250,7 +253,7 @@ impl SessionHandle {
 
     /// Whether the session has ended.
     pub(crate) fn has_ended(&self) -> bool {
-        *self.ended.borrow()
+        self.ended.borrow().is_some()
     }
 
     /// Ends the session, as [`close`](Self::close), without waiting for it.
@@ -263,17 +266,26 @@ impl SessionHandle {
     /// Ends the session: stops the run, settles every open call, and waits until
     /// everything is durable. Closing twice is fine.
     ///
+    /// Bounded: a log that is silent is waited for until it has been so for 30 seconds.
+    ///
     /// Cancel safe: the session closes even if nobody waits for it.
-    pub async fn close(&self) {
+    ///
+    /// # Errors
+    /// Not everything is durable: the store refused, or did not answer. Or the
+    /// session has ended by a bug. The event stream ends with the same error.
+    pub async fn close(&self) -> Result<(), SessionError> {
         self.begin_close();
         let mut ended = self.ended.clone();
-        let _ = ended.wait_for(|ended| *ended).await;
+        match ended.wait_for(Option::is_some).await {
+            Ok(ended) => ended.clone().unwrap_or(Ok(())),
+            Err(_) => Err(SessionError::Internal),
+        }
     }
 
     /// Waits until the session has ended, without ending it. Cancel safe.
     pub async fn ended(&self) {
         let mut ended = self.ended.clone();
-        let _ = ended.wait_for(|ended| *ended).await;
+        let _ = ended.wait_for(Option::is_some).await;
     }
 }
 

@@ -30,6 +30,7 @@ mod error;
 mod events;
 mod git;
 mod handle;
+mod held;
 mod look;
 mod model;
 mod ports;

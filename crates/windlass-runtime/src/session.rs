@@ -5,11 +5,13 @@ use crate::append::{Begin, Log, write_log};
 use crate::checkpoints::Keeper;
 use crate::driver::{Driver, DriverParts};
 use crate::events::{EventQueue, EventStream};
-use crate::handle::SessionHandle;
+use crate::handle::{Ended, SessionHandle};
 use crate::resumed::Directory;
+use crate::tasks::AbortOnDrop;
 use crate::{OpenError, Ports, SessionError};
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use windlass_core::{Machine, MachineConfig};
 use windlass_hook::Hooks;
@@ -18,6 +20,9 @@ use windlass_session::{
     repair,
 };
 use windlass_types::{Entry, EntryId, HookEventName};
+
+/// How long the store may take to give back the log of a session that has ended.
+const GIVING_BACK: Duration = Duration::from_secs(30);
 
 /// How a session is kept.
 #[derive(Debug, Clone)]
@@ -130,7 +135,7 @@ impl Session {
         machine.hooks.extend(listened(&ports.hooks));
         let (orders_in, orders) = mpsc::unbounded_channel();
         let (results, inputs) = mpsc::unbounded_channel();
-        let (ended_in, ended) = watch::channel(false);
+        let (ended_in, ended) = watch::channel(None);
         let queue = Arc::new(EventQueue::default());
         let kept = persistence.clone();
         let opened = match persistence {
@@ -154,12 +159,11 @@ impl Session {
         let (writer, ending) = (opened.writer, Arc::clone(&queue));
         tokio::spawn(async move {
             let mut last = LastWord { queue: ending, ended: ended_in };
-            driver.drive().await;
+            let mut outcome = driver.drive().await;
             if let Some(writer) = writer {
-                // The writer ends when the driver has let go of it, and gives the lease back.
-                let _ = writer.await;
+                outcome = let_go(writer, outcome).await;
             }
-            last.say();
+            last.say(outcome);
         });
         let events = EventStream::new(queue, handle.guard());
         Ok(Self { handle, events, notices: opened.notices })
@@ -197,20 +201,40 @@ pub(crate) fn listened(hooks: &Hooks) -> BTreeSet<(HookEventName, Option<String>
 /// Tells the host that the session has ended, also when its task panicked.
 struct LastWord {
     queue: Arc<EventQueue>,
-    ended: watch::Sender<bool>,
+    ended: watch::Sender<Ended>,
 }
 
 impl LastWord {
-    fn say(&mut self) {
+    fn say(&mut self, outcome: Result<(), SessionError>) {
         self.queue.end(None);
-        self.ended.send_replace(true);
+        self.ended.send_replace(Some(outcome));
     }
+}
+
+/// Waits until the writer of a log, which the driver has let go of, has given the lease back. One that hangs is
+/// dropped, and the lease with it: what it was handed may still be written.
+async fn let_go(writer: tokio::task::JoinHandle<()>, outcome: Result<(), SessionError>) -> Result<(), SessionError> {
+    let mut writer = AbortOnDrop(writer);
+    let patience = if matches!(outcome, Err(SessionError::LogSilent { .. })) { Duration::ZERO } else { GIVING_BACK };
+    if tokio::time::timeout(patience, &mut writer.0).await.is_ok() || outcome.is_err() {
+        return outcome;
+    }
+    let message = format!(
+        "the session log did not close within {} seconds; everything is stored, but the session may be in use for a \
+         while: look at the disk",
+        patience.as_secs()
+    );
+    Err(SessionError::LogSilent { message })
 }
 
 impl Drop for LastWord {
     fn drop(&mut self) {
         self.queue.end(Some(SessionError::Internal));
-        self.ended.send_replace(true);
+        self.ended.send_if_modified(|ended| {
+            let is_first = ended.is_none();
+            ended.get_or_insert(Err(SessionError::Internal));
+            is_first
+        });
     }
 }
 
@@ -274,6 +298,12 @@ async fn open_log(
             notices.extend(notice);
             entries.push(entry.clone());
             begin.first.push(entry);
+        }
+        if !report.renamed.is_empty() {
+            notices.push(format!(
+                "{} tool calls of this session have the id of an earlier one; they go by other ids.",
+                report.renamed.len()
+            ));
         }
         if !report.synthetic.is_empty() {
             notices.push(format!(

@@ -103,7 +103,7 @@ enum State {
         quiet: Option<Quiet>,
     },
     Closing {
-        closed: Pin<Box<dyn Future<Output = ()> + Send>>,
+        closed: Pin<Box<dyn Future<Output = Result<(), windlass_runtime::SessionError>> + Send>>,
         events: EventStream,
     },
     Ended,
@@ -204,13 +204,11 @@ impl Run {
                     }
                 },
                 State::Closing { closed, events } => {
-                    if closed.as_mut().poll(cx).is_pending() {
-                        return Poll::Pending;
-                    }
-                    let mut refused = None;
+                    let Poll::Ready(closed) = closed.as_mut().poll(cx) else { return Poll::Pending };
+                    let mut refused = closed.err();
                     // Everything is there already: the session has ended.
                     while let Poll::Ready(Some(last)) = Pin::new(&mut *events).poll_next(cx) {
-                        refused = last.err();
+                        refused = last.err().or(refused);
                     }
                     self.state = State::Ended;
                     return Poll::Ready(refused.map(|error| Err(error.into())));

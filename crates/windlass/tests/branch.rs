@@ -106,7 +106,7 @@ async fn a_copy_is_written_before_its_first_run_and_the_original_is_left_alone()
     let opened = options.open().await.unwrap();
     assert_eq!(opened.handle.session_id().as_str(), COPY);
     assert_eq!(world.prompts(COPY), ["one", "two", "three"]);
-    opened.handle.close().await;
+    opened.handle.close().await.unwrap();
     run(world.ask("four").resume(COPY)).await;
     assert_eq!(world.prompts(COPY), ["one", "two", "three", "four"]);
     assert_eq!(std::fs::read(world.log(ID)).unwrap(), before);
@@ -138,7 +138,7 @@ async fn a_copy_can_be_made_while_the_original_runs() {
         (world.prompts(ID), world.prompts(COPY)),
         (vec!["one".to_owned()], vec!["one".to_owned(), "two".to_owned()])
     );
-    opened.handle.close().await;
+    opened.handle.close().await.unwrap();
 }
 
 #[tokio::test]
@@ -149,7 +149,7 @@ async fn going_back_is_written_with_the_next_prompt_and_holds_from_then_on() {
     let point = world.uuid(1);
     let options = session().provider(ScriptedModel::new(Script::new())).cwd(world.work.path());
     let options = options.persist(Home::new(world.home.path())).resume(ID).resume_at(&point);
-    options.open().await.unwrap().handle.close().await;
+    options.open().await.unwrap().handle.close().await.unwrap();
     assert_eq!(std::fs::read(world.log(ID)).unwrap(), before, "nobody said anything");
     let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("answer")));
     run(world.with("four", model.clone()).resume(ID).resume_at(&point)).await;

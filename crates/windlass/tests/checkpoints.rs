@@ -89,7 +89,7 @@ async fn files_are_rewound_to_a_prompt_and_forth_again() {
     let done = handle.rewind_own_files(&prompt(1)).await.unwrap();
     assert_eq!((done.changed().count(), done.left().count()), (1, 1));
     assert_eq!((world.read("a").as_deref(), world.read("new/b")), (Some("mine"), None));
-    handle.close().await;
+    handle.close().await.unwrap();
     assert_eq!(handle.rewind_files(&prompt(1)).await, Err(RewindError::Closed));
     // Nothing of it is in the way of the next one.
     let id = handle.session_id().to_string();

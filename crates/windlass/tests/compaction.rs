@@ -94,7 +94,7 @@ async fn by_hand_the_summary_takes_the_place_of_the_conversation() {
     assert!(asked[1].contains("Working directory: ") && asked[3].contains("honey"), "{asked:?}");
     talk(&mut session, "And wasps?").await;
     let id = session.handle.session_id().to_string();
-    session.handle.close().await;
+    session.handle.close().await.unwrap();
     // After it was loaded it goes on from the summary, too.
     let (builder, again) = world(answer);
     let mut session = builder.cwd(dir.path()).persist(home()).resume(id).open().await.unwrap();

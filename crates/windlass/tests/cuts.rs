@@ -81,7 +81,7 @@ async fn compacted_twice(work: &Path, home: &Path) -> String {
         }
     }
     let id = session.handle.session_id().to_string();
-    session.handle.close().await;
+    session.handle.close().await.unwrap();
     id
 }
 
@@ -91,7 +91,7 @@ async fn resumed(work: &Path, home: &Path, id: &str) -> Vec<SharedMessage> {
     let builder = session().provider(model(&seen)).cwd(work).persist(Home::new(home));
     let mut session = builder.resume(id).open().await.unwrap();
     run(&mut session, Prompt::text("[P9]")).await;
-    session.handle.close().await;
+    session.handle.close().await.unwrap();
     let asked = seen.lock().unwrap().first().cloned();
     asked.unwrap()
 }

@@ -184,7 +184,7 @@ async fn tools_that_change_are_put_in_place_and_hidden_ones_stay_hidden() {
     // The session takes it up beside us.
     settled().await;
     assert_eq!(offered(&mut session).await, ["Zoom", "mcp__in__c", "mcp__in__taken"]);
-    session.handle.close().await;
+    session.handle.close().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -218,7 +218,7 @@ async fn only_chosen_tools_are_there_also_when_a_server_changes_them() {
         // The session takes it up beside us.
         settled().await;
         assert_eq!(offered(&mut session).await, after, "{names:?}");
-        session.handle.close().await;
+        session.handle.close().await.unwrap();
     }
 }
 
@@ -243,7 +243,7 @@ async fn a_session_does_not_wait_for_ever_for_servers_outside() {
     let mut session = session().provider(says(&["1"])).mcp_servers(servers.clone()).open().await.unwrap();
     assert_eq!(servers.status()[0].state, McpServerState::Pending);
     assert!(offered(&mut session).await.is_empty());
-    session.handle.close().await;
+    session.handle.close().await.unwrap();
     servers.close().await;
 }
 
@@ -256,7 +256,7 @@ async fn a_session_waits_for_a_server_inside_the_host() {
     inside.door.as_ref().unwrap().notify_one();
     let mut session = opening.await.unwrap().unwrap();
     assert_eq!(offered(&mut session).await, ["mcp__in__a"]);
-    session.handle.close().await;
+    session.handle.close().await.unwrap();
 }
 
 /// A model that makes a call with each of its turns but the last, and keeps the requests.

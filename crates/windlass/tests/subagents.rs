@@ -201,7 +201,7 @@ async fn stopping_the_run_stops_the_agent_and_the_session_goes_on() {
             _ => {}
         }
     }
-    open.handle.close().await;
+    open.handle.close().await.unwrap();
     assert!(
         matches!(
             &ends[..],
@@ -275,6 +275,6 @@ async fn the_agents_of_an_open_session_can_be_others() {
     let all: Vec<_> = (0..4).map(described).collect();
     assert_eq!(all, [Some((false, true)), Some((true, true)), Some((true, true)), None]);
     assert_eq!(requests[1].tools, requests[2].tools);
-    open.handle.close().await;
+    open.handle.close().await.unwrap();
     assert!(tools.set_subagents(Subagents::new()).is_err());
 }

@@ -268,7 +268,7 @@ fn child() {
                 windlass::session().provider(says("x")).persist(Home::new(home)).resume(SESSION).open().await.unwrap();
             println!("\nREADY {}", std::process::id());
             let _ = std::io::stdin().read_line(&mut String::new());
-            session.handle.close().await;
+            session.handle.close().await.unwrap();
         } else {
             println!("\nREADY {:?}", Home::from_env().map(|_| ()).map_err(|error| error.to_string()));
             let ended = query("hi").provider(says("x")).cwd(&what).await.map(|result| result.text);

@@ -22,7 +22,12 @@ fn a_log_that_hangs_lets_one_more_request_out_and_no_call_of_its_answer() {
     for tool in ["Read", "Net", "Agent", "Nope"] {
         let mut sim = turns(tool);
         sim.play_except(is_append);
-        assert_eq!(sim.requests.len(), if ["Net", "Agent"].contains(&tool) { 1 } else { 2 }, "{tool}: {}", render(&sim.events));
+        assert_eq!(
+            sim.requests.len(),
+            if ["Net", "Agent"].contains(&tool) { 1 } else { 2 },
+            "{tool}: {}",
+            render(&sim.events)
+        );
         assert_eq!(runs(&sim), [""; 0]);
         assert!(sim.log.len() < 20, "{} entries wait for the log", sim.log.len());
     }
@@ -34,10 +39,10 @@ fn a_run_goes_on_where_it_was_when_the_log_answers() {
     sim.play_except(is_append);
     assert_eq!(sim.requests.len(), 2);
     sim.play();
-    assert_eq!(lines(&sim, "finished "), [
-        r#"finished t1 ok: done: Read {"path":"a"} in /w"#,
-        r#"finished t2 ok: done: Read {"path":"b"} in /w"#,
-    ]);
+    assert_eq!(
+        lines(&sim, "finished "),
+        [r#"finished t1 ok: done: Read {"path":"a"} in /w"#, r#"finished t2 ok: done: Read {"path":"b"} in /w"#,]
+    );
     assert_eq!(lines(&sim, "run ended"), ["run ended (Success), 3 turns"]);
 }
 

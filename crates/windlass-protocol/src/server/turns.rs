@@ -116,7 +116,8 @@ where
             return Ok(core.refuse(&error, turn.uuid.as_deref()).await?);
         }
         if let Some(before) = before {
-            before.close().await;
+            // What could not be stored is said where its events end.
+            let _ = before.close().await;
             core.ended(generation).await;
         }
         Ok(self.cleared(turn).await?)
@@ -130,7 +131,8 @@ where
     /// Closes the session and waits until its last event is written.
     pub(crate) async fn close(&self) -> Option<PumpEnd> {
         if let Some(handle) = self.core.handle() {
-            handle.close().await;
+            // What could not be stored is said where its events end.
+            let _ = handle.close().await;
         }
         let tasks = std::mem::take(&mut *self.pumps.lock().unwrap_or_else(PoisonError::into_inner));
         let mut end = None;

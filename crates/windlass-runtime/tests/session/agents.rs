@@ -158,7 +158,7 @@ async fn an_agent_reports_and_its_events_come_under_its_path() {
         })
         .sum();
     assert_eq!((calls, result.model_usage.values().map(|usage| usage.usage.output_tokens).sum::<u64>()), (4, all));
-    open.handle.close().await;
+    open.handle.close().await.unwrap();
     // Each has a log of its own.
     let main = store.load(&key("s")).await.unwrap();
     let agent = store.load(&key("s").of_agent("a-t0".into())).await.unwrap();
@@ -295,7 +295,7 @@ async fn stopping_the_run_stops_its_agents_and_the_next_prompt_works() {
     assert_eq!(events.last().unwrap().agent, below("t0"), "the agent ends first");
     let result = soon(open.result()).await;
     assert!(matches!(result.outcome, Outcome::Interrupted { .. }), "{result:?}");
-    open.handle.close().await;
+    open.handle.close().await.unwrap();
     let agent = store.load(&key("s").of_agent("a-t0".into())).await.unwrap();
     assert!(windlass_session::repair(agent.entries).1.synthetic.is_empty(), "every call is answered");
     // The same session goes on.
@@ -356,7 +356,7 @@ async fn an_agent_has_hooks_of_its_own() {
     });
     let mut open = world(model, [agent()]).hook(watches.clone()).open().await;
     all(&mut open).await;
-    open.handle.close().await;
+    open.handle.close().await.unwrap();
     assert_eq!(
         *watches.0.lock().unwrap(),
         [
@@ -427,7 +427,7 @@ async fn closing_a_session_ends_its_agents() {
         let mut open = world(model, [tool, Arc::clone(&never)]).stored(&store).open().await;
         open.say("go");
         soon(open.until(|kind| matches!(kind, EventKind::ToolStarted(started) if started.tool == "act"))).await;
-        soon(open.handle.close()).await;
+        soon(open.handle.close()).await.unwrap();
         let (events, error) = soon(open.rest()).await;
         assert_eq!(error, None);
         let count = |is: fn(&EventKind) -> bool| events.iter().filter(|event| is(&event.kind)).count();
@@ -475,5 +475,5 @@ async fn a_session_whose_events_nobody_reads_can_be_closed_while_an_agent_works(
     // Time passes when nothing can go on any more: the events that may wait for the host are all there.
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     assert!(ran.ids().len() > 100);
-    soon(open.handle.close()).await;
+    soon(open.handle.close()).await.unwrap();
 }

@@ -155,7 +155,7 @@ async fn closing_dropping_and_refusals_leave_nothing() {
         open.succeed("go").await;
         assert_eq!(going.count(), 3);
         let began = Instant::now();
-        soon(open.handle.close()).await;
+        soon(open.handle.close()).await.unwrap();
         assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
         assert_eq!(going.count(), 0);
         let (rest, error) = open.rest().await;

@@ -89,12 +89,12 @@ async fn hosts_may_name_their_prompts() {
         open.handle.prompt(prompt(text, id)).unwrap();
         assert_eq!(soon(open.result()).await.outcome, Outcome::Success);
     }
-    soon(open.handle.close()).await;
+    soon(open.handle.close()).await.unwrap();
     // Again after it was loaded.
     let mut open = world(script(), []).stored(&store).open().await;
     open.handle.prompt(prompt("four", UUID)).unwrap();
     assert_eq!(soon(open.result()).await.outcome, Outcome::Success);
-    soon(open.handle.close()).await;
+    soon(open.handle.close()).await.unwrap();
     let log = store.load(&key("s")).await.unwrap();
     let prompts: Vec<(&str, &str)> = log
         .entries

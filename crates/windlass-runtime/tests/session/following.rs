@@ -195,7 +195,7 @@ async fn only_so_many_agents_go_on_at_a_time() {
         let _ = tokio::time::timeout(Duration::from_secs(1), read).await;
         assert_eq!(working.load(Ordering::SeqCst), most, "{told_of:?}");
         assert!(!told_of.is_empty() && told_of.iter().all(|text| text.contains(refused)), "{told_of:?}");
-        soon(open.handle.close()).await;
+        soon(open.handle.close()).await.unwrap();
     }
 }
 

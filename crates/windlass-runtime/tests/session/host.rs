@@ -51,7 +51,7 @@ async fn a_host_that_never_reads_stops_the_run_and_not_the_close() {
     assert!((10..200).contains(&asked), "{asked} calls for nobody");
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(model.asked(), asked, "it goes on");
-    soon(open.handle.close()).await;
+    soon(open.handle.close()).await.unwrap();
     let report = check_log(store.log(&key("s")).unwrap().as_slice()).unwrap();
     assert!(report.valid && report.synthetic_results == 0, "{report:?}");
     let (events, error) = open.rest().await;
@@ -112,7 +112,7 @@ async fn fifty_sessions_share_a_store() {
             world.id = format!("s{number}");
             let mut open = world.open().await;
             open.succeed("go").await;
-            open.handle.close().await;
+            open.handle.close().await.unwrap();
             assert_eq!(ran.ids().len(), 3);
         })
     });

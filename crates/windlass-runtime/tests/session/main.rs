@@ -10,6 +10,7 @@
 mod agents;
 mod background;
 mod changes;
+mod faults;
 mod following;
 mod foreign;
 mod host;

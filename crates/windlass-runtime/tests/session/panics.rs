@@ -268,7 +268,7 @@ async fn a_store_that_panics_is_a_store_that_refuses() {
     let Outcome::Failed(failure) = &result.outcome else { panic!() };
     assert_eq!(failure.kind, RunFailureKind::Store);
     assert!(error.is_some());
-    soon(open.handle.close()).await;
+    assert_eq!(soon(open.handle.close()).await.err(), error);
     let _ = act(|_, _| async { Ok(String::new()) });
     assert_eq!(ran.ids().len(), 0);
 }

@@ -56,7 +56,7 @@ async fn closing_waits_until_everything_is_stored_and_then_nothing_is_taken() {
     open.say("go");
     open.until(is_started).await;
     let handle = open.handle.clone();
-    soon(handle.close()).await;
+    soon(handle.close()).await.unwrap();
     let log = String::from_utf8(store.log(&key("s")).unwrap()).unwrap();
     assert_eq!(log.matches("\"tool_result\"").count(), 2, "{log}");
     assert!(matches!(handle.prompt(Prompt::text("more")), Err(SessionError::Closed)));
@@ -64,7 +64,7 @@ async fn closing_waits_until_everything_is_stored_and_then_nothing_is_taken() {
     let (events, error) = open.rest().await;
     assert!(matches!(events.last().map(|event| &event.kind), Some(EventKind::RunFinished(_))));
     assert_eq!(error, None);
-    soon(handle.close()).await;
+    soon(handle.close()).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -76,7 +76,7 @@ async fn an_order_that_comes_after_close_is_refused_and_not_lost_in_silence() {
     let closing = tokio::spawn(async move { open.handle.close().await });
     tokio::task::yield_now().await;
     assert!(matches!(handle.prompt(Prompt::text("more")), Err(SessionError::Closed)));
-    soon(closing).await.unwrap();
+    soon(closing).await.unwrap().unwrap();
 }
 
 /// The session is dropped after each event there is, and goes on from its log.
@@ -149,7 +149,7 @@ impl Hook for CallsBack {
 
     async fn session_end(&self, _: &SessionEnd) -> Result<(), HookError> {
         // Waits for what waits for it.
-        self.0.get().unwrap().close().await;
+        let _ = self.0.get().unwrap().close().await;
         Ok(())
     }
 }
@@ -165,7 +165,7 @@ async fn a_hook_that_calls_back_does_not_lock_the_session() {
     let said = model.requests()[1].messages.last().unwrap().content.clone();
     assert!(said.iter().any(|block| block.as_text() == Some("from the hook")), "{said:?}");
     assert_eq!(ran.ids().len(), 0, "it was stopped before it ran");
-    soon(open.handle.close()).await;
+    soon(open.handle.close()).await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]

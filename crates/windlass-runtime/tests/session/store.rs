@@ -117,8 +117,9 @@ async fn a_session_that_dies_at_any_append_resumes_without_loss_or_repetition() 
             }
         })
         .await;
-        soon(handle.close()).await;
+        let closed = soon(handle.close()).await;
         if let Some(error) = &error {
+            assert_eq!(closed.as_ref(), Err(error), "after {appends} appends");
             assert!(matches!(error, SessionError::Store { message } if message.contains("make room")), "{error}");
             let Some(EventKind::RunFinished(result)) = events.last().map(|event| &event.kind) else {
                 panic!("no result after {appends} appends: {events:?}")

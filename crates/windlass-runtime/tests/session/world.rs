@@ -15,7 +15,7 @@ use windlass_runtime::{
 };
 use windlass_session::{LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore};
 use windlass_testkit::fake::{MemoryWorkspace, ScriptedProcess};
-use windlass_tool::{DynTool, ToolCx, ToolError, ToolSet, Workspace, tool_fn};
+use windlass_tool::{Clock, DynTool, ToolCx, ToolError, ToolSet, Workspace, tool_fn};
 use windlass_types::{
     Access, Behavior, Event, EventKind, HookEventName, ModelInfo, ModelRequest, NanoUsd, Outcome, Price, RuleSource,
     RunResult, SessionId,
@@ -74,6 +74,7 @@ pub(crate) struct World {
     pub(crate) id: String,
     /// The most money, at a price for the model.
     pub(crate) budget: Option<NanoUsd>,
+    pub(crate) clock: Option<Arc<dyn Clock>>,
 }
 
 pub(crate) fn world(model: impl ModelProvider, tools: impl IntoIterator<Item = Arc<dyn DynTool>>) -> World {
@@ -86,6 +87,7 @@ pub(crate) fn world(model: impl ModelProvider, tools: impl IntoIterator<Item = A
         store: None,
         id: "s".to_owned(),
         budget: None,
+        clock: None,
     }
 }
 
@@ -118,6 +120,9 @@ impl World {
         let mut ports = Ports::new(self.provider, tools, self.workspace, Arc::new(ScriptedProcess::new()));
         ports.hooks = Hooks::new(self.hooks);
         ports.can_use_tool = self.host;
+        if let Some(clock) = self.clock {
+            ports.clock = clock;
+        }
         let mut config = SessionConfig::new(machine, ports);
         if let Some(store) = self.store {
             let header = LogHeader::new("/w", "0", "test");

@@ -84,12 +84,10 @@ fn what_is_noted_of_a_call_goes_by_its_new_id() {
         result(26, 22, "", "third"),
         result(27, 22, "x_2", "second"),
     ]);
-    assert_eq!(results(&entries), [
-        "x=first".to_owned(),
-        format!("x_2={OUTCOME_UNKNOWN}"),
-        "x_2_2=second".to_owned(),
-        "call_1=third".to_owned(),
-    ]);
+    assert_eq!(
+        results(&entries),
+        ["x=first".to_owned(), format!("x_2={OUTCOME_UNKNOWN}"), "x_2_2=second".to_owned(), "call_1=third".to_owned(),]
+    );
     let noted: Vec<&str> = entries
         .iter()
         .filter_map(|entry| match &entry.kind {
