@@ -55,8 +55,8 @@ impl Output {
                 let colours = |is_terminal: bool| is_terminal && terminal.colours;
                 let streams = terminal.stdout && !structured;
                 let text = streams.then(|| Pen::new(writer.to(Target::Out), colours(true)));
-                let activity = (terminal.stderr || verbose)
-                    .then(|| Pen::new(writer.to(Target::Err), colours(terminal.stderr)));
+                let activity =
+                    (terminal.stderr || verbose).then(|| Pen::new(writer.to(Target::Err), colours(terminal.stderr)));
                 let mut display = Display::new(text, activity);
                 display.verbose = verbose;
                 Form::Text { display: Box::new(display), streams }

@@ -9,8 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use windlass_shell::{
     Analysis, Classification, Connector, DirectoryChange, Effect, FoundCommand, OutputKind, PathOperand, PathRole,
-    Redirect,
-    RedirectKind, SimpleCommand, Word, WordKind,
+    Redirect, RedirectKind, SimpleCommand, Word, WordKind,
 };
 
 /// With more directory changes than this it counts as unknown where a command runs.

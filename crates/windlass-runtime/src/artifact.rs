@@ -303,8 +303,10 @@ mod tests {
             let (fitted, kept) = fitted(given, most).await;
             assert!(sent(&ToolResultContent::Blocks(fitted.clone())) <= most, "{count}");
             assert_eq!(kept, [whole], "{count}");
-            let notes: Vec<&ContentBlock> =
-                fitted.iter().filter(|block| block.as_text().is_some_and(|text| text.contains("left out here"))).collect();
+            let notes: Vec<&ContentBlock> = fitted
+                .iter()
+                .filter(|block| block.as_text().is_some_and(|text| text.contains("left out here")))
+                .collect();
             assert_eq!(notes.len(), 1, "{count}");
             if count > 1 && most >= 20_000 && fitted.len() > 2 {
                 assert!(fitted[0].as_text().unwrap().starts_with("00000") || fitted[0].as_text() == Some(""));
@@ -330,11 +332,9 @@ mod tests {
         let long = || ContentBlock::text("t".repeat(50_000));
         let (kept_blocks, _) = fitted(vec![long(), image(1_000), long(), image(2_000), long()], 10_000).await;
         assert_eq!(kept_blocks.iter().filter(|block| block.as_text().is_none()).count(), 2);
-        for (given, kept_images) in [
-            (vec![image(5 << 20); 20], 3),
-            (vec![image(10); 5_000], MOST_MEDIA),
-            (vec![image(20 << 20), image(10)], 1),
-        ] {
+        for (given, kept_images) in
+            [(vec![image(5 << 20); 20], 3), (vec![image(10); 5_000], MOST_MEDIA), (vec![image(20 << 20), image(10)], 1)]
+        {
             let (kept_blocks, _) = fitted(given, 100_000).await;
             let images = kept_blocks.iter().filter(|block| block.as_text().is_none()).count();
             assert_eq!(images, kept_images);

@@ -22,7 +22,8 @@ fn unprivileged(place: &Place, args: &[&str]) -> Command {
         chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
     }
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let environment: Vec<_> = command.get_envs().map(|(name, value)| (name.to_owned(), value.map(Into::into))).collect();
+    let environment: Vec<_> =
+        command.get_envs().map(|(name, value)| (name.to_owned(), value.map(Into::into))).collect();
     let environment: Vec<(_, std::ffi::OsString)> =
         environment.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
     command = Command::new(program);

@@ -55,7 +55,11 @@ fn termination_settles_the_call_while_nobody_reads() {
             assert_eq!(ended(&mut child), Some(code), "{kill} {format:?}");
             eventually("the command is gone", || is_gone(&command).then_some(()));
             let report = check(&place);
-            assert_eq!((&report["valid"], &report["synthetic_results"]), (&json!(true), &json!(0)), "{kill} {format:?}");
+            assert_eq!(
+                (&report["valid"], &report["synthetic_results"]),
+                (&json!(true), &json!(0)),
+                "{kill} {format:?}"
+            );
         }
     }
 }
@@ -93,7 +97,8 @@ fn activity_that_nobody_reads_holds_up_no_command() {
 #[test]
 fn a_host_that_does_not_read_holds_up_no_command_and_no_end() {
     let command = json!({ "command": "echo $$ > pid; sleep 1000", "timeout": 300 });
-    let place = Place::with_turns(&[flood(&command), call("Bash", &json!({ "command": "echo $$ > pid2; sleep 1000" }))]);
+    let place =
+        Place::with_turns(&[flood(&command), call("Bash", &json!({ "command": "echo $$ > pid2; sleep 1000" }))]);
     let args = ["--input-format", "stream-json", "--output-format", "stream-json", "--allowedTools", "Bash"];
     let mut child = place.command(&args).stdin(Stdio::piped()).spawn().unwrap();
     let prompt = json!({ "type": "user", "message": { "role": "user", "content": "x" } });

@@ -86,10 +86,7 @@ fn paths_narrow_what_is_shown() {
         ("git diff -- :/x", &["/w/sub/x/", "/w/x/"]),
         ("git diff HEAD:x HEAD~:x", &["/w/sub/x/", "/w/sub/x/", "/w/x/", "/w/x/"]),
         ("git show HEAD:x/y", &["/w/sub/x/y", "/w/x/y"]),
-        (
-            "git show 'HEAD@{2020-01-01 00:00}:x'",
-            &["/w/sub/00}:x", "/w/sub/x", "/w/00}:x", "/w/x"],
-        ),
+        ("git show 'HEAD@{2020-01-01 00:00}:x'", &["/w/sub/00}:x", "/w/sub/x", "/w/00}:x", "/w/x"]),
         ("git show HEAD:./x", &["/w/sub/x"]),
         ("git show HEAD:../x", &["/w/x"]),
         ("git show :x", &["/w/sub/x", "/w/x"]),

@@ -262,8 +262,11 @@ fn failed(event: HookEventName, registered: &Registered, callback: &str, error: 
     if *error == AskError::Withdrawn {
         // The run is being stopped, and the call with it. Should it not be, nobody has let it pass.
         if event == HookEventName::PreToolUse {
-            outcome.verdict =
-                Some(HookVerdict::new(Behavior::Deny, callback, format!("The hook {callback}: {}.", clause(&error.to_string()))));
+            outcome.verdict = Some(HookVerdict::new(
+                Behavior::Deny,
+                callback,
+                format!("The hook {callback}: {}.", clause(&error.to_string())),
+            ));
         }
         return outcome;
     }

@@ -106,7 +106,10 @@ impl CanUseTool for HostPermissions {
         let _counted = Counted::new(&self.asking);
         match self.requests.ask_for(asker, &Question::new(&request), None).await {
             Ok(answer) => read(&request.input, answer.as_ref()),
-            Err(error) => PermissionAnswer::deny(format!("The host could not be asked about the call: {}.", clause(&error.to_string()))),
+            Err(error) => PermissionAnswer::deny(format!(
+                "The host could not be asked about the call: {}.",
+                clause(&error.to_string())
+            )),
         }
     }
 }

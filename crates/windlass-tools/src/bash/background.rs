@@ -180,7 +180,9 @@ mod tests {
         assert_eq!(note_cut(&file, &outcome).await, None);
         outcome.spilled_whole = false;
         assert!(note_cut(&file, &outcome).await.unwrap().contains("only the beginning"));
-        assert!(std::fs::read_to_string(&file).unwrap().starts_with("abcd\n[... cut here: the command wrote 100 bytes"));
+        assert!(
+            std::fs::read_to_string(&file).unwrap().starts_with("abcd\n[... cut here: the command wrote 100 bytes")
+        );
     }
 
     #[test]

@@ -155,7 +155,7 @@ impl IgnoreFiles {
 fn open(path: &Path, folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
     match dir::open_file(path) {
         Err(error) if dir::is_link_error(&error) => {
-            let target = resolve(path)?;
+            let target = resolve(path)?.path;
             let mut places = scope.workspace.iter().map(PathBuf::as_path).chain([scope.root, folder]);
             if !places.any(|place| target.starts_with(place)) {
                 return Err(io::Error::other("it leads out of the workspace"));
@@ -172,12 +172,12 @@ fn open_exclude(folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
     let git = folder.join(".git");
     let path = git.join("info").join("exclude");
     match dir::open_file(&path) {
-        Err(error) if dir::is_link_error(&error) => open_resolved(&resolve(&path)?, scope),
+        Err(error) if dir::is_link_error(&error) => open_resolved(&resolve(&path)?.path, scope),
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
             let Some(own) = pointed(&git, b"gitdir: ", scope)? else { return Ok(None) };
             let own = folder.join(own);
             let Some(common) = pointed(&own.join("commondir"), b"", scope)? else { return Ok(None) };
-            open_resolved(&resolve(&own.join(common).join("info").join("exclude"))?, scope)
+            open_resolved(&resolve(&own.join(common).join("info").join("exclude"))?.path, scope)
         }
         opened => there(opened),
     }
@@ -185,7 +185,7 @@ fn open_exclude(folder: &Path, scope: &Scope<'_>) -> io::Result<Option<File>> {
 
 /// The path in the first line of a file, behind a word.
 fn pointed(path: &Path, word: &[u8], scope: &Scope<'_>) -> io::Result<Option<PathBuf>> {
-    let Some(file) = open_resolved(&resolve(path)?, scope)? else { return Ok(None) };
+    let Some(file) = open_resolved(&resolve(path)?.path, scope)? else { return Ok(None) };
     let bytes = bounded(file, LONGEST_POINTER)?;
     let line = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = line.strip_prefix(word).map(|line| line.strip_suffix(b"\r").unwrap_or(line));

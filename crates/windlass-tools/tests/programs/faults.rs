@@ -105,7 +105,8 @@ fn report_of(wrapper: &[&str], what: &str) -> Option<Vec<String>> {
     let lines: Vec<String> = report.lines().map(str::to_owned).collect();
     assert_eq!(lines.len(), 6, "{what}: {report}");
     for line in &lines {
-        let is_clear = !line.starts_with("error: ") || line.contains("was not started") || line.contains("could not be");
+        let is_clear =
+            !line.starts_with("error: ") || line.contains("was not started") || line.contains("could not be");
         assert!(is_clear, "{what}: {report}");
     }
     let file = place.path().join("output").exists();
@@ -114,7 +115,8 @@ fn report_of(wrapper: &[&str], what: &str) -> Option<Vec<String>> {
 }
 
 fn has_strace() -> bool {
-    let works = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).status().is_ok_and(|status| status.success());
+    let works =
+        Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).status().is_ok_and(|status| status.success());
     if !works {
         eprintln!("skipped: there is no strace here that may trace");
     }
@@ -172,7 +174,8 @@ fn output_that_the_disk_does_not_take_ends_no_command() {
     }
     for (error, when) in [("ENOSPC", "1"), ("ENOSPC", "2+"), ("EIO", "1+"), ("EDQUOT", "2")] {
         let inject = format!("inject=write:error={error}:when={when}");
-        let wrapper = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", "PLACE/output", "-e", "trace=write", "-e", &inject];
+        let wrapper =
+            ["strace", "-f", "-qq", "-o", "/dev/null", "-P", "PLACE/output", "-e", "trace=write", "-e", &inject];
         let report = report_of(&wrapper, &inject).unwrap();
         // All of it is in memory nevertheless.
         assert_eq!(report[3], "Code(0): 45009, not all on disk", "{inject}");

@@ -38,15 +38,35 @@ fn is_control(path: &str) -> bool {
 fn library(tree: &Tree, root: &Path) -> BTreeSet<String> {
     let mut builder = WalkBuilder::new(root);
     builder.hidden(false).require_git(false).git_global(false);
-    let files = builder.build().map(Result::unwrap).filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
+    let files =
+        builder.build().map(Result::unwrap).filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
     files.map(|entry| tree.relative(entry.path())).filter(|path| !is_control(path)).collect()
 }
 
 const FOLDERS: [&str; 5] = ["", "a", "a/b", "a/b/c", "d"];
 const KINDS: [&str; 3] = [".ignore", ".gitignore", ".git/info/exclude"];
 const LINES: [&str; 21] = [
-    "x", "!x", "/x", "b/", "!b/", "*.log", "!z.log", "a/b", "/a/b/x", "**/y", "# x", "", "\\!x", "[", "c/*", "!c/x", "y ", "*", "!*/",
-    "a/**/x", "\u{feff}x",
+    "x",
+    "!x",
+    "/x",
+    "b/",
+    "!b/",
+    "*.log",
+    "!z.log",
+    "a/b",
+    "/a/b/x",
+    "**/y",
+    "# x",
+    "",
+    "\\!x",
+    "[",
+    "c/*",
+    "!c/x",
+    "y ",
+    "*",
+    "!*/",
+    "a/**/x",
+    "\u{feff}x",
 ];
 
 proptest! {
@@ -148,7 +168,9 @@ fn what_is_no_regular_file_neither_hangs_nor_counts() {
         ("a socket", |path| drop(std::os::unix::net::UnixListener::bind(path).unwrap())),
     ];
     for (what, plant) in plants {
-        for place in ["work/.gitignore", "work/.ignore", "work/in/.gitignore", "work/.git/info/exclude", ".gitignore", ".ignore"] {
+        for place in
+            ["work/.gitignore", "work/.ignore", "work/in/.gitignore", "work/.git/info/exclude", ".gitignore", ".ignore"]
+        {
             let tree = Tree::with(&[("work/x", ""), ("work/in/y", ""), ("work/.git/info/z", "")]);
             plant(&tree.root.join(place));
             let (found, report) = ends(tree, "work");
@@ -166,7 +188,11 @@ fn pointers_of_git_neither_hang_nor_count() {
         let tree = Tree::with(&[("work/x", ""), ("work/.git", &pointer), ("work/own/common", ".\n")]);
         match common {
             "pipe" => assert!(
-                std::process::Command::new("mkfifo").arg(tree.root.join("work/own/commondir")).status().unwrap().success()
+                std::process::Command::new("mkfifo")
+                    .arg(tree.root.join("work/own/commondir"))
+                    .status()
+                    .unwrap()
+                    .success()
             ),
             target => symlink(target, tree.root.join("work/own/commondir")).unwrap(),
         }
