@@ -250,9 +250,9 @@ mod tests {
         let place = directory.path().join("tool-results");
         let text = "x".repeat(10_000);
         let ToolResultContent::Text(fitted) = fit(text.clone().into(), 100, Some(&place), &One).await else { panic!() };
-        let kept = std::fs::read_dir(&place).unwrap().next().unwrap().unwrap();
+        let kept = fs::read_dir(&place).unwrap().next().unwrap().unwrap();
         assert!(fitted.contains(&*kept.path().to_string_lossy()));
-        assert_eq!(std::fs::read_to_string(kept.path()).unwrap(), text);
+        assert_eq!(fs::read_to_string(kept.path()).unwrap(), text);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
@@ -370,7 +370,7 @@ mod tests {
             println!("SKIPPED: strace is not here or may not trace");
             return;
         }
-        let calls = std::fs::read_to_string(trace.path()).unwrap();
+        let calls = fs::read_to_string(trace.path()).unwrap();
         let synced = |end: &str| calls.lines().any(|line| line.contains(&format!("{end}>) ")) && line.ends_with("= 0"));
         assert!(synced("/tool-results/result-00000000000000000000000000000001.txt"), "{calls}");
         assert!(synced("/tool-results"), "{calls}");

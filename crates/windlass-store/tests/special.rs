@@ -1,7 +1,7 @@
 //! Files that are no logs at all.
 
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "test code")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "test code")]
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -77,7 +77,7 @@ fn what_stands_in_the_place_of_a_session_is_named_and_hides_none() {
     let session = key("odd", 99);
     store_one(&store, &session);
     let folder = store.log_path(&session).parent().unwrap().to_owned();
-    let named = |number: u32| format!("{}.jsonl", key("odd", number.into()).session);
+    let named = |number: u32| format!("{}.jsonl", key("odd", number).session);
     let mut odd = odd_files(&folder, named);
     let (inner, project) = (store.clone(), session.project.clone());
     let listed = at_once(move || blocking(inner.list_all(&project)).unwrap());
@@ -98,7 +98,7 @@ fn what_stands_in_the_place_of_a_session_is_neither_written_nor_waited_for() {
     let store = JsonlStore::new(home.path());
     store_one(&store, &key("odd", 99));
     let folder = store.log_path(&key("odd", 99)).parent().unwrap().to_owned();
-    odd_files(&folder, |number| format!("{}.jsonl", key("odd", number.into()).session));
+    odd_files(&folder, |number| format!("{}.jsonl", key("odd", number).session));
     for number in 1..=6 {
         let (store, key) = (store.clone(), key("odd", number));
         let path = folder.join(format!("{}.jsonl", key.session));

@@ -167,7 +167,7 @@ impl World {
             assert!(copied.is_ok() || !did.contains("copy"), "{what}: the copy is lost");
             let kept = self.store().load(&old()).await;
             match kept {
-                Ok(kept) => assert!(!deleted && numbers(kept.entries) == [0], "{what}: deleted by half"),
+                Ok(kept) => assert!(!deleted && numbers(&kept.entries) == [0], "{what}: deleted by half"),
                 // What it said may have been lost.
                 Err(error) => assert_eq!(error.kind, StoreErrorKind::NotFound, "{what}: {error}"),
             }
@@ -189,7 +189,7 @@ impl World {
             Err(error) if acknowledged.is_none() && error.kind == StoreErrorKind::NotFound => return,
             Err(error) => panic!("{what}: {error}"),
         };
-        let found = numbers(loaded.entries);
+        let found = numbers(&loaded.entries);
         let next = found.len() as u32;
         assert_eq!(found, (0..next).collect::<Vec<_>>(), "{what}: a gapless beginning");
         assert!(acknowledged.is_none_or(|last| last < next), "{what}: {acknowledged:?} of {next} is lost");
@@ -200,7 +200,7 @@ impl World {
         assert_eq!(again.report.lost_parents, 0, "{what}: {:?}", again.report);
         let (entries, repairs) = repair(again.entries);
         assert!(repairs.is_clean(), "{what}: {repairs:?}");
-        assert_eq!(numbers(entries), (0..=next).collect::<Vec<_>>(), "{what}");
+        assert_eq!(numbers(&entries), (0..=next).collect::<Vec<_>>(), "{what}");
         assert!(check_file(&store.log_path(key)).unwrap().valid, "{what}");
     }
 
@@ -218,7 +218,7 @@ impl World {
     }
 }
 
-fn numbers(entries: Vec<Entry>) -> Vec<u32> {
+fn numbers(entries: &[Entry]) -> Vec<u32> {
     entries.iter().filter_map(number).collect()
 }
 
@@ -293,7 +293,7 @@ async fn append(store: &JsonlStore, name: &str, key: &SessionKey, count: u32, sa
         Err(error) => return say(&format!("error {name} open: {error}")),
     };
     let (mut seq, first) = match store.load(key).await {
-        Ok(loaded) => (loaded.seq, numbers(loaded.entries).len() as u32),
+        Ok(loaded) => (loaded.seq, numbers(&loaded.entries).len() as u32),
         Err(error) if error.kind == StoreErrorKind::NotFound => (lease.seq(), 0),
         Err(error) => return say(&format!("error {name} load: {error}")),
     };
