@@ -458,6 +458,13 @@ fn options_hide_no_files() {
                 "seq -f -s /etc/passwd",
                 "sort -k /etc/passwd -t -o x",
                 "diff -U -X /etc/passwd a b",
+                // To a version whose options end at the first operand these are files.
+                "head x -n /etc/passwd",
+                "od x -j /etc/passwd",
+                "cut x -d /etc/passwd",
+                "du src -d /etc",
+                "stat x -c /etc/passwd",
+                "sed -n p x -l /etc/passwd",
             ],
         );
     }
@@ -484,6 +491,12 @@ fn options_hide_no_files() {
             "Bash seq 5 -1 1",
             "Bash rg -e -x src",
             "Bash jq --arg a -1 '.[$a]' x",
+            "Bash head x -n 5",
+            "Bash sort x -k 2 -t ,",
+            "Bash du src -d 1",
+            "Bash stat x -c '%s %n'",
+            "Bash grep -rn foo src --include '*.rs' -A 3",
+            "Bash rg foo -g '/src/**'",
         ],
     );
 }

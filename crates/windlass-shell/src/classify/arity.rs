@@ -136,7 +136,8 @@ fn of_spec(program: &str, spec: &Spec) -> Vec<Entry> {
     let number = spec.number.then(|| (NUMBER.to_owned(), Value::None));
     let all: Vec<_> = short.chain(long).chain(general).chain(number).collect();
     let takes = all.iter().any(|(_, value)| matches!(value, Value::Next | Value::File | Value::Last | Value::Two));
-    let hides = takes && !matches!(spec.operands, Operands::Text(_));
+    // Elsewhere such a value is judged as a file too.
+    let hides = takes && (matches!(spec.operands, Operands::Pattern | Operands::PatternHere) || spec.name == "jq");
     let option = |(text, value)| Entry { apart, ordered, hides, ..Entry::new(program, text, value) };
     all.into_iter().map(option).collect()
 }
@@ -294,7 +295,10 @@ fn installed_programs_take_values_as_the_tables_say() {
     let wrong: Vec<String> = see_all(&scratch, &options)
         .into_iter()
         .filter_map(|(option, seen)| {
-            let seen = seen.filter(|seen| !seen.agrees(&option))?;
+            // Another version may say too little.
+            let silent =
+                seen == Some(Seen::Silent) && installed.get(&program(&option)) != seen_versions.get(&program(&option));
+            let seen = seen.filter(|seen| !seen.agrees(&option) && !silent)?;
             Some(format!("{} {}: {:?}, but {seen:?}", option.program, option.text, option.value))
         })
         .collect();

@@ -76,6 +76,7 @@ fn plain(spec: &Spec, args: &[Word]) -> Findings {
         }
         class.writes.push(PathOperand::operand(operand, recursive));
     }
+    class.writes.extend(parsed.late_files());
     class.reads = parsed.files;
     (!class.writes.is_empty()).then_some(class)
 }

@@ -169,6 +169,9 @@ pub(super) struct Parsed<'w> {
     pub(super) files: Vec<PathOperand>,
     /// Options in canonical form: `-x` or `--name`, with their values.
     pub(super) options: Vec<(String, Option<String>)>,
+    /// Values that are words of their own and stand behind an operand. To a version of the program whose options end
+    /// at the first operand they are operands too.
+    late: Vec<&'w Word>,
 }
 
 impl Parsed<'_> {
@@ -180,6 +183,11 @@ impl Parsed<'_> {
     pub(super) fn values<'p>(&'p self, names: &'p [&str]) -> impl Iterator<Item = &'p str> {
         let given = self.options.iter().filter(|(name, _)| names.contains(&name.as_str()));
         given.filter_map(|(_, value)| value.as_deref())
+    }
+
+    /// What another version of the program takes for further files.
+    pub(super) fn late_files(&self) -> impl Iterator<Item = PathOperand> {
+        self.late.iter().map(|word| PathOperand::operand(word, false))
     }
 }
 
@@ -243,8 +251,17 @@ fn is_valued_option(spec: &Spec, word: &Word) -> bool {
 
 /// The word behind an option as its value. A program that does not take it as one would read a word that begins
 /// with a dash as another option, so such a word is a value only of options that are known to take any.
-fn next_value<'w>(spec: &Spec, option: &str, args: &mut impl Iterator<Item = &'w Word>) -> Option<&'w str> {
-    let value = args.next()?.as_literal()?;
+fn next_value<'w>(
+    spec: &Spec,
+    option: &str,
+    args: &mut impl Iterator<Item = &'w Word>,
+    parsed: &mut Parsed<'w>,
+) -> Option<&'w str> {
+    let word = args.next()?;
+    let value = word.as_literal()?;
+    if !parsed.operands.is_empty() {
+        parsed.late.push(word);
+    }
     (value == "-" || !value.starts_with('-') || spec.dashed.contains(&option)).then_some(value)
 }
 
@@ -259,11 +276,11 @@ fn parse_long<'w>(
     let (_, takes) = spec.long.iter().map(|entry| Value::of(entry)).find(|(known, _)| *known == name)?;
     let value = match (takes, attached) {
         (Value::Next | Value::File | Value::Optional | Value::Attached | Value::Last, Some(value)) => Some(value),
-        (Value::Next | Value::File, None) => Some(next_value(spec, &option, args)?),
-        (Value::Last, None) if args.peek().is_some() => Some(next_value(spec, &option, args)?),
+        (Value::Next | Value::File, None) => Some(next_value(spec, &option, args, parsed)?),
+        (Value::Last, None) if args.peek().is_some() => Some(next_value(spec, &option, args, parsed)?),
         (Value::Two, None) => {
-            next_value(spec, &option, args)?;
-            Some(next_value(spec, &option, args)?)
+            next_value(spec, &option, args, parsed)?;
+            Some(next_value(spec, &option, args, parsed)?)
         }
         (Value::None | Value::Optional | Value::Last, None) => None,
         (Value::None | Value::Two, Some(_)) | (Value::Attached, None) => return None,
@@ -300,7 +317,7 @@ fn parse_short<'w>(
         }
         let value = match attached {
             Some(value) => value,
-            None => next_value(spec, &option, args)?,
+            None => next_value(spec, &option, args, parsed)?,
         };
         if is_file {
             parsed.files.push(PathOperand::literal(value));
@@ -330,6 +347,9 @@ pub(super) fn read_only(spec: &Spec, args: &[Word]) -> Findings {
         Operands::Pattern | Operands::PatternHere => operands = operands.get(1..)?,
     }
     let mut reads = parsed.files.clone();
+    if matches!(spec.operands, Operands::Files(_) | Operands::Here) {
+        reads.extend(parsed.late_files());
+    }
     if operands.is_empty() {
         // To the shell a pattern is a path even where the program takes text.
         let patterns = parsed.operands.iter().filter(|w| !w.is_literal());

@@ -39,8 +39,12 @@ pub(super) fn classify(args: &[Word]) -> Findings {
     if !scripts.iter().all(|script| is_harmless(script)) {
         return None;
     }
-    let operands: Vec<PathOperand> =
-        files.iter().filter(|w| w.text() != "-").map(|w| PathOperand::operand(w, false)).collect();
+    let operands: Vec<PathOperand> = files
+        .iter()
+        .filter(|w| w.text() != "-")
+        .map(|w| PathOperand::operand(w, false))
+        .chain(parsed.late_files())
+        .collect();
     if operands.iter().any(|o| o.path.is_empty()) {
         return None;
     }

@@ -15,9 +15,6 @@ const BUILTINS: &[&str] = &[":", "false", "pwd", "true", "type"];
 /// Sub-commands of git that answer an unknown option with their usage alone: they name unknown revisions.
 const NAME_REVISIONS: &[&str] = &["git diff-files", "git diff-index", "git diff-tree", "git rev-list"];
 
-/// Programs that look for unknown options before they give words to those that they know.
-const LOOKS_AHEAD: &[&str] = &["fd", "fdfind", "rg"];
-
 /// Sub-commands that print their usage where no operand is given.
 const NEED_OPERANDS: &[&str] = &["git diff-index", "git diff-tree", "git grep", "git range-diff", "git rev-list"];
 
@@ -90,15 +87,15 @@ impl Scratch {
             // It does not say which of the words it means: with one word alone there is no doubt.
             taken = markers.taken(&self.say(option, &option.text, &markers.0[..1])?.0).or(Some(1));
         }
-        if LOOKS_AHEAD.contains(&option.program.as_str()) && taken.is_some() {
-            // Without a pattern it says that first.
-            let last = Entry::new(
-                if option.program == "rg" { "rg --files" } else { &option.program },
-                String::new(),
-                Value::None,
-            );
+        let looks_ahead = text.contains("which wasn't expected") || text.contains("unexpected argument '");
+        if looks_ahead && taken.is_some() {
+            // It looks for unknown options before it gives words to those that it knows. With the option in the last
+            // place it says whether a value is missing; without a pattern it says that first.
+            let program = if option.program == "rg" { "rg --files" } else { &option.program };
+            let last = Entry::new(program, String::new(), Value::None);
             let (alone, _) = self.say(&last, &option.text, &[])?;
-            taken = Some(usize::from(alone.contains("requires a value") || alone.contains("a value is required")));
+            let missing = ["requires a value", "a value is required", "missing value", "missing argument"];
+            taken = Some(usize::from(missing.iter().any(|complaint| alone.contains(complaint))));
         }
         let Some(taken) = taken else {
             let alone = self.say(option, &option.text, &[])?;
