@@ -13,6 +13,7 @@ fn is_free(text: &str) -> bool {
 }
 
 const EVERYDAY: &[&str] = &[
+    "! ls",
     "tail -n 1 *.log",
     "sha256sum *.tar.gz",
     "realpath *.rs",
@@ -661,7 +662,8 @@ const HOSTILE: &[&str] = &[
     "cat <<E\n$(rm x)\nE",
     "cat <<< x",
     "ls &",
-    "! ls",
+    "! rm x",
+    "! ls > x",
     "[[ -f x ]]",
     "((x=1))",
     "X=$(rm x) ls",
