@@ -182,10 +182,13 @@ fn versions(scratch: &Scratch, options: &[Entry]) -> BTreeMap<String, String> {
             "unzip" | "zipinfo" | "xxd" | "mawk" | "awk" => ["-v", "-W version"],
             _ => ["--version", "-V"],
         };
+        // Programs of the shell have its version.
+        let asked_of = if probe::BUILTINS.contains(program) { "bash" } else { program };
         let said = asked.iter().find_map(|option| {
-            let words: Vec<&str> = [*program].into_iter().chain(option.split(' ')).collect();
+            let words: Vec<&str> = [asked_of].into_iter().chain(option.split(' ')).collect();
             let (text, _) = scratch.run(&words)?;
-            text.lines().find(|line| line.contains(|c: char| c.is_ascii_digit())).map(|line| line.trim().to_owned())
+            let is_version = |line: &&str| line.contains('.') && line.contains(|c: char| c.is_ascii_digit());
+            text.lines().find(is_version).map(|line| line.trim().to_owned())
         });
         let installed = scratch.run(&[program, "--windlass"]).is_some();
         installed.then(|| ((*program).to_owned(), said.unwrap_or_else(|| "says no version".to_owned())))

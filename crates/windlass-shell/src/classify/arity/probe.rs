@@ -10,7 +10,7 @@ use super::super::{git, options::Value};
 use super::{END, Entry, OPERAND, Seen};
 
 /// Programs of the shell itself: what is installed under their names is not what runs.
-const BUILTINS: &[&str] = &[":", "false", "pwd", "true", "type"];
+pub(super) const BUILTINS: &[&str] = &[":", "false", "pwd", "true", "type"];
 
 /// Sub-commands of git that answer an unknown option with their usage alone: they name unknown revisions.
 const NAME_REVISIONS: &[&str] = &["git diff-files", "git diff-index", "git diff-tree", "git rev-list"];
