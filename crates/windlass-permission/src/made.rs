@@ -37,10 +37,10 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
         for copy in &part.copies {
             let tree = found.tree(&copy.source);
             let whole = tree.filter(|tree| tree.is_whole);
-            let source = normalize(Path::new("/"), &copy.source);
-            let is_fresh = earlier.iter().any(|place| place.starts_with(&source) || source.starts_with(place));
-            if is_fresh || whole.is_none_or(|tree| !tree.links.is_empty()) {
-                places.extend(copy.targets.iter().map(|target| normalize(Path::new("/"), target)));
+            let sources = forms(&copy.source, touches);
+            let meets = |place: &Path| sources.iter().any(|way| place.starts_with(way) || way.starts_with(place));
+            if earlier.iter().any(|place| meets(place)) || whole.is_none_or(|tree| !tree.links.is_empty()) {
+                places.extend(copy.targets.iter().flat_map(|target| forms(target, touches)));
             }
             let guarded = |target: &PathBuf| {
                 let entries = tree.into_iter().flat_map(|tree| &tree.entries);
@@ -63,7 +63,7 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
         // Of `ln`, and of what is not understood, every operand may have become a link.
         if makes_links(part) {
             let written = touches.iter().filter(|touch| touch.write && !touch.redirect);
-            places.extend(written.map(|touch| touch.path().to_path_buf()));
+            places.extend(written.flat_map(|touch| touch.subjects().map(|subject| subject.path.clone())));
         }
         if !places.is_empty() {
             made.push(Made { pipeline: part.pipeline, part: index, places });
@@ -78,6 +78,15 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
         }
     }
     brought
+}
+
+/// A path by its text, and in every form that was found for it.
+fn forms(written: &Path, touches: &[Touch]) -> Vec<PathBuf> {
+    let path = normalize(Path::new("/"), written);
+    let same = touches.iter().filter(|touch| touch.path() == path);
+    let mut forms: Vec<PathBuf> = same.flat_map(|touch| touch.subjects().map(|subject| subject.path.clone())).collect();
+    forms.push(path);
+    forms
 }
 
 fn makes_links(part: &Part<'_>) -> bool {

@@ -138,7 +138,8 @@ fn programs_that_follow_links_are_judged_by_these() {
 fn parts_that_make_links_leave_later_paths_unknown() {
     let accept = World::in_mode(PermissionMode::AcceptEdits, Rules::default())
         .link("/w/src/l", "/w/deep")
-        .link("/w/tree/sub/l", "/w/deep");
+        .link("/w/tree/sub/l", "/w/deep")
+        .link("/w/there", "/w/real");
     accept.check(
         Ask,
         &[
@@ -148,6 +149,9 @@ fn parts_that_make_links_leave_later_paths_unknown() {
             "Bash mv src/l e && touch e/x",
             "Bash mv tree e && cat e/sub/*",
             "Bash cat e/sub/l/x | mv tree e",
+            "Bash cp -a src/l there && cat real/l/x",
+            "Bash cp -a src/l real && cat there/l/x",
+            "Bash cp -a src/l real && cp -a there/l e && cat e/x",
             "Bash mkdir d && mv src/l d && cat d/l/x",
             "Bash cp -r plain b && cp -r tree b && diff -r b c",
             "Bash cp -r tree b && mv b c && cat c/x",
