@@ -43,6 +43,8 @@ pub(crate) struct Touch {
     pub(crate) follows: bool,
     /// Why it is not known what the path stands for when the command runs.
     pub(crate) unclear: Option<&'static str>,
+    /// The path of a command with every `..` still in it.
+    pub(crate) written: PathBuf,
     /// What the pattern stands for, or the links below that the program follows.
     pub(crate) stands_for: Vec<Touch>,
     /// What was found below it.
@@ -56,7 +58,7 @@ pub(crate) struct Touch {
 }
 
 /// `..` names no place that could be found.
-const NO_PARENT: &str = "a path in it has `..` behind something that cannot be followed";
+pub(crate) const NO_PARENT: &str = "a path in it has `..` behind something that cannot be followed";
 /// What a pattern stands for was not found out.
 const NOT_LISTED: &str = "what a file name pattern in it stands for is not known, or too much to look at";
 /// A program follows links that were not all found.
@@ -224,6 +226,7 @@ impl<'a> Found<'a> {
         (touch.redirect, touch.unknown, touch.moves) = (spec.redirect, spec.unknown, spec.moves);
         (touch.loose, touch.handles, touch.follows) = (spec.loose, spec.handles, spec.follows);
         (touch.hands_on, touch.output) = (spec.hands_on, spec.output);
+        touch.written.clone_from(&spec.written);
         touch.pattern.clone_from(&spec.pattern);
         match self.paths.get(spec.written.as_path()) {
             Some(fact) => links_of(&mut touch, fact, self.links),
@@ -373,6 +376,7 @@ impl Touch {
             hands_on: false,
             follows: false,
             unclear: None,
+            written: PathBuf::new(),
             stands_for: Vec::new(),
             inside: Vec::new(),
             git_directory: None,

@@ -1,9 +1,10 @@
 //! What lowers a verdict: deny and ask rules, the safety floor.
 
-use crate::call::{Call, Touch};
+use crate::call::{Call, NO_PARENT, Touch};
 use crate::domain::{Host, host};
 use crate::error::shown;
 use crate::glob::Reach;
+use crate::made::MADE;
 use crate::matcher::{Directory, Rule, Scope, Test, skill_name};
 use crate::{names, programs, protected};
 use std::path::Path;
@@ -175,7 +176,9 @@ impl Floor<'_> {
     }
 
     fn protection(&self, call: &Call<'_>) -> Option<Decision> {
-        let (name, path) = self.protected_touch(call).or_else(|| Some((protected_word(call)?, None)))?;
+        let Some((name, path)) = self.protected_touch(call).or_else(|| Some((protected_word(call)?, None))) else {
+            return written_unseen(call);
+        };
         let message = format!("`{name}` is protected: writing there needs an answer to this very call.");
         let decision = Decision::new(Behavior::Ask, DecisionReason::Protected, message);
         Some(match path {
@@ -203,6 +206,15 @@ impl Floor<'_> {
             Some((name, Some(touch.path().to_path_buf())))
         })
     }
+}
+
+/// What a command writes to without anybody knowing where that is: it may be a protected place.
+fn written_unseen(call: &Call<'_>) -> Option<Decision> {
+    let unseen = |touch: &&Touch| touch.write && !touch.loose && matches!(touch.unclear, Some(MADE | NO_PARENT));
+    let touch = call.all_touches().find(unseen)?;
+    let (path, why) = (touch.path(), touch.unclear.unwrap_or_default());
+    let message = format!("It writes to {}, but {why}: that needs an answer to this very call.", path.display());
+    Some(Decision::new(Behavior::Ask, DecisionReason::Protected, message).with_blocked_path(path))
 }
 
 /// Protected names among the arguments and redirections of commands, wherever they stand.

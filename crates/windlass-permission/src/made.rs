@@ -9,11 +9,11 @@ use crate::path::normalize;
 use crate::pattern::ShellPattern;
 use crate::protected;
 use crate::transfer::program_behind;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use windlass_shell::Effect;
 
 /// A path whose meaning another part may have changed.
-const MADE: &str = "another part of it may make a link of a path that it uses";
+pub(crate) const MADE: &str = "another part of it may make a link of a path that it uses";
 /// A tree that is copied or moved and was not looked through.
 const NOT_KNOWN: &str = "it is not known whether the tree that it copies or moves has protected files in it";
 /// The same where some were found.
@@ -100,7 +100,17 @@ impl Touch {
         let reaches = |path: &Path| {
             path.starts_with(place) || place.strip_prefix(path).is_ok_and(|rest| self.follows || self.names(rest))
         };
-        self.subjects().any(|subject| reaches(&subject.path))
+        self.subjects().any(|subject| reaches(&subject.path)) || self.leaves(place)
+    }
+
+    /// Whether it goes to a place, or below it, and leaves it again by `..`.
+    fn leaves(&self, place: &Path) -> bool {
+        let mut way = PathBuf::new();
+        self.written.components().any(|part| {
+            let left = part == Component::ParentDir && normalize(Path::new("/"), &way).starts_with(place);
+            way.push(part);
+            left
+        })
     }
 
     /// Whether its pattern may stand for the way to what lies below it.

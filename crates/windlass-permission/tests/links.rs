@@ -169,6 +169,21 @@ fn parts_that_make_links_leave_later_paths_unknown() {
             "Bash cat a && cp -r tree e",
         ],
     );
+    // Where that writes may be protected: nobody knows.
+    bypassing(Rules::default()).link("/w/g", "/w/.git").link("/w/old/h", "/w/.git/hooks").check(
+        Ask,
+        &[
+            "Bash cp -a g x && echo x > x/config",
+            "Bash mv g x && touch x/hooks/post-commit",
+            "Bash ln -s .git x && echo x > x/config",
+            "Bash mv h away; mv old/h h; echo x >> h/../config",
+            "Bash cp -a g x | tee x/config",
+        ],
+    );
+    bypassing(Rules::default()).link("/w/g", "/w/.git").check(
+        Allow,
+        &["Bash cp -a g x && cat x/config", "Bash ln -s a b && cat b/c && echo x > d", "Bash cp -r plain e && echo x > e/y"],
+    );
     let linking = World::new(allow(&["Bash(ln:*)"]));
     linking.check(
         Ask,
