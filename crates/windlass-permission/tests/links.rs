@@ -170,19 +170,25 @@ fn parts_that_make_links_leave_later_paths_unknown() {
         ],
     );
     // Where that writes may be protected: nobody knows.
-    bypassing(Rules::default()).link("/w/g", "/w/.git").link("/w/old/h", "/w/.git/hooks").check(
+    let bypass = bypassing(Rules::default()).link("/w/tree/sub/l", "/w/.git");
+    bypass.check(
         Ask,
         &[
-            "Bash cp -a g x && echo x > x/config",
-            "Bash mv g x && touch x/hooks/post-commit",
-            "Bash ln -s .git x && echo x > x/config",
-            "Bash mv h away; mv old/h h; echo x >> h/../config",
-            "Bash cp -a g x | tee x/config",
+            "Bash cp -r tree x && echo x > x/sub/l/config",
+            "Bash mv tree x && touch x/sub/l/hooks/post-commit",
+            "Bash ln -s a x && echo x > x/config",
+            "Bash mv h away; mv tree h; echo x >> h/sub/../config",
+            "Bash cp -r tree x | tee x/sub/config",
         ],
     );
-    bypassing(Rules::default()).link("/w/g", "/w/.git").check(
+    bypass.check(
         Allow,
-        &["Bash cp -a g x && cat x/config", "Bash ln -s a b && cat b/c && echo x > d", "Bash cp -r plain e && echo x > e/y"],
+        &[
+            "Bash cp -r tree x && cat x/sub/a",
+            "Bash cp -r tree x && echo x > y",
+            "Bash ln -s a b && cat b/c && echo x > d",
+            "Bash cp -r plain e && echo x > e/y",
+        ],
     );
     let linking = World::new(allow(&["Bash(ln:*)"]));
     linking.check(
