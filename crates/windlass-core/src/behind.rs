@@ -21,7 +21,7 @@ pub(crate) enum Unsent {
     /// That of a turn.
     Turn(Continuation, Retry),
     /// The one for a summary.
-    Summary(Compaction),
+    Summary(Box<Compaction>),
 }
 
 impl Machine {
@@ -37,9 +37,9 @@ impl Machine {
             return;
         }
         if let Phase::Behind(unsent) = std::mem::replace(&mut self.phase, Phase::Idle) {
-            match *unsent {
+            match unsent {
                 Unsent::Turn(continuation, retry) => self.request(continuation, retry),
-                Unsent::Summary(compaction) => self.request_summary(compaction),
+                Unsent::Summary(compaction) => self.request_summary(*compaction),
             }
         }
     }
@@ -48,7 +48,7 @@ impl Machine {
     pub(crate) fn interrupt_unsent(&mut self, unsent: Unsent) {
         match unsent {
             Unsent::Turn(..) => self.interrupted_streaming(),
-            Unsent::Summary(compaction) => self.interrupt_compaction(compaction),
+            Unsent::Summary(compaction) => self.interrupt_compaction(*compaction),
         }
     }
 

@@ -101,7 +101,7 @@ impl Machine {
     /// Sends the request of this turn, for the first time or again.
     pub(crate) fn request(&mut self, continuation: Continuation, retry: Retry) {
         if self.out.is_behind() {
-            self.phase = Phase::Behind(Box::new(Unsent::Turn(continuation, retry)));
+            self.phase = Phase::Behind(Unsent::Turn(continuation, retry));
             return;
         }
         let model = self.current_model().clone();

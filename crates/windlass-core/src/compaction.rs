@@ -167,7 +167,7 @@ impl Machine {
 
     pub(crate) fn request_summary(&mut self, mut compaction: Compaction) {
         if self.out.is_behind() {
-            self.phase = Phase::Behind(Box::new(Unsent::Summary(compaction)));
+            self.phase = Phase::Behind(Unsent::Summary(Box::new(compaction)));
             return;
         }
         let model = self.current_model().clone();

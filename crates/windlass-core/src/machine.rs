@@ -51,7 +51,7 @@ pub(crate) enum Phase {
     /// The conversation is being replaced by a summary.
     Compacting(Box<Compaction>),
     /// A request waits until the log has answered for what came before the last one.
-    Behind(Box<Unsent>),
+    Behind(Unsent),
     /// The message is complete; its calls are judged, run and answered.
     Tools,
     /// A safe point: hooks are asked about what the user said meanwhile.
@@ -453,7 +453,7 @@ impl Machine {
             }
             Phase::Calling(call) => self.interrupt_call(*call),
             Phase::Compacting(compaction) => self.interrupt_compaction(*compaction),
-            Phase::Behind(unsent) => self.interrupt_unsent(*unsent),
+            Phase::Behind(unsent) => self.interrupt_unsent(unsent),
             Phase::BackingOff(effect, _) => {
                 self.effect(Effect::Cancel(effect));
                 self.interrupted_streaming();
