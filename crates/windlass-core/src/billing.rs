@@ -1,9 +1,9 @@
 //! What a call of a model is booked with.
 //!
-//! If it came to its end, that is the provider's own count. Else the provider bills what it has read and written
-//! until then, and has said of neither how much it is but in its first frame. Such a call is booked with what was
-//! reported or with an estimate of what was streamed, whichever is more, and with an estimate of its input if nothing
-//! was reported. Estimates are high, but never above what was reserved.
+//! A call that came to its end is booked with the provider's own count. For a call that did not, the provider bills
+//! what it has read and written until then, but has reported only what it knew at the first frame. Such a call is
+//! booked with the larger of what was reported and an estimate of what was streamed, and with an estimate of its
+//! input if no input was reported. Estimates are high, but never above what was reserved.
 
 use crate::budget::Hold;
 use crate::machine::duration_ms;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use windlass_context::{StreamedTokens, estimate_request};
 use windlass_types::{CacheTtl, EventKind, ModelErrorKind, ModelEvent, ModelRequest, Timestamp, Usage};
 
-/// A call that is going on, and what it has used until now.
+/// A call that has not ended, and what it has used until now.
 #[derive(Debug)]
 pub(crate) struct Bill {
     pub(crate) model: ModelProfile,
@@ -54,7 +54,7 @@ impl Bill {
         self.with_input(usage)
     }
 
-    /// What it has used, when nobody waits for its end.
+    /// What it has used, when its end is not awaited.
     pub(crate) fn abandoned(&self) -> Usage {
         let mut usage = self.reported;
         usage.output_tokens = usage.output_tokens.max(self.written());
@@ -71,7 +71,7 @@ impl Bill {
         self.streamed.tokens().min(u64::from(self.request.max_output_tokens))
     }
 
-    /// Usage with an estimate of the input, if nothing was reported of it: all of it at the dearest rate.
+    /// Usage with an estimate of the input if no input was reported: all of it as if written to the cache.
     fn with_input(&self, mut usage: Usage) -> Usage {
         if usage.total_input() > 0 {
             return usage;
@@ -103,7 +103,7 @@ fn raise(usage: &mut Usage, more: &Usage) {
 fn did_not_run(failure: &ModelFailure) -> bool {
     failure.unbilled
         || match failure.kind {
-            // The model may have begun, and nobody heard of it.
+            // The model may have begun before the failure.
             ModelErrorKind::Timeout | ModelErrorKind::Connection | ModelErrorKind::Cut | ModelErrorKind::Protocol => {
                 false
             }

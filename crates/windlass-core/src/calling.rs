@@ -487,7 +487,7 @@ impl Machine {
         self.interrupted_streaming();
     }
 
-    /// Books a call that goes on when nothing can be shown or stored any more.
+    /// Books a call whose run ends because the store refused.
     pub(crate) fn forsake_call(&mut self, call: ModelCall) {
         let used = call.bill.abandoned();
         self.book(call.bill, used);

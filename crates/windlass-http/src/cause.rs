@@ -61,8 +61,8 @@ pub(crate) fn final_tls_failure(error: &Cause) -> Option<&'static str> {
 
 /// What makes a certificate trusted, as far as the system's verifier reads it.
 const TRUST: &str = if cfg!(any(target_os = "macos", target_os = "windows", target_os = "ios", target_os = "android")) {
-    "if you trust whoever issued its certificate, add theirs to the trust store of this machine"
+    "if you trust the authority that issued its certificate, add it to the trust store of this machine"
 } else {
-    "if you trust whoever issued its certificate, add theirs to the trust store of this machine, or let \
-     SSL_CERT_FILE name a PEM file of all that you trust"
+    "if you trust the authority that issued its certificate, add it to the trust store of this machine, or let \
+     SSL_CERT_FILE name a PEM file of all authorities that you trust"
 };

@@ -167,7 +167,7 @@ async fn a_failed_connection_says_why() {
     let url = gone.url();
     drop(gone);
     tokio::task::yield_now().await;
-    // No name has a part of so many letters, so that nobody is asked for it.
+    // No part of a name may have so many letters, so no server is asked for it.
     let nowhere = format!("http://{}.invalid", "a".repeat(64));
     for (url, kind, said) in [
         (url.as_str(), HttpErrorKind::Connection, "refused"),

@@ -106,7 +106,7 @@ async fn a_server_that_asks_for_no_wait_is_given_time() {
     assert_eq!(server.request_count(), 3);
 }
 
-/// What the provider asks for and nobody waits for is named.
+/// A wait that the provider asks for and that is not waited is named.
 #[tokio::test]
 async fn a_wait_that_is_too_long_is_named() {
     let server = WireServer::start().await.unwrap();

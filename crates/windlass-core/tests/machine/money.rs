@@ -1,4 +1,4 @@
-//! What is booked of calls that did not come to their end, and what is held back for those that go on.
+//! What is booked for calls that did not come to their end, and what is reserved for those that have not ended.
 
 use crate::choices::Choices;
 use crate::lessons::lines;
@@ -216,7 +216,7 @@ fn automatic_compactions_that_fail_are_not_tried_before_every_turn() {
     let mut config = config();
     config.auto_compact_window = Some(100);
     let mut sim = Sim::new(config, Choices::new(Vec::new()), TAME);
-    // Whatever it is asked for, the model goes on with the work.
+    // The model calls a tool whatever it is asked for.
     sim.script = (0..40).map(|n| vec![call(&format!("t{n}"), "Read", "a")]).collect();
     sim.prompt("do it");
     for _ in 0..2_000 {

@@ -105,8 +105,8 @@ fn bearer(value: &[u8]) -> Option<&[u8]> {
     scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
 }
 
-/// A segment of a path in the one form that means the same to everybody who reads it. No path of
-/// the API needs another character, nor an encoded one but the brackets behind the name of a model.
+/// Whether a segment of a path has the one form that every reader understands in the same way. No path of
+/// the API needs another character, nor an encoded one except the brackets behind the name of a model.
 fn is_plain(segment: &str) -> bool {
     let bare = without_brackets(segment);
     let mut bytes = bare.bytes();
