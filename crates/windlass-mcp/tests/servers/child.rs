@@ -15,6 +15,10 @@ fn server() {
         "real" => real(),
         _ => odd(&behaviour),
     }
+    if behaviour == "deaf" {
+        // It goes on behind the end of its input.
+        std::thread::sleep(std::time::Duration::from_secs(600));
+    }
     std::process::exit(0);
 }
 
@@ -134,9 +138,5 @@ fn odd(behaviour: &str) {
             }
             _ => {}
         }
-    }
-    if behaviour == "deaf" {
-        // It goes on behind the end of its input.
-        std::thread::sleep(std::time::Duration::from_secs(600));
     }
 }

@@ -51,8 +51,7 @@ async fn heard(behaviour: &str) -> Vec<String> {
     let servers = one_with(behaviour, options).await;
     assert_eq!(status(&servers).state, McpServerState::Connected);
     servers.close().await;
-    let heard = heard.lock().unwrap().clone();
-    heard
+    heard.lock().unwrap().clone()
 }
 
 #[tokio::test]

@@ -69,10 +69,10 @@ impl IgnoreFiles {
         self.unusable.load(Ordering::Relaxed)
     }
 
-    /// Whether rules of the folder of `path`, which was entered, or above leave it out.
-    pub(super) fn leave_out(&self, path: &Path, is_dir: bool) -> bool {
-        let rules = || self.of(path.parent()?);
-        self.any.load(Ordering::Relaxed) && rules().is_some_and(|rules| rules.leave_out(path, is_dir))
+    /// Whether rules of the folder that `folder` is in, which was entered, or above leave it out.
+    pub(super) fn leave_out_folder(&self, folder: &Path) -> bool {
+        let rules = || self.of(folder.parent()?);
+        self.any.load(Ordering::Relaxed) && rules().is_some_and(|rules| rules.leave_out(folder, true))
     }
 
     /// Reads the ignore files of a folder before anything in it is asked about. Those above the root are read
@@ -148,6 +148,24 @@ impl IgnoreFiles {
                 String::from_utf8_lossy(valid.get(..whole_lines).unwrap_or_default()).into_owned()
             }
         })
+    }
+}
+
+/// The rules of the folder whose files one worker looks at: it looks at many of a folder, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct Here {
+    folder: OsString,
+    rules: Option<Arc<Rules>>,
+}
+
+impl Here {
+    /// Whether rules of the folder of `file`, which was entered, or above leave it out.
+    pub(super) fn leave_out(&mut self, file: &Path, all: &IgnoreFiles) -> bool {
+        let Some(folder) = file.parent().filter(|_| all.any.load(Ordering::Relaxed)) else { return false };
+        if self.folder != folder.as_os_str() {
+            *self = Self { folder: folder.into(), rules: all.of(folder) };
+        }
+        self.rules.as_ref().is_some_and(|rules| rules.leave_out(file, false))
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use ignore::{DirEntry, ParallelVisitor, ParallelVisitorBuilder, WalkBuilder, WalkState};
 
-use super::ignored::IgnoreFiles;
+use super::ignored::{Here, IgnoreFiles};
 
 /// Why a search ended before it was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,8 +84,10 @@ pub(crate) fn walk<'a, W: Worker>(scope: Scope<'a>, make: &'a (dyn Fn() -> W + S
     // It opens no ignore files itself.
     builder.standard_filters(false).follow_links(false).threads(threads()).max_depth(scope.max_depth);
     if let Some(ignores) = ignores.clone() {
+        // Before it is listed. Files are looked at where the rules of their folder are at hand.
         builder.filter_entry(move |entry| {
-            !ignores.leave_out(entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir()))
+            let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+            !is_folder || !ignores.leave_out_folder(entry.path())
         });
     }
     builder.build_parallel().visit(&mut Crew { scope, make, tally: &tally, ignores: ignores.as_deref() });
@@ -116,7 +118,13 @@ struct Crew<'a, 't, W> {
 
 impl<'s, W: Worker + 's> ParallelVisitorBuilder<'s> for Crew<'s, 's, W> {
     fn build(&mut self) -> Box<dyn ParallelVisitor + 's> {
-        Box::new(Member { scope: self.scope, worker: (self.make)(), tally: self.tally, ignores: self.ignores })
+        Box::new(Member {
+            scope: self.scope,
+            worker: (self.make)(),
+            tally: self.tally,
+            ignores: self.ignores,
+            here: Here::default(),
+        })
     }
 }
 
@@ -125,6 +133,7 @@ struct Member<'s, W> {
     worker: W,
     tally: &'s Tally,
     ignores: Option<&'s IgnoreFiles>,
+    here: Here,
 }
 
 impl<W: Worker> Member<'_, W> {
@@ -162,6 +171,11 @@ impl<W: Worker> ParallelVisitor for Member<'_, W> {
             return WalkState::Continue;
         }
         if !kind.is_file() && !kind.is_symlink() {
+            return WalkState::Continue;
+        }
+        if let Some(ignores) = self.ignores.filter(|_| below_root)
+            && self.here.leave_out(path, ignores)
+        {
             return WalkState::Continue;
         }
         match self.worker.visit(&entry, kind) {
