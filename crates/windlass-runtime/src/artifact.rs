@@ -279,8 +279,8 @@ mod tests {
     async fn fitted(given: Vec<ContentBlock>, most: usize) -> (Vec<ContentBlock>, Vec<String>) {
         let directory = tempfile::tempdir().unwrap();
         let fitted = blocks(fit(ToolResultContent::Blocks(given), most, Some(directory.path()), &One).await);
-        let kept = std::fs::read_dir(directory.path()).unwrap();
-        let kept = kept.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
+        let kept = fs::read_dir(directory.path()).unwrap();
+        let kept = kept.map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap()).collect();
         (fitted, kept)
     }
 

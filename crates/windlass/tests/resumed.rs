@@ -188,7 +188,7 @@ async fn a_log_leads_no_session_out_of_its_workspace() {
             notice.contains(&format!("{forged:?}")) && notice.contains(&format!("{root:?}")),
             "{forged:?}: {notice}"
         );
-        opened.handle.close().await;
+        opened.handle.close().await.unwrap();
         let script = answer_after("pwd");
         let request = world.go_on(script).await;
         let said = serde_json::to_string(&request.messages.last().unwrap().json()).unwrap();
@@ -196,7 +196,7 @@ async fn a_log_leads_no_session_out_of_its_workspace() {
         // The next opening needs no word about it any more.
         let opened = world.open().await;
         assert_eq!(opened.notices, Vec::<String>::new(), "{forged:?}");
-        opened.handle.close().await;
+        opened.handle.close().await.unwrap();
     }
 }
 
@@ -211,7 +211,7 @@ async fn a_directory_of_the_workspace_is_gone_on_in() {
         world.log(&lines(&[user("a", ""), model("b", "a"), cwd(world.root().join(inside))]));
         let opened = world.open().await;
         assert_eq!(opened.notices, Vec::<String>::new(), "{inside}");
-        opened.handle.close().await;
+        opened.handle.close().await.unwrap();
         let request = world.go_on(answer_after("pwd")).await;
         let said = request.messages.last().unwrap().json().to_owned();
         assert!(said.contains(&*world.root().join("sub").to_string_lossy()), "{inside}: {said}");
@@ -278,7 +278,7 @@ async fn a_healthy_log_that_was_compacted_needs_no_warning() {
         assert_eq!(checked.compacted, if again { 7 } else { 4 });
         let opened = world.open().await;
         assert_eq!(opened.notices, Vec::<String>::new());
-        opened.handle.close().await;
+        opened.handle.close().await.unwrap();
     }
     // A branch that was left is still named.
     let world = World::new();
@@ -297,5 +297,5 @@ async fn a_lost_parent_is_said() {
     assert!(checked.warnings.iter().any(named), "{:?}", checked.warnings);
     let opened = world.open().await;
     assert!(opened.notices.iter().any(named), "{:?}", opened.notices);
-    opened.handle.close().await;
+    opened.handle.close().await.unwrap();
 }

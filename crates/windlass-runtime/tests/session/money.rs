@@ -94,7 +94,7 @@ async fn session(gate: Option<&Gate>) -> (Bill, u64, Outcome) {
     });
     let Some(EventKind::RunFinished(result)) = events.pop().map(|event| event.kind) else { panic!() };
     assert_eq!(told, Some(result.cost.nano()), "what was told last is not what the session has cost");
-    open.handle.close().await;
+    open.handle.close().await.unwrap();
     (bill, result.cost.nano(), result.outcome)
 }
 

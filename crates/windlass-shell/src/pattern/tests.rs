@@ -91,6 +91,14 @@ fn allow_rules() {
         (" ", "x", false),
         ("! *", "x y", false),
         ("!", "x", false),
+    ] {
+        assert_eq!(allows(rule, text), expected, "{rule:?} {text:?}");
+    }
+}
+
+#[test]
+fn allow_rules_cover_their_own_text_and_negated_commands() {
+    for (rule, text, expected) in [
         // The very text of a rule is covered, whatever it holds.
         ("grep \"a*b\" f", "grep \"a*b\" f", true),
         ("grep \"a*b\" f", "grep 'a*b' f", false),

@@ -118,5 +118,5 @@ fn data_keeps_its_meaning() {
         assert!(shown.chars().all(|c| hidden(c).is_none()), "{shown}");
         assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
     }
-    assert!(matches!(visible_json("{\"a\":\"é\"}"), std::borrow::Cow::Borrowed(_)));
+    assert!(matches!(visible_json("{\"a\":\"é\"}"), Cow::Borrowed(_)));
 }
