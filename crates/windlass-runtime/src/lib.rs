@@ -13,7 +13,7 @@
 //! pending progress note per block or call are kept (later ones join them), and
 //! a bounded queue of everything else; while that is full no model item is read
 //! and no effect begins, but effects that are going on, waits, stops and the log
-//! go on. Nothing is dropped but merged text.
+//! go on. Nothing is dropped but merged text. The same holds while as much waits for the log to answer.
 //!
 //! # Dropping
 //! Dropping the [`EventStream`] closes the session: running effects are stopped,

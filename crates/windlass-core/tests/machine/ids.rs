@@ -5,9 +5,9 @@ use crate::render::render;
 use crate::sequences::{call, sim, text};
 use crate::sim::{Going, Sim, config};
 use std::collections::BTreeSet;
-use windlass_core::Machine;
+use windlass_core::{Input, Machine, ModelFailure};
 use windlass_session::repair;
-use windlass_types::{ContentBlock, EventKind};
+use windlass_types::{BlockStart, ContentBlock, EventKind, JsonText, ModelErrorKind, ModelEvent, ModelItem, Usage};
 
 /// The ids of all tool uses of the last request, and of their results.
 fn sent(sim: &Sim) -> (Vec<String>, Vec<String>) {
@@ -69,6 +69,36 @@ fn a_resumed_session_gives_the_same_ids() {
     assert_eq!(texts(&again), texts(&sim.machine));
 }
 
+/// The provider's own frames, which hosts may ask for, name the call as everything else does.
+#[test]
+fn the_frames_of_the_provider_have_the_other_id_too() {
+    let mut sim = sim(config(), &[&[call("x", "Read", "a")], &[text("not asked for")]]);
+    let is_model = |going: &Going| matches!(going, Going::Model { .. });
+    while sim.requests.len() < 2 {
+        sim.steps(1);
+    }
+    sim.play_except(is_model);
+    let effect = sim.take(is_model);
+    let start = ModelEvent::MessageStart { id: "m".into(), model: "m".into(), usage: Usage::default() };
+    sim.input(Input::Model(effect, start.into()));
+    for (index, id, own) in [(0, "y", "y"), (1, "x", "x_2"), (2, "", "call_1")] {
+        let frame = format!(
+            r#"{{"type":"content_block_start","index":{index},"content_block":{{"type":"tool_use","id":"{id}","input":{{}},"n":1.50}}}}"#
+        );
+        let block = BlockStart::ToolUse { id: id.into(), name: "Read".to_owned() };
+        let raw = JsonText::parse(frame.as_str()).unwrap();
+        sim.input(Input::Model(effect, ModelItem::with_raw(ModelEvent::BlockStart { index, block }, raw)));
+        sim.input(Input::Model(effect, ModelEvent::BlockStop { index }.into()));
+        let shown = sim.events.iter().rev().find_map(|event| match &event.kind {
+            EventKind::ModelFrame { frame } => Some(frame.as_str()),
+            _ => None,
+        });
+        let shown = shown.unwrap();
+        assert!(shown.contains(&format!(r#""id":"{own}""#)) && shown.contains("1.50"), "{shown}");
+        assert_eq!(shown == frame, id == own, "{shown}");
+    }
+}
+
 /// What was taken back never was: its ids are free again.
 #[test]
 fn an_id_of_a_message_that_was_withdrawn_is_free() {
@@ -81,10 +111,7 @@ fn an_id_of_a_message_that_was_withdrawn_is_free() {
     let finished = |event: &windlass_types::Event| matches!(&event.kind, EventKind::BlockFinished { .. });
     assert!(sim.events.iter().any(finished), "{}", render(&sim.events));
     let effect = sim.take(is_model);
-    sim.input(windlass_core::Input::ModelFailed(
-        effect,
-        windlass_core::ModelFailure::new(windlass_types::ModelErrorKind::Cut, "cut"),
-    ));
+    sim.input(Input::ModelFailed(effect, ModelFailure::new(ModelErrorKind::Cut, "cut")));
     sim.play();
     assert_eq!(sent(&sim).0, ["x"]);
 }
