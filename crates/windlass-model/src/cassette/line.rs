@@ -78,6 +78,10 @@ pub(super) struct ErrorLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retry_after_ms: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    should_retry: Option<bool>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    unbilled: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     request_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     rate_limit: Option<RateLimit>,
@@ -90,6 +94,8 @@ impl ErrorLine {
             message: clean(&error.message),
             status: error.status,
             retry_after_ms: error.retry_after.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+            should_retry: error.should_retry,
+            unbilled: error.unbilled,
             request_id: error.request_id.clone(),
             rate_limit: error.rate_limit.as_deref().cloned(),
         }
@@ -98,9 +104,10 @@ impl ErrorLine {
     pub(super) fn error(&self) -> ModelError {
         let mut error = ModelError::new(self.kind, self.message.clone())
             .with_retry_after(self.retry_after_ms.map(Duration::from_millis))
+            .with_should_retry(self.should_retry)
             .with_request_id(self.request_id.clone())
             .with_rate_limit(self.rate_limit.clone());
-        error.status = self.status;
+        (error.status, error.unbilled) = (self.status, self.unbilled);
         error
     }
 }

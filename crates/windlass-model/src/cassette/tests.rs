@@ -87,6 +87,7 @@ fn a_run_is_replayed_byte_for_byte() {
     let script = Script::new()
         .turn(|turn| turn.thinking("hm", "sig").text("日本語 in pieces").tool_use("Read", json!({"a": 1.5})))
         .turn(|turn| turn.fail(ModelErrorKind::Overloaded).status(529).retry_after(Duration::from_millis(1500)))
+        .turn(|turn| turn.fail(ModelErrorKind::Connection).should_retry(false).unbilled())
         .turn(|turn| turn.rate_limit(limit()).fail(ModelErrorKind::RateLimited).status(429))
         .turn(|turn| turn.text("again").fail_after(3, ModelErrorKind::Server))
         .turn(|turn| turn.text("cut").cut_after(3))
@@ -97,11 +98,12 @@ fn a_run_is_replayed_byte_for_byte() {
         ask(&["hi", "look", "what?"]),
         ask(&["hi", "look", "what?"]),
         ask(&["hi", "look", "what?"]),
+        ask(&["hi", "look", "what?"]),
         ask(&["other"]),
     ];
     let (tape, played) = record(script, &requests, Scrub::new());
     let replayer = tape.replay(Scrub::new());
-    assert_eq!((replayer.name(), replayer.remaining()), ("script", 6));
+    assert_eq!((replayer.name(), replayer.remaining()), ("script", 7));
     assert_eq!(tape.text().matches("one_moon").count(), 2, "in the stream and with the refusal");
     for (request, played) in requests.iter().zip(&played) {
         assert_eq!(shown(&play(&replayer, request)), shown(played));

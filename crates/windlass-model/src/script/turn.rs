@@ -47,6 +47,8 @@ struct Failure {
     after: Option<usize>,
     status: Option<u16>,
     retry_after: Option<Duration>,
+    should_retry: Option<bool>,
+    unbilled: bool,
 }
 
 impl ScriptedTurn {
@@ -173,7 +175,15 @@ impl ScriptedTurn {
     }
 
     fn failing(mut self, after: Option<usize>, kind: ModelErrorKind) -> Self {
-        self.failure = Some(Failure { kind, message: None, after, status: None, retry_after: None });
+        self.failure = Some(Failure {
+            kind,
+            message: None,
+            after,
+            status: None,
+            retry_after: None,
+            should_retry: None,
+            unbilled: false,
+        });
         self
     }
 
@@ -200,6 +210,24 @@ impl ScriptedTurn {
     pub fn retry_after(mut self, wait: Duration) -> Self {
         if let Some(failure) = &mut self.failure {
             failure.retry_after = Some(wait);
+        }
+        self
+    }
+
+    /// Adds to the failure set before whether the provider wants the request repeated.
+    #[must_use]
+    pub fn should_retry(mut self, should_retry: bool) -> Self {
+        if let Some(failure) = &mut self.failure {
+            failure.should_retry = Some(should_retry);
+        }
+        self
+    }
+
+    /// Adds to the failure set before that it certainly reached no model, so that nothing is billed.
+    #[must_use]
+    pub fn unbilled(mut self) -> Self {
+        if let Some(failure) = &mut self.failure {
+            failure.unbilled = true;
         }
         self
     }
@@ -314,8 +342,9 @@ impl Scripted {
 impl Failure {
     fn error(&self) -> ModelError {
         let text = self.message.clone().unwrap_or_else(|| format!("the script fails here: {:?}", self.kind));
-        let mut error = ModelError::new(self.kind, text).with_retry_after(self.retry_after);
-        error.status = self.status;
+        let mut error =
+            ModelError::new(self.kind, text).with_retry_after(self.retry_after).with_should_retry(self.should_retry);
+        (error.status, error.unbilled) = (self.status, self.unbilled);
         error
     }
 }
