@@ -144,10 +144,11 @@ fn answer() -> Script {
     Script::new().turn(|turn| turn.text("answer"))
 }
 
-/// The texts and results of messages, in order.
+/// The texts and results of messages, in order, without what the runtime says.
 fn texts(messages: &[Value]) -> Vec<&str> {
     let blocks = messages.iter().flat_map(|message| message["content"].as_array().unwrap());
-    blocks.filter_map(|block| block["text"].as_str().or(block["content"].as_str())).collect()
+    let texts = blocks.filter_map(|block| block["text"].as_str().or(block["content"].as_str()));
+    texts.filter(|text| !text.starts_with("<system-reminder>")).collect()
 }
 
 /// Goes on with a log: the request has these texts, and is what an export says, also the next time.
