@@ -86,7 +86,9 @@ impl IgnoreFiles {
         };
         if let Some(rules) = self.read_folder(folder, above, scope) {
             self.any.store(true, Ordering::Relaxed);
-            self.folders.write().unwrap_or_else(PoisonError::into_inner).insert(folder.into(), rules);
+            // A root may be spelled with a slash at its end; the parents of its entries are not.
+            let folder = folder.components().as_path().into();
+            self.folders.write().unwrap_or_else(PoisonError::into_inner).insert(folder, rules);
         }
     }
 

@@ -172,7 +172,7 @@ fn output_that_the_disk_does_not_take_ends_no_command() {
     if !has_strace() {
         return;
     }
-    for (error, when) in [("ENOSPC", "1"), ("ENOSPC", "2+"), ("EIO", "1+"), ("EDQUOT", "2")] {
+    for (error, when) in [("ENOSPC", "1"), ("ENOSPC", "1+"), ("EIO", "1+"), ("EDQUOT", "1")] {
         let inject = format!("inject=write:error={error}:when={when}");
         let wrapper =
             ["strace", "-f", "-qq", "-o", "/dev/null", "-P", "PLACE/output", "-e", "trace=write", "-e", &inject];
