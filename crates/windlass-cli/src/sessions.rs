@@ -16,9 +16,10 @@ use serde::Serialize;
 use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
+use windlass::crates::context::is_reminder;
 use windlass::crates::session::{CheckReport, ProjectKey, SessionKey};
 use windlass::crates::store::{JsonlStore, Listed, check_file, export_file};
-use windlass::crates::types::AgentId;
+use windlass::crates::types::{AgentId, Role};
 use windlass::{ContentBlock, Home, Message, SessionId};
 
 /// Carries out a command and returns the exit code.
@@ -169,7 +170,9 @@ fn show(path: &Path) -> anyhow::Result<i32> {
                     (mark.to_owned(), result.content.text())
                 }
                 (ContentBlock::Thinking { thinking, .. }, _) => ("(thinking)".to_owned(), thinking.clone()),
-                (block, windlass::crates::types::Role::User) => (">".to_owned(), text_of(block)),
+                // What the runtime told the model; `export` has it.
+                (ContentBlock::Text { text }, Role::User) if is_reminder(text) => continue,
+                (block, Role::User) => (">".to_owned(), text_of(block)),
                 (block, _) => ("<".to_owned(), text_of(block)),
             };
             writeln!(out, "{} {}", clean(&who), clean(&text).trim_end().replace('\n', "\n  "))?;

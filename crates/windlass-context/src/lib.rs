@@ -20,5 +20,5 @@ pub use imitation::{foreign_content, foreign_text};
 pub use instructions::{ServerInstructions, server_instructions};
 pub use media::unusable_media;
 pub use prompt::{SystemPrompt, coding_agent_sections};
-pub use reminder::{reminder, runtime_text};
+pub use reminder::{is_reminder, reminder, runtime_text};
 pub use task::task_notification;

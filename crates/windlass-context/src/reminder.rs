@@ -10,6 +10,11 @@ pub fn reminder(text: &str) -> String {
     format!("<system-reminder>\n{text}\n</system-reminder>")
 }
 
+/// Whether a text is a [`reminder`], as far as its form tells.
+pub fn is_reminder(text: &str) -> bool {
+    text.starts_with("<system-reminder>\n") && text.ends_with("\n</system-reminder>")
+}
+
 /// The texts that the loop itself writes into a conversation. Stable: they are
 /// part of transcripts that other programs read.
 pub mod runtime_text {
