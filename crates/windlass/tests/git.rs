@@ -370,17 +370,23 @@ async fn where_there_is_no_repository_git_may_say_so() {
     assert!(ran.results[0].1.contains("not a git repository"), "{ran:?}");
 }
 
+/// A host's variables reach programs, but not those that lead git to another repository.
 #[tokio::test]
-async fn an_environment_that_leads_elsewhere_counts() {
+async fn an_environment_that_leads_elsewhere_reaches_no_git() {
     let place = Place::cloned();
     let script = Script::new()
         .turn(|turn| turn.tool_use("Bash", serde_json::json!({"command": "git status"})))
         .turn(|turn| turn.text("ok"));
-    let result = query("look")
+    let mut stream = query("look")
         .provider(ScriptedModel::new(script))
         .tools(coding_tools(place.root()))
         .env([("PATH", std::env::var("PATH").unwrap()), ("GIT_DIR", "/elsewhere/.git".to_owned())])
-        .await
-        .unwrap();
-    assert_eq!(result.permission_denials.len(), 1);
+        .stream();
+    let mut results = Vec::new();
+    while let Some(event) = stream.next().await.unwrap() {
+        if let EventKind::ToolFinished(finished) = event.kind {
+            results.push((finished.result.is_error, finished.result.content.text()));
+        }
+    }
+    assert!(!results[0].0 && results[0].1.contains("modified:   a.txt"), "{results:?}");
 }
