@@ -62,7 +62,7 @@ impl Collector {
                     let name = tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
                     match serde_json::from_value(tool) {
                         Ok(tool) => self.add(server, tool),
-                        Err(error) => self.leave_out(server, &name, format!("it cannot be read: {error}")),
+                        Err(error) => self.leave_out(server, &name, &format!("it cannot be read: {error}")),
                     }
                 }
                 Some(page.get("nextCursor").and_then(Value::as_str).map(str::to_owned))
@@ -80,13 +80,13 @@ impl Collector {
         let name = tool.name.clone().into_owned();
         match self.usable(tool) {
             Ok(tool) => self.tools.push(tool),
-            Err(problem) => self.leave_out(server, &name, problem),
+            Err(problem) => self.leave_out(server, &name, &problem),
         }
     }
 
-    fn leave_out(&mut self, server: &str, name: &str, problem: String) {
+    fn leave_out(&mut self, server: &str, name: &str, problem: &str) {
         let plain = |text: &str, most: usize| text.chars().filter(|c| !c.is_control()).take(most).collect::<String>();
-        let (name, reason) = (plain(name, 80), plain(&problem, 300));
+        let (name, reason) = (plain(name, 80), plain(problem, 300));
         tracing::warn!(server, name, reason, "an MCP tool is left out");
         if self.left_out.len() < MOST_LEFT_OUT {
             self.left_out.push(McpToolLeftOut { name, reason });

@@ -44,8 +44,8 @@ fn tool(name: &str) -> Value {
     json!({ "name": name, "description": "A tool.", "inputSchema": { "type": "object" } })
 }
 
-/// A server that does one thing wrong.
-fn odd(behaviour: &str) {
+/// What a server does before it reads anything.
+fn at_start(behaviour: &str) {
     match behaviour {
         "silent" => std::thread::sleep(std::time::Duration::from_secs(600)),
         "dies at once" => {
@@ -75,6 +75,11 @@ fn odd(behaviour: &str) {
         }
         _ => {}
     }
+}
+
+/// A server that does one thing wrong.
+fn odd(behaviour: &str) {
+    at_start(behaviour);
     let mut calls = 0;
     let version = std::env::var("VERSION").unwrap_or_else(|_| "2025-06-18".to_owned());
     for line in std::io::stdin().lock().lines() {
