@@ -50,10 +50,10 @@ fn a_lock_that_is_held_is_refused_and_its_holder_named() {
 #[ignore = "a part of other tests"]
 fn holder_of_the_lock() {
     let held = Locked::open(&PathBuf::from(std::env::var_os(FILE).unwrap()), true).unwrap();
-    let child = program(&held);
+    let mut child = program(&held);
     println!("\nheld by {}", child.id());
     io::stdout().flush().unwrap();
-    std::thread::sleep(PAUSE * 60_000);
+    let _ = child.wait();
 }
 
 /// A process that holds the lock, and the program that has the file too.
