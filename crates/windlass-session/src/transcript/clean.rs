@@ -43,11 +43,11 @@ pub(crate) fn user_content(mut content: Vec<ContentBlock>) -> Vec<ContentBlock> 
 /// Content of an assistant message.
 pub(crate) fn assistant_content(mut content: Vec<ContentBlock>) -> Vec<ContentBlock> {
     content.retain(is_of_assistant);
-    // The Messages API refuses a message that ends in reasoning.
+    drop_repeated_calls(&mut content);
+    // The Messages API refuses a message that ends in reasoning, also where a call behind it has gone.
     while content.last().is_some_and(ContentBlock::is_thinking) {
         content.pop();
     }
-    drop_repeated_calls(&mut content);
     for block in &mut content {
         if let ContentBlock::ToolUse(call) = block {
             if !call.input.is_object() {

@@ -131,3 +131,12 @@ fn each_message_is_made_once() {
     assert!(std::ptr::eq(second[2].json(), third[2].json()));
     assert_eq!(third.len(), 5);
 }
+
+#[test]
+fn no_message_ends_in_reasoning_when_a_call_behind_it_goes() {
+    let mut transcript = Transcript::new();
+    transcript.push_user(vec![text("go")]);
+    transcript.push_assistant(vec![thinking(), call("1"), thinking(), call("1")]);
+    transcript.push_result(ToolResult::ok("1", "x"));
+    assert_eq!(shape(&transcript).len(), 3);
+}
