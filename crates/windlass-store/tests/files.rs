@@ -273,7 +273,7 @@ async fn a_file_is_checked_and_exported_without_being_changed() {
     );
     fs::write(&path, minimal).unwrap();
     let report = serde_json::to_value(check_file(&path).unwrap()).unwrap();
-    let expected = serde_json::json!({"entries": 2, "messages": 2, "skipped": [], "torn": 0, "compacted": 0, "lost_parents": 0, "synthetic_results": 0,
+    let expected = serde_json::json!({"entries": 2, "messages": 2, "skipped": [], "torn": 0, "compacted": 0, "lost_parents": 0, "renamed_calls": 0, "synthetic_results": 0,
         "dropped_results": 0, "valid": true, "warnings": []});
     assert_eq!(report, expected);
     let messages = r#"[{"role":"user","content":[{"type":"text","text":"hi"}]},{"role":"assistant","content":[{"type":"text","text":"hello"}]}]"#;
