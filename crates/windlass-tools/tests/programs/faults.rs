@@ -114,7 +114,7 @@ fn report_of(wrapper: &[&str], what: &str) -> Option<Vec<String>> {
     Some(lines)
 }
 
-#[allow(clippy::print_stderr, reason = "whoever reads the report of the tests must see what was left out")]
+#[expect(clippy::print_stderr, reason = "who runs the tests should know that some were skipped")]
 fn has_strace() -> bool {
     let works =
         Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).status().is_ok_and(|status| status.success());

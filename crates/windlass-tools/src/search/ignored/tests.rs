@@ -17,7 +17,8 @@ struct Names(mpsc::Sender<PathBuf>);
 
 impl Worker for Names {
     fn visit(&mut self, entry: &DirEntry, _: std::fs::FileType) -> Result<(), Interrupt> {
-        self.0.send(entry.path().to_owned()).unwrap();
+        // Who has enough of a walk that hangs hears no more of it.
+        let _ = self.0.send(entry.path().to_owned());
         Ok(())
     }
 }
@@ -145,13 +146,12 @@ fn a_denied_file_gives_no_patterns() {
     assert_eq!(report.unusable_ignores, 1);
 }
 
-/// Runs a walk that may hang; the files and the report, or a failure.
-#[track_caller]
-fn ends(tree: Tree, root: &str) -> (BTreeSet<String>, WalkReport) {
+/// Runs a walk that may hang; the files and the report, if it ends.
+fn ends(tree: Tree, root: &str) -> Option<(BTreeSet<String>, WalkReport)> {
     let (tell, told) = mpsc::channel();
     let root = tree.root.join(root);
     std::thread::spawn(move || tell.send(ours(&tree, &root)));
-    told.recv_timeout(PATIENCE).expect("it hangs")
+    told.recv_timeout(PATIENCE).ok()
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn what_is_no_regular_file_neither_hangs_nor_counts() {
         {
             let tree = Tree::with(&[("work/x", ""), ("work/in/y", ""), ("work/.git/info/z", "")]);
             plant(&tree.root.join(place));
-            let (found, report) = ends(tree, "work");
+            let (found, report) = ends(tree, "work").expect("it hangs");
             let here = found.into_iter().filter(|path| !path.ends_with("exclude")).collect::<Vec<_>>();
             assert_eq!(here, ["work/in/y", "work/x"], "{what}: {place}");
             assert_eq!(report.unusable_ignores, 1, "{what}: {place}");
@@ -196,7 +196,7 @@ fn pointers_of_git_neither_hang_nor_count() {
             ),
             target => symlink(target, tree.root.join("work/own/commondir")).unwrap(),
         }
-        let (found, report) = ends(tree, "work");
+        let (found, report) = ends(tree, "work").expect("it hangs");
         assert!(found.contains("work/x"));
         assert_eq!(report.unusable_ignores, 1, "{common}");
     }
