@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
 
 use std::path::{Path, PathBuf};
+use windlass::crates::context::is_reminder;
 use windlass::crates::session::ForkError;
 use windlass::{
     Error, Home, OpenError, Outcome, PermissionMode, Query, Script, ScriptedModel, coding_tools, query, session,
@@ -53,11 +54,11 @@ impl World {
         self.logs().into_iter().find(|log| log.ends_with(format!("{id}.jsonl"))).unwrap()
     }
 
-    /// The lines of a log that have a message.
+    /// The lines of a log that have a message of the user or the model.
     fn chain(&self, id: &str) -> Vec<serde_json::Value> {
         let log = std::fs::read_to_string(self.log(id)).unwrap();
         let lines = log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-        lines.filter(|line| line.get("message").is_some()).collect()
+        lines.filter(|line| line.get("message").is_some() && line.get("isMeta").is_none()).collect()
     }
 
     fn uuid(&self, at: usize) -> String {
@@ -77,6 +78,7 @@ fn prompts(log: &Path) -> Vec<String> {
     users
         .flat_map(|message| message["content"].as_array().unwrap())
         .filter_map(|block| block["text"].as_str())
+        .filter(|text| !is_reminder(text))
         .map(str::to_owned)
         .collect()
 }
@@ -93,7 +95,8 @@ async fn run(query: Query) {
 fn heard(model: &ScriptedModel) -> Vec<String> {
     let request = model.requests().pop().unwrap();
     let users = request.messages.iter().filter(|message| message.role == windlass::crates::types::Role::User);
-    users.flat_map(|message| &message.content).filter_map(|block| block.as_text()).map(str::to_owned).collect()
+    let texts = users.flat_map(|message| &message.content).filter_map(|block| block.as_text());
+    texts.filter(|text| !is_reminder(text)).map(str::to_owned).collect()
 }
 
 #[tokio::test]
