@@ -1,4 +1,4 @@
-//! The memory and environment of this process are nobody else's.
+//! Keeps the memory and the environment of this process from other programs.
 
 /// Keeps programs of the same user from reading the memory and environment of this process, where keys are, and
 /// the system from writing them to a file when it crashes. Programs that this one starts are as readable as

@@ -51,7 +51,7 @@ impl Variables {
         let milliseconds = |value: u32| Duration::from_millis(value.into());
         if default.is_some() || most.is_some() {
             let default = default.map_or(DEFAULT_TIMEOUT, milliseconds);
-            // Whoever wants a longer default does not want it cut by a limit that nobody set.
+            // A longer default raises the limit, unless that was set too.
             let most = most.map_or(MAX_TIMEOUT.max(default), milliseconds);
             variables.timeouts = Some((default, most));
         }

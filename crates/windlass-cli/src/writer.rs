@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::io::AsyncWrite;
 use tokio::sync::watch;
 
-/// How many bytes wait before whoever makes more has to wait too.
+/// How many bytes wait at most before those that produce more have to wait.
 const ROOM: usize = 256 * 1024;
 /// How long the last words may take when the process was told to end.
 const LAST_WORDS: Duration = Duration::from_millis(300);

@@ -58,7 +58,7 @@ impl Environment {
         Self { platform: platform.into(), ..Self::default() }
     }
 
-    /// What a model that is told now knows.
+    /// The facts at this moment.
     pub fn now(&self, directory: &Path, now: Timestamp, plan_mode: bool) -> EnvironmentContext {
         let mut context = EnvironmentContext::default();
         context.directory = directory.display().to_string();

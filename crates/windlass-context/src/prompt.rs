@@ -37,7 +37,7 @@ impl SystemPrompt {
     }
 
     /// The sections, in order of their scope. Nothing in them depends on the place or the day: where the session
-    /// works is told in the conversation, see [`Environment`](crate::Environment).
+    /// works stands in the conversation, see [`Environment`](crate::Environment).
     pub fn sections(&self) -> Vec<SystemSection> {
         let of_session = |text: &str| SystemSection::new(text, SectionScope::Session);
         match self {

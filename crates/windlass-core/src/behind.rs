@@ -26,7 +26,7 @@ pub(crate) enum Unsent {
 
 impl Machine {
     /// How many events wait until the log has answered. While there are many, a driver should begin no effect and
-    /// read no stream of a model: everything else goes on.
+    /// read no stream of a model: everything else continues.
     pub fn backlog(&self) -> usize {
         self.out.backlog()
     }

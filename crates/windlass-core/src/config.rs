@@ -98,8 +98,8 @@ pub struct MachineConfig {
     pub fallback: Option<ModelProfile>,
     /// The system prompt.
     pub system: Vec<SystemSection>,
-    /// What the model is told of its environment: at the beginning, after a compaction, and when it changes. `None`:
-    /// it is not told.
+    /// What the model reads of its environment: at the beginning, after a compaction, and when it changes. `None`: it
+    /// reads no such text.
     pub environment: Option<Environment>,
     /// The tools that the model is offered.
     pub tools: Arc<[Arc<ToolSpec>]>,

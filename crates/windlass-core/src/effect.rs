@@ -152,7 +152,7 @@ pub enum Input {
     /// Servers of tools say this now. The model reads what is new with the next prompt or results, if a tool of the
     /// server is offered.
     SetInstructions(Arc<[ServerInstructions]>),
-    /// Tell the host this, in the run that goes on or else in the next one.
+    /// Report this to the host: in the current run, or else in the next one.
     Notice(String),
     /// End the session: stop the run, then close.
     Close,

@@ -1,4 +1,4 @@
-//! What the model is told of where and when it works.
+//! What the model reads about where and when it works.
 
 use crate::Machine;
 use windlass_context::environment_changes;

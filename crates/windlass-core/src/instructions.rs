@@ -49,7 +49,7 @@ impl Machine {
         if blocks.is_empty() { None } else { Some(self.record_user(blocks, true)) }
     }
 
-    /// Tells the host something, in the run that goes on or else in the next one.
+    /// Reports something to the host: in the current run, or else in the next one.
     pub(crate) fn notice(&mut self, message: String) {
         if self.run.is_some() {
             self.event(EventKind::Status(Status::Notice { message }), None);

@@ -18,7 +18,7 @@ use windlass_tool::{EndSignal, ProgramWatch, WatchedProgram};
 const FAREWELL: Duration = Duration::from_millis(500);
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
-/// After SIGKILL, until the rest is left to whoever drops it.
+/// After SIGKILL, until the rest is left to the drop.
 const GIVE_UP: Duration = Duration::from_millis(1500);
 /// Between two looks at what is left.
 const LOOK: Duration = Duration::from_millis(10);

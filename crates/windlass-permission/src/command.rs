@@ -222,7 +222,7 @@ fn class_specs(command: &SimpleCommand, class: &Classification, base: &Path, pip
     let (moves, handles) = (program == "mv", handles_whole(command.words()));
     let follows = known && follows_links(command.words());
     let carries = !copies(command, class, base).is_empty();
-    // What git tells of the content of files is found by the views.
+    // What git prints of the content of files is found by the views.
     let history = class.effect == Effect::Git;
     for operand in &class.reads {
         let redirect = operand.role == PathRole::Redirect;

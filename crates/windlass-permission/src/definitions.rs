@@ -18,7 +18,7 @@ impl Policy {
     /// A server can change what a tool of its is. An allow rule that names one tool is therefore bound to the
     /// definition under which the tool was first offered, or, if it came later, to that of the moment it came: while
     /// the tool is another one, the rule covers no call of it. Rules on a whole server or on a pattern of names are
-    /// not bound, since they cover tools that nobody has seen yet.
+    /// not bound, since they cover tools that are not known yet.
     ///
     /// Returns whether the tools of servers are others than before.
     pub fn offer(&mut self, tools: &[Arc<ToolSpec>]) -> bool {

@@ -169,7 +169,7 @@ fn parts_that_make_links_leave_later_paths_unknown() {
             "Bash cat a && cp -r tree e",
         ],
     );
-    // Where that writes may be protected: nobody knows.
+    // It is not known whether the place that it writes to is protected.
     let bypass = bypassing(Rules::default()).link("/w/tree/sub/l", "/w/.git");
     bypass.check(
         Ask,

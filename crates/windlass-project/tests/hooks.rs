@@ -1,4 +1,4 @@
-//! Hooks that settings want to decide: none of them runs, so a session must not go on as if there were none.
+//! Hooks that settings want to decide: none of them runs, so a session must not start as if there were none.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot be set up has failed")]
 
 use serde_json::{Value, json};

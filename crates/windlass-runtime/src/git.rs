@@ -31,7 +31,7 @@ fn reads_attributes(analysis: &Analysis) -> bool {
     analysis.found().iter().filter(|command| command.program() == Some("git")).any(|command| !is_about_refs(command))
 }
 
-/// Whether a git command tells of references, configuration or the titles of commits, and of no file. A doubt is a no.
+/// Whether a git command prints references, configuration or the titles of commits, and of no file. A doubt is a no.
 fn is_about_refs(command: &FoundCommand) -> bool {
     let mut words = command
         .words()

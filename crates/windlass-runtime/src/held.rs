@@ -8,7 +8,7 @@ use windlass_core::{Effect, EffectId};
 /// Effects that begin when there is room for what comes of them.
 ///
 /// Whether there is room is looked at once a round. What is held back and what is waited for go by that one look:
-/// were they to look for themselves, the host could read in between, and nobody would wait for what is held back.
+/// were they to look for themselves, the host could read in between, and no task would wait for what is held back.
 #[derive(Debug)]
 pub(crate) struct Held {
     queue: Arc<EventQueue>,
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(held.look(ENOUGH - 1).len(), 1);
     }
 
-    /// There is room below the one bound, and whoever waits for it is woken there.
+    /// There is room below the one bound, and those that wait for it are woken there.
     #[test]
     fn whoever_waits_for_room_is_woken_by_the_first_event_that_is_read() {
         #[derive(Debug, Default)]

@@ -31,7 +31,7 @@ impl Directory {
         }
     }
 
-    /// The entry that makes the directory of the log what it shall be, and what the host is told of it.
+    /// The entry that makes the directory of the log what it shall be, and the notice for the host.
     pub(crate) fn restated(self, own: &Path, clock: &dyn Clock, ids: &dyn Ids) -> Option<(Entry, Option<String>)> {
         let (directory, notice) = match self {
             Self::AsLogged => return None,

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use crate::{FoundCommand, Word, classify, scan::base_name};
 
-/// Addresses are not joined with more paths than this: nobody gives so many, and all pairs would be too many.
+/// Addresses are not joined with more paths than this: real commands have fewer, and all pairs would be too many.
 const MAX_DIRECTORIES: usize = 64;
 
 /// A file that a command may write without a redirection.
@@ -50,7 +50,7 @@ impl<'w> Output<'w> {
     }
 }
 
-/// How a program is told where to write.
+/// How a command line names what a program writes.
 struct Writer {
     names: &'static [&'static str],
     /// Short options whose value, attached or the next word, is written. They may end a bundle.

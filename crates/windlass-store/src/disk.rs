@@ -89,7 +89,7 @@ pub(crate) fn in_folder<T>(
     }
 }
 
-/// Keeps the folder of agents' logs from being removed, which whoever deletes their session does.
+/// Keeps the folder of agents' logs from being removed by a deletion of their session.
 fn kept(folder: &Path, key: &SessionKey) -> Result<Option<Option<LockedFolder>>, StoreError> {
     if key.agent.is_none() {
         return Ok(Some(None));

@@ -114,7 +114,7 @@ fn take(
     loop {
         match lock(file) {
             Ok(()) => return Ok(()),
-            // Some file systems know no locks. Refusing them would help nobody.
+            // Some file systems know no locks. Refusing them would protect no session.
             Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => return Ok(()),
             Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Interrupted => {}
             Err(TryLockError::Error(error)) => return Err(error.into()),

@@ -18,7 +18,8 @@ pub(crate) fn remove(path: &Path, key: &SessionKey) -> Result<(), StoreError> {
     if !is_there(path)? && !is_there(&beside)? {
         return Ok(());
     }
-    // To the end, so that nobody opens what is being removed: where the log is gone, its name is taken for that time.
+    // To the end, so that what is being removed cannot be opened: where the log is gone, its name is taken for that
+    // time.
     let _log = Locked::open(path, true).map_err(|error| error.of_session(path, "delete", key))?;
     if key.agent.is_some() {
         absent(fs::remove_file(&beside)).map_err(|error| failed(&beside, &error))?;

@@ -336,7 +336,7 @@ impl Log {
         Ok(())
     }
 
-    /// Makes the file in its folder, if another log goes on in it as a copy of that, and locks it.
+    /// Makes the file in its folder, if another log continues in it as its copy, and locks it.
     fn make(&self, key: &SessionKey) -> Result<Locked, StoreError> {
         if let Some(import) = &self.import {
             let (meta, copy) = (agents::meta_path(import), agents::meta_path(&self.path));

@@ -60,7 +60,7 @@ pub(crate) fn start(mut spec: AgentSpec, task: &Task, cx: &ToolCx) -> Result<Too
     })
 }
 
-/// Makes the name of a file durable, and those of its folder and the one above, which may be new.
+/// Makes the name of a file durable, and those of its folder and of the parent folder, which may be new.
 fn sync_names(file: &Path) -> io::Result<()> {
     // Directories cannot be opened for this on other systems.
     if cfg!(unix) {

@@ -118,8 +118,8 @@ pub struct Annotations {
     /// Whether its results are the words of programs or servers: what looks like a text of the runtime in them is
     /// marked before the model reads it.
     pub foreign_output: bool,
-    /// Whether whoever serves the tool says that its calls change nothing. They run beside calls that read then; no
-    /// permission follows from it.
+    /// Whether the program that serves the tool says that its calls change nothing. They run beside calls that read
+    /// then; no permission follows from it.
     pub hinted_read_only: bool,
 }
 
@@ -164,7 +164,7 @@ impl Annotations {
         self
     }
 
-    /// Takes the word of whoever serves the tool that its calls change nothing, for the order in which calls run.
+    /// Believes the program that serves the tool that its calls change nothing, for the order in which calls run.
     #[must_use]
     pub fn with_hinted_read_only(mut self, hinted: bool) -> Self {
         self.hinted_read_only = hinted;

@@ -25,11 +25,11 @@ pub trait WatchedProgram: Debug + Send + Sync + 'static {
     fn signal(&self, signal: EndSignal) -> usize;
 }
 
-/// How a program is told to end.
+/// How a program is asked or forced to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "who ends programs must know both")]
 pub enum EndSignal {
-    /// It is asked to, and may go on.
+    /// It is asked to, and may refuse.
     Ask,
     /// It ends at once.
     Kill,

@@ -123,7 +123,7 @@ pub fn clean_line(text: &str) -> String {
     clean(text).replace(['\n', '\t'], " ")
 }
 
-/// A text that goes on in a longer sentence: without blanks and full stops at its end. An ellipsis stays.
+/// A text that continues in a longer sentence: without blanks and full stops at its end. An ellipsis stays.
 #[must_use]
 pub fn clause(text: &str) -> &str {
     let text = text.trim_end();

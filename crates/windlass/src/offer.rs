@@ -15,7 +15,7 @@ use windlass_tool::{Annotations, DynTool, OnlyTools, PreparedCall, ToolError, To
 use windlass_tools::StructuredOutput;
 use windlass_types::{JsonText, ToolSpec};
 
-/// Most tools of servers that cannot be used of which the host is told.
+/// Most unusable tools of servers that are reported to the host.
 #[cfg(feature = "mcp")]
 const MOST_TOLD: usize = 200;
 

@@ -120,7 +120,7 @@ pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Er
     environment.additional_directories.clone_from(&options.additional_directories);
     if options.git_status {
         let look = Look { policy: &policy, workspace: &workspace, process: &process, cwd: &cwd, env: &env };
-        // A session that goes on knows a status already.
+        // A resumed session has a status already.
         environment.repository = look.repository(!must_exist && fork_of.is_none()).await;
     }
     let model = profile(&*provider, options.model.as_deref().unwrap_or("default"));

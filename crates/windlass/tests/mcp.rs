@@ -285,7 +285,7 @@ fn user_texts(request: &Value) -> Vec<String> {
         text => vec![json!({ "type": "text", "text": text })],
     });
     let texts = blocks.filter_map(|block| block["text"].as_str().map(str::to_owned));
-    // What it is told of where it works is not what these tests are about.
+    // These tests are not about the text on the environment.
     texts.filter(|text| !text.contains("\nPlatform: ")).collect()
 }
 

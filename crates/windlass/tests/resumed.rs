@@ -1,4 +1,4 @@
-//! Sessions that go on from files which somebody else wrote, line by line.
+//! Sessions that are resumed from files of other programs, line by line.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "helpers of tests")]
 

@@ -128,7 +128,7 @@ fn short_name(name: &str) -> String {
     visible_line(&short) + more
 }
 
-/// A field in full. `|` begins a line of its text, `+` goes on with a line that is too wide.
+/// A field in full. `|` begins a line of its text, `+` continues a line that is too wide.
 fn field(name: &str, value: &str, width: usize) -> Vec<String> {
     let (name, value) = (visible_line(name), visible(value));
     let mut rows = wrapped("  ", "  ", &format!("{name}:"), width);

@@ -5,7 +5,7 @@ const NARROWEST: usize = 20;
 const WIDEST: usize = 400;
 
 /// How many columns a character takes at most. Some terminals show every character beyond ASCII on two: a row that is
-/// counted too wide ends early, one that is counted too narrow would break where nobody counts it.
+/// counted too wide ends early, one that is counted too narrow would break without being counted.
 fn columns_of(c: char) -> usize {
     if c.is_ascii() { 1 } else { 2 }
 }

@@ -2,7 +2,7 @@ use super::*;
 use std::sync::mpsc;
 use tokio::io::AsyncWriteExt as _;
 
-/// A reader that takes what it is given when it is told to, and then says what that was.
+/// A reader that reads when a test lets it, and reports what it read.
 struct Reader {
     turns: mpsc::Receiver<io::Result<()>>,
     read: mpsc::Sender<Vec<u8>>,
@@ -10,7 +10,7 @@ struct Reader {
 
 impl Write for Reader {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Without a test that goes on it reads everything.
+        // When the test has ended it reads everything.
         self.turns.recv().unwrap_or(Ok(()))?;
         let _ = self.read.send(bytes.to_vec());
         Ok(bytes.len())
@@ -21,7 +21,7 @@ impl Write for Reader {
     }
 }
 
-/// A stream with the means to let its reader go on, and what that has read.
+/// A stream, the means to let its reader continue, and what the reader has read.
 fn stream() -> (Reader, mpsc::Sender<io::Result<()>>, mpsc::Receiver<Vec<u8>>) {
     let (turn, turns) = mpsc::channel();
     let (read, reads) = mpsc::channel();

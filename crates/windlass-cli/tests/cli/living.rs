@@ -14,7 +14,7 @@ pub(crate) fn unique() -> String {
     format!("{}{:04}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// Waits for something that must come true. It looks again and again: nothing tells of other processes.
+/// Waits for something that must come true. It polls, since there is no event for the end of other processes.
 #[track_caller]
 pub(crate) fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let began = Instant::now();

@@ -73,7 +73,7 @@ fn a_reader_that_goes_ends_the_run() {
     eventually("the command is gone", || is_gone(&command).then_some(()));
 }
 
-/// Both streams are one pipe that nobody reads: what is told beside the answer waits as the answer does.
+/// Both streams are one pipe without a reader: notes wait as the answer does.
 #[test]
 fn activity_that_nobody_reads_holds_up_no_command() {
     let lines = json!({ "command": "for i in $(seq 40); do printf '%0150d\\n' $i; done" });

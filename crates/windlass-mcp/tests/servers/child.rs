@@ -16,7 +16,7 @@ fn server() {
         _ => odd(&behaviour),
     }
     if behaviour == "deaf" {
-        // It goes on behind the end of its input.
+        // It keeps running after the end of its input.
         std::thread::sleep(std::time::Duration::from_secs(600));
     }
     std::process::exit(0);

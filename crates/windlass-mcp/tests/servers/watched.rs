@@ -9,7 +9,7 @@ use windlass_tool::{EndSignal, ProgramWatch, WatchedProgram};
 
 type Heard = Arc<Mutex<Vec<String>>>;
 
-/// Notes what it is told. Of each program one process is there at the first look.
+/// Records its calls. Of each program one process is there at the first look.
 #[derive(Debug, Default)]
 struct Notes(Heard);
 

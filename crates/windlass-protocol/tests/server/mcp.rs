@@ -212,7 +212,7 @@ async fn without_servers_the_host_hears_so() {
     host.end().await.0.unwrap();
 }
 
-/// Answers that do not fit into a line of the protocol are answers all the same, and the session goes on.
+/// Answers that do not fit into a line of the protocol are answers all the same, and the session continues.
 #[tokio::test(start_paused = true)]
 async fn every_order_has_exactly_one_answer_whatever_its_size() {
     const LIMIT: usize = windlass_protocol::MAX_LINE;

@@ -344,7 +344,7 @@ async fn a_host_that_does_not_read_stops_the_run_and_misses_nothing() {
     sleep(Duration::from_secs(3_600)).await;
     let asked = model.requests().len();
     assert!((10..200).contains(&asked), "{asked} requests for a host that reads nothing");
-    // It reads a few events, and stops again: so little goes on.
+    // It reads a few events and stops again, so only little more happens.
     for _ in 0..20 {
         open.next().await;
     }

@@ -107,7 +107,7 @@ fn has_call(groups: &Groups, result: &ResultLine) -> bool {
     result.assistant.clone().is_some_and(|call| groups.node(&Link::Id(call)).is_some())
 }
 
-/// A result may come after the summary that stands for its call. What follows on it goes on with the summary, not
+/// A result may come after the summary that stands for its call. What follows on it continues with the summary, not
 /// with what that stands for.
 fn follow_summaries(nodes: &[Node], groups: &Groups, parents: &mut [Option<usize>]) {
     let compactions = compactions(nodes, groups, parents);

@@ -268,7 +268,7 @@ impl<S: Shelf> Engine<S> {
         }
     }
 
-    /// As [`Self::store`], for whoever is alone. What `needed` and later checkpoints kept makes no room.
+    /// As [`Self::store`], for a caller that holds the turn alone. What `needed` and later checkpoints kept makes no room.
     pub(crate) async fn store_alone(
         &self,
         state: &State,

@@ -1,5 +1,5 @@
 //! Every system call of the store fails once, in every way it can: nothing that was acknowledged is lost, what fails
-//! is said and stays failed, and afterwards everything can be read and goes on.
+//! is said and stays failed, and afterwards everything can be read and continued.
 //!
 //! The calls are made to fail with strace; where that is not there or may not trace, the tests say so and test
 //! nothing. Short writes come from a limit on the size of files, which needs a shell only.

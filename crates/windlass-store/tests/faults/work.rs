@@ -151,7 +151,7 @@ impl World {
         command
     }
 
-    /// Checks that what the worker acknowledged is there, and that everything goes on.
+    /// Checks that what the worker acknowledged is there, and that every session can be continued.
     pub(crate) fn check(&self, said: &[String], what: &str) {
         let did: BTreeSet<&str> = said.iter().filter_map(|line| line.strip_prefix("did ")).collect();
         let unclear = said.iter().find(|line| line.starts_with("unclear "));
@@ -222,7 +222,7 @@ fn numbers(entries: &[Entry]) -> Vec<u32> {
     entries.iter().filter_map(number).collect()
 }
 
-/// Says something to whoever reads it; whether it can be said is no matter.
+/// Writes a line to the test that started this; it does not matter whether that reads it.
 fn say(line: &str) {
     let mut out = std::io::stdout();
     let _ = out.write_all(format!("\n{line}\n").as_bytes()).and_then(|()| out.flush());

@@ -13,7 +13,7 @@ const SWAPPED: &[Kind] = &[Kind::Changed];
 
 /// A path resolves to the place that it really names: links followed wherever they stand, what is missing
 /// taken as spelled, `..` applied after links. A resolved path resolves to itself. A circle is an error, and so is
-/// `..` behind what is not there. Every link on the way is told by where it leads.
+/// `..` behind what is not there. Every link on the way is reported with its target.
 ///
 /// # Errors
 /// A path resolves to another place or kind, or a link on the way is not told.

@@ -214,7 +214,7 @@ async fn durable(file: &mut File, path: &Path) -> io::Result<()> {
     sync_names(path).await
 }
 
-/// Makes the name of a file durable, and those of its folder and the one above, which may be new.
+/// Makes the name of a file durable, and those of its folder and of the parent folder, which may be new.
 async fn sync_names(path: &Path) -> io::Result<()> {
     let path = path.to_owned();
     let synced = tokio::task::spawn_blocking(move || {

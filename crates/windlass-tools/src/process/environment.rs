@@ -81,7 +81,7 @@ const INHERITED: &[&str] = &[
 ];
 
 /// Names that change what a command does beside what its text says: how the shell reads it, what programs load, which
-/// options they take. A command is judged without them, so it runs without them, whoever set them.
+/// options they take. A command is judged without them, so it runs without them, also where a host or settings set them.
 const NEVER: &[&str] = &[
     "AWKLIBPATH",
     "AWKPATH",
@@ -123,7 +123,7 @@ const NEVER: &[&str] = &[
 /// Beginnings of such names.
 const NEVER_BEGIN: &[&str] = &["BASH_FUNC_", "DYLD_", "LD_"];
 
-/// Variables of git that name nobody's program, repository or configuration. All others of it stay out.
+/// Variables of git that name no program, repository or configuration. All others stay out.
 const HARMLESS_GIT: &[&str] = &[
     "GIT_ADVICE",
     "GIT_AUTHOR_DATE",
