@@ -154,7 +154,7 @@ fn four_times_the_calls_take_about_four_times_the_work() {
     for kind in KINDS {
         let work = |count| {
             let calls = calls(kind, count);
-            let least = (0..2).filter_map(|_| {
+            let least = (0..3).filter_map(|_| {
                 let before = used()?;
                 World::new(config()).run(&calls);
                 Some(used()? - before)
