@@ -5,6 +5,7 @@ import json
 import os
 
 import common
+import wire
 from claude_agent_sdk import (
     AgentDefinition,
     ClaudeSDKClient,
@@ -69,6 +70,12 @@ async def entries(store, world, session):
 
 
 NESTED = [agent(agent(text("Deep."), kind="Explore"), text("It is deep."), kind="general-purpose"), text("Done.")]
+
+
+def without_environment(messages):
+    """The messages of an agent but the one that says where it works."""
+    told = [message.message["content"] for message in messages]
+    return [m for m, text in zip(messages, told) if not (isinstance(text, str) and wire.is_environment(text))]
 
 
 @test
@@ -150,7 +157,7 @@ async def lines_of_agents_survive_a_kill(world):
         pass  # It says that the program was killed.
     (one,) = here(world, list_subagents, session)
     messages = here(world, get_subagent_messages, session, one)
-    equal([message.type for message in messages], ["user", "assistant"])
+    equal([message.type for message in without_environment(messages)], ["user", "assistant"])
     async with client(world, resume=session) as talk:
         contains((await say(talk, play([{"say": "results"}]))).result, "outcome of this call is unknown")
     equal(here(world, list_subagents, session), [one])
@@ -163,7 +170,7 @@ async def results_of_parallel_calls_are_all_there(world):
     session = (await run(world, agent(reads, reads[:2], text("All.")), text("Done."))).session_id
     (one,) = here(world, list_subagents, session)
     messages = here(world, get_subagent_messages, session, one)
-    blocks = [block for m in messages[1:] for block in m.message["content"]]
+    blocks = [block for m in without_environment(messages)[1:] for block in m.message["content"]]
     called = [block["id"] for block in blocks if block["type"] == "tool_use"]
     answered = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
     equal((len(called), sorted(answered)), (5, sorted(called)))
