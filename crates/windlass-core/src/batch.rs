@@ -1,223 +1,178 @@
-//! The tool calls of one assistant message.
+//! The tool calls of one assistant message: which of them is read, judged and run when.
 
-use crate::{EffectId, Unprepared};
-use std::sync::Arc;
-use windlass_permission::CallFacts;
+mod call;
+mod gate;
+mod running;
+
+pub(crate) use call::Notes;
+
+use crate::pending::not_awaited;
+use crate::session::Session;
+use crate::{EffectId, Input, UnfitInput, Unprepared};
+use call::{After, Call, Cx, Settled, Stage, Step};
+use windlass_context::runtime_text;
 use windlass_types::{
-    Access, CallDigest, ContextChange, Decision, EntryId, HookVerdict, JsonText, Timestamp, ToolOutcome, ToolSpec,
-    ToolUse, ToolUseId,
+    ContentBlock, ContextChange, DecisionReason, EntryId, EntryKind, StateChange, StopReason, TaskId, ToolUse,
+    ToolUseId,
 };
+
+/// How many calls of a message are looked at at a time. The others wait until one of these is answered.
+const LOOKED_AT: usize = 32;
 
 /// The tool calls of one assistant message, in call order.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
-    pub(crate) calls: Vec<Call>,
-    /// Whether the message is complete and stored: calls that can have an
-    /// effect wait for it, and without it nothing of the batch counts.
-    pub(crate) committed: bool,
-    /// Calls whose changes of the session's state were applied, a prefix.
-    pub(crate) applied: usize,
+    calls: Vec<Call>,
     /// The calls that are looked at now, in call order: neither settled nor done early.
     open: Vec<usize>,
     /// The first call that was never looked at. What comes later waits behind it.
     next: usize,
     settled: usize,
-}
-
-/// One call.
-#[derive(Debug)]
-pub(crate) struct Call {
-    /// As the model wrote it.
-    pub(crate) original: ToolUse,
-    /// The input that would run: the model's, or what a hook or the host made of it.
-    pub(crate) input: JsonText,
-    /// The assistant line that holds the tool use, once the message is stored.
-    pub(crate) line: Option<EntryId>,
-    /// Changed by [`Batch::set_stage`] alone.
-    stage: Stage,
-    /// Why it cannot run at all, known before its message was complete.
-    pub(crate) unusable: Option<Unprepared>,
-    /// What was read of the current input.
-    pub(crate) facts: Option<Box<CallFacts>>,
-    /// What it touches, by resolved paths.
-    footprint: Option<Access>,
-    /// The effect that read it.
-    pub(crate) prepared: Option<EffectId>,
-    /// The tool that it was read for, if that was offered.
-    pub(crate) tool: Option<Arc<ToolSpec>>,
-    pub(crate) title: String,
-    pub(crate) read_only: bool,
-    /// Whether its tool says that it only reads: it may run beside readers, and nothing else follows.
-    pub(crate) hinted_read_only: bool,
-    /// Whether the hooks were asked, and what they said.
-    pub(crate) hooked: bool,
-    pub(crate) hook_verdict: Option<HookVerdict>,
-    /// The exact call that somebody approved.
-    pub(crate) approved: Option<CallDigest>,
-    /// Somebody approved the input that is being read again.
-    pub(crate) approve_next: bool,
-    /// Whether the host was asked about it.
-    pub(crate) asked: bool,
-    /// The verdict that let it run, and the policy's epoch then.
-    pub(crate) decision: Option<(Decision, u64)>,
-    /// Whether the host was told that it runs.
-    pub(crate) announced: bool,
-    /// When it began to run.
-    pub(crate) started: Timestamp,
-    pub(crate) changes: Vec<ContextChange>,
-    /// Whether the user stopped it, before or while it ran.
-    pub(crate) stopping: bool,
-    pub(crate) failed: bool,
-}
-
-/// Where a call is.
-#[derive(Debug)]
-pub(crate) enum Stage {
-    /// Nothing happened yet.
-    New,
-    /// It is being read.
-    Preparing(EffectId),
-    /// It was read; its judgement waits for the message.
-    Held,
-    /// Hooks are asked.
-    Hooking(EffectId),
-    /// The host is asked.
-    Asking(EffectId),
-    /// It may run, when nothing stands in its way.
-    Ready,
-    /// Its intent is being made durable.
-    Intending(EffectId),
-    /// Its files are being kept.
-    Snapshotting(EffectId),
-    /// It runs.
-    Running(EffectId),
-    /// It ran before its message was complete.
-    Early(Box<ToolOutcome>),
-    /// It ran; hooks are asked.
-    Reviewing(EffectId, Box<ToolOutcome>),
-    /// It is answered.
-    Settled,
-}
-
-impl Call {
-    pub(crate) fn new(original: ToolUse, unusable: Option<Unprepared>) -> Self {
-        Self {
-            input: original.input.clone(),
-            original,
-            line: None,
-            stage: Stage::New,
-            unusable,
-            facts: None,
-            footprint: None,
-            prepared: None,
-            tool: None,
-            title: String::new(),
-            read_only: false,
-            hinted_read_only: false,
-            hooked: false,
-            hook_verdict: None,
-            approved: None,
-            approve_next: false,
-            asked: false,
-            decision: None,
-            announced: false,
-            started: Timestamp::default(),
-            changes: Vec::new(),
-            stopping: false,
-            failed: false,
-        }
-    }
-
-    /// The call with the input that would run.
-    pub(crate) fn current(&self) -> ToolUse {
-        ToolUse::new(self.original.id.clone(), self.original.name.clone(), self.input.clone())
-    }
-
-    pub(crate) fn stage(&self) -> &Stage {
-        &self.stage
-    }
-
-    /// It was read, or has to be read again.
-    pub(crate) fn know(&mut self, facts: Option<CallFacts>) {
-        self.footprint = facts.as_ref().map(footprint);
-        self.facts = facts.map(Box::new);
-    }
-
-    pub(crate) fn is_settled(&self) -> bool {
-        matches!(self.stage, Stage::Settled)
-    }
-
-    pub(crate) fn is_running(&self) -> bool {
-        matches!(self.stage, Stage::Running(_))
-    }
-
-    /// Whether it is on its way to run: it takes a place among those that run
-    /// at the same time, and what it touches is taken.
-    pub(crate) fn has_begun(&self) -> bool {
-        matches!(self.stage, Stage::Intending(_) | Stage::Snapshotting(_) | Stage::Running(_))
-    }
-
-    /// The effect that the call waits for, if it waits for one.
-    pub(crate) fn waits_for(&self) -> Option<EffectId> {
-        match self.stage {
-            Stage::Preparing(id)
-            | Stage::Hooking(id)
-            | Stage::Asking(id)
-            | Stage::Intending(id)
-            | Stage::Snapshotting(id)
-            | Stage::Running(id)
-            | Stage::Reviewing(id, _) => Some(id),
-            Stage::New | Stage::Held | Stage::Ready | Stage::Early(_) | Stage::Settled => None,
-        }
-    }
-
-    /// Whether two calls must not run at the same time. A call that was not
-    /// read yet stands in everybody's way.
-    fn conflicts_with(&self, other: &Self) -> bool {
-        let (Some(ours), Some(theirs)) = (&self.footprint, &other.footprint) else { return true };
-        let reads = |call: &Self| call.read_only || call.hinted_read_only;
-        if reads(self) && reads(other) {
-            return false;
-        }
-        ours.conflicts_with(theirs)
-    }
-}
-
-/// What a call touches, by resolved paths: two names of one file conflict.
-fn footprint(facts: &CallFacts) -> Access {
-    let resolved = || facts.paths.iter().map(|path| path.resolved.clone()).collect();
-    match &facts.access {
-        Access::Reads(paths) if !paths.is_empty() => Access::Reads(resolved()),
-        Access::Writes(_) => Access::Writes(resolved()),
-        other => other.clone(),
-    }
+    /// Calls whose changes of the session's state were applied, a prefix.
+    applied: usize,
+    /// Whether the message is complete and stored: calls that can have an
+    /// effect wait for it, and without it no call of the batch counts.
+    committed: bool,
+    /// Whether the user has stopped the run: open calls are being settled.
+    interrupted: bool,
+    notes: Notes,
 }
 
 impl Batch {
-    /// Adds a call behind the others.
-    pub(crate) fn push(&mut self, call: Call) {
-        self.calls.push(call);
+    /// Adds a call behind the others. `malformed`: why its input cannot be read.
+    pub(crate) fn push(&mut self, call: ToolUse, malformed: Option<String>) {
+        let malformed = malformed.map(|error| Unprepared::new(DecisionReason::InvalidInput, error));
+        self.calls.push(Call::new(call, malformed));
     }
 
-    /// Moves a call on. Returns where it was.
-    pub(crate) fn set_stage(&mut self, at: usize, stage: Stage) -> Stage {
-        let Some(call) = self.calls.get_mut(at) else { return Stage::Settled };
-        let is_open = !matches!(stage, Stage::Settled | Stage::Early(_));
-        let (was_settled, is_settled) = (call.is_settled(), matches!(stage, Stage::Settled));
-        let before = std::mem::replace(&mut call.stage, stage);
-        if is_settled && !was_settled {
-            self.settled += 1;
+    pub(crate) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Whether all calls are answered.
+    pub(crate) fn is_done(&self) -> bool {
+        self.committed && self.settled == self.calls.len()
+    }
+
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupted
+    }
+
+    /// Whether all calls failed.
+    pub(crate) fn all_failed(&self) -> bool {
+        self.calls.iter().all(|call| matches!(call.stage, Stage::Settled(Settled { failed: true, .. })))
+    }
+
+    /// Background work that calls want to end.
+    pub(crate) fn take_tasks_to_stop(&mut self) -> Vec<TaskId> {
+        std::mem::take(&mut self.notes.tasks_to_stop)
+    }
+
+    /// What the calls leave for the run.
+    pub(crate) fn take_notes(&mut self) -> Notes {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// The message is stored with these blocks in these lines, and it ended like this.
+    pub(crate) fn belongs_to(
+        &mut self,
+        session: &mut Session,
+        content: &[ContentBlock],
+        lines: &[EntryId],
+        stop_reason: &StopReason,
+    ) {
+        let is_call = |block: &ContentBlock| matches!(block, ContentBlock::ToolUse(_));
+        let lines = content.iter().zip(lines).filter(|(block, _)| is_call(block));
+        for (call, (_, line)) in self.calls.iter_mut().zip(lines) {
+            call.line = Some(line.clone());
         }
-        match self.open.binary_search(&at) {
-            Ok(place) if !is_open => drop(self.open.remove(place)),
-            Err(place) if is_open && at < self.next => self.open.insert(place, at),
+        let unusable = |why: &str| Unprepared::new(DecisionReason::InvalidInput, why);
+        if *stop_reason == StopReason::Refusal {
+            for at in 0..self.calls.len() {
+                self.with(session, at, |call, cx| call.make_unusable(cx, unusable(runtime_text::REFUSED_CALL)));
+            }
+        } else if is_cut(stop_reason) && content.last().is_some_and(is_call) {
+            let last = self.calls.len().saturating_sub(1);
+            self.with(session, last, |call, cx| call.make_unusable(cx, unusable(runtime_text::CUT_CALL)));
+        }
+    }
+
+    /// The message is complete and stored: everything that was held back continues.
+    pub(crate) fn commit(&mut self, session: &mut Session) {
+        self.committed = true;
+        for at in 0..self.calls.len() {
+            self.with(session, at, |call, cx| call.commit(cx));
+        }
+    }
+
+    /// The message does not count any more, and neither do answers of its calls.
+    pub(crate) fn forget(&self, session: &mut Session) {
+        for call in &self.calls {
+            call.forget(session);
+        }
+    }
+
+    /// Reads new calls and begins those that may begin.
+    pub(crate) fn advance(&mut self, session: &mut Session) {
+        let most = LOOKED_AT.max(session.config.limits.max_parallel_tools.saturating_mul(2));
+        let mut next = 0;
+        loop {
+            self.look_at_more(most);
+            let Some(at) = self.open.get(self.open.partition_point(|open| *open < next)).copied() else { return };
+            next = at + 1;
+            self.advance_call(session, at);
+        }
+    }
+
+    fn advance_call(&mut self, session: &mut Session, at: usize) {
+        let Some(call) = self.calls.get(at) else { return };
+        let (stopped, committed) = (call.stopping, self.committed);
+        match &call.stage {
+            Stage::New if self.interrupted || (stopped && !committed) => {}
+            Stage::New => self.with(session, at, |call, cx| call.prepare(cx, false)),
+            Stage::Unusable(why) if committed && !self.interrupted => {
+                let why = why.clone();
+                self.with(session, at, |call, cx| call.refuse(cx, why));
+            }
+            Stage::Allowed(Step::Ready, _) if !stopped => self.begin(session, at),
             _ => {}
         }
-        before
+    }
+
+    /// Begins a call that was allowed, unless another one or the log is in its way.
+    fn begin(&mut self, session: &mut Session, at: usize) {
+        let most = session.config.limits.max_parallel_tools.max(1);
+        let Some(call) = self.calls.get(at) else { return };
+        // Others wait until their intent is durable.
+        let waits_for_log = call.only_reads() && session.out.is_behind();
+        let begun = self.open_calls().filter(|(_, call)| call.has_begun()).count();
+        if waits_for_log || begun >= most || !self.is_clear(at) {
+            return;
+        }
+        self.with(session, at, |call, cx| {
+            if call.is_still_allowed(cx) {
+                call.begin(cx);
+            }
+        });
+    }
+
+    /// Whether no other call is in the way of one: no call before it that is
+    /// still open, and no call behind it that has begun. (A later call may have
+    /// begun before the input of this one was changed.)
+    fn is_clear(&self, at: usize) -> bool {
+        let Some(call) = self.calls.get(at) else { return false };
+        // Of the calls before it none was passed over, and none behind those that are looked at has begun.
+        self.open_calls()
+            .filter(|(other, later)| *other < at || (*other > at && later.has_begun()))
+            .all(|(_, other)| !other.conflicts_with(call))
+    }
+
+    fn open_calls(&self) -> impl Iterator<Item = (usize, &Call)> {
+        self.open.iter().filter_map(|at| Some((*at, self.calls.get(*at)?)))
     }
 
     /// Looks at more calls, up to so many at a time.
-    pub(crate) fn look_at_more(&mut self, most: usize) {
+    fn look_at_more(&mut self, most: usize) {
         while self.open.len() < most
             && let Some(call) = self.calls.get(self.next)
         {
@@ -228,48 +183,121 @@ impl Batch {
         }
     }
 
-    /// The first call from this one on that is looked at.
-    pub(crate) fn open_from(&self, at: usize) -> Option<usize> {
-        self.open.get(self.open.partition_point(|open| *open < at)).copied()
+    /// Lets a call take a step, then notes where it is and applies what it changed.
+    fn with<R: Default>(
+        &mut self,
+        session: &mut Session,
+        at: usize,
+        step: impl FnOnce(&mut Call, &mut Cx<'_>) -> R,
+    ) -> R {
+        let Some(call) = self.calls.get_mut(at) else { return R::default() };
+        let was_settled = call.is_settled();
+        let (committed, interrupted) = (self.committed, self.interrupted);
+        let done = step(call, &mut Cx { session, notes: &mut self.notes, committed, interrupted });
+        let (is_open, is_settled) = (call.is_open(), call.is_settled());
+        match self.open.binary_search(&at) {
+            Ok(place) if !is_open => drop(self.open.remove(place)),
+            Err(place) if is_open && at < self.next => self.open.insert(place, at),
+            _ => {}
+        }
+        if is_settled && !was_settled {
+            self.settled += 1;
+            self.apply_changes(session);
+        }
+        done
     }
 
-    /// The calls that are looked at.
-    pub(crate) fn open(&self) -> Vec<usize> {
-        self.open.clone()
+    /// Applies what settled calls changed, in call order.
+    fn apply_changes(&mut self, session: &mut Session) {
+        while let Some(Stage::Settled(settled)) = self.calls.get_mut(self.applied).map(|call| &mut call.stage) {
+            self.applied += 1;
+            for change in std::mem::take(&mut settled.changes) {
+                self.apply_change(session, change);
+            }
+        }
     }
 
-    fn open_calls(&self) -> impl Iterator<Item = (usize, &Call)> {
-        self.open.iter().filter_map(|at| Some((*at, self.calls.get(*at)?)))
+    fn apply_change(&mut self, session: &mut Session, change: ContextChange) {
+        match change {
+            ContextChange::Cwd(cwd) if cwd != session.state.cwd() => {
+                let kind = EntryKind::Cwd(cwd.to_string_lossy().into_owned());
+                session.record_change(kind, StateChange::Cwd { cwd });
+                // Calls that have not begun were judged for another directory.
+                for at in self.open.clone() {
+                    self.with(session, at, |call, cx| call.read_again(cx));
+                }
+            }
+            ContextChange::Todos(todos) => {
+                session.record_change(EntryKind::Todos(todos.clone()), StateChange::Todos { todos });
+            }
+            ContextChange::StopTask(id) => self.notes.tasks_to_stop.push(id),
+            _ => {}
+        }
+    }
+
+    /// Other tools are offered. What was said, or is being asked, of a tool does not hold for another one of its name.
+    pub(crate) fn tools_changed(&mut self, session: &mut Session) {
+        for at in self.open.clone() {
+            let Some(call) = self.calls.get(at) else { return };
+            let now = session.offered(&call.original.name);
+            if now.is_some() && call.tool().is_some_and(|before| Some(before) != now.as_ref()) {
+                self.with(session, at, |call, cx| call.read_again(cx));
+            }
+        }
+    }
+
+    /// The user stopped the run: calls that run are stopped and waited for, all others are answered now.
+    pub(crate) fn interrupt(&mut self, session: &mut Session) {
+        if std::mem::replace(&mut self.interrupted, true) {
+            return;
+        }
+        for at in 0..self.calls.len() {
+            self.with(session, at, |call, cx| call.interrupt(cx));
+        }
+    }
+
+    /// The user stopped one call; the run continues. Ids are unique in one message.
+    pub(crate) fn stop(&mut self, session: &mut Session, id: &ToolUseId) {
+        let open = |call: &Call| call.original.id == *id && !call.is_settled();
+        if let Some(at) = self.calls.iter().position(open) {
+            self.with(session, at, |call, cx| call.stop(cx));
+        }
     }
 
     /// The call that waits for an effect.
-    pub(crate) fn waiting_for(&self, effect: EffectId) -> Option<usize> {
+    fn waiting_for(&self, effect: EffectId) -> Option<usize> {
         self.open_calls().find(|(_, call)| call.waits_for() == Some(effect)).map(|(at, _)| at)
     }
 
-    /// The call that an id names; ids are unique in one message, and of equal
-    /// ones the first that is still open counts.
-    pub(crate) fn open_call(&self, id: &ToolUseId) -> Option<usize> {
-        self.calls.iter().position(|call| call.original.id == *id && !call.is_settled())
+    /// Whether a call waits for an effect.
+    pub(crate) fn waits_for(&self, effect: EffectId) -> bool {
+        self.waiting_for(effect).is_some()
     }
 
-    pub(crate) fn is_settled(&self) -> bool {
-        self.settled == self.calls.len()
+    /// Whether an effect runs a call that counts.
+    pub(crate) fn runs(&self, effect: EffectId) -> bool {
+        self.committed && self.open_calls().any(|(_, call)| call.is_run_by(effect))
     }
 
-    /// How many calls are on their way to run, or run.
-    pub(crate) fn begun(&self) -> usize {
-        self.open_calls().filter(|(_, call)| call.has_begun()).count()
+    /// Takes an answer to an effect of a call.
+    pub(crate) fn handle(&mut self, session: &mut Session, effect: EffectId, input: Input) -> Result<(), UnfitInput> {
+        let at = self.waiting_for(effect).ok_or_else(|| not_awaited(effect, &input))?;
+        match self.with(session, at, |call, cx| call.handle(cx, input)) {
+            After::Continues => {}
+            After::Interrupts => self.interrupt(session),
+        }
+        Ok(())
     }
 
-    /// Whether nothing stands in the way of a call: no call before it that is
-    /// still open, and no call behind it that has begun. (A later call may have
-    /// begun before the input of this one was changed.)
-    pub(crate) fn is_clear(&self, at: usize) -> bool {
-        let Some(call) = self.calls.get(at) else { return false };
-        // Of the calls before it none was passed over, and none behind those that are looked at has begun.
-        self.open_calls()
-            .filter(|(other, later)| *other < at || (*other > at && later.has_begun()))
-            .all(|(_, other)| !other.conflicts_with(call))
+    /// An append is durable. If it was the intent of a call, the call continues.
+    pub(crate) fn appended(&mut self, session: &mut Session, append: EffectId) {
+        if let Some(at) = self.waiting_for(append) {
+            self.with(session, at, |call, cx| call.intent_durable(cx));
+        }
     }
+}
+
+/// Whether a message ended where a limit was reached.
+pub(crate) fn is_cut(stop_reason: &StopReason) -> bool {
+    matches!(stop_reason, StopReason::MaxTokens | StopReason::ContextWindowExceeded)
 }

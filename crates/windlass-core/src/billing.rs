@@ -5,31 +5,34 @@
 //! booked with the larger of what was reported and an estimate of what was streamed, and with an estimate of its
 //! input if no input was reported. Estimates are high, but never above what was reserved.
 
-use crate::budget::Hold;
-use crate::machine::duration_ms;
-use crate::{Machine, ModelFailure, ModelProfile};
+use crate::{EffectId, ModelFailure, ModelProfile};
 use std::sync::Arc;
 use windlass_context::{StreamedTokens, estimate_request};
-use windlass_types::{CacheTtl, EventKind, ModelErrorKind, ModelEvent, ModelRequest, Timestamp, Usage};
+use windlass_types::{CacheTtl, ModelErrorKind, ModelEvent, ModelRequest, Timestamp, Usage};
 
 /// A call that has not ended, and what it has used until now.
 #[derive(Debug)]
 pub(crate) struct Bill {
     pub(crate) model: ModelProfile,
-    request: Arc<ModelRequest>,
-    started: Timestamp,
+    pub(crate) request: Arc<ModelRequest>,
+    pub(crate) started: Timestamp,
     /// What was reported with its first frame, and the most until now.
     first: Option<Usage>,
     reported: Usage,
     streamed: StreamedTokens,
-    /// What it may cost at most.
-    hold: Hold,
+    /// The reservation of what it may cost at most.
+    pub(crate) reservation: Option<EffectId>,
 }
 
 impl Bill {
-    pub(crate) fn new(model: ModelProfile, request: Arc<ModelRequest>, started: Timestamp, hold: Hold) -> Self {
+    pub(crate) fn new(
+        model: ModelProfile,
+        request: Arc<ModelRequest>,
+        started: Timestamp,
+        reservation: Option<EffectId>,
+    ) -> Self {
         let (reported, streamed) = (Usage::default(), StreamedTokens::default());
-        Self { model, request, started, first: None, reported, streamed, hold }
+        Self { model, request, started, first: None, reported, streamed, reservation }
     }
 
     /// Counts an event of its stream.
@@ -110,28 +113,4 @@ fn did_not_run(failure: &ModelFailure) -> bool {
             ModelErrorKind::Server => failure.status.is_some(),
             _ => true,
         }
-}
-
-impl Machine {
-    /// Books what a call used, complete or not, and lets go of what was held for it: providers bill both.
-    pub(crate) fn book(&mut self, bill: Bill, usage: Usage) {
-        let Bill { model, started, hold, .. } = bill;
-        let cost = model.info.cost(&usage);
-        self.state.charge(&model, usage, cost);
-        self.config.ledger.settle(hold, cost.unwrap_or_default());
-        let took = duration_ms(self.now, started);
-        if let Some(run) = &mut self.run {
-            run.usage += usage;
-            run.api_ms += took;
-        }
-        if usage != Usage::default() {
-            let kind = EventKind::UsageUpdated { model: model.id, usage, cost: self.config.ledger.spent() };
-            self.event(kind, None);
-        }
-    }
-
-    /// Books what an agent below this one used. All agents share one ledger, where it stands already.
-    pub(crate) fn book_of_agent(&mut self, model: &ModelProfile, usage: Usage) {
-        self.state.charge(model, usage, model.info.cost(&usage));
-    }
 }

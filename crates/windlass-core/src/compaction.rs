@@ -5,230 +5,149 @@
 //! is asked over the whole conversation, with the same tools and system prompt,
 //! so that the provider's cache serves it. The old entries stay in the log.
 
-use crate::assemble::{AssembledMessage, MessageAssembler, Step};
-use crate::behind::Unsent;
-use crate::billing::Bill;
-use crate::calling::NotAffordable;
-use crate::machine::{Phase, duration_ms};
-use crate::retry::{Next, Retry, out_of_patience};
-use crate::{Effect, EffectId, Machine, ModelFailure};
-use std::sync::Arc;
-use windlass_context::{
-    SessionFacts, compaction_prompt, from_message, named_files, older_half, summary_of, summary_text, with_last_word,
-};
-use windlass_types::text::clause;
+use crate::assemble::AssembledMessage;
+use crate::call::{AfterFailure, ModelCall, Received, Sent};
+use crate::pending::not_awaited;
+use crate::request::Purpose;
+use crate::session::{Session, duration_ms};
+use crate::{EffectId, Input, ModelFailure, UnfitInput};
+use windlass_context::{SessionFacts, estimate_text, named_files, older_half, summary_of, summary_text};
 use windlass_types::{
     CompactRecord, CompactTrigger, Compacted, ContentBlock, Continuation, EntryKind, EventKind, HookCall,
-    HookEventName, HookOutcome, Interrupted, ModelErrorKind, ModelEvent, ModelItem, Outcome, RunFailure,
-    RunFailureKind, Status, StopReason, TaskInfo, Timestamp, UserEntry,
+    HookEventName, HookOutcome, ModelItem, Outcome, Status, StopReason, TaskInfo, Timestamp, UserEntry,
 };
 
-/// Most output tokens of a summary.
-const SUMMARY_TOKENS: u32 = 20_000;
 /// How often a summary is asked for that does not come.
 const ATTEMPTS: u32 = 2;
-/// Automatic compactions of a run that may fail before no more are tried.
-const FAILURES: u32 = 2;
-/// What is kept free of a large window for the turn that fills it.
-const RESERVE_TOKENS: u64 = 33_000;
-/// Compactions in a row with no more than one turn between them.
-const CLOSE_TOGETHER: u32 = 3;
 
-/// A compaction that is going on.
+/// A compaction.
 #[derive(Debug)]
 pub(crate) struct Compaction {
-    /// What it waits for: hooks, the model, or the time to ask it again.
-    pub(crate) effect: EffectId,
-    call: Option<Call>,
-    trigger: CompactTrigger,
-    focus: Option<String>,
-    then: Then,
+    pub(crate) trigger: CompactTrigger,
+    pub(crate) then: AfterCompaction,
+    /// The PreCompact hooks, while they are asked.
+    hooks: Option<EffectId>,
+    call: ModelCall,
     started: Timestamp,
-    /// Messages at the beginning that even the summary must do without.
-    skip: usize,
     attempts: u32,
-    retry: Retry,
-}
-
-/// The call that writes the summary.
-#[derive(Debug)]
-struct Call {
-    assembler: MessageAssembler,
-    /// What it is booked with when it ends.
-    bill: Bill,
 }
 
 /// What comes after a compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Then {
+pub(crate) enum AfterCompaction {
     /// The run ends.
-    Finish,
+    EndOfRun,
     /// The turn before which it happened.
     Turn(Continuation),
-    /// The request that was too long, with the status that the provider gave.
-    Request {
-        /// The HTTP status, if there was one.
-        status: Option<u16>,
-    },
+    /// The request that was too long, with the HTTP status of the refusal if there was one.
+    SameTurn(Option<u16>),
 }
 
-/// How close compactions of a run come.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Pace {
-    /// Whether the model has said nothing since the last one.
-    pub(crate) unanswered: bool,
-    /// The turn of the last one, and how many came close together.
-    last: Option<u32>,
-    close: u32,
-    /// How many automatic ones failed, and what the conversation took up at the last of them.
-    failed: u32,
-    failed_at: u64,
+/// How a compaction continues.
+#[derive(Debug)]
+pub(crate) enum CompactionStep {
+    /// It waits for an effect, or for the log.
+    Waits,
+    /// The summary has taken the place of the conversation.
+    Done,
+    /// A hook forbids it.
+    Forbidden(String),
+    /// The model was asked, and there is no summary.
+    Failed(String),
+    /// The run ends.
+    Ends(Outcome),
 }
 
-impl Pace {
-    /// Counts one. Returns whether the run gets nowhere.
-    fn spins(&mut self, turn: u32) -> bool {
-        let is_close = self.last.is_some_and(|last| turn.saturating_sub(last) <= 1);
-        self.close = if is_close { self.close + 1 } else { 1 };
-        (self.last, self.unanswered) = (Some(turn), true);
-        self.failed = 0;
-        self.close > CLOSE_TOGETHER
+impl Compaction {
+    pub(crate) fn new(
+        session: &Session,
+        trigger: CompactTrigger,
+        focus: Option<String>,
+        then: AfterCompaction,
+    ) -> Self {
+        let call = ModelCall::new(Purpose::Summary { focus, skip: 0 });
+        Self { trigger, then, hooks: None, call, started: session.now, attempts: 0 }
     }
 
-    /// Counts an automatic one that failed. Returns whether it was the last one.
-    fn fails(&mut self, context: u64) -> bool {
-        self.failed += 1;
-        self.failed_at = context;
-        self.failed == FAILURES
+    /// Whether it waits for this effect.
+    pub(crate) fn waits_for(&self, effect: EffectId) -> bool {
+        self.hooks == Some(effect) || self.call.waits_for(effect)
     }
 
-    /// Whether no more are tried by themselves: a conversation that has not become shorter would fail again.
-    fn is_given_up(&self, context: u64) -> bool {
-        self.failed >= FAILURES && context >= self.failed_at
+    /// Whether it waits for the log.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.hooks.is_none() && self.call.is_behind()
     }
-}
 
-impl Machine {
-    /// Whether the conversation should be compacted before the next turn.
-    pub(crate) fn is_nearly_full(&self) -> bool {
-        let context = self.state.context_tokens();
-        let is_futile = |pace: &Pace| pace.unanswered || pace.is_given_up(context);
-        if !self.config.auto_compact || self.run.as_ref().is_none_or(|run| is_futile(&run.pace)) {
-            return false;
+    /// Asks the hooks, or the model if none listens.
+    pub(crate) fn begin(&mut self, session: &mut Session) -> CompactionStep {
+        session.status(Status::Compacting { trigger: self.trigger });
+        if !session.config.listens(HookEventName::PreCompact, None) {
+            return self.send(session);
         }
-        let window = self.current_model().info.context_window;
-        let window = self.config.auto_compact_window.map_or(window, |own| own.min(window));
-        let limit = window.saturating_sub(RESERVE_TOKENS.min(window / 4));
-        window > 0 && context > limit
+        let Purpose::Summary { focus, .. } = &self.call.purpose else { return self.send(session) };
+        let (trigger, custom_instructions) = (self.trigger.as_str().to_owned(), focus.clone());
+        self.hooks = Some(session.run_hooks(HookCall::PreCompact { trigger, custom_instructions }));
+        CompactionStep::Waits
     }
 
-    /// Whether a request that was too long can become shorter: once, and if there is more than the prompt.
-    pub(crate) fn may_compact_overflow(&self) -> bool {
-        self.config.auto_compact
-            && self.state.transcript().len() >= 2
-            && self.run.as_ref().is_some_and(|run| !run.pace.unanswered)
-    }
-
-    /// Begins a compaction.
-    pub(crate) fn compact(&mut self, trigger: CompactTrigger, focus: Option<String>, then: Then) {
-        if self.state.transcript().len() < 2 {
-            return self.not_compacted(then, "There is nothing to compact yet.");
-        }
-        self.event(EventKind::Status(Status::Compacting { trigger }), None);
-        let hooked = self.config.listens(HookEventName::PreCompact, None);
-        let mut compaction = Compaction {
-            effect: EffectId(0),
-            call: None,
-            trigger,
-            focus,
-            then,
-            started: self.now,
-            skip: 0,
-            attempts: 0,
-            retry: Retry::default(),
-        };
-        if hooked {
-            let trigger = trigger.as_str().to_owned();
-            let custom_instructions = compaction.focus.clone();
-            compaction.effect = self.run_hooks(HookCall::PreCompact { trigger, custom_instructions });
-            self.phase = Phase::Compacting(Box::new(compaction));
-        } else {
-            self.request_summary(compaction);
+    /// The hooks have answered.
+    fn hooked(&mut self, session: &mut Session, outcome: HookOutcome) -> CompactionStep {
+        self.hooks = None;
+        session.hooks_ran(HookEventName::PreCompact, None, &outcome);
+        match outcome.block {
+            Some(block) => CompactionStep::Forbidden(block.reason),
+            None => self.send(session),
         }
     }
 
-    pub(crate) fn compact_hooks_answered(&mut self, compaction: Compaction, outcome: &HookOutcome) {
-        self.hooks_ran(HookEventName::PreCompact, None, outcome);
-        match &outcome.block {
-            Some(block) => self.compaction_failed(compaction.then, &block.reason),
-            None => self.request_summary(compaction),
+    /// Asks for the summary, when log and budget allow it.
+    pub(crate) fn send(&mut self, session: &mut Session) -> CompactionStep {
+        let sent = self.call.send(session);
+        Self::sent(sent)
+    }
+
+    fn sent(sent: Sent) -> CompactionStep {
+        match sent {
+            Sent::NotYet | Sent::Now(_) => CompactionStep::Waits,
+            Sent::Never(outcome) => CompactionStep::Ends(outcome),
         }
     }
 
-    pub(crate) fn request_summary(&mut self, mut compaction: Compaction) {
-        if self.out.is_behind() {
-            self.phase = Phase::Behind(Unsent::Summary(Box::new(compaction)));
-            return;
-        }
-        let model = self.current_model().clone();
-        let mut request = self.build_request(&model);
-        let messages = match compaction.skip {
-            0 => request.messages,
-            skip => from_message(&request.messages, skip),
-        };
-        request.messages = with_last_word(messages, &compaction_prompt(compaction.focus.as_deref()));
-        request.raw_frames = false;
-        let wanted = request.max_output_tokens.min(SUMMARY_TOKENS);
-        let hold = match self.afford(&model, &mut request, wanted) {
-            Ok(hold) => hold,
-            Err(NotAffordable::Yet(timer)) => {
-                compaction.effect = timer;
-                self.phase = Phase::Compacting(Box::new(compaction));
-                return;
-            }
-            Err(NotAffordable::Ever(outcome)) => return self.finish(outcome),
-        };
-        let request = Arc::new(request);
-        compaction.effect = self.effect(Effect::CallModel(Arc::clone(&request)));
-        let bill = Bill::new(model, request, self.now, hold);
-        compaction.call = Some(Call { assembler: MessageAssembler::new(), bill });
-        self.phase = Phase::Compacting(Box::new(compaction));
+    /// Takes an answer to the effect that it waits for. `tasks`: the background work that is running.
+    pub(crate) fn handle(
+        &mut self,
+        session: &mut Session,
+        tasks: impl FnOnce() -> Vec<TaskInfo>,
+        effect: EffectId,
+        input: Input,
+    ) -> Result<CompactionStep, UnfitInput> {
+        Ok(match input {
+            Input::Hooked(_, outcome) => self.hooked(session, *outcome),
+            Input::Model(_, item) => self.item(session, tasks, &item),
+            Input::ModelFailed(_, failure) => self.failed(session, failure),
+            Input::Reserved(_, answer) => Self::sent(self.call.reserved(session, answer)),
+            Input::Woke(_) => self.send(session),
+            input => return Err(not_awaited(effect, &input)),
+        })
     }
 
-    /// An item of the stream that writes the summary. The host sees none of it.
-    pub(crate) fn summary_item(&mut self, item: &ModelItem) {
-        let Phase::Compacting(compaction) = &mut self.phase else { return };
-        let effect = compaction.effect;
-        if let ModelEvent::RateLimit(limit) = &item.event {
-            return self.note_rate_limit(limit);
-        }
-        let Some(call) = &mut compaction.call else { return };
-        call.bill.note(&item.event);
-        let failed = match call.assembler.handle(&item.event) {
-            Ok(Step::Complete(message)) => return self.summary_complete(&message),
-            Ok(_) => return,
-            Err(error) => format!("The provider's stream cannot be followed: {}.", clause(&error.to_string())),
-        };
-        self.effect(Effect::Cancel(effect));
-        self.summary_failed(effect, &ModelFailure::new(ModelErrorKind::Protocol, failed));
-    }
-
-    fn take_compaction(&mut self) -> Option<Compaction> {
-        match std::mem::replace(&mut self.phase, Phase::Idle) {
-            Phase::Compacting(compaction) => Some(*compaction),
-            other => {
-                self.phase = other;
-                None
-            }
+    /// An item of the stream that writes the summary. The host reads none of it.
+    fn item(
+        &mut self,
+        session: &mut Session,
+        tasks: impl FnOnce() -> Vec<TaskInfo>,
+        item: &ModelItem,
+    ) -> CompactionStep {
+        let item = self.call.with_own_ids(session, item);
+        match self.call.item(session, &item) {
+            Received::Aside | Received::Part(_) => CompactionStep::Waits,
+            Received::Complete(message, _) => self.complete(session, &tasks(), &message),
+            Received::Broken(failure) => self.failed(session, failure),
         }
     }
 
-    fn summary_complete(&mut self, message: &AssembledMessage) {
-        let Some(mut compaction) = self.take_compaction() else { return };
-        if let Some(Call { bill, .. }) = compaction.call.take() {
-            let used = bill.complete();
-            self.book(bill, used);
-        }
+    fn complete(&mut self, session: &mut Session, tasks: &[TaskInfo], message: &AssembledMessage) -> CompactionStep {
         let text: Vec<&str> = message.content.iter().filter_map(ContentBlock::as_text).collect();
         let text = text.concat();
         let whole = match message.stop_reason {
@@ -237,172 +156,75 @@ impl Machine {
             StopReason::ToolUse => text.contains("</summary>"),
             _ => true,
         };
-        match summary_of(&text) {
-            Some(summary) if whole => self.summarised(&compaction, summary),
-            _ => {
-                compaction.attempts += 1;
-                if compaction.attempts < ATTEMPTS {
-                    self.request_summary(compaction);
-                } else {
-                    self.summary_given_up(&compaction, "The model wrote no summary.");
-                }
-            }
+        if let Some(summary) = summary_of(&text).filter(|_| whole) {
+            self.replace(session, tasks, summary);
+            return CompactionStep::Done;
+        }
+        self.attempts += 1;
+        if self.attempts < ATTEMPTS {
+            self.send(session)
+        } else {
+            CompactionStep::Failed("The model wrote no summary.".to_owned())
         }
     }
 
     /// The summary takes the place of the conversation.
-    fn summarised(&mut self, compaction: &Compaction, summary: &str) {
-        let Compaction { trigger, then, started, .. } = *compaction;
-        let pre_tokens = self.state.context_tokens();
-        let files = named_files(&self.state.transcript().messages());
-        let cwd = self.state.cwd().to_string_lossy().into_owned();
-        let tasks: Vec<TaskInfo> = self.tasks().cloned().collect();
+    fn replace(&self, session: &mut Session, tasks: &[TaskInfo], summary: &str) {
+        let continues = self.then != AfterCompaction::EndOfRun;
+        let state = &session.state;
+        let pre_tokens = state.context_tokens();
+        let files = named_files(&state.transcript().messages());
+        let cwd = state.cwd().to_string_lossy().into_owned();
         let mut facts = SessionFacts::new(&cwd);
-        facts.todos = self.state.todos();
-        facts.files = &files;
-        facts.tasks = &tasks;
-        facts.goes_on = then != Then::Finish;
+        (facts.todos, facts.files, facts.tasks, facts.goes_on) = (state.todos(), &files, tasks, continues);
         let text = summary_text(summary, &facts);
         let mut content = vec![ContentBlock::text(text.clone())];
-        if then != Then::Finish {
-            content.extend(self.state.last_prompt().iter().cloned());
+        if continues {
+            content.extend(state.last_prompt().iter().cloned());
         }
-        let post_tokens = windlass_context::estimate_text(&text);
-        let mut record = CompactRecord::new(trigger, pre_tokens, post_tokens, self.state.leaf().cloned());
-        record.duration_ms = duration_ms(self.now, started);
-        let mut told = Compacted::new(trigger, text, "".into(), "".into());
-        (told.pre_tokens, told.post_tokens, told.duration_ms) = (pre_tokens, post_tokens, record.duration_ms);
-        let boundary = self.record(None, EntryKind::Compacted(record));
+        let post_tokens = estimate_text(&text);
+        let mut record = CompactRecord::new(self.trigger, pre_tokens, post_tokens, state.leaf().cloned());
+        record.duration_ms = duration_ms(session.now, self.started);
+        let mut report = Compacted::new(self.trigger, text, "".into(), "".into());
+        (report.pre_tokens, report.post_tokens, report.duration_ms) = (pre_tokens, post_tokens, record.duration_ms);
+        let boundary = session.record(None, EntryKind::Compacted(record));
         let mut user = UserEntry::new(content);
         user.is_summary = true;
-        user.run = self.run.as_ref().map(|run| run.id.clone());
-        let entry = self.record(Some(boundary.id.clone()), EntryKind::User(user));
-        (told.boundary, told.entry) = (boundary.id.clone(), entry.id.clone());
-        let append = self.append(vec![boundary, entry], true);
-        self.event(EventKind::Compacted(told), Some(append));
-        self.history_replaced = true;
-        let spins = self.run.as_mut().is_some_and(|run| run.pace.spins(run.turns));
-        match then {
-            Then::Finish => self.finish(Outcome::Success),
-            _ if spins => self.fail(
-                RunFailureKind::PromptTooLong,
-                "The conversation fills the model's context window again and again, right after it was compacted. \
-                 Ask for less at once, or use a model with a larger window.",
-            ),
-            Then::Turn(continuation) => self.call_model(continuation),
-            Then::Request { .. } => {
-                self.tell_environment();
-                self.request(Continuation::Compacted, Retry::default());
-            }
-        }
+        user.run.clone_from(&session.run.id);
+        let entry = session.record(Some(boundary.id.clone()), EntryKind::User(user));
+        (report.boundary, report.entry) = (boundary.id.clone(), entry.id.clone());
+        let append = session.append(vec![boundary, entry]);
+        session.event(EventKind::Compacted(report), Some(append));
+        session.models.history_replaced = true;
     }
 
     /// The call that writes the summary failed, or its stream ended early.
-    pub(crate) fn summary_failed(&mut self, effect: EffectId, failure: &ModelFailure) {
-        let Some(mut compaction) = self.take_compaction() else { return };
-        if compaction.effect != effect {
-            self.phase = Phase::Compacting(Box::new(compaction));
-            return;
-        }
-        if let Some(Call { bill, .. }) = compaction.call.take() {
-            let used = bill.failed(failure);
-            self.book(bill, used);
-        }
-        if let Some(limit) = &failure.rate_limit {
-            self.note_rate_limit(limit);
-        }
-        let has_fallback = self.config.fallback.is_some() && !self.falling_back;
-        match compaction.retry.after(failure, &self.config.limits, has_fallback) {
-            Next::Wait(wait) => {
-                compaction.effect = self.back_off(wait, &compaction.retry, failure);
-                self.phase = Phase::Compacting(Box::new(compaction));
-            }
-            Next::Fallback => {
-                self.fall_back(self.current_model().id.clone());
-                self.request_summary(compaction);
-            }
-            Next::TooLong => {
-                let messages = self.state.transcript().messages();
-                match older_half(&messages, compaction.skip) {
-                    Some(skip) => {
-                        compaction.skip = skip;
-                        self.request_summary(compaction);
-                    }
-                    None => self.summary_given_up(&compaction, &failure.message),
-                }
-            }
-            Next::GiveUp => self.summary_given_up(&compaction, &failure.message),
-            Next::OutOfPatience(asked) => self.summary_given_up(&compaction, &out_of_patience(failure, asked)),
+    fn failed(&mut self, session: &mut Session, failure: ModelFailure) -> CompactionStep {
+        self.call.fail(session, &failure);
+        match self.call.after_failure(session, failure.clone()) {
+            AfterFailure::Waits => CompactionStep::Waits,
+            AfterFailure::FallsBack => self.send(session),
+            AfterFailure::TooLong => self.send_less(session, failure),
+            AfterFailure::GivenUp(failure) => CompactionStep::Failed(failure.message),
         }
     }
 
-    /// The wait before the summary is asked for again is over.
-    pub(crate) fn ask_again_for_summary(&mut self) {
-        if let Some(compaction) = self.take_compaction() {
-            self.request_summary(compaction);
+    /// Even the request for the summary is too long: leaves out the older half of its messages.
+    fn send_less(&mut self, session: &mut Session, failure: ModelFailure) -> CompactionStep {
+        if let Purpose::Summary { skip, .. } = &mut self.call.purpose
+            && let Some(more) = older_half(&session.state.transcript().messages(), *skip)
+        {
+            *skip = more;
+            return self.send(session);
         }
+        CompactionStep::Failed(failure.message)
     }
 
-    /// The model was asked, and there is no summary.
-    fn summary_given_up(&mut self, compaction: &Compaction, why: &str) {
-        let context = self.state.context_tokens();
-        let is_automatic = compaction.trigger == CompactTrigger::Auto;
-        let is_last = is_automatic && self.run.as_mut().is_some_and(|run| run.pace.fails(context));
-        if is_last {
-            let message = format!(
-                "The conversation could not be compacted {FAILURES} times. It is not tried again in this run, which \
-                 may end when the model's context window is full. Compact it by hand, or begin a new session."
-            );
-            self.event(EventKind::Status(Status::Notice { message }), None);
+    /// The user stopped the run.
+    pub(crate) fn interrupt(&mut self, session: &mut Session) {
+        if let Some(hooks) = self.hooks.take() {
+            session.cancel(hooks);
         }
-        self.compaction_failed(compaction.then, why);
-    }
-
-    fn compaction_failed(&mut self, then: Then, why: &str) {
-        self.event(EventKind::Status(Status::CompactionFailed { message: why.to_owned() }), None);
-        self.not_compacted(then, why);
-    }
-
-    /// The conversation stays as it is.
-    fn not_compacted(&mut self, then: Then, why: &str) {
-        match then {
-            Then::Finish => self.fail(RunFailureKind::Compaction, why),
-            Then::Turn(continuation) => {
-                // It may still fit; asked again for each turn it would not be cheaper.
-                if let Some(run) = &mut self.run {
-                    run.pace.unanswered = true;
-                }
-                self.call_model(continuation);
-            }
-            Then::Request { status } => {
-                let message = format!(
-                    "The conversation is too long for the model, and it cannot be compacted: {why} Begin a new \
-                     session, or send less."
-                );
-                let failure = RunFailure::new(RunFailureKind::PromptTooLong, message).with_status(status);
-                self.finish(Outcome::Failed(failure));
-            }
-        }
-    }
-
-    /// The user stopped the run meanwhile.
-    pub(crate) fn interrupt_compaction(&mut self, compaction: Compaction) {
-        self.effect(Effect::Cancel(compaction.effect));
-        let then = compaction.then;
-        self.forsake_compaction(compaction);
-        let message = "It was stopped.".to_owned();
-        self.event(EventKind::Status(Status::CompactionFailed { message }), None);
-        match then {
-            Then::Finish => self.finish(Outcome::Interrupted { during: Interrupted::Streaming }),
-            _ => self.interrupted_streaming(),
-        }
-    }
-
-    /// Books the call of a compaction that is left.
-    pub(crate) fn forsake_compaction(&mut self, compaction: Compaction) {
-        if let Some(Call { bill, .. }) = compaction.call {
-            let used = bill.abandoned();
-            self.book(bill, used);
-        }
+        self.call.abandon(session);
     }
 }

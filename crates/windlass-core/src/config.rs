@@ -1,6 +1,6 @@
 //! What a machine is made from.
 
-use crate::{AgentConfig, Ledger};
+use crate::AgentConfig;
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -43,9 +43,9 @@ pub enum UnpricedModels {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Most model messages in a run; nothing means no limit.
+    /// Most model messages in a run. `None`: no limit.
     pub max_turns: Option<u32>,
-    /// Most money for the whole session; nothing means no limit.
+    /// Most money for the whole session, all agents together. `None`: no limit.
     pub max_budget: Option<NanoUsd>,
     /// What happens to the budget when a model has no known price.
     pub unpriced: UnpricedModels,
@@ -111,10 +111,10 @@ pub struct MachineConfig {
     pub cwd: PathBuf,
     /// How the model may reason.
     pub thinking: Thinking,
-    /// How much the model spends on an answer; nothing leaves it to the model. A model that
+    /// How much the model spends on an answer. `None` leaves it to the model. A model that
     /// does not know it is asked for the next weaker one that it knows.
     pub effort: Option<Effort>,
-    /// Most tokens in one answer; the model's default when nothing is set.
+    /// Most tokens in one answer. `None`: the model's default.
     pub max_output_tokens: Option<u32>,
     /// Provider betas.
     pub betas: Vec<String>,
@@ -124,7 +124,7 @@ pub struct MachineConfig {
     pub cache: Option<CacheTtl>,
     /// Whether events carry the provider's own frames.
     pub raw_frames: bool,
-    /// What hooks listen to: the event, and the tool (nothing for all).
+    /// What hooks listen to: the event, and the tool (`None` for all).
     pub hooks: BTreeSet<(HookEventName, Option<String>)>,
     /// Whether somebody is there to answer permission requests.
     pub can_ask: bool,
@@ -140,8 +140,6 @@ pub struct MachineConfig {
     pub taken_ids: HashSet<EntryId>,
     /// The limits. The money is that of all agents together.
     pub limits: Limits,
-    /// What all agents of the session have spent.
-    pub ledger: Ledger,
     /// The agent, if it is not the main one.
     pub agent: Option<AgentConfig>,
 }
@@ -174,7 +172,6 @@ impl MachineConfig {
             auto_compact_window: None,
             taken_ids: HashSet::new(),
             limits: Limits::default(),
-            ledger: Ledger::default(),
             agent: None,
         }
     }

@@ -1,6 +1,6 @@
 //! What goes into a machine and what comes out.
 
-use crate::ModelProfile;
+use crate::{CallCost, ModelProfile, Reservation};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use windlass_context::ServerInstructions;
 use windlass_permission::{CallFacts, Policy};
 use windlass_types::{
     ContentBlock, DecisionReason, Effort, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, ModelErrorKind,
-    ModelItem, ModelRequest, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, RateLimit,
+    ModelItem, ModelRequest, NanoUsd, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, RateLimit,
     TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
 };
 
@@ -42,6 +42,16 @@ pub enum Output {
 #[derive(Debug)]
 #[expect(clippy::exhaustive_enums, reason = "drivers must handle every effect")]
 pub enum Effect {
+    /// Ask the ledger of the session for what a model call may cost. Answered by [`Input::Reserved`], perhaps only when
+    /// calls of other agents have ended. Cancelled, it is taken back, also after it was granted.
+    Reserve(CallCost),
+    /// A model call has ended: book what it cost, and free what was held for it. Not answered.
+    Settle {
+        /// The [`Effect::Reserve`] of the call, if it needed one.
+        reservation: Option<EffectId>,
+        /// What it cost.
+        cost: NanoUsd,
+    },
     /// Call the model. Answered by [`Input::Model`] items, then either the item
     /// with `MessageStop` or one [`Input::ModelFailed`].
     CallModel(Arc<ModelRequest>),
@@ -91,9 +101,9 @@ pub enum Effect {
     /// Wait. Answered by [`Input::Woke`].
     Sleep(Duration),
     /// Tell background work to stop. Answered by [`Input::TaskEnded`], soon, if it
-    /// went on.
+    /// is running.
     StopTask(TaskId),
-    /// Stop an effect. Only a [`Effect::Run`] answers; others are forgotten.
+    /// Stop an effect. Only a [`Effect::Run`] still answers; of all others an answer is ignored.
     Cancel(EffectId),
 }
 
@@ -109,13 +119,13 @@ pub struct RunCall {
     pub prepared: EffectId,
 }
 
-/// What goes into a machine.
-#[derive(Debug)]
+/// What goes into a machine. All are data: recorded and given again, they lead to the same outputs.
+#[derive(Debug, Clone)]
 #[expect(clippy::exhaustive_enums, reason = "the set of inputs is the machine's contract with drivers")]
 pub enum Input {
     /// A prompt: starts a run, or waits for the one before to end.
     Prompt(Prompt),
-    /// A message for the run that is going on. UserPromptSubmit hooks are asked
+    /// A message for the open run. UserPromptSubmit hooks are asked
     /// about it at once; at the next safe point it joins the conversation. If the
     /// run ends first it is a prompt, before those that wait; without a run it is
     /// one at once, as is what is no [`PromptKind::Query`]. What became of it is an
@@ -141,11 +151,14 @@ pub enum Input {
     UpdatePermissions(Vec<PermissionUpdate>),
     /// An agent below this one was billed for a call of this model.
     AgentUsed(Box<ModelProfile>, Usage),
-    /// The agent above may do this now, and this agent no more. Nothing for the main agent.
+    /// All agents of the session have spent this until now. A machine adds what its own calls cost; whoever keeps the
+    /// ledger gives it the sum before another input when calls of other agents have changed it.
+    SessionSpent(NanoUsd),
+    /// The parent may do this now, and this agent no more. Ignored by the main agent.
     Inherit(Box<Policy>),
     /// A task says how far it is.
     TaskProgress(TaskId, TaskUsage, Option<String>),
-    /// Ask the hooks on these occasions from now on: the event, and the tool (nothing for all).
+    /// Ask the hooks on these occasions from now on: the event, and the tool (`None` for all).
     SetHooks(BTreeSet<(HookEventName, Option<String>)>),
     /// Offer these tools from the next request on.
     SetTools(Arc<[Arc<ToolSpec>]>),
@@ -156,6 +169,8 @@ pub enum Input {
     Notice(String),
     /// End the session: stop the run, then close.
     Close,
+    /// The ledger has answered.
+    Reserved(EffectId, Reservation),
     /// An item of a model's stream.
     Model(EffectId, ModelItem),
     /// A model call failed, or its stream ended early.
@@ -172,7 +187,7 @@ pub enum Input {
     Snapshotted(EffectId, Result<(), String>),
     /// A call says how far it is.
     Progress(EffectId, String),
-    /// A running call left work behind that goes on.
+    /// A running call left work behind that continues in the background.
     TaskStarted(EffectId, Box<TaskInfo>),
     /// Background work ended.
     TaskEnded(Box<TaskEnded>),
@@ -180,7 +195,7 @@ pub enum Input {
     Ran(EffectId, Box<ToolOutcome>),
     /// Entries were appended, or refused.
     Appended(EffectId, Result<(), StoreFailure>),
-    /// Nothing that was handed to the log has been answered for so long. Given again as long as that lasts.
+    /// The log has answered no append for so long. Given again as long as that lasts.
     LogSilent(Duration),
     /// A wait is over.
     Woke(EffectId),
@@ -200,7 +215,7 @@ pub enum PromptKind {
 }
 
 /// A prompt.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Prompt {
     /// Its blocks; must not be empty.

@@ -1,22 +1,18 @@
-//! What servers of tools say of themselves, and what the host should hear beside a run.
+//! What servers of tools say of their use.
 
-use crate::Machine;
 use std::collections::HashSet;
 use std::sync::Arc;
 use windlass_context::ServerInstructions;
-use windlass_types::{ContentBlock, Entry, EntryKind, EventKind, Status};
+use windlass_types::{ContentBlock, Entry, EntryKind, ToolSpec};
 
 /// Most texts of servers that one conversation holds: a server that says something else at each start must not fill it.
-const MOST_TOLD: usize = 64;
+const MOST_TEXTS: usize = 64;
 
-/// Most notices that wait for a run.
-const MOST_NOTICES: usize = 200;
-
-/// The instructions that the conversation holds: a fold over the log, so that a resumed session tells none twice.
+/// The instructions that the conversation holds: a fold over the log, so that a resumed session repeats none.
 #[derive(Debug, Default)]
-pub(crate) struct Told(HashSet<String>);
+pub(crate) struct KnownInstructions(HashSet<String>);
 
-impl Told {
+impl KnownInstructions {
     pub(crate) fn apply(&mut self, entry: &Entry) {
         match &entry.kind {
             EntryKind::User(user) if user.is_meta => {
@@ -28,40 +24,12 @@ impl Told {
             _ => {}
         }
     }
-}
 
-impl Machine {
-    /// Takes the instructions of the servers that there are now.
-    pub(crate) fn set_instructions(&mut self, instructions: Arc<[ServerInstructions]>) {
-        self.config.instructions = instructions;
-    }
-
-    /// Records the instructions that the conversation does not hold yet, as texts of the runtime. What was sent before
-    /// stays as it is, so the provider's cache of it does, too.
-    pub(crate) fn record_instructions(&mut self) -> Option<Entry> {
-        let told = &self.state.told().0;
-        let room = MOST_TOLD.saturating_sub(told.len());
-        let is_of_use =
-            |said: &&ServerInstructions| self.config.tools.iter().any(|tool| tool.name.starts_with(&said.prefix));
-        let fresh =
-            self.config.instructions.iter().filter(|said| !told.contains(&said.text)).filter(is_of_use).take(room);
-        let blocks: Vec<ContentBlock> = fresh.map(|said| ContentBlock::text(said.text.as_str())).collect();
-        if blocks.is_empty() { None } else { Some(self.record_user(blocks, true)) }
-    }
-
-    /// Reports something to the host: in the current run, or else in the next one.
-    pub(crate) fn notice(&mut self, message: String) {
-        if self.run.is_some() {
-            self.event(EventKind::Status(Status::Notice { message }), None);
-        } else if self.notices.len() < MOST_NOTICES {
-            self.notices.push(message);
-        }
-    }
-
-    /// Tells what waited for a run.
-    pub(crate) fn tell_notices(&mut self) {
-        for message in std::mem::take(&mut self.notices) {
-            self.event(EventKind::Status(Status::Notice { message }), None);
-        }
+    /// The texts that the conversation does not hold yet, of servers of which a tool is offered.
+    pub(crate) fn missing(&self, offered: &[ServerInstructions], tools: &[Arc<ToolSpec>]) -> Vec<ContentBlock> {
+        let room = MOST_TEXTS.saturating_sub(self.0.len());
+        let is_of_use = |said: &&ServerInstructions| tools.iter().any(|tool| tool.name.starts_with(&said.prefix));
+        let missing = offered.iter().filter(|said| !self.0.contains(&said.text)).filter(is_of_use).take(room);
+        missing.map(|said| ContentBlock::text(said.text.as_str())).collect()
     }
 }

@@ -14,41 +14,49 @@
 mod agent;
 mod assemble;
 mod batch;
-mod behind;
 mod billing;
 mod budget;
-mod calling;
+mod call;
 mod coalesce;
 mod compaction;
 mod config;
 mod effect;
-mod environment;
-mod gate;
+mod error;
+mod feedback;
 mod instructions;
+mod lost_tasks;
 mod machine;
+mod model_id;
+mod models;
 mod naming;
+mod news;
 mod outbox;
+mod pace;
+mod pending;
 mod plan;
+mod prompts;
 mod rate_limit;
+mod request;
 mod retry;
+mod rights;
 mod run;
-mod schedule;
+mod session;
 mod state;
 mod steering;
-mod structured;
-mod submit;
 mod tasks;
+mod turn;
 
 pub use agent::AgentConfig;
 pub use assemble::{
     AssembleError, AssembledMessage, MAX_MESSAGE_BLOCKS, MAX_MESSAGE_BYTES, MalformedInput, MessageAssembler, Step,
 };
-pub use budget::Ledger;
+pub use budget::{CallCost, Ledger, LedgerKey, Reservation};
 pub use coalesce::coalesce;
 pub use config::{Limits, MachineConfig, ModelProfile, UnpricedModels};
 pub use effect::{
     Effect, EffectId, Input, ModelFailure, Output, Prepared, Prompt, PromptKind, RunCall, StoreFailure,
     StoreFailureKind, Unprepared,
 };
+pub use error::UnfitInput;
 pub use machine::Machine;
 pub use state::State;

@@ -1,59 +1,36 @@
 //! The ids of calls, as a model gives them and as they are from then on.
 
-use crate::machine::Phase;
-use crate::{EffectId, Machine};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use windlass_session::CallIds;
 use windlass_types::{BlockStart, ContentBlock, JsonText, ModelEvent, ModelItem, ToolUseId};
 
-/// The ids of the calls of the message that streams.
-#[derive(Debug, Default)]
-pub(crate) struct Naming {
-    /// The effect that it answers.
-    of: Option<EffectId>,
-    ids: CallIds,
-}
-
-impl Machine {
-    /// An item of a stream in which each call has an id of its own, from the beginning of its block on: one that an
-    /// earlier call has, also of an earlier message, is replaced. The others stay as the model gave them.
-    pub(crate) fn with_own_id<'a>(&mut self, effect: EffectId, item: &'a ModelItem) -> Cow<'a, ModelItem> {
-        let ModelEvent::BlockStart { index, block } = &item.event else { return Cow::Borrowed(item) };
-        let given = match block {
-            BlockStart::ToolUse { id, .. } => id,
-            BlockStart::Whole(ContentBlock::ToolUse(call)) => &call.id,
-            _ => return Cow::Borrowed(item),
-        };
-        let streams = match &self.phase {
-            Phase::Calling(call) => call.effect == effect,
-            Phase::Compacting(compaction) => compaction.effect == effect,
-            _ => false,
-        };
-        if !streams {
-            return Cow::Borrowed(item);
-        }
-        if self.naming.of != Some(effect) {
-            self.naming = Naming { of: Some(effect), ids: CallIds::default() };
-        }
-        let own = self.naming.ids.name_beside(given, self.state.transcript().call_ids());
-        if own == *given {
-            return Cow::Borrowed(item);
-        }
-        let raw = item.raw.as_ref().map(|frame| frame_with_id(frame, &own));
-        let block = match block {
-            BlockStart::ToolUse { name, .. } => BlockStart::ToolUse { id: own, name: name.clone() },
-            BlockStart::Whole(ContentBlock::ToolUse(call)) => {
-                let mut call = call.clone();
-                call.id = own;
-                BlockStart::Whole(ContentBlock::ToolUse(call))
-            }
-            other => other.clone(),
-        };
-        let mut item = ModelItem::from(ModelEvent::BlockStart { index: *index, block });
-        item.raw = raw;
-        Cow::Owned(item)
+/// An item of a stream in which each call has an id of its own, from the beginning of its block on: one that a call
+/// of `before`, or an earlier one of the same stream, has is replaced. The others stay as the model gave them.
+pub(crate) fn with_own_id<'a>(ids: &mut CallIds, before: &CallIds, item: &'a ModelItem) -> Cow<'a, ModelItem> {
+    let ModelEvent::BlockStart { index, block } = &item.event else { return Cow::Borrowed(item) };
+    let given = match block {
+        BlockStart::ToolUse { id, .. } => id,
+        BlockStart::Whole(ContentBlock::ToolUse(call)) => &call.id,
+        _ => return Cow::Borrowed(item),
+    };
+    let own = ids.name_beside(given, before);
+    if own == *given {
+        return Cow::Borrowed(item);
     }
+    let raw = item.raw.as_ref().map(|frame| frame_with_id(frame, &own));
+    let block = match block {
+        BlockStart::ToolUse { name, .. } => BlockStart::ToolUse { id: own, name: name.clone() },
+        BlockStart::Whole(ContentBlock::ToolUse(call)) => {
+            let mut call = call.clone();
+            call.id = own;
+            BlockStart::Whole(ContentBlock::ToolUse(call))
+        }
+        other => other.clone(),
+    };
+    let mut item = ModelItem::from(ModelEvent::BlockStart { index: *index, block });
+    item.raw = raw;
+    Cow::Owned(item)
 }
 
 /// The provider's own frame of the beginning of a block, with another id. What is no such frame stays as it is.

@@ -4,23 +4,28 @@
 //! host something that must not be lost waits until the entries that say it
 //! are durable.
 
-use crate::{Effect, EffectId, Output, coalesce};
+use crate::pending::Pending;
+use crate::{Effect, EffectId, Input, Output, UnfitInput, coalesce};
 use std::collections::{BTreeSet, VecDeque};
-use windlass_types::{Event, EventKind, Outcome, RunFailure, RunFailureKind, RunId, SessionId};
+use std::time::Duration;
+use windlass_types::{Event, EventKind, Outcome, RunFailure, RunFailureKind, RunId, SessionId, Status};
 
 #[derive(Debug)]
 pub(crate) struct Outbox {
     session_id: SessionId,
     effects: VecDeque<(EffectId, Effect)>,
+    pending: Pending,
     events: VecDeque<Waiting>,
     /// Events that wait for none of the others.
     at_once: VecDeque<Waiting>,
     last: Last,
     /// Durable appends that are not answered yet.
-    pub(crate) awaited: BTreeSet<EffectId>,
-    pub(crate) durable: EffectId,
+    awaited: BTreeSet<EffectId>,
+    durable: EffectId,
     /// The last durable append that was handed out before the last request.
-    pub(crate) before_request: EffectId,
+    before_request: EffectId,
+    /// For how long the log had been silent when the host read of it. `None`: it has answered since.
+    silence: Option<Duration>,
     next_seq: u64,
 }
 
@@ -45,18 +50,66 @@ impl Outbox {
         Self {
             session_id,
             effects: VecDeque::new(),
+            pending: Pending::default(),
             events: VecDeque::new(),
             at_once: VecDeque::new(),
             last: Last::NotYet,
             awaited: BTreeSet::new(),
             durable: EffectId(0),
             before_request: EffectId(0),
+            silence: None,
             next_seq: 0,
         }
     }
 
-    pub(crate) fn effect(&mut self, id: EffectId, effect: Effect) {
+    /// Hands out an effect.
+    pub(crate) fn effect(&mut self, effect: Effect) -> EffectId {
+        if matches!(effect, Effect::CallModel(_)) {
+            self.before_request = self.awaited.last().copied().unwrap_or(self.durable);
+        }
+        let id = self.pending.add(&effect);
         self.effects.push_back((id, effect));
+        id
+    }
+
+    /// No answer of this effect counts any more.
+    pub(crate) fn forget(&mut self, effect: EffectId) {
+        self.pending.forget(effect);
+    }
+
+    /// Whether an input counts.
+    pub(crate) fn admit(&mut self, input: &Input) -> Result<bool, UnfitInput> {
+        self.pending.admit(input)
+    }
+
+    /// Whether a durable append is not answered that was handed out before the last request. While that is so, no
+    /// request is sent, and no call that reads begins: a disk that hangs stops the run after one more model call, and
+    /// what waits in memory is bounded.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.awaited.first().is_some_and(|append| *append <= self.before_request)
+    }
+
+    /// The log has not answered for so long. Returns whether the host should read of it.
+    pub(crate) fn silent_for(&mut self, silence: Duration) -> bool {
+        let is_new = self.silence.is_none();
+        self.silence.get_or_insert(silence);
+        is_new
+    }
+
+    /// The log has answered.
+    pub(crate) fn heard(&mut self) {
+        self.silence = None;
+    }
+
+    /// Reports that the log does not answer, if it does not: all other events wait for that. `run`: the run that this
+    /// belongs to if no other event waits.
+    pub(crate) fn report_silence(&mut self, run: Option<(RunId, u32)>) {
+        let Some(silence) = self.silence else { return };
+        let message = format!(
+            "The session log has not answered for {} seconds: the disk may hang. The session waits for it.",
+            silence.as_secs()
+        );
+        self.at_once(run, EventKind::Status(Status::Notice { message }));
     }
 
     /// Queues an event; with `after`, until that append is durable. Text and progress join what waits already.
@@ -67,9 +120,9 @@ impl Outbox {
         }
     }
 
-    /// Queues an event that passes all that wait. It belongs to the run that the host hears of next, else to this
+    /// Queues an event that passes all that wait. It belongs to the run of the first event that waits, else to this
     /// one; without either it is dropped.
-    pub(crate) fn at_once(&mut self, run: Option<(RunId, u32)>, kind: EventKind) {
+    fn at_once(&mut self, run: Option<(RunId, u32)>, kind: EventKind) {
         let first = self.events.front().map(|waiting| (waiting.run.clone(), waiting.turn));
         if let Some((run, turn)) = first.or(run) {
             self.at_once.push_back(Waiting { after: None, run, turn, kind });
@@ -81,7 +134,7 @@ impl Outbox {
         self.events.len()
     }
 
-    /// Whether the host has yet to hear of something.
+    /// Whether events wait.
     pub(crate) fn has_events(&self) -> bool {
         !self.events.is_empty()
     }
@@ -112,7 +165,7 @@ impl Outbox {
     }
 
     /// Events that wait for durability will never get it, and what follows them
-    /// would tell of things whose cause the host never hears of: all are dropped
+    /// would report things whose cause the host never reads: all are dropped
     /// but the beginnings of runs and their ends, which the refusal now is.
     pub(crate) fn forget_unacknowledged(&mut self, refusal: &str) {
         let durable = self.durable;

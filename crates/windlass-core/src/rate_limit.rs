@@ -1,29 +1,16 @@
-//! When the host hears of a subscription's allowance.
+//! When a subscription's allowance is reported to the host.
 
-use crate::Machine;
-use windlass_types::{EventKind, RateLimit, Utilization};
+use windlass_types::{RateLimit, Utilization};
 
-/// The least step of a utilization that is told by itself, in hundredths.
+/// The least step of a utilization that is reported by itself, in hundredths.
 const LEAST_STEP: f64 = 1.0;
 /// Times closer than this, in seconds, are the same: providers round them differently from answer to answer.
 const SAME_TIME: u64 = 60;
 
-impl Machine {
-    /// Takes what an answer said, and tells the host if it differs from what it knows: it is the first, or the
-    /// status, the window, a time or anything about overage changed, or the utilization moved by a hundredth.
-    /// What an answer does not say counts as unchanged. Nothing of it is kept in the log.
-    pub(crate) fn note_rate_limit(&mut self, said: &RateLimit) {
-        if self.rate_limit.as_ref().is_some_and(|known| !is_news(known, said)) {
-            return;
-        }
-        self.rate_limit = Some(said.clone());
-        self.event(EventKind::RateLimit(said.clone()), None);
-    }
-}
-
-/// Whether an answer says something that is not known, measured against what was told last, so that small
-/// steps in one direction are told when they add up.
-fn is_news(known: &RateLimit, said: &RateLimit) -> bool {
+/// Whether an answer says something new: the status, the window, a time or anything about overage changed, or the
+/// utilization moved by a hundredth. What an answer does not say counts as unchanged. It is measured against what was
+/// reported last, so that small steps in one direction are reported when they add up.
+pub(crate) fn is_news(known: &RateLimit, said: &RateLimit) -> bool {
     known.status != said.status
         || changed(known.kind.as_ref(), said.kind.as_ref(), |a, b| a != b)
         || changed(known.resets_at, said.resets_at, is_another_time)

@@ -1,67 +1,236 @@
-//! One run.
+//! One run: its phases, and the answers that each of them waits for.
+//!
+//! ```text
+//!            prompt             SessionStart, UserPromptSubmit
+//!   Idle ───────────▶ Opening ─────────▶ Submitting
+//!    ▲                                       │
+//!    │                                       ▼  retry, fallback
+//!    │  end    ┌────────────────────────▶ Calling ◀───────┐
+//!    ├─────────┤ results, steered,           │ └──────────┘
+//!    │         │ stop hook, max output       │
+//!    │         │                     message │
+//!    │         │                     complete▼      (Compacting stands before a call)
+//!    │         ├───────────────────────── Tools
+//!    │         │                             │ no calls
+//!    └─────────┴──────────────────────── Stopping
+//! ```
 
-use crate::compaction::Pace;
-use windlass_types::{
-    Continuation, EntryId, JsonText, PermissionDenial, RunId, RunOrigin, StopReason, Timestamp, Usage,
-};
+mod compacting;
+mod ending;
+mod opening;
+mod turns;
 
-/// What is known of the run that is going on.
-#[derive(Debug)]
+use crate::batch::Batch;
+use crate::compaction::Compaction;
+use crate::feedback::Feedback;
+use crate::pace::Pace;
+use crate::pending::not_awaited;
+use crate::session::Session;
+use crate::steering::Steering;
+use crate::tasks::Tasks;
+use crate::turn::Turn;
+use crate::{EffectId, Input, Prompt, UnfitInput};
+use windlass_types::{HookOutcome, Outcome, RunFailure, RunFailureKind, ToolUseId};
+
+/// One run, from its prompt to its result.
+#[derive(Debug, Default)]
 pub(crate) struct Run {
-    pub(crate) id: RunId,
-    pub(crate) started: Timestamp,
-    pub(crate) origin: RunOrigin,
-    /// The entry of its prompt.
-    pub(crate) prompt: Option<EntryId>,
-    pub(crate) turns: u32,
-    pub(crate) api_ms: u64,
-    pub(crate) usage: Usage,
-    pub(crate) denials: Vec<PermissionDenial>,
-    pub(crate) text: String,
-    pub(crate) stop_reason: Option<StopReason>,
-    /// Why the next model call is made.
-    pub(crate) continuation: Continuation,
-    pub(crate) stop_continuations: u32,
-    pub(crate) output_continuations: u32,
-    pub(crate) failing_turns: u32,
-    /// The output that fits the schema, as the model gave it last.
-    pub(crate) structured: Option<JsonText>,
-    /// A call in this batch gave an output: `Some(true)` if it fits.
-    pub(crate) offered: Option<bool>,
-    pub(crate) structured_failures: u32,
-    pub(crate) pace: Pace,
-    /// The user stopped it; open calls are being settled.
-    pub(crate) interrupted: bool,
-    /// A hook ends it after this batch.
-    pub(crate) stopped_by: Option<String>,
-    /// What hooks want the model to read, delivered after this batch.
-    pub(crate) context: Vec<String>,
+    phase: Phase,
+    pub(crate) steering: Steering,
+    feedback: Feedback,
+    pace: Pace,
+    counts: Counts,
+}
+
+/// What a run may do a limited number of times.
+#[derive(Debug, Default)]
+struct Counts {
+    stop_continuations: u32,
+    output_continuations: u32,
+    failing_turns: u32,
+    structured_failures: u32,
+}
+
+/// Where a run is.
+#[derive(Debug, Default)]
+enum Phase {
+    /// It begins.
+    #[default]
+    Beginning,
+    /// SessionStart hooks are asked before the first prompt.
+    Opening(EffectId, Prompt),
+    /// UserPromptSubmit hooks are asked.
+    Submitting(EffectId, Prompt),
+    /// The conversation is being replaced by a summary.
+    Compacting(Box<Compaction>),
+    /// The model is called. Read-only calls may run already.
+    Calling(Box<Turn>),
+    /// The message is complete; its calls are judged, run and answered.
+    Tools(Batch),
+    /// A safe point: hooks are asked about what the user has said meanwhile.
+    Halted(SafePoint),
+    /// The model is done; Stop hooks are asked.
+    Stopping(EffectId),
+}
+
+/// Where messages of the user may join the conversation.
+#[derive(Debug)]
+enum SafePoint {
+    /// All calls of a message are answered.
+    Tools,
+    /// The model is done.
+    End,
+    /// The hooks have said whether the run may end.
+    Stopping(Box<HookOutcome>),
+}
+
+/// Whether a run continues.
+#[derive(Debug)]
+pub(crate) enum Flow {
+    /// It does.
+    Continues,
+    /// It ends like this.
+    Ends(Outcome),
+}
+
+impl Flow {
+    fn fails(kind: RunFailureKind, message: impl Into<String>) -> Self {
+        Self::Ends(Outcome::Failed(RunFailure::new(kind, message)))
+    }
 }
 
 impl Run {
-    pub(crate) fn new(id: RunId, started: Timestamp) -> Self {
-        Self {
-            id,
-            started,
-            origin: RunOrigin::User,
-            prompt: None,
-            turns: 0,
-            api_ms: 0,
-            usage: Usage::default(),
-            denials: Vec::new(),
-            text: String::new(),
-            stop_reason: None,
-            continuation: Continuation::Prompt,
-            stop_continuations: 0,
-            output_continuations: 0,
-            failing_turns: 0,
-            structured: None,
-            offered: None,
-            structured_failures: 0,
-            pace: Pace::default(),
-            interrupted: false,
-            stopped_by: None,
-            context: Vec::new(),
+    /// Takes an answer to an effect of the run.
+    pub(crate) fn handle(
+        &mut self,
+        session: &mut Session,
+        tasks: &Tasks,
+        effect: EffectId,
+        input: Input,
+    ) -> Result<Flow, UnfitInput> {
+        if let Some(batch) = self.batch().filter(|batch| batch.waits_for(effect)) {
+            batch.handle(session, effect, input)?;
+            return Ok(Flow::Continues);
+        }
+        match (&mut self.phase, input) {
+            (Phase::Calling(turn), input) if turn.call.waits_for(effect) => {
+                let step = turn.handle(session, effect, input)?;
+                Ok(self.turn_step(session, step))
+            }
+            (Phase::Compacting(compaction), input) if compaction.waits_for(effect) => {
+                let step = compaction.handle(session, || tasks.running().cloned().collect(), effect, input)?;
+                Ok(self.compaction_step(session, step))
+            }
+            (_, Input::Hooked(_, outcome)) if self.steering.waits_for(effect) => {
+                let stop = self.steering.hooked(session, effect, *outcome);
+                self.feedback.stop(stop);
+                Ok(Flow::Continues)
+            }
+            (Phase::Opening(asked, prompt), Input::Hooked(_, outcome)) if *asked == effect => {
+                let prompt = std::mem::take(prompt);
+                Ok(self.opened(session, prompt, *outcome))
+            }
+            (Phase::Submitting(asked, prompt), Input::Hooked(_, outcome)) if *asked == effect => {
+                let prompt = std::mem::take(prompt);
+                Ok(self.submitted(session, prompt, *outcome))
+            }
+            (Phase::Stopping(asked), Input::Hooked(_, outcome)) if *asked == effect => {
+                Ok(self.stop_hooks_answered(session, *outcome))
+            }
+            (_, input) => Err(not_awaited(effect, &input)),
+        }
+    }
+
+    /// An append is durable. If it was the intent of a call, the call continues.
+    pub(crate) fn appended(&mut self, session: &mut Session, append: EffectId) {
+        if let Some(batch) = self.batch() {
+            batch.appended(session, append);
+        }
+    }
+
+    /// Continues with whatever can continue now.
+    pub(crate) fn advance(&mut self, session: &mut Session, tasks: &mut Tasks) -> Flow {
+        loop {
+            self.stop_tasks(session, tasks);
+            self.ask_about_messages(session);
+            match &mut self.phase {
+                Phase::Halted(_) if self.steering.is_reviewed() => {
+                    if let ends @ Flow::Ends(_) = self.leave_safe_point(session) {
+                        return ends;
+                    }
+                }
+                Phase::Compacting(compaction) if compaction.is_behind() && !session.out.is_behind() => {
+                    let step = compaction.send(session);
+                    if let ends @ Flow::Ends(_) = self.compaction_step(session, step) {
+                        return ends;
+                    }
+                }
+                Phase::Calling(turn) if turn.call.is_behind() && !session.out.is_behind() => {
+                    let step = turn.send(session);
+                    if let ends @ Flow::Ends(_) = self.turn_step(session, step) {
+                        return ends;
+                    }
+                }
+                Phase::Calling(turn) => {
+                    turn.batch.advance(session);
+                    return Flow::Continues;
+                }
+                Phase::Tools(batch) => {
+                    batch.advance(session);
+                    if !batch.is_done() {
+                        self.stop_tasks(session, tasks);
+                        return Flow::Continues;
+                    }
+                    self.stop_tasks(session, tasks);
+                    if let ends @ Flow::Ends(_) = self.after_tools(session) {
+                        return ends;
+                    }
+                }
+                _ => return Flow::Continues,
+            }
+        }
+    }
+
+    /// Hooks are asked about messages of the user while the run has its own prompt, and is not being stopped.
+    fn ask_about_messages(&mut self, session: &mut Session) {
+        let begins = matches!(self.phase, Phase::Opening(..) | Phase::Submitting(..));
+        if !begins && !self.batch().is_some_and(|batch| batch.is_interrupted()) {
+            self.steering.ask(session);
+        }
+    }
+
+    /// Stops background work that calls want to end.
+    fn stop_tasks(&mut self, session: &mut Session, tasks: &mut Tasks) {
+        for id in self.batch().map(Batch::take_tasks_to_stop).unwrap_or_default() {
+            tasks.stop(session, &id);
+        }
+    }
+
+    /// The user stopped one call; the run continues.
+    pub(crate) fn stop_tool(&mut self, session: &mut Session, id: &ToolUseId) {
+        if let Some(batch) = self.batch() {
+            batch.stop(session, id);
+        }
+    }
+
+    /// Other tools are offered.
+    pub(crate) fn tools_changed(&mut self, session: &mut Session) {
+        if let Some(batch) = self.batch() {
+            batch.tools_changed(session);
+        }
+    }
+
+    /// Whether an effect runs a call that counts.
+    pub(crate) fn runs(&mut self, effect: EffectId) -> bool {
+        self.batch().is_some_and(|batch| batch.runs(effect))
+    }
+
+    /// The calls of the message that streams, or of the last one.
+    fn batch(&mut self) -> Option<&mut Batch> {
+        match &mut self.phase {
+            Phase::Calling(turn) => Some(&mut turn.batch),
+            Phase::Tools(batch) => Some(batch),
+            _ => None,
         }
     }
 }

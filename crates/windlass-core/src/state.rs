@@ -1,7 +1,8 @@
 //! What a session's log says: a fold over its entries.
 
 use crate::ModelProfile;
-use crate::instructions::Told;
+use crate::instructions::KnownInstructions;
+use crate::model_id::is_same_model;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use windlass_context::estimate_blocks;
@@ -35,7 +36,7 @@ pub struct State {
     /// What the model knows of its environment.
     environment: Option<EnvironmentContext>,
     /// What servers of tools say, as far as the conversation holds it.
-    told: Told,
+    instructions: KnownInstructions,
     /// The record of the last run.
     recorded: Option<RunRecord>,
 }
@@ -56,14 +57,14 @@ impl State {
             context_tokens: 0,
             at_boundary: false,
             environment: None,
-            told: Told::default(),
+            instructions: KnownInstructions::default(),
             recorded: None,
         }
     }
 
     pub(crate) fn apply(&mut self, entry: &Entry) {
         self.transcript.apply(entry);
-        self.told.apply(entry);
+        self.instructions.apply(entry);
         if entry.is_conversation() {
             self.leaf = Some(entry.id.clone());
         }
@@ -94,7 +95,7 @@ impl State {
         }
     }
 
-    /// What the model was told of its environment, if it was.
+    /// What the model knows of its environment. `None`: it has read no text about it.
     pub(crate) fn environment(&self) -> Option<&EnvironmentContext> {
         self.environment.as_ref()
     }
@@ -129,8 +130,8 @@ impl State {
     }
 
     /// What servers of tools say, as far as the conversation holds it.
-    pub(crate) fn told(&self) -> &Told {
-        &self.told
+    pub(crate) fn instructions(&self) -> &KnownInstructions {
+        &self.instructions
     }
 
     /// What the user said last.
@@ -236,39 +237,5 @@ fn signature(block: &ContentBlock) -> Option<&str> {
         ContentBlock::Thinking { signature, .. } => Some(signature),
         ContentBlock::RedactedThinking { data } => Some(data),
         _ => None,
-    }
-}
-
-/// Whether two ids name one model: of one of them providers may know a dated
-/// form, or call the latest of them so; a variant such as `[1m]` is the same model.
-pub(crate) fn is_same_model(a: &str, b: &str) -> bool {
-    fn undated(id: &str) -> &str {
-        let id = id.strip_suffix(']').and_then(|id| id.rsplit_once('[')).map_or(id, |(id, _)| id);
-        let id = id.strip_suffix("-latest").unwrap_or(id);
-        match id.rsplit_once(['-', '@']) {
-            Some((name, date)) if date.len() == 8 && date.bytes().all(|byte| byte.is_ascii_digit()) => name,
-            _ => id,
-        }
-    }
-    a == b || undated(a) == undated(b)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_same_model;
-
-    #[test]
-    fn a_dated_id_names_the_same_model_and_a_longer_name_another() {
-        for (a, b, same) in [
-            ("m", "m", true),
-            ("claude-sonnet-4-5", "claude-sonnet-4-5-20250929", true),
-            ("claude-3-7-sonnet-latest", "claude-3-7-sonnet-20250219", true),
-            ("claude-sonnet-4-5@20250929", "claude-sonnet-4-5", true),
-            ("claude-sonnet-4-5[1m]", "claude-sonnet-4-5-20250929", true),
-            ("claude-sonnet-4", "claude-sonnet-4-5", false),
-            ("claude-sonnet-4-20250514", "claude-sonnet-4-5-20250929", false),
-        ] {
-            assert_eq!((is_same_model(a, b), is_same_model(b, a)), (same, same), "{a} {b}");
-        }
     }
 }

@@ -6,6 +6,7 @@
 mod follow;
 
 use crate::Ports;
+use crate::budget::Budget;
 use crate::checkpoints::Keeper;
 use crate::events::EventQueue;
 use crate::handle::{Order, SessionHandle};
@@ -114,6 +115,8 @@ pub(crate) struct Below {
     waiting: Option<mpsc::UnboundedSender<Input>>,
     /// How the session is kept, for agents that are to be kept beside it.
     kept: Option<Persistence>,
+    /// What all agents spend from.
+    budget: Budget,
 }
 
 /// Who has to know of answers to questions of an agent below the main one. Nobody, for the main one.
@@ -151,8 +154,8 @@ pub(crate) struct Parent<'a> {
 
 impl Below {
     /// What is below an agent, and the keeper of files of that agent.
-    pub(crate) fn new(nested: Nested, kept: Option<Persistence>) -> (Self, Option<Keeper>) {
-        let Nested { keeper, depth, main, waiting, places: all_places } = nested;
+    pub(crate) fn new(nested: Nested, kept: Option<Persistence>, budget: Budget) -> (Self, Option<Keeper>) {
+        let Nested { keeper, depth, main, waiting, places: all_places, budget: _ } = nested;
         let (ask, orders) = mpsc::unbounded_channel();
         let places = Places::new(MOST);
         let below = Self {
@@ -167,6 +170,7 @@ impl Below {
             main,
             waiting,
             kept,
+            budget,
         };
         (below, keeper)
     }
@@ -322,7 +326,8 @@ impl Below {
         let main = self.main.clone().unwrap_or_else(|| (*results).clone());
         let (depth, places) = (self.depth.saturating_add(1), self.all_places.clone());
         let waiting = spec.task.is_none().then(|| self.waiting.clone().unwrap_or_else(|| (*results).clone()));
-        let nested = Nested { keeper, depth, main: Some(main), waiting, places };
+        let budget = Some(self.budget.clone());
+        let nested = Nested { keeper, depth, main: Some(main), waiting, places, budget };
         Ok(Parts { config: session, nested, place, changes: self.changes })
     }
 

@@ -111,7 +111,7 @@ mod tests {
         let policy = Policy::new(PolicyConfig::new("/w"));
         let config = MachineConfig::new(SessionId::from("s"), 1, model, policy, "/w".into());
         let mut machine = Machine::new(config, &[]);
-        machine.handle(Timestamp::default(), Input::Prompt(Prompt::text("hello")));
+        machine.handle(Timestamp::default(), Input::Prompt(Prompt::text("hello"))).unwrap();
         loop {
             if let Output::Effect(effect, Effect::Append { entries, .. }) = machine.poll().unwrap() {
                 return (effect, entries);

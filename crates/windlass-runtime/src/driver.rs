@@ -4,6 +4,7 @@ use crate::SessionError;
 use crate::agents::{Below, Parent};
 use crate::append::{Appending, Log};
 use crate::background::{self, Registry};
+use crate::budget::{Account, Budget};
 use crate::checkpoints::{FileOrder, Keeper, RewindError, rewound};
 use crate::events::EventQueue;
 use crate::handle::Order;
@@ -40,6 +41,7 @@ const TIDYING: Duration = Duration::from_secs(10);
 /// The task of one session.
 pub(crate) struct Driver {
     machine: Machine,
+    account: Account,
     ports: Ports,
     orders: mpsc::UnboundedReceiver<Order>,
     inputs: mpsc::UnboundedReceiver<Input>,
@@ -100,9 +102,12 @@ impl Driver {
         if let Some(todos) = machine.state().todos() {
             state.get::<Resumed>().set_todos(todos.clone());
         }
-        let (below, keeper) = Below::new(nested, kept);
+        let budget = nested.budget.clone().unwrap_or_else(|| Budget::new(machine.state().cost()));
+        let account = budget.open(results.clone());
+        let (below, keeper) = Below::new(nested, kept, budget);
         Self {
             machine,
+            account,
             keeper,
             below,
             rewinding: None,
@@ -290,8 +295,20 @@ impl Driver {
     }
 
     fn handle(&mut self, input: Input) {
+        let spent = self.account.spent();
+        if spent != self.machine.session_spent() {
+            self.give(Input::SessionSpent(spent));
+        }
+        self.give(input);
+    }
+
+    fn give(&mut self, input: Input) {
         let now = self.ports.clock.now();
-        self.machine.handle(now, input);
+        if let Err(unfit) = self.machine.handle(now, input) {
+            // The machine is as it was, and the session can be continued.
+            tracing::error!(%unfit, "an answer does not fit");
+            debug_assert!(false, "{unfit}");
+        }
         while let Some(output) = self.machine.poll() {
             match output {
                 Output::Event(event) => self.queue.push(*event),
@@ -319,6 +336,8 @@ impl Driver {
             Effect::Append { entries, durable } => self.append(id, entries, durable),
             Effect::Cancel(other) => self.cancel(other),
             Effect::StopTask(id) => self.background.stop(&id),
+            Effect::Reserve(cost) => self.account.reserve(id, cost),
+            Effect::Settle { reservation, cost } => self.account.settle(reservation, cost),
             Effect::Sleep(wait) => {
                 let results = self.results.clone();
                 self.tasks.start(id, async move {
@@ -343,9 +362,12 @@ impl Driver {
             Effect::Ask { request, cwd } => self.ask(id, *request, cwd),
             Effect::Snapshot { tool_use_id, prompt, paths } => self.keep(id, tool_use_id, prompt, paths),
             Effect::Run(call) => self.run(id, &call),
-            Effect::Append { .. } | Effect::Cancel(_) | Effect::StopTask(_) | Effect::Sleep(_) => {
-                self.carry_out(id, effect);
-            }
+            Effect::Append { .. }
+            | Effect::Cancel(_)
+            | Effect::StopTask(_)
+            | Effect::Sleep(_)
+            | Effect::Reserve(_)
+            | Effect::Settle { .. } => self.carry_out(id, effect),
         }
     }
 
@@ -383,6 +405,7 @@ impl Driver {
         if let Some(Effect::Run(_)) = self.held.remove(effect) {
             answer(&self.results, Input::Ran(effect, Box::new(not_run())));
         }
+        self.account.release(effect);
         self.tasks.cancel(effect);
         self.prepared.remove(&effect);
     }

@@ -85,7 +85,7 @@ mod tests {
             windlass_core::MachineConfig::new("s".into(), 1, model, policy, "/w".into()),
             &[],
         );
-        machine.handle(windlass_types::Timestamp::default(), windlass_core::Input::Prompt("hello".into()));
+        machine.handle(windlass_types::Timestamp::default(), windlass_core::Input::Prompt("hello".into())).unwrap();
         loop {
             if let windlass_core::Output::Effect(id, effect) = machine.poll().unwrap() {
                 return (id, effect);

@@ -2,6 +2,7 @@
 
 use crate::agents::Places;
 use crate::append::{Begin, Log, write_log};
+use crate::budget::Budget;
 use crate::checkpoints::Keeper;
 use crate::driver::{Driver, DriverParts};
 use crate::events::{EventQueue, EventStream};
@@ -124,8 +125,8 @@ impl Session {
     /// go on at the point that was given. Then nothing was written.
     pub async fn open(config: SessionConfig) -> Result<Self, OpenError> {
         let keeper = config.ports.checkpoints.clone().map(Keeper::new);
-        Self::open_nested(config, Nested { keeper, depth: 0, main: None, waiting: None, places: Places::of_all() })
-            .await
+        let places = Places::of_all();
+        Self::open_nested(config, Nested { keeper, depth: 0, main: None, waiting: None, places, budget: None }).await
     }
 
     /// Opens the session of an agent, the main one or one below it.
@@ -183,6 +184,8 @@ pub(crate) struct Nested {
     pub(crate) waiting: Option<mpsc::UnboundedSender<windlass_core::Input>>,
     /// The places of all agents below the main one.
     pub(crate) places: Places,
+    /// What all agents of the session spend from. `None` for the main one, whose driver makes it.
+    pub(crate) budget: Option<Budget>,
 }
 
 /// What hooks listen to: the event, and the tool (nothing for all).

@@ -1,9 +1,11 @@
 //! What an agent may do where the one above it may do something else.
 
+use crate::choices::Choices;
 use crate::sequences::{call, is_ask, sim, text};
-use crate::sim::{config, model};
+use crate::sim::{Sim, TAME, config, model};
 use crate::tools::policy;
 use std::path::Path;
+use std::rc::Rc;
 use windlass_core::{AgentConfig, Input, Machine};
 use windlass_permission::{CallFacts, PathFact};
 use windlass_types::{
@@ -73,8 +75,11 @@ fn a_call_of_an_agent_tells_what_the_session_has_cost() {
     let mut of_agent = main.clone();
     of_agent.agent = Some(AgentConfig::new(AgentIdentity::new("a1".into(), "scout")));
     let mut told = Vec::new();
-    for config in [main, of_agent] {
-        let mut sim = sim(config, &[&[text("Done.")]]);
+    let ledger = Rc::default();
+    for (key, config) in [(0, main), (1, of_agent)] {
+        let mut sim = Sim::new(config, Choices::new(Vec::new()), TAME).with_ledger(&ledger, key);
+        sim.script = vec![vec![text("Done.")]];
+        sim.prompt("go");
         sim.play();
         told.extend(sim.events.iter().filter_map(|event| match &event.kind {
             EventKind::UsageUpdated { cost, .. } => Some(cost.nano()),

@@ -103,7 +103,7 @@ impl Checks {
     }
 
     pub(crate) fn user(&mut self, input: &Input) {
-        self.lenient |= matches!(input, Input::SetPermissionMode(_));
+        self.lenient |= matches!(input, Input::SetPermissionMode(_) | Input::Inherit(_));
         self.closing |= matches!(input, Input::Close);
     }
 

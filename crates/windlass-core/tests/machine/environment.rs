@@ -91,7 +91,7 @@ fn a_session_that_is_resumed_knows_it_already() {
         let mut config = informed();
         config.seed = 8;
         let mut machine = Machine::new(config, &sim.log);
-        machine.handle(Timestamp::from_millis(sim.now + later), Input::Prompt(Prompt::text("more")));
+        machine.handle(Timestamp::from_millis(sim.now + later), Input::Prompt(Prompt::text("more"))).unwrap();
         let request = std::iter::from_fn(|| machine.poll()).find_map(|output| match output {
             Output::Effect(_, windlass_core::Effect::CallModel(request)) => Some(request),
             _ => None,

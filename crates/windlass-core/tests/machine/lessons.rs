@@ -368,6 +368,7 @@ fn a_repeat_is_reserved_like_any_call() {
     // 8,000 tokens cost 120,000,000; the failed call has cost 300,000 for its input.
     config.limits.max_budget = Some(NanoUsd::new(15_700_000));
     let mut sim = sim(config, &[&[text("Hel")], &[text("Hello.")]]);
+    sim.play_except(|going| matches!(going, Going::Model { .. }));
     sim.let_go(|going| matches!(going, Going::Model { .. }));
     let call = sim.take(|going| matches!(going, Going::Model { .. }));
     let failure = windlass_core::ModelFailure::new(windlass_types::ModelErrorKind::Cut, "cut");

@@ -21,6 +21,7 @@ mod many;
 mod money;
 mod properties;
 mod render;
+mod replay;
 mod sequences;
 mod sim;
 mod steering;

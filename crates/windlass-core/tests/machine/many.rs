@@ -39,7 +39,7 @@ impl World {
             if effect.is_some_and(|effect| !self.going.remove(&effect)) {
                 continue;
             }
-            self.machine.handle(Timestamp::from_millis(1), input);
+            self.machine.handle(Timestamp::from_millis(1), input).unwrap();
             while let Some(output) = self.machine.poll() {
                 match output {
                     Output::Effect(id, effect) => self.effect(id, effect, calls),
@@ -71,6 +71,7 @@ impl World {
                 self.going.remove(&other);
                 return;
             }
+            Effect::Settle { .. } => return,
             other => panic!("not expected here: {other:?}"),
         };
         self.going.insert(id);

@@ -4,11 +4,13 @@
 use crate::check::Checks;
 use crate::choices::Choices;
 use crate::tools;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use windlass_context::Environment;
 use windlass_core::{
-    Effect, EffectId, Input, Limits, Machine, MachineConfig, ModelFailure, ModelProfile, Output, Prompt, RunCall,
-    StoreFailure,
+    Effect, EffectId, Input, Ledger, Limits, Machine, MachineConfig, ModelFailure, ModelProfile, Output, Prompt,
+    Reservation, RunCall, StoreFailure,
 };
 use windlass_types::{
     Behavior, BlockStart, ContentBlock, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, HookVerdict,
@@ -37,6 +39,8 @@ pub(crate) enum Going {
     Told(RunCall),
     Append,
     Sleep,
+    /// What the ledger has said. `None`: open calls of other agents hold what it needs.
+    Reserve(Option<Reservation>),
 }
 
 /// What a simulated world may do beyond the plain.
@@ -78,6 +82,13 @@ pub(crate) struct Sim {
     /// What was said to runs: whether it was to be given back.
     pub(crate) said: Vec<bool>,
     pub(crate) over: bool,
+    /// What the session has spent, and this agent's place in it.
+    ledger: Rc<RefCell<Ledger>>,
+    key: u64,
+    /// Answers of the ledger for other agents.
+    pub(crate) for_others: Vec<(u64, EffectId, Reservation)>,
+    /// All inputs with their times, and all outputs, if they are kept.
+    pub(crate) recorded: Option<(Vec<(u64, Input)>, Vec<String>)>,
 }
 
 pub(crate) fn model(id: &str) -> ModelProfile {
@@ -147,7 +158,17 @@ impl Sim {
             named: 0,
             said: Vec::new(),
             over: false,
+            ledger: Rc::default(),
+            key: 0,
+            for_others: Vec::new(),
+            recorded: None,
         }
+    }
+
+    /// Spends from a ledger that other agents spend from, too.
+    pub(crate) fn with_ledger(mut self, ledger: &Rc<RefCell<Ledger>>, key: u64) -> Self {
+        (self.ledger, self.key) = (Rc::clone(ledger), key);
+        self
     }
 
     pub(crate) fn prompt(&mut self, text: &str) {
@@ -157,8 +178,23 @@ impl Sim {
     /// Hands an input over and takes out all that follows.
     pub(crate) fn input(&mut self, input: Input) {
         self.now += 1;
-        self.machine.handle(Timestamp::from_millis(self.now), input);
+        let spent = self.ledger.borrow().spent();
+        if spent != self.machine.session_spent() {
+            self.give(Input::SessionSpent(spent));
+        }
+        self.give(input);
+        self.checks.after_step(&self.machine, &self.log, &self.going);
+    }
+
+    fn give(&mut self, input: Input) {
+        if let Some((inputs, _)) = &mut self.recorded {
+            inputs.push((self.now, input.clone()));
+        }
+        self.machine.handle(Timestamp::from_millis(self.now), input).unwrap();
         while let Some(output) = self.machine.poll() {
+            if let Some((_, outputs)) = &mut self.recorded {
+                outputs.push(format!("{output:?}"));
+            }
             assert!(!self.over, "after the end came {output:?}");
             match output {
                 Output::Event(event) => {
@@ -172,7 +208,13 @@ impl Sim {
                 }
             }
         }
-        self.checks.after_step(&self.machine, &self.log, &self.going);
+    }
+
+    /// The ledger answers a reservation that waited.
+    pub(crate) fn reserved(&mut self, effect: EffectId, answer: Reservation) {
+        let waits = |(id, going): &&mut (EffectId, Going)| *id == effect && matches!(going, Going::Reserve(None));
+        let (_, going) = self.going.iter_mut().find(waits).expect("it does not wait");
+        *going = Going::Reserve(Some(answer));
     }
 
     fn effect(&mut self, id: EffectId, effect: Effect) {
@@ -193,6 +235,14 @@ impl Sim {
                 Going::Append
             }
             Effect::Sleep(_) => Going::Sleep,
+            Effect::Reserve(cost) => {
+                let answer = self.ledger.borrow_mut().reserve(self.key, id, cost);
+                Going::Reserve(answer)
+            }
+            Effect::Settle { reservation, cost } => {
+                let answers = self.ledger.borrow_mut().settle(self.key, reservation, cost);
+                return self.for_others.extend(answers);
+            }
             Effect::StopTask(task) => {
                 let named = self.tasks.iter_mut().find(|(info, _)| info.id == task);
                 return named.into_iter().for_each(|(_, told)| *told = true);
@@ -201,6 +251,10 @@ impl Sim {
                 // A call that runs is told, and answers; all others are forgotten.
                 let Some(at) = self.going.iter().position(|(id, _)| *id == other) else { return };
                 let (id, going) = self.going.remove(at);
+                if let Going::Reserve(_) = going {
+                    let answers = self.ledger.borrow_mut().release(self.key, other);
+                    self.for_others.extend(answers);
+                }
                 match going {
                     Going::Run(call) | Going::Told(call) => self.going.push((id, Going::Told(call))),
                     Going::Append => self.going.insert(at, (id, Going::Append)),
@@ -215,13 +269,19 @@ impl Sim {
     /// Plays to the end: until nothing is going on and nothing is left to choose.
     pub(crate) fn play(&mut self) {
         for _ in 0..20_000 {
-            let nothing = self.going.is_empty() && self.tasks.is_empty();
-            if self.over || (nothing && (self.choices.are_used_up() || !self.wild.user)) {
+            if self.is_done() {
                 return;
             }
             self.step();
         }
         panic!("it does not end: {:?}", self.going);
+    }
+
+    /// Whether no step is left.
+    pub(crate) fn is_done(&self) -> bool {
+        let waits = |(_, going): &(EffectId, Going)| matches!(going, Going::Reserve(None));
+        let idle = self.going.iter().all(waits) && self.tasks.is_empty();
+        self.over || (idle && (self.choices.are_used_up() || !self.wild.user))
     }
 
     /// Plays whatever else goes on, and leaves the effects that are named.
@@ -271,7 +331,7 @@ impl Sim {
         }
     }
 
-    fn step(&mut self) {
+    pub(crate) fn step(&mut self) {
         if self.wild.user && self.choices.once_in(12) {
             return self.user();
         }
@@ -288,7 +348,9 @@ impl Sim {
         // The log answers in order; all else in any.
         let first_append = self.going.iter().position(|(_, going)| matches!(going, Going::Append));
         let ready: Vec<usize> = (0..self.going.len())
-            .filter(|at| Some(*at) == first_append || !matches!(self.going[*at].1, Going::Append))
+            .filter(|at| {
+                Some(*at) == first_append || !matches!(self.going[*at].1, Going::Append | Going::Reserve(None))
+            })
             .collect();
         if !self.tasks.is_empty() && (ready.is_empty() || self.choices.once_in(8)) {
             let at = self.choices.pick(self.tasks.len());
@@ -413,6 +475,7 @@ impl Sim {
                 Input::Appended(id, if refused { Err(StoreFailure::new("the disk is full")) } else { Ok(()) })
             }
             Going::Sleep => Input::Woke(id),
+            Going::Reserve(answer) => Input::Reserved(id, answer.expect("the ledger has answered")),
         };
         self.input(input);
     }

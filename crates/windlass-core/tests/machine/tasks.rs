@@ -231,7 +231,7 @@ fn no_hook_judges_what_the_runtime_says() {
 fn resumed(log: &[Entry]) -> (String, Vec<Entry>) {
     let mut machine = Machine::new(config(), log);
     assert!(machine.is_quiet(), "it begins by itself");
-    machine.handle(Timestamp::from_millis(9_000), Input::Prompt(Prompt::text("and?")));
+    machine.handle(Timestamp::from_millis(9_000), Input::Prompt(Prompt::text("and?"))).unwrap();
     let (mut said, mut log) = (String::new(), log.to_vec());
     while let Some(output) = machine.poll() {
         match output {

@@ -1,0 +1,258 @@
+//! One tool call, and where it is on its way to a result.
+
+use crate::feedback::Feedback;
+use crate::session::Session;
+use crate::{EffectId, Unprepared};
+use std::sync::Arc;
+use windlass_permission::CallFacts;
+use windlass_types::{
+    Access, CallDigest, ContextChange, Decision, EntryId, HookVerdict, JsonText, TaskId, Timestamp, ToolOutcome,
+    ToolSpec, ToolUse,
+};
+
+/// One tool call.
+#[derive(Debug)]
+pub(super) struct Call {
+    /// As the model wrote it.
+    pub(super) original: ToolUse,
+    /// The input that would run: the model's, or what a hook or the host made of it.
+    pub(super) input: JsonText,
+    /// The assistant line that holds the tool use, once the message is stored.
+    pub(super) line: Option<EntryId>,
+    pub(super) consent: Consent,
+    /// Whether the user stopped it, before or while it ran.
+    pub(super) stopping: bool,
+    pub(super) stage: Stage,
+}
+
+/// What hooks and the host have said of a call.
+#[derive(Debug, Default)]
+pub(super) struct Consent {
+    /// Whether the PreToolUse hooks were asked about the call as it is.
+    pub(super) hooks_asked: bool,
+    pub(super) hook_verdict: Option<HookVerdict>,
+    /// The exact call that somebody approved.
+    pub(super) approved: Option<CallDigest>,
+    /// Whether the host was asked about it.
+    pub(super) host_asked: bool,
+}
+
+/// Where a call is.
+#[derive(Debug, Default)]
+pub(super) enum Stage {
+    /// It has not been read.
+    #[default]
+    New,
+    /// It cannot run. It is answered when its message is complete.
+    Unusable(Unprepared),
+    /// It is being read.
+    Preparing(EffectId, Preparing),
+    /// It was read; its judgement waits for the message.
+    Held(Box<Read>),
+    /// Hooks are asked.
+    Hooking(EffectId, Box<Read>),
+    /// The host is asked.
+    Asking(EffectId, Box<Read>),
+    /// It is on its way to run.
+    Allowed(Step, Allowed),
+    /// It runs.
+    Running(EffectId, Running),
+    /// It ran before its message was complete.
+    Early(Box<ToolOutcome>, Running),
+    /// It ran; hooks are asked.
+    Reviewing(EffectId, Box<ToolOutcome>, Running),
+    /// It is answered.
+    Settled(Settled),
+}
+
+/// A call that is being read.
+#[derive(Debug)]
+pub(super) struct Preparing {
+    /// The tool that it is read for, if that is offered.
+    pub(super) tool: Option<Arc<ToolSpec>>,
+    /// Whether somebody approved the input that is being read.
+    pub(super) approves: bool,
+}
+
+/// What was read of a call.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) facts: CallFacts,
+    /// What it touches, by resolved paths.
+    pub(super) footprint: Access,
+    pub(super) title: String,
+    pub(super) read_only: bool,
+    /// Whether its tool says that it only reads: it may run beside readers, and nothing else follows.
+    pub(super) hinted_read_only: bool,
+    /// The effect that read it.
+    pub(super) prepared: EffectId,
+    /// The tool that it was read for, if that was offered.
+    pub(super) tool: Option<Arc<ToolSpec>>,
+}
+
+/// A call that may run.
+#[derive(Debug)]
+pub(super) struct Allowed {
+    pub(super) read: Box<Read>,
+    pub(super) decision: Decision,
+    /// The policy's epoch at the decision.
+    pub(super) epoch: u64,
+}
+
+/// How far a call that may run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// It waits for other calls.
+    Ready,
+    /// Its intent is being made durable.
+    Intending(EffectId),
+    /// Its files are being kept.
+    Snapshotting(EffectId),
+}
+
+/// A call that runs, or ran.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) allowed: Allowed,
+    pub(super) started: Timestamp,
+    /// Whether the host has read that it runs.
+    pub(super) announced: bool,
+}
+
+/// A call that is answered.
+#[derive(Debug, Default)]
+pub(super) struct Settled {
+    pub(super) failed: bool,
+    /// What it changes in the session, until it is applied.
+    pub(super) changes: Vec<ContextChange>,
+}
+
+/// What a call works with.
+pub(super) struct Cx<'a> {
+    pub(super) session: &'a mut Session,
+    pub(super) notes: &'a mut Notes,
+    /// Whether the message is complete and stored.
+    pub(super) committed: bool,
+    /// Whether the user has stopped the run.
+    pub(super) interrupted: bool,
+}
+
+/// What the calls of a message leave for the run.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    pub(crate) feedback: Feedback,
+    /// Whether a call gave the structured output, and one that fits.
+    pub(crate) output: Option<bool>,
+    /// Background work that calls want to end.
+    pub(crate) tasks_to_stop: Vec<TaskId>,
+}
+
+/// What a call wants of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum After {
+    /// They continue.
+    #[default]
+    Continues,
+    /// The run is to be stopped.
+    Interrupts,
+}
+
+impl Call {
+    pub(super) fn new(original: ToolUse, malformed: Option<Unprepared>) -> Self {
+        Self {
+            input: original.input.clone(),
+            original,
+            line: None,
+            consent: Consent::default(),
+            stopping: false,
+            stage: malformed.map_or(Stage::New, Stage::Unusable),
+        }
+    }
+
+    /// The call with the input that would run.
+    pub(super) fn current(&self) -> ToolUse {
+        ToolUse::new(self.original.id.clone(), self.original.name.clone(), self.input.clone())
+    }
+
+    /// What was read of it, if it was read as it is now.
+    pub(super) fn read(&self) -> Option<&Read> {
+        match &self.stage {
+            Stage::Held(read) | Stage::Hooking(_, read) | Stage::Asking(_, read) => Some(read),
+            Stage::Allowed(_, allowed) => Some(&allowed.read),
+            Stage::Running(_, running) | Stage::Early(_, running) | Stage::Reviewing(_, _, running) => {
+                Some(&running.allowed.read)
+            }
+            Stage::New | Stage::Unusable(_) | Stage::Preparing(..) | Stage::Settled(_) => None,
+        }
+    }
+
+    /// The tool that it was read for, or is being read for.
+    pub(super) fn tool(&self) -> Option<&Arc<ToolSpec>> {
+        match &self.stage {
+            Stage::Preparing(_, preparing) => preparing.tool.as_ref(),
+            _ => self.read()?.tool.as_ref(),
+        }
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        matches!(self.stage, Stage::Settled(_))
+    }
+
+    /// Whether it still has a way to go: neither answered nor done early.
+    pub(super) fn is_open(&self) -> bool {
+        !matches!(self.stage, Stage::Settled(_) | Stage::Early(..))
+    }
+
+    /// Whether it is on its way to run: it takes a place among those that run
+    /// at the same time, and what it touches is taken.
+    pub(super) fn has_begun(&self) -> bool {
+        match &self.stage {
+            Stage::Allowed(step, _) => *step != Step::Ready,
+            stage => matches!(stage, Stage::Running(..)),
+        }
+    }
+
+    /// The effect that it waits for, if it waits for one.
+    pub(super) fn waits_for(&self) -> Option<EffectId> {
+        match &self.stage {
+            Stage::Preparing(effect, _)
+            | Stage::Hooking(effect, _)
+            | Stage::Asking(effect, _)
+            | Stage::Allowed(Step::Intending(effect) | Step::Snapshotting(effect), _)
+            | Stage::Running(effect, _)
+            | Stage::Reviewing(effect, ..) => Some(*effect),
+            Stage::New
+            | Stage::Unusable(_)
+            | Stage::Held(_)
+            | Stage::Allowed(Step::Ready, _)
+            | Stage::Early(..)
+            | Stage::Settled(_) => None,
+        }
+    }
+
+    /// The effect that it waits for, if that can be cancelled: an append cannot.
+    pub(super) fn cancellable(&self) -> Option<EffectId> {
+        self.waits_for().filter(|_| !matches!(self.stage, Stage::Allowed(Step::Intending(_), _)))
+    }
+
+    /// Whether two calls must not run at the same time. A call that was not
+    /// read yet conflicts with all.
+    pub(super) fn conflicts_with(&self, other: &Self) -> bool {
+        let (Some(ours), Some(theirs)) = (self.read(), other.read()) else { return true };
+        let reads = |read: &Read| read.read_only || read.hinted_read_only;
+        if reads(ours) && reads(theirs) {
+            return false;
+        }
+        ours.footprint.conflicts_with(&theirs.footprint)
+    }
+}
+
+/// What a call touches, by resolved paths: two names of one file conflict.
+pub(super) fn footprint(facts: &CallFacts) -> Access {
+    let resolved = || facts.paths.iter().map(|path| path.resolved.clone()).collect();
+    match &facts.access {
+        Access::Reads(paths) if !paths.is_empty() => Access::Reads(resolved()),
+        Access::Writes(_) => Access::Writes(resolved()),
+        other => other.clone(),
+    }
+}

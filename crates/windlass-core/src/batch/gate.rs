@@ -1,0 +1,218 @@
+//! The gate of one call: reading it, asking hooks, deciding, asking the host.
+
+use super::call::{After, Allowed, Call, Cx, Preparing, Read, Stage, Step, footprint};
+use crate::{Effect, EffectId, Prepared, Unprepared};
+use windlass_types::text::sentence;
+use windlass_types::{
+    AuditedDecision, Behavior, Decision, DecisionReason, EntryKind, EventKind, HookCall, HookEventName, HookOutcome,
+    JsonText, PermissionAnswer, PermissionDenial, PermissionRequest, PermissionUpdate, ToolOutcome,
+};
+
+impl Call {
+    /// Reads the call, or reads it again because its input changed. `approves`: somebody approved this input.
+    pub(super) fn prepare(&mut self, cx: &mut Cx<'_>, approves: bool) {
+        let tool = cx.session.offered(&self.original.name);
+        let cwd = cx.session.state.cwd().to_path_buf();
+        let effect = cx.session.effect(Effect::Prepare { call: self.current(), cwd });
+        self.stage = Stage::Preparing(effect, Preparing { tool, approves });
+    }
+
+    /// A call that has not begun is read and judged anew: what was said of it was said of another call.
+    pub(super) fn read_again(&mut self, cx: &mut Cx<'_>) {
+        let can_be = matches!(
+            self.stage,
+            Stage::Preparing(..) | Stage::Held(_) | Stage::Hooking(..) | Stage::Asking(..) | Stage::Allowed(..)
+        );
+        if !can_be {
+            return;
+        }
+        if let Some(effect) = self.cancellable() {
+            cx.session.cancel(effect);
+        }
+        self.consent.hooks_asked = false;
+        self.consent.hook_verdict = None;
+        self.consent.approved = None;
+        self.prepare(cx, false);
+    }
+
+    /// The call was read, or cannot be.
+    pub(super) fn prepared(
+        &mut self,
+        cx: &mut Cx<'_>,
+        effect: EffectId,
+        preparing: Preparing,
+        result: Result<Box<Prepared>, Unprepared>,
+    ) {
+        match result {
+            Ok(prepared) => {
+                let Prepared { facts, title, hinted_read_only } = *prepared;
+                if preparing.approves {
+                    self.consent.approved = Some(facts.digest.clone());
+                }
+                let read_only = cx.session.rights.policy.is_proven_read_only(&facts);
+                let footprint = footprint(&facts);
+                let tool = preparing.tool;
+                let read = Read { facts, footprint, title, read_only, hinted_read_only, prepared: effect, tool };
+                self.judge(cx, Box::new(read));
+            }
+            Err(unprepared) if cx.committed => self.refuse(cx, unprepared),
+            Err(unprepared) => self.stage = Stage::Unusable(unprepared),
+        }
+    }
+
+    /// Answers a call that cannot run.
+    pub(super) fn refuse(&mut self, cx: &mut Cx<'_>, unprepared: Unprepared) {
+        let decision = Decision::new(Behavior::Deny, unprepared.reason, unprepared.text.clone());
+        self.settle(cx, ToolOutcome::error(unprepared.text), Some(decision), None);
+    }
+
+    /// Decides on a call that was read.
+    ///
+    /// Before its message is complete only a call that is proven read-only, needs
+    /// no question and concerns no hook gets further than being read.
+    pub(super) fn judge(&mut self, cx: &mut Cx<'_>, read: Box<Read>) {
+        let (config, name) = (&cx.session.config, self.original.name.as_str());
+        let concerns_hooks = [HookEventName::PreToolUse, HookEventName::PostToolUse, HookEventName::PostToolUseFailure]
+            .into_iter()
+            .any(|event| config.listens(event, Some(name)));
+        if !cx.committed && (concerns_hooks || !read.read_only) {
+            self.stage = Stage::Held(read);
+            return;
+        }
+        if !self.consent.hooks_asked && config.listens(HookEventName::PreToolUse, Some(name)) {
+            return self.ask_hooks(cx, read);
+        }
+        let (verdict, approved) = (self.consent.hook_verdict.as_ref(), self.consent.approved.as_ref());
+        let decision = cx.session.rights.policy.decide(&read.facts, verdict, approved);
+        let can_ask = config.can_ask || config.listens(HookEventName::PermissionRequest, Some(name));
+        match decision.behavior {
+            Behavior::Allow => {
+                let epoch = cx.session.rights.epoch;
+                self.stage = Stage::Allowed(Step::Ready, Allowed { read, decision, epoch });
+            }
+            _ if !cx.committed => self.stage = Stage::Held(read),
+            Behavior::Deny => self.deny(cx, &read, decision),
+            Behavior::Ask if can_ask => self.ask_host(cx, read, decision),
+            Behavior::Ask => self.deny(cx, &read, nobody_to_ask(decision)),
+        }
+    }
+
+    /// Whether the verdict of a call holds under the policy of now. What was
+    /// allowed before the policy changed may not be any more: it is judged again.
+    pub(super) fn is_still_allowed(&mut self, cx: &mut Cx<'_>) -> bool {
+        let Stage::Allowed(step, allowed) = &self.stage else { return false };
+        if allowed.epoch == cx.session.rights.epoch {
+            return true;
+        }
+        let before = *step;
+        let Stage::Allowed(_, Allowed { mut read, .. }) = std::mem::take(&mut self.stage) else { return false };
+        read.read_only = cx.session.rights.policy.is_proven_read_only(&read.facts);
+        self.judge(cx, read);
+        match &mut self.stage {
+            Stage::Allowed(step, _) => {
+                *step = before;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn ask_hooks(&mut self, cx: &mut Cx<'_>, read: Box<Read>) {
+        let effect = cx.session.run_hooks(HookCall::PreToolUse {
+            tool_name: self.original.name.clone(),
+            tool_input: self.input.clone(),
+            tool_use_id: self.original.id.clone(),
+        });
+        self.stage = Stage::Hooking(effect, read);
+    }
+
+    /// PreToolUse hooks have answered.
+    pub(super) fn hooked(&mut self, cx: &mut Cx<'_>, read: Box<Read>, outcome: HookOutcome) {
+        cx.session.hooks_ran(HookEventName::PreToolUse, Some(self.original.id.clone()), &outcome);
+        self.consent.hooks_asked = true;
+        self.consent.hook_verdict = outcome.verdict;
+        cx.notes.feedback.context.extend(outcome.additional_context);
+        cx.notes.feedback.stop(outcome.stop);
+        match outcome.updated_input.filter(|input| *input != self.input) {
+            Some(input) => {
+                self.input = input;
+                self.prepare(cx, false);
+            }
+            None => self.judge(cx, read),
+        }
+    }
+
+    fn ask_host(&mut self, cx: &mut Cx<'_>, read: Box<Read>, decision: Decision) {
+        let digest = read.facts.digest.clone();
+        let mut request = PermissionRequest::new(self.current(), read.title.clone(), decision, digest);
+        request.identity = cx.session.config.agent.as_ref().map(|agent| agent.identity.clone());
+        cx.session.event(EventKind::PermissionRequested(request.clone()), None);
+        let cwd = cx.session.state.cwd().to_path_buf();
+        let effect = cx.session.effect(Effect::Ask { request: Box::new(request), cwd });
+        self.consent.host_asked = true;
+        self.stage = Stage::Asking(effect, read);
+    }
+
+    /// PermissionRequest hooks were asked the question that the host was asked. What they said of it is part of the
+    /// answer.
+    pub(super) fn asked_hooks(&mut self, cx: &mut Cx<'_>, outcome: HookOutcome) {
+        cx.session.hooks_ran(HookEventName::PermissionRequest, Some(self.original.id.clone()), &outcome);
+        cx.notes.feedback.context.extend(outcome.additional_context);
+        cx.notes.feedback.stop(outcome.stop);
+    }
+
+    /// The host has answered.
+    pub(super) fn answered(&mut self, cx: &mut Cx<'_>, read: Box<Read>, answer: PermissionAnswer) -> After {
+        let (message, interrupt) = match answer {
+            PermissionAnswer::Allow { updated_input, updates } => {
+                self.allowed(cx, read, updated_input, &updates);
+                return After::Continues;
+            }
+            PermissionAnswer::Deny { message, interrupt } => (message, interrupt),
+            _ => ("The host's answer was not understood.".to_owned(), false),
+        };
+        self.deny(cx, &read, Decision::new(Behavior::Deny, DecisionReason::Host, message));
+        if interrupt { After::Interrupts } else { After::Continues }
+    }
+
+    /// The host allowed exactly what it was shown, or an input of its own.
+    /// Either is judged again: an answer lifts a question, never a deny.
+    fn allowed(&mut self, cx: &mut Cx<'_>, read: Box<Read>, input: Option<JsonText>, updates: &[PermissionUpdate]) {
+        let input = input.filter(|input| *input != self.input);
+        if input.is_none() {
+            self.consent.approved = Some(read.facts.digest.clone());
+        }
+        cx.session.update_permissions(updates);
+        match input {
+            Some(input) => {
+                self.input = input;
+                self.prepare(cx, true);
+            }
+            None => self.judge(cx, read),
+        }
+    }
+
+    /// Answers a call with the reason why it does not run.
+    fn deny(&mut self, cx: &mut Cx<'_>, read: &Read, decision: Decision) {
+        let (id, tool) = (self.original.id.clone(), self.original.name.clone());
+        cx.session.run.denials.push(PermissionDenial::new(&self.current()));
+        let digest = Some(read.facts.digest.clone());
+        let audited = AuditedDecision::new(id.clone(), digest, decision.clone());
+        let entry = cx.session.record(None, EntryKind::Decision(audited));
+        let append = cx.session.append(vec![entry]);
+        let resolved = EventKind::PermissionResolved { tool_use_id: id, tool, decision: decision.clone() };
+        cx.session.event(resolved, Some(append));
+        self.settle(cx, ToolOutcome::error(decision.message.clone()), Some(decision), None);
+    }
+}
+
+/// What would ask is denied when nobody is there.
+fn nobody_to_ask(asked: Decision) -> Decision {
+    let message = format!("{} Nobody is there to approve it, so it was denied.", sentence(&asked.message));
+    let mut decision = Decision::new(Behavior::Deny, DecisionReason::NobodyToAsk, message);
+    decision.rule = asked.rule;
+    decision.protected = asked.protected;
+    decision.blocked_path = asked.blocked_path;
+    decision.suggestions = asked.suggestions;
+    decision
+}

@@ -1,0 +1,343 @@
+//! Running one call, and answering it.
+
+use super::call::{After, Allowed, Call, Cx, Running, Settled, Stage, Step};
+use crate::session::{Session, duration_ms};
+use crate::{Effect, EffectId, Input, RunCall, Unprepared};
+use std::path::PathBuf;
+use windlass_context::runtime_text;
+use windlass_types::{
+    Access, AuditedDecision, Decision, Entry, EntryId, EntryKind, EventKind, HookCall, HookEventName, HookOutcome,
+    JsonText, ToolFinished, ToolOutcome, ToolProgress, ToolResult, ToolResultContent, ToolResultEntry, ToolStarted,
+};
+
+impl Call {
+    /// Takes an answer to the effect that it waits for: of the kind that its stage waits for.
+    pub(super) fn handle(&mut self, cx: &mut Cx<'_>, input: Input) -> After {
+        match (std::mem::take(&mut self.stage), input) {
+            (Stage::Preparing(_, preparing), Input::Prepared(effect, result)) => {
+                self.prepared(cx, effect, preparing, result);
+            }
+            (Stage::Hooking(_, read), Input::Hooked(_, outcome)) => self.hooked(cx, read, *outcome),
+            (Stage::Asking(_, read), Input::Answered(_, answer)) => return self.answered(cx, read, answer),
+            (Stage::Running(_, running), Input::Ran(_, outcome)) => self.ran(cx, running, outcome),
+            (Stage::Reviewing(_, outcome, running), Input::Hooked(_, hooks)) => {
+                self.reviewed(cx, running, outcome, *hooks);
+            }
+            (stage, input) => {
+                self.stage = stage;
+                match input {
+                    Input::AskedHooks(_, outcome) => self.asked_hooks(cx, *outcome),
+                    Input::Snapshotted(_, result) => self.snapshotted(cx, result),
+                    Input::Progress(_, message) => self.progress(cx, message),
+                    _ => {}
+                }
+            }
+        }
+        After::Continues
+    }
+
+    /// Whether its intent need not be stored before it runs.
+    pub(super) fn only_reads(&self) -> bool {
+        self.read().is_some_and(|read| read.read_only) && !self.consent.host_asked
+    }
+
+    /// Begins a call that was allowed.
+    pub(super) fn begin(&mut self, cx: &mut Cx<'_>) {
+        if self.only_reads() { self.launch(cx) } else { self.intend(cx) }
+    }
+
+    /// Makes the intent of a call durable before it can have an effect.
+    fn intend(&mut self, cx: &mut Cx<'_>) {
+        let Stage::Allowed(step, allowed) = &mut self.stage else { return };
+        let assistant = self.line.clone().unwrap_or_else(|| EntryId::from(""));
+        let (id, digest) = (self.original.id.clone(), allowed.read.facts.digest.clone());
+        let decision = allowed.decision.clone();
+        let audited = AuditedDecision::new(id.clone(), Some(digest.clone()), decision.clone());
+        let verdict = cx.session.record(None, EntryKind::Decision(audited));
+        let intent = EntryKind::Intent { tool_use_id: id.clone(), assistant, digest };
+        let intent = cx.session.record(None, intent);
+        let append = cx.session.append(vec![verdict, intent]);
+        if self.consent.host_asked {
+            let tool = self.original.name.clone();
+            cx.session.event(EventKind::PermissionResolved { tool_use_id: id, tool, decision }, Some(append));
+        }
+        *step = Step::Intending(append);
+    }
+
+    /// Its intent is durable: keeps the files that it writes, if it still may run.
+    pub(super) fn intent_durable(&mut self, cx: &mut Cx<'_>) {
+        if !self.is_still_allowed(cx) {
+            return;
+        }
+        let Stage::Allowed(step, allowed) = &mut self.stage else { return };
+        let facts = &allowed.read.facts;
+        let paths: Vec<PathBuf> = match &facts.access {
+            Access::Writes(_) => {
+                facts.paths.iter().filter(|path| path.write).map(|path| path.resolved.clone()).collect()
+            }
+            _ => Vec::new(),
+        };
+        if paths.is_empty() {
+            return self.launch(cx);
+        }
+        let tool_use_id = self.original.id.clone();
+        let prompt = cx.session.prompt.clone().unwrap_or_else(|| EntryId::from(""));
+        *step = Step::Snapshotting(cx.session.effect(Effect::Snapshot { tool_use_id, prompt, paths }));
+    }
+
+    /// Its files were kept. If they could not be, the call does not run.
+    pub(super) fn snapshotted(&mut self, cx: &mut Cx<'_>, result: Result<(), String>) {
+        match result {
+            Ok(()) if self.is_still_allowed(cx) => self.launch(cx),
+            Ok(()) => {}
+            Err(error) => {
+                let text = format!("The call did not run: the files it changes could not be kept first: {error}");
+                self.settle(cx, ToolOutcome::error(text), None, None);
+            }
+        }
+    }
+
+    fn launch(&mut self, cx: &mut Cx<'_>) {
+        let call = self.current();
+        let allowed = match std::mem::take(&mut self.stage) {
+            Stage::Allowed(_, allowed) => allowed,
+            stage => return self.stage = stage,
+        };
+        let Allowed { read, .. } = &allowed;
+        let run = RunCall { call, facts: read.facts.clone(), prepared: read.prepared };
+        let effect = cx.session.effect(Effect::Run(Box::new(run)));
+        self.stage = Stage::Running(effect, Running { allowed, started: cx.session.now, announced: false });
+        if cx.committed {
+            self.announce(cx);
+        }
+    }
+
+    /// Reports that a call runs. Calls that begin early are reported when
+    /// their message is complete: until then they do not count.
+    pub(super) fn announce(&mut self, cx: &mut Cx<'_>) {
+        let (Stage::Running(_, running) | Stage::Early(_, running)) = &mut self.stage else { return };
+        if std::mem::replace(&mut running.announced, true) {
+            return;
+        }
+        let (id, tool) = (self.original.id.clone(), self.original.name.clone());
+        let mut started = ToolStarted::new(id, tool, self.input.clone(), running.allowed.read.title.clone());
+        started.decision = Some(running.allowed.decision.clone());
+        cx.session.event(EventKind::ToolStarted(started), None);
+    }
+
+    /// It reports how far it is.
+    pub(super) fn progress(&mut self, cx: &mut Cx<'_>, message: String) {
+        let Stage::Running(_, running) = &self.stage else { return };
+        if running.announced {
+            let (id, tool) = (self.original.id.clone(), self.original.name.clone());
+            let elapsed = duration_ms(cx.session.now, running.started);
+            cx.session.event(EventKind::ToolProgress(ToolProgress::new(id, tool, message, elapsed)), None);
+        }
+    }
+
+    /// It ended.
+    fn ran(&mut self, cx: &mut Cx<'_>, running: Running, outcome: Box<ToolOutcome>) {
+        if cx.committed {
+            self.review(cx, running, outcome);
+        } else {
+            self.stage = Stage::Early(outcome, running);
+        }
+    }
+
+    /// Asks the hooks about a call that ran, then answers it.
+    fn review(&mut self, cx: &mut Cx<'_>, running: Running, outcome: Box<ToolOutcome>) {
+        let event = event_after(&outcome);
+        let listens = cx.session.config.listens(event, Some(&self.original.name));
+        if cx.interrupted || !listens {
+            return self.answer(cx, &running, *outcome);
+        }
+        let (tool_name, tool_use_id) = (self.original.name.clone(), self.original.id.clone());
+        let (tool_input, duration_ms) = (self.input.clone(), outcome.duration_ms);
+        let occasion = if outcome.is_error {
+            let (error, is_interrupt) = (outcome.content.text(), self.stopping);
+            HookCall::PostToolUseFailure { tool_name, tool_input, tool_use_id, error, is_interrupt, duration_ms }
+        } else {
+            let tool_response = response_of(&outcome);
+            HookCall::PostToolUse { tool_name, tool_input, tool_use_id, tool_response, duration_ms }
+        };
+        self.stage = Stage::Reviewing(cx.session.run_hooks(occasion), outcome, running);
+    }
+
+    /// Hooks have answered about a call that ran.
+    fn reviewed(&mut self, cx: &mut Cx<'_>, running: Running, mut outcome: Box<ToolOutcome>, hooks: HookOutcome) {
+        cx.session.hooks_ran(event_after(&outcome), Some(self.original.id.clone()), &hooks);
+        if let Some(content) = hooks.updated_output {
+            outcome.content = content;
+        }
+        cx.notes.feedback.context.extend(hooks.additional_context);
+        if let Some(block) = hooks.block {
+            cx.notes.feedback.context.push(format!("Feedback of the hook {:?}: {}", block.hook, block.reason));
+        }
+        cx.notes.feedback.stop(hooks.stop);
+        self.answer(cx, &running, *outcome);
+    }
+
+    /// Answers a call that ran.
+    fn answer(&mut self, cx: &mut Cx<'_>, running: &Running, outcome: ToolOutcome) {
+        let Allowed { read, decision, .. } = &running.allowed;
+        // The verdict of a call with an effect was stored before it ran.
+        let verdict = (read.read_only && !self.consent.host_asked).then(|| {
+            let digest = Some(read.facts.digest.clone());
+            let audited = AuditedDecision::new(self.original.id.clone(), digest, decision.clone());
+            cx.session.record(None, EntryKind::Decision(audited))
+        });
+        self.settle_with(cx, verdict, outcome, None, None);
+    }
+
+    /// Answers a call that has not run.
+    pub(super) fn settle_unrun(&mut self, cx: &mut Cx<'_>, why: &'static str) {
+        self.settle(cx, ToolOutcome::error(why), None, Some(why));
+    }
+
+    /// Answers a call, once and for all.
+    pub(super) fn settle(
+        &mut self,
+        cx: &mut Cx<'_>,
+        outcome: ToolOutcome,
+        denied: Option<Decision>,
+        synthetic: Option<&'static str>,
+    ) {
+        self.settle_with(cx, None, outcome, denied, synthetic);
+    }
+
+    fn settle_with(
+        &mut self,
+        cx: &mut Cx<'_>,
+        verdict: Option<Entry>,
+        outcome: ToolOutcome,
+        denied: Option<Decision>,
+        synthetic: Option<&'static str>,
+    ) {
+        let line = self.line.clone().unwrap_or_else(|| EntryId::from(""));
+        self.note_success(cx, !outcome.is_error);
+        let content = match synthetic {
+            Some(text) => ToolResultContent::Text(text.to_owned()),
+            None => outcome.content,
+        };
+        let mut result = ToolResult::ok(self.original.id.clone(), content);
+        result.is_error = outcome.is_error;
+        let mut entry = ToolResultEntry::new(result.clone(), line.clone());
+        entry.structured.clone_from(&outcome.structured);
+        entry.synthetic = synthetic.is_some();
+        let entry = cx.session.record(Some(line), EntryKind::ToolResult(entry));
+        let mut finished = ToolFinished::new(self.original.name.clone(), result);
+        finished.structured = outcome.structured;
+        finished.diff = outcome.diff;
+        finished.duration_ms = outcome.duration_ms;
+        finished.denied = denied;
+        finished.entry = Some(entry.id.clone());
+        let append = cx.session.append(verdict.into_iter().chain([entry]).collect());
+        cx.session.event(EventKind::ToolFinished(finished), Some(append));
+        self.stage = Stage::Settled(Settled { failed: outcome.is_error, changes: outcome.changes });
+    }
+
+    /// The call is answered: if it gave the structured output, that is kept; if it changes plan mode, the mode changes.
+    fn note_success(&mut self, cx: &mut Cx<'_>, succeeded: bool) {
+        if cx.session.config.structured_output.as_deref() == Some(self.original.name.as_str()) {
+            cx.notes.output = Some(cx.notes.output == Some(true) || succeeded);
+            if succeeded {
+                cx.session.run.structured = Some(self.input.clone());
+            }
+        }
+        if succeeded && self.consent.host_asked && self.consent.approved.is_some() {
+            cx.session.approved_call_succeeded(&self.original.name);
+        }
+    }
+
+    /// Its message is complete: what was held back continues.
+    pub(super) fn commit(&mut self, cx: &mut Cx<'_>) {
+        let ran = matches!(self.stage, Stage::Running(..) | Stage::Early(..));
+        if ran {
+            self.announce(cx);
+        } else if self.stopping && !matches!(self.stage, Stage::Unusable(_)) {
+            return self.settle_unrun(cx, runtime_text::CALL_STOPPED);
+        }
+        match std::mem::take(&mut self.stage) {
+            Stage::Early(outcome, running) => self.review(cx, running, outcome),
+            Stage::Held(read) => self.judge(cx, read),
+            other => self.stage = other,
+        }
+    }
+
+    /// It cannot run, whatever has been done for it.
+    pub(super) fn make_unusable(&mut self, cx: &mut Cx<'_>, why: Unprepared) {
+        if let Some(effect) = self.waits_for() {
+            cx.session.cancel(effect);
+        }
+        self.stage = Stage::Unusable(why);
+    }
+
+    /// The user stopped the run: it is stopped and waited for if it runs, and answered now if not.
+    pub(super) fn interrupt(&mut self, cx: &mut Cx<'_>) {
+        match &self.stage {
+            Stage::Settled(_) => {}
+            Stage::Running(effect, _) => {
+                self.stopping = true;
+                cx.session.stop_call(*effect);
+            }
+            Stage::Reviewing(effect, ..) => {
+                cx.session.cancel(*effect);
+                if let Stage::Reviewing(_, outcome, running) = std::mem::take(&mut self.stage) {
+                    self.answer(cx, &running, *outcome);
+                }
+            }
+            _ => self.stop_unrun(cx, runtime_text::NOT_RUN),
+        }
+    }
+
+    fn stop_unrun(&mut self, cx: &mut Cx<'_>, why: &'static str) {
+        if let Some(effect) = self.cancellable() {
+            cx.session.cancel(effect);
+        }
+        self.settle_unrun(cx, why);
+    }
+
+    /// The user stopped this call; the run continues.
+    pub(super) fn stop(&mut self, cx: &mut Cx<'_>) {
+        match &self.stage {
+            Stage::Settled(_) | Stage::Reviewing(..) => {}
+            Stage::Running(effect, _) => {
+                self.stopping = true;
+                cx.session.stop_call(*effect);
+            }
+            // It is answered when its message is complete; until then it does not count.
+            _ if !cx.committed => {
+                self.stopping = true;
+                if let Stage::Preparing(effect, _) = self.stage {
+                    cx.session.cancel(effect);
+                    self.stage = Stage::New;
+                }
+            }
+            _ => self.stop_unrun(cx, runtime_text::CALL_STOPPED),
+        }
+    }
+
+    /// Its message does not count any more: no answer of it does.
+    pub(super) fn forget(&self, session: &mut Session) {
+        if let Some(effect) = self.cancellable() {
+            session.cancel(effect);
+        }
+    }
+
+    /// Whether this is the call that an effect runs.
+    pub(super) fn is_run_by(&self, effect: EffectId) -> bool {
+        matches!(self.stage, Stage::Running(running, _) if running == effect)
+    }
+}
+
+fn event_after(outcome: &ToolOutcome) -> HookEventName {
+    if outcome.is_error { HookEventName::PostToolUseFailure } else { HookEventName::PostToolUse }
+}
+
+/// What hooks see of an outcome: its data, or its text as a JSON string.
+fn response_of(outcome: &ToolOutcome) -> JsonText {
+    match &outcome.structured {
+        Some(structured) => structured.clone(),
+        None => JsonText::of(&outcome.content).unwrap_or_else(|_| JsonText::empty_object()),
+    }
+}

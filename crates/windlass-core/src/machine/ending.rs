@@ -1,0 +1,147 @@
+//! How runs and sessions end: with a result, by an order, or because the store refuses.
+
+use super::{Activity, Machine};
+use crate::run::Flow;
+use crate::session::{Session, duration_ms};
+use crate::{EffectId, Output, StoreFailure};
+use std::time::Duration;
+use windlass_types::{EntryKind, EventKind, Outcome, RunFailure, RunFailureKind, RunRecord, RunResult};
+
+/// How long the log of a session that is closed may be silent. What it has not answered for then may be lost.
+const LONGEST_SILENCE: Duration = Duration::from_secs(30);
+
+impl Machine {
+    /// Ends the run: its record becomes durable, then the host reads of it.
+    pub(super) fn finish(&mut self, outcome: Outcome) {
+        let session = &mut self.session;
+        if let Activity::Running(run) = &mut self.activity {
+            self.prompts.defer_first(run.steering.defer(session));
+        }
+        let mut result = result(session, outcome);
+        let tally = &mut session.run;
+        result.text = std::mem::take(&mut tally.text);
+        result.duration_api_ms = tally.api_ms;
+        result.stop_reason = tally.stop_reason.take();
+        result.permission_denials = std::mem::take(&mut tally.denials);
+        result.structured_output = tally.structured.take();
+        result.model_usage.clone_from(session.state.model_usage());
+        if let Some(run) = session.run.id.clone() {
+            let name = outcome_name(&result.outcome);
+            let record = RunRecord::new(run, name, result.turns, result.cost, result.model_usage.clone());
+            let entry = session.record(None, EntryKind::RunFinished(record));
+            let append = session.append(vec![entry]);
+            session.event(EventKind::RunFinished(result), Some(append));
+        }
+        session.run.is_open = false;
+        self.activity = Activity::Idle;
+    }
+
+    /// The user stops the run.
+    pub(super) fn interrupt(&mut self) -> Flow {
+        self.report_silence();
+        self.session.news.hold();
+        match &mut self.activity {
+            Activity::Running(run) => run.interrupt(&mut self.session),
+            Activity::Idle | Activity::Closing(_) | Activity::Closed => Flow::Continues,
+        }
+    }
+
+    /// The session is to end: stops the run first.
+    pub(super) fn order_close(&mut self) -> Flow {
+        self.closing = true;
+        self.prompts.clear();
+        if let Activity::Running(run) = &mut self.activity {
+            run.steering.forget(&mut self.session);
+        }
+        self.interrupt()
+    }
+
+    /// Everything that is left becomes durable.
+    pub(super) fn closed(&mut self) {
+        self.activity = Activity::Closed;
+        let record = self.session.state.unrecorded();
+        let record = record.map(|record| self.session.record(None, EntryKind::RunFinished(record)));
+        // A durable append, empty or not: when it is answered, everything before it is durable.
+        self.final_append = Some(self.session.append(record.into_iter().collect()));
+    }
+
+    /// An append is done, or the store refused it.
+    pub(super) fn appended(&mut self, append: EffectId, result: Result<(), StoreFailure>) {
+        self.session.out.heard();
+        match result {
+            Ok(()) if !self.session.out.durable(append) => {}
+            Ok(()) => {
+                if let Activity::Running(run) = &mut self.activity {
+                    run.appended(&mut self.session, append);
+                }
+                if self.final_append == Some(append) {
+                    self.session.out.last(Output::Closed);
+                }
+            }
+            Err(failure) => self.broken(failure),
+        }
+    }
+
+    /// The log has not answered for so long. The host reads of it before all that waits for the log; a session that is
+    /// being closed ends.
+    pub(super) fn log_is_silent(&mut self, silence: Duration) {
+        if matches!(self.activity, Activity::Closed) && silence >= LONGEST_SILENCE {
+            return self.broken(StoreFailure::unanswered(silence));
+        }
+        if self.session.out.silent_for(silence) {
+            self.report_silence();
+        }
+    }
+
+    fn report_silence(&mut self) {
+        let run = &self.session.run;
+        let turn = if run.is_open { run.turns } else { 0 };
+        let run = run.id.clone().map(|run| (run, turn));
+        self.session.out.report_silence(run);
+    }
+
+    /// The store refused an entry: what is not durable may not be claimed any more, and no effect may begin.
+    fn broken(&mut self, failure: StoreFailure) {
+        let session = &mut self.session;
+        match std::mem::replace(&mut self.activity, Activity::Closed) {
+            Activity::Running(mut run) => run.forsake(session),
+            Activity::Closing(effect) => session.cancel(effect),
+            Activity::Idle | Activity::Closed => {}
+        }
+        session.out.forget_unacknowledged(&failure.message);
+        if session.run.is_open {
+            let outcome = Outcome::Failed(RunFailure::new(RunFailureKind::Store, failure.message.clone()));
+            let result = result(session, outcome);
+            session.event(EventKind::RunFinished(result), None);
+            session.run.is_open = false;
+        }
+        self.prompts.clear();
+        self.tasks = crate::tasks::Tasks::default();
+        session.out.last(Output::Broken(failure));
+    }
+}
+
+/// What every result of the run says.
+fn result(session: &Session, outcome: Outcome) -> RunResult {
+    let tally = &session.run;
+    let mut result = RunResult::new(outcome, session.config.session_id.clone());
+    result.origin = tally.origin;
+    result.turns = tally.turns;
+    result.duration_ms = duration_ms(session.now, tally.started);
+    result.usage = tally.usage;
+    result.cost = session.state.cost();
+    result
+}
+
+/// The outcome as the log and the wire name it.
+fn outcome_name(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Success | Outcome::Refused | Outcome::PromptBlocked { .. } | Outcome::StoppedByHook { .. } => {
+            "success"
+        }
+        Outcome::MaxTurns { .. } => "error_max_turns",
+        Outcome::MaxBudget { .. } => "error_max_budget_usd",
+        Outcome::NoStructuredOutput { .. } => "error_max_structured_output_retries",
+        _ => "error_during_execution",
+    }
+}

@@ -1,0 +1,64 @@
+//! What is known of the models of a session and their calls.
+
+use crate::rate_limit::is_news;
+use std::sync::Arc;
+use windlass_types::{ModelRequest, RateLimit, SystemSection, ToolSpec};
+
+/// What is known of the calls of models until now.
+#[derive(Debug, Default)]
+pub(crate) struct Models {
+    /// Whether the fallback model is in use.
+    pub(crate) falling_back: bool,
+    /// What the cached prefix of the last request was made of.
+    prefix: Option<Prefix>,
+    /// Whether the conversation was compacted since the last request.
+    pub(crate) history_replaced: bool,
+    /// Whether the host knows that the budget does not hold for a model without a price.
+    pub(crate) warned_unpriced: bool,
+    /// What the host knows of the subscription's allowance.
+    rate_limit: Option<RateLimit>,
+}
+
+/// What the cached prefix of a request is made of.
+#[derive(Debug, Clone, PartialEq)]
+struct Prefix {
+    model: String,
+    system: Vec<SystemSection>,
+    tools: Arc<[Arc<ToolSpec>]>,
+}
+
+impl Prefix {
+    /// What differs from the prefix before, if it differs.
+    fn broken_since(&self, before: &Self) -> Option<&'static str> {
+        if self.model != before.model {
+            Some("model")
+        } else if self.system != before.system {
+            Some("system")
+        } else if !Arc::ptr_eq(&self.tools, &before.tools) && self.tools != before.tools {
+            Some("tools")
+        } else {
+            None
+        }
+    }
+}
+
+impl Models {
+    /// Notes the prefix of a request. Returns what keeps the provider from using its cache of the last one.
+    pub(crate) fn note_prefix(&mut self, request: &ModelRequest) -> Option<&'static str> {
+        let prefix =
+            Prefix { model: request.model.clone(), system: request.system.clone(), tools: Arc::clone(&request.tools) };
+        let broken = self.prefix.as_ref().and_then(|before| prefix.broken_since(before));
+        self.prefix = Some(prefix);
+        let replaced = std::mem::take(&mut self.history_replaced);
+        broken.or(replaced.then_some("history"))
+    }
+
+    /// Takes what an answer says of the subscription's allowance. Returns whether the host should read it.
+    pub(crate) fn note_rate_limit(&mut self, said: &RateLimit) -> bool {
+        let is_news = self.rate_limit.as_ref().is_none_or(|known| is_news(known, said));
+        if is_news {
+            self.rate_limit = Some(said.clone());
+        }
+        is_news
+    }
+}

@@ -1,0 +1,35 @@
+//! Ends of background work that the model has not read of.
+
+/// Ends of background work that the model has not read of.
+#[derive(Debug, Default)]
+pub(crate) struct News(Vec<Item>);
+
+#[derive(Debug)]
+struct Item {
+    text: String,
+    /// Whether it is worth a run of its own.
+    wakes: bool,
+}
+
+impl News {
+    pub(crate) fn add(&mut self, text: String, wakes: bool) {
+        self.0.push(Item { text, wakes });
+    }
+
+    /// Whether the model should read of something now.
+    pub(crate) fn wakes(&self) -> bool {
+        self.0.iter().any(|item| item.wakes)
+    }
+
+    /// The user stopped the run: what waits, waits for the next prompt.
+    pub(crate) fn hold(&mut self) {
+        for item in &mut self.0 {
+            item.wakes = false;
+        }
+    }
+
+    /// Takes all texts.
+    pub(crate) fn take(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.0).into_iter().map(|item| item.text).collect()
+    }
+}

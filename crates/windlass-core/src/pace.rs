@@ -1,0 +1,67 @@
+//! When a run compacts the conversation by itself, and when it stops to try.
+
+use windlass_types::CompactTrigger;
+
+/// Automatic compactions of a run that may fail before no more are tried.
+pub(crate) const MOST_FAILURES: u32 = 2;
+/// What is kept free of a large window for the turn that fills it.
+const RESERVE_TOKENS: u64 = 33_000;
+/// Compactions in a row with no more than one turn between them.
+const CLOSE_TOGETHER: u32 = 3;
+
+/// The compactions of a run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Pace {
+    /// Whether the model has written no message since the last one.
+    unanswered: bool,
+    /// The turn of the last one, and how many came close together.
+    last: Option<u32>,
+    close: u32,
+    /// How many automatic ones failed, and what the conversation took up at the last of them.
+    failed: u32,
+    failed_at: u64,
+}
+
+impl Pace {
+    /// Whether a conversation of so many tokens should be compacted before the next turn.
+    pub(crate) fn is_due(&self, context: u64, window: u64) -> bool {
+        let limit = window.saturating_sub(RESERVE_TOKENS.min(window / 4));
+        // A conversation that has not become shorter would fail again.
+        let is_given_up = self.failed >= MOST_FAILURES && context >= self.failed_at;
+        window > 0 && context > limit && !self.unanswered && !is_given_up
+    }
+
+    /// Whether a request that was too long can become shorter: once until the model writes a message.
+    pub(crate) fn may_shorten(&self) -> bool {
+        !self.unanswered
+    }
+
+    /// The model has written a message.
+    pub(crate) fn answered(&mut self) {
+        self.unanswered = false;
+    }
+
+    /// Leaves the next turn alone.
+    pub(crate) fn skip_next(&mut self) {
+        self.unanswered = true;
+    }
+
+    /// Counts one. Returns whether the run makes no progress.
+    pub(crate) fn spins(&mut self, turn: u32) -> bool {
+        let is_close = self.last.is_some_and(|last| turn.saturating_sub(last) <= 1);
+        self.close = if is_close { self.close + 1 } else { 1 };
+        (self.last, self.unanswered) = (Some(turn), true);
+        self.failed = 0;
+        self.close > CLOSE_TOGETHER
+    }
+
+    /// Counts one that failed. Returns whether it was the last automatic one.
+    pub(crate) fn failed(&mut self, trigger: CompactTrigger, context: u64) -> bool {
+        if trigger != CompactTrigger::Auto {
+            return false;
+        }
+        self.failed += 1;
+        self.failed_at = context;
+        self.failed == MOST_FAILURES
+    }
+}

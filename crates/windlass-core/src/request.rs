@@ -1,0 +1,69 @@
+//! What a model is sent.
+
+use crate::ModelProfile;
+use crate::session::Session;
+use windlass_context::{compaction_prompt, from_message, with_last_word};
+use windlass_types::{ModelRequest, Thinking};
+
+/// Most output tokens of a summary.
+const SUMMARY_TOKENS: u32 = 20_000;
+
+/// What a model is asked for.
+#[derive(Debug)]
+pub(crate) enum Purpose {
+    /// The next message of the conversation.
+    Turn,
+    /// A summary of the conversation.
+    Summary {
+        /// What it should care for.
+        focus: Option<String>,
+        /// Messages at the beginning that the request leaves out, since it is too long with them.
+        skip: usize,
+    },
+}
+
+/// The request for a purpose.
+pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) -> ModelRequest {
+    let config = &session.config;
+    let messages = session.state.messages_for(&model.id);
+    let wanted = config.max_output_tokens.unwrap_or(model.info.default_output_tokens);
+    let mut limit = wanted.min(model.info.max_output_tokens).max(1);
+    let mut request = ModelRequest::new(model.id.clone(), messages, limit);
+    request.system.clone_from(&config.system);
+    request.tools = std::sync::Arc::clone(&config.tools);
+    request.thinking = match config.thinking {
+        Thinking::Adaptive if model.info.adaptive_thinking => Thinking::Adaptive,
+        Thinking::Budget(tokens) if model.info.thinking_budget => Thinking::Budget(tokens),
+        // Newer models take no budget: they are asked to reason, and see themselves how much.
+        Thinking::Budget(_) if model.info.adaptive_thinking => Thinking::Adaptive,
+        _ => Thinking::Off,
+    };
+    request.effort = config.effort.and_then(|effort| model.info.effort_for(effort));
+    request.betas.clone_from(&config.betas);
+    request.user_id.clone_from(&config.user_id);
+    request.cache = config.cache.filter(|_| model.info.prompt_cache);
+    request.raw_frames = config.raw_frames;
+    if let Purpose::Summary { focus, skip } = purpose {
+        let messages = match *skip {
+            0 => request.messages,
+            skip => from_message(&request.messages, skip),
+        };
+        request.messages = with_last_word(messages, &compaction_prompt(focus.as_deref()));
+        request.raw_frames = false;
+        limit = limit.min(SUMMARY_TOKENS);
+    }
+    limit_output(&mut request, limit);
+    request
+}
+
+/// Lowers the output limit, and the thinking budget with it: it must stay below.
+pub(crate) fn limit_output(request: &mut ModelRequest, max_output_tokens: u32) {
+    /// The least budget that the Messages API accepts.
+    const LEAST_THINKING: u32 = 1_024;
+    request.max_output_tokens = max_output_tokens;
+    if let Thinking::Budget(budget) = request.thinking {
+        let most = max_output_tokens.saturating_sub(1);
+        request.thinking =
+            if most < LEAST_THINKING { Thinking::Off } else { Thinking::Budget(budget.clamp(LEAST_THINKING, most)) };
+    }
+}

@@ -1,0 +1,62 @@
+//! What may run.
+
+use crate::MachineConfig;
+use std::sync::Arc;
+use windlass_permission::{ModeError, Policy, UpdateError};
+use windlass_types::{PermissionMode, PermissionUpdate, ToolSpec};
+
+/// What may run.
+#[derive(Debug)]
+pub(crate) struct Rights {
+    pub(crate) policy: Policy,
+    /// Increases when the policy changes: verdicts given before are looked at again.
+    pub(crate) epoch: u64,
+    /// Where an approved plan leads back to.
+    pub(crate) mode_before_plan: PermissionMode,
+}
+
+impl Rights {
+    /// The rights that a log with this mode at its end leaves.
+    pub(crate) fn new(config: &MachineConfig, recorded: Option<PermissionMode>) -> Self {
+        let mut policy = config.policy.clone();
+        // A file on disk never widens what may happen: of the modes that a log can end with, only plan is
+        // restored, which is narrower than the default. A mode that was chosen for this opening stays.
+        if recorded == Some(PermissionMode::Plan) && policy.mode() == PermissionMode::Default {
+            let _ = policy.set_mode(PermissionMode::Plan);
+        }
+        policy.offer(&config.tools);
+        Self { policy, epoch: 0, mode_before_plan: PermissionMode::Default }
+    }
+
+    pub(crate) fn set_mode(&mut self, mode: PermissionMode) -> Result<(), ModeError> {
+        self.change(|policy| policy.set_mode(mode))
+    }
+
+    pub(crate) fn update(&mut self, update: &PermissionUpdate) -> Result<(), UpdateError> {
+        self.change(|policy| policy.apply(update))
+    }
+
+    fn change<E>(&mut self, change: impl FnOnce(&mut Policy) -> Result<(), E>) -> Result<(), E> {
+        let before = self.policy.mode();
+        change(&mut self.policy)?;
+        self.epoch += 1;
+        if self.policy.mode() == PermissionMode::Plan && before != PermissionMode::Plan {
+            self.mode_before_plan = before;
+        }
+        Ok(())
+    }
+
+    /// Tools with these definitions are offered now.
+    pub(crate) fn offer(&mut self, tools: &[Arc<ToolSpec>]) {
+        if self.policy.offer(tools) {
+            self.epoch += 1;
+        }
+    }
+
+    /// Another policy holds.
+    pub(crate) fn replace(&mut self, policy: Policy, tools: &[Arc<ToolSpec>]) {
+        self.policy = policy;
+        self.policy.offer(tools);
+        self.epoch += 1;
+    }
+}

@@ -1,0 +1,168 @@
+//! How a run ends: safe points, Stop hooks, the structured output, and the user who stops it.
+
+use super::turns::interrupted_with;
+use super::{Flow, Phase, Run, SafePoint};
+use crate::compaction::AfterCompaction;
+use crate::session::Session;
+use crate::steering::Joining;
+use windlass_context::runtime_text;
+use windlass_types::{Continuation, HookOutcome, Interrupted, Outcome, Status, SteeredFate};
+
+impl Run {
+    /// Messages of the user may join the conversation here, when hooks have answered about them.
+    pub(super) fn halt(&mut self, at: SafePoint) -> Flow {
+        self.phase = Phase::Halted(at);
+        self.steering.halt();
+        Flow::Continues
+    }
+
+    /// Continues from a safe point.
+    pub(super) fn leave_safe_point(&mut self, session: &mut Session) -> Flow {
+        if let Some(reason) = self.feedback.stop.take() {
+            return Flow::Ends(Outcome::StoppedByHook { reason });
+        }
+        let at = match &mut self.phase {
+            Phase::Halted(at) => std::mem::replace(at, SafePoint::End),
+            _ => return Flow::Continues,
+        };
+        let joined = self.join(session, matches!(at, SafePoint::Tools));
+        match at {
+            SafePoint::Tools if !joined => self.call_model(session, Continuation::ToolResults),
+            _ if joined => self.call_model(session, Continuation::Steered),
+            SafePoint::Stopping(outcome) => self.may_stop(session, *outcome),
+            SafePoint::Tools | SafePoint::End => self.ask_to_stop(session),
+        }
+    }
+
+    /// Records what the user said during the run, and which background work ended. Returns whether the model has to
+    /// answer to any of it. What is not worth another call of the model is left out, unless one follows anyway.
+    fn join(&mut self, session: &mut Session, call_follows: bool) -> bool {
+        let news = if call_follows { session.record_news() } else { session.record_urgent_news() };
+        let mut entries: Vec<_> = news.into_iter().collect();
+        let mut joined = Vec::new();
+        for Joining { prompt, context } in self.steering.join() {
+            self.feedback.context.extend(context);
+            let id = prompt.id.clone();
+            let entry = session.record_prompt(prompt);
+            joined.push((id, entry.id.clone()));
+            entries.push(entry);
+        }
+        if joined.is_empty() {
+            let any = !entries.is_empty();
+            session.append_unawaited(entries);
+            return any && session.state.transcript().is_ready();
+        }
+        entries.extend(session.record_context(&std::mem::take(&mut self.feedback.context)));
+        let append = session.append(entries);
+        for (id, entry) in joined {
+            session.steered(id, SteeredFate::Joined { entry }, Some(append));
+        }
+        session.state.transcript().is_ready()
+    }
+
+    /// The model is done, and no message of the user waits: asks the Stop hooks, or ends the run.
+    fn ask_to_stop(&mut self, session: &mut Session) -> Flow {
+        if session.config.structured_output.is_some() && session.run.structured.is_none() {
+            return match self.may_ask_for_output(session) {
+                Flow::Continues => {
+                    let text = runtime_text::OUTPUT_MISSING.to_owned();
+                    self.continue_with(session, text, Continuation::StructuredOutput)
+                }
+                ends @ Flow::Ends(_) => ends,
+            };
+        }
+        let stopping = session.stopping(self.counts.stop_continuations > 0);
+        if !session.config.listens(stopping.event(), None) {
+            return Flow::Ends(Outcome::Success);
+        }
+        self.phase = Phase::Stopping(session.run_hooks(stopping));
+        Flow::Continues
+    }
+
+    /// Counts a turn without the structured output; the run ends after the last one.
+    pub(super) fn may_ask_for_output(&mut self, session: &Session) -> Flow {
+        self.counts.structured_failures = self.counts.structured_failures.saturating_add(1);
+        let attempts = self.counts.structured_failures;
+        if attempts > session.config.limits.max_structured_output_retries {
+            return Flow::Ends(Outcome::NoStructuredOutput { attempts });
+        }
+        Flow::Continues
+    }
+
+    /// Stop hooks have answered.
+    pub(super) fn stop_hooks_answered(&mut self, session: &mut Session, outcome: HookOutcome) -> Flow {
+        let event = session.stopping(self.counts.stop_continuations > 0).event();
+        session.hooks_ran(event, None, &outcome);
+        self.halt(SafePoint::Stopping(Box::new(outcome)))
+    }
+
+    /// Ends the run, unless hooks want it to continue.
+    fn may_stop(&mut self, session: &mut Session, outcome: HookOutcome) -> Flow {
+        let allowed = session.config.limits.max_stop_continuations;
+        match (outcome.stop, outcome.block) {
+            (Some(reason), _) => Flow::Ends(Outcome::StoppedByHook { reason }),
+            (None, Some(block)) if self.counts.stop_continuations < allowed => {
+                self.counts.stop_continuations += 1;
+                let text = format!("{}\n{}", runtime_text::STOP_FEEDBACK, block.reason);
+                self.continue_with(session, text, Continuation::StopHook)
+            }
+            _ => Flow::Ends(Outcome::Success),
+        }
+    }
+
+    /// The user stops the run, wherever it is.
+    pub(crate) fn interrupt(&mut self, session: &mut Session) -> Flow {
+        match &mut self.phase {
+            Phase::Beginning => Flow::Ends(Outcome::Interrupted { during: Interrupted::Starting }),
+            Phase::Opening(effect, _) | Phase::Submitting(effect, _) => {
+                let effect = *effect;
+                // SessionStart hooks that had no say are asked again by the next prompt.
+                session.opened &= !matches!(self.phase, Phase::Opening(..));
+                session.cancel(effect);
+                Flow::Ends(Outcome::Interrupted { during: Interrupted::Starting })
+            }
+            Phase::Calling(turn) => {
+                turn.interrupt(session);
+                interrupted(session)
+            }
+            Phase::Compacting(compaction) => {
+                compaction.interrupt(session);
+                session.status(Status::CompactionFailed { message: "It was stopped.".to_owned() });
+                match compaction.then {
+                    AfterCompaction::EndOfRun => Flow::Ends(Outcome::Interrupted { during: Interrupted::Streaming }),
+                    _ => interrupted(session),
+                }
+            }
+            Phase::Stopping(effect) => {
+                session.cancel(*effect);
+                interrupted(session)
+            }
+            Phase::Halted(_) => interrupted(session),
+            Phase::Tools(batch) => {
+                batch.interrupt(session);
+                Flow::Continues
+            }
+        }
+    }
+
+    /// The store refused an entry: no answer counts any more. What a call of the model has used is booked.
+    pub(crate) fn forsake(&mut self, session: &mut Session) {
+        if let Some(batch) = self.batch() {
+            batch.forget(session);
+        }
+        match &mut self.phase {
+            Phase::Opening(effect, _) | Phase::Submitting(effect, _) | Phase::Stopping(effect) => {
+                session.cancel(*effect);
+            }
+            Phase::Calling(turn) => turn.call.abandon(session),
+            Phase::Compacting(compaction) => compaction.interrupt(session),
+            Phase::Beginning | Phase::Tools(_) | Phase::Halted(_) => {}
+        }
+        self.steering.forget(session);
+    }
+}
+
+/// The run ends where the model was to speak.
+fn interrupted(session: &mut Session) -> Flow {
+    interrupted_with(session, runtime_text::INTERRUPTED, Interrupted::Streaming)
+}

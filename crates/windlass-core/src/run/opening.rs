@@ -1,0 +1,105 @@
+//! From a prompt to the first call of the model: the hooks that it has to pass.
+
+use super::{Flow, Phase, Run};
+use crate::compaction::AfterCompaction;
+use crate::session::Session;
+use crate::steering::prompt_text;
+use crate::{Prompt, PromptKind};
+use windlass_context::unusable_media;
+use windlass_types::{
+    CompactTrigger, Continuation, EventKind, HookCall, HookEventName, HookOutcome, ModelErrorKind, Outcome,
+    RunFailureKind, RunOrigin, RunStarted,
+};
+
+impl Run {
+    /// Begins with a prompt. `resumed`: the session has had runs before.
+    pub(crate) fn begin(&mut self, session: &mut Session, prompt: Prompt, resumed: bool) -> Flow {
+        Self::started(session, RunOrigin::User, resumed);
+        if prompt.kind == PromptKind::Compact {
+            let focus = Some(prompt_text(&prompt)).filter(|focus| !focus.trim().is_empty());
+            return self.compact(session, CompactTrigger::Manual, focus, AfterCompaction::EndOfRun);
+        }
+        self.open_or_submit(session, prompt)
+    }
+
+    /// Begins because background work has ended: the model reads of that first.
+    pub(crate) fn begin_with_news(&mut self, session: &mut Session) -> Flow {
+        Self::started(session, RunOrigin::TaskNotification, true);
+        let news = session.record_news();
+        session.append_unawaited(news.into_iter().collect());
+        self.call_model(session, Continuation::Prompt)
+    }
+
+    fn started(session: &mut Session, origin: RunOrigin, resumed: bool) {
+        session.begin_run(origin);
+        let config = &session.config;
+        let tools = config.tools.iter().map(|tool| tool.name.clone()).collect();
+        let (cwd, mode) = (session.state.cwd().to_path_buf(), session.rights.policy.mode());
+        let mut started = RunStarted::new(cwd, config.model.id.clone(), tools, mode, resumed);
+        started.identity = config.agent.as_ref().map(|agent| agent.identity.clone());
+        started.origin = origin;
+        session.event(EventKind::RunStarted(started), None);
+        session.send_notices();
+    }
+
+    /// Asks the hooks that a prompt has to pass, then calls the model.
+    fn open_or_submit(&mut self, session: &mut Session, prompt: Prompt) -> Flow {
+        if !std::mem::replace(&mut session.opened, true) {
+            let opening = session.opening();
+            if session.config.listens(opening.event(), None) {
+                self.phase = Phase::Opening(session.run_hooks(opening), prompt);
+                return Flow::Continues;
+            }
+        }
+        if session.main_listens(HookEventName::UserPromptSubmit) {
+            let effect = session.run_hooks(HookCall::UserPromptSubmit { prompt: prompt_text(&prompt) });
+            self.phase = Phase::Submitting(effect, prompt);
+            return Flow::Continues;
+        }
+        self.accept(session, prompt)
+    }
+
+    /// SessionStart hooks have answered.
+    pub(super) fn opened(&mut self, session: &mut Session, prompt: Prompt, outcome: HookOutcome) -> Flow {
+        session.hooks_ran(session.opening().event(), None, &outcome);
+        self.feedback.context.extend(outcome.additional_context);
+        self.open_or_submit(session, prompt)
+    }
+
+    /// UserPromptSubmit hooks have answered.
+    pub(super) fn submitted(&mut self, session: &mut Session, prompt: Prompt, outcome: HookOutcome) -> Flow {
+        session.hooks_ran(HookEventName::UserPromptSubmit, None, &outcome);
+        if let Some(block) = outcome.block {
+            return Flow::Ends(Outcome::PromptBlocked { reason: block.reason });
+        }
+        if let Some(reason) = outcome.stop {
+            return Flow::Ends(Outcome::StoppedByHook { reason });
+        }
+        self.feedback.context.extend(outcome.additional_context);
+        self.accept(session, prompt)
+    }
+
+    /// The prompt enters the conversation.
+    fn accept(&mut self, session: &mut Session, prompt: Prompt) -> Flow {
+        const INVALID: RunFailureKind = RunFailureKind::Model(ModelErrorKind::InvalidRequest);
+        if let Some(problem) = unusable_media(&prompt.content) {
+            return Flow::fails(INVALID, problem);
+        }
+        let asks = prompt.kind == PromptKind::Query;
+        let mut entries = vec![session.record_prompt(prompt)];
+        entries.extend(session.record_context(&std::mem::take(&mut self.feedback.context)));
+        if asks {
+            entries.extend(session.record_instructions());
+            entries.extend(session.record_news());
+        }
+        session.append_unawaited(entries);
+        if !asks {
+            return Flow::Ends(Outcome::Success);
+        }
+        if !session.state.transcript().is_ready() {
+            let text = "The prompt has nothing in it that can be sent: give it text, an image or a document.";
+            return Flow::fails(INVALID, text);
+        }
+        self.call_model(session, Continuation::Prompt)
+    }
+}

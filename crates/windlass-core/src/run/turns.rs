@@ -1,0 +1,144 @@
+//! The turns of a run: when the model is called, and what its message leads to.
+
+use super::{Flow, Phase, Run, SafePoint};
+use crate::ModelFailure;
+use crate::batch::is_cut;
+use crate::compaction::AfterCompaction;
+use crate::retry::advice;
+use crate::session::Session;
+use crate::turn::{Turn, TurnStep};
+use windlass_context::runtime_text;
+use windlass_types::text::sentence;
+use windlass_types::{
+    CompactTrigger, ContentBlock, Continuation, Interrupted, Outcome, RunFailure, RunFailureKind, StopReason, UserEntry,
+};
+
+impl Run {
+    /// Begins a turn, unless a limit forbids it.
+    pub(super) fn call_model(&mut self, session: &mut Session, continuation: Continuation) -> Flow {
+        if self.is_compaction_due(session) {
+            return self.compact(session, CompactTrigger::Auto, None, AfterCompaction::Turn(continuation));
+        }
+        if let Some(limit) = session.config.limits.max_turns.filter(|limit| session.run.turns >= *limit) {
+            return Flow::Ends(Outcome::MaxTurns { limit });
+        }
+        session.run.turns += 1;
+        self.request(session, continuation)
+    }
+
+    /// Sends the request of a turn.
+    pub(super) fn request(&mut self, session: &mut Session, continuation: Continuation) -> Flow {
+        session.append_environment();
+        let mut turn = Box::new(Turn::new(continuation));
+        let step = turn.send(session);
+        self.phase = Phase::Calling(turn);
+        self.turn_step(session, step)
+    }
+
+    pub(super) fn turn_step(&mut self, session: &mut Session, step: TurnStep) -> Flow {
+        match step {
+            TurnStep::Waits => Flow::Continues,
+            TurnStep::Complete(stop_reason) => self.message_complete(session, &stop_reason),
+            // Once: what was compacted and is still too long stays so.
+            TurnStep::TooLong(failure) if self.may_compact_overflow(session) => {
+                let then = AfterCompaction::SameTurn(failure.status);
+                self.compact(session, CompactTrigger::Overflow, None, then)
+            }
+            TurnStep::TooLong(failure) => give_up(RunFailureKind::PromptTooLong, &failure),
+            TurnStep::Failed(failure) => give_up(RunFailureKind::Model(failure.kind), &failure),
+            TurnStep::Ends(outcome) => Flow::Ends(outcome),
+        }
+    }
+
+    /// The message is complete and stored: its calls count.
+    fn message_complete(&mut self, session: &mut Session, stop_reason: &StopReason) -> Flow {
+        self.pace.answered();
+        if !is_cut(stop_reason) {
+            self.counts.output_continuations = 0;
+        }
+        let mut batch = self.batch().map(std::mem::take).unwrap_or_default();
+        if !batch.is_empty() {
+            batch.commit(session);
+            self.phase = Phase::Tools(batch);
+            return Flow::Continues;
+        }
+        match stop_reason {
+            StopReason::Refusal => Flow::Ends(Outcome::Refused),
+            cut if is_cut(cut) => self.continue_output(session),
+            _ => self.halt(SafePoint::End),
+        }
+    }
+
+    /// The answer was cut by the output limit: asks the model to continue, a bounded number of times.
+    fn continue_output(&mut self, session: &mut Session) -> Flow {
+        let allowed = session.config.limits.max_output_continuations;
+        if self.counts.output_continuations >= allowed {
+            let text = format!(
+                "The answer was cut by the output limit {} times in a row. Raise the limit of output tokens, or ask \
+                 for less at once.",
+                allowed + 1
+            );
+            return Flow::fails(RunFailureKind::OutputLimit, text);
+        }
+        self.counts.output_continuations += 1;
+        self.continue_with(session, runtime_text::CONTINUE.to_owned(), Continuation::MaxOutput)
+    }
+
+    /// Calls the model again, with a text of the runtime.
+    pub(super) fn continue_with(&mut self, session: &mut Session, text: String, continuation: Continuation) -> Flow {
+        let entry = session.record_runtime_texts(vec![ContentBlock::text(text)]);
+        session.append_unawaited(vec![entry]);
+        self.call_model(session, continuation)
+    }
+
+    /// All calls are answered: what comes next.
+    pub(super) fn after_tools(&mut self, session: &mut Session) -> Flow {
+        let Phase::Tools(batch) = &mut self.phase else { return Flow::Continues };
+        let (all_failed, interrupted) = (batch.all_failed(), batch.is_interrupted());
+        let notes = batch.take_notes();
+        self.feedback.add(notes.feedback);
+        let context = session.record_context(&std::mem::take(&mut self.feedback.context));
+        session.append_unawaited(context.into_iter().collect());
+        // A server may have joined meanwhile.
+        let instructions = session.record_instructions();
+        session.append_unawaited(instructions.into_iter().collect());
+        self.counts.failing_turns = if all_failed { self.counts.failing_turns + 1 } else { 0 };
+        let failing = self.counts.failing_turns;
+        if interrupted {
+            return interrupted_with(session, runtime_text::INTERRUPTED_TOOLS, Interrupted::Tools);
+        }
+        if let Some(reason) = self.feedback.stop.take() {
+            return Flow::Ends(Outcome::StoppedByHook { reason });
+        }
+        if session.run.stop_reason == Some(StopReason::Refusal) {
+            return Flow::Ends(Outcome::Refused);
+        }
+        if failing >= session.config.limits.max_failing_turns {
+            let text = format!("Every tool call of the last {failing} turns failed, so the run was stopped.");
+            return Flow::fails(RunFailureKind::RepeatedToolFailure, text);
+        }
+        match notes.output {
+            None => self.halt(SafePoint::Tools),
+            Some(true) => self.halt(SafePoint::End),
+            Some(false) => match self.may_ask_for_output(session) {
+                Flow::Continues => self.halt(SafePoint::Tools),
+                ends @ Flow::Ends(_) => ends,
+            },
+        }
+    }
+}
+
+/// The user stopped the run: the model reads of it with the next prompt.
+pub(super) fn interrupted_with(session: &mut Session, text: &str, during: Interrupted) -> Flow {
+    let entry = session.record_user(UserEntry::new(vec![ContentBlock::text(text)]));
+    session.append_unawaited(vec![entry]);
+    Flow::Ends(Outcome::Interrupted { during })
+}
+
+fn give_up(kind: RunFailureKind, failure: &ModelFailure) -> Flow {
+    let message = match advice(failure.kind) {
+        Some(advice) => format!("{} {advice}", sentence(&failure.message)),
+        None => failure.message.clone(),
+    };
+    Flow::Ends(Outcome::Failed(RunFailure::new(kind, message).with_status(failure.status)))
+}

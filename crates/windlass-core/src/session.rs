@@ -1,0 +1,245 @@
+//! What all parts of a machine work with: its settings, the log, the events and effects that leave it.
+
+mod calls;
+mod changes;
+mod hooks;
+mod reminders;
+
+use crate::lost_tasks::left_by;
+use crate::models::Models;
+use crate::news::News;
+use crate::outbox::Outbox;
+use crate::rights::Rights;
+use crate::{Effect, EffectId, MachineConfig, Prompt, State};
+use std::collections::HashSet;
+use windlass_types::{
+    ContentBlock, Entry, EntryId, EntryKind, EventKind, JsonText, NanoUsd, PermissionDenial, RunId, RunOrigin, Status,
+    Steered, SteeredFate, StopReason, Timestamp, Usage, UserEntry,
+};
+
+/// What all parts of a machine work with.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) config: MachineConfig,
+    pub(crate) rights: Rights,
+    pub(crate) models: Models,
+    /// The fold of the log. Changed by [`Session::record`] alone.
+    pub(crate) state: State,
+    pub(crate) out: Outbox,
+    pub(crate) ids: Ids,
+    pub(crate) now: Timestamp,
+    /// The run, or the last one.
+    pub(crate) run: RunTally,
+    /// The entry of the last prompt.
+    pub(crate) prompt: Option<EntryId>,
+    /// What all agents of the session have spent, as far as this one knows.
+    pub(crate) spent: NanoUsd,
+    /// Whether SessionStart hooks were asked.
+    pub(crate) opened: bool,
+    /// What the model has not read of background work.
+    pub(crate) news: News,
+    /// What the host reads when the next run begins.
+    notices: Vec<String>,
+}
+
+/// What the result of a run says.
+#[derive(Debug, Default)]
+pub(crate) struct RunTally {
+    /// `None` before the first run.
+    pub(crate) id: Option<RunId>,
+    pub(crate) is_open: bool,
+    pub(crate) started: Timestamp,
+    pub(crate) origin: RunOrigin,
+    pub(crate) turns: u32,
+    pub(crate) api_ms: u64,
+    pub(crate) usage: Usage,
+    pub(crate) denials: Vec<PermissionDenial>,
+    /// The text of the last message.
+    pub(crate) text: String,
+    pub(crate) stop_reason: Option<StopReason>,
+    /// The last output that fits the schema.
+    pub(crate) structured: Option<JsonText>,
+}
+
+/// Where new ids come from.
+#[derive(Debug)]
+pub(crate) struct Ids {
+    seed: u128,
+    made: u64,
+    /// The ids of all entries: none is given twice.
+    taken: HashSet<EntryId>,
+}
+
+impl Ids {
+    fn bits(&mut self) -> u128 {
+        self.made += 1;
+        // An odd factor spreads the counter over all bits and keeps ids distinct.
+        self.seed.wrapping_add(u128::from(self.made).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835))
+    }
+
+    pub(crate) fn run(&mut self) -> RunId {
+        RunId::from_bits(self.bits())
+    }
+
+    pub(crate) fn entry(&mut self) -> EntryId {
+        EntryId::from_bits(self.bits())
+    }
+
+    /// The id that a prompt asks for, if it may have it, or a new one.
+    fn of_prompt(&mut self, wanted: Option<EntryId>) -> EntryId {
+        wanted.filter(|id| id.is_uuid() && !self.taken.contains(id)).unwrap_or_else(|| self.entry())
+    }
+}
+
+impl Session {
+    /// The session that a log tells of.
+    pub(crate) fn new(mut config: MachineConfig, log: &[Entry]) -> Self {
+        let mut state = State::new(config.cwd.clone());
+        let mut taken = std::mem::take(&mut config.taken_ids);
+        for entry in log {
+            state.apply(entry);
+            taken.insert(entry.id.clone());
+        }
+        Self {
+            rights: Rights::new(&config, state.permission_mode()),
+            models: Models::default(),
+            out: Outbox::new(config.session_id.clone()),
+            ids: Ids { seed: config.seed, made: 0, taken },
+            now: Timestamp::default(),
+            run: RunTally::default(),
+            prompt: None,
+            spent: if config.agent.is_none() { state.cost() } else { NanoUsd::ZERO },
+            opened: false,
+            news: left_by(log),
+            notices: Vec::new(),
+            config,
+            state,
+        }
+    }
+
+    /// A run begins.
+    pub(crate) fn begin_run(&mut self, origin: RunOrigin) {
+        let id = Some(self.ids.run());
+        self.run = RunTally { id, is_open: true, started: self.now, origin, ..RunTally::default() };
+    }
+
+    pub(crate) fn effect(&mut self, effect: Effect) -> EffectId {
+        self.out.effect(effect)
+    }
+
+    /// Stops an effect whose answer does not count any more.
+    pub(crate) fn cancel(&mut self, effect: EffectId) {
+        self.out.forget(effect);
+        self.out.effect(Effect::Cancel(effect));
+    }
+
+    /// Stops a call, and waits for its answer.
+    pub(crate) fn stop_call(&mut self, effect: EffectId) {
+        self.out.effect(Effect::Cancel(effect));
+    }
+
+    /// Queues an event of the run.
+    pub(crate) fn event(&mut self, kind: EventKind, after: Option<EffectId>) {
+        if self.run.is_open
+            && let Some(run) = &self.run.id
+        {
+            self.out.event(run.clone(), self.run.turns, kind, after);
+        }
+    }
+
+    pub(crate) fn status(&mut self, status: Status) {
+        self.event(EventKind::Status(status), None);
+    }
+
+    /// Reports something to the host: in the run, or else in the next one.
+    pub(crate) fn notice(&mut self, message: String) {
+        /// Most notices that wait for a run.
+        const MOST: usize = 200;
+        if self.run.is_open {
+            self.status(Status::Notice { message });
+        } else if self.notices.len() < MOST {
+            self.notices.push(message);
+        }
+    }
+
+    /// Reports what waited for a run.
+    pub(crate) fn send_notices(&mut self) {
+        for message in std::mem::take(&mut self.notices) {
+            self.status(Status::Notice { message });
+        }
+    }
+
+    /// Reports what became of a message that was sent to a run.
+    pub(crate) fn steered(&mut self, id: Option<EntryId>, fate: SteeredFate, after: Option<EffectId>) {
+        let kind = EventKind::Steered(Steered::new(id, fate));
+        if self.run.is_open {
+            return self.event(kind, after);
+        }
+        let run = self.run.id.clone().unwrap_or_else(|| self.ids.run());
+        self.out.event(run, 0, kind, after);
+    }
+
+    /// Makes an entry, applies it to the state and returns it for appending.
+    /// There is no other way to change the state.
+    pub(crate) fn record(&mut self, parent: Option<EntryId>, kind: EntryKind) -> Entry {
+        let id = match &kind {
+            EntryKind::Assistant(message) => message.block_ids.last().cloned(),
+            _ => None,
+        };
+        let id = id.unwrap_or_else(|| self.ids.entry());
+        self.record_as(id, parent, kind)
+    }
+
+    fn record_as(&mut self, id: EntryId, parent: Option<EntryId>, kind: EntryKind) -> Entry {
+        self.ids.taken.insert(id.clone());
+        let entry = Entry::new(id, parent, self.now, kind);
+        self.state.apply(&entry);
+        entry
+    }
+
+    /// Records a prompt and returns it for appending.
+    pub(crate) fn record_prompt(&mut self, prompt: Prompt) -> Entry {
+        let id = self.ids.of_prompt(prompt.id);
+        self.prompt = Some(id.clone());
+        self.record_user_as(id, UserEntry::new(prompt.content))
+    }
+
+    /// Records an entry of the user's side, with the run and the mode that it belongs to.
+    pub(crate) fn record_user(&mut self, user: UserEntry) -> Entry {
+        let id = self.ids.entry();
+        self.record_user_as(id, user)
+    }
+
+    /// Records texts of the runtime.
+    pub(crate) fn record_runtime_texts(&mut self, content: Vec<ContentBlock>) -> Entry {
+        let mut user = UserEntry::new(content);
+        user.is_meta = true;
+        self.record_user(user)
+    }
+
+    fn record_user_as(&mut self, id: EntryId, mut user: UserEntry) -> Entry {
+        user.run = self.run.id.clone().filter(|_| self.run.is_open);
+        user.permission_mode = Some(self.rights.policy.mode());
+        let parent = self.state.leaf().cloned();
+        self.record_as(id, parent, EntryKind::User(user))
+    }
+
+    /// Appends entries. What is said of them waits until they are durable.
+    pub(crate) fn append(&mut self, entries: Vec<Entry>) -> EffectId {
+        let append = self.effect(Effect::Append { entries, durable: true });
+        self.out.await_durable(append);
+        append
+    }
+
+    /// Appends entries of which no event tells.
+    pub(crate) fn append_unawaited(&mut self, entries: Vec<Entry>) {
+        if !entries.is_empty() {
+            self.effect(Effect::Append { entries, durable: false });
+        }
+    }
+}
+
+/// Milliseconds from one time to another.
+pub(crate) fn duration_ms(now: Timestamp, since: Timestamp) -> u64 {
+    u64::try_from(now.since(since).as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,72 @@
+//! The calls of models: which model has the next one, what they cost, and what their answers say beside the message.
+
+use super::{Session, duration_ms};
+use crate::billing::Bill;
+use crate::{Effect, ModelProfile};
+use windlass_types::{EventKind, ModelRequest, NanoUsd, RateLimit, Status, Usage};
+
+impl Session {
+    /// The model that the next call goes to.
+    pub(crate) fn current_model(&self) -> &ModelProfile {
+        match &self.config.fallback {
+            Some(fallback) if self.models.falling_back => fallback,
+            _ => &self.config.model,
+        }
+    }
+
+    /// Whether a fallback model can take over.
+    pub(crate) fn has_fallback(&self) -> bool {
+        self.config.fallback.is_some() && !self.models.falling_back
+    }
+
+    /// Lets the fallback model take over.
+    pub(crate) fn fall_back(&mut self, from: String) {
+        self.models.falling_back = true;
+        let to = self.current_model().id.clone();
+        self.status(Status::FallingBack { from, to });
+    }
+
+    pub(crate) fn warn_unpriced(&mut self, model: &str) {
+        if !std::mem::replace(&mut self.models.warned_unpriced, true) {
+            self.status(Status::PriceUnknown { model: model.to_owned() });
+        }
+    }
+
+    /// Reports when the provider cannot use its cache of the last request.
+    pub(crate) fn note_prefix(&mut self, request: &ModelRequest) {
+        if let Some(cause) = self.models.note_prefix(request) {
+            self.status(Status::CacheBroken { cause: cause.to_owned() });
+        }
+    }
+
+    /// Takes what an answer says of the subscription's allowance, and reports it if it is new to the host.
+    pub(crate) fn note_rate_limit(&mut self, said: &RateLimit) {
+        if self.models.note_rate_limit(said) {
+            self.event(EventKind::RateLimit(said.clone()), None);
+        }
+    }
+
+    /// Books what a call used, complete or not, and frees what was held for it: providers bill both.
+    pub(crate) fn book(&mut self, bill: Bill, usage: Usage) {
+        let Bill { model, started, reservation, .. } = bill;
+        let cost = model.info.cost(&usage);
+        self.state.charge(&model, usage, cost);
+        let cost = cost.unwrap_or_default();
+        self.spent = self.spent.saturating_add(cost);
+        if reservation.is_some() || cost > NanoUsd::ZERO {
+            self.effect(Effect::Settle { reservation, cost });
+        }
+        if self.run.is_open {
+            self.run.usage += usage;
+            self.run.api_ms += duration_ms(self.now, started);
+        }
+        if usage != Usage::default() {
+            self.event(EventKind::UsageUpdated { model: model.id, usage, cost: self.spent }, None);
+        }
+    }
+
+    /// Books what an agent below this one used. All agents share one ledger, which knows of it already.
+    pub(crate) fn book_of_agent(&mut self, model: &ModelProfile, usage: Usage) {
+        self.state.charge(model, usage, model.info.cost(&usage));
+    }
+}

@@ -1,0 +1,84 @@
+//! What hosts, answers and calls change in a session.
+
+use super::Session;
+use crate::{ModelProfile, plan};
+use std::sync::Arc;
+use windlass_permission::Policy;
+use windlass_types::{EntryKind, EventKind, PermissionMode, PermissionUpdate, StateChange, Status, ToolSpec};
+
+impl Session {
+    pub(crate) fn set_model(&mut self, model: ModelProfile) {
+        let same = model.id == self.current_model().id;
+        self.models.falling_back = false;
+        let id = model.id.clone();
+        self.config.model = model;
+        if !same {
+            self.record_change(EntryKind::Model(id.clone()), StateChange::Model { model: id });
+        }
+    }
+
+    /// Stores a change of the session's state, then reports it.
+    pub(crate) fn record_change(&mut self, kind: EntryKind, change: StateChange) {
+        let entry = self.record(None, kind);
+        let append = self.append(vec![entry]);
+        self.event(EventKind::StateChanged(change), Some(append));
+    }
+
+    pub(crate) fn set_permission_mode(&mut self, mode: PermissionMode) {
+        if mode == self.rights.policy.mode() {
+            return;
+        }
+        if let Err(error) = self.rights.set_mode(mode) {
+            return self.status(Status::Notice { message: error.to_string() });
+        }
+        self.record_change(EntryKind::Mode(mode), StateChange::PermissionMode { mode });
+    }
+
+    pub(crate) fn update_permissions(&mut self, updates: &[PermissionUpdate]) {
+        let mode = self.rights.policy.mode();
+        for update in updates {
+            // The mode of the session is the main agent's, which receives the update, too. This one's follows from
+            // that, and may be narrower.
+            if self.config.agent.is_some() && matches!(update, PermissionUpdate::SetMode { .. }) {
+                continue;
+            }
+            if let Err(error) = self.rights.update(update) {
+                self.status(Status::Notice { message: format!("A permission update was ignored: {error}") });
+            }
+        }
+        let now = self.rights.policy.mode();
+        if now != mode {
+            self.record_change(EntryKind::Mode(now), StateChange::PermissionMode { mode: now });
+        }
+    }
+
+    /// The parent may do this now: so may this agent, as far as it wants to.
+    pub(crate) fn inherit(&mut self, parent: &Policy) {
+        // The rules of the agent could be read when it began.
+        if let Some(agent) = &self.config.agent
+            && let Ok(policy) = agent.narrowed(parent, &self.config.cwd)
+        {
+            self.rights.replace(policy, &self.config.tools);
+        }
+    }
+
+    /// Offers other tools to the model.
+    pub(crate) fn set_tools(&mut self, tools: Arc<[Arc<ToolSpec>]>) {
+        self.rights.offer(&tools);
+        self.config.tools = tools;
+    }
+
+    pub(crate) fn offered(&self, name: &str) -> Option<Arc<ToolSpec>> {
+        self.config.tools.iter().find(|tool| tool.name == name).cloned()
+    }
+
+    /// A call that somebody approved has succeeded: if it begins or ends plan mode, the mode changes.
+    pub(crate) fn approved_call_succeeded(&mut self, tool: &str) {
+        let mode = self.rights.policy.mode();
+        match tool {
+            plan::ENTER if mode != PermissionMode::Plan => self.set_permission_mode(PermissionMode::Plan),
+            plan::EXIT if mode == PermissionMode::Plan => self.set_permission_mode(self.rights.mode_before_plan),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! The occasions on which hooks are asked.
+
+use super::Session;
+use crate::{Effect, EffectId};
+use windlass_types::{EventKind, HookCall, HookEventName, HookOutcome, ToolUseId};
+
+impl Session {
+    pub(crate) fn run_hooks(&mut self, call: HookCall) -> EffectId {
+        let cwd = self.state.cwd().to_path_buf();
+        self.effect(Effect::RunHooks { call, cwd })
+    }
+
+    /// Reports what hooks did.
+    pub(crate) fn hooks_ran(&mut self, event: HookEventName, tool: Option<ToolUseId>, outcome: &HookOutcome) {
+        if !outcome.ran.is_empty() {
+            self.event(EventKind::HookRan { event, tool_use_id: tool, outcome: outcome.clone() }, None);
+        }
+    }
+
+    /// Whether this is the main agent, and a hook listens to an event that agents below it do not have.
+    pub(crate) fn main_listens(&self, event: HookEventName) -> bool {
+        self.config.agent.is_none() && self.config.listens(event, None)
+    }
+
+    /// The occasion before the first prompt.
+    pub(crate) fn opening(&self) -> HookCall {
+        match &self.config.agent {
+            Some(agent) => HookCall::SubagentStart(agent.identity.clone()),
+            None => {
+                let source = if self.state.is_empty() { "startup" } else { "resume" };
+                HookCall::SessionStart { source: source.to_owned() }
+            }
+        }
+    }
+
+    /// The occasion on which the model is done. `continued`: Stop hooks have kept the run going before.
+    pub(crate) fn stopping(&self, continued: bool) -> HookCall {
+        let last_assistant_message = self.run.text.clone();
+        match &self.config.agent {
+            Some(agent) => HookCall::SubagentStop {
+                agent: agent.identity.clone(),
+                stop_hook_active: continued,
+                last_assistant_message,
+            },
+            None => HookCall::Stop { stop_hook_active: continued, last_assistant_message },
+        }
+    }
+}

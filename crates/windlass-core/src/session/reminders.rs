@@ -1,0 +1,49 @@
+//! What the runtime lets the model read: where and when it works, what servers and hooks say.
+
+use super::Session;
+use windlass_context::{environment_changes, reminder};
+use windlass_types::{ContentBlock, Entry, PermissionMode, UserEntry};
+
+impl Session {
+    /// Appends what the model does not know yet of its environment. Called before each turn.
+    pub(crate) fn append_environment(&mut self) {
+        let Some(environment) = &self.config.environment else { return };
+        let plan_mode = self.rights.policy.mode() == PermissionMode::Plan;
+        let now = environment.now(self.state.cwd(), self.now, plan_mode);
+        let text = match self.state.environment() {
+            None => Some(environment.introduction(&now)),
+            Some(known) => environment_changes(known, &now),
+        };
+        if let Some(text) = text {
+            let mut user = UserEntry::new(vec![ContentBlock::text(text)]);
+            user.is_meta = true;
+            user.environment = Some(now);
+            let entry = self.record_user(user);
+            self.append_unawaited(vec![entry]);
+        }
+    }
+
+    /// Records the instructions of servers that the conversation does not hold yet. What was sent before stays as it
+    /// is, so the provider's cache of it does, too.
+    pub(crate) fn record_instructions(&mut self) -> Option<Entry> {
+        let missing = self.state.instructions().missing(&self.config.instructions, &self.config.tools);
+        (!missing.is_empty()).then(|| self.record_runtime_texts(missing))
+    }
+
+    /// Records texts of hooks or of the runtime.
+    pub(crate) fn record_context(&mut self, texts: &[String]) -> Option<Entry> {
+        let blocks: Vec<_> = texts.iter().map(|text| ContentBlock::text(reminder(text))).collect();
+        (!blocks.is_empty()).then(|| self.record_runtime_texts(blocks))
+    }
+
+    /// Records what the model has not read of background work.
+    pub(crate) fn record_news(&mut self) -> Option<Entry> {
+        let news = self.news.take();
+        self.record_context(&news)
+    }
+
+    /// The same, if it should not wait for a prompt.
+    pub(crate) fn record_urgent_news(&mut self) -> Option<Entry> {
+        if self.news.wakes() { self.record_news() } else { None }
+    }
+}

@@ -1,0 +1,214 @@
+//! One turn, from its request until its message is complete.
+
+use crate::assemble::{AssembledMessage, Step};
+use crate::batch::Batch;
+use crate::call::{AfterFailure, ModelCall, Received, Sent};
+use crate::model_id::is_same_model;
+use crate::pending::not_awaited;
+use crate::request::Purpose;
+use crate::session::Session;
+use crate::{EffectId, Input, ModelFailure, UnfitInput};
+use windlass_types::{
+    AssistantEntry, BlockStart, ContentBlock, Continuation, Delta, EntryId, EntryKind, EventKind, MessageId,
+    ModelEvent, ModelItem, Outcome, Status, StopReason, Usage, WithdrawReason,
+};
+
+/// One turn until its message is complete.
+#[derive(Debug)]
+pub(crate) struct Turn {
+    pub(crate) call: ModelCall,
+    continuation: Continuation,
+    shown: Shown,
+    /// The calls of the message. Those that only read may run already.
+    pub(crate) batch: Batch,
+}
+
+/// What the host has read of the message.
+#[derive(Debug, Default)]
+struct Shown {
+    message_id: Option<MessageId>,
+    model: String,
+    usage: Usage,
+    /// The ids of the blocks that are complete.
+    block_ids: Vec<EntryId>,
+    any: bool,
+}
+
+/// How a turn continues.
+#[derive(Debug)]
+pub(crate) enum TurnStep {
+    /// It waits for an effect, or for the log.
+    Waits,
+    /// Its message is complete and stored. Its calls are in the batch.
+    Complete(StopReason),
+    /// The request is too long for the model.
+    TooLong(ModelFailure),
+    /// The model gave no message.
+    Failed(ModelFailure),
+    /// The run ends.
+    Ends(Outcome),
+}
+
+impl Turn {
+    pub(crate) fn new(continuation: Continuation) -> Self {
+        let call = ModelCall::new(Purpose::Turn);
+        Self { call, continuation, shown: Shown::default(), batch: Batch::default() }
+    }
+
+    /// Sends its request, when log and budget allow it.
+    pub(crate) fn send(&mut self, session: &mut Session) -> TurnStep {
+        let sent = self.call.send(session);
+        self.sent(session, sent)
+    }
+
+    fn send_again(&mut self, session: &mut Session, continuation: Continuation) -> TurnStep {
+        self.continuation = continuation;
+        self.send(session)
+    }
+
+    fn sent(&mut self, session: &mut Session, sent: Sent) -> TurnStep {
+        match sent {
+            Sent::NotYet => TurnStep::Waits,
+            Sent::Now(request) => {
+                session.note_prefix(&request);
+                let (continuation, model) = (self.continuation, request.model.clone());
+                session.status(Status::Requesting { continuation, model: model.clone() });
+                self.shown = Shown { model, ..Shown::default() };
+                TurnStep::Waits
+            }
+            Sent::Never(outcome) => {
+                // The turn was counted when it began. If this was to be its first call, it did not take place.
+                let is_first = !matches!(self.continuation, Continuation::Retry | Continuation::Fallback);
+                session.run.turns = session.run.turns.saturating_sub(u32::from(is_first));
+                TurnStep::Ends(outcome)
+            }
+        }
+    }
+
+    /// Takes an answer to the effect that its call waits for.
+    pub(crate) fn handle(
+        &mut self,
+        session: &mut Session,
+        effect: EffectId,
+        input: Input,
+    ) -> Result<TurnStep, UnfitInput> {
+        Ok(match input {
+            Input::Model(_, item) => self.item(session, &item),
+            Input::ModelFailed(_, failure) => self.failed(session, failure),
+            Input::Reserved(_, answer) => {
+                let sent = self.call.reserved(session, answer);
+                self.sent(session, sent)
+            }
+            Input::Woke(_) => self.send_again(session, Continuation::Retry),
+            input => return Err(not_awaited(effect, &input)),
+        })
+    }
+
+    /// An item of the model's stream.
+    fn item(&mut self, session: &mut Session, item: &ModelItem) -> TurnStep {
+        let item = self.call.with_own_ids(session, item);
+        if let Some(frame) = item.raw.as_ref().filter(|_| !matches!(item.event, ModelEvent::RateLimit(_))) {
+            self.shown.any = true;
+            session.event(EventKind::ModelFrame { frame: frame.clone() }, None);
+        }
+        match self.call.item(session, &item) {
+            Received::Aside => TurnStep::Waits,
+            Received::Part(step) => {
+                self.shown.show(session, &step);
+                if let Step::BlockFinished { block: ContentBlock::ToolUse(call), malformed, .. } = step {
+                    self.batch.push(call.clone(), malformed.map(|malformed| malformed.error.clone()));
+                }
+                TurnStep::Waits
+            }
+            Received::Complete(message, asked) => TurnStep::Complete(self.store(session, *message, asked)),
+            Received::Broken(failure) => self.failed(session, failure),
+        }
+    }
+
+    /// Stores the complete message.
+    fn store(&mut self, session: &mut Session, message: AssembledMessage, asked: String) -> StopReason {
+        let AssembledMessage { id, model, content, malformed: _, stop_reason, usage } = message;
+        let text: Vec<&str> = content.iter().filter_map(ContentBlock::as_text).collect();
+        session.run.text = text.join("\n");
+        session.run.stop_reason = Some(stop_reason.clone());
+        if content.is_empty() {
+            return stop_reason;
+        }
+        let mut shown = std::mem::take(&mut self.shown.block_ids).into_iter();
+        let block_ids: Vec<_> = content.iter().map(|_| shown.next().unwrap_or_else(|| session.ids.entry())).collect();
+        self.batch.belongs_to(session, &content, &block_ids, &stop_reason);
+        // Gateways have names of their own. What counts later is who can read its reasoning again.
+        let written_by = if is_same_model(&model, &asked) { model.clone() } else { asked };
+        let entry = AssistantEntry::new(id.clone(), written_by, content, block_ids, Some(stop_reason.clone()), usage);
+        let parent = session.state.leaf().cloned();
+        let entry = session.record(parent, EntryKind::Assistant(entry));
+        let append = session.append(vec![entry]);
+        let kind = EventKind::MessageFinished { message_id: id, model, stop_reason: Some(stop_reason.clone()), usage };
+        session.event(kind, Some(append));
+        stop_reason
+    }
+
+    /// The call failed, or its stream ended early.
+    fn failed(&mut self, session: &mut Session, failure: ModelFailure) -> TurnStep {
+        self.call.fail(session, &failure);
+        self.withdraw(session, WithdrawReason::StreamFailed);
+        match self.call.after_failure(session, failure.clone()) {
+            AfterFailure::Waits => TurnStep::Waits,
+            AfterFailure::FallsBack => self.send_again(session, Continuation::Fallback),
+            AfterFailure::TooLong => TurnStep::TooLong(failure),
+            AfterFailure::GivenUp(failure) => TurnStep::Failed(failure),
+        }
+    }
+
+    /// The user stopped the run.
+    pub(crate) fn interrupt(&mut self, session: &mut Session) {
+        self.call.abandon(session);
+        self.withdraw(session, WithdrawReason::Interrupted);
+    }
+
+    /// Takes back what was shown of an unfinished message. Its calls do not count.
+    fn withdraw(&mut self, session: &mut Session, reason: WithdrawReason) {
+        std::mem::take(&mut self.batch).forget(session);
+        let shown = std::mem::take(&mut self.shown);
+        if shown.any {
+            session.event(EventKind::MessageWithdrawn { message_id: shown.message_id, reason }, None);
+        }
+    }
+}
+
+impl Shown {
+    /// Reports a part of the message.
+    fn show(&mut self, session: &mut Session, step: &Step<'_>) {
+        match *step {
+            Step::Started { id, model, usage } => {
+                self.message_id = Some(id.clone());
+                model.clone_into(&mut self.model);
+                self.usage = usage;
+            }
+            Step::BlockStarted { index, block: BlockStart::Text(text) } if !text.is_empty() => {
+                self.delta(session, index, Delta::Text(text.clone()));
+            }
+            Step::BlockStarted { index, block: BlockStart::Thinking { thinking, .. } } if !thinking.is_empty() => {
+                self.delta(session, index, Delta::Thinking(thinking.clone()));
+            }
+            Step::Text { index, text } => self.delta(session, index, Delta::Text(text.to_owned())),
+            Step::Thinking { index, thinking } => self.delta(session, index, Delta::Thinking(thinking.to_owned())),
+            Step::ToolInput { index, json } => self.delta(session, index, Delta::ToolInput(json.to_owned())),
+            Step::BlockFinished { index, block, .. } => {
+                let line = session.ids.entry();
+                self.any = true;
+                self.block_ids.push(line.clone());
+                let message_id = self.message_id.clone().unwrap_or_else(|| MessageId::from(""));
+                let (model, usage) = (self.model.clone(), self.usage);
+                let block = block.clone();
+                session.event(EventKind::BlockFinished { message_id, model, index, line, block, usage }, None);
+            }
+            Step::BlockStarted { .. } | Step::Usage { .. } | Step::Nothing | Step::Complete(_) => {}
+        }
+    }
+
+    fn delta(&mut self, session: &mut Session, index: usize, delta: Delta) {
+        self.any = true;
+        session.event(EventKind::BlockDelta { index, delta }, None);
+    }
+}

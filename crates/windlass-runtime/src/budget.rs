@@ -1,0 +1,95 @@
+//! The budget of a session: one ledger for the main agent and all agents below it.
+//!
+//! Machines ask it with effects and get its answers as inputs, so that what they decide follows from their inputs.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::mpsc;
+use windlass_core::{CallCost, EffectId, Input, Ledger, LedgerKey, Reservation};
+use windlass_types::NanoUsd;
+
+/// The budget of a session. Made by the driver of the main agent, and given to those below it.
+#[derive(Debug, Clone)]
+pub(crate) struct Budget(Arc<Mutex<Book>>);
+
+#[derive(Debug)]
+struct Book {
+    ledger: Ledger,
+    /// Where the answers for each agent go.
+    agents: BTreeMap<LedgerKey, mpsc::UnboundedSender<Input>>,
+    last: LedgerKey,
+}
+
+/// One agent's access to the budget. What it holds is free again when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Account {
+    budget: Budget,
+    key: LedgerKey,
+}
+
+impl Budget {
+    /// The budget of a session that has cost this much already.
+    pub(crate) fn new(spent: NanoUsd) -> Self {
+        Self(Arc::new(Mutex::new(Book { ledger: Ledger::new(spent), agents: BTreeMap::new(), last: 0 })))
+    }
+
+    /// Lets one more agent spend.
+    pub(crate) fn open(&self, answers: mpsc::UnboundedSender<Input>) -> Account {
+        let mut book = self.book();
+        book.last += 1;
+        let key = book.last;
+        book.agents.insert(key, answers);
+        Account { budget: self.clone(), key }
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        // A ledger changes in one step: it is whole even if a panic came in between.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Book {
+    fn send(&self, answers: impl IntoIterator<Item = (LedgerKey, EffectId, Reservation)>) {
+        for (agent, effect, answer) in answers {
+            if let Some(inputs) = self.agents.get(&agent) {
+                // It fails when the agent has ended, which frees what it holds.
+                let _ = inputs.send(Input::Reserved(effect, answer));
+            }
+        }
+    }
+}
+
+impl Account {
+    /// What all agents have spent.
+    pub(crate) fn spent(&self) -> NanoUsd {
+        self.budget.book().ledger.spent()
+    }
+
+    pub(crate) fn reserve(&self, effect: EffectId, cost: CallCost) {
+        let mut book = self.budget.book();
+        let answer = book.ledger.reserve(self.key, effect, cost);
+        book.send(answer.map(|answer| (self.key, effect, answer)));
+    }
+
+    pub(crate) fn settle(&self, reservation: Option<EffectId>, cost: NanoUsd) {
+        let mut book = self.budget.book();
+        let answers = book.ledger.settle(self.key, reservation, cost);
+        book.send(answers);
+    }
+
+    /// Takes back what was asked for by an effect, if it asked for money.
+    pub(crate) fn release(&self, effect: EffectId) {
+        let mut book = self.budget.book();
+        let answers = book.ledger.release(self.key, effect);
+        book.send(answers);
+    }
+}
+
+impl Drop for Account {
+    fn drop(&mut self) {
+        let mut book = self.budget.book();
+        book.agents.remove(&self.key);
+        let answers = book.ledger.leave(self.key);
+        book.send(answers);
+    }
+}
