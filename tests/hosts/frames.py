@@ -1,7 +1,7 @@
 """Every frame that windlass can write is accepted by the Python Agent SDK.
 
 Two files are looked at: what the mapper writes for events of every kind, made by
-`cargo test -p windlass-protocol --test corpus` (WINDLASS_FRAMES), and what the
+`cargo test -p windlass-protocol --test it corpus::` (WINDLASS_FRAMES), and what the
 program writes in the runs of this file, which is kept for frames.mjs (WINDLASS_LIVE).
 """
 

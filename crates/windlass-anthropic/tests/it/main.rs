@@ -1,0 +1,13 @@
+//! The provider over real sockets.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
+)]
+
+mod conformance;
+mod errors;
+mod requests;
+mod stream;

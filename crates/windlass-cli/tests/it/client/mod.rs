@@ -1,0 +1,7 @@
+//! The command as a child process of the Rust client.
+
+#[cfg(unix)]
+mod agents;
+mod kept_out;
+mod orphans;
+mod turns;

@@ -1,0 +1,35 @@
+//! The command as a process: what it prints, how it ends, what it leaves on disk.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test that cannot be set up has failed"
+)]
+
+mod agents;
+mod client;
+mod debugging;
+mod demo;
+mod errors;
+mod formats;
+#[cfg(unix)]
+mod hostile;
+mod kept_out;
+#[cfg(unix)]
+mod living;
+#[cfg(target_os = "linux")]
+mod marks;
+mod place;
+mod plugins;
+#[cfg(target_os = "linux")]
+mod private;
+#[cfg(unix)]
+mod proxy;
+mod rewind;
+#[cfg(target_os = "linux")]
+mod servers;
+mod sessions;
+mod settings;
+mod signals;
+#[cfg(unix)]
+mod stalled;

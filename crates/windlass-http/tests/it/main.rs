@@ -1,0 +1,15 @@
+//! The client, the event decoder, TLS and the credential proxy.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
+)]
+
+mod client;
+mod events;
+#[cfg(feature = "proxy")]
+mod proxy;
+mod tls;

@@ -1,0 +1,18 @@
+//! Decisions of the policy: for every day, for attacks, and as the reference makes them.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
+)]
+
+mod common;
+mod everyday;
+mod hostile;
+mod links;
+mod oracle;
+mod properties;
+#[cfg(target_os = "linux")]
+mod traced;

@@ -1,0 +1,14 @@
+//! Settings, trust and hooks of projects, from files.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
+)]
+
+mod deny;
+mod hooks;
+mod load;
+#[cfg(unix)]
+mod shipped;
+mod trust;

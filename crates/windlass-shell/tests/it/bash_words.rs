@@ -1,0 +1,126 @@
+//! The words we claim to understand are the arguments bash passes: checked against bash itself.
+
+use std::process::Command;
+
+use proptest::{
+    prelude::*,
+    strategy::ValueTree,
+    test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
+};
+use windlass_shell::{WordKind, analyse};
+
+/// Fragments that are likely to be cut, joined or expanded.
+fn fragment() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => prop::sample::select(vec!["a", "b1", "-x", "--k=v", "a.b/c", "HEAD~1", "x=y", "@{0}", "{}", "{a}", "{a}{b}", "%s", "^", "!", "é", "日", "a:b", "=", "+", ","])
+            .prop_map(str::to_owned),
+        3 => "[ -~]{0,6}".prop_map(|s| format!("'{}'", s.replace('\'', ""))),
+        3 => "[ -~]{0,6}".prop_map(|s| format!("\"{}\"", s.replace('"', ""))),
+        2 => "[ -~]".prop_map(|c| format!("\\{c}")),
+        2 => prop::sample::select(vec![" ", "  ", "\t", "\\\n", " \\\n ", "#", " #", "\\#", "$", "\"$\"", "\"a$ b\"", "'a\nb'", "\"a\\\nb\"", "''", "\"\"", "]", "~", "a~", "1", "2"])
+            .prop_map(str::to_owned),
+        1 => "[ -~\\n\\t]{1,4}",
+    ]
+}
+
+/// What is understood of `marker WORDS`, as the arguments of one command without redirections.
+fn understood(words: &str) -> Option<Vec<String>> {
+    let analysis = analyse(&format!("marker {words}"));
+    let [command] = analysis.understood().ok()?.commands() else {
+        return None;
+    };
+    if !command.redirects().is_empty() || command.words().iter().any(|w| w.kind() != WordKind::Literal) {
+        return None;
+    }
+    Some(command.words().iter().skip(1).map(|w| w.text().to_owned()).collect())
+}
+
+fn bash_arguments(cases: &[(String, Vec<String>)]) -> Vec<Vec<String>> {
+    let mut script = String::from("marker() { printf '%s\\0' \"$#\" \"$@\"; }\n");
+    for (words, _) in cases {
+        // A trailing comment must end before the next command.
+        script.push_str(&format!("marker {words}\n"));
+    }
+    let output = Command::new("bash")
+        .args(["--norc", "--noprofile", "-c", &script])
+        .env_clear()
+        .env("LC_ALL", "C.UTF-8")
+        .current_dir(std::env::temp_dir())
+        .output()
+        .expect("bash runs");
+    let text = String::from_utf8(output.stdout).expect("arguments are UTF-8");
+    let mut fields = text.split('\0');
+    cases
+        .iter()
+        .map(|_| {
+            let count = fields.next().and_then(|n| n.parse().ok()).expect("one record for each case");
+            fields.by_ref().take(count).map(str::to_owned).collect()
+        })
+        .collect()
+}
+
+#[test]
+fn words_are_the_arguments_of_bash() {
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
+    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let strategy = prop::collection::vec(fragment(), 1..7).prop_map(|parts| parts.concat());
+    let mut cases = Vec::new();
+    let mut tried = 0usize;
+    while cases.len() < 6_000 && tried < 100_000 {
+        tried += 1;
+        let words = strategy.new_tree(&mut runner).expect("a value").current();
+        if let Some(arguments) = understood(&words) {
+            cases.push((words, arguments));
+        }
+    }
+    assert!(cases.len() >= 3_000, "{} of {tried}", cases.len());
+    for batch in cases.chunks(500) {
+        for ((words, expected), actual) in batch.iter().zip(bash_arguments(batch)) {
+            assert_eq!(&actual, expected, "marker {words:?}");
+        }
+    }
+}
+
+/// Lists of commands: the same commands run in the same order.
+#[test]
+fn commands_are_the_commands_of_bash() {
+    let operators = [" && ", ";", "\n", " \\\n&& ", "&\\\n&", " ; # c\n", "\n\n#x\n", "&&\n\n"];
+    let mut cases = Vec::new();
+    for first in operators {
+        for second in operators {
+            for word in ["a", "'b c'", "\"d\\\ne\"", "\\;", "'&&'", "x#y", "\"#\"", "2\\>1"] {
+                cases.push(format!("marker 1 {word}{first}marker {word} 2{second}marker 3"));
+            }
+        }
+    }
+    // `!` turns the exit status around: what follows runs after a failure or in any case.
+    for operator in [" || ", ";", "\n", " ; # c\n", "||\\\n"] {
+        for word in ["a", "'! b'", "!"] {
+            cases.push(format!("! marker 1 {word}{operator}!\\\n marker {word} 2 ; !\tmarker 3"));
+        }
+    }
+    for text in cases {
+        let analysis = analyse(&text);
+        let commands = analysis.understood().unwrap_or_else(|reason| panic!("{text:?}: {reason}")).commands();
+        let ours: Vec<String> = commands
+            .iter()
+            .flat_map(|c| {
+                let words: Vec<String> = c.words().iter().skip(1).map(|w| w.text().to_owned()).collect();
+                std::iter::once(words.len().to_string()).chain(words)
+            })
+            .collect();
+        assert_eq!(commands.len(), 3, "{text:?}");
+        let reparsed: Vec<String> = commands.iter().map(|c| c.source().to_owned()).collect();
+        assert!(reparsed.iter().all(|source| text.contains(source.as_str())), "{text:?}");
+        let theirs = bash_output(&text);
+        assert_eq!(ours, theirs, "{text:?}");
+    }
+}
+
+fn bash_output(text: &str) -> Vec<String> {
+    let script = format!("marker() {{ printf '%s\\0' \"$#\" \"$@\"; }}\n{text}\n");
+    let output =
+        Command::new("bash").args(["--norc", "--noprofile", "-c", &script]).env_clear().output().expect("bash runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    text.split_terminator('\0').map(str::to_owned).collect()
+}

@@ -1,0 +1,10 @@
+//! The analysis of commands against lists, generated texts and bash itself.
+
+#![allow(
+    clippy::expect_used,
+    reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
+)]
+
+mod bash_words;
+mod properties;
+mod read_only;

@@ -1,0 +1,23 @@
+//! Logs and checkpoints on real disks.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
+)]
+
+mod agents;
+mod branch;
+#[cfg(unix)]
+mod checkpoints;
+mod conformance;
+#[cfg(target_os = "linux")]
+mod faults;
+mod files;
+mod kill;
+mod race;
+#[cfg(unix)]
+mod special;

@@ -1,0 +1,162 @@
+//! Which crate may use which. Edges point down: data, ports, engine, adapters, product.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+/// For each crate, all crates of this workspace that it may use.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("windlass-types", &[]),
+    ("windlass-model", &["windlass-types"]),
+    ("windlass-tool", &["windlass-types"]),
+    ("windlass-shell", &["windlass-types"]),
+    ("windlass-permission", &["windlass-shell", "windlass-types"]),
+    ("windlass-hook", &["windlass-types"]),
+    ("windlass-session", &["windlass-types"]),
+    ("windlass-context", &["windlass-types"]),
+    ("windlass-core", &["windlass-context", "windlass-permission", "windlass-session", "windlass-types"]),
+    (
+        "windlass-runtime",
+        &[
+            "windlass-context",
+            "windlass-core",
+            "windlass-hook",
+            "windlass-model",
+            "windlass-permission",
+            "windlass-session",
+            "windlass-shell",
+            "windlass-tool",
+            "windlass-types",
+        ],
+    ),
+    ("windlass-subagent", &["windlass-tool", "windlass-types"]),
+    ("windlass-http", &[]),
+    ("windlass-anthropic", &["windlass-http", "windlass-model", "windlass-types"]),
+    ("windlass-mcp", &["windlass-context", "windlass-tool", "windlass-types"]),
+    ("windlass-tools", &["windlass-tool", "windlass-types"]),
+    ("windlass-store", &["windlass-session", "windlass-tool", "windlass-types"]),
+    ("windlass-project", &["windlass-permission", "windlass-subagent", "windlass-types"]),
+    (
+        "windlass",
+        &[
+            "windlass-anthropic",
+            "windlass-context",
+            "windlass-hook",
+            "windlass-http",
+            "windlass-mcp",
+            "windlass-model",
+            "windlass-permission",
+            "windlass-project",
+            "windlass-runtime",
+            "windlass-session",
+            "windlass-store",
+            "windlass-subagent",
+            "windlass-tool",
+            "windlass-tools",
+            "windlass-types",
+        ],
+    ),
+    (
+        "windlass-protocol",
+        &[
+            "windlass-hook",
+            "windlass-permission",
+            "windlass-runtime",
+            "windlass-session",
+            "windlass-tool",
+            "windlass-types",
+        ],
+    ),
+    ("windlass-cli", &["windlass", "windlass-protocol"]),
+    (
+        "windlass-testkit",
+        &[
+            "windlass-hook",
+            "windlass-model",
+            "windlass-permission",
+            "windlass-session",
+            "windlass-tool",
+            "windlass-types",
+        ],
+    ),
+];
+
+/// Crates below the engine must run without tokio and without HTTP.
+const PURE: &[&str] = &[
+    "windlass-types",
+    "windlass-model",
+    "windlass-tool",
+    "windlass-shell",
+    "windlass-permission",
+    "windlass-hook",
+    "windlass-session",
+    "windlass-context",
+    "windlass-core",
+];
+
+struct Package {
+    uses: BTreeSet<String>,
+    dev: BTreeMap<String, String>,
+}
+
+fn workspace() -> BTreeMap<String, Package> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    packages
+        .iter()
+        .map(|package| {
+            let mut found = Package { uses: BTreeSet::new(), dev: BTreeMap::new() };
+            for dependency in package["dependencies"].as_array().unwrap() {
+                let name = dependency["name"].as_str().unwrap().to_owned();
+                if dependency["kind"] == "dev" {
+                    found.dev.insert(name, dependency["req"].as_str().unwrap().to_owned());
+                } else {
+                    found.uses.insert(name);
+                }
+            }
+            (package["name"].as_str().unwrap().to_owned(), found)
+        })
+        .collect()
+}
+
+#[test]
+fn crates_use_only_what_lies_below_them() {
+    let workspace = workspace();
+    let allowed: BTreeMap<&str, &[&str]> = ALLOWED.iter().copied().collect();
+    for (name, package) in &workspace {
+        if ["windlass-examples", "windlass-benches"].contains(&name.as_str()) {
+            continue;
+        }
+        let allowed = allowed.get(name.as_str()).unwrap_or_else(|| panic!("{name} is not in the table of edges"));
+        for used in package.uses.iter().filter(|used| workspace.contains_key(*used)) {
+            assert!(allowed.contains(&used.as_str()), "{name} may not use {used}");
+        }
+    }
+}
+
+#[test]
+fn nothing_below_the_engine_knows_tokio_or_http() {
+    let workspace = workspace();
+    for name in PURE {
+        for banned in ["tokio", "reqwest", "hyper", "rusqlite"] {
+            assert!(!workspace[*name].uses.contains(banned), "{name} may not use {banned}");
+        }
+    }
+    let types: BTreeSet<String> = ["serde", "serde_json"].map(str::to_owned).into();
+    assert_eq!(workspace["windlass-types"].uses, types);
+}
+
+#[test]
+fn the_test_kit_is_a_path_only_development_dependency() {
+    for (name, package) in workspace() {
+        assert!(!package.uses.contains("windlass-testkit") || name == "windlass-benches", "{name}");
+        if let Some(version) = package.dev.get("windlass-testkit") {
+            assert_eq!(version, "*", "{name} names a version of the test kit, which makes a cycle when publishing");
+        }
+    }
+}

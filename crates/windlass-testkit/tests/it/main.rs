@@ -1,0 +1,18 @@
+//! The kit itself, and what the workspace is built of.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
+)]
+
+mod edges;
+mod fault;
+mod ports;
+mod provider;
+mod store;
+mod tool;
+mod wire;
+mod workspace;

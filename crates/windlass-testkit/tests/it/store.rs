@@ -1,0 +1,218 @@
+//! The store kit itself: each broken rule is found, by its name.
+
+use async_trait::async_trait;
+use windlass_session::{
+    AgentSummary, Annotation, Durability, Lease, Loaded, LogHeader, MemoryStore, Owner, ProjectKey, SessionKey,
+    SessionStore, SessionSummary, StoreError, StoreErrorKind,
+};
+use windlass_testkit::store;
+use windlass_types::{Entry, EntryKind};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flaw {
+    ChangesText,
+    LosesWhatIsBuffered,
+    TurnsEntriesAround,
+    MovesOnNothing,
+    InventsSessions,
+    HasOneName,
+    HidesTheOwner,
+    LosesWhatIsDropped,
+    IgnoresThePosition,
+    StartsAgain,
+    WaitsBeforeItTakes,
+    MovesWhenLoaded,
+    MixesProjects,
+    ListsTheFirstFirst,
+    MissesWhatIsGone,
+    DeletesUnderHands,
+    TakesAgentsForTheSession,
+    ForgetsWhoAgentsAre,
+    ListsTheLastAgentFirst,
+    ListsNoAgents,
+    LosesAllAgentsWithOne,
+    KeepsAgentsOfWhatIsGone,
+    ForgetsOpenAgents,
+    TakesAnyName,
+    NotesOnAgents,
+}
+
+/// A store with one flaw.
+#[derive(Debug)]
+struct Flawed {
+    inner: MemoryStore,
+    flaw: Flaw,
+    loads: std::sync::atomic::AtomicU64,
+}
+
+impl Flawed {
+    fn has(&self, flaw: Flaw) -> bool {
+        self.flaw == flaw
+    }
+
+    fn key(&self, key: &SessionKey) -> SessionKey {
+        match self.flaw {
+            Flaw::MixesProjects if key.project.as_str().starts_with("-kit-apart") => {
+                SessionKey::new(ProjectKey::from_slug("-one".to_owned()), key.session.clone())
+            }
+            Flaw::TakesAgentsForTheSession => key.of_session(),
+            Flaw::TakesAnyName if key.check_agent().is_err() => key.of_agent("any".into()),
+            _ => key.clone(),
+        }
+    }
+}
+
+#[async_trait]
+impl SessionStore for Flawed {
+    async fn open(&self, key: &SessionKey, owner: &Owner, mut header: LogHeader) -> Result<Lease, StoreError> {
+        if self.has(Flaw::ForgetsWhoAgentsAre) {
+            header.agent = None;
+        }
+        let opened = self.inner.open(&self.key(key), owner, header).await;
+        if self.has(Flaw::HidesTheOwner) {
+            return opened.map_err(|error| StoreError::new(error.kind, "somebody has it"));
+        }
+        let lease = opened?;
+        match self.flaw {
+            Flaw::StartsAgain => Ok(Lease::new(lease.key().clone(), lease.epoch(), 0, lease)),
+            _ => Ok(lease),
+        }
+    }
+
+    async fn append(
+        &self,
+        lease: &Lease,
+        expected_seq: u64,
+        mut entries: Vec<Entry>,
+        durability: Durability,
+    ) -> Result<u64, StoreError> {
+        let mut expected_seq = expected_seq;
+        match self.flaw {
+            Flaw::ChangesText => entries.retain(|entry| !matches!(entry.kind, EntryKind::Todos(_))),
+            Flaw::LosesWhatIsBuffered | Flaw::LosesWhatIsDropped if durability == Durability::Buffered => {
+                let count = entries.len() as u64;
+                if self.has(Flaw::LosesWhatIsBuffered) || lease.key().project.as_str() == "-kit-lease" {
+                    return Ok(expected_seq + count);
+                }
+            }
+            Flaw::TurnsEntriesAround => entries.reverse(),
+            Flaw::IgnoresThePosition => {
+                expected_seq = self.inner.load(lease.key()).await.map_or(0, |loaded| loaded.seq)
+            }
+            Flaw::WaitsBeforeItTakes => tokio::task::yield_now().await,
+            Flaw::MovesOnNothing if entries.is_empty() => return Ok(expected_seq + 1),
+            _ => {}
+        }
+        let lease = lease.guard::<Lease>().unwrap_or(lease);
+        self.inner.append(lease, expected_seq, entries, durability).await
+    }
+
+    async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError> {
+        let found = self.inner.load(&self.key(key)).await;
+        if self.has(Flaw::HasOneName) {
+            return found.map_err(|error| StoreError::new(error.kind, "there is no such session"));
+        }
+        let mut loaded = match found {
+            Err(error) if self.has(Flaw::InventsSessions) && error.kind == StoreErrorKind::NotFound => {
+                return Ok(Loaded::new(Vec::new(), 0, windlass_session::LoadReport::default()));
+            }
+            found => found?,
+        };
+        if self.has(Flaw::MovesWhenLoaded) && key.project.as_str() == "-kit-load" {
+            loaded.seq += self.loads.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+        Ok(loaded)
+    }
+
+    async fn list(&self, project: &ProjectKey) -> Result<Vec<SessionSummary>, StoreError> {
+        let mut listed = self.inner.list(project).await?;
+        if self.has(Flaw::ListsTheFirstFirst) {
+            listed.reverse();
+        }
+        Ok(listed)
+    }
+
+    async fn delete(&self, key: &SessionKey) -> Result<(), StoreError> {
+        let key = self.key(key);
+        if self.has(Flaw::MissesWhatIsGone) {
+            self.inner.load(&key).await?;
+        }
+        if self.has(Flaw::LosesAllAgentsWithOne) {
+            return self.inner.delete(&key.of_session()).await;
+        }
+        let mut kept = Vec::new();
+        for agent in self.inner.agents(&key).await?.into_iter().filter(|_| key.agent.is_none()) {
+            let agent = key.of_agent(agent.id);
+            kept.push((agent.clone(), self.inner.load(&agent).await?.entries));
+        }
+        if self.has(Flaw::ForgetsOpenAgents) && !kept.is_empty() {
+            return Ok(());
+        }
+        match self.inner.delete(&key).await {
+            Err(error) if self.has(Flaw::DeletesUnderHands) && error.kind == StoreErrorKind::InUse => Ok(()),
+            Ok(()) if self.has(Flaw::KeepsAgentsOfWhatIsGone) => {
+                for (agent, entries) in kept {
+                    self.inner.create(&agent, &Owner::new(1, "kept"), LogHeader::default(), entries).await?;
+                }
+                Ok(())
+            }
+            deleted => deleted,
+        }
+    }
+
+    async fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
+        let mut agents = self.inner.agents(key).await?;
+        match self.flaw {
+            Flaw::ListsTheLastAgentFirst => agents.reverse(),
+            Flaw::ListsNoAgents => agents.clear(),
+            _ => {}
+        }
+        Ok(agents)
+    }
+
+    async fn annotate(&self, key: &SessionKey, owner: &Owner, annotation: &Annotation) -> Result<(), StoreError> {
+        match self.inner.annotate(key, owner, annotation).await {
+            Err(error) if self.has(Flaw::NotesOnAgents) && error.kind == StoreErrorKind::InvalidKey => Ok(()),
+            annotated => annotated,
+        }
+    }
+
+    async fn close(&self, lease: Lease) -> Result<(), StoreError> {
+        self.inner.close(lease).await
+    }
+}
+
+#[tokio::test]
+async fn each_broken_rule_is_found_by_its_name() {
+    for (flaw, rule) in [
+        (Flaw::ChangesText, "entries come back as they were: "),
+        (Flaw::LosesWhatIsBuffered, "buffered entries are visible: "),
+        (Flaw::TurnsEntriesAround, "entries come back as they were: "),
+        (Flaw::MovesOnNothing, "an empty append changes nothing: "),
+        (Flaw::InventsSessions, "an empty append changes nothing: "),
+        (Flaw::HasOneName, "an unknown session is not found: "),
+        (Flaw::HidesTheOwner, "a second opener is refused: "),
+        (Flaw::LosesWhatIsDropped, "a lease comes back when closed or dropped: "),
+        (Flaw::IgnoresThePosition, "a wrong position is refused: "),
+        (Flaw::StartsAgain, "positions go on over leases: "),
+        (Flaw::WaitsBeforeItTakes, "an abandoned append is kept: "),
+        (Flaw::MovesWhenLoaded, "loading changes nothing: "),
+        (Flaw::MixesProjects, "sessions and projects are apart: "),
+        (Flaw::ListsTheFirstFirst, "lists show the last changed first: "),
+        (Flaw::MissesWhatIsGone, "deleting is idempotent: "),
+        (Flaw::DeletesUnderHands, "an open session is not deleted: "),
+        (Flaw::TakesAgentsForTheSession, "agents are apart from their session: "),
+        (Flaw::ForgetsWhoAgentsAre, "agents are listed with their session: "),
+        (Flaw::ListsTheLastAgentFirst, "agents are listed with their session: "),
+        (Flaw::ListsNoAgents, "agents are listed with their session: "),
+        (Flaw::LosesAllAgentsWithOne, "agents go with their session: "),
+        (Flaw::KeepsAgentsOfWhatIsGone, "agents go with their session: "),
+        (Flaw::ForgetsOpenAgents, "agents go with their session: "),
+        (Flaw::TakesAnyName, "agents are named safely: "),
+        (Flaw::NotesOnAgents, "agents are named safely: "),
+    ] {
+        let store = Flawed { inner: MemoryStore::new(), flaw, loads: 0.into() };
+        let found = store::all(&store).await.err().map(|found| found.to_string()).unwrap_or_default();
+        assert!(found.starts_with(rule), "{flaw:?} gives {found:?}");
+    }
+}

@@ -1,0 +1,14 @@
+//! The built-in tools and the local ports, over real files and real programs.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
+)]
+
+mod files;
+mod kits;
+#[cfg(target_os = "linux")]
+mod programs;

@@ -1,0 +1,8 @@
+//! Programs as they really behave: real processes, real signals.
+
+mod background;
+mod bash;
+mod faults;
+mod host;
+mod process;
+mod support;

@@ -1,0 +1,41 @@
+//! The facade as programs use it.
+
+#![allow(
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::print_stdout,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
+)]
+
+#[cfg(target_os = "linux")]
+mod background;
+mod branch;
+mod checkpoints;
+mod common;
+mod compaction;
+mod cuts;
+mod failures;
+mod git;
+mod hints;
+#[cfg(unix)]
+mod kill;
+#[cfg(unix)]
+mod link_oracle;
+#[cfg(unix)]
+mod links;
+#[cfg(feature = "mcp")]
+mod mcp;
+mod only;
+mod plan;
+mod plugins;
+mod requests;
+mod resumed;
+mod run;
+mod streams;
+mod structured;
+mod subagents;
+mod trouble;

@@ -1,0 +1,147 @@
+//! Structured output through the public API.
+
+use serde_json::json;
+use std::sync::{Arc, Mutex};
+use windlass::crates::model::ScriptedTurn;
+use windlass::{
+    Access, Continuation, Error, EventKind, Hook, HookError, Interest, JsonText, Outcome, Permissions, Query,
+    RunResult, ScriptedModel, Status, Stop, StopAction, query, tool_fn,
+};
+
+#[derive(Debug, PartialEq, serde::Deserialize, windlass::schemars::JsonSchema)]
+#[schemars(crate = "windlass::schemars")]
+struct Verdict {
+    /// Whether it builds.
+    builds: bool,
+    warnings: Option<u32>,
+}
+
+fn give(input: serde_json::Value) -> ScriptedTurn {
+    ScriptedTurn::new().tool_use("StructuredOutput", input)
+}
+
+fn say(text: &str) -> ScriptedTurn {
+    ScriptedTurn::new().text(text)
+}
+
+/// A query over answers, one for each model call; the last is repeated.
+fn asked(answers: Vec<ScriptedTurn>) -> Query {
+    let model = ScriptedModel::from_fn(move |_, number| answers[number.min(answers.len() - 1)].clone());
+    query("Does it build?").provider(model).output::<Verdict>()
+}
+
+async fn result(answers: Vec<ScriptedTurn>) -> RunResult {
+    asked(answers).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_output_ends_the_run_and_has_its_type() {
+    let result = result(vec![give(json!({"builds": true, "warnings": 3}))]).await;
+    assert_eq!((&result.outcome, result.turns), (&Outcome::Success, 1));
+    assert_eq!(result.output::<Verdict>().unwrap(), Some(Verdict { builds: true, warnings: Some(3) }));
+    assert!(result.output::<Vec<u8>>().is_err());
+}
+
+#[tokio::test]
+async fn the_output_is_exactly_what_the_model_wrote() {
+    let model = ScriptedModel::from_fn(|_, _| {
+        ScriptedTurn::new().tool_use_text("StructuredOutput", r#"{"n": 12345678901234567890123, "a":1.0}"#)
+    });
+    let schema = JsonText::parse(r#"{"type":"object","required":["n"]}"#).unwrap();
+    let result = query("?").provider(model).output_schema(schema).await.unwrap();
+    assert_eq!(result.structured_output.unwrap().as_str(), r#"{"n": 12345678901234567890123, "a":1.0}"#);
+}
+
+#[tokio::test]
+async fn a_missing_output_is_asked_for_and_an_unfit_one_is_explained() {
+    let answers = vec![say("Yes."), give(json!({"builds": "yes"})), give(json!({"builds": true}))];
+    let mut run = asked(answers).stream();
+    let (mut why, mut errors, mut last) = (Vec::new(), Vec::new(), None);
+    while let Some(event) = run.next().await.unwrap() {
+        match event.kind {
+            EventKind::Status(Status::Requesting { continuation, .. }) => why.push(continuation),
+            EventKind::ToolFinished(finished) if finished.result.is_error => errors.push(finished.result.content),
+            EventKind::RunFinished(result) => last = Some(result),
+            _ => {}
+        }
+    }
+    assert_eq!(why, [Continuation::Prompt, Continuation::StructuredOutput, Continuation::ToolResults]);
+    assert_eq!(errors.len(), 1);
+    assert!(format!("{:?}", errors[0]).contains("/builds"), "{errors:?}");
+    assert_eq!(last.unwrap().output::<Verdict>().unwrap(), Some(Verdict { builds: true, warnings: None }));
+}
+
+#[tokio::test]
+async fn attempts_are_bounded_together() {
+    let stubborn = vec![say("No."), give(json!({})), say("No."), give(json!({"builds": 1})), say("Never.")];
+    let result = result(stubborn).await;
+    assert_eq!((&result.outcome, result.turns), (&Outcome::NoStructuredOutput { attempts: 6 }, 6));
+    assert_eq!(result.structured_output, None);
+    assert!(result.success().is_err());
+}
+
+#[tokio::test]
+async fn other_tools_work_before_it_and_limits_count() {
+    let look = || tool_fn("look", "Looks.", |_: Empty, _| async { Ok("green") }).with_access(Access::NOTHING);
+    let answers = vec![ScriptedTurn::new().tool_use("look", json!({})), give(json!({"builds": true}))];
+    let done = asked(answers.clone()).tool(look()).await.unwrap();
+    assert_eq!((done.outcome, done.turns), (Outcome::Success, 2));
+    let cut = asked(answers).tool(look()).max_turns(1).await.unwrap();
+    assert_eq!(cut.outcome, Outcome::MaxTurns { limit: 1 });
+}
+
+#[derive(serde::Deserialize, windlass::schemars::JsonSchema)]
+#[schemars(crate = "windlass::schemars")]
+struct Empty {}
+
+/// Sends the run back once.
+#[derive(Debug, Default)]
+struct Once(Arc<Mutex<u32>>);
+
+#[async_trait::async_trait]
+impl Hook for Once {
+    fn name(&self) -> &str {
+        "once"
+    }
+
+    fn interests(&self) -> Vec<Interest> {
+        vec![Interest::all(windlass::HookEventName::Stop)]
+    }
+
+    async fn stop(&self, _: &Stop) -> Result<StopAction, HookError> {
+        let mut asked = self.0.lock().unwrap();
+        *asked += 1;
+        Ok(if *asked == 1 { StopAction::KeepGoing { feedback: "count".into() } } else { StopAction::Continue })
+    }
+}
+
+#[tokio::test]
+async fn a_stop_hook_has_its_say_and_the_last_output_counts() {
+    let answers = vec![give(json!({"builds": true})), give(json!({"builds": true, "warnings": 2}))];
+    let result = asked(answers).hook(Once::default()).await.unwrap();
+    assert_eq!(result.turns, 2);
+    assert_eq!(result.output::<Verdict>().unwrap(), Some(Verdict { builds: true, warnings: Some(2) }));
+}
+
+#[tokio::test]
+async fn it_needs_no_permission_but_can_be_denied() {
+    let denied = asked(vec![give(json!({"builds": true}))])
+        .permissions(Permissions::new().deny(["StructuredOutput"]))
+        .await
+        .unwrap();
+    assert!(matches!(denied.outcome, Outcome::NoStructuredOutput { .. }));
+    for mode in [windlass::PermissionMode::Plan, windlass::PermissionMode::DontAsk] {
+        let result = asked(vec![give(json!({"builds": true}))]).permission_mode(mode).await.unwrap();
+        assert_eq!(result.outcome, Outcome::Success, "{mode:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_schema_that_cannot_be_used_fails_the_start() {
+    for schema in [r#"{"type":"array"}"#, r#"{"type":"object","properties":1}"#] {
+        let schema = JsonText::parse(schema).unwrap();
+        let model = ScriptedModel::from_fn(|_, _| say("hi"));
+        let error = query("?").provider(model).output_schema(schema).await.unwrap_err();
+        assert!(matches!(error, Error::OutputSchema(_)), "{error}");
+    }
+}
