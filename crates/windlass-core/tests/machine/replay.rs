@@ -89,7 +89,7 @@ impl Tree {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, max_shrink_iters: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 64, max_shrink_iters: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     /// Whole trees of agents, whatever users, models, hooks and stores do: the recorded inputs of each machine, at the
     /// recorded times, give its outputs again, to the letter.

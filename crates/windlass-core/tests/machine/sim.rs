@@ -258,6 +258,7 @@ impl Sim {
                 match going {
                     Going::Run(call) | Going::Told(call) => self.going.push((id, Going::Told(call))),
                     Going::Append => self.going.insert(at, (id, Going::Append)),
+                    Going::Reserve(None) => {}
                     going => self.cancelled.push((id, going)),
                 }
                 return;

@@ -8,6 +8,7 @@
     reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
 )]
 
+mod diagram;
 mod edges;
 mod fault;
 mod ports;
