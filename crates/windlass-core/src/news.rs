@@ -1,19 +1,23 @@
 //! Ends of background work that the model has not read of.
 
+use windlass_context::task_notification;
+use windlass_types::{TaskEnded, TaskId};
+
 /// Ends of background work that the model has not read of.
 #[derive(Debug, Default)]
 pub(crate) struct News(Vec<Item>);
 
 #[derive(Debug)]
 struct Item {
+    task: TaskId,
     text: String,
     /// Whether it is worth a run of its own.
     wakes: bool,
 }
 
 impl News {
-    pub(crate) fn add(&mut self, text: String, wakes: bool) {
-        self.0.push(Item { text, wakes });
+    pub(crate) fn add(&mut self, ended: &TaskEnded, wakes: bool) {
+        self.0.push(Item { task: ended.info.id.clone(), text: task_notification(ended), wakes });
     }
 
     /// Whether the model should read of something now.
@@ -28,8 +32,8 @@ impl News {
         }
     }
 
-    /// Takes all texts.
-    pub(crate) fn take(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.0).into_iter().map(|item| item.text).collect()
+    /// Takes all texts, each with its task.
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = (TaskId, String)> + use<> {
+        std::mem::take(&mut self.0).into_iter().map(|item| (item.task, item.text))
     }
 }

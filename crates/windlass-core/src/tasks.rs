@@ -4,11 +4,12 @@
 //! The model reads of the end at the next safe point of the open run; without one,
 //! a run of its own begins with it.
 
-use crate::Effect;
 use crate::session::Session;
+use crate::{Effect, EffectId};
 use std::collections::BTreeMap;
-use windlass_context::task_notification;
-use windlass_types::{EventKind, RunId, TaskEnded, TaskId, TaskInfo, TaskProgress, TaskStatus, TaskUsage};
+use windlass_types::{
+    EntryKind, EventKind, RunId, TaskEnded, TaskId, TaskInfo, TaskProgress, TaskRecord, TaskStatus, TaskUsage,
+};
 
 /// How many runs in a row may begin by themselves. Then news waits for the next
 /// prompt, so that work which starts work comes to an end.
@@ -64,7 +65,8 @@ impl Tasks {
             session.effect(Effect::StopTask(info.id));
             return;
         };
-        session.event(EventKind::TaskStarted(info.clone()), None);
+        let append = record(session, TaskRecord::Started(info.clone()));
+        session.event(EventKind::TaskStarted(info.clone()), Some(append));
         let task = Task { run, turn: session.run.turns, stopping: false, known: false, info };
         self.running.insert(task.info.id.clone(), task);
     }
@@ -82,15 +84,18 @@ impl Tasks {
         let Some(task) = self.running.remove(&ended.info.id) else { return };
         if !task.known {
             // Whoever stopped it does not want to be asked about it.
-            session.news.add(task_notification(&ended), ended.status != TaskStatus::Stopped);
+            session.news.add(&ended, ended.status != TaskStatus::Stopped);
         }
-        session.out.event(task.run, task.turn, EventKind::TaskEnded(ended), None);
+        let append = record(session, TaskRecord::Ended(ended.clone()));
+        session.out.event(task.run, task.turn, EventKind::TaskEnded(ended), Some(append));
     }
 
     /// The model stops a task. It does not read of the end.
     pub(crate) fn stop(&mut self, session: &mut Session, id: &TaskId) {
         let Some(task) = self.running.get_mut(id) else { return };
-        task.known = true;
+        if !std::mem::replace(&mut task.known, true) {
+            record(session, TaskRecord::Stopping(id.clone()));
+        }
         if !std::mem::replace(&mut task.stopping, true) {
             session.effect(Effect::StopTask(id.clone()));
         }
@@ -104,4 +109,9 @@ impl Tasks {
         }
         !self.running.is_empty()
     }
+}
+
+fn record(session: &mut Session, record: TaskRecord) -> EffectId {
+    let entry = session.record(None, EntryKind::Task(record));
+    session.append(vec![entry])
 }

@@ -23,5 +23,6 @@ pub(crate) const DECISION: &str = "windlass-decision";
 pub(crate) const MODEL: &str = "windlass-model";
 pub(crate) const CWD: &str = "windlass-cwd";
 pub(crate) const TODOS: &str = "windlass-todos";
+pub(crate) const TASK: &str = "windlass-task";
 pub(crate) const MODE: &str = "mode";
 pub(crate) const COST: &str = "cost-state";

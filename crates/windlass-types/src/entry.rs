@@ -2,7 +2,7 @@
 
 use crate::{
     AuditedDecision, CallDigest, ContentBlock, EntryId, EnvironmentContext, JsonText, MessageId, ModelUsage, NanoUsd,
-    PermissionMode, RunId, StopReason, Timestamp, ToolResult, ToolUseId, Usage,
+    PermissionMode, RunId, StopReason, TaskId, TaskRecord, Timestamp, ToolResult, ToolUseId, Usage,
 };
 use std::collections::BTreeMap;
 
@@ -63,6 +63,8 @@ pub enum EntryKind {
     Cwd(String),
     /// The todo list changed.
     Todos(JsonText),
+    /// Work in the background began, or ended.
+    Task(TaskRecord),
     /// A run ended.
     RunFinished(RunRecord),
     /// What was said before is replaced by the summary that follows.
@@ -87,12 +89,22 @@ pub struct UserEntry {
     pub permission_mode: Option<PermissionMode>,
     /// What the model knows of its environment from here on, if this text says so.
     pub environment: Option<EnvironmentContext>,
+    /// The tasks whose end this text reports to the model.
+    pub tasks: Vec<TaskId>,
 }
 
 impl UserEntry {
     /// Content of the user.
     pub fn new(content: Vec<ContentBlock>) -> Self {
-        Self { content, is_meta: false, is_summary: false, run: None, permission_mode: None, environment: None }
+        Self {
+            content,
+            is_meta: false,
+            is_summary: false,
+            run: None,
+            permission_mode: None,
+            environment: None,
+            tasks: Vec::new(),
+        }
     }
 }
 

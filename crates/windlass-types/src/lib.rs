@@ -60,7 +60,7 @@ pub use run::{
     Continuation, Interrupted, ModelUsage, Outcome, RunFailure, RunFailureKind, RunOrigin, RunResult, Unsuccessful,
 };
 pub use steering::{Steered, SteeredFate};
-pub use task::{TaskEnded, TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage};
+pub use task::{TaskEnded, TaskInfo, TaskKind, TaskProgress, TaskRecord, TaskStatus, TaskUsage};
 pub use time::Timestamp;
 pub use tool::{Access, ContextChange, ToolOutcome, ToolSpec};
 pub use usage::{NanoUsd, Usage};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// What kind of work a task is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TaskKind {
@@ -26,7 +26,7 @@ impl TaskKind {
 }
 
 /// How a task ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum TaskStatus {
@@ -50,7 +50,7 @@ impl TaskStatus {
 }
 
 /// Work that goes on in the background.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TaskInfo {
     /// Its name, unique in the session.
@@ -115,7 +115,7 @@ impl TaskProgress {
 }
 
 /// A task that has ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TaskEnded {
     /// The task.
@@ -138,4 +138,17 @@ impl TaskEnded {
     pub fn new(info: TaskInfo, status: TaskStatus, summary: impl Into<String>) -> Self {
         Self { info, status, summary: summary.into(), duration_ms: 0, usage: None, report: None }
     }
+}
+
+/// What a log keeps of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum TaskRecord {
+    /// A call left work behind.
+    Started(TaskInfo),
+    /// The model ordered its end, so it need not read of it.
+    Stopping(TaskId),
+    /// It ended.
+    Ended(TaskEnded),
 }

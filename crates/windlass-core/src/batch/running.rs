@@ -21,7 +21,7 @@ impl Call {
             (Stage::Asking(_, read), Input::Answered(_, answer)) => return self.answered(cx, read, answer),
             (Stage::Running(_, running), Input::Ran(_, outcome)) => self.ran(cx, running, outcome),
             (Stage::Reviewing(_, outcome, running), Input::Hooked(_, hooks)) => {
-                self.reviewed(cx, running, outcome, *hooks);
+                self.reviewed(cx, &running, outcome, *hooks);
             }
             (stage, input) => {
                 self.stage = stage;
@@ -164,7 +164,7 @@ impl Call {
     }
 
     /// Hooks have answered about a call that ran.
-    fn reviewed(&mut self, cx: &mut Cx<'_>, running: Running, mut outcome: Box<ToolOutcome>, hooks: HookOutcome) {
+    fn reviewed(&mut self, cx: &mut Cx<'_>, running: &Running, mut outcome: Box<ToolOutcome>, hooks: HookOutcome) {
         cx.session.hooks_ran(event_after(&outcome), Some(self.original.id.clone()), &hooks);
         if let Some(content) = hooks.updated_output {
             outcome.content = content;
@@ -174,7 +174,7 @@ impl Call {
             cx.notes.feedback.context.push(format!("Feedback of the hook {:?}: {}", block.hook, block.reason));
         }
         cx.notes.feedback.stop(hooks.stop);
-        self.answer(cx, &running, *outcome);
+        self.answer(cx, running, *outcome);
     }
 
     /// Answers a call that ran.

@@ -38,8 +38,14 @@ impl Session {
 
     /// Records what the model has not read of background work.
     pub(crate) fn record_news(&mut self) -> Option<Entry> {
-        let news = self.news.take();
-        self.record_context(&news)
+        let (tasks, texts): (Vec<_>, Vec<_>) = self.news.take().unzip();
+        if tasks.is_empty() {
+            return None;
+        }
+        let blocks = texts.iter().map(|text| ContentBlock::text(reminder(text))).collect();
+        let mut user = UserEntry::new(blocks);
+        (user.is_meta, user.tasks) = (true, tasks);
+        Some(self.record_user(user))
     }
 
     /// The same, if it should not wait for a prompt.

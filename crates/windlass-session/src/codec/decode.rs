@@ -1,7 +1,7 @@
 //! Lines to records.
 
 use super::line::{CostBody, Exact, IntentBody, WireUsage};
-use super::{COST, CWD, DECISION, INTENT, MODE, MODEL, TODOS};
+use super::{COST, CWD, DECISION, INTENT, MODE, MODEL, TASK, TODOS};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -118,6 +118,8 @@ struct Fields<'a> {
     windlass_synthetic: Option<&'a RawValue>,
     #[serde(borrow, default)]
     windlass_environment: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    windlass_tasks: Option<&'a RawValue>,
     #[serde(borrow, default)]
     windlass_exact: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -259,6 +261,7 @@ fn user(fields: &Fields<'_>, warnings: &mut Vec<String>) -> Result<Body, String>
         user.run = read::<String>(fields.prompt_id).map(RunId::from);
         user.permission_mode = read(fields.permission_mode);
         user.environment = read(fields.windlass_environment);
+        user.tasks = read(fields.windlass_tasks).unwrap_or_default();
         user
     });
     Ok(Body::User { results, user, is_summary: read(fields.is_compact_summary) == Some(true) })
@@ -284,6 +287,7 @@ fn beside(kind: &str, text: &str, fields: &Fields<'_>, warnings: &mut Vec<String
         MODEL => field(text, "model").map(EntryKind::Model),
         CWD => field(text, "cwd").map(EntryKind::Cwd),
         TODOS => todos(text, fields),
+        TASK => field(text, "task").map(EntryKind::Task),
         COST => run_finished(text),
         _ => return EntryKind::Foreign(foreign(text)),
     };

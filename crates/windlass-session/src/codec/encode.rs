@@ -4,7 +4,7 @@ use super::line::{
     AssistantMessage, BesideLine, BoundaryLine, ChainLine, CompactMetadata, Content, CostBody, Exact, IntentBody,
     ResultBlock, SessionFields, UserMessage, WireRun,
 };
-use super::{COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, TODOS};
+use super::{COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, TASK, TODOS};
 use crate::fork::ForkedFrom;
 use crate::repair::derived_id;
 use crate::{LogHeader, SessionKey};
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use windlass_types::{
     AgentId, AssistantEntry, AuditedDecision, CompactRecord, ContentBlock, Entry, EntryId, EntryKind, JsonText,
-    RunRecord, SessionId, ToolResultEntry, UserEntry,
+    RunRecord, SessionId, TaskEnded, TaskRecord, ToolResultEntry, UserEntry,
 };
 
 /// Writes the entries of one session, or of an agent of it, as lines of its log.
@@ -99,6 +99,7 @@ impl LogEncoder {
             source_tool_assistant_uuid: None,
             windlass_synthetic: false,
             windlass_environment: None,
+            windlass_tasks: &[],
             windlass_exact: Exact::default(),
             session: self.session_fields(uuid),
         }
@@ -130,6 +131,7 @@ impl LogEncoder {
         line.permission_mode = user.permission_mode.map(|mode| mode.as_str());
         line.prompt_id = user.run.as_ref().map(|run| run.as_str());
         line.windlass_environment = user.environment.as_ref();
+        line.windlass_tasks = &user.tasks;
         push_chain_line(out, line, |line| &line.message.content);
     }
 
@@ -213,6 +215,7 @@ impl LogEncoder {
             EntryKind::Model(model) => self.push_beside(entry, MODEL, one("model", model), out),
             EntryKind::Cwd(cwd) => self.push_beside(entry, CWD, one("cwd", cwd), out),
             EntryKind::Todos(todos) => self.todos(entry, todos, out),
+            EntryKind::Task(record) => self.task(entry, record, out),
             EntryKind::RunFinished(record) => self.run_finished(entry, record, out),
             _ => {}
         }
@@ -245,6 +248,23 @@ impl LogEncoder {
         let exact = todos_text.contains('\n').then_some(Cow::Borrowed(todos_text));
         let exact = Exact { todos: exact, ..Exact::default() };
         self.push_beside(entry, TODOS, Body { todos, exact }, out);
+    }
+
+    fn task(&self, entry: &Entry, record: &TaskRecord, out: &mut Vec<u8>) {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            task: &'a TaskRecord,
+        }
+        if JsonText::of(record).is_ok() {
+            return self.push_beside(entry, TASK, Body { task: record }, out);
+        }
+        // Only a path that is no Unicode cannot be written. That there is work matters more.
+        let mut record = record.clone();
+        match &mut record {
+            TaskRecord::Started(info) | TaskRecord::Ended(TaskEnded { info, .. }) => info.output_file = None,
+            _ => {}
+        }
+        self.push_beside(entry, TASK, Body { task: &record }, out);
     }
 
     fn run_finished(&self, entry: &Entry, record: &RunRecord, out: &mut Vec<u8>) {

@@ -4,7 +4,7 @@ use crate::fork::ForkedFrom;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use windlass_types::{ContentBlock, EnvironmentContext, JsonText, ModelUsage, NanoUsd, Timestamp, Usage};
+use windlass_types::{ContentBlock, EnvironmentContext, JsonText, ModelUsage, NanoUsd, TaskId, Timestamp, Usage};
 
 /// A line of the conversation.
 #[derive(Serialize)]
@@ -35,6 +35,8 @@ pub(super) struct ChainLine<'a, M> {
     pub windlass_synthetic: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub windlass_environment: Option<&'a EnvironmentContext>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub windlass_tasks: &'a [TaskId],
     #[serde(skip_serializing_if = "Exact::is_empty")]
     pub windlass_exact: Exact<'a>,
     #[serde(flatten)]

@@ -2,7 +2,7 @@
 
 use crate::CallIds;
 use std::collections::{HashMap, HashSet};
-use windlass_types::{AssistantEntry, ContentBlock, Entry, EntryId, EntryKind, ToolUseId};
+use windlass_types::{AssistantEntry, ContentBlock, Entry, EntryId, EntryKind, TaskRecord, ToolUseId};
 
 /// A call whose id an earlier one has, or that has none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,6 +50,7 @@ pub(super) fn name_calls(entries: &mut [Entry]) -> Vec<RenamedCall> {
                 current.rename(tool_use_id);
             }
             EntryKind::Decision(decision) => current.rename(&mut decision.tool_use_id),
+            EntryKind::Task(TaskRecord::Started(info)) => current.rename(&mut info.tool_use_id),
             _ => {}
         }
     }
