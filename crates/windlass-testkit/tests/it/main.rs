@@ -9,6 +9,7 @@
 )]
 
 mod diagram;
+mod budgets;
 mod edges;
 mod fault;
 mod ports;

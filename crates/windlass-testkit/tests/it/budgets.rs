@@ -1,0 +1,228 @@
+//! How large a crate, a file and a function may become, and how many packages a crate may bring along.
+//!
+//! The figures are limits, not aims: each is a little above what is there. Who makes something smaller lowers its
+//! limit; who needs more room says why in the change that raises one.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Crates that many others are built on: lines of code of all files, and of the longest file. Tests, comments and
+/// empty lines do not count.
+const HUBS: &[(&str, usize, usize)] = &[
+    ("windlass-types", 3_050, 300),
+    ("windlass-tool", 1_450, 150),
+    ("windlass-model", 2_450, 300),
+    ("windlass-core", 4_650, 480),
+    ("windlass-runtime", 3_300, 470),
+    ("windlass", 1_600, 320),
+];
+
+/// Lines of code in the body of one function.
+const LONGEST_FUNCTION: usize = 60;
+
+/// Crates in which a function is longer, and the longest of it.
+const LONGER_FUNCTIONS: &[(&str, usize)] =
+    &[("windlass", 68), ("windlass-cli", 66), ("windlass-mcp", 64), ("windlass-session", 69)];
+
+/// What somebody asks `cargo tree` for, and how many packages are compiled into their program, the asked one included.
+const PACKAGES: &[(&[&str], usize)] = &[
+    (&["-p", "windlass", "--no-default-features"], 170),
+    (&["-p", "windlass"], 211),
+    (&["-p", "windlass-cli"], 240),
+    (&["-p", "windlass-tool"], 73),
+    (&["-p", "windlass-protocol"], 107),
+    (&["-p", "windlass-types"], 12),
+    (&["-p", "windlass-model"], 17),
+    (&["-p", "windlass-core"], 28),
+    (&["-p", "windlass-runtime"], 100),
+];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
+}
+
+/// The source files of a crate that are not tests.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.file_stem().is_some_and(|name| name == "tests") {
+            continue;
+        }
+        if path.is_dir() {
+            files.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+/// A source text without comments, without what stands in quotes, and without the module of tests at its end.
+fn code(text: &str) -> String {
+    let mut code = String::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let (length, is_kept) = token(rest);
+        let (taken, behind) = rest.split_at(length.max(first.len_utf8()));
+        if is_kept {
+            code.push_str(taken);
+        } else {
+            code.extend(taken.matches('\n'));
+        }
+        rest = behind;
+    }
+    code.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned()
+}
+
+/// How long the token at the beginning is, and whether it is code.
+fn token(text: &str) -> (usize, bool) {
+    let upto = |end: &str, from: usize| text[from..].find(end).map_or(text.len(), |at| from + at + end.len());
+    if text.starts_with("//") {
+        return (text.find('\n').unwrap_or(text.len()), false);
+    }
+    if text.starts_with("/*") {
+        return (upto("*/", 2), false);
+    }
+    let raw = text.strip_prefix('r').map(|rest| rest.len() - rest.trim_start_matches('#').len());
+    if let Some(hashes) = raw.filter(|hashes| text[1 + hashes..].starts_with('"')) {
+        return (upto(&format!("\"{}", "#".repeat(hashes)), hashes + 2), false);
+    }
+    if let Some(inside) = text.strip_prefix('"') {
+        return (1 + quoted(inside, '"').unwrap_or(inside.len()), false);
+    }
+    if let Some(inside) = text.strip_prefix('\'') {
+        // A character: an escape, or one that is closed at once. Anything else is a lifetime.
+        let is_escape = inside.starts_with('\\');
+        let closed = inside.chars().nth(1) == Some('\'');
+        return match quoted(inside, '\'') {
+            Some(length) if is_escape || closed => (1 + length, false),
+            _ => (1, true),
+        };
+    }
+    // A whole word at a time, so that the `r` at its end does not begin a text.
+    (text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len()), true)
+}
+
+/// Where what stands in these quotes ends, behind the closing one.
+fn quoted(inside: &str, quote: char) -> Option<usize> {
+    let mut escaped = false;
+    for (at, c) in inside.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            c if c == quote => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn lines(code: &str) -> usize {
+    code.lines().filter(|line| !line.trim().is_empty()).count()
+}
+
+/// The functions of a text that have a body, and how many lines it has.
+fn functions(code: &str) -> Vec<(String, usize)> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("fn ") {
+        if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let rest = &code[at + 3..];
+        let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
+        if let Some(body) = body(rest).filter(|_| !name.is_empty()) {
+            found.push((name.to_owned(), lines(body)));
+        }
+    }
+    found
+}
+
+/// What stands between the braces that follow a signature. A semicolon outside of brackets ends one without a body.
+fn body(rest: &str) -> Option<&str> {
+    let (mut depth, mut start) = (0_i32, None);
+    for (at, c) in rest.char_indices() {
+        match c {
+            ';' if depth == 0 => return None,
+            '{' if depth == 0 => start = Some(at + 1),
+            '}' if depth == 1 && start.is_some() => return rest.get(start?..at),
+            _ => {}
+        }
+        depth += i32::from("([{".contains(c)) - i32::from(")]}".contains(c));
+    }
+    None
+}
+
+#[test]
+fn hub_crates_stay_small() {
+    for &(name, most, most_in_a_file) in HUBS {
+        let files = sources(&crates().join(name).join("src"));
+        let counted: Vec<(usize, &PathBuf)> =
+            files.iter().map(|file| (lines(&code(&fs::read_to_string(file).unwrap())), file)).collect();
+        let all: usize = counted.iter().map(|(lines, _)| lines).sum();
+        assert!(all <= most, "{name} has {all} lines of code, more than {most}");
+        let (longest, file) = counted.iter().max().unwrap();
+        assert!(
+            *longest <= most_in_a_file,
+            "{} has {longest} lines of code, more than {most_in_a_file}",
+            file.display()
+        );
+        println!("{name}: {all} lines of code, {longest} in {}", file.display());
+    }
+}
+
+#[test]
+fn functions_stay_short() {
+    for entry in fs::read_dir(crates()).unwrap() {
+        let folder = entry.unwrap().path();
+        let name = folder.file_name().unwrap().to_str().unwrap();
+        let most = LONGER_FUNCTIONS.iter().find(|(one, _)| *one == name).map_or(LONGEST_FUNCTION, |(_, most)| *most);
+        for file in sources(&folder.join("src")) {
+            for (function, lines) in functions(&code(&fs::read_to_string(&file).unwrap())) {
+                assert!(lines <= most, "{function} in {} has {lines} lines, more than {most}", file.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn crates_bring_few_packages_along() {
+    for &(asked, most) in PACKAGES {
+        let output = Command::new(env!("CARGO"))
+            .args(["tree", "--offline", "-e", "normal", "--prefix", "none", "--format", "{p}"])
+            .args(asked)
+            .current_dir(crates())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let text = String::from_utf8(output.stdout).unwrap();
+        let named = |line: &str| line.split(' ').take(2).map(str::to_owned).collect::<Vec<_>>();
+        let packages: BTreeSet<Vec<String>> = text.lines().filter(|line| !line.is_empty()).map(named).collect();
+        assert!(packages.len() > 5, "{asked:?}: {text}");
+        assert!(packages.len() <= most, "{asked:?} bring {} packages along, more than {most}", packages.len());
+        println!("{asked:?}: {} packages", packages.len());
+    }
+}
+
+#[test]
+fn what_is_no_code_does_not_count() {
+    let text = r##"
+//! Doc.
+fn short(a: &'static str) -> [u8; 2] { // {
+    let quote = '"'; let escaped = '\''; let text = "}\" fn none() {";
+    /* { */
+
+    let raw = r#"fn other() { " "#;
+}
+trait Port { fn declared(&self); }
+#[cfg(test)]
+mod tests {
+    fn test() {}
+}
+"##;
+    let code = code(text);
+    assert_eq!(lines(&code), 6, "{code}");
+    assert_eq!(functions(&code), [("short".to_owned(), 2)], "{code}");
+}
