@@ -11,6 +11,7 @@
 //! | what happens when something breaks | [`fault`]: [`FaultyWorkspace`](fault::FaultyWorkspace), [`FaultyStore`](fault::FaultyStore) |
 //! | a client of the Messages API, over a real socket | [`wire`]: [`WireServer`](wire::WireServer) |
 //! | a race, without a sleep | [`Gate`] |
+//! | where a program or a right is missing | [`skipped`] says that a test did not run, and to a file if one is named |
 //!
 //! Models without a network are in `windlass-model` itself: a scripted one, and recordings.
 //!
@@ -82,6 +83,7 @@ mod gate;
 pub mod hook;
 pub mod process;
 pub mod provider;
+mod skip;
 pub mod store;
 pub mod system;
 pub mod tool;
@@ -91,4 +93,5 @@ pub mod workspace;
 
 pub use bench::ToolBench;
 pub use gate::Gate;
+pub use skip::{SKIPPED_FILE, skipped};
 pub use violation::Violation;

@@ -217,7 +217,7 @@ fn is_wrong(line: &str, named: &[&str]) -> bool {
 /// Looks at every command of which `part` holds.
 fn look(name: &str, part: impl Fn(usize) -> bool) {
     if Command::new("strace").arg("--version").stdout(Stdio::null()).status().is_err() {
-        eprintln!("skipped: strace is not installed");
+        windlass_testkit::skipped("strace");
         return;
     }
     let world = World::new(Rules::default());
@@ -367,7 +367,7 @@ fn no_order_of_many_words_hides_a_file_that_is_written() {
 #[test]
 fn writing_connecting_and_starting_are_seen() {
     if Command::new("strace").arg("--version").stdout(Stdio::null()).status().is_err() {
-        eprintln!("skipped: strace is not installed");
+        windlass_testkit::skipped("strace");
         return;
     }
     let place = Place::new("seen");

@@ -25,6 +25,7 @@ struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
     /// Nothing where this user may not mount one.
+    #[track_caller]
     fn mount(kilobytes: u32) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let size = format!("size={kilobytes}k,mode=0700");
@@ -35,7 +36,7 @@ impl SmallDisk {
             .status()
             .is_ok_and(|status| status.success());
         if !mounted {
-            eprintln!("skipped: this user may not mount a file system");
+            windlass_testkit::skipped("the right to mount a file system");
         }
         mounted.then(|| Self(folder))
     }
@@ -134,31 +135,52 @@ async fn a_disk_that_is_full_from_the_beginning_is_said_before_anything_is_done(
     assert!(!did.load(std::sync::atomic::Ordering::Relaxed), "an effect without a durable intent");
 }
 
+/// Neither as the working directory nor beside another one.
+async fn is_refused_by_name(path: &Path) {
+    let error = query("hi").provider(says("x")).cwd(path).await.unwrap_err();
+    assert!(matches!(&error, Error::Directory { path: named, .. } if named == path), "{error:?}");
+    let text = error.to_string();
+    assert!(text.contains(&*path.to_string_lossy()) && !text.contains('\n'), "{text}");
+    let error = query("hi").provider(says("x")).cwd(path.parent().unwrap()).add_dir(path).await.unwrap_err();
+    assert!(error.to_string().contains("the additional directory"), "{error}");
+}
+
 #[tokio::test]
 async fn a_working_directory_that_cannot_be_used_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let mut bad = vec![folder.path().join("missing"), file];
-    #[cfg(unix)]
-    {
-        let closed = folder.path().join("closed");
-        std::fs::create_dir(&closed).unwrap();
-        std::fs::set_permissions(&closed, std::os::unix::fs::PermissionsExt::from_mode(0o000)).unwrap();
-        if std::fs::read_dir(&closed).is_err() {
-            bad.push(closed);
-        } else {
-            eprintln!("skipped in part: this user may read every directory");
-        }
+    is_refused_by_name(&folder.path().join("missing")).await;
+    is_refused_by_name(&file).await;
+}
+
+/// The administrator may read every directory: a program of an account without rights looks in that case.
+#[cfg(unix)]
+#[test]
+fn a_working_directory_that_may_not_be_read_is_named() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    use std::os::unix::process::CommandExt;
+
+    const NOBODY: u32 = 65_534;
+    let folder = tempfile::tempdir().unwrap();
+    let closed = folder.path().join("closed");
+    std::fs::create_dir(&closed).unwrap();
+    for (path, mode) in [(folder.path(), 0o755), (&closed, 0)] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     }
-    for path in bad {
-        let error = query("hi").provider(says("x")).cwd(&path).await.unwrap_err();
-        assert!(matches!(&error, Error::Directory { path: named, .. } if *named == path), "{error:?}");
-        let text = error.to_string();
-        assert!(text.contains(&*path.to_string_lossy()) && !text.contains('\n'), "{text}");
-        let error = query("hi").provider(says("x")).cwd(folder.path()).add_dir(&path).await.unwrap_err();
-        assert!(error.to_string().contains("the additional directory"), "{error}");
+    // That account may not get at the program where it lies. Another program copies it: what this one has open for
+    // writing could not be started while another test starts something.
+    let program = folder.path().join("program");
+    let copied = Command::new("cp").arg(std::env::current_exe().unwrap()).arg(&program).status().unwrap();
+    assert!(copied.success());
+    let mut command = Command::new(program);
+    if std::fs::metadata(folder.path()).unwrap().uid() == 0 {
+        command.uid(NOBODY).gid(NOBODY);
     }
+    command.args(["--exact", "trouble::child", "--nocapture"]).current_dir(folder.path());
+    let output = command.env(CHILD, format!("closed {}", closed.display())).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("READY refused"), "{said}");
 }
 
 #[tokio::test]
@@ -257,6 +279,9 @@ fn child() {
             println!("\nREADY {}", std::process::id());
             let _ = std::io::stdin().read_line(&mut String::new());
             session.handle.close().await.unwrap();
+        } else if let Some(closed) = what.strip_prefix("closed ") {
+            is_refused_by_name(Path::new(closed)).await;
+            println!("\nREADY refused");
         } else {
             println!("\nREADY {:?}", Home::from_env().map(|_| ()).map_err(|error| error.to_string()));
             let ended = query("hi").provider(says("x")).cwd(&what).await.map(|result| result.text);

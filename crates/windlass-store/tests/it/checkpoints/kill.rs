@@ -128,7 +128,7 @@ fn a_full_disk_is_told_and_room_is_used_again() {
     // A small file system of our own needs rights that not everybody has.
     let mounted = |script: &str| Command::new("unshare").args(["-rm", "sh", "-c", script]).output();
     if !mounted("mount -t tmpfs none /mnt").is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: no file system can be mounted here");
+        windlass_testkit::skipped("unshare, and the right to mount a file system in a namespace of its own");
         return;
     }
     let script = format!(

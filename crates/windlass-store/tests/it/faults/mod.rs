@@ -90,7 +90,7 @@ fn without_a_fault_everything_is_done() {
 #[test]
 fn a_fault_at_any_call_loses_nothing_that_was_acknowledged() {
     if !strace_works() {
-        println!("SKIPPED: strace is not here or may not trace");
+        windlass_testkit::skipped("an strace that may trace");
         return;
     }
     let mut figures = Figures::default();
@@ -117,7 +117,7 @@ fn every_error_at_every_call_loses_nothing_that_was_acknowledged() {
 #[test]
 fn a_name_is_durable_before_what_it_leads_to_is_acknowledged() {
     if !strace_works() {
-        println!("SKIPPED: strace is not here or may not trace");
+        windlass_testkit::skipped("an strace that may trace");
         return;
     }
     let world = World::new().without_home();

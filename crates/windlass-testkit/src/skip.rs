@@ -1,0 +1,50 @@
+//! One way to say that a test could not look at what it is for.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::panic::Location;
+use std::path::Path;
+
+/// The environment variable that names the file to which [`skipped`] appends its lines.
+pub const SKIPPED_FILE: &str = "WINDLASS_SKIPPED";
+
+/// Says that the test that calls this does not run, or does not run whole, because the machine lacks something: a
+/// program, a right, a file of the system. The test then returns as if it had passed.
+///
+/// Prints `skipped: TEST: FACILITY` to the standard error output, which the test harness shows of failed tests only.
+/// Where [`SKIPPED_FILE`] is set, the same line is also appended to the file that it names, so that whoever runs all
+/// tests can list and count what did not run.
+///
+/// The test is named by its thread, as the harness names it, with the file and line of the call.
+///
+/// # Panics
+///
+/// When that file cannot be written: a skip that nobody reads would pass for a test.
+///
+/// # Example
+///
+/// ```
+/// use std::process::Command;
+///
+/// if Command::new("strace").arg("--version").output().is_err() {
+///     windlass_testkit::skipped("strace");
+///     return;
+/// }
+/// ```
+#[track_caller]
+pub fn skipped(facility: &str) {
+    let place = Location::caller();
+    let thread = std::thread::current();
+    let test = thread.name().unwrap_or("a thread without a name");
+    let line = format!("skipped: {test} ({}:{}): {facility}\n", place.file(), place.line());
+    let _ = io::stderr().write_all(line.as_bytes());
+    if let Some(file) = std::env::var_os(SKIPPED_FILE) {
+        let written = append(Path::new(&file), &line);
+        assert!(written.is_ok(), "{line:?} cannot be added to {}: {written:?}", file.display());
+    }
+}
+
+/// One write, so that the lines of tests that run at the same time stay whole.
+fn append(file: &Path, line: &str) -> io::Result<()> {
+    OpenOptions::new().create(true).append(true).open(file)?.write_all(line.as_bytes())
+}
