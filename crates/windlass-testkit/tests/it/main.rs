@@ -1,6 +1,7 @@
 //! The kit itself, and what the workspace is built of.
 
 #![allow(
+    clippy::disallowed_methods,
     clippy::indexing_slicing,
     clippy::panic,
     clippy::string_slice,
@@ -14,6 +15,7 @@ mod edges;
 mod fault;
 mod ports;
 mod provider;
+mod skip;
 mod store;
 mod tool;
 mod wire;
