@@ -39,7 +39,7 @@ fn streaming() -> (Machine, EffectId) {
     let model = ModelProfile::new("m", ModelInfo::new(200_000, 32_000));
     let session = SessionId::from_bits(7);
     let mut machine = Machine::new(MachineConfig::new(session, 1, model, policy, "/work".into()), &[]);
-    machine.handle(Timestamp::from_millis(1), Input::Prompt(Prompt::text("hello")));
+    machine.handle(Timestamp::from_millis(1), Input::Prompt(Prompt::text("hello"))).expect("it fits");
     let mut call = None;
     while let Some(output) = machine.poll() {
         if let Output::Effect(id, Effect::CallModel(_)) = output {
@@ -51,7 +51,7 @@ fn streaming() -> (Machine, EffectId) {
         ModelEvent::MessageStart { id: "msg".into(), model: "m".into(), usage: Usage::default() },
         ModelEvent::BlockStart { index: 0, block: BlockStart::Text(String::new()) },
     ] {
-        machine.handle(Timestamp::from_millis(2), Input::Model(call, item(event)));
+        machine.handle(Timestamp::from_millis(2), Input::Model(call, item(event))).expect("it fits");
     }
     while machine.poll().is_some() {}
     (machine, call)
@@ -67,7 +67,7 @@ fn machine(c: &mut Criterion) {
                 for _ in 0..DELTAS {
                     let delta = StreamDelta::Text(WORDS.to_owned());
                     let event = ModelEvent::BlockDelta { index: 0, delta };
-                    machine.handle(Timestamp::from_millis(3), Input::Model(call, item(event)));
+                    machine.handle(Timestamp::from_millis(3), Input::Model(call, item(event))).expect("it fits");
                     while let Some(output) = machine.poll() {
                         black_box(&output);
                     }
