@@ -183,6 +183,7 @@ struct OfCall {
 }
 
 impl Background for OfCall {
+    #[expect(clippy::disallowed_methods, reason = "measures how long the work takes")]
     fn start(&self, spec: TaskSpec, work: TaskWork) -> Result<TaskId, ToolError> {
         if self.only_reads {
             return Err(ToolError::rejected("A call that only reads cannot leave work behind."));

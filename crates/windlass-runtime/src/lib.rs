@@ -19,6 +19,7 @@
 //! Dropping the [`EventStream`] closes the session: running effects are stopped,
 //! open calls settled, everything appended. It cannot wait for that;
 //! [`SessionHandle::close`] can.
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
 mod agents;
 mod append;

@@ -90,6 +90,7 @@ impl fmt::Debug for Ports {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "the adapter of the port")]
     fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
@@ -102,6 +103,7 @@ impl Clock for SystemClock {
 pub struct SystemIds;
 
 impl Ids for SystemIds {
+    #[expect(clippy::disallowed_methods, reason = "the adapter of the port")]
     fn bits(&self) -> u128 {
         uuid::Uuid::new_v4().as_u128()
     }

@@ -47,6 +47,7 @@ pub(crate) struct Running {
 }
 
 /// Runs a call to its end, also when it panics or is told to stop.
+#[expect(clippy::disallowed_methods, reason = "measures how long the call takes")]
 pub(crate) async fn run(running: Running) -> ToolOutcome {
     let Running { tool, call, cx, cancel, ids } = running;
     if cancel.is_cancelled() {

@@ -1,5 +1,6 @@
 //! Whole sessions on tokio: a scripted model, imagined tools, a store in memory.
 #![allow(
+    clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
