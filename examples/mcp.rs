@@ -1,6 +1,7 @@
 //! The tools of an MCP server, which is a program of its own: this one, started once more
 //! with `serve`. Yours is any server that speaks over its standard streams, or an HTTP
 //! endpoint (`McpServerConfig::http`).
+#![allow(clippy::disallowed_methods, reason = "a program takes its environment and time from the system")]
 
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};

@@ -48,6 +48,7 @@ struct ErrorDetail {
 }
 
 /// The error of an answer with a status other than 200.
+#[expect(clippy::disallowed_methods, reason = "a server says as a date when to try again")]
 pub(crate) fn from_answer(status: u16, headers: &HeaderMap, body: &str, secrets: &Secrets) -> ModelError {
     let parsed: Option<ErrorBody> = serde_json::from_str(body).ok();
     let (detail, body_id) = match parsed {

@@ -64,6 +64,7 @@ impl Anthropic {
     ///
     /// # Errors
     /// There is neither key nor token, or a setting cannot be used.
+    #[expect(clippy::disallowed_methods, reason = "reads the environment because its caller asks for that by name")]
     pub fn from_env() -> Result<Self, ModelError> {
         Self::from_lookup(|name| std::env::var(name).ok())
     }

@@ -1,4 +1,5 @@
 //! The windlass command: run coding agents from the terminal.
+#![expect(clippy::disallowed_methods, reason = "a command takes its environment, directory and time from the system")]
 
 mod agents;
 mod allowance;

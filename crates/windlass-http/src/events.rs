@@ -162,6 +162,7 @@ impl Events {
     }
 
     /// Checks a chunk against the bounds and hands it to the decoder.
+    #[expect(clippy::disallowed_methods, reason = "measures how long a server is silent")]
     fn admit(&mut self, chunk: Bytes) -> Result<(), HttpError> {
         if self.pending > self.max_event_bytes {
             return Err(HttpError::new(

@@ -471,6 +471,7 @@ impl Drop for OpenCall {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "a deadline on the clock of tokio, which tests can hold")]
 fn deadline(limit: Duration) -> Instant {
     let now = Instant::now();
     // Far enough for a limit that no clock can hold.

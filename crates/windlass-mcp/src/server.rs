@@ -167,6 +167,7 @@ impl Server {
     }
 
     /// The connection if there is one; nothing if one may be made.
+    #[expect(clippy::disallowed_methods, reason = "a deadline on the clock of tokio, which tests can hold")]
     fn usable(&self, at_once: bool) -> Result<Option<Arc<Connection>>, McpError> {
         let state = self.lock();
         if state.removed {
@@ -337,6 +338,7 @@ impl State {
         self.left_out = offered.left_out;
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a deadline on the clock of tokio, which tests can hold")]
     fn failed(&mut self, error: McpError) {
         let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(10)).min(LONGEST_PAUSE);
         self.failures = self.failures.saturating_add(1);

@@ -109,6 +109,7 @@ impl McpServers {
     /// until every other one has or `limit` is over, whichever comes first.
     ///
     /// Cancel safe.
+    #[expect(clippy::disallowed_methods, reason = "a deadline on the clock of tokio, which tests can hold")]
     pub async fn settled(&self, limit: Duration) {
         let mut changes = self.0.shared.changes.subscribe();
         let deadline = Instant::now().checked_add(limit);

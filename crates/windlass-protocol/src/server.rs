@@ -171,6 +171,7 @@ where
     /// # Errors
     /// The host sent nonsense or is gone, or the session failed. It is closed
     /// before this returns.
+    #[expect(clippy::disallowed_methods, reason = "a deadline on the clock of tokio, which tests can hold")]
     pub async fn serve<R, W>(
         self,
         input: R,

@@ -1,6 +1,7 @@
 //! What a durable append of about 1 KB costs over a plain write and data sync.
 //!
 //! `cargo run --release -p windlass-store --example append_cost [DIRECTORY]`
+#![allow(clippy::disallowed_methods, reason = "a program takes its environment and time from the system")]
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a measuring program")]
 
 use std::io::Write;

@@ -25,6 +25,7 @@ impl Home {
     ///
     /// # Errors
     /// No variable names one.
+    #[expect(clippy::disallowed_methods, reason = "reads the environment because its caller asks for that by name")]
     pub fn from_env() -> Result<Self, Error> {
         Self::from_lookup(|name| std::env::var(name).ok())
     }

@@ -92,6 +92,7 @@ impl SessionBuilder {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
 pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Error> {
     let provider = options.provider.clone().ok_or(Error::NoProvider)?;
     let cwd = working_directory(&options)?;
@@ -186,6 +187,7 @@ fn directory(role: &'static str, path: &Path) -> Result<PathBuf, Error> {
 }
 
 /// What the agent may do; what is odd about the program's own rules is appended to `notices`.
+#[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
 fn policy(options: &Options, cwd: &Path, notices: &mut Vec<String>) -> Result<Policy, Error> {
     let permissions = &options.permissions;
     let mut config = PolicyConfig::new(cwd);
@@ -248,6 +250,7 @@ fn artifacts(options: &Options, project: &ProjectKey, id: &SessionId) -> Option<
 }
 
 /// The environment of programs; which of the given variables they do not get is appended to `notices`.
+#[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
 fn program_environment(options: &Options, notices: &mut Vec<String>) -> Vec<(OsString, OsString)> {
     let Some(given) = options.env.clone() else { return host_environment(std::env::vars_os()) };
     let parted = given_environment(given);

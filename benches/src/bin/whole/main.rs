@@ -4,6 +4,7 @@
 //!
 //! `whole [ROW_PREFIX…]` runs all rows or some: `start`, `turns`, `overlap`,
 //! `growth`, `deltas`, `memory`, `search`.
+#![allow(clippy::disallowed_methods, reason = "it measures real time")]
 
 mod command;
 mod deltas;

@@ -1,6 +1,7 @@
 //! The provider over real sockets.
 
 #![allow(
+    clippy::disallowed_methods,
     clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,

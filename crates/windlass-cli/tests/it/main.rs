@@ -1,5 +1,6 @@
 //! The command as a process: what it prints, how it ends, what it leaves on disk.
 #![allow(
+    clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::indexing_slicing,
     clippy::panic,

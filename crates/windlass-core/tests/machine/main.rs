@@ -1,5 +1,6 @@
 //! The machine alone: simulated worlds, and the sequences that hosts see.
 #![allow(
+    clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,

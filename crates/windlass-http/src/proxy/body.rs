@@ -75,6 +75,7 @@ impl Upload {
         waiting.as_mut().poll(context).map(|()| self.state.set(UploadFault::Silent))
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a deadline on the clock of tokio, which tests can hold")]
     fn received(&mut self, frame: Frame<Bytes>) -> Option<Result<Frame<Bytes>, BodyError>> {
         if let Some(waiting) = &mut self.waiting {
             waiting.as_mut().reset(Instant::now() + self.patience);

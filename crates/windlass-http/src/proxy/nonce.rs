@@ -13,6 +13,7 @@ const PREFIX: &str = "windlass-nonce-";
 pub(super) struct Nonce(String);
 
 impl Nonce {
+    #[expect(clippy::disallowed_methods, reason = "a secret is random bits of the system, never of a port")]
     pub(super) fn fresh() -> Result<Self, ProxyError> {
         let mut bytes = [0_u8; 32];
         getrandom::fill(&mut bytes).map_err(|_| ProxyError::Randomness)?;

@@ -75,6 +75,7 @@ impl Notices {
     }
 
     /// How many were not told since the last one, or nothing if this is too soon.
+    #[expect(clippy::disallowed_methods, reason = "measures the pause between two notices")]
     fn due(&self, kind: ProxyNoticeKind) -> Option<u64> {
         let now = Instant::now();
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);

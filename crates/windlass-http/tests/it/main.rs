@@ -1,6 +1,7 @@
 //! The client, the event decoder, TLS and the credential proxy.
 
 #![allow(
+    clippy::disallowed_methods,
     clippy::indexing_slicing,
     clippy::panic,
     clippy::string_slice,

@@ -1,6 +1,12 @@
 //! Servers that behave, and servers that do not.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a failure here is a failed test")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a failure here is a failed test"
+)]
 
 mod child;
 mod hostile;

@@ -1,6 +1,7 @@
 //! Decisions of the policy: for every day, for attacks, and as the reference makes them.
 
 #![allow(
+    clippy::disallowed_methods,
     clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stderr,

@@ -1,6 +1,7 @@
 //! Settings, trust and hooks of projects, from files.
 
 #![allow(
+    clippy::disallowed_methods,
     clippy::indexing_slicing,
     clippy::unwrap_used,
     reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"

@@ -1,6 +1,7 @@
 //! The mapper, the server and the client.
 
 #![allow(
+    clippy::disallowed_methods,
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,

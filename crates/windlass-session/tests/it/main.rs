@@ -1,6 +1,7 @@
 //! Logs of sessions: their repair, their copies, and the store in memory.
 
 #![allow(
+    clippy::disallowed_methods,
     clippy::indexing_slicing,
     clippy::panic,
     clippy::unwrap_used,

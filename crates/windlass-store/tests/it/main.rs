@@ -1,6 +1,7 @@
 //! Logs and checkpoints on real disks.
 
 #![allow(
+    clippy::disallowed_methods,
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,

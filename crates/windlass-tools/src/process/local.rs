@@ -92,6 +92,7 @@ impl LocalProcess {
     }
 
     /// Waits for a place, runs a program and ends all it started.
+    #[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
     pub(crate) async fn execute(
         &self,
         spec: &Spec,

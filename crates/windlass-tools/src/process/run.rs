@@ -34,6 +34,7 @@ const READ_BYTES: usize = 64 * 1024;
 ///
 /// # Errors
 /// Starting it failed: no such program or folder, or no free process or file numbers.
+#[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
 pub(super) async fn run(
     spec: &Spec,
     mark: (&str, &str),
@@ -112,6 +113,7 @@ async fn until(deadline: Option<Instant>) {
 }
 
 /// Whether nothing is left of a tree whose child has ended and whose output is closed.
+#[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
 async fn settle(tree: &Tree) -> bool {
     if tree.is_plainly_gone() {
         return true;
@@ -135,6 +137,7 @@ struct Left {
 }
 
 /// Ends a tree: asks, waits, kills. The output is read meanwhile, so that nobody blocks on a full pipe.
+#[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
 async fn stop(tree: &Tree, output: &mut Output) -> Left {
     let wide = !output.is_closed();
     let found = signal(tree, Force::Ask, wide).await;
@@ -259,6 +262,7 @@ impl Output {
     }
 
     /// Reads to the end of the streams, but no longer than this.
+    #[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
     async fn drain(&mut self, limit: Duration) {
         let end = Instant::now() + limit;
         while !self.is_closed() {
@@ -328,6 +332,7 @@ impl<'a> Observer<'a> {
         total > self.seen
     }
 
+    #[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
     fn look(&mut self, output: &Output) {
         self.seen = output.total();
         self.next = Instant::now() + PROGRESS_EVERY;

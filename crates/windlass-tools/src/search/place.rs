@@ -110,6 +110,7 @@ impl Place {
 
 /// Runs a search where it does not hold up other tasks, until it is done, stopped,
 /// dropped or out of time.
+#[expect(clippy::disallowed_methods, reason = "measures how long a search takes on a real disk")]
 pub(super) async fn run<T: Send + 'static>(
     cx: &ToolCx,
     place: &Place,

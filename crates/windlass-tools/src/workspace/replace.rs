@@ -89,6 +89,7 @@ struct Temporary<'a> {
 }
 
 impl<'a> Temporary<'a> {
+    #[expect(clippy::disallowed_methods, reason = "a name that no other program has chosen")]
     fn create(dir: &'a Dir, mode: u32) -> io::Result<Self> {
         // The name has its own length: the target's may already be the longest allowed.
         let name = OsString::from(format!(".{}.tmp", uuid::Uuid::new_v4().simple()));

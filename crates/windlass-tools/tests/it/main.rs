@@ -1,6 +1,7 @@
 //! The built-in tools and the local ports, over real files and real programs.
 
 #![allow(
+    clippy::disallowed_methods,
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,

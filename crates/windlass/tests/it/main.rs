@@ -1,6 +1,7 @@
 //! The facade as programs use it.
 
 #![allow(
+    clippy::disallowed_methods,
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::panic,

@@ -44,6 +44,7 @@ pub(super) struct Spawned {
 
 /// Starts a child as leader of a new session, with no terminal, an empty stdin and exactly the given
 /// environment plus `mark`.
+#[expect(clippy::disallowed_methods, reason = "compares with the start times of the system's processes")]
 pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
     let (out_read, out_write) = io::pipe()?;
     let mut pipes = vec![inode(&out_write)?];
@@ -83,6 +84,7 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
 }
 
 /// The tree of a program that somebody else has started, as leader of a group of its own.
+#[expect(clippy::disallowed_methods, reason = "compares with the start times of the system's processes")]
 pub(super) fn tree_of(leader: u32, mark: String) -> Option<Tree> {
     let leader = Pid::from_raw(i32::try_from(leader).ok()?)?;
     Some(Tree { leader, mark, pipes: Vec::new(), started: Instant::now(), start: scan::start_of(leader) })
