@@ -9,8 +9,8 @@
     reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
 )]
 
-mod diagram;
 mod budgets;
+mod diagram;
 mod edges;
 mod fault;
 mod ports;
