@@ -43,6 +43,9 @@ pub(crate) enum Going {
     Reserve(Option<Reservation>),
 }
 
+/// All inputs of a machine with their times, and its outputs as text.
+pub(crate) type Recorded = (Vec<(u64, Input)>, Vec<String>);
+
 /// What a simulated world may do beyond the plain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wild {
@@ -88,7 +91,7 @@ pub(crate) struct Sim {
     /// Answers of the ledger for other agents.
     pub(crate) for_others: Vec<(u64, EffectId, Reservation)>,
     /// All inputs with their times, and all outputs, if they are kept.
-    pub(crate) recorded: Option<(Vec<(u64, Input)>, Vec<String>)>,
+    pub(crate) recorded: Option<Recorded>,
 }
 
 pub(crate) fn model(id: &str) -> ModelProfile {
