@@ -1,5 +1,6 @@
 //! A connection to a server.
 
+use crate::calls::Calls;
 use crate::content::{lenient_output, output};
 use crate::greeting::{Greeting, greet, unknown_version};
 use crate::listener::{Heard, Listener};
@@ -22,7 +23,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -54,9 +55,9 @@ pub(crate) struct Connection {
     sent: Sent,
     /// Whether it must be replaced before it is used again.
     spent: Arc<AtomicBool>,
-    /// How many calls it has answered, and how many are open.
-    answered: AtomicUsize,
-    open: AtomicUsize,
+    /// Whether a call has seen its end. Whoever else waits for it may see it later.
+    ended: AtomicBool,
+    calls: Calls,
     /// How long a call may take in all.
     call_limit: Option<Duration>,
     /// How long it may go on without a sign.
@@ -80,16 +81,13 @@ impl Ended {
 pub(crate) enum NotCalled {
     /// It has certainly not reached the server.
     Unsent(McpError),
+    /// It may have reached the server, which was lost before it answered.
+    Lost {
+        /// What the connection says of it.
+        detail: String,
+    },
     /// Anything else.
     Failed(McpError),
-}
-
-impl From<NotCalled> for McpError {
-    fn from(not_called: NotCalled) -> Self {
-        match not_called {
-            NotCalled::Unsent(error) | NotCalled::Failed(error) => error,
-        }
-    }
 }
 
 /// What a call is given beside its arguments.
@@ -159,7 +157,7 @@ impl Connection {
             McpTransport::Sse { .. } => return Err(Greeting::Unsupported("the older HTTP transport (`sse`)")),
             McpTransport::InProcess(None) => return Err(Greeting::Failed("the host has no such server".to_owned())),
             McpTransport::InProcess(Some(channel)) => {
-                greet(listener, HostTransport::new(Arc::clone(channel)), lifecycle).await
+                greet(listener, HostTransport::new(Arc::clone(channel), sent.clone()), lifecycle).await
             }
         };
         let service = greeted?;
@@ -186,8 +184,8 @@ impl Connection {
             instructions,
             sent,
             spent,
-            answered: AtomicUsize::new(0),
-            open: AtomicUsize::new(0),
+            ended: AtomicBool::new(false),
+            calls: Calls::default(),
             call_limit: config.timeout,
             call_timeout: options.call_timeout,
         };
@@ -196,12 +194,17 @@ impl Connection {
 
     /// Whether the connection has ended, or must be replaced.
     pub(crate) fn is_closed(&self) -> bool {
-        self.peer.is_transport_closed() || self.spent.load(Ordering::SeqCst)
+        self.has_ended() || self.spent.load(Ordering::SeqCst)
     }
 
-    /// Whether it was of use: it answered a call, or was lost while none was open.
-    pub(crate) fn was_of_use(&self) -> bool {
-        self.answered.load(Ordering::SeqCst) > 0 || self.open.load(Ordering::SeqCst) == 0
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.peer.is_transport_closed() || self.ended.load(Ordering::SeqCst)
+    }
+
+    /// Whether the server, if it is lost now, was lost in its first call.
+    pub(crate) fn ended_in_first_call(&self) -> bool {
+        self.calls.ended_in_the_first(&self.sent)
     }
 
     /// What a program said last.
@@ -280,13 +283,18 @@ impl Connection {
             meta.0.insert("claudecode/toolUseId".to_owned(), Value::from(id));
             options = options.with_meta(meta);
         }
-        let _open = Counted::new(&self.open);
+        let one = self.calls.begin();
         let sent = self.peer.send_request_with_option(ClientRequest::CallToolRequest(request), options).await;
         // Who asks whether anything takes requests hears that nothing does: it has gone nowhere.
-        let call = OpenCall(Some(sent.map_err(|error| self.unsent(&error))?));
-        let answer = self.await_answer(call, &cx).await?;
-        self.answered.fetch_add(1, Ordering::SeqCst);
-        match answer {
+        let handle = sent.map_err(|error| self.unsent(&error))?;
+        one.has_id(&handle.id);
+        let answer = self.await_answer(OpenCall(Some(handle)), &cx).await;
+        match &answer {
+            Ok(_) => one.was_answered(),
+            Err(NotCalled::Lost { .. }) => one.was_lost(),
+            Err(_) => {}
+        }
+        match answer? {
             ServerResult::CallToolResult(result) => Ok(output(result)),
             ServerResult::CustomResult(result) => {
                 lenient_output(result.0).ok_or_else(|| NotCalled::Failed(self.bad_answer()))
@@ -307,7 +315,6 @@ impl Connection {
 
     /// Why a call has no result: whether it may have reached the server is what counts.
     fn unanswered(&self, id: &RequestId, error: ServiceError) -> NotCalled {
-        let name = self.server.clone();
         match &error {
             ServiceError::TransportSend(failure) if was_not_sent(&*failure.error) => return self.unsent(&error),
             // It was refused as a whole.
@@ -316,8 +323,13 @@ impl Connection {
                 return self.unsent(&error);
             }
             ServiceError::TransportSend(failure) => {
-                let detail = format!(": {}", clipped(&chain(&*failure.error), LONGEST_ERROR));
-                return NotCalled::Failed(McpError::Lost { name, detail });
+                // A program to which nothing can be written is of no use any more. An endpoint may be the next time.
+                self.ended.fetch_or(self.process.is_some(), Ordering::SeqCst);
+                return NotCalled::Lost { detail: format!(": {}", clipped(&chain(&*failure.error), LONGEST_ERROR)) };
+            }
+            ServiceError::TransportClosed => {
+                self.ended.store(true, Ordering::SeqCst);
+                return NotCalled::Lost { detail: String::new() };
             }
             _ => {}
         }
@@ -437,22 +449,6 @@ fn is_refusal(error: &(dyn std::error::Error + 'static)) -> bool {
                 | StreamableHttpError::ReinitializationFailed(_)
         )
     )
-}
-
-/// Counts something for as long as it lives.
-struct Counted<'a>(&'a AtomicUsize);
-
-impl<'a> Counted<'a> {
-    fn new(count: &'a AtomicUsize) -> Self {
-        count.fetch_add(1, Ordering::SeqCst);
-        Self(count)
-    }
-}
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
-    }
 }
 
 /// A request that is taken back when nobody waits for its answer any more.

@@ -24,6 +24,7 @@
 //! # }
 //! ```
 
+mod calls;
 mod channel;
 mod config;
 mod connection;

@@ -130,6 +130,11 @@ impl Server {
 
     async fn connect_now(self: &Arc<Self>, at_once: bool) -> Result<Arc<Connection>, McpError> {
         let _one_at_a_time = self.connecting.lock().await;
+        if !at_once && let Some(last) = self.current().filter(|last| last.has_ended() && last.ended_in_first_call()) {
+            // What waits for the end of the connection has not noticed it yet. The pause counts all the same.
+            last.linger().await;
+            self.ended(&last);
+        }
         if let Some(connection) = self.usable(at_once)? {
             return Ok(connection);
         }
@@ -255,18 +260,22 @@ impl Server {
                     tracing::debug!(server = self.name, %error, "a call is sent again: it had not reached the MCP server");
                     is_again = true;
                 }
-                Err(NotCalled::Failed(McpError::Lost { name, detail })) => {
+                Err(NotCalled::Lost { detail }) => {
                     connection.linger().await;
+                    if connection.has_ended() {
+                        // Whoever reads that the call was lost finds the server in the state that follows from it.
+                        self.ended(&connection);
+                    }
                     let said = connection.last_words();
                     let detail = if said.is_empty() { detail } else { format!(": {said}") };
-                    return Err(McpError::Lost { name, detail });
+                    return Err(McpError::Lost { name: self.name.clone(), detail });
                 }
                 Ok(output) => {
                     // Its end may be known before its last answer is: it was of use all the same.
                     self.lock().retry_at = None;
                     return Ok(output);
                 }
-                Err(not_called) => return Err(not_called.into()),
+                Err(NotCalled::Unsent(error) | NotCalled::Failed(error)) => return Err(error),
             }
         }
     }
@@ -281,31 +290,42 @@ impl Server {
         self.connect(false).await?.request(method, params, limit).await
     }
 
-    /// Takes note of the end of a connection.
+    /// Waits for the last words of a connection that has ended, and takes note of its end.
     async fn lost(&self, connection: &Weak<Connection>) {
-        let last = {
-            let state = self.lock();
-            match &state.phase {
-                Phase::Connected(current) if Weak::ptr_eq(&Arc::downgrade(current), connection) => Arc::clone(current),
-                _ => return,
-            }
+        let Some(last) = self.current().filter(|current| Weak::ptr_eq(&Arc::downgrade(current), connection)) else {
+            return;
         };
         last.linger().await;
+        self.ended(&last);
+    }
+
+    /// Takes note of the end of a connection, unless that is done or another one has taken its place.
+    ///
+    /// A server that ends in its first call is left alone for a pause: it would most likely do so again. Any other
+    /// is started again by the next call: it has answered calls, or ended while it had none, as servers do that are
+    /// updated or put to sleep.
+    fn ended(&self, last: &Arc<Connection>) {
         let said = last.last_words();
         let reason = if said.is_empty() { "the connection ended".to_owned() } else { said };
         {
             let mut state = self.lock();
             match &state.phase {
-                Phase::Connected(current) if Arc::ptr_eq(current, &last) => {}
+                Phase::Connected(current) if Arc::ptr_eq(current, last) => {}
                 _ => return,
             }
             state.failed(self.not_connected(reason));
-            if last.was_of_use() {
-                // The next call starts it again at once. One that ends in its first call is left alone first.
+            if !last.ended_in_first_call() {
                 state.retry_at = None;
             }
         }
         self.shared.changed();
+    }
+
+    fn current(&self) -> Option<Arc<Connection>> {
+        match &self.lock().phase {
+            Phase::Connected(current) => Some(Arc::clone(current)),
+            _ => None,
+        }
     }
 
     /// Reads the list of tools again.

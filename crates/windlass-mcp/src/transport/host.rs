@@ -2,7 +2,7 @@
 
 use super::correlate::answer_to;
 use super::intake::{Intake, read};
-use super::{AbortOnDrop, SendError};
+use super::{AbortOnDrop, SendError, Sent};
 use crate::McpChannel;
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::service::RoleClient;
@@ -21,6 +21,7 @@ pub(crate) struct HostTransport {
     channel: Arc<dyn McpChannel>,
     intake: Intake,
     open: Open,
+    sent: Sent,
     // Answers are bounded by the requests in flight, so they never wait behind what is pushed.
     answer: mpsc::UnboundedSender<ServerJsonRpcMessage>,
     answers: mpsc::UnboundedReceiver<ServerJsonRpcMessage>,
@@ -40,13 +41,13 @@ impl Open {
 
 impl HostTransport {
     /// Begins to listen to the channel. Dropping the transport ends that.
-    pub(crate) fn new(channel: Arc<dyn McpChannel>) -> Self {
+    pub(crate) fn new(channel: Arc<dyn McpChannel>, sent: Sent) -> Self {
         let (answer, answers) = mpsc::unbounded_channel();
         let (push, pushed) = mpsc::channel(MOST_PUSHED);
         let intake = Intake::default();
         let listener = tokio::spawn(listen(Arc::clone(&channel), push, intake.clone()));
         let task = AbortOnDrop(listener.abort_handle());
-        Self { channel, intake, open: Open::default(), answer, answers, pushed, _task: task }
+        Self { channel, intake, open: Open::default(), sent, answer, answers, pushed, _task: task }
     }
 }
 
@@ -87,12 +88,14 @@ impl Transport<RoleClient> for HostTransport {
             self.open.lock().insert(id.clone(), give_up);
         }
         let (channel, answer, open) = (Arc::clone(&self.channel), self.answer.clone(), self.open.clone());
+        let sent = self.sent.clone();
         async move {
             let json = JsonText::of(&message)?;
             let Some(id) = request else {
                 channel.send(json).await?;
                 return Ok(());
             };
+            sent.begin(&id);
             let answered = tokio::select! {
                 answered = channel.send(json) => answered,
                 // The sender is dropped, never used.

@@ -34,16 +34,31 @@ async fn a_server_that_dies_in_a_call_is_started_again_for_the_next() {
     assert!(known.error.is_some_and(|error| error.contains("exit status: 11")));
     assert_eq!(names(&servers.tools()), ["mcp__s__go"], "its tools stay: the next call starts it again");
     // Left alone for a moment first.
-    let next = servers.call("s", "go", &json("{}"), None).await;
-    if !matches!(next, Err(McpError::NotConnected { .. })) {
-        // Or started again at once, where its end was noticed before the call was over: then it died once more.
-        assert!(matches!(next, Err(McpError::Lost { .. })), "{next:?}");
-        return servers.close().await;
-    }
+    assert!(matches!(servers.call("s", "go", &json("{}"), None).await, Err(McpError::NotConnected { .. })));
     tokio::time::pause();
     tokio::time::advance(Duration::from_millis(1100)).await;
     tokio::time::resume();
     assert!(matches!(servers.call("s", "go", &json("{}"), None).await, Err(McpError::Lost { .. })));
+    servers.close().await;
+}
+
+/// Also where nothing waits until its end is noticed otherwise.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_call_that_follows_a_lost_one_finds_the_server_at_rest() {
+    let servers = one("dies in a call").await;
+    let none = json("{}");
+    let call = || servers.call("s", "go", &none, None);
+    let (first, second) = tokio::join!(call(), call());
+    for lost in [first, second] {
+        // One that comes too late for the server is not lost.
+        let lost = lost.unwrap_err();
+        assert!(matches!(lost, McpError::Lost { .. } | McpError::NotConnected { .. }), "{lost}");
+    }
+    for _ in 0..3 {
+        let next = call().await.unwrap_err();
+        assert!(matches!(next, McpError::NotConnected { .. }), "{next}");
+    }
+    assert_eq!(status(&servers).state, McpServerState::Failed);
     servers.close().await;
 }
 

@@ -217,3 +217,25 @@ async fn the_set_ends_with_its_last_clone() {
     drop(host);
     tokio::time::timeout(LONG, dropped.notified()).await.unwrap();
 }
+
+/// The host has it, whatever becomes of the connection.
+#[tokio::test]
+async fn a_call_that_the_host_has_is_not_sent_again() {
+    let host = Host::new();
+    host.tools.lock().unwrap().push("hang");
+    let servers = one(&host).await;
+    let none = json("{}");
+    let call = servers.call("in", "hang", &none, None);
+    let reconnect = async {
+        while host.heard("tools/call").is_empty() {
+            tokio::task::yield_now().await;
+        }
+        servers.reconnect("in").await
+    };
+    let (called, again) = tokio::time::timeout(LONG, async { tokio::join!(call, reconnect) }).await.unwrap();
+    again.unwrap();
+    assert!(matches!(called, Err(McpError::Lost { .. })), "{called:?}");
+    assert_eq!(host.heard("tools/call").len(), 1);
+    assert_eq!(status(&servers).state, McpServerState::Connected);
+    servers.close().await;
+}

@@ -1,0 +1,129 @@
+//! What became of the calls of a connection.
+
+use crate::transport::Sent;
+use rmcp::model::RequestId;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What is known of the calls of one connection. When the connection is lost, it decides when the server may be
+/// started again.
+///
+/// Each call leaves its outcome here before it is no longer open. So it does not matter whether the end of the
+/// connection is noticed first by the call or by whoever waits for that end.
+#[derive(Debug, Default)]
+pub(crate) struct Calls(Mutex<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    answered: bool,
+    lost: bool,
+    open: Vec<Open>,
+    /// The number of the next call, which says which of the open ones it is.
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Open {
+    number: u64,
+    /// The id of its request, once it has one.
+    id: Option<RequestId>,
+}
+
+impl Calls {
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A call begins. It is open until the guard is dropped.
+    pub(crate) fn begin(&self) -> OneCall<'_> {
+        let mut known = self.lock();
+        let number = known.next;
+        known.next = number.wrapping_add(1);
+        known.open.push(Open { number, id: None });
+        OneCall { calls: self, number }
+    }
+
+    /// Whether the server, if it is lost now, was lost in its first call: it never answered one, and one that may
+    /// have reached it was lost or is open. A call that was given up is neither.
+    ///
+    /// A call that is just being handed over has no id yet, and may have reached the server too.
+    pub(crate) fn ended_in_the_first(&self, sent: &Sent) -> bool {
+        let known = self.lock();
+        let reached = |open: &Open| open.id.as_ref().is_none_or(|id| sent.may_have(id));
+        !known.answered && (known.lost || known.open.iter().any(reached))
+    }
+}
+
+/// One call of a connection.
+#[derive(Debug)]
+pub(crate) struct OneCall<'a> {
+    calls: &'a Calls,
+    number: u64,
+}
+
+impl OneCall<'_> {
+    /// Its request has this id.
+    pub(crate) fn has_id(&self, id: &RequestId) {
+        let mut known = self.calls.lock();
+        if let Some(open) = known.open.iter_mut().find(|open| open.number == self.number) {
+            open.id = Some(id.clone());
+        }
+    }
+
+    /// It was answered, with whatever.
+    pub(crate) fn was_answered(&self) {
+        self.calls.lock().answered = true;
+    }
+
+    /// It may have reached the server, which was lost before it answered.
+    pub(crate) fn was_lost(&self) {
+        self.calls.lock().lost = true;
+    }
+}
+
+impl Drop for OneCall<'_> {
+    fn drop(&mut self) {
+        self.calls.lock().open.retain(|open| open.number != self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_does_not_matter_whether_the_call_or_the_end_is_noticed_first() {
+        let (calls, sent) = (Calls::default(), Sent::default());
+        assert!(!calls.ended_in_the_first(&sent), "none was made");
+        let call = calls.begin();
+        call.has_id(&RequestId::Number(3));
+        sent.begin(&RequestId::Number(3));
+        assert!(calls.ended_in_the_first(&sent), "the call does not know it yet");
+        call.was_lost();
+        drop(call);
+        assert!(calls.ended_in_the_first(&sent), "the call is over");
+    }
+
+    #[test]
+    fn calls_that_reached_no_server_or_were_given_up_say_nothing_of_it() {
+        let (calls, sent) = (Calls::default(), Sent::default());
+        let given_up = calls.begin();
+        given_up.has_id(&RequestId::Number(0));
+        sent.begin(&RequestId::Number(0));
+        let unsent = calls.begin();
+        assert!(calls.ended_in_the_first(&sent));
+        unsent.has_id(&RequestId::Number(1));
+        drop(given_up);
+        assert!(!calls.ended_in_the_first(&sent), "the open one has not reached it");
+    }
+
+    #[test]
+    fn a_server_that_answered_a_call_is_of_use_whatever_follows() {
+        let (calls, sent) = (Calls::default(), Sent::default());
+        calls.begin().was_answered();
+        let lost = calls.begin();
+        lost.has_id(&RequestId::Number(1));
+        sent.begin(&RequestId::Number(1));
+        lost.was_lost();
+        assert!(!calls.ended_in_the_first(&sent));
+    }
+}
