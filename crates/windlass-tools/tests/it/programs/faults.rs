@@ -5,13 +5,12 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use windlass_tool::{Cancel, Process, ProcessCommand, ProcessExit};
+use windlass_tool::{Cancel, Process, ProcessCommand};
 use windlass_tools::LocalProcess;
 
-use crate::programs::support::{NOBODY, alive, eventually, shell, sleeper, unique};
+use crate::programs::support::{alive, eventually, shell, sleeper, unique};
 
 const TAG: &str = "WINDLASS_TEST_FAULTS";
 /// Where the program that is tested writes files and its report.
@@ -183,38 +182,4 @@ fn output_that_the_disk_does_not_take_ends_no_command() {
         assert_eq!(report[3], "Code(0): 45009, not all on disk", "{inject}");
         assert_eq!(report[5], "descriptors: 0", "{inject}");
     }
-}
-
-#[tokio::test]
-async fn a_thousand_cancelled_commands_leave_nothing() {
-    let tag = unique();
-    let process = Arc::new(LocalProcess::new(tag.clone()));
-    let sleep = sleeper(&tag);
-    process.run(shell("true"), &Cancel::new()).await.unwrap();
-    let before = descriptors();
-    for round in 0..125 {
-        let calls: Vec<_> = (0..8)
-            .map(|call| {
-                let (process, command) = (Arc::clone(&process), shell(&format!("exec {sleep}")));
-                tokio::spawn(async move {
-                    let cancel = Cancel::new();
-                    let running = process.run(command, &cancel);
-                    // Some before they start, some at once, some when they run.
-                    let wait = Duration::from_millis([0, 0, 1, 5, 20][(round + call) % 5]);
-                    let stop = async {
-                        tokio::time::sleep(wait).await;
-                        cancel.cancel();
-                    };
-                    tokio::join!(running, stop).0.unwrap().exit
-                })
-            })
-            .collect();
-        for call in calls {
-            assert_eq!(call.await.unwrap(), ProcessExit::Cancelled);
-        }
-    }
-    assert_eq!(alive(&format!("300.{tag}")), NOBODY);
-    // Other tests of this process have descriptors of their own. One that stays behind in every tenth command would show.
-    let after = descriptors();
-    assert!(after < before + 100, "{before} descriptors before, {after} after");
 }

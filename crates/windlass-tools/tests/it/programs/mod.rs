@@ -2,6 +2,7 @@
 
 mod background;
 mod bash;
+mod cancelled;
 mod faults;
 mod host;
 mod process;
