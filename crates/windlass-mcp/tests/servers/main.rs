@@ -9,6 +9,8 @@
 )]
 
 mod child;
+#[cfg(target_os = "linux")]
+mod faults;
 mod hostile;
 mod http;
 mod inside;

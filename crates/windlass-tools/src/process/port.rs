@@ -135,6 +135,10 @@ fn why_not_started(spec: &Spec, error: &io::Error) -> String {
         io::ErrorKind::NotFound if !spec.cwd.is_dir() => {
             format!("The program was not started: the directory {cwd} does not exist.")
         }
+        // What is missing may be the interpreter that its first line names, or `/dev/null`.
+        io::ErrorKind::NotFound if Path::new(&spec.program).is_absolute() && Path::new(&spec.program).exists() => {
+            format!("The program {program} was not started in {cwd}: something that it needs was not found.")
+        }
         io::ErrorKind::NotFound => {
             format!("The program was not started: {program} was not found.")
         }

@@ -298,8 +298,11 @@ impl Stream {
                 if self.buffer.is_empty() {
                     self.buffer.resize(READ_BYTES, 0);
                 }
-                // An error on a pipe is as final as its end.
-                pipe.read(&mut self.buffer).await.unwrap_or(0)
+                pipe.read(&mut self.buffer).await.unwrap_or_else(|error| {
+                    // It is as final as the end, and is not met on pipes that work.
+                    tracing::warn!(%error, "the output of a program cannot be read further");
+                    0
+                })
             }
             None => std::future::pending().await,
         }

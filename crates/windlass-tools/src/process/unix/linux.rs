@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
-use std::io::Read as _;
+use std::io::{self, Read as _};
 use std::time::Duration;
 
+use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Signal, getpid, kill_process, kill_process_group, pidfd_open, pidfd_send_signal,
 };
@@ -37,10 +38,11 @@ pub(super) fn nothing_newer(tree: &Tree) -> bool {
     let mut seen = tree.id();
     for _ in 0..ROUNDS {
         match newest_number() {
-            Some(newest) if newest == seen => return true,
-            Some(newest) if newest > seen && newest.saturating_sub(tree.id()) <= FEW => {
+            Ok(newest) if newest == seen => return true,
+            Ok(newest) if newest > seen && newest.saturating_sub(tree.id()) <= FEW => {
                 let mut newer = seen.saturating_add(1)..=newest;
-                if newer.any(|pid| look(tree, pid, false).is_some_and(|process| process.ours != Some(false))) {
+                let may_be_ours = |seen: Seen| !matches!(seen, Seen::Process { ours: Some(false), .. });
+                if newer.any(|pid| look(tree, pid, false).is_some_and(may_be_ours)) {
                     return false;
                 }
                 seen = newest;
@@ -53,16 +55,22 @@ pub(super) fn nothing_newer(tree: &Tree) -> bool {
 
 /// Living processes of a tree.
 #[derive(Debug)]
-pub(super) struct Members(Vec<Stat>);
+pub(super) struct Members {
+    found: Vec<Stat>,
+    /// The system failed for the moment, and one may have been missed.
+    is_unsure: bool,
+}
 
 impl Members {
+    /// How many there are. Where one may have been missed there is at least one: whoever waits for the end of the
+    /// tree has to look again.
     pub(super) fn len(&self) -> usize {
-        self.0.len()
+        self.found.len().max(usize::from(self.is_unsure))
     }
 
     /// Signals each of them, and the groups they lead.
     pub(super) fn signal(&self, tree: &Tree, signal: Signal) {
-        for process in &self.0 {
+        for process in &self.found {
             send(process, signal);
             // A group led from inside the tree: signalled as a whole, so that no member forks away.
             if process.pid == process.group
@@ -77,84 +85,125 @@ impl Members {
 
 /// When the process with this number started, in clock ticks since boot.
 pub(super) fn start_of(pid: Pid) -> Option<u64> {
-    stat(pid.as_raw_nonzero().get()).map(|process| process.start)
+    stat(pid.as_raw_nonzero().get()).ok().map(|process| process.start)
 }
 
 /// Looks through all processes, and those that were started meanwhile.
 pub(super) fn members(tree: &Tree, wide: bool) -> Members {
-    let mut newest = newest_number().unwrap_or(i32::MAX);
-    let with_number = |pid| Some((pid, look_closely(tree, pid, wide)?));
-    let mut processes: BTreeMap<i32, Seen> = all_numbers().filter_map(with_number).collect();
-    for _ in 0..ROUNDS {
-        match newest_number() {
-            Some(now) if now > newest => {
-                processes.extend((newest.saturating_add(1)..=now).filter_map(with_number));
-                newest = now;
+    let first = newest_number();
+    let (numbers, mut is_unsure) = all_numbers();
+    let mut processes: BTreeMap<i32, (Stat, bool)> = BTreeMap::new();
+    let mut look_at = |pid| match look_closely(tree, pid, wide) {
+        Some(Seen::Process { stat, ours }) => drop(processes.insert(pid, (stat, ours == Some(true)))),
+        Some(Seen::Unknown) => is_unsure = true,
+        None => {}
+    };
+    numbers.into_iter().for_each(&mut look_at);
+    let newer = first.and_then(|mut newest| {
+        for _ in 0..ROUNDS {
+            let now = newest_number()?;
+            if now <= newest {
+                break;
             }
-            _ => break,
+            (newest.saturating_add(1)..=now).for_each(&mut look_at);
+            newest = now;
         }
-    }
-    let is_ours = |process: &&Seen| process.ours == Some(true);
-    let mut ours: HashSet<i32> = processes.values().filter(is_ours).map(|process| process.stat.pid).collect();
+        Ok(())
+    });
+    is_unsure |= newer.is_err_and(|error| is_passing(&error));
+    let is_ours = |(pid, (_, ours)): (&i32, &(Stat, bool))| ours.then_some(*pid);
+    let mut ours: HashSet<i32> = processes.iter().filter_map(is_ours).collect();
     loop {
         let before = ours.len();
-        for process in processes.values() {
-            if ours.contains(&process.stat.parent) {
-                ours.insert(process.stat.pid);
+        for (process, _) in processes.values() {
+            if ours.contains(&process.parent) {
+                ours.insert(process.pid);
             }
         }
         if ours.len() == before {
             break;
         }
     }
-    let stats = processes.into_values().map(|process| process.stat);
-    Members(stats.filter(|process| ours.contains(&process.pid)).collect())
+    let stats = processes.into_values().map(|(stat, _)| stat);
+    Members { found: stats.filter(|process| ours.contains(&process.pid)).collect(), is_unsure }
 }
 
-fn all_numbers() -> impl Iterator<Item = i32> {
-    let table = fs::read_dir("/proc").ok();
-    table.into_iter().flatten().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+/// The numbers of all processes, and whether some may be missing.
+fn all_numbers() -> (Vec<i32>, bool) {
+    let table = match fs::read_dir("/proc") {
+        Ok(table) => table,
+        Err(error) => return (Vec::new(), is_passing(&error)),
+    };
+    let mut is_unsure = false;
+    let mut number = |entry: io::Result<fs::DirEntry>| {
+        is_unsure |= entry.as_ref().is_err_and(is_passing);
+        entry.ok()?.file_name().to_str()?.parse().ok()
+    };
+    (table.filter_map(&mut number).collect(), is_unsure)
 }
 
-/// A living process, and whether it belongs to the tree by itself. Nothing means that it cannot be told: in the
-/// midst of an exec a process has no environment.
+/// Whether something that failed may work a moment later: there was no free descriptor, no memory, or the read itself
+/// failed. That a process is gone, that it may not be looked at, or that there is no `/proc` is an answer.
+fn is_passing(error: &io::Error) -> bool {
+    let passing = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::IO, Errno::AGAIN, Errno::INTR];
+    Errno::from_io_error(error).is_some_and(|error| passing.contains(&error))
+}
+
+/// What a look at a process finds, if it lives.
 #[derive(Debug)]
-struct Seen {
-    stat: Stat,
-    ours: Option<bool>,
+enum Seen {
+    /// Whether it belongs to the tree by itself. `None` means that it cannot be told: in the midst of an exec a process
+    /// has no environment.
+    Process { stat: Stat, ours: Option<bool> },
+    /// The system failed for the moment.
+    Unknown,
 }
 
-/// How often, and how long apart, a process is asked again that is in the midst of an exec.
+/// How often, and how long apart, a process is asked again that cannot be told.
 const ASK_AGAIN: (usize, Duration) = (10, Duration::from_micros(300));
 
 fn look_closely(tree: &Tree, pid: i32, wide: bool) -> Option<Seen> {
-    let mut process = look(tree, pid, wide)?;
+    let mut seen = look(tree, pid, wide)?;
     for _ in 0..ASK_AGAIN.0 {
-        if process.ours.is_some() {
+        if matches!(seen, Seen::Process { ours: Some(_), .. }) {
             break;
         }
         std::thread::sleep(ASK_AGAIN.1);
-        process = look(tree, pid, wide)?;
+        seen = look(tree, pid, wide)?;
     }
-    Some(process)
+    Some(seen)
 }
 
 fn look(tree: &Tree, pid: i32, wide: bool) -> Option<Seen> {
+    match try_look(tree, pid, wide) {
+        Ok(seen) => seen,
+        Err(error) => is_passing(&error).then_some(Seen::Unknown),
+    }
+}
+
+fn try_look(tree: &Tree, pid: i32, wide: bool) -> io::Result<Option<Seen>> {
     let own = self_id();
-    let stat = stat(pid).filter(|stat| pid > 1 && pid != own && !stat.is_dead() && !is_own_thread(pid))?;
+    if pid <= 1 || pid == own {
+        return Ok(None);
+    }
+    let stat = stat(pid)?;
+    if stat.is_dead() || is_own_thread(pid)? {
+        return Ok(None);
+    }
     if stat.flags & KERNEL != 0 || !is_younger(tree, &stat) {
-        return Some(Seen { stat, ours: Some(false) });
+        return Ok(Some(Seen::Process { stat, ours: Some(false) }));
     }
     let leader = tree.id();
     let is_in_group = stat.pid == leader || stat.group == leader || stat.session == leader;
-    let ours = if is_in_group || (wide && holds_pipe(tree, &stat, own)) { Some(true) } else { carries_mark(tree, pid) };
-    Some(Seen { stat, ours })
+    let is_ours = is_in_group || (wide && holds_pipe(tree, &stat, own)?);
+    let ours = if is_ours { Some(true) } else { carries_mark(tree, pid)? };
+    Ok(Some(Seen::Process { stat, ours }))
 }
 
 /// Threads have numbers too, and a line in the table for who asks by number. One of ours holds all our pipes, and
 /// a signal to it is a signal to us.
-fn is_own_thread(pid: i32) -> bool {
-    fs::exists(format!("/proc/self/task/{pid}")).unwrap_or(true)
+fn is_own_thread(pid: i32) -> io::Result<bool> {
+    fs::exists(format!("/proc/self/task/{pid}"))
 }
 
 /// `PF_EXITING` of the kernel: no more code of its own will run.
@@ -168,31 +217,42 @@ fn is_younger(tree: &Tree, process: &Stat) -> bool {
     tree.start.is_none_or(|start| process.start >= start)
 }
 
-/// Whether the environment has the call's mark; nothing if there is no environment.
-fn carries_mark(tree: &Tree, pid: i32) -> Option<bool> {
-    let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else {
-        return Some(false);
+/// Whether the environment has the call's mark; `None` if there is no environment.
+fn carries_mark(tree: &Tree, pid: i32) -> io::Result<Option<bool>> {
+    let environment = match fs::read(format!("/proc/{pid}/environ")) {
+        Ok(environment) => environment,
+        Err(error) if is_passing(&error) => return Err(error),
+        Err(_) => return Ok(Some(false)),
     };
     let mut entries = environment.split(|byte| *byte == 0);
-    (!environment.is_empty()).then(|| entries.any(|entry| entry == tree.mark.as_bytes()))
+    Ok((!environment.is_empty()).then(|| entries.any(|entry| entry == tree.mark.as_bytes())))
 }
 
 /// Whether a process that is not our direct child has the output pipe open. A direct child may be one of
 /// a concurrent call, between its fork and its exec, when it still has copies of all our files.
-fn holds_pipe(tree: &Tree, process: &Stat, own: i32) -> bool {
+fn holds_pipe(tree: &Tree, process: &Stat, own: i32) -> io::Result<bool> {
     if process.parent == own || tree.pipes.is_empty() {
-        return false;
+        return Ok(false);
     }
-    let Ok(files) = fs::read_dir(format!("/proc/{}/fd", process.pid)) else {
-        return false;
+    let is_ours = |entry: io::Result<fs::DirEntry>| {
+        let target = fs::read_link(entry?.path())?;
+        let inode = target.to_str().and_then(|target| target.strip_prefix("pipe:[")?.strip_suffix(']'));
+        Ok(inode.and_then(|inode| inode.parse().ok()).is_some_and(|inode: u64| tree.pipes.contains(&inode)))
     };
-    files
-        .filter_map(|entry| fs::read_link(entry.ok()?.path()).ok())
-        .filter_map(|target| {
-            let inode = target.to_str()?.strip_prefix("pipe:[")?.strip_suffix(']')?;
-            inode.parse::<u64>().ok()
-        })
-        .any(|inode| tree.pipes.contains(&inode))
+    let files = match fs::read_dir(format!("/proc/{}/fd", process.pid)) {
+        Ok(files) => files,
+        Err(error) if is_passing(&error) => return Err(error),
+        Err(_) => return Ok(false),
+    };
+    for file in files {
+        match is_ours(file) {
+            Ok(true) => return Ok(true),
+            Err(error) if is_passing(&error) => return Err(error),
+            // It was closed meanwhile.
+            Ok(false) | Err(_) => {}
+        }
+    }
+    Ok(false)
 }
 
 /// Signals a process unless its number now means another one.
@@ -201,7 +261,7 @@ fn send(process: &Stat, signal: Signal) {
         return;
     };
     let handle = pidfd_open(pid, PidfdFlags::empty());
-    if stat(process.pid).is_none_or(|now| now.start != process.start) {
+    if stat(process.pid).map_or(true, |now| now.start != process.start) {
         return;
     }
     let _ = match handle {
@@ -216,14 +276,16 @@ fn self_id() -> i32 {
 }
 
 /// The number of the newest process: the last field of `/proc/loadavg`.
-fn newest_number() -> Option<i32> {
-    fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().next_back()?.parse().ok()
+fn newest_number() -> io::Result<i32> {
+    let text = fs::read_to_string("/proc/loadavg")?;
+    let number = text.split_ascii_whitespace().next_back().and_then(|number| number.parse().ok());
+    number.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
-fn stat(pid: i32) -> Option<Stat> {
+fn stat(pid: i32) -> io::Result<Stat> {
     let mut line = Vec::with_capacity(512);
-    fs::File::open(format!("/proc/{pid}/stat")).ok()?.read_to_end(&mut line).ok()?;
-    parse_stat(&line)
+    fs::File::open(format!("/proc/{pid}/stat"))?.read_to_end(&mut line)?;
+    parse_stat(&line).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 /// The name stands in parentheses and may itself hold blanks and parentheses, so the fields are counted

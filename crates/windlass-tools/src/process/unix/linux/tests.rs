@@ -63,10 +63,23 @@ fn a_thread_of_our_own_is_no_process_of_a_tree() {
     };
     for number in others {
         // The number leads to a line, which would make it a member: it is in the leader's group.
-        if stat(number).is_some() {
+        if stat(number).is_ok() {
             assert!(look(&tree, number, true).is_none(), "{number}");
         }
     }
     drop(started);
     let _ = thread.join();
+}
+
+#[test]
+fn what_may_pass_is_no_answer() {
+    let unsure = Members { found: Vec::new(), is_unsure: true };
+    assert_eq!(unsure.len(), 1, "whoever waits has to look again");
+    for error in [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::IO] {
+        assert!(is_passing(&error.into()), "{error}");
+    }
+    // It is gone, it may not be looked at, there is no table.
+    for error in [Errno::NOENT, Errno::SRCH, Errno::ACCESS, Errno::PERM, Errno::NOTDIR] {
+        assert!(!is_passing(&error.into()), "{error}");
+    }
 }
