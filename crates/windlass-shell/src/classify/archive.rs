@@ -137,6 +137,10 @@ pub(super) fn tar(args: &[Word]) -> Findings {
     lists.then(|| reading([archive]))?
 }
 
+/// Options that list, in every bundle that is taken.
+pub(super) const UNZIP: &[&str] = &["-l", "-v", "-lv", "-vl", "-lq", "-ql", "-qql", "-Z", "-Z1", "-z"];
+pub(super) const ZIPINFO: &[&str] = &["-1", "-s", "-m", "-l", "-h", "-t"];
+
 /// `unzip -l x.zip`, `zipinfo x.zip`. Not found, another suffix is tried.
 pub(super) fn unzip(name: &str, args: &[Word]) -> Findings {
     let args = literals(args)?;
@@ -145,8 +149,8 @@ pub(super) fn unzip(name: &str, args: &[Word]) -> Findings {
         _ => ("", args.as_slice()),
     };
     let lists = match name {
-        "zipinfo" => matches!(option, "" | "-1" | "-s" | "-m" | "-l" | "-h" | "-t"),
-        _ => matches!(option, "-l" | "-v" | "-lv" | "-vl" | "-lq" | "-ql" | "-qql" | "-Z" | "-Z1" | "-z"),
+        "zipinfo" => option.is_empty() || ZIPINFO.contains(&option),
+        _ => UNZIP.contains(&option),
     };
     let (archive, members) = rest.split_first()?;
     let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+' | ' ' | '@');

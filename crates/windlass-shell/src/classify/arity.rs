@@ -16,7 +16,7 @@ use probe::Scratch;
 use super::{
     archive, awk, edits, find, git,
     options::{Operands, Spec, Value},
-    sed, special, table, xargs,
+    ps, sed, special, table, xargs,
 };
 
 const OBSERVED: &str = include_str!("../../tests/arity/observed.txt");
@@ -81,7 +81,8 @@ impl Seen {
     /// Whether a table that says this of the option reads no word otherwise than the program.
     fn agrees(self, option: &Entry) -> bool {
         // What is never part of a bundle counts as long.
-        let short = !option.text.starts_with("--") && !option.program.starts_with("find") && option.text != NUMBER;
+        let bundles = !option.program.starts_with("find") && option.program != "xxd";
+        let short = !option.text.starts_with("--") && bundles && option.text != NUMBER;
         match (self, option.value) {
             (Self::Ends, _) => option.text == END,
             (Self::Permutes, _) => option.text == OPERAND && !option.ordered,
@@ -142,6 +143,17 @@ fn of_spec(program: &str, spec: &Spec) -> Vec<Entry> {
     all.into_iter().map(option).collect()
 }
 
+/// The options of `ps` that begin with a dash.
+fn of_ps() -> Vec<Entry> {
+    let letters = |letters: &'static str, value| letters.chars().map(move |c| (format!("-{c}"), value));
+    let words = |words: &'static [&str], value| words.iter().map(move |word| (format!("--{word}"), value));
+    let alone =
+        letters(ps::FORMATS, Value::None).chain(letters(ps::CHOICES, Value::None)).chain(letters("e", Value::None));
+    let all = alone.chain(letters(ps::VALUED, Value::Next)).chain(words(ps::LONG, Value::None));
+    let all = all.chain(words(ps::LONG_VALUED, Value::Next));
+    all.map(|(text, value)| Entry { apart: true, ..Entry::new("ps", text, value) }).collect()
+}
+
 /// Every option of every table.
 fn options() -> Vec<Entry> {
     let mut all: Vec<Entry> = table::TABLE.iter().flat_map(|spec| of_spec(spec.name, spec)).collect();
@@ -160,6 +172,12 @@ fn options() -> Vec<Entry> {
     add("find .", find::WITH_FILE, Value::File);
     add("xargs", xargs::ALONE, Value::None);
     add("xargs", xargs::WITH_VALUE, Value::Next);
+    add("xxd", special::XXD, Value::None);
+    add("xxd", special::XXD_NUMBERS, Value::Next);
+    add("unzip", archive::UNZIP, Value::None);
+    add("zipinfo", archive::ZIPINFO, Value::None);
+    all.extend(of_ps());
+    all.extend(special::WHO.chars().map(|c| Entry::new("who", format!("-{c}"), Value::None)));
     for (name, letters) in archive::letters() {
         all.extend(letters.chars().map(|c| Entry::new(name, format!("-{c}"), Value::None)));
     }
@@ -288,11 +306,18 @@ fn installed_programs_take_values_as_the_tables_say() {
         options.iter().map(program).filter(|program| !installed.contains_key(program)).collect();
     missing.dedup();
     eprintln!("skipped, because they are not installed: {} programs {missing:?}", missing.len());
+    let others: Vec<&String> = installed
+        .iter()
+        .filter(|(name, version)| is_another_program(seen_versions.get(*name), version))
+        .map(|(name, _)| name)
+        .collect();
+    eprintln!("skipped, because another program has their names: {} programs {others:?}", others.len());
     assert!(installed.contains_key("git"), "the tests need git");
     options.retain(|option| {
         let name = program(option);
         let same = installed.get(&name) == seen_versions.get(&name);
-        installed.contains_key(&name) && !was_read(option) && (!same || is_told(option))
+        let is_there = installed.contains_key(&name) && !others.contains(&&name);
+        is_there && !was_read(option) && (!same || is_told(option))
     });
     eprintln!("{} options of {} programs are looked at", options.len(), installed.len());
     let wrong: Vec<String> = see_all(&scratch, &options)
@@ -306,6 +331,23 @@ fn installed_programs_take_values_as_the_tables_say() {
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Whether a program of the same name is another one, with options of its own, and not another version. The programs of
+/// GNU say whose they are; those that were written in their place (uutils, busybox) say something else or nothing.
+fn is_another_program(seen: Option<&String>, installed: &str) -> bool {
+    seen.is_some_and(|seen| seen.contains("GNU")) && !installed.contains("GNU")
+}
+
+#[test]
+fn programs_in_the_place_of_others_are_told_by_their_version() {
+    let seen = |version: &str| Some(version.to_owned());
+    let gnu = seen("date (GNU coreutils) 9.1");
+    assert!(is_another_program(gnu.as_ref(), "date (uutils coreutils) 0.2.2"));
+    assert!(is_another_program(gnu.as_ref(), "says no version"));
+    assert!(!is_another_program(gnu.as_ref(), "date (GNU coreutils) 9.7"));
+    assert!(!is_another_program(seen("ripgrep 13.0.0").as_ref(), "ripgrep 14.1.1"));
+    assert!(!is_another_program(None, "says no version"));
 }
 
 /// Of an option that takes a value, whether one program with such options is enough: git has many sub-commands that

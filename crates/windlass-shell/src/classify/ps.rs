@@ -9,6 +9,14 @@ const COLUMNS: &[&str] = &[
     "time", "tid", "tty", "uid", "user", "vsz", "wchan",
 ];
 
+/// Options with a dash that may stand in one word; `-e` beside them.
+pub(super) const FORMATS: &str = "fFjlL";
+pub(super) const CHOICES: &str = "AadHw";
+/// Options with a dash and a word behind them. `-u` may also stand alone.
+pub(super) const VALUED: &str = "opuC";
+pub(super) const LONG: &[&str] = &["forest", "no-headers", "headers"];
+pub(super) const LONG_VALUED: &[&str] = &["sort", "pid", "ppid"];
+
 /// What the options seen so far amount to.
 #[derive(Default)]
 struct Seen {
@@ -46,9 +54,9 @@ pub(super) fn classify(args: &[Word]) -> Findings {
 impl Seen {
     fn long<'a>(&mut self, long: &str, args: &mut impl Iterator<Item = &'a str>) -> Option<()> {
         match long {
-            "forest" | "no-headers" | "headers" => Some(()),
+            long if LONG.contains(&long) => Some(()),
             "sort" => is_order(args.next()?).then_some(()),
-            "pid" | "ppid" => {
+            long if LONG_VALUED.contains(&long) => {
                 self.chosen = true;
                 is_ids(args.next()?).then_some(())
             }
@@ -61,9 +69,9 @@ impl Seen {
         while let Some(letter) = letters.next() {
             match letter {
                 'e' => self.every = true,
-                'A' | 'a' | 'd' | 'H' | 'w' => {}
-                'f' | 'F' | 'j' | 'l' | 'L' => self.formats = self.formats.saturating_add(1),
-                'o' | 'p' | 'u' | 'C' if letters.as_str().is_empty() => return self.valued(letter, args),
+                letter if CHOICES.contains(letter) => {}
+                letter if FORMATS.contains(letter) => self.formats = self.formats.saturating_add(1),
+                letter if VALUED.contains(letter) && letters.as_str().is_empty() => return self.valued(letter, args),
                 _ => return None,
             }
         }

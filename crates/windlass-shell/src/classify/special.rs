@@ -103,13 +103,19 @@ pub(super) fn binary(spec: &Spec, args: &[Word]) -> Findings {
     if plain { read_only(spec, args) } else { None }
 }
 
+/// The options of `who`.
+pub(super) const WHO: &str = "abdHlmpqrstTu";
+
 /// Another file would be read in place of the records of logins.
 pub(super) fn who(args: &[Word]) -> Findings {
     let args = literals(args)?;
-    let options =
-        args.iter().all(|a| a.strip_prefix('-').is_some_and(|o| o.chars().all(|c| "abdHlmpqrstTu".contains(c))));
+    let options = args.iter().all(|a| a.strip_prefix('-').is_some_and(|o| o.chars().all(|c| WHO.contains(c))));
     (options || matches!(args.as_slice(), ["am", "i" | "I"])).then(harmless)?
 }
+
+/// The options of `xxd`, and those with a number behind them.
+pub(super) const XXD: &[&str] = &["-a", "-b", "-e", "-E", "-i", "-p", "-ps", "-plain", "-u", "-C"];
+pub(super) const XXD_NUMBERS: &[&str] = &["-c", "-cols", "-g", "-l", "-len", "-o", "-s", "-seek"];
 
 /// Options are told by their first letters, never bundled, and a second operand is written.
 pub(super) fn xxd(args: &[Word]) -> Findings {
@@ -124,8 +130,8 @@ pub(super) fn xxd(args: &[Word]) -> Findings {
         match *arg {
             // What comes behind the file is the one to write.
             _ if file.is_some() => return None,
-            "-a" | "-b" | "-e" | "-E" | "-i" | "-p" | "-ps" | "-plain" | "-u" | "-C" => {}
-            "-c" | "-cols" | "-g" | "-l" | "-len" | "-o" | "-s" | "-seek" => {
+            option if XXD.contains(&option) => {}
+            option if XXD_NUMBERS.contains(&option) => {
                 if !is_number(args.next()?) {
                     return None;
                 }

@@ -77,6 +77,12 @@ impl Scratch {
     }
 
     pub(super) fn see(&self, option: &Entry) -> Option<Seen> {
+        match option.program.as_str() {
+            "ps" => return self.see_ps(option),
+            "xxd" => return self.see_by_file(option, ["3", "4"]),
+            "unzip" | "zipinfo" => return self.see_by_file(option, ["windlass-zz.zip", "windlass-yy.zip"]),
+            _ => {}
+        }
         let markers = Markers::of(&option.program);
         if option.text == END || option.text == OPERAND {
             return self.see_manners(option, &Markers::DASHED);
@@ -122,6 +128,45 @@ impl Scratch {
             1 if refuses => Seen::NextOnly,
             1 => Seen::Next,
             _ => Seen::NextTwo,
+        })
+    }
+
+    /// Of programs that name the first file that they cannot open: which of two words it is tells whether the first one
+    /// was the value of the option.
+    fn see_by_file(&self, option: &Entry, words: [&'static str; 2]) -> Option<Seen> {
+        let missing = |text: &str| {
+            let is_missing = |word: &&str| {
+                text.contains(&format!(" {word}: No such file"))
+                    || text.contains(&format!("cannot find or open {word},"))
+            };
+            words.iter().position(|word| is_missing(&word))
+        };
+        let Some(taken) = missing(&self.say(option, &option.text, &words)?.0) else { return Some(Seen::Refused) };
+        let attached = format!("{}{}", option.text, words[0]);
+        let takes_attached = missing(&self.say(option, &attached, &words)?.0) == Some(0);
+        Some(match (taken, takes_attached) {
+            (0, false) => Seen::Alone,
+            (0, true) => Seen::Attached,
+            (_, true) => Seen::Next,
+            (_, false) => Seen::NextOnly,
+        })
+    }
+
+    /// `ps` does not name what it does not know: with one word behind the option it says what is wrong with that.
+    fn see_ps(&self, option: &Entry) -> Option<Seen> {
+        let unknown = |text: &str| text.contains("unsupported SysV option") || text.contains("unknown gnu long option");
+        if unknown(&self.say(option, &option.text, &[])?.0) {
+            return Some(Seen::Refused);
+        }
+        let is_alone = unknown(&self.say(option, &option.text, &["-Q"])?.0);
+        let attached = format!("{}{}", option.text, if option.text.starts_with("--") { "=@" } else { "@" });
+        let (text, _) = self.say(option, &attached, &[])?;
+        let refuses = unknown(&text) || text.contains("does not take an argument");
+        Some(match (is_alone, refuses) {
+            (true, true) => Seen::Alone,
+            (true, false) => Seen::Attached,
+            (false, true) => Seen::NextOnly,
+            (false, false) => Seen::Next,
         })
     }
 
