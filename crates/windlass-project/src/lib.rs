@@ -45,6 +45,7 @@ mod servers;
 mod settings;
 mod shipped;
 mod sources;
+mod temporary;
 #[cfg(test)]
 mod testing;
 mod trust;

@@ -7,6 +7,7 @@ use crate::load::{MOST, read_trust};
 use crate::places::Places;
 use crate::resolve::normalized;
 use crate::sources::SettingSources;
+use crate::temporary::Temporary;
 use crate::trust::{Approved, ProjectRecord, TrustRecord, pinned, trust_items};
 use crate::{Layer, SettingsError};
 use std::fs::{File, OpenOptions};
@@ -272,22 +273,13 @@ impl Approved {
 fn replace(path: &Path, text: &str, is_private: bool) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     std::fs::create_dir_all(folder)?;
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".windlass-").suffix(".tmp");
-    #[cfg(unix)]
-    if !is_private {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    #[cfg(not(unix))]
-    let _ = is_private;
-    let mut file = builder.tempfile_in(folder)?;
+    let mut temporary = Temporary::create(folder, is_private)?;
     if let Ok(old) = path.metadata() {
-        file.as_file().set_permissions(old.permissions())?;
+        temporary.file.set_permissions(old.permissions())?;
     }
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|error| error.error)?;
+    temporary.file.write_all(text.as_bytes())?;
+    temporary.file.sync_all()?;
+    temporary.rename(path)?;
     #[cfg(unix)]
     File::open(folder)?.sync_all()?;
     Ok(())
