@@ -8,8 +8,8 @@ use std::time::Duration;
 use windlass_context::ServerInstructions;
 use windlass_permission::{CallFacts, Policy};
 use windlass_types::{
-    ContentBlock, DecisionReason, Effort, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, ModelErrorKind,
-    ModelItem, ModelRequest, NanoUsd, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, RateLimit,
+    DecisionReason, Effort, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, ModelErrorKind, ModelItem,
+    ModelRequest, NanoUsd, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Prompt, RateLimit,
     TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
 };
 
@@ -128,7 +128,7 @@ pub enum Input {
     /// A message for the open run. UserPromptSubmit hooks are asked
     /// about it at once; at the next safe point it joins the conversation. If the
     /// run ends first it is a prompt, before those that wait; without a run it is
-    /// one at once, as is what is no [`PromptKind::Query`]. What became of it is an
+    /// one at once, as is what is no [`PromptKind::Query`](windlass_types::PromptKind::Query). What became of it is an
     /// event, [`Steered`](windlass_types::Steered).
     Steer(Prompt),
     /// The same, but never a prompt: a message that cannot be delivered is given back.
@@ -199,80 +199,6 @@ pub enum Input {
     LogSilent(Duration),
     /// A wait is over.
     Woke(EffectId),
-}
-
-/// What a prompt is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum PromptKind {
-    /// The model answers it.
-    #[default]
-    Query,
-    /// It joins the conversation, and the run ends with an empty success.
-    Note,
-    /// The conversation is replaced by a summary that cares for it.
-    Compact,
-}
-
-/// A prompt.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct Prompt {
-    /// Its blocks; must not be empty.
-    pub content: Vec<ContentBlock>,
-    /// What it is for.
-    pub kind: PromptKind,
-    /// The id that its entry in the log gets, if it is a UUID that the log does
-    /// not know yet; else the machine makes one.
-    pub id: Option<EntryId>,
-}
-
-impl Prompt {
-    /// A prompt of these blocks.
-    pub fn new(content: Vec<ContentBlock>) -> Self {
-        Self { content, kind: PromptKind::Query, id: None }
-    }
-
-    /// Something that the model reads with the next prompt, and does not answer now.
-    pub fn note(content: Vec<ContentBlock>) -> Self {
-        Self { content, kind: PromptKind::Note, id: None }
-    }
-
-    /// Replaces the conversation by a summary of it. The text, if there is one,
-    /// says what the summary should care for.
-    pub fn compact(focus: impl Into<String>) -> Self {
-        Self { content: vec![ContentBlock::text(focus)], kind: PromptKind::Compact, id: None }
-    }
-
-    /// Names its entry in the log, as hosts do that refer to their prompts later.
-    #[must_use]
-    pub fn with_id(mut self, id: EntryId) -> Self {
-        self.id = Some(id);
-        self
-    }
-
-    /// A prompt of one text.
-    pub fn text(text: impl Into<String>) -> Self {
-        Self::new(vec![ContentBlock::text(text)])
-    }
-}
-
-impl From<&str> for Prompt {
-    fn from(text: &str) -> Self {
-        Self::text(text)
-    }
-}
-
-impl From<String> for Prompt {
-    fn from(text: String) -> Self {
-        Self::text(text)
-    }
-}
-
-impl From<Vec<ContentBlock>> for Prompt {
-    fn from(blocks: Vec<ContentBlock>) -> Self {
-        Self::new(blocks)
-    }
 }
 
 /// A call that was read.

@@ -54,9 +54,9 @@ pub use budget::{CallCost, Ledger, LedgerKey, Reservation};
 pub use coalesce::coalesce;
 pub use config::{Limits, MachineConfig, ModelProfile, UnpricedModels};
 pub use effect::{
-    Effect, EffectId, Input, ModelFailure, Output, Prepared, Prompt, PromptKind, RunCall, StoreFailure,
-    StoreFailureKind, Unprepared,
+    Effect, EffectId, Input, ModelFailure, Output, Prepared, RunCall, StoreFailure, StoreFailureKind, Unprepared,
 };
 pub use error::UnfitInput;
 pub use machine::Machine;
 pub use state::State;
+pub use windlass_types::{Prompt, PromptKind};

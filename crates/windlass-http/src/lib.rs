@@ -9,7 +9,11 @@
 //! - [`Events`] decodes a response as server-sent events, with bounded memory
 //!   and bounded patience.
 //! - [`HttpError`] and [`Secret`] do not show credentials.
-//! - `proxy` (feature `proxy`): lets programs reach the API without the key.
+//!
+//! # Features
+//! None is on by default.
+//! - `gzip`: answers may be compressed. What streams of events save by it is little.
+//! - `proxy`: the module `proxy`, which lets programs reach the API without the key.
 //!
 //! # Which decoder
 //!

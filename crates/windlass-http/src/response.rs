@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use futures_util::TryStreamExt;
+use futures_util::stream;
 use reqwest::header::HeaderMap;
 
 use crate::{Events, HttpError, HttpErrorKind, HttpOptions};
@@ -77,7 +77,10 @@ impl Response {
     /// Reads the body as server-sent events.
     #[must_use]
     pub fn events(self) -> Events {
-        let chunks = self.response.bytes_stream().map_err(HttpError::receiving);
+        let chunks = stream::unfold(self.response, |mut response| async move {
+            let chunk = response.chunk().await.map_err(HttpError::receiving).transpose()?;
+            Some((chunk, response))
+        });
         Events::new(chunks, &self.options)
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 use windlass_context::foreign_text;
-use windlass_tool::check_schema_2020_12;
+use windlass_schema::check_schema_2020_12;
 use windlass_types::JsonText;
 
 /// Longest schema of one tool, in bytes.

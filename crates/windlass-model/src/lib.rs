@@ -2,21 +2,34 @@
 //!
 //! A [`ModelProvider`] turns one [`ModelRequest`](windlass_types::ModelRequest) into one stream of
 //! [`ModelItem`](windlass_types::ModelItem)s and nothing more: retries, fallback and tool execution belong to the
-//! loop. The [`Catalogue`] says what a model can do and what it costs.
+//! loop. The `Catalogue` says what a model can do and what it costs.
 //!
-//! For tests without a network: a [`ScriptedModel`] answers what a script says, a
-//! [`Recorder`] writes a live run to a cassette, and a [`Replayer`] plays it again.
+//! For tests without a network: a `ScriptedModel` answers what a script says, a
+//! `Recorder` writes a live run to a cassette, and a `Replayer` plays it again.
+//!
+//! # Features
+//! All are on by default. The author of a provider needs none of them: `default-features = false` leaves the port.
+//! - `catalogue`: `Catalogue`, `ModelOverride` and the names of betas.
+//! - `script`: `ScriptedModel` and what it is made of.
+//! - `cassette`: `Recorder` and `Replayer`; with it `catalogue` and `script`.
 
+#[cfg(feature = "cassette")]
 mod cassette;
+#[cfg(feature = "catalogue")]
 mod catalogue;
 mod error;
 mod provider;
+#[cfg(feature = "script")]
 mod script;
+#[cfg(any(feature = "cassette", feature = "script"))]
 mod wire;
 
+#[cfg(feature = "cassette")]
 pub use cassette::{CassetteError, Recorder, Replayer, Scrub};
+#[cfg(feature = "catalogue")]
 pub use catalogue::{Catalogue, DEFAULT_MODEL, ModelOverride, beta};
 pub use error::ModelError;
 pub use provider::{ModelProvider, ModelStream};
+#[cfg(feature = "script")]
 pub use script::{Gate, Script, ScriptError, ScriptedModel, ScriptedTurn};
 pub use windlass_types::{LongPrompt, ModelInfo, Price};

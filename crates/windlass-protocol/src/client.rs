@@ -68,7 +68,7 @@ pub use options::ClientOptions;
 pub use priority::Priority;
 pub use program::Program;
 pub use status::{ContextUsage, McpServer};
-pub use windlass_runtime::Prompt;
+pub use windlass_types::Prompt;
 
 use crate::channel::task::AbortOnDrop;
 use futures_util::Stream;

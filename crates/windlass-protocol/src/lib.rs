@@ -13,6 +13,7 @@
 //! of a session. It is pure: no clock, no files, no randomness but what it is given.
 //!
 //! ```
+//! # #[cfg(feature = "server")] {
 //! use windlass_protocol::{FrameMapper, FrameOptions};
 //! use windlass_types::{Event, EventKind, PermissionMode, RunId, RunStarted, SessionId};
 //!
@@ -27,7 +28,14 @@
 //! let mut lines = Vec::new();
 //! mapper.map(&event, &mut lines);
 //! assert!(lines.starts_with(br#"{"type":"system","subtype":"init","cwd":"/w","session_id":"s","tools":["Read"]"#));
+//! # }
 //! ```
+//!
+//! # Features
+//! Both are on by default. A host that only drives other processes wants `default-features = false, features =
+//! ["client"]`: it compiles neither a runtime nor a model.
+//! - `client`: the module `client`.
+//! - `server`: [`Server`], [`FrameMapper`] and what belongs to them.
 //!
 //! # Frames
 //! | event | frames |
@@ -55,22 +63,38 @@
 //! than [`MAX_LINE`] bytes; what does not fit is left out and says so.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
+#[cfg(feature = "server")]
 mod answer;
+#[cfg(any(feature = "client", feature = "server"))]
 mod channel;
+#[cfg(feature = "client")]
 pub mod client;
+#[cfg(feature = "server")]
 mod frame;
+#[cfg(any(feature = "client", feature = "server"))]
 mod input;
+#[cfg(any(feature = "client", feature = "server"))]
 mod line;
+#[cfg(feature = "server")]
 mod mapper;
+#[cfg(feature = "server")]
 mod outcome;
+#[cfg(feature = "server")]
 mod same;
+#[cfg(feature = "server")]
 mod server;
+#[cfg(feature = "server")]
 mod stream;
 
+#[cfg(feature = "server")]
 pub use answer::{ReadAnswer, read_permission_answer};
+#[cfg(any(feature = "client", feature = "server"))]
 pub use line::MAX_LINE;
+#[cfg(feature = "server")]
 pub use mapper::{FrameMapper, FrameOptions};
+#[cfg(feature = "server")]
 pub use outcome::is_error;
+#[cfg(feature = "server")]
 pub use server::{
     ContextPart, HostAgent, HostElicitation, HostElicitationAnswer, HostHooks, HostMcp, HostMcpError, HostMcpServer,
     HostPermissions, HostPlugin, HostPluginError, HostSetup, Initialize, McpControl, McpControlError,

@@ -311,7 +311,7 @@ impl Below {
         let mut ports = (*ports).clone();
         // The folder goes with the session of the main agent.
         ports.artifacts = ports.artifacts.or(ports.scratch.take());
-        (ports.tools, ports.checkpoints) = (tools, None);
+        (ports.tools, ports.checkpoints) = (tools.into(), None);
         ports.can_use_tool = ports.can_use_tool.map(|above| passed_on(above, tool_use_id.clone()));
         let mut session = SessionConfig::new(config, ports);
         if let Some(kept) = &self.kept {

@@ -214,7 +214,7 @@ impl Driver {
             Order::Input(input) => Some(input),
             Order::Tools(tools) => {
                 let specs = tools.specs();
-                self.ports.tools = tools;
+                self.ports.tools = tools.into();
                 self.below.follow_tools(&self.ports.tools, &self.machine);
                 Some(Input::SetTools(specs))
             }

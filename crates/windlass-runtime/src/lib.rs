@@ -47,8 +47,9 @@ pub use checkpoints::RewindError;
 pub use error::{OpenError, SessionError};
 pub use events::EventStream;
 pub use handle::SessionHandle;
-pub use ports::{Ports, SystemClock, SystemIds};
+pub use ports::Ports;
 pub use prepare::judge;
 pub use session::{Persistence, Session, SessionConfig};
 
 pub use windlass_core::{Limits, MachineConfig, ModelProfile, Prompt, PromptKind, UnpricedModels};
+pub use windlass_tool::{SystemClock, SystemIds};

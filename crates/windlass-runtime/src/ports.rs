@@ -4,13 +4,12 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 use windlass_hook::Hooks;
 use windlass_model::ModelProvider;
 use windlass_permission::CanUseTool;
+use windlass_schema::CheckedTools;
 use windlass_session::Checkpoints;
-use windlass_tool::{Clock, Ids, Process, ToolSet, Workspace};
-use windlass_types::Timestamp;
+use windlass_tool::{Clock, Ids, Process, SystemClock, SystemIds, ToolSet, Workspace};
 
 /// What a session reaches the world through.
 #[derive(Clone)]
@@ -18,8 +17,8 @@ use windlass_types::Timestamp;
 pub struct Ports {
     /// Models.
     pub provider: Arc<dyn ModelProvider>,
-    /// Tools.
-    pub tools: ToolSet,
+    /// Tools, with the schemas that their inputs are checked against.
+    pub tools: CheckedTools,
     /// Files.
     pub workspace: Arc<dyn Workspace>,
     /// Programs.
@@ -56,13 +55,13 @@ impl Ports {
     ) -> Self {
         Self {
             provider,
-            tools,
+            tools: tools.into(),
             workspace,
             process,
             hooks: Hooks::default(),
             can_use_tool: None,
-            clock: Arc::new(SystemClock),
-            ids: Arc::new(SystemIds),
+            clock: Arc::new(SystemClock::default()),
+            ids: Arc::new(SystemIds::default()),
             env: Arc::from([]),
             artifacts: None,
             scratch: None,
@@ -81,30 +80,5 @@ impl fmt::Debug for Ports {
             .field("workspace", &self.workspace)
             .field("hooks", &self.hooks)
             .finish_non_exhaustive()
-    }
-}
-
-/// This machine's time of day.
-#[derive(Debug, Clone, Copy, Default)]
-#[non_exhaustive]
-pub struct SystemClock;
-
-impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "the adapter of the port")]
-    fn now(&self) -> Timestamp {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
-    }
-}
-
-/// Random bits of the operating system.
-#[derive(Debug, Clone, Copy, Default)]
-#[non_exhaustive]
-pub struct SystemIds;
-
-impl Ids for SystemIds {
-    #[expect(clippy::disallowed_methods, reason = "the adapter of the port")]
-    fn bits(&self) -> u128 {
-        uuid::Uuid::new_v4().as_u128()
     }
 }

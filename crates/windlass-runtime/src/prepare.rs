@@ -8,6 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use windlass_core::{Prepared, Unprepared};
 use windlass_permission::{CallFacts, CommandFacts, OwnCheck, PathFact, Policy, command_paths};
+use windlass_schema::CheckedTools;
 use windlass_tool::{DynTool, PreparedCall, ToolCheck, ToolSet, Workspace, absolute};
 use windlass_types::text::visible_line;
 use windlass_types::{Access, Behavior, CallDigest, Decision, DecisionReason, JsonText, ToolUse};
@@ -26,7 +27,7 @@ pub(crate) struct ReadCall {
 
 /// Where calls are read.
 pub(crate) struct Surroundings {
-    pub(crate) tools: ToolSet,
+    pub(crate) tools: CheckedTools,
     pub(crate) workspace: Arc<dyn Workspace>,
     /// The directories of the workspace.
     pub(crate) directories: Arc<[PathBuf]>,
@@ -39,9 +40,7 @@ pub(crate) struct Surroundings {
 pub(crate) async fn prepare(at: &Surroundings, call: &ToolUse, cwd: &Path) -> Result<Ready, Unprepared> {
     let tools = &at.tools;
     let Some(tool) = tools.get(&call.name) else {
-        let error = tools.prepare(&call.name, &call.input).err();
-        let text = error.map_or_else(|| "There is no such tool.".to_owned(), |error| error.model_text().to_owned());
-        return Err(Unprepared::new(DecisionReason::UnknownTool, text));
+        return Err(Unprepared::new(DecisionReason::UnknownTool, tools.unknown(&call.name).model_text()));
     };
     let read = catch_unwind(AssertUnwindSafe(|| {
         let annotations = tool.annotations();
@@ -83,7 +82,7 @@ pub async fn judge(
     cwd: &Path,
 ) -> Decision {
     let at = Surroundings {
-        tools: tools.clone(),
+        tools: tools.clone().into(),
         workspace: Arc::clone(workspace),
         directories: policy.directories().into(),
         env: Arc::from([]),

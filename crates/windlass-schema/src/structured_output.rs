@@ -1,9 +1,8 @@
 //! StructuredOutput: the answer of a run as data that fits a schema.
 
+use crate::InputSchema;
 use std::sync::Arc;
-use windlass_tool::{
-    Annotations, BoxFuture, DynTool, InputSchema, PreparedCall, ToolCheck, ToolCx, ToolError, ToolOutput,
-};
+use windlass_tool::{Annotations, BoxFuture, DynTool, PreparedCall, ToolCheck, ToolCx, ToolError, ToolOutput};
 use windlass_types::{Access, JsonText, ToolSpec};
 
 /// The tool that a run with an output schema ends with: its input is the output.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
+use windlass_schema::CheckedTools;
 use windlass_tool::{
     Cancel, Clock, DynTool, Ids, JudgedPath, Permit, PreparedCall, Process, ToolCheck, ToolCx, ToolCxParts, ToolError,
     ToolOutput, ToolSet, ToolSetError, Workspace, absolute,
@@ -56,7 +57,7 @@ use crate::fake::{ManualClock, MemoryWorkspace, ScriptedProcess, SequentialIds};
 /// ```
 pub struct ToolBench {
     tool: Arc<dyn DynTool>,
-    tools: Result<ToolSet, ToolSetError>,
+    tools: Result<CheckedTools, ToolSetError>,
     parts: Mutex<ToolCxParts>,
     progress: Arc<Mutex<Vec<String>>>,
     calls: AtomicU64,
@@ -92,7 +93,7 @@ impl ToolBench {
             progress: Arc::new(move |text| lock(&told).push(text)),
         };
         Self {
-            tools: ToolSet::new([Arc::clone(&tool)]),
+            tools: ToolSet::new([Arc::clone(&tool)]).map(CheckedTools::from),
             tool,
             parts: Mutex::new(parts),
             progress,

@@ -6,6 +6,9 @@
 //! implement directly. A tool reaches the world through its [`ToolCx`] alone:
 //! files through the [`Workspace`] port with the [`Permit`] of the call,
 //! programs through the [`Process`] port.
+//!
+//! Whoever prepares calls checks their input against the tool's schema first; that is in `windlass-schema`, so that
+//! the authors of tools do not compile it.
 
 mod access;
 mod agents;
@@ -15,6 +18,8 @@ mod cx;
 mod dyn_tool;
 mod error;
 mod function;
+mod near;
+mod nowhere;
 mod only;
 mod output;
 mod process;
@@ -22,7 +27,6 @@ mod set;
 mod system;
 mod tool;
 mod tree;
-mod validate;
 mod watch;
 mod workspace;
 
@@ -34,14 +38,16 @@ pub use cx::{Resumed, SessionState, ToolCx, ToolCxParts, absolute};
 pub use dyn_tool::{BoxFuture, DynTool, PreparedCall, schema_of};
 pub use error::{ToolError, ToolErrorKind};
 pub use function::{ToolFn, tool_fn, tool_fn_with};
+pub use nowhere::Nowhere;
 pub use only::OnlyTools;
 pub use output::{IntoToolOutput, ToolOutput};
 pub use process::{CapturedOutput, OutputProgress, Process, ProcessCommand, ProcessError, ProcessExit, ProcessOutcome};
 pub use set::{ToolSet, ToolSetError};
 pub use system::{Clock, Ids};
+#[cfg(feature = "system")]
+pub use system::{SystemClock, SystemIds};
 pub use tool::{Annotations, InterruptBehavior, Tool, ToolCheck};
 pub use tree::{FileContent, FileTree, WholeFile};
-pub use validate::{InputSchema, check_schema_2020_12};
 pub use watch::{EndSignal, ProgramWatch, WatchedProgram};
 pub use workspace::{
     DirectoryEntry, EntryKind, FileInfo, OpenFile, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind,

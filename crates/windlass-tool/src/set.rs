@@ -1,10 +1,11 @@
 //! Sets of tools.
 
-use crate::{DynTool, InputSchema, PreparedCall, ToolError};
+use crate::near::similarity;
+use crate::{DynTool, ToolError};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use windlass_types::{JsonText, ToolSpec};
+use windlass_types::ToolSpec;
 
 /// The tools of a session, by name. Cheap to clone; never changes.
 #[derive(Clone, Default)]
@@ -16,8 +17,10 @@ pub struct ToolSet {
 struct Member {
     tool: Arc<dyn DynTool>,
     spec: Arc<ToolSpec>,
-    schema: InputSchema,
 }
+
+/// Most characters of a wrong name that are compared with names of tools, which are not longer.
+const LONGEST_NAME: usize = 64;
 
 /// A set of tools that cannot be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -65,7 +68,7 @@ impl ToolSet {
             if !spec.input_schema.is_object() {
                 return Err(ToolSetError::InvalidSchema { name });
             }
-            let member = Member { tool, schema: InputSchema::new(spec.input_schema.clone()), spec: Arc::new(spec) };
+            let member = Member { tool, spec: Arc::new(spec) };
             if members.insert(name.clone(), member).is_some() {
                 return Err(ToolSetError::NameClash { name });
             }
@@ -89,26 +92,16 @@ impl ToolSet {
         self.tools.get(name).map(|member| &member.tool)
     }
 
-    /// Reads a call: strict JSON, schema, typed input. No effect, no user code
-    /// but the tool's own reading of its input.
-    ///
-    /// # Errors
-    /// Unknown tool or unfit input, in words for the model.
-    pub fn prepare(&self, name: &str, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
-        let Some(member) = self.tools.get(name) else {
-            return Err(ToolError::rejected(self.unknown_tool(name)));
-        };
-        member
-            .schema
-            .check(input)
-            .map_err(|fault| ToolError::invalid_input(format!("InputValidationError: {name}: {fault}")))?;
-        Arc::clone(&member.tool).prepare(input)
+    /// Why a name is not that of a tool in this set, in words for the model: with the names that are near it.
+    pub fn unknown(&self, name: &str) -> ToolError {
+        ToolError::rejected(self.unknown_tool(name))
     }
 
     fn unknown_tool(&self, name: &str) -> String {
+        let lower: String = name.to_lowercase().chars().take(LONGEST_NAME).collect();
         let mut near: Vec<(f64, &str)> = self
             .names()
-            .map(|known| (strsim::jaro_winkler(&known.to_lowercase(), &name.to_lowercase()), known))
+            .map(|known| (similarity(&known.to_lowercase(), &lower), known))
             .filter(|(score, _)| *score > 0.75)
             .collect();
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -163,20 +156,9 @@ mod tests {
     }
 
     #[test]
-    fn unfit_inputs_are_told_to_the_model() {
+    fn near_names_are_suggested() {
         let set = ToolSet::new([tool("Read"), tool("Write")]).unwrap();
-        let error = |name: &str, input: &str| {
-            let input = JsonText::parse(input).unwrap();
-            set.prepare(name, &input).err().map(|error| error.model_text().to_owned())
-        };
-        assert_eq!(error("Read", r#"{"count":1}"#), None);
-        assert_eq!(error("Read", r#"{"count":1,"note":null}"#), None);
-        assert!(error("read_file", r#"{"count":1}"#).unwrap().contains("Did you mean Read"));
-        assert!(error("Zzz", "{}").unwrap().contains("Read, Write"));
-        assert!(error("Read", "{}").unwrap().contains("count"));
-        assert!(error("Read", r#"{"count":"x"}"#).unwrap().contains("/count"));
-        assert!(error("Read", r#"{"count":1,"count":2}"#).unwrap().contains("twice"));
-        assert!(error("Read", "[]").unwrap().contains("object"));
-        assert!(error("Read", r#"{"count":-1}"#).is_some());
+        assert!(set.unknown("read_file").model_text().contains("Did you mean Read"));
+        assert!(set.unknown("Zzz").model_text().contains("Read, Write"));
     }
 }

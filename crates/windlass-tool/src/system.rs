@@ -1,6 +1,8 @@
-//! Ports to time and chance.
+//! Ports to time and chance, and what this machine has of both.
 
 use std::fmt::Debug;
+#[cfg(feature = "system")]
+use std::time::{SystemTime, UNIX_EPOCH};
 use windlass_types::Timestamp;
 
 /// Tells the time.
@@ -13,4 +15,60 @@ pub trait Clock: Debug + Send + Sync + 'static {
 pub trait Ids: Debug + Send + Sync + 'static {
     /// 128 fresh random bits.
     fn bits(&self) -> u128;
+}
+
+/// This machine's time of day. Needs the feature `system`.
+#[cfg(feature = "system")]
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct SystemClock;
+
+#[cfg(feature = "system")]
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "the adapter of the port")]
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    }
+}
+
+/// The version and the variant of a UUID.
+#[cfg(feature = "system")]
+const UUID_MASK: u128 = 0xf << 76 | 0b11 << 62;
+/// Version 4, of the usual variant.
+#[cfg(feature = "system")]
+const UUID_VERSION_4: u128 = 4 << 76 | 0b10 << 62;
+
+/// Random bits of the operating system, with those six set that make them a version 4 UUID. Needs the feature `system`.
+#[cfg(feature = "system")]
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct SystemIds;
+
+#[cfg(feature = "system")]
+impl Ids for SystemIds {
+    /// # Panics
+    /// The operating system has no random bits. An id that can be guessed would be worse.
+    #[expect(clippy::expect_used, reason = "no id is safe without random bits")]
+    fn bits(&self) -> u128 {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).expect("the operating system gives random bits");
+        u128::from_be_bytes(bytes) & !UUID_MASK | UUID_VERSION_4
+    }
+}
+
+#[cfg(all(test, feature = "system"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_uuids_and_none_comes_twice() {
+        let ids: std::collections::HashSet<u128> = (0..1000).map(|_| SystemIds::default().bits()).collect();
+        assert_eq!(ids.len(), 1000);
+        for id in ids {
+            let text = format!("{id:032x}");
+            assert_eq!(text.get(12..13), Some("4"), "{text}");
+            assert!(text.get(16..17).is_some_and(|digit| "89ab".contains(digit)), "{text}");
+        }
+    }
 }

@@ -7,7 +7,6 @@ mod plan;
 mod process;
 mod question;
 pub mod search;
-mod structured_output;
 mod task_stop;
 mod todo;
 mod workspace;
@@ -21,6 +20,5 @@ pub use files::{
 pub use plan::{EnterPlanMode, EnterPlanModeInput, ExitPlanMode, ExitPlanModeInput};
 pub use process::{GivenEnvironment, LocalProcess, child_environment, given_environment, host_environment};
 pub use question::{Answer, AskUserQuestion, AskUserQuestionInput, Choice, Question};
-pub use structured_output::{OutputSchemaError, StructuredOutput};
 pub use task_stop::{TaskStop, TaskStopInput};
 pub use todo::{Todo, TodoList, TodoPriority, TodoStatus, TodoWrite, TodoWriteInput};

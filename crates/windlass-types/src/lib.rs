@@ -23,6 +23,7 @@ mod message;
 mod model;
 mod model_info;
 mod permission;
+mod prompt;
 mod rate_limit;
 mod run;
 mod steering;
@@ -55,6 +56,7 @@ pub use permission::{
     AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, MatchedRule, PermissionAnswer, PermissionDenial,
     PermissionMode, PermissionRequest, PermissionUpdate, RuleSource, RuleValue, UpdateDestination,
 };
+pub use prompt::{Prompt, PromptKind};
 pub use rate_limit::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
 pub use run::{
     Continuation, Interrupted, ModelUsage, Outcome, RunFailure, RunFailureKind, RunOrigin, RunResult, Unsuccessful,

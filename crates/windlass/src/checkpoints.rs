@@ -8,18 +8,12 @@ use windlass_store::FileCheckpoints;
 use windlass_tools::LocalWorkspace;
 use windlass_types::SessionId;
 
-/// The checkpoints of a session, if it keeps some.
-pub(crate) fn checkpoints(
+/// The checkpoints of a session that keeps some itself.
+pub(crate) fn beside_the_log(
     options: &Options,
     project: &ProjectKey,
     id: &SessionId,
-) -> Result<Option<Arc<dyn Checkpoints>>, Error> {
-    if let Some(checkpoints) = &options.checkpoint_store {
-        return Ok(Some(Arc::clone(checkpoints)));
-    }
-    if !options.file_checkpoints {
-        return Ok(None);
-    }
+) -> Result<Arc<dyn Checkpoints>, Error> {
     if options.workspace.is_some() {
         let problem = "the files are not this machine's: give a store for them with `.checkpoint_store(..)`";
         return Err(Error::Checkpoints { problem });
@@ -29,7 +23,7 @@ pub(crate) fn checkpoints(
                        `.checkpoint_store(..)`";
         return Err(Error::Checkpoints { problem });
     };
-    Ok(Some(Arc::new(home.file_checkpoints(project, id))))
+    Ok(Arc::new(home.file_checkpoints(project, id)))
 }
 
 impl Home {

@@ -46,7 +46,7 @@ pub enum Error {
     Tools(#[from] ToolSetError),
     /// The schema of the structured output cannot be used.
     #[error(transparent)]
-    OutputSchema(#[from] windlass_tools::OutputSchemaError),
+    OutputSchema(#[from] windlass_schema::OutputSchemaError),
     /// The home of sessions is not known.
     #[error(
         "there is no place for sessions: set WINDLASS_HOME or HOME to an absolute path, or give one with `Home::new`"

@@ -23,34 +23,53 @@
 //!
 //! # What is where
 //! - [`query`], [`session`]: one prompt, or many by hand. [`Options`] of both are the same.
-//! - [`coding_tools`]: Read, Write, Edit, MultiEdit, Glob, Grep, Bash, TaskStop, TodoWrite.
+//! - `coding_tools`: Read, Write, Edit, MultiEdit, Glob, Grep, Bash, TaskStop, TodoWrite.
 //! - [`Tool`], [`tool_fn`]: your own tools.
 //! - `.output::<T>()`: the run ends with a value of a type, see [`Query::output`].
 //! - [`Subagents`]: agents that the model can give tasks to.
 //! - [`Permissions`]: rules, modes, and who is asked. Without any, the agent may
 //!   only read inside its workspace.
 //! - [`Hook`]: your code at fixed points of a run.
-//! - [`load_plugins`]: directories that bring commands, agents and MCP servers.
+//! - `load_plugins`: directories that bring commands, agents and MCP servers.
 //! - [`Home`]: where sessions are kept, so that they survive a crash and can be
 //!   resumed. Without it nothing is written. With `.file_checkpoints(true)` files can be rewound to any prompt.
 //!
 //! # Features
-//! - `anthropic` (default): the Anthropic Messages provider, with its HTTP and TLS stack.
-//! - `proxy`: `CredentialProxy`, through which programs reach the API without the key.
-//! - `mcp`: MCP servers as tools, see `McpServers`.
+//! By default: `anthropic`, `project`, `store` and `tools`. All add something and change nothing else. The second column
+//! is the number of packages that a program compiles with these features alone, this one among them.
+//!
+//! | features | packages | what they bring |
+//! |---|---|---|
+//! | `none` | 56 | sessions with your own provider, tools and store; agents, hooks, permissions, structured output, scripted models |
+//! | `anthropic` | 124 | `Anthropic`, the Messages API, with its HTTP and TLS stack |
+//! | `project` | 89 | what is read of a project: settings (`crates::project`), `load_plugins` |
+//! | `store` | 61 | `.persist(..)`: sessions on disk, and with `tools` checkpoints of files |
+//! | `tools` | 97 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
+//! | `mcp` | 155 | `McpServers`: MCP servers as tools |
+//! | `proxy` | 124 | `CredentialProxy`, through which programs reach the API without the key |
+//! | `anthropic,gzip` | 133 | compressed answers of the API |
+//! | `project,store,tools` | 128 | all that needs no C compiler |
+//! | `anthropic,project,store,tools` | 160 | the default |
+//!
+//! # Without a C compiler
+//! C is compiled by the TLS stack alone, which `anthropic`, `proxy` and `mcp` bring. With `default-features = false,
+//! features = ["project", "store", "tools"]` no build script compiles any, and none is needed to build.
 
+#[cfg(all(feature = "store", feature = "tools"))]
 mod checkpoints;
 mod error;
 mod home;
+mod machine;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod offer;
 mod options;
 mod permissions;
 mod query;
+#[cfg(all(feature = "store", feature = "tools"))]
 mod repository;
 mod resume;
-#[cfg(feature = "mcp")]
+#[cfg(all(feature = "mcp", feature = "project"))]
 mod servers;
 mod session;
 mod toolkit;
@@ -63,10 +82,12 @@ pub use options::Options;
 pub use permissions::Permissions;
 pub use query::{Query, Run, query};
 pub use resume::Resume;
-#[cfg(feature = "mcp")]
+#[cfg(all(feature = "mcp", feature = "project"))]
 pub use servers::{server_config, server_policy, server_refusal};
 pub use session::{PromptInput, SessionBuilder, session};
-pub use toolkit::{Toolkit, coding_tools};
+pub use toolkit::Toolkit;
+#[cfg(feature = "tools")]
+pub use toolkit::coding_tools;
 
 #[cfg(feature = "anthropic")]
 pub use windlass_anthropic::Anthropic;
@@ -87,6 +108,7 @@ pub use windlass_mcp::{
 };
 pub use windlass_model::{ModelError, ModelProvider, Recorder, Replayer, Script, ScriptedModel, ScriptedTurn};
 pub use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
+#[cfg(feature = "project")]
 pub use windlass_project::{Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, load_plugins};
 pub use windlass_runtime::{
     EventStream, ModelProfile, OpenError, Prompt, RewindError, Session, SessionError, SessionHandle, UnpricedModels,
@@ -100,6 +122,7 @@ pub use windlass_tool::{
     Annotations, Cancel, DynTool, IntoToolOutput, Permit, Tool, ToolCheck, ToolCx, ToolError, ToolOutput, ToolSet,
     schemars, tool_fn, tool_fn_with,
 };
+#[cfg(feature = "tools")]
 pub use windlass_tools::{given_environment, host_environment};
 pub use windlass_types::{
     Access, AgentId, AgentIdentity, AgentPath, Behavior, CacheTtl, CompactTrigger, Compacted, ContentBlock,
@@ -112,12 +135,12 @@ pub use windlass_types::{
 };
 
 /// Runs the examples of the README as tests.
-#[cfg(all(doctest, feature = "anthropic"))]
+#[cfg(all(doctest, feature = "anthropic", feature = "store", feature = "tools"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
 /// Runs the example of the page on settings as a test.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "project"))]
 #[doc = include_str!("../../../docs/settings.md")]
 struct SettingsPage;
 
@@ -131,12 +154,16 @@ pub mod crates {
     pub use windlass_mcp as mcp;
     pub use windlass_model as model;
     pub use windlass_permission as permission;
+    #[cfg(feature = "project")]
     pub use windlass_project as project;
     pub use windlass_runtime as runtime;
+    pub use windlass_schema as schema;
     pub use windlass_session as session;
+    #[cfg(feature = "store")]
     pub use windlass_store as store;
     pub use windlass_subagent as subagent;
     pub use windlass_tool as tool;
+    #[cfg(feature = "tools")]
     pub use windlass_tools as tools;
     pub use windlass_types as types;
 }

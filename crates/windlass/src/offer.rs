@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use windlass_mcp::McpServers;
 use windlass_permission::Policy;
 use windlass_runtime::SessionHandle;
+use windlass_schema::StructuredOutput;
 use windlass_subagent::Subagents;
 use windlass_tool::{Annotations, DynTool, OnlyTools, PreparedCall, ToolError, ToolSet};
-use windlass_tools::StructuredOutput;
 use windlass_types::{JsonText, ToolSpec};
 
 /// Most unusable tools of servers that are reported to the host.

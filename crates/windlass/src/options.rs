@@ -2,6 +2,7 @@
 
 use crate::resume::Branch;
 use crate::{Home, Permissions, Resume, Toolkit};
+#[cfg(feature = "tools")]
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,7 +39,9 @@ pub struct Options {
     pub(crate) effort: Option<Effort>,
     pub(crate) betas: Vec<String>,
     pub(crate) cache: Option<CacheTtl>,
+    #[cfg(feature = "tools")]
     pub(crate) env: Option<Vec<(OsString, OsString)>>,
+    #[cfg(all(feature = "store", feature = "tools"))]
     pub(crate) git_status: bool,
     pub(crate) send_user_id: bool,
     pub(crate) home: Option<Home>,
@@ -54,6 +57,7 @@ pub struct Options {
     pub(crate) mcp: Option<windlass_mcp::McpServers>,
     pub(crate) workspace: Option<Arc<dyn Workspace>>,
     pub(crate) process: Option<Arc<dyn Process>>,
+    #[cfg(all(feature = "store", feature = "tools"))]
     pub(crate) file_checkpoints: bool,
     pub(crate) checkpoint_store: Option<Arc<dyn Checkpoints>>,
 }
@@ -80,7 +84,9 @@ impl Default for Options {
             effort: None,
             betas: Vec::new(),
             cache: Some(CacheTtl::FiveMinutes),
+            #[cfg(feature = "tools")]
             env: None,
+            #[cfg(all(feature = "store", feature = "tools"))]
             git_status: false,
             send_user_id: true,
             home: None,
@@ -96,6 +102,7 @@ impl Default for Options {
             mcp: None,
             workspace: None,
             process: None,
+            #[cfg(all(feature = "store", feature = "tools"))]
             file_checkpoints: false,
             checkpoint_store: None,
         }
@@ -309,6 +316,8 @@ macro_rules! option_methods {
             /// The environment of programs that tools run, instead of the default: an allow-list of the process's
             /// variables. What is given here reaches them but for names that look like secrets or that change what
             /// programs load, see [`given_environment`](crate::given_environment); a notice of the session names those.
+            /// Needs the feature `tools`; without it the environment is empty.
+            #[cfg(feature = "tools")]
             pub fn env<K: Into<OsString>, V: Into<OsString>>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self {
                 self.options.env = Some(env.into_iter().map(|(k, v)| (k.into(), v.into())).collect());
                 self
@@ -316,13 +325,15 @@ macro_rules! option_methods {
 
             /// Tells the model the branch and a short status of the git repository when a new session begins. This runs
             /// `git status` once, unless the permissions would not let the model run it without a question: say yes for
-            /// directories whose content you trust. Default: no.
+            /// directories whose content you trust. Default: no. Needs the features `store` and `tools`.
+            #[cfg(all(feature = "store", feature = "tools"))]
             pub fn git_status(mut self, on: bool) -> Self {
                 self.options.git_status = on;
                 self
             }
 
-            /// Keeps the session under a home directory. Default: nothing is kept.
+            /// Keeps the session under a home directory. Default: nothing is kept. Needs the feature `store`.
+            #[cfg(feature = "store")]
             pub fn persist(mut self, home: Home) -> Self {
                 self.options.home = Some(home);
                 self
@@ -443,7 +454,9 @@ macro_rules! option_methods {
             /// Keeps files as they are before Write, Edit and the like change them, beside the session:
             /// [`SessionHandle::rewind_files`](crate::SessionHandle::rewind_files) puts them back. What programs
             /// do (Bash, MCP servers) is not tracked. Needs [`persist`](Self::persist). A call whose
-            /// files cannot be kept because the disk is full does not run. Default: off.
+            /// files cannot be kept because the disk is full does not run. Default: off. Needs the features `store` and
+            /// `tools`.
+            #[cfg(all(feature = "store", feature = "tools"))]
             pub fn file_checkpoints(mut self, on: bool) -> Self {
                 self.options.file_checkpoints = on;
                 self
@@ -455,13 +468,13 @@ macro_rules! option_methods {
                 self
             }
 
-            /// Files, instead of this machine's.
+            /// Files, instead of this machine's (without the feature `tools`: instead of none).
             pub fn workspace(mut self, workspace: Arc<dyn Workspace>) -> Self {
                 self.options.workspace = Some(workspace);
                 self
             }
 
-            /// Programs, instead of this machine's.
+            /// Programs, instead of this machine's (without the feature `tools`: instead of none).
             pub fn process(mut self, process: Arc<dyn Process>) -> Self {
                 self.options.process = Some(process);
                 self

@@ -1,23 +1,21 @@
 //! Opening sessions.
 
-use crate::checkpoints::checkpoints;
+use crate::machine::{checkpoints, git_branch, process, program_environment, store, workspace};
 use crate::offer::{Offer, SessionTools};
+#[cfg(all(feature = "store", feature = "tools"))]
 use crate::repository::Look;
 use crate::resume::{Chosen, choose};
 use crate::user_id::user_id;
 use crate::{Error, Options};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use windlass_context::Environment;
 use windlass_hook::Hooks;
 use windlass_model::ModelProvider;
 use windlass_permission::{Policy, PolicyConfig};
 use windlass_runtime::{MachineConfig, ModelProfile, Persistence, Ports, Prompt, Session, SessionConfig, SystemIds};
-use windlass_session::{LogHeader, Owner, ProjectKey, SessionKey, SessionStore};
-use windlass_store::JsonlStore;
-use windlass_tool::{Ids, Process, absolute};
-use windlass_tools::{LocalProcess, LocalWorkspace, StructuredOutput, given_environment, host_environment};
+use windlass_schema::StructuredOutput;
+use windlass_session::{LogHeader, Owner, ProjectKey, SessionKey};
+use windlass_tool::{Ids, absolute};
 use windlass_types::{Behavior, ContentBlock, SessionId};
 
 /// What a prompt is made from: a text, or content blocks.
@@ -114,11 +112,12 @@ pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Er
         None => None,
     };
     let tools = offer.tools(options.subagents.as_ref())?;
-    let workspace = options.workspace.clone().unwrap_or_else(|| Arc::new(LocalWorkspace::default()));
+    let workspace = workspace(&options);
     let process = process(&options, &id, &ids);
     let env = program_environment(&options, &mut notices);
     let mut environment = Environment::new(std::env::consts::OS);
     environment.additional_directories.clone_from(&options.additional_directories);
+    #[cfg(all(feature = "store", feature = "tools"))]
     if options.git_status {
         let look = Look { policy: &policy, workspace: &workspace, process: &process, cwd: &cwd, env: &env };
         // A resumed session has a status already.
@@ -148,7 +147,7 @@ pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Er
     if let Some(store) = store {
         let key = SessionKey::new(project, id);
         let owner = Owner::new(std::process::id(), options.entrypoint.clone());
-        let branch = windlass_store::git_branch(&cwd);
+        let branch = git_branch(&cwd);
         let header = LogHeader::new(cwd.to_string_lossy(), env!("CARGO_PKG_VERSION"), options.entrypoint.clone())
             .with_git_branch(branch);
         let mut persistence = Persistence::new(store, key, owner, header);
@@ -164,12 +163,6 @@ pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Er
         crate::mcp::follow(changes, tools.clone());
     }
     Ok((session, tools))
-}
-
-/// What runs programs. Two processes may have one session at the same time, or the one after the other was killed:
-/// its id alone does not tell the programs of one from those of the other.
-fn process(options: &Options, id: &SessionId, ids: &dyn Ids) -> Arc<dyn Process> {
-    options.process.clone().unwrap_or_else(|| Arc::new(LocalProcess::new(format!("{id}.{:032x}", ids.bits()))))
 }
 
 /// The working directory, absolute, with links resolved.
@@ -235,31 +228,8 @@ fn profile(provider: &dyn ModelProvider, name: &str) -> ModelProfile {
     ModelProfile::new(id, info)
 }
 
-fn store(options: &Options) -> Option<Arc<dyn SessionStore>> {
-    if let Some(store) = &options.store {
-        return Some(Arc::clone(store));
-    }
-    let home = options.home.as_ref()?;
-    Some(Arc::new(JsonlStore::with_imports(home.root(), home.also_read().to_vec())))
-}
-
 /// Where large outputs are kept: beside the session's log.
 fn artifacts(options: &Options, project: &ProjectKey, id: &SessionId) -> Option<PathBuf> {
     let home = options.home.as_ref()?;
     Some(home.session_directory(project, id).join("tool-results"))
-}
-
-/// The environment of programs; which of the given variables they do not get is appended to `notices`.
-#[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
-fn program_environment(options: &Options, notices: &mut Vec<String>) -> Vec<(OsString, OsString)> {
-    let Some(given) = options.env.clone() else { return host_environment(std::env::vars_os()) };
-    let parted = given_environment(given);
-    if !parted.kept_back.is_empty() {
-        notices.push(format!(
-            "these variables do not reach the programs of tools, since they look like secrets or change what programs \
-             load: {}",
-            parted.kept_back.join(", ")
-        ));
-    }
-    parted.passed
 }

@@ -4,7 +4,9 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_tool::DynTool;
+#[cfg(feature = "tools")]
 use windlass_tools::search::{Glob, Grep};
+#[cfg(feature = "tools")]
 use windlass_tools::{Bash, Edit, EnterPlanMode, ExitPlanMode, MultiEdit, Read, TaskStop, TodoWrite, Write};
 
 /// Tools together with the directory that they work in.
@@ -19,7 +21,9 @@ pub struct Toolkit {
 /// Glob, Grep, Bash, TaskStop and TodoWrite; where somebody can be asked, EnterPlanMode
 /// and ExitPlanMode too.
 ///
-/// Hosts that can show questions add [`AskUserQuestion`](crate::crates::tools::AskUserQuestion).
+/// Hosts that can show questions add [`AskUserQuestion`](crate::crates::tools::AskUserQuestion). Needs the feature
+/// `tools`.
+#[cfg(feature = "tools")]
 pub fn coding_tools(workspace: impl Into<PathBuf>) -> Toolkit {
     Toolkit {
         tools: vec![

@@ -85,11 +85,13 @@ struct Waiting {
     answer: oneshot::Sender<Result<Answer, AskError>>,
     /// Whether the question is on its way, so that it must be taken back.
     sent: bool,
+    #[cfg_attr(not(feature = "server"), expect(dead_code, reason = "only servers take questions back"))]
     asker: Asker,
 }
 
 /// Whom a question is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(not(feature = "server"), expect(dead_code, reason = "clients ask for their run alone"))]
 pub(crate) enum Asker {
     /// The run of the main agent.
     Run,
@@ -106,6 +108,7 @@ impl Requests {
         Self { table: Mutex::default(), outbox, ids, max_line: MAX_LINE }
     }
 
+    #[cfg(feature = "client")]
     /// Sets the most bytes of a question's line, for another side than a host.
     pub(crate) fn with_max_line(mut self, bytes: usize) -> Self {
         self.max_line = bytes;
@@ -175,6 +178,7 @@ impl Requests {
     }
 
     /// Takes back the questions of those who are being stopped.
+    #[cfg(feature = "server")]
     pub(crate) fn withdraw(&self, stops: impl Fn(&Asker) -> bool) {
         let withdrawn: Vec<_> = self.lock().waiting.extract_if(|_, waiting| stops(&waiting.asker)).collect();
         for (id, waiting) in withdrawn {

@@ -15,9 +15,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use windlass_runtime::{Prompt, PromptKind};
 use windlass_tool::Ids;
-use windlass_types::{ContentBlock, EntryId, JsonText, PermissionMode};
+use windlass_types::{ContentBlock, EntryId, JsonText, PermissionMode, Prompt, PromptKind};
 
 /// What the parts of a client share.
 pub(super) struct Shared {

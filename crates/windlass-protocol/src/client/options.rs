@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_hook::Hook;
 use windlass_permission::CanUseTool;
-use windlass_runtime::SystemIds;
-use windlass_tool::{Ids, ToolSet};
+use windlass_tool::{Ids, SystemIds, ToolSet};
 use windlass_types::JsonText;
 
 /// What a host brings along, over whatever way it reaches the runtime.

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use windlass_schema::CheckedTools;
 use windlass_tool::{Ids, ToolError, ToolOutput, ToolSet};
 use windlass_types::JsonText;
 
@@ -23,7 +24,7 @@ const INVALID_PARAMS: i32 = -32602;
 
 /// The tools of a host, by the name of their server.
 pub(super) struct ToolServers {
-    servers: BTreeMap<String, ToolSet>,
+    servers: BTreeMap<String, CheckedTools>,
     calls: Calls,
 }
 
@@ -88,6 +89,7 @@ struct Meta {
 
 impl ToolServers {
     pub(super) fn new(servers: BTreeMap<String, ToolSet>, ids: Arc<dyn Ids>) -> Self {
+        let servers = servers.into_iter().map(|(name, tools)| (name, tools.into())).collect();
         Self { servers, calls: Calls::new(ids) }
     }
 
@@ -106,7 +108,7 @@ impl ToolServers {
         Ok(JsonText::of(&Answer { mcp_response: Response { jsonrpc: "2.0", id, outcome } })?)
     }
 
-    async fn outcome(&self, server: &str, tools: &ToolSet, message: Message) -> Result<Outcome, Failure> {
+    async fn outcome(&self, server: &str, tools: &CheckedTools, message: Message) -> Result<Outcome, Failure> {
         let params = message.params.unwrap_or_else(JsonText::empty_object);
         Ok(match message.method.as_str() {
             "initialize" => {
@@ -129,7 +131,7 @@ impl ToolServers {
         })
     }
 
-    async fn call(&self, tools: &ToolSet, call: Call) -> CallResult {
+    async fn call(&self, tools: &CheckedTools, call: Call) -> CallResult {
         let input = call.arguments.unwrap_or_else(JsonText::empty_object);
         let id = call.meta.and_then(|meta| meta.tool_use_id).unwrap_or_default();
         let said = match tools.prepare(&call.name, &input) {

@@ -2,10 +2,12 @@
 
 use crate::channel::requests::{Answer, Refusal};
 use serde::Deserialize;
+#[cfg(feature = "server")]
 use std::borrow::Cow;
 use windlass_types::{JsonError, JsonText};
 
 /// What kind of message a line is.
+#[cfg(feature = "server")]
 #[derive(Deserialize)]
 pub(crate) struct Tag<'a> {
     #[serde(rename = "type", borrow, default)]

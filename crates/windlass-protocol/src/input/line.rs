@@ -54,6 +54,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         Ok(Some(line))
     }
 
+    #[cfg(any(feature = "client", test))]
     /// Whether the line that was handed out has no end: the stream broke off in it.
     pub(crate) fn is_broken_off(&self) -> bool {
         self.broken_off

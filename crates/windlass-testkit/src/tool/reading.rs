@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use windlass_tool::{InputSchema, PreparedCall, ToolCheck, ToolErrorKind, ToolSet};
+use windlass_schema::InputSchema;
+use windlass_tool::{PreparedCall, ToolCheck, ToolErrorKind, ToolSet};
 use windlass_types::{Access, JsonText};
 
 use super::fuzz;

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
+use windlass_tool::{Ids, SystemIds};
 
 use super::dir::{Dir, link_error};
 use super::entry::{Entry, EntryStatus};
@@ -92,7 +93,7 @@ impl<'a> Temporary<'a> {
     #[expect(clippy::disallowed_methods, reason = "a name that no other program has chosen")]
     fn create(dir: &'a Dir, mode: u32) -> io::Result<Self> {
         // The name has its own length: the target's may already be the longest allowed.
-        let name = OsString::from(format!(".{}.tmp", uuid::Uuid::new_v4().simple()));
+        let name = OsString::from(format!(".{:032x}.tmp", SystemIds::default().bits()));
         let file = dir.create_new(&name, mode)?;
         Ok(Self { dir, name, file, renamed: false })
     }

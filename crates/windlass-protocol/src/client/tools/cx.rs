@@ -1,16 +1,11 @@
 //! What a tool is given that runs in the host, away from the session.
 
-use async_trait::async_trait;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use windlass_runtime::SystemClock;
-use windlass_tool::{
-    Cancel, Ids, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome, ResolvedPath, SessionState,
-    ToolCx, ToolCxParts, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
-};
+use windlass_tool::{Cancel, Ids, Nowhere, Permit, SessionState, SystemClock, ToolCx, ToolCxParts};
 use windlass_types::{CallDigest, SessionId, ToolUseId};
 
-const ELSEWHERE: &str = "files and programs of the session are at the other end: use the host's own";
+const ELSEWHERE: Nowhere = Nowhere::new("files and programs of the session are at the other end: use the host's own");
 
 /// What the calls of one client share.
 pub(super) struct Calls {
@@ -41,8 +36,8 @@ impl Calls {
             tool_use_id: ToolUseId::from(tool_use_id),
             cancel: cancel.clone(),
             permit: Permit::new(CallDigest::new(tool)),
-            workspace: Arc::new(Elsewhere),
-            process: Arc::new(Elsewhere),
+            workspace: Arc::new(ELSEWHERE),
+            process: Arc::new(ELSEWHERE),
             clock: Arc::new(SystemClock::default()),
             ids: Arc::clone(&self.ids),
             cwd: PathBuf::from("/"),
@@ -55,43 +50,5 @@ impl Calls {
             progress: Arc::new(|_| {}),
         });
         (cx, Stop(cancel))
-    }
-}
-
-/// Files and programs that are not here.
-#[derive(Debug)]
-struct Elsewhere;
-
-fn elsewhere<T>() -> Result<T, WorkspaceError> {
-    Err(WorkspaceError::new(WorkspaceErrorKind::NotFound, ELSEWHERE))
-}
-
-#[async_trait]
-impl Workspace for Elsewhere {
-    async fn resolve(&self, _: &Path) -> Result<ResolvedPath, WorkspaceError> {
-        elsewhere()
-    }
-
-    async fn open(&self, _: &Permit, _: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
-        elsewhere()
-    }
-
-    async fn write(&self, _: &Permit, _: &Path, _: &[u8], _: WriteOptions) -> Result<(), WorkspaceError> {
-        elsewhere()
-    }
-
-    async fn list(&self, _: &Permit, _: &Path, _: usize) -> Result<Vec<String>, WorkspaceError> {
-        elsewhere()
-    }
-
-    fn is_local(&self) -> bool {
-        false
-    }
-}
-
-#[async_trait]
-impl Process for Elsewhere {
-    async fn run(&self, _: ProcessCommand, _: &Cancel) -> Result<ProcessOutcome, ProcessError> {
-        Err(ProcessError::new(ELSEWHERE))
     }
 }

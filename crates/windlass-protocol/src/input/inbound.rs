@@ -1,0 +1,66 @@
+//! What hosts send.
+
+use super::{Control, Tag, UserMessage};
+use crate::channel::requests::Answer;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use windlass_types::{JsonError, JsonText};
+
+/// A message of the host. What is not known is tolerated and left alone.
+#[derive(Debug)]
+pub(crate) enum Inbound {
+    /// A prompt.
+    User(Box<UserMessage>),
+    /// An order or a question.
+    Request {
+        id: String,
+        subtype: String,
+        /// The whole request, with the fields that we do not know.
+        body: JsonText,
+    },
+    /// The answer to a request of ours: its id, and what was said or what went wrong.
+    Response { id: String, answer: Answer },
+    /// The host no longer waits for an answer.
+    Cancel { id: String },
+    /// Variables that replace those of the environment.
+    Environment(BTreeMap<String, String>),
+    /// A sign of life, or something of a later version.
+    Other { kind: String },
+}
+
+#[derive(Deserialize)]
+struct EnvironmentLine {
+    variables: BTreeMap<String, String>,
+}
+
+impl Inbound {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// It is not a JSON object, or a message of a known type lacks what that type needs.
+    pub(crate) fn parse(line: &[u8]) -> Result<Self, JsonError> {
+        if line.trim_ascii_start().first() != Some(&b'{') {
+            // An array would pass for the fields of an object.
+            return Err(<serde_json::Error as serde::de::Error>::custom("it is not a JSON object").into());
+        }
+        let tag: Tag<'_> = serde_json::from_slice(line)?;
+        let kind = tag.kind.unwrap_or_default();
+        if let Some(control) = Control::parse(&kind, line)? {
+            return Ok(match control {
+                Control::Request { id, subtype, body } => Self::Request { id, subtype, body },
+                Control::Response { id, answer } => Self::Response { id, answer },
+                Control::Cancel { id } => Self::Cancel { id },
+            });
+        }
+        Ok(match &*kind {
+            "user" => Self::User(Box::new(UserMessage::parse(line)?)),
+            "update_environment_variables" => {
+                Self::Environment(serde_json::from_slice::<EnvironmentLine>(line)?.variables)
+            }
+            other => Self::Other { kind: other.to_owned() },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! What is wrong with an input, in words for the model.
+
+use crate::place::Place;
+use serde_json::Value;
+use std::fmt::Write;
+
+/// How many faults of an input are reported at once.
+const MAX_FAULTS: usize = 5;
+/// Most characters of one fault.
+const MAX_TEXT: usize = 300;
+/// Most characters of a value in a fault: it can be a whole file.
+const MAX_VALUE: usize = 160;
+
+/// The faults of one check.
+#[derive(Debug)]
+pub(crate) struct Faults {
+    texts: Vec<String>,
+    count: usize,
+    /// Whether only the answer matters, and not what is wrong.
+    probing: bool,
+}
+
+impl Faults {
+    /// Collects what to report.
+    pub(crate) fn collecting() -> Self {
+        Self { texts: Vec::new(), count: 0, probing: false }
+    }
+
+    /// Finds out whether there are any.
+    pub(crate) fn probing() -> Self {
+        Self { texts: Vec::new(), count: 0, probing: true }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Whether more faults would change nothing.
+    pub(crate) fn is_decided(&self) -> bool {
+        self.probing && self.count > 0
+    }
+
+    pub(crate) fn add(&mut self, at: &Place<'_>, text: impl FnOnce() -> String) {
+        self.count += 1;
+        if self.probing || self.texts.len() >= MAX_FAULTS {
+            return;
+        }
+        let place = at.to_string();
+        let place = if place.is_empty() { "the input" } else { &place };
+        self.texts.push(format!("{}: {}", clipped(place, MAX_TEXT), clipped(&text(), MAX_TEXT)));
+    }
+
+    pub(crate) fn into_text(self) -> String {
+        let mut text = self.texts.join("; ");
+        let more = self.count.saturating_sub(self.texts.len());
+        if more > 0 {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "; and {more} more");
+        }
+        text
+    }
+}
+
+/// A value as it is quoted in a fault.
+pub(crate) fn shown(value: &Value) -> String {
+    clipped(&value.to_string(), MAX_VALUE)
+}
+
+/// Names in quotes, separated by commas.
+pub(crate) fn quoted<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("'{name}'")).collect();
+    names.join(", ")
+}
+
+pub(crate) fn clipped(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+    }
+}

@@ -1,0 +1,82 @@
+//! The schema of a tool's input.
+
+use crate::check::Check;
+use crate::compile::{check_form, compile};
+use crate::fault::clipped;
+use crate::keyword::Draft;
+use crate::node::Compiled;
+use serde_json::Value;
+use std::fmt;
+use std::sync::OnceLock;
+use windlass_types::JsonText;
+
+/// The schema of a tool's input. Compiled at the first check, not before.
+pub struct InputSchema {
+    schema: JsonText,
+    compiled: OnceLock<Result<Compiled, String>>,
+}
+
+impl InputSchema {
+    /// Wraps a JSON Schema.
+    pub fn new(schema: JsonText) -> Self {
+        Self { schema, compiled: OnceLock::new() }
+    }
+
+    /// Checks the schema itself, which otherwise happens at the first input, and that all of it can be checked.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check_schema(&self) -> Result<(), String> {
+        match self.compiled().as_ref().map(|compiled| compiled.unusable_pattern.as_deref()) {
+            Ok(None) => Ok(()),
+            Ok(Some(pattern)) => Err(format!(
+                "the pattern {:?} cannot be matched: it is no regular expression, is too large, or has look-around or back references",
+                clipped(pattern, 100)
+            )),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    /// Checks an input: strict JSON (no key twice, no NUL, no half surrogates),
+    /// an object, and the schema.
+    ///
+    /// # Errors
+    /// What is wrong, in words for the model.
+    pub fn check(&self, input: &JsonText) -> Result<(), String> {
+        input.check_strict().map_err(|error| format!("the input is not acceptable JSON: {error}"))?;
+        if !input.is_object() {
+            return Err("the input must be a JSON object".to_owned());
+        }
+        let value: Value = input.to().map_err(|error| error.to_string())?;
+        match self.compiled() {
+            Ok(compiled) => Check::run(compiled, &value),
+            Err(error) => {
+                Err(format!("the tool's input schema is not valid, so nothing can be checked: {}", clipped(error, 300)))
+            }
+        }
+    }
+
+    fn compiled(&self) -> &Result<Compiled, String> {
+        self.compiled.get_or_init(|| {
+            let schema: Value = self.schema.to().map_err(|error| error.to_string())?;
+            compile(&schema, Draft::of(&schema))
+        })
+    }
+}
+
+/// Whether a schema has the form of JSON Schema draft 2020-12, whatever draft it names: providers read it so.
+/// References are not followed.
+///
+/// # Errors
+/// What is wrong with it, in at most about 300 characters.
+pub fn check_schema_2020_12(schema: &JsonText) -> Result<(), String> {
+    let schema: Value = schema.to().map_err(|error| error.to_string())?;
+    check_form(&schema, Draft::Draft2020)
+        .map_err(|error| format!("it must match JSON Schema draft 2020-12: {}", clipped(&error, 250)))
+}
+
+impl fmt::Debug for InputSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("InputSchema").field(&self.schema).finish()
+    }
+}

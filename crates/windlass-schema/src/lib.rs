@@ -1,0 +1,35 @@
+//! Inputs of tools against their JSON Schema, for whoever prepares calls: a runtime, or a host that serves tools.
+//!
+//! Authors of tools do not need this crate. [`CheckedTools`] is a set of tools whose calls are read with their schema;
+//! [`InputSchema`] is one schema alone, and [`StructuredOutput`] the tool that takes the answer of a run as data.
+//!
+//! # What is checked
+//! JSON Schema 2020-12, and drafts 4, 6, 7 and 2019-09 where `$schema` names them: all keywords that assert or apply,
+//! with these exceptions.
+//! - `format` and the keywords on content are annotations in every draft.
+//! - References stay inside the schema: pointers, anchors, and the `$id` of an embedded schema as it is written.
+//!   `$dynamicRef` and `$recursiveRef` are followed like `$ref`.
+//! - Patterns have no look-around and no back references, so that matching takes linear time. A pattern that needs
+//!   them is refused by [`InputSchema::check_schema`] and ignored by [`InputSchema::check`]: the tool still reads its
+//!   input itself.
+//! - A number without a fraction is an `integer` in every draft, however it is written.
+//!
+//! Work is bounded: an input that takes more than a million steps, or leads deeper than 512 schemas, is refused.
+
+mod check;
+mod compile;
+mod evaluated;
+mod fault;
+mod input;
+mod keyword;
+mod node;
+mod pattern;
+mod place;
+mod reference;
+mod structured_output;
+mod tools;
+mod value;
+
+pub use input::{InputSchema, check_schema_2020_12};
+pub use structured_output::{OutputSchemaError, StructuredOutput};
+pub use tools::CheckedTools;

@@ -1,0 +1,153 @@
+//! A schema that was read: nodes that refer to each other by number.
+
+use crate::pattern::Pattern;
+use serde_json::{Number, Value};
+use std::collections::BTreeMap;
+
+/// A node's place in [`Compiled::nodes`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct NodeId(pub(crate) usize);
+
+/// A whole schema. Node 0 is its root.
+#[derive(Debug, Default)]
+pub(crate) struct Compiled {
+    pub(crate) nodes: Vec<Node>,
+    /// The first pattern that cannot be matched, as it is written.
+    pub(crate) unusable_pattern: Option<String>,
+}
+
+impl Compiled {
+    pub(crate) const ROOT: NodeId = NodeId(0);
+
+    pub(crate) fn rules(&self, node: NodeId) -> &[Rule] {
+        self.nodes.get(node.0).map_or(&[], |node| &node.rules)
+    }
+}
+
+/// What one schema asks for, keyword by keyword.
+#[derive(Debug, Default)]
+pub(crate) struct Node {
+    pub(crate) rules: Vec<Rule>,
+}
+
+/// A kind of JSON value, as `type` names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Null, Self::Boolean, Self::Integer, Self::Number, Self::String, Self::Array, Self::Object];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Boolean => "boolean",
+            Self::Integer => "integer",
+            Self::Number => "number",
+            Self::String => "string",
+            Self::Array => "array",
+            Self::Object => "object",
+        }
+    }
+}
+
+/// A limit on a size, in characters, items or properties.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limit {
+    pub(crate) least: bool,
+    pub(crate) size: f64,
+}
+
+impl Limit {
+    #[expect(clippy::cast_precision_loss, reason = "no value in memory has 2^53 items")]
+    pub(crate) fn holds(self, size: usize) -> bool {
+        let size = size as f64;
+        if self.least { size >= self.size } else { size <= self.size }
+    }
+}
+
+/// One keyword, or a few that only mean something together.
+#[derive(Debug)]
+pub(crate) enum Rule {
+    /// The schema `false`.
+    Never,
+    Type(Vec<Kind>),
+    Enum(Vec<Value>),
+    Const(Value),
+    Minimum {
+        limit: Number,
+        exclusive: bool,
+    },
+    Maximum {
+        limit: Number,
+        exclusive: bool,
+    },
+    MultipleOf(Number),
+    Length(Limit),
+    Pattern(Pattern),
+    ItemCount(Limit),
+    UniqueItems,
+    /// Schemas of the first items, and of those behind them.
+    Items {
+        prefix: Vec<NodeId>,
+        rest: Option<NodeId>,
+    },
+    Contains {
+        node: NodeId,
+        least: f64,
+        most: Option<f64>,
+    },
+    PropertyCount(Limit),
+    Required(Vec<String>),
+    Properties(Properties),
+    PropertyNames(NodeId),
+    DependentRequired(BTreeMap<String, Vec<String>>),
+    DependentSchemas(BTreeMap<String, NodeId>),
+    AllOf(Vec<NodeId>),
+    AnyOf(Vec<NodeId>),
+    OneOf(Vec<NodeId>),
+    /// The schema that must not hold, and how it is written.
+    Not {
+        node: NodeId,
+        written: Value,
+    },
+    If {
+        condition: NodeId,
+        then: Option<NodeId>,
+        otherwise: Option<NodeId>,
+    },
+    Ref(NodeId),
+    /// Stands last in its node, because it asks what the other rules have covered.
+    UnevaluatedProperties(NodeId),
+    /// Like [`Rule::UnevaluatedProperties`], for items.
+    UnevaluatedItems(NodeId),
+}
+
+/// `properties`, `patternProperties` and `additionalProperties`.
+#[derive(Debug, Default)]
+pub(crate) struct Properties {
+    pub(crate) named: BTreeMap<String, NodeId>,
+    pub(crate) patterns: Vec<(Pattern, NodeId)>,
+    pub(crate) rest: Option<NodeId>,
+}
+
+impl Properties {
+    /// The schemas that a property has to fit, apart from `additionalProperties`.
+    pub(crate) fn of<'a>(&'a self, name: &'a str) -> impl Iterator<Item = NodeId> + 'a {
+        let by_pattern = self.patterns.iter().filter(|(pattern, _)| pattern.matches(name) == Some(true));
+        self.named.get(name).copied().into_iter().chain(by_pattern.map(|(_, node)| *node))
+    }
+
+    /// Whether `additionalProperties` is about this property. Not if a pattern cannot be matched: it may be meant.
+    pub(crate) fn leaves(&self, name: &str) -> bool {
+        !self.named.contains_key(name) && self.patterns.iter().all(|(pattern, _)| pattern.matches(name) == Some(false))
+    }
+}

@@ -1,0 +1,21 @@
+//! Where in an input a check stands.
+
+use std::fmt;
+
+/// A place in a value: its root, or a place below another one. Displays as a JSON pointer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place<'a> {
+    Root,
+    Key(&'a Place<'a>, &'a str),
+    Index(&'a Place<'a>, usize),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Key(parent, name) => write!(f, "{parent}/{}", name.replace('~', "~0").replace('/', "~1")),
+            Self::Index(parent, index) => write!(f, "{parent}/{index}"),
+        }
+    }
+}

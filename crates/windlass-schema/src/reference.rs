@@ -1,0 +1,88 @@
+//! What the references of a schema lead to, inside of it.
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// The addresses of a document, as JSON pointers from its root.
+#[derive(Debug, Default)]
+pub(crate) struct Addresses {
+    /// By the `$id` of a schema, as it is written, and the anchor behind `#` if there is one.
+    known: BTreeMap<String, String>,
+}
+
+impl Addresses {
+    pub(crate) fn of(document: &Value) -> Self {
+        let mut addresses = Self::default();
+        addresses.collect(document, "", "");
+        addresses
+    }
+
+    /// Nesting is bounded by the reader of the JSON.
+    fn collect(&mut self, value: &Value, pointer: &str, base: &str) {
+        match value {
+            Value::Object(map) => {
+                let text = |name: &str| map.get(name).and_then(Value::as_str);
+                let id = text("$id").or_else(|| text("id")).map(|id| id.trim_end_matches('#'));
+                // Before draft 2019-09 an anchor was an id that is a fragment.
+                let own = id.filter(|id| !id.starts_with('#') && !id.is_empty());
+                if let Some(id) = own {
+                    self.known.entry(id.to_owned()).or_insert_with(|| pointer.to_owned());
+                }
+                let base = own.unwrap_or(base);
+                let old = id.and_then(|id| id.strip_prefix('#'));
+                for anchor in [text("$anchor"), text("$dynamicAnchor"), old].into_iter().flatten() {
+                    self.known.entry(format!("{base}#{anchor}")).or_insert_with(|| pointer.to_owned());
+                    self.known.entry(format!("#{anchor}")).or_insert_with(|| pointer.to_owned());
+                }
+                for (key, value) in map.iter().filter(|(key, _)| !matches!(key.as_str(), "const" | "enum")) {
+                    self.collect(value, &below(pointer, key), base);
+                }
+            }
+            Value::Array(items) => {
+                for (at, value) in items.iter().enumerate() {
+                    self.collect(value, &below(pointer, &at.to_string()), base);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The pointer that a reference leads to. `base` is where the schema begins that the reference stands in.
+    pub(crate) fn resolve(&self, reference: &str, base: &str) -> Option<String> {
+        let (address, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let fragment = decoded(fragment);
+        let root = if address.is_empty() { base.to_owned() } else { self.known.get(address)?.clone() };
+        if fragment.is_empty() {
+            return Some(root);
+        }
+        if fragment.starts_with('/') {
+            return Some(root + &fragment);
+        }
+        self.known.get(&format!("{address}#{fragment}")).cloned()
+    }
+}
+
+/// The pointer of a member.
+pub(crate) fn below(pointer: &str, key: &str) -> String {
+    format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+/// Percent-encoding undone; what is none stays.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, after)) = rest.split_first() {
+        let code = after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok());
+        match code.and_then(|hex| u8::from_str_radix(hex, 16).ok()).filter(|_| byte == b'%') {
+            Some(read) => {
+                bytes.push(read);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            None => {
+                bytes.push(byte);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}

@@ -1,0 +1,84 @@
+//! A set of tools whose calls are read with their schema.
+
+use crate::InputSchema;
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
+use windlass_tool::{PreparedCall, ToolError, ToolSet};
+use windlass_types::JsonText;
+
+/// A set of tools, and the schemas of their inputs. Cheap to clone; never changes. Reads like the [`ToolSet`] in it.
+#[derive(Debug, Clone, Default)]
+pub struct CheckedTools {
+    tools: ToolSet,
+    schemas: Arc<BTreeMap<String, InputSchema>>,
+}
+
+impl CheckedTools {
+    /// Reads a call: strict JSON, schema, typed input. No effect, no user code
+    /// but the tool's own reading of its input.
+    ///
+    /// # Errors
+    /// Unknown tool or unfit input, in words for the model.
+    pub fn prepare(&self, name: &str, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
+        let (Some(tool), Some(schema)) = (self.tools.get(name), self.schemas.get(name)) else {
+            return Err(self.tools.unknown(name));
+        };
+        schema
+            .check(input)
+            .map_err(|fault| ToolError::invalid_input(format!("InputValidationError: {name}: {fault}")))?;
+        Arc::clone(tool).prepare(input)
+    }
+}
+
+impl From<ToolSet> for CheckedTools {
+    fn from(tools: ToolSet) -> Self {
+        let schema = |spec: &Arc<windlass_types::ToolSpec>| InputSchema::new(spec.input_schema.clone());
+        let schemas = tools.specs().iter().map(|spec| (spec.name.clone(), schema(spec))).collect();
+        Self { tools, schemas: Arc::new(schemas) }
+    }
+}
+
+impl Deref for CheckedTools {
+    type Target = ToolSet;
+
+    fn deref(&self) -> &ToolSet {
+        &self.tools
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windlass_tool::{DynTool, tool_fn};
+
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    #[allow(dead_code, reason = "only the schema is looked at")]
+    struct Input {
+        /// How many.
+        count: u32,
+        note: Option<String>,
+    }
+
+    fn tool(name: &str) -> Arc<dyn DynTool> {
+        Arc::new(tool_fn(name, "A test.", |_: Input, _| async { Ok("ok") }))
+    }
+
+    #[test]
+    fn unfit_inputs_are_told_to_the_model() {
+        let set = CheckedTools::from(ToolSet::new([tool("Read"), tool("Write")]).unwrap());
+        let error = |name: &str, input: &str| {
+            let input = JsonText::parse(input).unwrap();
+            set.prepare(name, &input).err().map(|error| error.model_text().to_owned())
+        };
+        assert_eq!(error("Read", r#"{"count":1}"#), None);
+        assert_eq!(error("Read", r#"{"count":1,"note":null}"#), None);
+        assert!(error("read_file", r#"{"count":1}"#).unwrap().contains("Did you mean Read"));
+        assert!(error("Zzz", "{}").unwrap().contains("Read, Write"));
+        assert!(error("Read", "{}").unwrap().contains("count"));
+        assert!(error("Read", r#"{"count":"x"}"#).unwrap().contains("/count"));
+        assert!(error("Read", r#"{"count":1,"count":2}"#).unwrap().contains("twice"));
+        assert!(error("Read", "[]").unwrap().contains("object"));
+        assert!(error("Read", r#"{"count":-1}"#).is_some());
+    }
+}
