@@ -1,0 +1,118 @@
+//! How much of other people's code a build takes, and whether it needs a C compiler. Reads `cargo tree`; builds nothing.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a failure here is a failed test")]
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+/// Who builds what, and how many packages that may take, our own among them.
+const LIMITS: &[(&str, &[&str], usize)] = &[
+    ("the library without features", &["-p", "windlass", "--no-default-features"], 90),
+    ("the library as it is", &["-p", "windlass"], 160),
+    ("the command", &["-p", "windlass-cli"], 230),
+    ("the author of a tool", &["-p", "windlass-tool"], 40),
+    (
+        "a host that only drives other processes",
+        &["-p", "windlass-protocol", "--no-default-features", "--features", "client"],
+        60,
+    ),
+];
+
+/// The library with all that needs no C compiler.
+const WITHOUT_C: &[&str] = &["-p", "windlass", "--no-default-features", "--features", "project,store,tools"];
+
+/// What build scripts use to compile C, or to find what was compiled.
+const COMPILERS: &[&str] = &["bindgen", "cc", "clang-sys", "cmake", "nasm-rs", "pkg-config", "vcpkg"];
+
+/// How far the figures in the documentation may be from what is true.
+const DRIFT: usize = 3;
+
+fn tree(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--offline", "--locked"])
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The packages of a build, by name and version. What only build scripts use is not counted.
+fn packages(selection: &[&str]) -> BTreeSet<String> {
+    let printed = tree(&[&["--edges", "normal", "--prefix", "none", "--format", "{p}"], selection].concat());
+    let package = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+    printed.lines().filter(|line| !line.trim().is_empty()).map(package).collect()
+}
+
+#[test]
+fn nobody_compiles_more_than_agreed() {
+    for (who, selection, limit) in LIMITS {
+        let count = packages(selection).len();
+        assert!(count <= *limit, "{who}: {count} packages, of at most {limit}");
+        // A tree that was not read would pass, too.
+        assert!(count > 10, "{who}: only {count} packages were found");
+    }
+}
+
+#[test]
+fn authors_of_tools_and_providers_compile_no_runtime() {
+    let heavy = ["tokio", "reqwest", "jsonschema", "regex", "regex-automata", "windlass-core", "windlass-runtime"];
+    for package in ["windlass-tool", "windlass-model", "windlass-hook", "windlass-session"] {
+        let packages = packages(&["-p", package, "--no-default-features"]);
+        for name in heavy {
+            let is_that = |known: &&String| known.split(' ').next() == Some(name);
+            assert_eq!(packages.iter().find(is_that), None, "{package}");
+        }
+    }
+    let client = packages(&["-p", "windlass-protocol", "--no-default-features", "--features", "client"]);
+    for engine in ["windlass-core", "windlass-runtime", "windlass-session", "windlass-model"] {
+        assert!(!client.iter().any(|known| known.starts_with(&format!("{engine} "))), "{engine}");
+    }
+}
+
+#[test]
+fn the_figures_in_the_documentation_are_true() {
+    let documentation = include_str!("../../windlass/src/lib.rs");
+    let rows = documentation.lines().filter_map(|line| line.strip_prefix("//! | `"));
+    let mut read = 0;
+    for row in rows {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let (features, told) = (cells.first().unwrap().trim_end_matches('`'), cells.get(1).unwrap());
+        let features = if features == "none" { "" } else { features };
+        let told: usize = told.parse().unwrap_or_else(|_| panic!("{row}"));
+        let count = packages(&["-p", "windlass", "--no-default-features", "--features", features]).len();
+        assert!(count.abs_diff(told) <= DRIFT, "`{features}`: {told} are told, {count} are true");
+        read += 1;
+    }
+    assert!(read >= 8, "{read} rows were read");
+}
+
+/// The digest of contents has a build script that names a C compiler whatever its features are. With the feature
+/// `pure` it compiles nothing with it.
+#[test]
+fn a_build_without_c_is_possible() {
+    let edges = ["--edges", "normal,build", "--no-dedupe", "--prefix", "depth", "--format", " {p} {f}"];
+    let printed = tree(&[&edges, WITHOUT_C].concat());
+    let mut above: Vec<&str> = Vec::new();
+    let mut found = BTreeSet::new();
+    for line in printed.lines() {
+        let Some((depth, package)) = line.split_once(' ') else { continue };
+        let Ok(depth) = depth.parse::<usize>() else { continue };
+        above.truncate(depth);
+        above.push(package);
+        let name = package.split(' ').next().unwrap_or_default();
+        if COMPILERS.contains(&name) {
+            let user = depth.checked_sub(1).and_then(|depth| above.get(depth)).copied().unwrap_or_default();
+            found.insert((name, user));
+        }
+    }
+    let named: Vec<_> = found.iter().map(|(name, user)| (*name, user.split(' ').next().unwrap_or_default())).collect();
+    assert_eq!(named, [("cc", "blake3")], "{found:?}");
+    for (_, user) in &found {
+        assert!(user.rsplit(' ').next().unwrap_or_default().split(',').any(|feature| feature == "pure"), "{user}");
+    }
+    // The same look at the default finds the TLS stack, so it would find others here.
+    assert!(tree(&[&edges[..], &["-p", "windlass"]].concat()).contains(" cmake v"));
+}
