@@ -60,7 +60,7 @@ fn pattern() -> BoxedStrategy<Value> {
 }
 
 /// A keyword and what it holds; `inner` makes schemas.
-fn keyword(inner: BoxedStrategy<Value>) -> BoxedStrategy<(String, Value)> {
+fn keyword(inner: &BoxedStrategy<Value>) -> BoxedStrategy<(String, Value)> {
     let size = || (0u64..4).prop_map(Value::from);
     let number = || prop_oneof![(-2i64..5).prop_map(Value::from), Just(json!(0.5)), Just(json!(2.0))];
     let schemas = prop::collection::vec(inner.clone(), 1..3).prop_map(Value::from).boxed();
@@ -105,7 +105,7 @@ fn schema() -> BoxedStrategy<Value> {
         1 => scalar().prop_map(|value| json!({ "enum": [value] })),
     ];
     leaf.prop_recursive(3, 20, 4, |inner| {
-        prop::collection::vec(keyword(inner), 0..5).prop_map(|all| Value::Object(all.into_iter().collect()))
+        prop::collection::vec(keyword(&inner), 0..5).prop_map(|all| Value::Object(all.into_iter().collect()))
     })
     .boxed()
 }
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn schemas_are_judged_as_by_the_meta_schema(mut document in schema(), at in name(), junk in value(), keyword in keyword(value())) {
+    fn schemas_are_judged_as_by_the_meta_schema(mut document in schema(), at in name(), junk in value(), keyword in keyword(&value())) {
         if let Value::Object(map) = &mut document {
             map.insert(keyword.0, keyword.1);
             map.insert("$defs".to_owned(), json!({ at: junk }));

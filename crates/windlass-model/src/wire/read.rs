@@ -1,0 +1,103 @@
+//! Frames, read back as events.
+
+use super::WireUsage;
+use serde::Deserialize;
+use serde::de::Error as _;
+use std::borrow::Cow;
+use windlass_types::{BlockStart, ContentBlock, JsonText, ModelEvent, RateLimit, StopReason, StreamDelta};
+
+#[derive(Deserialize)]
+struct Read<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    message: Option<ReadMessage>,
+    index: Option<usize>,
+    content_block: Option<JsonText>,
+    #[serde(default)]
+    whole: bool,
+    delta: Option<JsonText>,
+    #[serde(default)]
+    usage: WireUsage,
+    rate_limit: Option<Box<RateLimit>>,
+}
+
+#[derive(Deserialize)]
+struct ReadMessage {
+    id: String,
+    model: String,
+    #[serde(default)]
+    usage: WireUsage,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type")]
+enum ReadDelta {
+    #[serde(rename = "text_delta")]
+    Text { text: String },
+    #[serde(rename = "thinking_delta")]
+    Thinking { thinking: String },
+    #[serde(rename = "signature_delta")]
+    Signature { signature: String },
+    #[serde(rename = "input_json_delta")]
+    InputJson { partial_json: String },
+    #[serde(other)]
+    Unknown,
+}
+
+#[derive(Deserialize)]
+struct ReadStop {
+    stop_reason: Option<StopReason>,
+}
+
+/// The event of one frame's data.
+pub(crate) fn read_event(text: &str) -> serde_json::Result<ModelEvent> {
+    let read: Read<'_> = serde_json::from_str(text)?;
+    let index = || read.index.ok_or_else(|| serde_json::Error::missing_field("index"));
+    let delta = || read.delta.as_ref().ok_or_else(|| serde_json::Error::missing_field("delta"));
+    Ok(match &*read.kind {
+        "message_start" => {
+            let message = read.message.ok_or_else(|| serde_json::Error::missing_field("message"))?;
+            ModelEvent::MessageStart { id: message.id.into(), model: message.model, usage: message.usage.into() }
+        }
+        "content_block_start" => {
+            let json = read.content_block.as_ref().ok_or_else(|| serde_json::Error::missing_field("content_block"))?;
+            let block = serde_json::from_str(json.as_str())?;
+            ModelEvent::BlockStart { index: index()?, block: start_of(block, read.whole) }
+        }
+        "content_block_delta" => {
+            ModelEvent::BlockDelta { index: index()?, delta: read_delta(serde_json::from_str(delta()?.as_str())?) }
+        }
+        "content_block_stop" => ModelEvent::BlockStop { index: index()? },
+        "message_delta" => {
+            let stop: ReadStop = serde_json::from_str(delta()?.as_str())?;
+            ModelEvent::MessageDelta { stop_reason: stop.stop_reason, usage: read.usage.into() }
+        }
+        "message_stop" => ModelEvent::MessageStop,
+        "rate_limit" => {
+            let limit = read.rate_limit.ok_or_else(|| serde_json::Error::missing_field("rate_limit"))?;
+            ModelEvent::RateLimit(limit)
+        }
+        "ping" => ModelEvent::Ping,
+        _ => ModelEvent::Unknown,
+    })
+}
+
+fn start_of(block: ContentBlock, whole: bool) -> BlockStart {
+    match block {
+        block if whole => BlockStart::Whole(block),
+        ContentBlock::Text { text } => BlockStart::Text(text),
+        ContentBlock::Thinking { thinking, signature } => BlockStart::Thinking { thinking, signature },
+        ContentBlock::ToolUse(call) => BlockStart::ToolUse { id: call.id, name: call.name },
+        block => BlockStart::Whole(block),
+    }
+}
+
+fn read_delta(delta: ReadDelta) -> StreamDelta {
+    match delta {
+        ReadDelta::Text { text } => StreamDelta::Text(text),
+        ReadDelta::Thinking { thinking } => StreamDelta::Thinking(thinking),
+        ReadDelta::Signature { signature } => StreamDelta::Signature(signature),
+        ReadDelta::InputJson { partial_json } => StreamDelta::ToolInput(partial_json),
+        ReadDelta::Unknown => StreamDelta::Unknown,
+    }
+}
