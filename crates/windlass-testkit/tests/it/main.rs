@@ -13,6 +13,8 @@ mod budgets;
 mod diagram;
 mod edges;
 mod fault;
+#[cfg(target_os = "linux")]
+mod packages;
 mod ports;
 mod provider;
 mod skip;

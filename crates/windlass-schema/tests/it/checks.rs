@@ -1,7 +1,5 @@
 //! What is said of inputs, and what bounds a check.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a failure here is a failed test")]
-
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use windlass_schema::InputSchema;

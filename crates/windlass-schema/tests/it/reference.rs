@@ -1,7 +1,5 @@
 //! Random schemas and values, judged here and by the full implementation: the answers are the same.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a failure here is a failed test")]
-
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use windlass_schema::{InputSchema, check_schema_2020_12};
