@@ -104,6 +104,7 @@ mod tests {
     use crate::{Access, Outcome, Permissions, Script, ScriptedModel, ToolCx, query, tool_fn};
 
     #[derive(serde::Deserialize, windlass_tool::schemars::JsonSchema)]
+    #[schemars(crate = "windlass_tool::schemars")]
     struct City {
         /// City to look up.
         name: String,
