@@ -49,6 +49,7 @@ pub struct SystemIds;
 impl Ids for SystemIds {
     /// # Panics
     /// The operating system has no random bits. An id that can be guessed would be worse.
+    #[expect(clippy::disallowed_methods, reason = "the adapter of the port")]
     #[expect(clippy::expect_used, reason = "no id is safe without random bits")]
     fn bits(&self) -> u128 {
         let mut bytes = [0; 16];
