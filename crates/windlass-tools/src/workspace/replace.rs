@@ -90,7 +90,6 @@ struct Temporary<'a> {
 }
 
 impl<'a> Temporary<'a> {
-    #[expect(clippy::disallowed_methods, reason = "a name that no other program has chosen")]
     fn create(dir: &'a Dir, mode: u32) -> io::Result<Self> {
         // The name has its own length: the target's may already be the longest allowed.
         let name = OsString::from(format!(".{:032x}.tmp", SystemIds::default().bits()));
