@@ -1,8 +1,6 @@
 //! The command line.
 
-use crate::agents::AgentFlags;
 use crate::proxy::ProxyArgs;
-use crate::settings::SettingsFlags;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use windlass::crates::project::PluginDir;
@@ -184,13 +182,16 @@ pub(crate) struct PluginArgs {
     /// The same without its MCP servers
     #[arg(long, value_name = "DIR", help_heading = "Tools and permissions")]
     pub(crate) plugin_dir_no_mcp: Vec<PathBuf>,
+    /// The directories as a host names them, in one order.
+    #[arg(skip)]
+    pub(crate) named: Vec<PluginDir>,
 }
 
 impl PluginArgs {
     /// The directories.
     pub(crate) fn directories(&self) -> Vec<PluginDir> {
         let without = self.plugin_dir_no_mcp.iter().map(|path| PluginDir::new(path).without_mcp());
-        self.plugin_dir.iter().map(PluginDir::new).chain(without).collect()
+        self.plugin_dir.iter().map(PluginDir::new).chain(without).chain(self.named.iter().cloned()).collect()
     }
 }
 
@@ -209,17 +210,6 @@ pub(crate) struct SettingsArgs {
     pub(crate) trust: bool,
 }
 
-impl SettingsArgs {
-    /// The same for whoever reads settings.
-    pub(crate) fn flags(&self) -> SettingsFlags<'_> {
-        SettingsFlags {
-            settings: self.settings.as_deref(),
-            sources: self.setting_sources.as_deref(),
-            trust: self.trust,
-        }
-    }
-}
-
 /// Trust in a project.
 #[derive(Debug, Args)]
 pub(crate) struct TrustArgs {
@@ -229,6 +219,9 @@ pub(crate) struct TrustArgs {
     /// Show what trust would let act, and record nothing
     #[arg(long, conflicts_with = "remove")]
     pub(crate) show: bool,
+    /// Do not ask, also at a terminal
+    #[arg(short, long, conflicts_with = "show")]
+    pub(crate) yes: bool,
 }
 
 /// What goes to standard output.
@@ -447,13 +440,11 @@ impl RunArgs {
             || self.permissions.permission_mode == Some(PermissionMode::BypassPermissions)
     }
 
-    /// What names and defines agents.
-    pub(crate) fn agent_flags(&self) -> AgentFlags<'_> {
-        AgentFlags {
-            agent: self.agent.as_deref(),
-            agents: self.agents.as_deref(),
-            host: None,
-            bypass_allowed: self.bypass_allowed(),
+    /// The mode that was chosen by hand.
+    pub(crate) fn chosen_mode(&self) -> Option<PermissionMode> {
+        match self.dangerously_skip_permissions {
+            true => Some(PermissionMode::BypassPermissions),
+            false => self.permissions.permission_mode,
         }
     }
 }

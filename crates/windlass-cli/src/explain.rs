@@ -1,7 +1,8 @@
 //! `windlass permissions explain`: a policy tested without a model.
 
+use crate::args::SettingsArgs;
 use crate::jsonl;
-use crate::settings::{ProjectSettings, SettingsFlags};
+use crate::launch;
 use serde::{Deserialize, Serialize};
 use std::io::{stdin, stdout};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,9 @@ use windlass::crates::runtime::judge;
 use windlass::crates::tool::{Workspace, absolute};
 use windlass::crates::tools::LocalWorkspace;
 use windlass::crates::types::{MatchedRule, RuleSource, ToolUse};
-use windlass::{Behavior, Decision, Home, JsonText, PermissionMode, PermissionUpdate, Policy, ToolSet, coding_tools};
+use windlass::{
+    Behavior, Decision, Home, JsonText, LoadedProject, PermissionMode, PermissionUpdate, Policy, ToolSet, coding_tools,
+};
 
 /// The keys of a question, its id included.
 const KEYS: &[&str] =
@@ -106,8 +109,9 @@ async fn answer(
     let cwd = resolved(&process, question.cwd.as_deref().unwrap_or(Path::new(".")));
     let settings = match question.settings {
         Some(true) => {
-            let flags = SettingsFlags { trust: question.trust == Some(true), ..SettingsFlags::default() };
-            Some(ProjectSettings::read(&cwd, &flags).map_err(|error| format!("{error:#}"))?)
+            let said = SettingsArgs { trust: question.trust == Some(true), ..SettingsArgs::default() };
+            let project = launch::project(&said, &cwd).map_err(|error| error.to_string())?;
+            Some(project.inspect().map_err(|error| error.to_string())?)
         }
         _ => None,
     };
@@ -117,11 +121,7 @@ async fn answer(
 }
 
 /// The policy of a line. Its rules are flag rules: their patterns start at its directory.
-fn policy(
-    question: &Question,
-    cwd: &Path,
-    settings: Option<&ProjectSettings>,
-) -> Result<(Policy, Vec<String>), String> {
+fn policy(question: &Question, cwd: &Path, settings: Option<&LoadedProject>) -> Result<(Policy, Vec<String>), String> {
     let mode = match &question.mode {
         Some(mode) => mode.parse()?,
         None => settings.and_then(|settings| settings.mode(false)).unwrap_or(PermissionMode::Default),
@@ -131,9 +131,9 @@ fn policy(
         .with_home(std::env::var_os("HOME").map(PathBuf::from))
         .with_mode(mode)
         .with_additional_directories(
-            settings.into_iter().flat_map(ProjectSettings::directories).map(|extra| resolved(cwd, extra)),
+            settings.into_iter().flat_map(LoadedProject::directories).map(|extra| resolved(cwd, extra)),
         )
-        .with_bypass_allowed(settings.is_none_or(|settings| settings.resolved.bypass_disabled.is_none()));
+        .with_bypass_allowed(settings.is_none_or(|settings| settings.resolved().bypass_disabled.is_none()));
     if let Some(given) = question.cwd.as_deref().filter(|given| given.is_absolute() && *given != cwd) {
         config = config.with_link(given, cwd);
     }
@@ -141,11 +141,11 @@ fn policy(
         config = config.with_protected_paths([home.root().to_path_buf()]);
     }
     if let Some(settings) = settings {
-        config = config.with_protected_paths(settings.places.protected());
+        config = config.with_protected_paths(settings.places().protected());
     }
     let mut policy = Policy::new(config);
-    let mut warnings = settings.map(ProjectSettings::notes).unwrap_or_default();
-    for set in settings.into_iter().flat_map(|settings| &settings.resolved.rules) {
+    let mut warnings = settings.map(noted).unwrap_or_default();
+    for set in settings.into_iter().flat_map(|settings| &settings.resolved().rules) {
         policy
             .add_rules(set.source, set.behavior, &set.rules, &set.anchor)
             .map_err(|error| format!("{}: {error}", set.origin))?;
@@ -165,4 +165,9 @@ fn policy(
 fn resolved(base: &Path, path: &Path) -> PathBuf {
     let path = absolute(base, path);
     path.canonicalize().unwrap_or(path)
+}
+
+/// What of the settings has no effect.
+fn noted(project: &LoadedProject) -> Vec<String> {
+    project.settings_notices().into_iter().map(|notice| notice.text).collect()
 }

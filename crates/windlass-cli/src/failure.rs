@@ -2,7 +2,7 @@
 
 use std::fmt;
 use windlass::crates::types::text::clause;
-use windlass::{Error, Outcome, RunFailureKind, RunResult};
+use windlass::{Error, Outcome, ProjectError, RunFailureKind, RunResult};
 
 /// The command line is wrong: exit code 2.
 #[derive(Debug)]
@@ -48,6 +48,8 @@ pub(crate) fn of_start(error: Error) -> anyhow::Error {
         Error::Open(OpenError::NotFound { .. }) | Error::NothingToContinue { .. } => {
             return anyhow::anyhow!("{error}; `windlass sessions list` shows the sessions of this directory");
         }
+        // A wrong command line, or a file that somebody must mend.
+        Error::Project(problem) => return Usage(problem.to_string()).into(),
         Error::Rule(rule) => return Usage(rule.to_string()).into(),
         Error::BadSessionId { .. } => return Usage(error.to_string()).into(),
         Error::OutputSchema(_) => return Usage(format!("--json-schema: {error}")).into(),
@@ -66,6 +68,12 @@ pub(crate) fn of_start(error: Error) -> anyhow::Error {
         }
         _ => anyhow::anyhow!("{text}"),
     }
+}
+
+/// What of a project keeps a session from starting: a wrong command line, or a file that somebody must mend.
+#[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
+pub(crate) fn of_project(error: ProjectError) -> anyhow::Error {
+    Usage(error.to_string()).into()
 }
 
 /// Why a run did not end well, if it did not.

@@ -10,8 +10,10 @@ mod demo;
 mod display;
 mod explain;
 mod failure;
+mod files;
 mod host;
 mod jsonl;
+mod launch;
 mod mcp;
 mod output;
 mod permissions;
@@ -26,7 +28,6 @@ mod settings;
 mod signals;
 mod terminal;
 mod tools;
-mod variables;
 mod writer;
 
 use args::{AgentsCommand, Cli, Command, PermissionsCommand, ToolsCommand};

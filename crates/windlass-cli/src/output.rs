@@ -5,10 +5,12 @@ use crate::args::OutputFormat;
 use crate::display::{Display, Paint, Pen, denied_note, retrying};
 use crate::terminal::{Terminal, clean};
 use crate::writer::{Target, Writer};
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 use windlass::crates::runtime::SystemIds;
 use windlass::crates::tool::Ids;
+use windlass::crates::types::text::visible_json;
 use windlass::{Event, EventKind, JsonText, RunResult, Status};
 use windlass_protocol::{FrameMapper, FrameOptions, McpControl, PluginControl};
 
@@ -19,6 +21,8 @@ const ENOUGH: usize = 64 * 1024;
 pub(crate) struct Output {
     form: Form,
     writer: Writer,
+    /// Whether standard output is a terminal: then data has what terminals act on, and what people do not see, escaped.
+    is_shown: bool,
 }
 
 enum Form {
@@ -64,7 +68,7 @@ impl Output {
             OutputFormat::Json => Form::Json { mapper: mapper(), all: verbose, lines: Vec::new() },
             OutputFormat::StreamJson => Form::Stream { mapper: mapper(), waiting: Vec::new() },
         };
-        Self { form, writer }
+        Self { form, writer, is_shown: terminal.stdout }
     }
 
     /// Says which MCP servers there are.
@@ -158,7 +162,7 @@ impl Output {
         if let Form::Stream { waiting, .. } = &mut self.form
             && !waiting.is_empty()
         {
-            self.writer.to(Target::Out).write_all(waiting)?;
+            self.writer.to(Target::Out).write_all(data(waiting, self.is_shown).as_bytes())?;
             waiting.clear();
         }
         Ok(())
@@ -183,11 +187,12 @@ impl Output {
             Form::Text { streams: false, .. } => {
                 if let Some(result) = result.filter(|result| !windlass_protocol::is_error(&result.outcome)) {
                     let structured = result.structured_output.as_ref().map(JsonText::as_str);
-                    writeln!(out, "{}", structured.unwrap_or(&result.text).trim_end_matches('\n'))?;
+                    let shown = structured.map(|json| data(json.as_bytes(), self.is_shown));
+                    writeln!(out, "{}", shown.as_deref().unwrap_or(&result.text).trim_end_matches('\n'))?;
                 }
             }
             Form::Json { all, lines, .. } => {
-                let text = String::from_utf8_lossy(lines);
+                let text = data(lines, self.is_shown);
                 if *all {
                     writeln!(out, "[{}]", text.trim_end().replace('\n', ","))?;
                 } else if let Some(last) = text.lines().rfind(|line| line.starts_with("{\"type\":\"result\"")) {
@@ -197,6 +202,16 @@ impl Output {
             Form::Stream { .. } => {}
         }
         Ok(())
+    }
+}
+
+/// JSON for whoever reads standard output. A terminal gets characters as `\uXXXX` that it would act on or not show.
+fn data(json: &[u8], is_shown: bool) -> Cow<'_, str> {
+    let text = String::from_utf8_lossy(json);
+    match text {
+        Cow::Borrowed(text) if is_shown => visible_json(text),
+        text if is_shown => Cow::Owned(visible_json(&text).into_owned()),
+        text => text,
     }
 }
 
@@ -214,5 +229,20 @@ fn random_bits() -> impl FnMut() -> u128 + Send + 'static {
             z ^ (z >> 31)
         };
         (u128::from(next() ^ mixed) << 64) | u128::from(next())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_terminal_gets_data_escaped() {
+        let json = "{\"a\":\"\u{202e}\u{9b}2J\u{200b}e\u{301}\"}";
+        assert_eq!(data(json.as_bytes(), false), json);
+        let shown = data(json.as_bytes(), true);
+        assert_eq!(shown, "{\"a\":\"\\u202e\\u009b2J\\u200be\u{301}\"}");
+        let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+        assert_eq!(read(&shown), read(json));
     }
 }

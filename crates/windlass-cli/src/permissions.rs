@@ -2,10 +2,8 @@
 
 use crate::args::PermissionArgs;
 use crate::failure::Usage;
-use std::path::Path;
-use windlass::crates::permission::{PolicyConfig, rule_text, split_rules};
-use windlass::crates::types::RuleSource;
-use windlass::{Behavior, PermissionUpdate, Permissions, Policy};
+use windlass::crates::permission::{rule_text, split_rules};
+use windlass::{Behavior, PermissionUpdate, Permissions};
 
 /// The rules of a flag that may be repeated; each value is a list.
 pub(crate) fn rules(values: &[String]) -> Vec<String> {
@@ -14,27 +12,11 @@ pub(crate) fn rules(values: &[String]) -> Vec<String> {
 
 /// Permissions without anybody to ask. Every rule must be usable: a typo in an
 /// allow rule would otherwise only show when the agent is refused something.
-pub(crate) fn permissions(args: &PermissionArgs, bypass: bool) -> Result<(Permissions, Vec<String>), Usage> {
+pub(crate) fn permissions(args: &PermissionArgs) -> Result<(Permissions, Vec<String>), Usage> {
     let (allow, deny) = (rules(&args.allowed_tools), rules(&args.disallowed_tools));
-    let notes = check(&allow, Behavior::Allow)?.into_iter().chain(check(&deny, Behavior::Deny)?).collect();
-    let mut permissions = Permissions::new().mode(args.permission_mode.unwrap_or_default()).allow(allow).deny(deny);
-    if bypass {
-        permissions = permissions.allow_bypass();
-    }
-    Ok((permissions, notes))
-}
-
-/// Checks rules, and returns what is odd about usable ones.
-pub(crate) fn check(rules: &[String], behavior: Behavior) -> Result<Vec<String>, Usage> {
-    // Where the rules start does not matter for whether they can be used.
-    let root = Path::new("/");
-    let mut policy = Policy::new(PolicyConfig::new(root));
-    let warnings =
-        policy.add_rules(RuleSource::CliArg, behavior, rules, root).map_err(|error| Usage(error.to_string()))?;
-    match warnings.iter().find(|warning| warning.ignored) {
-        Some(warning) => Err(Usage(format!("permission rule `{}` {}", warning.rule, warning.problem))),
-        None => Ok(warnings.iter().map(ToString::to_string).collect()),
-    }
+    let mut notes = Permissions::check_rules(Behavior::Allow, &allow).map_err(Usage)?;
+    notes.extend(Permissions::check_rules(Behavior::Deny, &deny).map_err(Usage)?);
+    Ok((Permissions::new().allow(allow).deny(deny), notes))
 }
 
 /// The flags that would allow a call, from what its decision suggests.

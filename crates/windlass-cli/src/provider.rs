@@ -2,9 +2,10 @@
 
 use crate::args::RunArgs;
 use crate::failure::of_start;
+use crate::files::recorded;
 use anyhow::Context;
 use std::fs::File;
-use std::io::{BufReader, BufWriter};
+use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 use windlass::crates::model::Scrub;
@@ -66,15 +67,14 @@ pub(crate) fn anthropic(
 }
 
 fn scripted(path: &Path) -> anyhow::Result<ScriptedModel> {
-    let text =
-        std::fs::read_to_string(path).with_context(|| format!("the script {} cannot be read", path.display()))?;
+    let text = recorded(path).with_context(|| format!("the script {} cannot be read", path.display()))?;
     let script = Script::from_json(&text).with_context(|| path.display().to_string())?;
     Ok(ScriptedModel::new(script).without_recording())
 }
 
 fn replay(path: &Path) -> anyhow::Result<Replayer> {
-    let file = File::open(path).with_context(|| format!("the cassette {} cannot be read", path.display()))?;
-    Replayer::load(BufReader::new(file), scrub()).with_context(|| path.display().to_string())
+    let text = recorded(path).with_context(|| format!("the cassette {} cannot be read", path.display()))?;
+    Replayer::load(text.as_bytes(), scrub()).with_context(|| path.display().to_string())
 }
 
 /// What differs between machines, and what must not be recorded.

@@ -1,34 +1,31 @@
 //! `windlass -p`.
 
-use crate::agents::{MainAgent, in_background, is_agent_tool, is_offered};
-use crate::args::{OutputFormat, RunArgs};
+use crate::args::RunArgs;
 use crate::ask::AskAtTerminal;
-use crate::failure::{Usage, of_result, of_start};
-use crate::host::files;
+use crate::failure::{of_result, of_start};
 use crate::host::mcp::HostServers;
+use crate::host::note_to_stderr;
 use crate::host::plugins::Listed;
+use crate::launch::{self, Driver};
 use crate::mcp::Configured;
 use crate::output::{Output, OutputOptions};
-use crate::permissions::permissions;
 use crate::prompt;
 use crate::provider::Provider;
-use crate::settings::{ProjectSettings, current_directory};
+use crate::settings::current_directory;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, clean};
-use crate::variables::Variables;
 use crate::writer::Writer;
 use std::future::poll_fn;
 use std::io::{Write, stderr};
-use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use windlass::crates::mcp::McpServerState;
-use windlass::crates::subagent::AGENT_TOOL_NAME;
+use windlass::crates::project::Agents;
 use windlass::{
-    Error, Event, EventKind, Home, McpServers, Outcome, PermissionMode, Query, Run, RunResult, Toolkit, coding_tools,
-    query,
+    Error, Event, EventKind, Home, LoadedProject, McpServers, Options, Outcome, PermissionMode, Run, RunResult,
+    SessionBuilder,
 };
 
 /// How long background work may go on before it is said that it is waited for.
@@ -52,13 +49,13 @@ async fn run_to_end(
     signals: &Signals,
     writer: &Writer,
 ) -> anyhow::Result<Option<RunResult>> {
-    let cwd = current_directory()?;
-    let settings = ProjectSettings::of_session(&cwd, &args.settings.flags())?.with_plugins(args.plugins.directories());
-    let provider = Provider::choose(&args, &|name| settings.provider_variable(name))?;
-    let variables = settings.variables();
-    let tools = variables.tools(tools(args.tools.as_deref(), cwd.clone())?);
-    let agent = MainAgent::choose(&args.agent_flags(), &settings, &tools)?;
-    let prompt = first_prompt(&args, &settings, &agent, terminal.stdin)?;
+    let project = launch::load(&args, &current_directory()?, Driver::Person)?;
+    let provider = Provider::choose(&args, &|name| project.variable(name))?;
+    let asker = terminal.can_ask().then(AskAtTerminal::new);
+    let (builder, notes) = settled(&args, &project, asker.as_ref())?;
+    let builder = builder.provider(Arc::clone(&provider.model));
+    let may_be_empty = builder.options().initial_prompt().is_some();
+    let prompt = prompt::read(&args, terminal.stdin, may_be_empty)?;
     let options = OutputOptions {
         format: args.output_format,
         verbose: args.verbose,
@@ -68,25 +65,21 @@ async fn run_to_end(
         terminal,
     };
     let mut output = Output::new(options, writer.clone());
-    output.lists_plugins(Arc::new(Listed(settings.plugins())));
-    output.lists_agents(agent.below().definitions().map(|agent| agent.name.clone()).collect());
-    let asker = terminal.can_ask().then(AskAtTerminal::new);
-    let servers = servers(&args, &settings, &cwd, &mut output)?;
-    let mut query = query(prompt).provider(Arc::clone(&provider.model)).tools(tools);
-    if let Some(servers) = &servers {
-        query = query.mcp_servers(servers.clone());
+    output.lists_plugins(Arc::new(Listed(project.clone())));
+    output.lists_agents(agents(builder.options()));
+    let servers = servers(&args, &project, &mut output)?;
+    for note in notes.into_iter().chain(project.take_notices().into_iter().map(|notice| notice.text)) {
+        output.note(&note)?;
     }
-    if is_offered(args.tools.as_deref()) {
-        query = query.subagents(agent.below().clone());
+    project.on_notice(|notice| note_to_stderr(&notice.text));
+    if builder.options().permission_mode() == PermissionMode::BypassPermissions {
+        warn_of_bypass(&mut output)?;
     }
-    if let Some(names) = agent.tools() {
-        query = query.only_tools(names);
-    }
-    for note in agent.notes.iter().chain(&variables.notes) {
-        output.note(note)?;
-    }
-    let query = obey(query, &variables, &settings);
-    let query = configure(query, &args, (&settings, &agent), &mut output, asker.as_ref())?;
+    let builder = match &servers {
+        Some(servers) => builder.mcp_servers(servers.clone()),
+        None => builder,
+    };
+    let query = kept(builder, &args)?.query(prompt).background_wait(crate::background::wait());
     let mut run = query.stream();
     match run.handle().await {
         Ok(handle) => signals.watch(handle),
@@ -122,42 +115,61 @@ async fn run_to_end(
     Ok(result)
 }
 
-/// The prompt, behind what the agent begins a new session with.
-fn first_prompt(
+/// What the command line and the project say of the run, and what is odd about it.
+fn settled(
     args: &RunArgs,
-    settings: &ProjectSettings,
-    agent: &MainAgent,
-    stdin_is_terminal: bool,
-) -> anyhow::Result<String> {
-    let initial = agent.initial_prompt().filter(|_| args.resume.is_none() && !args.r#continue);
-    let prompt = settings.prompt(prompt::read(args, stdin_is_terminal, initial.is_some())?)?;
-    let Some(initial) = initial else { return Ok(prompt) };
-    let initial = settings.prompt(initial.to_owned())?;
-    Ok(if prompt.trim().is_empty() { initial } else { format!("{initial}\n\n{prompt}") })
+    project: &LoadedProject,
+    asker: Option<&AskAtTerminal>,
+) -> anyhow::Result<(SessionBuilder, Vec<String>)> {
+    let (mut permissions, notes) = launch::permissions_of(args, Driver::Person)?;
+    if let Some(asker) = asker {
+        permissions = permissions.asking(asker.clone());
+    }
+    let builder = launch::options(args, project, (Driver::Person, Agents::default()))?.permissions(permissions);
+    let builder = resumed(builder, args);
+    Ok((builder.resolve().map_err(of_start)?, notes))
+}
+
+/// Which session goes on.
+fn resumed(mut builder: SessionBuilder, args: &RunArgs) -> SessionBuilder {
+    if let Some(id) = &args.session_id {
+        builder = builder.session_id(id);
+    }
+    if let Some(id) = &args.resume {
+        builder = builder.resume(id);
+    }
+    if args.r#continue {
+        builder = builder.continue_latest();
+    }
+    builder.fork_session(args.fork_session)
+}
+
+/// Where the session is kept.
+fn kept(builder: SessionBuilder, args: &RunArgs) -> anyhow::Result<SessionBuilder> {
+    if args.no_session_persistence {
+        return Ok(builder);
+    }
+    Ok(builder.persist(Home::from_env().map_err(of_start)?).file_checkpoints(true))
+}
+
+/// The names of the agents that the model can give tasks to.
+fn agents(options: &Options) -> Vec<String> {
+    options.subagents().iter().flat_map(|agents| agents.definitions()).map(|agent| agent.name.clone()).collect()
 }
 
 /// The MCP servers of the command line, of plugins and of files, which begin to connect.
-fn servers(
-    args: &RunArgs,
-    settings: &ProjectSettings,
-    cwd: &Path,
-    output: &mut Output,
-) -> anyhow::Result<Option<McpServers>> {
+fn servers(args: &RunArgs, project: &LoadedProject, output: &mut Output) -> anyhow::Result<Option<McpServers>> {
     let configured = Configured::read(args.mcp.mcp_config.iter().map(String::as_str))?;
     for (_, problem) in &configured.problems {
         output.note(problem)?;
     }
     let none = configured.servers.is_empty() && configured.problems.is_empty();
-    let servers = HostServers::start(configured, settings.server_policy(), cwd);
-    let (servers, notes) = files(servers, settings, args.mcp.strict_mcp_config);
-    for note in &notes {
-        output.note(note)?;
-    }
-    if none && servers.has_no_files() {
+    let servers = HostServers::start(configured, project);
+    if none && project.servers().is_empty() {
         return Ok(None);
     }
-    servers.begin_files();
-    let set = servers.servers.clone();
+    project.servers().begin();
+    let set = servers.set().clone();
     output.lists_mcp_servers(Arc::new(servers));
     Ok(Some(set))
 }
@@ -253,118 +265,6 @@ async fn ready_event(run: &mut Run) -> Option<Result<Option<Event>, Error>> {
         })
     })
     .await
-}
-
-/// What variables and settings say of the model's calls. What the command line says comes later, and counts for more.
-fn obey(mut query: Query, variables: &Variables, settings: &ProjectSettings) -> Query {
-    if let Some(model) = variables.model.as_deref().or(settings.model()) {
-        query = query.model(model);
-    }
-    query = query.send_user_id(variables.send_user_id);
-    if let Some(retries) = variables.max_retries {
-        query = query.max_retries(retries);
-    }
-    if let Some(retries) = variables.structured_output_retries {
-        query = query.max_structured_output_retries(retries);
-    }
-    if let Some(tokens) = variables.max_output_tokens {
-        query = query.max_output_tokens(tokens);
-    }
-    if let Some(thinking) = variables.thinking {
-        query = query.thinking(thinking);
-    }
-    query
-}
-
-/// Everything that the command line says about a run.
-fn configure(
-    mut query: Query,
-    args: &RunArgs,
-    (settings, agent): (&ProjectSettings, &MainAgent),
-    output: &mut Output,
-    asker: Option<&AskAtTerminal>,
-) -> anyhow::Result<Query> {
-    let bypass_allowed = args.bypass_allowed() && settings.resolved.bypass_disabled.is_none();
-    let (mut permissions, notes) = permissions(&args.permissions, bypass_allowed)?;
-    let (mode, forbidden) = settings.within(match args.permissions.permission_mode {
-        _ if args.dangerously_skip_permissions => PermissionMode::BypassPermissions,
-        Some(mode) => mode,
-        None => agent.mode(settings.mode(bypass_allowed).unwrap_or_default()),
-    });
-    for note in notes.into_iter().chain(settings.notes()).chain(forbidden) {
-        output.note(&note)?;
-    }
-    permissions = agent.forbid(settings.add_rules(permissions)).mode(mode);
-    if mode == PermissionMode::BypassPermissions {
-        warn_of_bypass(output)?;
-    }
-    if let Some(asker) = asker {
-        permissions = permissions.asking(asker.clone());
-    }
-    query = query
-        .background_wait(crate::background::wait())
-        .background_tasks(in_background())
-        .git_status(settings.may_ask_git())
-        .permissions(permissions)
-        .include_partial_messages(args.include_partial_messages && args.output_format == OutputFormat::StreamJson)
-        .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| "cli".to_owned()));
-    for directory in args.permissions.add_dir.iter().map(PathBuf::as_path).chain(settings.directories()) {
-        query = query.add_dir(directory);
-    }
-    if let Some(environment) = settings.environment([]) {
-        query = query.env(environment);
-    }
-    if let Some(model) = args.model.as_deref().or(agent.model()) {
-        query = query.model(model);
-    }
-    if let Some(model) = args.fallback_model.as_deref().or(settings.fallback_model()) {
-        query = query.fallback_model(model);
-    }
-    if let Some(turns) = agent.max_turns(args.max_turns) {
-        query = query.max_turns(turns);
-    }
-    if let Some(usd) = args.max_budget_usd {
-        query = query.max_budget_usd(usd);
-    }
-    if let Some(effort) = args.effort.or(agent.effort()) {
-        query = query.effort(effort);
-    }
-    if let Some(schema) = &args.json_schema {
-        query = query.output_schema(schema.clone());
-    }
-    query = query.system_prompt(agent.system_prompt(args.system_prompt.clone()));
-    if let Some(text) = &args.append_system_prompt {
-        query = query.append_system_prompt(text);
-    }
-    if !args.no_session_persistence {
-        query = query.persist(Home::from_env().map_err(of_start)?).file_checkpoints(true);
-    }
-    if let Some(id) = &args.session_id {
-        query = query.session_id(id);
-    }
-    if let Some(id) = &args.resume {
-        query = query.resume(id);
-    }
-    if args.r#continue {
-        query = query.continue_latest();
-    }
-    query = query.fork_session(args.fork_session);
-    Ok(query)
-}
-
-/// The tools of `--tools`.
-fn tools(names: Option<&str>, cwd: PathBuf) -> Result<Toolkit, Usage> {
-    let all = coding_tools(cwd);
-    let names: Vec<&str> = match names.map(str::trim) {
-        None | Some("default") => return Ok(all),
-        Some(names) => names.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty()).collect(),
-    };
-    let mut known: Vec<String> = all.tools().iter().map(|tool| tool.spec().name).collect();
-    known.insert(0, AGENT_TOOL_NAME.to_owned());
-    match names.iter().find(|name| !known.iter().any(|known| known == *name) && !is_agent_tool(name)) {
-        Some(unknown) => Err(Usage(format!("there is no tool {unknown:?}: --tools takes {}", known.join(", ")))),
-        None => Ok(all.only(&names)),
-    }
 }
 
 fn warn_of_bypass(output: &mut Output) -> std::io::Result<()> {

@@ -1,6 +1,8 @@
 //! `--json-schema`.
 
+use std::path::Path;
 use windlass::JsonText;
+use windlass::crates::project::read_named;
 
 /// Largest schema file, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -14,10 +16,7 @@ pub(crate) fn read(given: &str) -> Result<JsonText, String> {
 
 fn file(path: &str) -> Result<String, String> {
     let cannot = |error: std::io::Error| format!("it is neither a JSON object nor a file that can be read: {error}");
-    if std::fs::metadata(path).map_err(cannot)?.len() > MAX_BYTES {
-        return Err(format!("the file is larger than {MAX_BYTES} bytes"));
-    }
-    std::fs::read_to_string(path).map_err(cannot)
+    read_named(Path::new(path), MAX_BYTES).map_err(cannot)
 }
 
 #[cfg(test)]

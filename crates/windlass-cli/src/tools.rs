@@ -2,11 +2,12 @@
 
 use crate::args::{OnAsk, ToolsCallArgs};
 use crate::explain::Verdict;
-use crate::failure::{Usage, of_start};
+use crate::failure::{Usage, of_project, of_start};
+use crate::host::note_to_stderr;
 use crate::jsonl::{self, Line};
+use crate::launch;
 use crate::permissions::permissions;
-use crate::settings::{ProjectSettings, SettingsFlags};
-use crate::terminal::{Terminal, clean, clean_line};
+use crate::terminal::{Terminal, clean};
 use anyhow::Context;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -20,8 +21,8 @@ use windlass::crates::runtime::Prompt;
 use windlass::crates::session::{Durability, Lease, Loaded, LogHeader, Owner, ProjectKey, SessionKey, StoreError};
 use windlass::crates::types::{Entry, EntryKind, ModelRequest};
 use windlass::{
-    ContentBlock, Decision, DynTool, EventKind, JsonText, PermissionAnswer, ScriptedModel, Session, SessionStore,
-    SessionSummary, Subagents, ToolFinished, ToolUseId, coding_tools, session,
+    ContentBlock, Decision, DynTool, EventKind, JsonText, LoadedProject, PermissionAnswer, ScriptedModel, Session,
+    SessionStore, SessionSummary, Subagents, ToolFinished, ToolUseId, coding_tools, session,
 };
 
 /// Prints the tools and returns the exit code.
@@ -123,20 +124,20 @@ async fn answer(bench: &mut Bench, line: &Line<Call>, out: &mut impl Write) -> a
     Ok(finished.result.is_error)
 }
 
-/// The settings of a bench: files count when a flag asks for some, so that calls are judged by the flags alone otherwise.
-fn bench_settings(args: &ToolsCallArgs, cwd: &Path) -> anyhow::Result<Option<ProjectSettings>> {
-    let flags = args.settings.flags();
-    if flags.settings.is_none() && flags.sources.is_none() && !flags.trust {
+/// The project of a bench: files count when a flag asks for some, so that calls are judged by the flags alone otherwise.
+fn bench_project(args: &ToolsCallArgs, cwd: &Path) -> anyhow::Result<Option<LoadedProject>> {
+    let mut said = args.settings.clone();
+    if said.settings.is_none() && said.setting_sources.is_none() && !said.trust {
         return Ok(None);
     }
     let cwd = cwd.canonicalize().with_context(|| format!("the directory {} cannot be used", cwd.display()))?;
     // `--settings` alone means those.
-    let sources = flags.sources.or((!flags.trust).then_some(""));
-    let settings = ProjectSettings::of_session(&cwd, &SettingsFlags { sources, ..flags })?;
-    for note in settings.notes() {
-        writeln!(std::io::stderr(), "windlass: {}", clean_line(&note))?;
+    if !said.trust {
+        said.setting_sources.get_or_insert_default();
     }
-    Ok(Some(settings))
+    let project = launch::project(&said, &cwd)?.load().map_err(of_project)?;
+    project.on_notice(|notice| note_to_stderr(&notice.text));
+    Ok(Some(project))
 }
 
 /// One session whose model makes the calls that it is told to.
@@ -153,15 +154,12 @@ impl Bench {
             None => std::env::current_dir()
                 .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): give --cwd"))?,
         };
-        let settings = bench_settings(args, &cwd)?;
-        let (mut permissions, _) = permissions(&args.permissions, true)?;
-        if let Some(settings) = &settings {
-            let wanted = args.permissions.permission_mode.or_else(|| settings.mode(true)).unwrap_or_default();
-            let (mode, forbidden) = settings.within(wanted);
-            if let Some(note) = forbidden {
-                writeln!(std::io::stderr(), "windlass: {}", clean_line(&note))?;
-            }
-            permissions = settings.add_rules(permissions.mode(mode));
+        let project = bench_project(args, &cwd)?;
+        let (permissions, _) = permissions(&args.permissions)?;
+        let mut permissions = permissions.mode(args.permissions.permission_mode.unwrap_or_default()).allow_bypass();
+        if let Some(project) = &project {
+            let wanted = args.permissions.permission_mode.or_else(|| project.mode(true)).unwrap_or_default();
+            permissions = project.permissions(permissions.mode(project.permitted_mode(wanted)));
         }
         let allow = args.on_ask == OnAsk::Allow;
         permissions = permissions.asking(windlass::can_use_tool_fn(move |_| async move {
@@ -193,10 +191,10 @@ impl Bench {
         for directory in &args.permissions.add_dir {
             builder = builder.add_dir(directory);
         }
-        for directory in settings.iter().flat_map(ProjectSettings::directories) {
+        for directory in project.iter().flat_map(LoadedProject::directories) {
             builder = builder.add_dir(directory);
         }
-        if let Some(environment) = settings.as_ref().and_then(|settings| settings.environment([])) {
+        if let Some(environment) = project.as_ref().and_then(LoadedProject::program_environment) {
             builder = builder.env(environment);
         }
         let session = builder.open().await.map_err(of_start)?;

@@ -18,6 +18,20 @@ impl From<io::Error> for ReadError {
     }
 }
 
+/// The text of a file that somebody names by hand, without a byte-order mark. It is read only if it is a regular file, so
+/// that a pipe without a writer or a device keeps nobody waiting.
+///
+/// # Errors
+/// It is not there, not a regular file, holds more than `limit` bytes, is not UTF-8 text, or cannot be read.
+pub fn read_named(path: &Path, limit: u64) -> io::Result<String> {
+    match read_text(path, limit) {
+        Ok(Some(text)) => Ok(text),
+        Ok(None) => Err(io::Error::new(io::ErrorKind::NotFound, "there is no such file")),
+        Err(ReadError::TooBig) => Err(io::Error::other(format!("it is larger than {limit} bytes"))),
+        Err(ReadError::Io(error)) => Err(error),
+    }
+}
+
 /// The text of a regular file, without a byte-order mark; `None` if nothing has that name. A link that leads
 /// nowhere is an error: whoever made it wanted the file to be read.
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<Option<String>, ReadError> {

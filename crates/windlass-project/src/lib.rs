@@ -55,6 +55,7 @@ pub use agents::{AgentError, AgentSource, Agents, LoadedAgent, load_agents};
 pub use commands::{Command, CommandSource, Commands, PromptTooLong, load_commands};
 pub use edit::updated;
 pub use error::{Note, Origin, SettingsError};
+pub use file::read_named;
 pub use hooks::{GatingHook, HookSettings};
 pub use load::{Loaded, SettingsRequest, is_trusted, load};
 pub use places::Places;
@@ -66,7 +67,7 @@ pub use servers::{
     ServerScope, Servers, load_servers,
 };
 pub use settings::{McpjsonSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings};
-pub use sources::{Layer, SettingSources};
+pub use sources::{Layer, SettingSource, SettingSources};
 pub use trust::{
     Approved, ProjectRecord, ReviewedItem, Standing, Trust, TrustItem, TrustKind, TrustRecord, TrustStatus,
     review_trust,

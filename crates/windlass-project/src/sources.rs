@@ -53,6 +53,18 @@ impl fmt::Display for Layer {
     }
 }
 
+/// A layer that a program can leave out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum SettingSource {
+    /// The user's files.
+    User,
+    /// The files that a project shares.
+    Project,
+    /// The user's files for one project.
+    Local,
+}
+
 /// Which of the layers user, project and local are read. Managed settings and flags always are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SettingSources {
@@ -96,6 +108,27 @@ impl SettingSources {
     #[must_use]
     pub fn names(&self, layer: Layer) -> bool {
         self.named && self.contains(layer)
+    }
+}
+
+impl FromIterator<SettingSource> for SettingSources {
+    /// These layers, without trust in them: only a list [that is parsed](SettingSources::from_str) names layers.
+    fn from_iter<I: IntoIterator<Item = SettingSource>>(sources: I) -> Self {
+        let mut all = Self { named: false, ..Self::none() };
+        for source in sources {
+            match source {
+                SettingSource::User => all.user = true,
+                SettingSource::Project => all.project = true,
+                SettingSource::Local => all.local = true,
+            }
+        }
+        all
+    }
+}
+
+impl<const N: usize> From<[SettingSource; N]> for SettingSources {
+    fn from(sources: [SettingSource; N]) -> Self {
+        sources.into_iter().collect()
     }
 }
 

@@ -22,6 +22,10 @@ pub enum Error {
     /// The model provider cannot be used.
     #[error(transparent)]
     Model(#[from] windlass_model::ModelError),
+    /// The files of the project keep the session from being opened.
+    #[cfg(feature = "project")]
+    #[error(transparent)]
+    Project(#[from] crate::ProjectError),
     /// The prompt has no content.
     #[error("the prompt is empty: give it a text or at least one content block")]
     EmptyPrompt,

@@ -30,6 +30,7 @@
 //! - [`Permissions`]: rules, modes, and who is asked. Without any, the agent may
 //!   only read inside its workspace.
 //! - [`Hook`]: your code at fixed points of a run.
+//! - `Project`: the settings, agents, commands and servers of a directory, as the `windlass` command reads them.
 //! - `load_plugins`: directories that bring commands, agents and MCP servers.
 //! - [`Home`]: where sessions are kept, so that they survive a crash and can be
 //!   resumed. Without it nothing is written. With `.file_checkpoints(true)` files can be rewound to any prompt.
@@ -42,7 +43,7 @@
 //! |---|---|---|
 //! | `none` | 56 | sessions with your own provider, tools and store; agents, hooks, permissions, structured output, scripted models |
 //! | `anthropic` | 124 | `Anthropic`, the Messages API, with its HTTP and TLS stack |
-//! | `project` | 89 | what is read of a project: settings (`crates::project`), `load_plugins` |
+//! | `project` | 128 | what is read of a project: `Project`, its settings, agents, commands and servers; brings `store` and `tools` |
 //! | `store` | 61 | `.persist(..)`: sessions on disk, and with `tools` checkpoints of files |
 //! | `tools` | 97 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
 //! | `mcp` | 155 | `McpServers`: MCP servers as tools |
@@ -57,6 +58,7 @@
 
 #[cfg(all(feature = "store", feature = "tools"))]
 mod checkpoints;
+mod effective;
 mod error;
 mod home;
 mod machine;
@@ -65,6 +67,8 @@ mod mcp;
 mod offer;
 mod options;
 mod permissions;
+#[cfg(feature = "project")]
+mod project;
 mod query;
 #[cfg(all(feature = "store", feature = "tools"))]
 mod repository;
@@ -80,6 +84,12 @@ pub use home::Home;
 pub use offer::SessionTools;
 pub use options::Options;
 pub use permissions::Permissions;
+#[cfg(all(feature = "mcp", feature = "project"))]
+pub use project::{AbsentServer, ProjectServers, ServerNotConnected};
+#[cfg(feature = "project")]
+pub use project::{
+    LoadedFile, LoadedProject, PluginChange, Project, ProjectError, ProjectInput, ProjectNotice, ProjectNoticeKind,
+};
 pub use query::{Query, Run, query};
 pub use resume::Resume;
 #[cfg(all(feature = "mcp", feature = "project"))]
@@ -109,7 +119,9 @@ pub use windlass_mcp::{
 pub use windlass_model::{ModelError, ModelProvider, Recorder, Replayer, Script, ScriptedModel, ScriptedTurn};
 pub use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
 #[cfg(feature = "project")]
-pub use windlass_project::{Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, load_plugins};
+pub use windlass_project::{
+    Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, SettingSource, SettingSources, load_plugins,
+};
 pub use windlass_runtime::{
     EventStream, ModelProfile, OpenError, Prompt, RewindError, Session, SessionError, SessionHandle, UnpricedModels,
 };

@@ -42,7 +42,12 @@ pub(crate) fn process(options: &Options, _: &SessionId, _: &dyn Ids) -> Arc<dyn 
 #[cfg(feature = "tools")]
 #[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
 pub(crate) fn program_environment(options: &Options, notices: &mut Vec<String>) -> Vec<(OsString, OsString)> {
-    let Some(given) = options.env.clone() else { return windlass_tools::host_environment(std::env::vars_os()) };
+    let Some(given) = options.env.clone() else {
+        return match &options.host_environment {
+            Some(own) => windlass_tools::host_environment(own.iter().cloned()),
+            None => windlass_tools::host_environment(std::env::vars_os()),
+        };
+    };
     let parted = windlass_tools::given_environment(given);
     if !parted.kept_back.is_empty() {
         notices.push(format!(

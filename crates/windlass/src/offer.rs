@@ -11,7 +11,7 @@ use windlass_mcp::McpServers;
 use windlass_permission::Policy;
 use windlass_runtime::SessionHandle;
 use windlass_schema::StructuredOutput;
-use windlass_subagent::Subagents;
+use windlass_subagent::{AGENT_TOOL_NAME, Subagents};
 use windlass_tool::{Annotations, DynTool, OnlyTools, PreparedCall, ToolError, ToolSet};
 use windlass_types::{JsonText, ToolSpec};
 
@@ -44,7 +44,7 @@ impl Offer {
             can_ask: options.permissions.can_use_tool.is_some(),
             only: options.only_tools.clone(),
             policy: policy.clone(),
-            background: options.background_tasks,
+            background: options.background_tasks.unwrap_or(true),
             #[cfg(feature = "mcp")]
             servers: options.mcp.clone(),
         })
@@ -180,7 +180,14 @@ impl SessionTools {
         }
     }
 
-    #[cfg(feature = "mcp")]
+    /// The agents that the model can give tasks to now; `None` if it has no tool for that.
+    pub fn subagents(&self) -> Option<Subagents> {
+        let offer = &self.0.offer;
+        let is_offered = offer.only.keeps(AGENT_TOOL_NAME) && !offer.policy.is_hidden(AGENT_TOOL_NAME);
+        self.0.agents.lock().unwrap_or_else(PoisonError::into_inner).clone().filter(|_| is_offered)
+    }
+
+    #[cfg(any(feature = "mcp", feature = "project"))]
     pub(crate) fn handle(&self) -> &SessionHandle {
         &self.0.handle
     }

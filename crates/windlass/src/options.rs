@@ -26,24 +26,31 @@ pub struct Options {
     pub(crate) toolkit: Toolkit,
     pub(crate) only_tools: OnlyTools,
     pub(crate) subagents: Option<Subagents>,
-    pub(crate) background_tasks: bool,
+    pub(crate) background_tasks: Option<bool>,
     pub(crate) permissions: Permissions,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) additional_directories: Vec<PathBuf>,
     pub(crate) user_home: Option<PathBuf>,
-    pub(crate) system_prompt: SystemPrompt,
+    pub(crate) system_prompt: Option<SystemPrompt>,
+    /// Goes behind the system prompt.
+    pub(crate) appended_prompt: String,
     pub(crate) limits: Limits,
+    pub(crate) max_retries: Option<u32>,
+    pub(crate) structured_output_retries: Option<u32>,
     pub(crate) max_output_tokens: Option<u32>,
-    pub(crate) thinking: Thinking,
+    pub(crate) thinking: Option<Thinking>,
     pub(crate) effort: Option<Effort>,
     pub(crate) betas: Vec<String>,
     pub(crate) cache: Option<CacheTtl>,
     #[cfg(feature = "tools")]
     pub(crate) env: Option<Vec<(OsString, OsString)>>,
+    /// The environment of this process, as far as the program says it.
+    #[cfg(feature = "tools")]
+    pub(crate) host_environment: Option<Vec<(OsString, OsString)>>,
     #[cfg(all(feature = "store", feature = "tools"))]
-    pub(crate) git_status: bool,
-    pub(crate) send_user_id: bool,
+    pub(crate) git_status: Option<bool>,
+    pub(crate) send_user_id: Option<bool>,
     pub(crate) home: Option<Home>,
     pub(crate) store: Option<Arc<dyn SessionStore>>,
     pub(crate) resume: Resume,
@@ -60,6 +67,14 @@ pub struct Options {
     #[cfg(all(feature = "store", feature = "tools"))]
     pub(crate) file_checkpoints: bool,
     pub(crate) checkpoint_store: Option<Arc<dyn Checkpoints>>,
+    #[cfg(feature = "project")]
+    pub(crate) project: crate::project::Applied,
+    /// The agents that the program gave, before those of the project were added.
+    #[cfg(feature = "project")]
+    pub(crate) base_subagents: Option<Subagents>,
+    /// What a new session begins with, before its first prompt.
+    #[cfg(feature = "project")]
+    pub(crate) initial_prompt: Option<String>,
 }
 
 impl Default for Options {
@@ -71,24 +86,29 @@ impl Default for Options {
             toolkit: Toolkit::default(),
             only_tools: OnlyTools::default(),
             subagents: None,
-            background_tasks: true,
+            background_tasks: None,
             permissions: Permissions::default(),
             hooks: Vec::new(),
             cwd: None,
             additional_directories: Vec::new(),
             user_home: None,
-            system_prompt: SystemPrompt::default(),
+            system_prompt: None,
+            appended_prompt: String::new(),
             limits: Limits::default(),
+            max_retries: None,
+            structured_output_retries: None,
             max_output_tokens: None,
-            thinking: Thinking::Adaptive,
+            thinking: None,
             effort: None,
             betas: Vec::new(),
             cache: Some(CacheTtl::FiveMinutes),
             #[cfg(feature = "tools")]
             env: None,
+            #[cfg(feature = "tools")]
+            host_environment: None,
             #[cfg(all(feature = "store", feature = "tools"))]
-            git_status: false,
-            send_user_id: true,
+            git_status: None,
+            send_user_id: None,
             home: None,
             store: None,
             resume: Resume::New,
@@ -105,6 +125,12 @@ impl Default for Options {
             #[cfg(all(feature = "store", feature = "tools"))]
             file_checkpoints: false,
             checkpoint_store: None,
+            #[cfg(feature = "project")]
+            project: crate::project::Applied::default(),
+            #[cfg(feature = "project")]
+            base_subagents: None,
+            #[cfg(feature = "project")]
+            initial_prompt: None,
         }
     }
 }
@@ -150,6 +176,7 @@ macro_rules! option_methods {
                 let tools = tools.into();
                 self.options.toolkit.tools.extend(tools.tools);
                 self.options.toolkit.cwd = tools.cwd.or(self.options.toolkit.cwd);
+                self.options.toolkit.bash = tools.bash.or(self.options.toolkit.bash);
                 self
             }
 
@@ -192,7 +219,7 @@ macro_rules! option_methods {
             /// the report whatever they and the agents' definitions say, commands that ask for the background are
             /// refused, and no tool offers it (`run_in_background`). Holds for agents of agents too. Default: yes.
             pub fn background_tasks(mut self, on: bool) -> Self {
-                self.options.background_tasks = on;
+                self.options.background_tasks = Some(on);
                 self
             }
 
@@ -234,13 +261,17 @@ macro_rules! option_methods {
 
             /// The system prompt. Default: windlass's own for coding agents.
             pub fn system_prompt(mut self, prompt: SystemPrompt) -> Self {
-                self.options.system_prompt = prompt;
+                self.options.system_prompt = Some(prompt);
                 self
             }
 
             /// Adds a text behind the system prompt.
             pub fn append_system_prompt(mut self, text: &str) -> Self {
-                self.options.system_prompt = self.options.system_prompt.append(text);
+                let appended = &mut self.options.appended_prompt;
+                if !appended.is_empty() && !text.is_empty() {
+                    appended.push_str("\n\n");
+                }
+                appended.push_str(text);
                 self
             }
 
@@ -264,13 +295,13 @@ macro_rules! option_methods {
 
             /// Most repeats of a failed model call. Default 10.
             pub fn max_retries(mut self, retries: u32) -> Self {
-                self.options.limits.max_retries = retries;
+                self.options.max_retries = Some(retries);
                 self
             }
 
             /// How often a missing or unfit structured output is asked for again. Default 5.
             pub fn max_structured_output_retries(mut self, retries: u32) -> Self {
-                self.options.limits.max_structured_output_retries = retries;
+                self.options.structured_output_retries = Some(retries);
                 self
             }
 
@@ -290,7 +321,7 @@ macro_rules! option_methods {
             /// How the model may reason. Default: as much as it sees fit, if it is a model that decides that
             /// itself, and not at all otherwise. Such a model takes no budget: with one it decides itself, too.
             pub fn thinking(mut self, thinking: Thinking) -> Self {
-                self.options.thinking = thinking;
+                self.options.thinking = Some(thinking);
                 self
             }
 
@@ -328,7 +359,7 @@ macro_rules! option_methods {
             /// directories whose content you trust. Default: no. Needs the features `store` and `tools`.
             #[cfg(all(feature = "store", feature = "tools"))]
             pub fn git_status(mut self, on: bool) -> Self {
-                self.options.git_status = on;
+                self.options.git_status = Some(on);
                 self
             }
 
@@ -343,7 +374,7 @@ macro_rules! option_methods {
             /// key apart: 128 random bits that are kept in the home of [`persist`](Self::persist), never an account, a name
             /// or a path. Default: yes. Without a home none is sent.
             pub fn send_user_id(mut self, on: bool) -> Self {
-                self.options.send_user_id = on;
+                self.options.send_user_id = Some(on);
                 self
             }
 
@@ -448,6 +479,16 @@ macro_rules! option_methods {
             #[cfg(feature = "mcp")]
             pub fn mcp_servers(mut self, servers: windlass_mcp::McpServers) -> Self {
                 self.options.mcp = Some(servers);
+                self
+            }
+
+            /// Has the session obey the files of a project as the `windlass` command does: settings in layers with their
+            /// permission rules, agents, custom commands, MCP servers and remembered answers. See
+            /// [`Project`](crate::Project). What this builder says counts for more, before and after this call, except
+            /// where a file forbids something. Default: no file is read.
+            #[cfg(feature = "project")]
+            pub fn project(mut self, project: impl Into<crate::ProjectInput>) -> Self {
+                self.options.project = crate::project::Applied::Given(project.into());
                 self
             }
 

@@ -2,9 +2,9 @@
 
 use std::fmt;
 use std::future::Future;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_permission::{CanUseTool, can_use_tool_fn};
+use windlass_permission::{CanUseTool, Policy, PolicyConfig, can_use_tool_fn};
 use windlass_types::{Behavior, PermissionAnswer, PermissionMode, PermissionRequest, RuleSource};
 
 /// Who may do what: a mode, rules, and whoever is asked about the rest.
@@ -14,7 +14,7 @@ use windlass_types::{Behavior, PermissionAnswer, PermissionMode, PermissionReque
 #[derive(Clone, Default)]
 #[must_use]
 pub struct Permissions {
-    pub(crate) mode: PermissionMode,
+    pub(crate) mode: Option<PermissionMode>,
     pub(crate) bypass_allowed: bool,
     pub(crate) rules: Vec<Rules>,
     pub(crate) can_use_tool: Option<Arc<dyn CanUseTool>>,
@@ -55,9 +55,10 @@ impl Permissions {
     }
 
     /// Sets the mode. [`PermissionMode::BypassPermissions`] also needs
-    /// [`Permissions::allow_bypass`].
+    /// [`Permissions::allow_bypass`]. Default: the one of the session's project, if it has one and that says one; else
+    /// [`PermissionMode::Default`].
     pub fn mode(mut self, mode: PermissionMode) -> Self {
-        self.mode = mode;
+        self.mode = Some(mode);
         self
     }
 
@@ -93,6 +94,21 @@ impl Permissions {
             added.noted = true;
         }
         permissions
+    }
+
+    /// Checks rules without opening a session: what is odd about usable ones.
+    ///
+    /// # Errors
+    /// One of them cannot be used; the text names it.
+    pub fn check_rules(behavior: Behavior, rules: &[String]) -> Result<Vec<String>, String> {
+        // Where the rules start does not matter for whether they can be used.
+        let root = Path::new("/");
+        let mut policy = Policy::new(PolicyConfig::new(root));
+        let odd = policy.add_rules(RuleSource::CliArg, behavior, rules, root).map_err(|error| error.to_string())?;
+        match odd.iter().find(|warning| warning.ignored) {
+            Some(warning) => Err(format!("permission rule `{}` {}", warning.rule, warning.problem)),
+            None => Ok(odd.iter().map(ToString::to_string).collect()),
+        }
     }
 
     /// Protects more paths, and what lies below them: writing there is asked about in every mode. What settings and

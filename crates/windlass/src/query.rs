@@ -22,13 +22,17 @@ pub struct Query {
 
 /// Begins a query: give it at least a provider, then stream or await it.
 pub fn query(prompt: impl Into<PromptInput>) -> Query {
-    Query { prompt: prompt.into(), options: Options::default(), wait: Some(BACKGROUND_WAIT) }
+    Query::with_options(prompt, Options::default())
 }
 
 /// How long background work is waited for, unless said otherwise.
 const BACKGROUND_WAIT: Duration = Duration::from_secs(600);
 
 impl Query {
+    pub(crate) fn with_options(prompt: impl Into<PromptInput>, options: Options) -> Self {
+        Self { prompt: prompt.into(), options, wait: Some(BACKGROUND_WAIT) }
+    }
+
     /// How long the query goes on after its run for commands and agents that were left in the
     /// background, and for the runs that begin when they end; nothing means as long
     /// as it takes, zero not at all. What still goes on then is stopped. Default: ten minutes.
@@ -42,6 +46,8 @@ impl Query {
     pub fn stream(self) -> Run {
         let Self { prompt, options, wait } = self;
         let opening = async move {
+            #[cfg(feature = "project")]
+            let (prompt, options) = with_project(prompt, options)?;
             let prompt = prompt.into_prompt()?;
             let (session, _) = open(options).await?;
             session.handle.prompt(prompt)?;
@@ -49,6 +55,17 @@ impl Query {
         };
         Run { state: State::Opening(Box::pin(opening)), wait, notices: Vec::new() }
     }
+}
+
+/// The prompt as the project reads it, and the options as the project changes them.
+#[cfg(feature = "project")]
+fn with_project(prompt: PromptInput, mut options: Options) -> Result<(PromptInput, Options), Error> {
+    options.apply_project()?;
+    let prompt = match options.applied_project() {
+        Some(project) => project.prompt(prompt, options.initial_prompt())?,
+        None => prompt,
+    };
+    Ok((prompt, options))
 }
 
 impl IntoFuture for Query {

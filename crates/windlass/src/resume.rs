@@ -2,7 +2,7 @@
 
 use crate::{Error, Options};
 use std::path::Path;
-use windlass_session::{ProjectKey, ResumePoint, SessionKey, SessionStore};
+use windlass_session::{ProjectKey, ResumePoint, SessionKey, SessionStore, SessionSummary};
 use windlass_tool::Ids;
 use windlass_types::{EntryId, SessionId};
 
@@ -49,6 +49,7 @@ pub(crate) async fn choose(
     cwd: &Path,
     store: Option<&dyn SessionStore>,
     ids: &dyn Ids,
+    notices: &mut Vec<String>,
 ) -> Result<Chosen, Error> {
     let branch = &options.branch;
     let given = branch.session_id.as_deref().map(session_id).transpose()?;
@@ -64,7 +65,7 @@ pub(crate) async fn choose(
         (_, None) => return Err(Error::NoStore),
         (Resume::Session(id), Some(_)) => session_id(id)?,
         (Resume::Latest | Resume::LatestOrNew, Some(store)) => {
-            match (store.list(&project).await?.into_iter().next(), &options.resume) {
+            match (latest(options, store, &project, notices).await?, &options.resume) {
                 (Some(latest), _) => latest.session_id,
                 (None, Resume::LatestOrNew) if branch.at.is_none() => {
                     return Ok(Chosen { id: new_id(), must_exist: false, fork_of: None, point: None });
@@ -82,6 +83,28 @@ pub(crate) async fn choose(
         Some(_) => Err(Error::IdOfResumed),
         None => Ok(Chosen { id: source, must_exist: true, fork_of: None, point }),
     }
+}
+
+/// The session that was changed last. What stands in the place of a session and cannot be read is appended to `notices`:
+/// it may be the one that is meant.
+async fn latest(
+    options: &Options,
+    store: &dyn SessionStore,
+    project: &ProjectKey,
+    notices: &mut Vec<String>,
+) -> Result<Option<SessionSummary>, Error> {
+    #[cfg(feature = "store")]
+    if let (None, Some(home)) = (&options.store, &options.home) {
+        /// Most files that a notice names as skipped.
+        const MOST_SKIPPED: usize = 10;
+        let files = windlass_store::JsonlStore::with_imports(home.root(), home.also_read().to_vec());
+        let listed = files.list_all(project).await?;
+        let skipped = listed.skipped.iter().take(MOST_SKIPPED);
+        notices.extend(skipped.map(|skipped| format!("looking for the last session: {skipped}")));
+        return Ok(listed.sessions.into_iter().next());
+    }
+    let _ = (options, notices);
+    Ok(store.list(project).await?.into_iter().next())
 }
 
 fn point(branch: &Branch) -> Result<Option<ResumePoint>, Error> {

@@ -6,8 +6,9 @@ use crate::offer::{Offer, SessionTools};
 use crate::repository::Look;
 use crate::resume::{Chosen, choose};
 use crate::user_id::user_id;
-use crate::{Error, Options};
+use crate::{Error, Options, Query};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use windlass_context::Environment;
 use windlass_hook::Hooks;
 use windlass_model::ModelProvider;
@@ -71,6 +72,28 @@ impl SessionBuilder {
         Ok(open(self.options).await?.0)
     }
 
+    /// The same options for one prompt.
+    pub fn query(self, prompt: impl Into<PromptInput>) -> Query {
+        Query::with_options(prompt, self.options)
+    }
+
+    /// Has the options say what their [project](Self::project) says, for programs that look at
+    /// [them](Self::options) before the session opens. Opening does it otherwise. Blocks for as long as the disk takes.
+    ///
+    /// # Errors
+    /// Something of the project keeps the session from being opened.
+    #[cfg(feature = "project")]
+    pub fn resolve(mut self) -> Result<Self, Error> {
+        self.options.apply_project()?;
+        Ok(self)
+    }
+
+    /// What the session would be opened with, as far as it was said. What a project says is there once it is
+    /// [resolved](Self::resolve).
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
     /// Opens the session, with what can change its tools while it is open.
     ///
     /// # Errors
@@ -90,14 +113,36 @@ impl SessionBuilder {
     }
 }
 
+#[cfg_attr(not(feature = "project"), expect(unused_mut, reason = "a project changes them"))]
+pub(crate) async fn open(mut options: Options) -> Result<(Session, SessionTools), Error> {
+    #[cfg(feature = "project")]
+    options.apply_project()?;
+    #[cfg(all(feature = "project", feature = "mcp"))]
+    if let Some(project) = options.applied_project().cloned() {
+        project.offer_servers(&mut options)?;
+    }
+    #[cfg(feature = "project")]
+    let base = crate::project::Base::of(&options);
+    let opened = open_settled(options).await;
+    #[cfg(feature = "project")]
+    let opened = opened.map(|(mut session, tools)| {
+        if let Some(base) = base {
+            base.opened(&mut session, &tools);
+        }
+        (session, tools)
+    });
+    opened
+}
+
+/// Opens a session whose options say what its project says.
 #[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
-pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Error> {
-    let provider = options.provider.clone().ok_or(Error::NoProvider)?;
+async fn open_settled(options: Options) -> Result<(Session, SessionTools), Error> {
+    let provider = provider(&options)?;
     let cwd = working_directory(&options)?;
-    let ids = SystemIds::default();
+    let (ids, mut notices) = (SystemIds::default(), Vec::new());
     let store = store(&options);
-    let Chosen { id, must_exist, fork_of, point } = choose(&options, &cwd, store.as_deref(), &ids).await?;
-    let mut notices = Vec::new();
+    let Chosen { id, must_exist, fork_of, point } =
+        choose(&options, &cwd, store.as_deref(), &ids, &mut notices).await?;
     let mut policy = policy(&options, &cwd, &mut notices)?;
     let project = ProjectKey::of(&cwd);
     let artifacts = artifacts(&options, &project, &id);
@@ -118,7 +163,7 @@ pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Er
     let mut environment = Environment::new(std::env::consts::OS);
     environment.additional_directories.clone_from(&options.additional_directories);
     #[cfg(all(feature = "store", feature = "tools"))]
-    if options.git_status {
+    if options.git_status == Some(true) {
         let look = Look { policy: &policy, workspace: &workspace, process: &process, cwd: &cwd, env: &env };
         // A resumed session has a status already.
         environment.repository = look.repository(!must_exist && fork_of.is_none()).await;
@@ -127,7 +172,7 @@ pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Er
     let mut machine = MachineConfig::new(id.clone(), ids.bits(), model, policy, cwd.clone());
     machine.fallback = options.fallback_model.as_deref().map(|name| profile(&*provider, name));
     machine.environment = Some(environment);
-    let home = options.home.as_ref().filter(|_| options.send_user_id);
+    let home = options.home.as_ref().filter(|_| options.send_user_id.unwrap_or(true));
     machine.user_id = home.and_then(|home| user_id(home.root(), &ids));
     machine.tools = tools.specs();
     #[cfg(feature = "mcp")]
@@ -142,7 +187,7 @@ pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Er
     ports.checkpoints = checkpoints(&options, &project, &id)?;
     ports.scratch = artifacts.is_none().then_some(scratch);
     ports.artifacts = artifacts;
-    ports.background = options.background_tasks;
+    ports.background = options.background_tasks.unwrap_or(true);
     let mut config = SessionConfig::new(machine, ports);
     if let Some(store) = store {
         let key = SessionKey::new(project, id);
@@ -163,6 +208,18 @@ pub(crate) async fn open(options: Options) -> Result<(Session, SessionTools), Er
         crate::mcp::follow(changes, tools.clone());
     }
     Ok((session, tools))
+}
+
+/// The provider of the program, else the one that the variables of a project set up.
+fn provider(options: &Options) -> Result<Arc<dyn ModelProvider>, Error> {
+    if let Some(provider) = &options.provider {
+        return Ok(Arc::clone(provider));
+    }
+    #[cfg(all(feature = "anthropic", feature = "project"))]
+    if let Some(project) = options.applied_project() {
+        return Ok(Arc::new(crate::Anthropic::from_lookup(|name| project.variable(name))?));
+    }
+    Err(Error::NoProvider)
 }
 
 /// The working directory, absolute, with links resolved.
@@ -194,7 +251,7 @@ fn policy(options: &Options, cwd: &Path, notices: &mut Vec<String>) -> Result<Po
     }
     config.protected_paths.extend(permissions.protected.iter().cloned());
     let mut policy = Policy::new(config);
-    policy.set_mode(permissions.mode)?;
+    policy.set_mode(options.permission_mode())?;
     for set in &permissions.rules {
         let anchor = set.anchor.as_deref().unwrap_or(cwd);
         for warning in policy.add_rules(set.source, set.behavior, &set.rules, anchor)? {
@@ -209,8 +266,8 @@ fn policy(options: &Options, cwd: &Path, notices: &mut Vec<String>) -> Result<Po
 
 /// What the options say of requests and runs.
 fn configure(machine: &mut MachineConfig, options: &Options) {
-    machine.system = options.system_prompt.sections();
-    machine.thinking = options.thinking;
+    machine.system = options.system_prompt().sections();
+    machine.thinking = options.thinking();
     machine.effort = options.effort;
     machine.auto_compact = options.auto_compact;
     machine.auto_compact_window = options.auto_compact_window;
@@ -219,7 +276,7 @@ fn configure(machine: &mut MachineConfig, options: &Options) {
     machine.cache = options.cache;
     machine.raw_frames = options.raw_frames;
     machine.structured_output = options.output_schema.as_ref().map(|_| StructuredOutput::NAME.to_owned());
-    machine.limits = options.limits.clone();
+    machine.limits = options.limits();
 }
 
 fn profile(provider: &dyn ModelProvider, name: &str) -> ModelProfile {

@@ -15,6 +15,8 @@ use windlass_tools::{Bash, Edit, EnterPlanMode, ExitPlanMode, MultiEdit, Read, T
 pub struct Toolkit {
     pub(crate) tools: Vec<Arc<dyn DynTool>>,
     pub(crate) cwd: Option<PathBuf>,
+    /// The tool for commands of [`coding_tools`], which variables of a project set up.
+    pub(crate) bash: Option<Arc<dyn DynTool>>,
 }
 
 /// The tools of a coding agent, for a workspace: Read, Write, Edit, MultiEdit,
@@ -25,9 +27,10 @@ pub struct Toolkit {
 /// `tools`.
 #[cfg(feature = "tools")]
 pub fn coding_tools(workspace: impl Into<PathBuf>) -> Toolkit {
+    let bash: Arc<dyn DynTool> = Arc::new(Bash::new());
     Toolkit {
         tools: vec![
-            Arc::new(Bash::new()),
+            Arc::clone(&bash),
             Arc::new(Edit::default()),
             Arc::new(EnterPlanMode::default()),
             Arc::new(ExitPlanMode::default()),
@@ -40,6 +43,7 @@ pub fn coding_tools(workspace: impl Into<PathBuf>) -> Toolkit {
             Arc::new(Write::default()),
         ],
         cwd: Some(workspace.into()),
+        bash: Some(bash),
     }
 }
 
@@ -65,6 +69,16 @@ impl Toolkit {
         self
     }
 
+    /// Puts a tool in the place of the one for commands of [`coding_tools`], if that is still there.
+    #[cfg(feature = "project")]
+    pub(crate) fn replace_own_bash(&mut self, bash: Arc<dyn DynTool>) {
+        let Some(own) = &self.bash else { return };
+        for known in self.tools.iter_mut().filter(|known| Arc::ptr_eq(known, own)) {
+            *known = Arc::clone(&bash);
+        }
+        self.bash = Some(bash);
+    }
+
     /// The tools.
     pub fn tools(&self) -> &[Arc<dyn DynTool>] {
         &self.tools
@@ -85,7 +99,7 @@ impl Toolkit {
 
 impl From<Vec<Arc<dyn DynTool>>> for Toolkit {
     fn from(tools: Vec<Arc<dyn DynTool>>) -> Self {
-        Self { tools, cwd: None }
+        Self { tools, cwd: None, bash: None }
     }
 }
 

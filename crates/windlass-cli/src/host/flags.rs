@@ -3,6 +3,7 @@
 
 use crate::failure::Usage;
 use std::str::FromStr;
+use windlass::PluginDir;
 
 /// Flags without a value.
 const SWITCHES: &[&str] = &[
@@ -133,9 +134,19 @@ impl Flags {
     }
 
     /// All values of some flags with the flag of each, in order.
-    pub(crate) fn values_of<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = (&'a str, &'a str)> {
+    fn values_of<'a>(&'a self, names: &'a [&str]) -> impl Iterator<Item = (&'a str, &'a str)> {
         let given = self.given.iter().filter(|(given, _)| names.contains(&given.as_str()));
         given.filter_map(|(given, value)| Some((given.as_str(), value.as_deref()?)))
+    }
+
+    /// The directories that are loaded as plugins.
+    pub(crate) fn plugins(&self) -> Vec<PluginDir> {
+        let directories = self.values_of(&["plugin-dir", "plugin-dir-no-mcp"]).filter(|(_, path)| !path.is_empty());
+        let directory = |(flag, path): (&str, &str)| match flag {
+            "plugin-dir" => PluginDir::new(path),
+            _ => PluginDir::new(path).without_mcp(),
+        };
+        directories.map(directory).collect()
     }
 
     /// The last value of a flag as a number.

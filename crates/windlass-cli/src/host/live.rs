@@ -1,6 +1,5 @@
 //! What a host changes while its session is open.
 
-use crate::settings::ProjectSettings;
 use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -8,7 +7,7 @@ use windlass::crates::context::{SystemPrompt, estimate_text};
 use windlass::crates::model::{ModelError, ModelInfo, ModelStream};
 use windlass::crates::runtime::SessionHandle;
 use windlass::crates::types::ModelRequest;
-use windlass::{Anthropic, ModelProvider, Toolkit, given_environment};
+use windlass::{Anthropic, LoadedProject, ModelProvider, Toolkit, given_environment};
 use windlass_protocol::ContextPart;
 
 /// Variables that a provider is set up from.
@@ -61,10 +60,10 @@ impl ModelProvider for Renewable {
 
 /// The environment of an open session, which the host may add to.
 pub(super) struct Environment {
-    pub(super) settings: Arc<ProjectSettings>,
+    pub(super) project: LoadedProject,
     pub(super) provider: Arc<Renewable>,
     pub(super) handle: SessionHandle,
-    /// What the host has said until now.
+    /// What the host has added since the session was opened.
     pub(super) said: Mutex<BTreeMap<String, String>>,
 }
 
@@ -77,14 +76,14 @@ impl Environment {
             said.extend(variables.clone());
             said.clone()
         };
-        if let Some(environment) = self.settings.environment(&said) {
+        let project = self.project.clone().variables(said);
+        if let Some(environment) = project.program_environment() {
             // It fails only when the session is closed, and then no program runs any more.
             let _ = self.handle.set_environment(given_environment(environment).passed);
         }
         let concerns = |name: &String| OF_PROVIDERS.iter().any(|prefix| name.starts_with(prefix));
         if self.provider.name() == "anthropic" && variables.keys().any(concerns) {
-            let lookup = |name: &str| said.get(name).cloned().or_else(|| self.settings.provider_variable(name));
-            let provider = Anthropic::from_lookup(lookup)
+            let provider = Anthropic::from_lookup(|name| project.variable(name))
                 .map_err(|error| format!("the new variables cannot be used for the model provider: {error}"))?;
             self.provider.renew(Arc::new(provider));
         }
@@ -93,8 +92,8 @@ impl Environment {
 }
 
 /// What every request holds beside the conversation, in estimated tokens.
-pub(super) fn context(prompt: SystemPrompt, append: &str, tools: &Toolkit) -> Vec<ContextPart> {
-    let sections = prompt.append(append).sections();
+pub(super) fn context(prompt: &SystemPrompt, tools: &Toolkit) -> Vec<ContextPart> {
+    let sections = prompt.sections();
     let system = sections.iter().map(|section| estimate_text(&section.text)).sum();
     let tool = |spec: windlass::crates::types::ToolSpec| {
         estimate_text(&spec.name) + estimate_text(&spec.description) + estimate_text(spec.input_schema.as_str())

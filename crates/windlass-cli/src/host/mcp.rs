@@ -1,27 +1,24 @@
 //! The MCP servers of a host: those of its command line, those inside it, and
 //! those that it adds.
 
-mod files;
-mod kept_out;
 mod prompt;
 
 pub(crate) use prompt::PromptTool;
 
-use crate::mcp::{Configured, options};
+use crate::mcp::Configured;
 use async_trait::async_trait;
-use files::Files;
-use kept_out::{KeptOut, NotConnected};
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use windlass::crates::mcp::{
     Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest, McpChannel, McpChannelError, McpError,
     parse_config,
 };
-use windlass::crates::project::ServerPolicy;
 use windlass::crates::types::ToolResultContent;
-use windlass::{ContentBlock, JsonText, McpServerConfig, McpServers, ToolOutput};
+use windlass::{
+    AbsentServer, ContentBlock, JsonText, LoadedProject, McpServerConfig, McpServers, ProjectServers,
+    ServerNotConnected, ToolOutput,
+};
 use windlass_protocol::{
     HostElicitation, HostMcp, HostMcpServer, McpControl, McpControlError, McpServersChanged, McpStatus,
 };
@@ -29,7 +26,7 @@ use windlass_protocol::{
 /// The MCP servers of a host.
 #[derive(Debug)]
 pub(crate) struct HostServers {
-    pub(crate) servers: McpServers,
+    servers: ProjectServers,
     host: Arc<OnceLock<HostMcp>>,
     /// In-process servers that the command line named, with their settings.
     named: BTreeMap<String, McpServerConfig>,
@@ -37,20 +34,19 @@ pub(crate) struct HostServers {
     unusable: Mutex<Vec<(String, String)>>,
     /// Servers that the host added while the session was open, as it described them.
     added: Mutex<BTreeMap<String, JsonText>>,
-    /// Servers that files define.
-    files: Mutex<Files>,
-    /// Which servers may be connected at all.
-    policy: ServerPolicy,
-    /// Servers of the command line and the host that may not.
-    kept_out: Mutex<BTreeMap<String, KeptOut>>,
+    /// Servers that the host wanted to add then and that settings keep out.
+    kept_out: Mutex<BTreeSet<String>>,
 }
 
 impl HostServers {
-    /// Begins to connect the servers of the command line.
-    pub(crate) fn start(configured: Configured, policy: ServerPolicy, cwd: &Path) -> Self {
+    /// Begins to connect the servers of the command line, as far as the project's settings let them in.
+    pub(crate) fn start(configured: Configured, project: &LoadedProject) -> Self {
         let host = Arc::new(OnceLock::new());
         let asked = Arc::new(Asked(Arc::clone(&host)));
-        let servers = McpServers::new(options(cwd).with_elicitation(asked));
+        let servers = project.servers_in(|| {
+            let options = project.server_options().with_client("windlass", env!("CARGO_PKG_VERSION"));
+            McpServers::new(options.with_elicitation(asked))
+        });
         let (named, others) = configured.servers.into_iter().partition(|(_, config)| config.is_in_process());
         let all = Self {
             servers,
@@ -58,30 +54,23 @@ impl HostServers {
             named,
             unusable: Mutex::new(configured.problems),
             added: Mutex::default(),
-            files: Mutex::default(),
-            policy,
             kept_out: Mutex::default(),
         };
         all.begin(others, "--mcp-config");
         all
     }
 
+    /// The servers.
+    pub(crate) fn set(&self) -> &McpServers {
+        self.servers.set()
+    }
+
     /// Begins to connect servers that `place` describes.
     fn begin(&self, servers: BTreeMap<String, McpServerConfig>, place: &str) {
-        let mut kept_out = Vec::new();
-        for (name, config) in servers {
-            match self.connect(&name, config) {
-                // A second `initialize` says it again.
-                Ok(()) | Err(NotConnected::Refused(McpError::Duplicate { .. })) => {}
-                Err(NotConnected::KeptOut(why)) => {
-                    self.keep_out(&name, &why, false);
-                    kept_out.push((name, why));
-                }
-                Err(NotConnected::Refused(error)) => self.cannot_use(name, error.to_string()),
-            }
+        // A second `initialize` says them again.
+        for (name, error) in self.servers.connect_all(servers, place) {
+            self.cannot_use(name, error.to_string());
         }
-        let kept_out = kept_out.iter().map(|(name, why)| (name.as_str(), place.to_owned(), why.as_str()));
-        kept_out::notes(kept_out).iter().for_each(|note| super::note_to_stderr(note));
     }
 
     fn cannot_use(&self, name: String, problem: String) {
@@ -102,12 +91,17 @@ impl HostServers {
     /// Why an order to a server fails.
     fn refusal_for(&self, server: &str, error: &McpError) -> McpControlError {
         let unknown = matches!(error, McpError::UnknownServer { .. });
-        let absence = unknown.then(|| self.why_kept_out(server).or_else(|| self.absence(server))).flatten();
-        absence.unwrap_or_else(|| refusal(error))
+        let absent =
+            self.servers.absent().into_iter().find(|absent| unknown && absent.name == server && !absent.failed);
+        absent.map_or_else(|| refusal(error), |absent| McpControlError::new(absent.text))
     }
 
     fn unusable(&self) -> MutexGuard<'_, Vec<(String, String)>> {
         self.unusable.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept_out(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.kept_out.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds a server inside the host, if it is not there yet.
@@ -116,18 +110,36 @@ impl HostServers {
         name: &str,
         config: Option<McpServerConfig>,
         settings: Option<&JsonText>,
-    ) -> Result<(), McpError> {
+    ) -> Result<(), ServerNotConnected> {
         let Some(host) = self.host.get() else { return Ok(()) };
         let mut reached = McpServerConfig::in_process(Arc::new(Channel(host.server(name))));
         if let Some(given) = config.or_else(|| self.named.get(name).cloned()) {
             (reached.timeout, reached.policies) = (given.timeout, given.policies);
         }
         let reached = settings.iter().fold(reached, |reached, settings| reached.settings(settings));
-        match self.servers.add(name, reached) {
-            Err(McpError::Duplicate { .. }) => Ok(()),
+        match self.servers.connect(name, reached) {
+            Err(ServerNotConnected::Refused(McpError::Duplicate { .. })) => Ok(()),
             other => other,
         }
     }
+
+    /// Adds a server that the host sets, and says why it could not.
+    fn set_server(&self, name: &str, config: McpServerConfig) -> Result<(), String> {
+        if config.is_in_process() {
+            return self.add_in_process(name, Some(config), None).map_err(|error| error.to_string());
+        }
+        let added = self.servers.connect(name, config);
+        if let Err(ServerNotConnected::KeptOut(_)) = &added {
+            self.kept_out().insert(name.to_owned());
+        }
+        added.map_err(|error| error.to_string())
+    }
+}
+
+/// The form in which the protocol knows a server of the project that is not there.
+fn absent(server: &AbsentServer) -> McpStatus {
+    let status = if server.failed { "failed" } else { "disabled" };
+    listed(&server.name, status, server.source.unwrap_or("dynamic"), &server.reason)
 }
 
 /// A server inside the host.
@@ -198,7 +210,7 @@ impl McpControl for HostServers {
                 super::note_to_stderr(&error.to_string());
             }
         }
-        self.begin_files();
+        self.servers.begin();
     }
 
     fn configure(&self, servers: &JsonText) -> bool {
@@ -215,7 +227,7 @@ impl McpControl for HostServers {
     }
 
     fn status(&self) -> Vec<McpStatus> {
-        let known = self.servers.status().into_iter().map(|status| {
+        let known = self.set().status().into_iter().map(|status| {
             let mut entry = serde_json::to_value(&status).unwrap_or_default();
             if let Some(fields) = entry.as_object_mut() {
                 fields.insert("scope".to_owned(), scope(&status.source).into());
@@ -224,9 +236,11 @@ impl McpControl for HostServers {
             McpStatus::new(status.name, status.state.as_str(), status.source, entry)
         });
         let mut all: Vec<McpStatus> = known.collect();
+        let (of_program, of_files): (Vec<_>, Vec<_>) =
+            self.servers.absent().into_iter().partition(|absent| absent.source.is_none());
         let unusable = self.unusable().clone();
         let unusable = unusable.iter().map(|(name, error)| listed(name, "failed", "dynamic", error));
-        for absent in self.listed_as_kept_out().into_iter().chain(unusable).chain(self.absent()) {
+        for absent in of_program.iter().map(absent).chain(unusable).chain(of_files.iter().map(absent)) {
             if !all.iter().any(|status| status.name == absent.name) {
                 all.push(absent);
             }
@@ -235,12 +249,12 @@ impl McpControl for HostServers {
     }
 
     async fn reconnect(&self, server: &str) -> Result<(), McpControlError> {
-        let outcome = self.servers.reconnect(server).await;
+        let outcome = self.set().reconnect(server).await;
         outcome.map_err(|error| self.refusal_for(server, &error))
     }
 
     async fn toggle(&self, server: &str, enabled: bool) -> Result<(), McpControlError> {
-        let outcome = self.servers.set_enabled(server, enabled).await;
+        let outcome = self.set().set_enabled(server, enabled).await;
         outcome.map_err(|error| self.refusal_for(server, &error))
     }
 
@@ -254,27 +268,17 @@ impl McpControl for HostServers {
             .into_iter()
             .partition(|(name, entry)| described.get(name) == Some(entry));
         for name in gone.into_keys() {
-            if self.servers.remove(&name).await {
+            if self.set().remove(&name).await {
                 changed.removed.push(name);
             }
         }
-        self.forget_those_set();
+        let before = std::mem::take(&mut *self.kept_out());
+        self.servers.forget_kept_out(&before);
         for (name, config) in wanted.into_iter().filter(|(name, _)| !kept.contains_key(name)) {
-            if config.as_ref().is_ok_and(|config| !self.is_kept_out(&name, config)) {
-                self.give_way(&name).await;
+            if config.as_ref().is_ok_and(|config| self.servers.refusal(&name, config).is_none()) {
+                self.servers.give_way(&name).await;
             }
-            let added = match config {
-                Ok(config) if config.is_in_process() => {
-                    self.add_in_process(&name, Some(config), None).map_err(|error| error.to_string())
-                }
-                Ok(config) => self.connect(&name, config).map_err(|error| {
-                    if let NotConnected::KeptOut(why) = &error {
-                        self.keep_out(&name, why, true);
-                    }
-                    error.to_string()
-                }),
-                Err(error) => Err(error.to_string()),
-            };
+            let added = config.map_err(|error| error.to_string()).and_then(|config| self.set_server(&name, config));
             match added {
                 Ok(()) => {
                     self.added()
@@ -286,7 +290,7 @@ impl McpControl for HostServers {
         }
         self.added().extend(kept);
         // The host learns from the answer whether they work.
-        self.servers.settled(Duration::from_secs(5)).await;
+        self.set().settled(Duration::from_secs(5)).await;
         Ok(changed)
     }
 
@@ -297,13 +301,13 @@ impl McpControl for HostServers {
         limit: Option<Duration>,
     ) -> Result<JsonText, McpControlError> {
         let (server, tool) =
-            self.servers.find(tool).ok_or_else(|| McpControlError::new(format!("Tool not found: {tool}")))?;
-        let called = self.servers.call(&server, &tool, &arguments, limit).await;
+            self.set().find(tool).ok_or_else(|| McpControlError::new(format!("Tool not found: {tool}")))?;
+        let called = self.set().call(&server, &tool, &arguments, limit).await;
         result(&called.map_err(|error| refusal(&error))?).map_err(McpControlError::new)
     }
 
     async fn read_resource(&self, server: &str, uri: &str) -> Result<JsonText, McpControlError> {
-        self.servers.read_resource(server, uri).await.map_err(|error| refusal(&error))
+        self.set().read_resource(server, uri).await.map_err(|error| refusal(&error))
     }
 }
 

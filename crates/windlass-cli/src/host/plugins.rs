@@ -2,7 +2,7 @@
 
 use super::Host;
 use super::commands::listed;
-use std::sync::Arc;
+use windlass::LoadedProject;
 use windlass::crates::project::{PluginDir, Plugins};
 use windlass_protocol::{
     HostPlugin, HostPluginError, PluginControl, PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded,
@@ -26,11 +26,11 @@ fn listing(plugins: &Plugins) -> PluginListing {
 
 /// Plugins that nobody can load again.
 #[derive(Debug)]
-pub(crate) struct Listed(pub(crate) Arc<Plugins>);
+pub(crate) struct Listed(pub(crate) LoadedProject);
 
 impl PluginControl for Listed {
     fn listing(&self) -> PluginListing {
-        listing(&self.0)
+        listing(&self.0.plugins())
     }
 
     fn offer(&self) -> PluginOffer {
@@ -53,7 +53,7 @@ impl HostPlugins {
             let directory = PluginDir::new(&source.path);
             if source.skip_mcp { directory.without_mcp() } else { directory }
         });
-        let mut all = self.0.settings.plugin_directories();
+        let mut all = self.0.project.plugin_directories();
         for directory in more {
             // A reload that adds one again keeps it as it is.
             if !all.iter().any(|known| known.path == directory.path) {
@@ -62,59 +62,43 @@ impl HostPlugins {
         }
         all
     }
-
-    fn load(&self, plugins: Plugins, directories: Vec<PluginDir>) {
-        let before = self.0.settings.plugins();
-        for error in plugins.errors.iter().filter(|error| !before.errors.contains(error)) {
-            super::note_to_stderr(&error.to_string());
-        }
-        self.0.mcp.renew(self.0.mcp.renewal(&plugins));
-        let agents = self.0.agents_with(&plugins);
-        self.0.settings.set_plugins(plugins, directories);
-        self.0.commands.renew(&self.0.settings);
-        if let Some(agents) = agents {
-            self.0.renew_agents(agents);
-        }
-    }
 }
 
 impl PluginControl for HostPlugins {
     fn listing(&self) -> PluginListing {
-        listing(&self.0.settings.plugins())
+        listing(&self.0.project.plugins())
     }
 
     fn offer(&self) -> PluginOffer {
-        PluginOffer::new(listed(&self.0.commands.current()), self.0.first_agents())
+        PluginOffer::new(listed(self.0.commands().as_deref()), self.0.first_agents())
     }
 
     fn launch(&self, plugins: &[PluginSource]) -> bool {
+        let project = &self.0.project;
         if self.0.flags.has("await-initialize") {
             let directories = self.directories(plugins);
-            if directories != self.0.settings.plugin_directories() {
-                self.load(self.0.settings.find_plugins(&directories), directories);
+            if directories != project.plugin_directories() {
+                project.reload(project.plugin_change(directories));
             }
         }
-        let loaded = self.0.settings.plugins();
+        let loaded = project.plugins();
         plugins.iter().all(|wanted| {
-            let path = self.0.settings.places.start().join(&wanted.path).canonicalize();
+            let path = project.places().start().join(&wanted.path).canonicalize();
             path.is_ok_and(|path| loaded.plugins.iter().any(|plugin| plugin.root == path))
         })
     }
 
     fn reload(&self, order: &PluginReload) -> Result<PluginsReloaded, String> {
-        let directories = self.directories(&order.add);
-        let plugins = self.0.settings.find_plugins(&directories);
-        let renewal = self.0.mcp.renewal(&plugins);
+        let project = &self.0.project;
+        let change = project.plugin_change(self.directories(&order.add));
         let mut reloaded = PluginsReloaded::default();
-        reloaded.servers_added = renewal.come.iter().map(|server| server.name.clone()).collect();
-        reloaded.servers_removed = renewal.go;
-        let agents = self.0.agents_with(&plugins);
-        reloaded.agents_changed = agents.iter().flat_map(|agents| self.0.changed_agents(agents)).collect();
-        let same = [&reloaded.servers_added, &reloaded.servers_removed, &reloaded.agents_changed];
-        reloaded.held = order.hold && !same.into_iter().all(Vec::is_empty);
+        reloaded.servers_added.clone_from(&change.servers_added);
+        reloaded.servers_removed.clone_from(&change.servers_removed);
+        reloaded.agents_changed.clone_from(&change.agents_changed);
+        reloaded.held = order.hold && change.changes_tools();
         if !reloaded.held {
-            self.load(plugins, directories);
-            reloaded.agents = agents.as_ref().map(crate::agents::listed);
+            reloaded.agents = change.agents.as_ref().map(crate::agents::listed);
+            project.reload(change);
         }
         Ok(reloaded)
     }

@@ -110,3 +110,33 @@ fn a_local_file_that_came_with_the_repository_does_not_choose_the_mode() {
         }
     }
 }
+
+#[test]
+fn a_pipe_that_the_command_line_names_keeps_nobody_waiting() {
+    for flag in ["--mcp-config", "--agents", "--json-schema", "--replay", "--settings"] {
+        let place = Place::with_turns(&[text("Done.")]);
+        fifo(&place.path("work/pipe"));
+        let (code, said) = ends(&place, &[flag, "pipe"]);
+        assert_ne!(code, Some(0), "{flag}");
+        assert!(said.contains("it is not a regular file"), "{flag}: {said}");
+    }
+    let place = Place::new();
+    fifo(&place.path("script.json"));
+    assert!(ends(&place, &[]).1.contains("it is not a regular file"));
+    let place = Place::with_turns(&[text("Done.")]);
+    fifo(&place.path("work/pipe"));
+    let flags = ["--input-format", "stream-json", "--output-format", "stream-json", "--system-prompt-file", "pipe"];
+    let prompt = json!({"type": "user", "message": {"role": "user", "content": "Go."}});
+    let ran = place.run_with(&flags, &format!("{prompt}\n"));
+    assert!(format!("{ran:?}").contains("--system-prompt-file pipe"), "{ran:?}");
+}
+
+#[test]
+fn what_is_passed_over_on_the_way_to_the_last_session_is_said() {
+    let place = Place::with_turns(&[text("Done."), text("Again.")]);
+    place.run(&["-p", "Go."]).with_code(0);
+    let folder = place.logs().pop().unwrap().parent().unwrap().to_path_buf();
+    fifo(&folder.join("00000000-0000-4000-8000-000000000000.jsonl"));
+    let ran = place.run(&["-p", "Go on.", "--continue"]).with_code(0);
+    assert!(ran.stderr.contains("looking for the last session") && ran.stderr.contains("is skipped"), "{ran:?}");
+}

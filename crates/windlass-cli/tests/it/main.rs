@@ -27,6 +27,8 @@ mod private;
 #[cfg(unix)]
 mod proxy;
 mod rewind;
+#[cfg(unix)]
+mod same;
 #[cfg(target_os = "linux")]
 mod servers;
 mod sessions;

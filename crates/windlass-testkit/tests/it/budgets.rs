@@ -16,7 +16,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     ("windlass-model", 2_450, 300),
     ("windlass-core", 5_200, 375),
     ("windlass-runtime", 3_400, 490),
-    ("windlass", 1_600, 320),
+    // A third of it makes options of settings files, which was in the command alone.
+    ("windlass", 3_300, 360),
 ];
 
 /// Lines of code in the body of one function.

@@ -32,7 +32,10 @@ mod links;
 mod mcp;
 mod only;
 mod plan;
+#[cfg(all(feature = "mcp", feature = "project"))]
 mod plugins;
+#[cfg(feature = "project")]
+mod project;
 mod requests;
 mod resumed;
 mod run;

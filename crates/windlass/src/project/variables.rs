@@ -2,8 +2,8 @@
 
 use std::str::FromStr;
 use std::time::Duration;
-use windlass::crates::tools::Bash;
-use windlass::{Thinking, Toolkit};
+use windlass_tools::Bash;
+use windlass_types::Thinking;
 
 /// How long a command may run that does not say, unless a variable says otherwise.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
@@ -27,6 +27,8 @@ pub(crate) struct Variables {
     timeouts: Option<(Duration, Duration)>,
     /// `WINDLASS_SEND_USER_ID`: whether the provider is sent an id of the user.
     pub(crate) send_user_id: bool,
+    /// Not `CLAUDE_CODE_DISABLE_BACKGROUND_TASKS`: whether anything may run in the background.
+    pub(crate) background: bool,
     /// What could not be read, for people.
     pub(crate) notes: Vec<String>,
 }
@@ -39,6 +41,7 @@ impl Variables {
         let notes = &mut variables.notes;
         variables.model = set("ANTHROPIC_MODEL");
         variables.send_user_id = set("WINDLASS_SEND_USER_ID").is_none_or(|value| value != "0");
+        variables.background = set("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS").is_none_or(|value| value != "1");
         variables.max_output_tokens = positive(&set, "CLAUDE_CODE_MAX_OUTPUT_TOKENS", notes);
         variables.max_retries = number(&set, "CLAUDE_CODE_MAX_RETRIES", notes);
         variables.structured_output_retries = number(&set, "MAX_STRUCTURED_OUTPUT_RETRIES", notes);
@@ -58,10 +61,10 @@ impl Variables {
         variables
     }
 
-    /// The tools with the time limits of the variables.
-    pub(crate) fn tools(&self, tools: Toolkit) -> Toolkit {
-        let Some((default, most)) = self.timeouts else { return tools };
-        tools.replacing(Bash::new().with_timeouts(default, most))
+    /// The tool for commands with the time limits of the variables, if they say any.
+    pub(crate) fn bash(&self) -> Option<Bash> {
+        let (default, most) = self.timeouts?;
+        Some(Bash::new().with_timeouts(default, most))
     }
 }
 
@@ -88,44 +91,4 @@ fn positive<T: FromStr + Default + PartialEq>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn read(given: &[(&str, &str)]) -> Variables {
-        Variables::read(|name| given.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
-    }
-
-    #[test]
-    fn each_variable_says_what_its_name_says() {
-        let all = read(&[
-            ("ANTHROPIC_MODEL", " haiku "),
-            ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "9000"),
-            ("CLAUDE_CODE_MAX_RETRIES", "0"),
-            ("MAX_STRUCTURED_OUTPUT_RETRIES", "2"),
-            ("MAX_THINKING_TOKENS", "4096"),
-            ("BASH_DEFAULT_TIMEOUT_MS", "1500"),
-            ("BASH_MAX_TIMEOUT_MS", "3000"),
-        ]);
-        assert_eq!(all.model.as_deref(), Some("haiku"));
-        assert_eq!((all.max_output_tokens, all.max_retries), (Some(9_000), Some(0)));
-        assert_eq!((all.structured_output_retries, all.thinking), (Some(2), Some(Thinking::Budget(4_096))));
-        assert_eq!(all.timeouts, Some((Duration::from_millis(1_500), Duration::from_secs(3))));
-        assert_eq!(all.notes, [""; 0]);
-        assert_eq!(read(&[("MAX_THINKING_TOKENS", "0")]).thinking, Some(Thinking::Off));
-        assert_eq!(read(&[("BASH_DEFAULT_TIMEOUT_MS", "")]), read(&[]));
-        assert!(read(&[]).send_user_id && !read(&[("WINDLASS_SEND_USER_ID", "0")]).send_user_id);
-        let long = read(&[("BASH_DEFAULT_TIMEOUT_MS", "1200000")]).timeouts;
-        assert_eq!(long, Some((Duration::from_secs(1_200), Duration::from_secs(1_200))));
-    }
-
-    #[test]
-    fn what_is_no_number_does_not_count_and_is_noted() {
-        for value in ["x", "-1", "1.5", "99999999999999999999", "1e3"] {
-            let odd = read(&[("CLAUDE_CODE_MAX_RETRIES", value)]);
-            assert_eq!((odd.max_retries, odd.notes.len()), (None, 1), "{value}");
-            assert!(odd.notes[0].contains("CLAUDE_CODE_MAX_RETRIES") && odd.notes[0].contains(value));
-        }
-        let zero = read(&[("BASH_MAX_TIMEOUT_MS", "0")]);
-        assert_eq!((zero.timeouts, zero.notes.len()), (None, 1));
-    }
-}
+mod tests;

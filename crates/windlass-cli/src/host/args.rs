@@ -1,0 +1,80 @@
+//! A host's flags as the arguments that `-p` has, and what only hosts say.
+
+use super::flags::Flags;
+use crate::args::{Cli, OutputFormat, RunArgs};
+use crate::failure::Usage;
+use crate::files;
+use clap::Parser;
+use std::path::{Path, PathBuf};
+use windlass::{PermissionMode, SessionBuilder, Thinking};
+
+impl Flags {
+    /// What is read when the process starts: a mistake in it ends the process.
+    pub(super) fn first_args(&self) -> anyhow::Result<RunArgs> {
+        let mut args = Cli::try_parse_from(["windlass"])?.run;
+        args.output_format = OutputFormat::StreamJson;
+        args.include_partial_messages = self.has("include-partial-messages");
+        args.settings.settings = self.text("settings").map(str::to_owned);
+        args.settings.setting_sources = self.value("setting-sources").map(str::to_owned);
+        args.settings.trust = self.has("trust");
+        // In the order in which they were named: of two plugins with one name the first counts.
+        args.plugins.named = self.plugins();
+        args.mcp.mcp_config = self.all("mcp-config");
+        args.mcp.strict_mcp_config = self.has("strict-mcp-config");
+        args.tools = self.value("tools").map(str::to_owned);
+        args.agent = self.text("agent").map(str::to_owned);
+        args.agents = self.text("agents").map(str::to_owned);
+        args.dangerously_skip_permissions = self.has("dangerously-skip-permissions");
+        args.allow_dangerously_skip_permissions = self.has("allow-dangerously-skip-permissions");
+        let mode = self.text("permission-mode").map(str::parse::<PermissionMode>);
+        args.permissions.permission_mode = mode.transpose().map_err(Usage)?;
+        args.permissions.allowed_tools = self.all("allowedTools");
+        args.permissions.disallowed_tools = self.all("disallowedTools");
+        args.permissions.add_dir = self.all("add-dir").into_iter().map(PathBuf::from).collect();
+        args.replay = self.text("replay").map(PathBuf::from);
+        Ok(args)
+    }
+
+    /// All that a session is opened with: a mistake in it is the answer to the host that wants one.
+    pub(super) fn run_args(&self) -> anyhow::Result<RunArgs> {
+        let mut args = self.first_args()?;
+        args.model = self.text("model").map(str::to_owned);
+        args.fallback_model = self.text("fallback-model").map(str::to_owned);
+        args.max_turns = self.number("max-turns")?.filter(|turns| *turns > 0);
+        args.max_budget_usd = self.number("max-budget-usd")?;
+        let effort = self.text("effort").map(str::parse).transpose();
+        args.effort = effort.map_err(|error| Usage(format!("--effort: {error}")))?;
+        let schema = self.text("json-schema").map(crate::schema::read).transpose();
+        args.json_schema = schema.map_err(|problem| Usage(format!("--json-schema cannot be used: {problem}")))?;
+        let file = self.text("system-prompt-file").map(prompt_of).transpose()?;
+        args.system_prompt = file.or_else(|| self.value("system-prompt").map(str::to_owned));
+        args.append_system_prompt = self.text("append-system-prompt").map(str::to_owned);
+        Ok(args)
+    }
+
+    /// What `-p` has no flags for.
+    pub(super) fn more(&self, mut builder: SessionBuilder) -> Result<SessionBuilder, Usage> {
+        let betas = self.values("betas");
+        for beta in betas.iter().flat_map(|betas| betas.split(',')).filter(|beta| !beta.is_empty()) {
+            builder = builder.beta(beta.trim());
+        }
+        let thinking = match (self.text("thinking"), self.number::<u32>("max-thinking-tokens")?) {
+            (Some("adaptive"), _) => Some(Thinking::Adaptive),
+            (Some("disabled"), _) | (_, Some(0)) => Some(Thinking::Off),
+            (_, Some(tokens)) => Some(Thinking::Budget(tokens)),
+            (_, None) => None,
+        };
+        Ok(match thinking {
+            Some(thinking) => builder.thinking(thinking),
+            None => builder,
+        })
+    }
+
+    fn all(&self, name: &str) -> Vec<String> {
+        self.values(name).into_iter().map(str::to_owned).collect()
+    }
+}
+
+fn prompt_of(path: &str) -> Result<String, Usage> {
+    files::text(Path::new(path)).map_err(|error| Usage(format!("--system-prompt-file {path}: {error}")))
+}

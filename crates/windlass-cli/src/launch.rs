@@ -1,0 +1,173 @@
+//! What the command line says of a session, as the options of the library: the one mapping for `-p` and for hosts.
+
+use crate::args::{OutputFormat, PermissionArgs, RunArgs, SettingsArgs};
+use crate::failure::{Usage, of_project};
+use crate::files::text_or_file;
+use crate::permissions::{permissions, rules};
+use std::path::{Path, PathBuf};
+use windlass::crates::project::{Agents, SettingSources};
+use windlass::crates::subagent::AGENT_TOOL_NAME;
+use windlass::crates::tools::AskUserQuestion;
+use windlass::{
+    LoadedProject, PermissionMode, Permissions, Project, SessionBuilder, Subagents, SystemPrompt, Toolkit,
+    coding_tools, session,
+};
+
+/// The name of the tool for agents in lists of old.
+const OLD_AGENT_TOOL_NAME: &str = "Task";
+
+/// Who drives the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Driver {
+    /// A person, with `-p`: what is wrong with the command line is an error.
+    Person,
+    /// A program. It may be of another version, so what is not known is left alone.
+    Host,
+}
+
+/// The project of a session that starts in `cwd`, a path with links followed, before it is read.
+pub(crate) fn project(args: &SettingsArgs, cwd: &Path) -> Result<Project, Usage> {
+    let mut project = Project::at(cwd).environment(std::env::vars_os()).trust(args.trust);
+    if let Some(names) = &args.setting_sources {
+        let sources = names.parse::<SettingSources>();
+        project = project.sources(sources.map_err(|problem| Usage(format!("--setting-sources: {problem}")))?);
+    }
+    Ok(match &args.settings {
+        Some(settings) => project.settings(settings),
+        None => project,
+    })
+}
+
+/// Reads the project of a session.
+pub(crate) fn load(args: &RunArgs, cwd: &Path, driver: Driver) -> anyhow::Result<LoadedProject> {
+    let mut project = project(&args.settings, cwd)?
+        .plugins(args.plugins.directories())
+        .file_servers(!args.mcp.strict_mcp_config)
+        .subagents(offers_agents(args.tools.as_deref()));
+    if driver == Driver::Host {
+        project = project.in_claude_folder();
+    }
+    if let Some(name) = args.agent.as_deref() {
+        project = project.agent(name);
+    }
+    project.load().map_err(of_project)
+}
+
+/// The options of a session, but for its model provider, who answers questions, and where it is kept.
+/// Agents that the host defines count for more than those of the command line.
+pub(crate) fn options(
+    args: &RunArgs,
+    project: &LoadedProject,
+    (driver, defined): (Driver, Agents),
+) -> anyhow::Result<SessionBuilder> {
+    let cwd = project.places().start().to_path_buf();
+    let project = project.clone().agents(defined.or(agents(args.agents.as_deref())?));
+    let entrypoint = if driver == Driver::Host { "sdk-cli" } else { "cli" };
+    let mut builder = session()
+        .project(project)
+        .tools(tools(args.tools.as_deref(), cwd, driver)?)
+        .include_partial_messages(args.include_partial_messages && args.output_format == OutputFormat::StreamJson)
+        .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| entrypoint.to_owned()));
+    if offers_agents(args.tools.as_deref()) {
+        builder = builder.subagents(Subagents::new().background_by_default(driver == Driver::Host));
+    }
+    for directory in &args.permissions.add_dir {
+        builder = builder.add_dir(directory);
+    }
+    if let Some(model) = &args.model {
+        builder = builder.model(model);
+    }
+    // Of a list the first one takes over.
+    let fallback = args.fallback_model.as_deref().and_then(|models| models.split(',').next());
+    if let Some(model) = fallback {
+        builder = builder.fallback_model(model.trim());
+    }
+    if let Some(turns) = args.max_turns {
+        builder = builder.max_turns(turns);
+    }
+    if let Some(usd) = args.max_budget_usd {
+        builder = builder.max_budget_usd(usd);
+    }
+    if let Some(effort) = args.effort {
+        builder = builder.effort(effort);
+    }
+    if let Some(schema) = &args.json_schema {
+        builder = builder.output_schema(schema.clone());
+    }
+    if let Some(text) = &args.system_prompt {
+        builder = builder.system_prompt(SystemPrompt::Custom(text.clone()));
+    }
+    if let Some(text) = &args.append_system_prompt {
+        builder = builder.append_system_prompt(text);
+    }
+    Ok(builder)
+}
+
+/// Who may do what, as far as the command line says so, and what is odd about its rules.
+pub(crate) fn permissions_of(args: &RunArgs, driver: Driver) -> Result<(Permissions, Vec<String>), Usage> {
+    let (mut said, notes) = match driver {
+        Driver::Person => permissions(&args.permissions)?,
+        Driver::Host => {
+            let PermissionArgs { allowed_tools, disallowed_tools, .. } = &args.permissions;
+            (Permissions::new().allow(rules(allowed_tools)).deny(rules(disallowed_tools)), Vec::new())
+        }
+    };
+    if args.bypass_allowed() {
+        said = said.allow_bypass();
+    }
+    Ok((args.chosen_mode().into_iter().fold(said, Permissions::mode), notes))
+}
+
+/// The mode that a session begins in whose agent wants none.
+pub(crate) fn first_mode(args: &RunArgs, project: &LoadedProject) -> PermissionMode {
+    let bypass = bypass_allowed(args, project);
+    project.permitted_mode(args.chosen_mode().unwrap_or_else(|| project.mode(bypass).unwrap_or_default()))
+}
+
+/// Whether the mode may be bypassPermissions.
+pub(crate) fn bypass_allowed(args: &RunArgs, project: &LoadedProject) -> bool {
+    args.bypass_allowed() && project.resolved().bypass_disabled.is_none()
+}
+
+/// The agents of `--agents`: JSON text, or a file that holds it.
+pub(crate) fn agents(given: Option<&str>) -> Result<Agents, Usage> {
+    let Some(given) = given.filter(|given| !given.trim().is_empty()) else { return Ok(Agents::default()) };
+    let text = text_or_file(given).map_err(|error| Usage(format!("--agents {given}: {error}")))?;
+    Agents::parse(&text).map_err(|error| Usage(format!("--agents: {error}")))
+}
+
+/// The tools of `--tools`. Those that are a question are offered where a host answers.
+fn tools(names: Option<&str>, cwd: PathBuf, driver: Driver) -> Result<Toolkit, Usage> {
+    let mut all = coding_tools(cwd);
+    if driver == Driver::Host {
+        all = all.with(AskUserQuestion::default());
+    }
+    let Some(names) = listed(names) else { return Ok(all) };
+    let mut known: Vec<String> = all.tools().iter().map(|tool| tool.spec().name).collect();
+    known.insert(0, AGENT_TOOL_NAME.to_owned());
+    let is_known = |name: &str| known.iter().any(|known| known == name) || is_agent_tool(name);
+    match names.iter().find(|name| driver == Driver::Person && !is_known(name)) {
+        Some(unknown) => Err(Usage(format!("there is no tool {unknown:?}: --tools takes {}", known.join(", ")))),
+        None => Ok(all.only(&names)),
+    }
+}
+
+/// The names in the value of `--tools`; `None` if it means all.
+fn listed(names: Option<&str>) -> Option<Vec<&str>> {
+    match names.map(str::trim) {
+        None | Some("default") => None,
+        Some(names) => Some(names.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty()).collect()),
+    }
+}
+
+/// Whether `--tools` leaves the model the tool that gives tasks to agents.
+pub(crate) fn offers_agents(tools: Option<&str>) -> bool {
+    listed(tools).is_none_or(|names| names.into_iter().any(is_agent_tool))
+}
+
+fn is_agent_tool(name: &str) -> bool {
+    [AGENT_TOOL_NAME, OLD_AGENT_TOOL_NAME].contains(&name)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! The agent that a session is, and those that its model can give tasks to.
+
+use super::{LoadedProject, ProjectError, ProjectNoticeKind};
+use crate::Permissions;
+use windlass_context::SystemPrompt;
+use windlass_project::{AgentSource, Agents, LoadedAgent};
+use windlass_subagent::{AGENT_TOOL_NAME, AgentDefinition, Subagents, built_in};
+use windlass_types::{Behavior, Effort, PermissionMode};
+
+/// The name of the tool for agents in lists of old.
+const OLD_NAME: &str = "Task";
+
+/// The agent that a session is: what it says counts where the program does not say something else. Without one, the
+/// session is what it would be without agents.
+#[derive(Debug, Default)]
+pub(crate) struct MainAgent(Option<LoadedAgent>);
+
+impl LoadedProject {
+    /// All agents: those of the program, of files and of plugins.
+    pub(crate) fn all_agents(&self, plugins: &windlass_project::Plugins) -> Agents {
+        self.choice.agents.clone().or(self.agents_with(plugins))
+    }
+
+    /// The agents that the model of a session can give tasks to. Own definitions of the program in `base` count for
+    /// more than those of files.
+    pub(crate) fn below(&self, base: &Subagents, agents: &Agents) -> Subagents {
+        let built_in = built_in();
+        let own: Vec<&AgentDefinition> = base.definitions().filter(|agent| !built_in.contains(agent)).collect();
+        let is_own = |name: &str| own.iter().any(|agent| agent.name == name);
+        let found = agents.agents.iter().map(|agent| &agent.definition).filter(|agent| !is_own(&agent.name));
+        let all = base.clone().with_all(found.cloned());
+        // A built-in agent of that name might do more than the one that cannot be used was to do.
+        agents.unusable().filter(|(name, _)| !is_own(name)).fold(all, |all, (name, _)| all.without(name))
+    }
+
+    /// Finds the agent that the program or the settings name. `tools` are the names of those that there are.
+    pub(crate) fn main_agent(
+        &self,
+        agents: &Agents,
+        tools: &[String],
+        bypass_allowed: bool,
+    ) -> Result<MainAgent, ProjectError> {
+        let named = self.choice.agent.as_deref().filter(|name| !name.is_empty());
+        let Some(name) = named.or(self.resolved().agent.as_ref().map(|agent| agent.value.as_str())) else {
+            self.note_agents(agents, None);
+            return Ok(MainAgent(None));
+        };
+        let mut agent = agents.get(name)?.clone();
+        rename(&mut agent.definition);
+        self.note_agents(agents, Some(&agent));
+        self.note_main(&agent, tools);
+        // What it forbids must be usable.
+        let checked = Permissions::check_rules(Behavior::Deny, &agent.definition.disallowed_tools);
+        let odd = checked.map_err(|problem| ProjectError::AgentRule { agent: name.to_owned(), problem })?;
+        odd.into_iter().for_each(|note| self.note(ProjectNoticeKind::Agent, note));
+        self.limit_mode(&mut agent, bypass_allowed);
+        Ok(MainAgent(Some(agent)))
+    }
+
+    /// Takes the mode bypassPermissions from an agent where nobody allows it.
+    fn limit_mode(&self, agent: &mut LoadedAgent, bypass_allowed: bool) {
+        if agent.definition.permission_mode != Some(PermissionMode::BypassPermissions) {
+            return;
+        }
+        let name = agent.name();
+        let note = match &self.resolved().bypass_disabled {
+            Some(origin) => {
+                format!("{origin} forbids the mode bypassPermissions, which the agent {name:?} wants")
+            }
+            None if !bypass_allowed => {
+                format!("the agent {name:?} wants the mode bypassPermissions, which the command line does not allow")
+            }
+            None => return,
+        };
+        self.note(ProjectNoticeKind::Mode, note);
+        agent.definition.permission_mode = None;
+    }
+
+    /// Says what of the main agent has no effect.
+    fn note_main(&self, agent: &LoadedAgent, tools: &[String]) {
+        let is_known = |name: &&String| tools.contains(name) || name.starts_with("mcp__") || is_agent_tool(name);
+        let named = agent.definition.tools.iter().flatten();
+        let missing: Vec<&str> = named.filter(|name| !is_known(name)).map(String::as_str).collect();
+        for (problem, names) in [
+            ("does not get tools that are not there", missing.join(", ")),
+            ("says what has no effect in this version", agent.without_effect.join(", ")),
+        ] {
+            if !names.is_empty() {
+                self.note(ProjectNoticeKind::Agent, format!("the agent {:?} {problem}: {names}", agent.name()));
+            }
+        }
+    }
+
+    /// Says what is wrong with agents other than the main one.
+    fn note_agents(&self, agents: &Agents, main: Option<&LoadedAgent>) {
+        let notes: Vec<String> = agents.notes.iter().map(ToString::to_string).collect();
+        for (name, problem) in agents.unusable() {
+            let unusable = format!("the agent {name:?} cannot be used");
+            // Of files it is said where they are read.
+            if !notes.iter().any(|note| note.contains(&unusable)) {
+                self.note(ProjectNoticeKind::Agent, format!("{unusable}: {problem}"));
+            }
+        }
+        notes.into_iter().for_each(|note| self.note(ProjectNoticeKind::Agent, note));
+        // Of plugins it is said where they are loaded.
+        let others = agents.agents.iter().filter(|agent| agent.source != AgentSource::Plugin);
+        for agent in others.filter(|agent| main.is_none_or(|main| main.name() != agent.name())) {
+            if !agent.without_effect.is_empty() {
+                let keys = agent.without_effect.join(", ");
+                let note = format!("the agent {:?} says what has no effect in this version: {keys}", agent.name());
+                self.note(ProjectNoticeKind::Agent, note);
+            }
+        }
+    }
+}
+
+/// Says the present name of the tool for agents in an agent's list of tools.
+fn rename(definition: &mut AgentDefinition) {
+    for name in definition.tools.iter_mut().flatten().filter(|name| *name == OLD_NAME) {
+        AGENT_TOOL_NAME.clone_into(name);
+    }
+}
+
+/// Whether a name means the tool that gives tasks to agents.
+fn is_agent_tool(name: &str) -> bool {
+    [AGENT_TOOL_NAME, OLD_NAME].contains(&name)
+}
+
+impl MainAgent {
+    #[cfg(test)]
+    pub(crate) fn new(agent: LoadedAgent) -> Self {
+        Self(Some(agent))
+    }
+
+    fn definition(&self) -> Option<&AgentDefinition> {
+        self.0.as_ref().map(|agent| &agent.definition)
+    }
+
+    /// The system prompt: `said` unless that is an empty text, else the agent's, else `said`.
+    pub(crate) fn system_prompt(&self, said: Option<SystemPrompt>) -> Option<SystemPrompt> {
+        let own = self.definition().map(|agent| SystemPrompt::Custom(agent.prompt.clone()));
+        let is_empty = |prompt: &SystemPrompt| matches!(prompt, SystemPrompt::Custom(text) if text.is_empty());
+        said.clone().filter(|prompt| !is_empty(prompt)).or(own).or(said)
+    }
+
+    pub(crate) fn model(&self) -> Option<&str> {
+        self.definition()?.model.as_deref()
+    }
+
+    pub(crate) fn effort(&self) -> Option<Effort> {
+        self.definition()?.effort
+    }
+
+    /// Most turns of a run: the fewer ones.
+    pub(crate) fn max_turns(&self, said: Option<u32>) -> Option<u32> {
+        let own = self.definition().and_then(|agent| agent.max_turns);
+        own.into_iter().chain(said).min()
+    }
+
+    /// The mode where `otherwise` would be in force and nobody chose one by hand.
+    pub(crate) fn mode(&self, otherwise: PermissionMode) -> PermissionMode {
+        self.0.as_ref().map_or(otherwise, |agent| agent.mode(otherwise))
+    }
+
+    /// The only tools that there are, if not all.
+    pub(crate) fn tools(&self) -> Option<&[String]> {
+        self.definition()?.tools.as_deref()
+    }
+
+    /// Rules of what the agent forbids.
+    pub(crate) fn forbidden(&self) -> impl Iterator<Item = &String> {
+        self.definition().into_iter().flat_map(|agent| &agent.disallowed_tools)
+    }
+
+    /// What a new session begins with.
+    pub(crate) fn initial_prompt(&self) -> Option<&str> {
+        self.0.as_ref()?.initial_prompt.as_deref()
+    }
+
+    /// Whether this agent may have agents below it.
+    pub(crate) fn may_delegate(&self) -> bool {
+        self.tools().is_none_or(|names| names.iter().any(|name| is_agent_tool(name)))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+use super::*;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use windlass_permission::can_use_tool_fn;
+use windlass_project::KeepError;
+use windlass_types::{Behavior, CallDigest, Decision, DecisionReason, JsonText, PermissionRequest, RuleValue, ToolUse};
+
+#[derive(Default)]
+struct Files(Mutex<Vec<PermissionUpdate>>);
+
+impl KeepUpdates for Files {
+    fn keep(&self, update: &PermissionUpdate) -> Result<Option<PathBuf>, KeepError> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(update.clone());
+        Err(KeepError::Bypass)
+    }
+}
+
+fn update(destination: UpdateDestination) -> PermissionUpdate {
+    PermissionUpdate::AddRules { rules: vec![RuleValue::tool("Write")], behavior: Behavior::Allow, destination }
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn only_changes_for_files_of_questions_that_can_be_settled_are_kept() {
+    use UpdateDestination::{CliArg, LocalSettings, ProjectSettings, Session, UserSettings};
+    let all = [LocalSettings, Session, ProjectSettings, CliArg, UserSettings].map(update);
+    for (reason, kept) in [(DecisionReason::Default, 3), (DecisionReason::Protected, 0)] {
+        let answer = PermissionAnswer::Allow { updated_input: None, updates: all.to_vec() };
+        let said = answer.clone();
+        let files = Arc::new(Files::default());
+        let asked = can_use_tool_fn(move |_| std::future::ready(said.clone()));
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let tell = {
+            let told = Arc::clone(&told);
+            move |text| told.lock().unwrap_or_else(PoisonError::into_inner).push(text)
+        };
+        let asker = remembering(Arc::new(asked), Arc::clone(&files) as Arc<dyn KeepUpdates>, tell);
+        let decision = Decision::new(Behavior::Ask, reason, "why");
+        let call = ToolUse::new("toolu_1", "Write", JsonText::empty_object());
+        let request = PermissionRequest::new(call, String::new(), decision, CallDigest::new("0"));
+        // Whatever becomes of the files, the answer is the host's.
+        assert_eq!(asker.can_use_tool(request).await, answer);
+        assert_eq!(files.0.lock().unwrap().len(), kept, "{reason:?}");
+        // Each change that was not kept is told, or that none is.
+        let told = told.lock().unwrap();
+        assert_eq!(told.len(), kept.max(1), "{told:?}");
+        assert!(told.iter().all(|text: &String| text.contains("a permission update")), "{told:?}");
+    }
+}

@@ -1,0 +1,148 @@
+//! What a project's files mean for the options of a session: the one place where settings become options.
+
+use super::agent::MainAgent;
+use super::variables::Variables;
+use super::{LoadedProject, ProjectError, ProjectInput, ProjectNoticeKind};
+use crate::{Error, Options, Resume};
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+use windlass_types::PermissionMode;
+
+/// How far a project has come on its way into the options.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Applied {
+    /// There is no project.
+    #[default]
+    None,
+    /// It was given and does not count yet.
+    Given(ProjectInput),
+    /// The options say what it says.
+    Yes(LoadedProject),
+}
+
+impl Options {
+    /// The project, once the options say what it says.
+    pub(crate) fn applied_project(&self) -> Option<&LoadedProject> {
+        match &self.project {
+            Applied::Yes(project) => Some(project),
+            _ => None,
+        }
+    }
+
+    /// Has the options say what their project says, if there is one that does not count yet.
+    pub(crate) fn apply_project(&mut self) -> Result<(), Error> {
+        let project = match std::mem::take(&mut self.project) {
+            Applied::Given(ProjectInput::Unread(project)) => project.load()?,
+            Applied::Given(ProjectInput::Loaded(project)) => project,
+            before => {
+                self.project = before;
+                return Ok(());
+            }
+        };
+        project.resolved().check_hooks().map_err(ProjectError::from)?;
+        project.is_of(self)?;
+        project.apply(self)?;
+        self.project = Applied::Yes(project);
+        Ok(())
+    }
+}
+
+impl LoadedProject {
+    /// Whether the session works where the project's session starts; it does if nobody said where.
+    fn is_of(&self, options: &mut Options) -> Result<(), ProjectError> {
+        let start = self.places().start();
+        let given = options.cwd.as_deref().or(options.toolkit.cwd.as_deref());
+        match given {
+            None => options.cwd = Some(start.to_path_buf()),
+            Some(given) if given.canonicalize().is_ok_and(|given| given != start) => {
+                return Err(ProjectError::OtherDirectory { cwd: given.to_path_buf(), project: start.to_path_buf() });
+            }
+            // One that is not there is said when the session opens.
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    fn apply(&self, options: &mut Options) -> Result<(), Error> {
+        let variables = self.session_variables();
+        for note in &variables.notes {
+            self.note(ProjectNoticeKind::Variable, note.as_str());
+        }
+        if let Some(bash) = variables.bash() {
+            options.toolkit.replace_own_bash(Arc::new(bash));
+        }
+        let agents = self.known_agents();
+        let tools: Vec<String> = options.toolkit.tools().iter().map(|tool| tool.spec().name).collect();
+        let agent = self.main_agent(&agents, &tools, options.permissions.bypass_allowed)?;
+        self.apply_models(options, &agent, &variables);
+        self.apply_permissions(options, &agent);
+        self.apply_surroundings(options, &variables);
+        options.system_prompt = agent.system_prompt(options.system_prompt.take());
+        if let Some(names) = agent.tools() {
+            options.only_tools.and(names.to_vec());
+        }
+        if self.choice.subagents && agent.may_delegate() {
+            let base = options.subagents.take().unwrap_or_default();
+            let base = if variables.background { base } else { base.background_by_default(false) };
+            options.subagents = Some(self.below(&base, &agents));
+            options.base_subagents = Some(base);
+        }
+        if options.resume == Resume::New {
+            options.initial_prompt = agent.initial_prompt().map(str::to_owned);
+        }
+        Ok(())
+    }
+
+    /// The model and its calls. What the program says counts for more, then the agent, variables and settings.
+    fn apply_models(&self, options: &mut Options, agent: &MainAgent, variables: &Variables) {
+        let resolved = self.resolved();
+        let model = || {
+            let settings = || resolved.model.as_ref().map(|model| model.value.as_str());
+            agent.model().or(variables.model.as_deref()).or_else(settings).map(str::to_owned)
+        };
+        options.model = options.model.take().or_else(model);
+        let fallback = || resolved.fallback_model.as_ref()?.value.first().map(|model| model.trim().to_owned());
+        options.fallback_model = options.fallback_model.take().or_else(fallback);
+        options.limits.max_turns = agent.max_turns(options.limits.max_turns);
+        options.max_retries = options.max_retries.or(variables.max_retries);
+        options.structured_output_retries = options.structured_output_retries.or(variables.structured_output_retries);
+        options.max_output_tokens = options.max_output_tokens.or(variables.max_output_tokens);
+        options.thinking = options.thinking.or(variables.thinking);
+        options.effort = options.effort.or(agent.effort());
+        options.send_user_id = options.send_user_id.or(Some(variables.send_user_id));
+    }
+
+    /// Mode, rules, and answers that are remembered.
+    fn apply_permissions(&self, options: &mut Options, agent: &MainAgent) {
+        let mut permissions = std::mem::take(&mut options.permissions).deny(agent.forbidden().cloned());
+        permissions.bypass_allowed &= self.resolved().bypass_disabled.is_none();
+        let mode = self.start_mode(permissions.mode, permissions.bypass_allowed, agent);
+        permissions.mode = Some(mode);
+        permissions.can_use_tool = permissions.can_use_tool.take().map(|asked| self.remembering(asked));
+        options.permissions = self.permissions(permissions);
+    }
+
+    fn start_mode(&self, said: Option<PermissionMode>, bypass: bool, agent: &MainAgent) -> PermissionMode {
+        let settings = || agent.mode(self.mode(bypass).unwrap_or_default());
+        self.permitted_mode(said.unwrap_or_else(settings))
+    }
+
+    /// Directories, the environment of programs, and whether git may be asked.
+    fn apply_surroundings(&self, options: &mut Options, variables: &Variables) {
+        options.additional_directories.extend(self.directories().map(Path::to_path_buf));
+        options.env = match options.env.take() {
+            Some(own) => {
+                let mut all = self.added_variables();
+                all.retain(|(name, _): &(OsString, OsString)| !own.iter().any(|(known, _)| known == name));
+                Some(all.into_iter().chain(own).collect())
+            }
+            None => self.program_environment(),
+        };
+        options.host_environment = self.process_environment();
+        let home = self.places().user_home.clone();
+        options.user_home = options.user_home.take().or(home);
+        options.background_tasks = Some(options.background_tasks.unwrap_or(true) && variables.background);
+        options.git_status = Some(options.git_status.unwrap_or_else(|| self.may_ask_git()));
+    }
+}

@@ -1,0 +1,65 @@
+//! What keeps a session of a project from being opened.
+
+use std::io;
+use std::path::PathBuf;
+use windlass_project::{AgentError, KeepError, Origin, PromptTooLong, SettingsError};
+
+/// What keeps a session of a project from being opened. The text names the file and what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProjectError {
+    /// The directory cannot be used.
+    #[error("the project directory {} cannot be used: {problem}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// Why not.
+        problem: io::Error,
+    },
+    /// The session works in another directory than the one whose settings it was given.
+    #[error(
+        "the session works in {}, and the project is that of {}: give both the same directory",
+        cwd.display(), project.display()
+    )]
+    OtherDirectory {
+        /// Where the session works.
+        cwd: PathBuf,
+        /// Where the project's session starts.
+        project: PathBuf,
+    },
+    /// A settings file cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// A file asks for a sandbox. Running without the protection that was asked for would be a lie.
+    #[error("{origin} asks for a sandbox, which this version does not have")]
+    Sandbox {
+        /// Who asks.
+        origin: Origin,
+    },
+    /// The agent that the session is to be cannot be had. Without it more would be allowed than was asked for.
+    #[error(transparent)]
+    Agent(#[from] AgentError),
+    /// What the agent forbids cannot be used.
+    #[error("the agent {agent:?}: disallowedTools: {problem}")]
+    AgentRule {
+        /// The agent.
+        agent: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The prompt of a custom command would be too long.
+    #[error(transparent)]
+    Prompt(#[from] PromptTooLong),
+    /// It could not be recorded what trust in the project covers.
+    #[error("what trust in this project covers cannot be recorded: {0}")]
+    NotPinned(KeepError),
+    /// Settings say which MCP servers may be connected, and nobody asked them about this one.
+    #[error(
+        "settings say which MCP servers may be connected, and the server {name:?} was added without asking them: add it \
+         with `ProjectServers::connect`"
+    )]
+    UncheckedServer {
+        /// The server.
+        name: String,
+    },
+}

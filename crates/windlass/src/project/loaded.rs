@@ -1,0 +1,375 @@
+//! A project whose files were read.
+
+use super::notice::Notices;
+use super::open::OpenSession;
+use super::plugins::LoadedPlugins;
+use super::variables::Variables;
+use super::{Choice, Project, ProjectError, ProjectNotice, ProjectNoticeKind};
+use crate::Permissions;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use windlass_project::{
+    Agents, Commands, Layer, Origin, Places, Plugins, Resolved, SettingsRequest, SettingsUpdates, is_trusted, load,
+    load_agents,
+};
+use windlass_tools::{given_environment, host_environment};
+use windlass_types::{Behavior, PermissionMode, RuleSource, UpdateDestination};
+
+/// A project whose files were read. Cheap to clone; clones share plugins, MCP servers and notices, so that several
+/// sessions of a project have the same.
+#[derive(Clone)]
+pub struct LoadedProject {
+    pub(crate) read: Arc<Read>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) choice: Choice,
+}
+
+/// What was read, at one time.
+pub(crate) struct Read {
+    pub(crate) request: Project,
+    places: Places,
+    resolved: Resolved,
+    files: Vec<LoadedFile>,
+    pub(crate) updates: SettingsUpdates,
+    settings: SettingsRequest,
+    /// Why it could not be recorded what trust covers, if that failed.
+    not_pinned: Option<String>,
+}
+
+/// What all sessions of a project share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub(crate) notices: Notices,
+    plugins: Mutex<LoadedPlugins>,
+    commands: Mutex<Option<Arc<Commands>>>,
+    sessions: Mutex<Vec<OpenSession>>,
+    #[cfg(feature = "mcp")]
+    pub(crate) servers: std::sync::OnceLock<super::ProjectServers>,
+}
+
+/// A settings file that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoadedFile {
+    /// Its layer.
+    pub layer: Layer,
+    /// Where it is.
+    pub origin: Origin,
+    /// Whether somebody trusts its directory, at least as it was once.
+    pub trusted: bool,
+}
+
+impl LoadedProject {
+    pub(super) fn read(request: Project, pinned: Result<(), ProjectError>) -> Result<Self, ProjectError> {
+        let read = Read::of(request)?.pinned(pinned);
+        let project = Self { choice: read.request.choice.clone(), read: Arc::new(read), shared: Arc::default() };
+        let directories = project.read.request.plugins.clone();
+        if !directories.is_empty() {
+            let plugins = Arc::new(project.find_plugins(&directories));
+            *project.loaded_plugins() = LoadedPlugins { directories, plugins };
+        }
+        project.note_settings();
+        Ok(project)
+    }
+
+    /// Reads the settings files again, for a session that is opened later. Plugins, MCP servers and notices stay shared
+    /// with this one. Blocks for as long as the disk takes.
+    ///
+    /// # Errors
+    /// Those of [`Project::load`].
+    pub fn reread(&self) -> Result<Self, ProjectError> {
+        let request = self.read.request.clone();
+        let pinned = request.pin_trust();
+        let read = Arc::new(Read::of(request)?.pinned(pinned));
+        let project = Self { read, shared: Arc::clone(&self.shared), choice: self.choice.clone() };
+        project.note_settings();
+        project.resolved().check_hooks()?;
+        Ok(project)
+    }
+
+    /// The same project for a session whose agent is another one.
+    #[must_use]
+    pub fn agent(mut self, name: impl Into<String>) -> Self {
+        self.choice.agent = Some(name.into());
+        self
+    }
+
+    /// The same project for a session with these agents of the program, which count for more than those of files.
+    #[must_use]
+    pub fn agents(mut self, agents: Agents) -> Self {
+        self.choice.agents = agents;
+        self
+    }
+
+    /// The same project for a session with more variables, for the model provider and for programs of tools. They count
+    /// for more than those of settings.
+    #[must_use]
+    pub fn variables(mut self, variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        self.choice.variables.extend(variables);
+        self
+    }
+
+    /// Where its files are.
+    pub fn places(&self) -> &Places {
+        &self.read.places
+    }
+
+    /// What the settings files say together, with the origin of each value.
+    pub fn resolved(&self) -> &Resolved {
+        &self.read.resolved
+    }
+
+    /// The settings files that were read, those of the strongest layer first.
+    pub fn files(&self) -> &[LoadedFile] {
+        &self.read.files
+    }
+
+    /// What keeps changes of permissions and trust in files.
+    pub fn updates(&self) -> &SettingsUpdates {
+        &self.read.updates
+    }
+
+    /// What has no effect, or less than its writer may think, as far as nobody has taken it. Opening a session moves these
+    /// to the notices of the session.
+    pub fn notices(&self) -> Vec<ProjectNotice> {
+        self.shared.notices.waiting()
+    }
+
+    /// Takes the notices that wait. None is given twice.
+    pub fn take_notices(&self) -> Vec<ProjectNotice> {
+        self.shared.notices.take()
+    }
+
+    /// Gives all notices to a function from now on, those that wait first. Without one, those that come while a session
+    /// is open are events of it ([`Status::Notice`](crate::Status::Notice)).
+    pub fn on_notice(&self, listener: impl Fn(&ProjectNotice) + Send + Sync + 'static) {
+        self.shared.notices.listen(listener);
+    }
+
+    pub(crate) fn note(&self, kind: ProjectNoticeKind, text: impl Into<String>) {
+        self.shared.notices.add(kind, text);
+    }
+
+    /// What of settings, trust and plugins has no effect, or less than its writer may think, whoever has taken the notices.
+    pub fn settings_notices(&self) -> Vec<ProjectNotice> {
+        use ProjectNoticeKind::{Directory, Plugin, Setting, Trust};
+        let resolved = self.resolved();
+        let mut notices: Vec<ProjectNotice> = Vec::new();
+        let mut add = |kind, text: String| notices.push(ProjectNotice { kind, text });
+        self.read.not_pinned.iter().for_each(|problem| add(Trust, problem.clone()));
+        resolved.notes.iter().for_each(|note| add(Setting, note.to_string()));
+        if let Err(error) = resolved.check_hooks() {
+            add(Setting, format!("no session starts here: {error}"));
+        }
+        if let Some(origin) = &resolved.sandbox_enabled {
+            add(Setting, format!("{origin}: there is no sandbox in this version, so commands run without one"));
+        }
+        for missing in resolved.additional_directories.iter().filter(|found| !counts(found.layer, &found.value)) {
+            let shown = missing.value.display();
+            add(Directory, format!("{}: the directory {shown} is not there and is left out", missing.origin));
+        }
+        self.plugins().errors.iter().for_each(|error| add(Plugin, error.to_string()));
+        notices
+    }
+
+    fn note_settings(&self) {
+        self.settings_notices().into_iter().for_each(|notice| self.note(notice.kind, notice.text));
+    }
+
+    /// Whether a session may look at the git repository around it, which can make git run programs. Without a repository
+    /// it does not matter, and no file is read.
+    pub(crate) fn may_ask_git(&self) -> bool {
+        self.places().project.iter().any(|directory| directory.join(".git").exists())
+            && is_trusted(self.places(), &self.read.settings)
+    }
+
+    /// Adds the rules of settings files to permissions, and protects what they come from. The rules hold with their
+    /// sources; where managed settings alone may allow, the allow rules that were added before are dropped.
+    pub fn permissions(&self, permissions: Permissions) -> Permissions {
+        let (places, resolved) = (self.places(), self.resolved());
+        let mut permissions = permissions.protecting(places.protected()).protecting(self.programs_of_plugins());
+        if resolved.managed_rules_only {
+            permissions = permissions.without_allow_rules();
+        }
+        for set in &resolved.rules {
+            permissions = permissions.with_rules_at(&set.anchor, set.source, set.behavior, set.rules.clone());
+        }
+        // Rules that answers add mean the same now and when they are read again from the file they went to.
+        for (source, destination) in [
+            (RuleSource::LocalSettings, UpdateDestination::LocalSettings),
+            (RuleSource::ProjectSettings, UpdateDestination::ProjectSettings),
+            (RuleSource::UserSettings, UpdateDestination::UserSettings),
+        ] {
+            if let Some((_, anchor)) = self.read.updates.target(destination) {
+                permissions = permissions.with_rules_at(anchor, source, Behavior::Allow, Vec::<String>::new());
+            }
+        }
+        permissions
+    }
+
+    /// The mode that the settings begin in, if they say. bypassPermissions counts only where the program allows it, or
+    /// says so in its own [settings](Project::settings).
+    pub fn mode(&self, bypass_allowed: bool) -> Option<PermissionMode> {
+        let said = self.resolved().default_mode.as_ref()?;
+        let forbidden = self.resolved().bypass_disabled.is_some();
+        let off = forbidden || (!bypass_allowed && said.layer != Layer::Flags);
+        Some(if off && said.value == PermissionMode::BypassPermissions { PermissionMode::Default } else { said.value })
+    }
+
+    /// The mode that somebody chose, as far as settings permit it: bypassPermissions becomes default where a file forbids
+    /// it, and a notice names the file.
+    pub fn permitted_mode(&self, mode: PermissionMode) -> PermissionMode {
+        match &self.resolved().bypass_disabled {
+            Some(origin) if mode == PermissionMode::BypassPermissions => {
+                let text =
+                    format!("{origin} forbids the mode bypassPermissions, so the session begins in the mode default");
+                self.note(ProjectNoticeKind::Mode, text);
+                PermissionMode::Default
+            }
+            _ => mode,
+        }
+    }
+
+    /// More directories of the workspace: those that are there.
+    pub fn directories(&self) -> impl Iterator<Item = &Path> {
+        let all = self.resolved().additional_directories.iter();
+        all.filter(|found| counts(found.layer, &found.value)).map(|found| found.value.as_path())
+    }
+
+    /// A variable for the model provider and for sessions: what the program adds, else what settings say that may set up
+    /// a provider, else that of the environment.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        self.choice.variables.get(name).cloned().or_else(|| self.said_variable(name))
+    }
+
+    /// The same without what the program adds.
+    fn said_variable(&self, name: &str) -> Option<String> {
+        let said = self.resolved().provider_env.get(name).map(|found| found.value.clone());
+        said.or_else(|| self.environment_variable(name))
+    }
+
+    /// A variable of the environment alone.
+    pub(crate) fn environment_variable(&self, name: &str) -> Option<String> {
+        self.read.request.variable(name)
+    }
+
+    /// The environment that the program gave, if it gave one.
+    pub(super) fn process_environment(&self) -> Option<Vec<(OsString, OsString)>> {
+        let own = self.read.request.environment.as_deref()?;
+        Some(own.iter().map(|(name, value)| (name.clone(), value.clone())).collect())
+    }
+
+    /// The environment that the program gave, else that of this process.
+    #[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
+    pub(super) fn usual_environment(&self) -> Vec<(OsString, OsString)> {
+        self.process_environment().unwrap_or_else(|| std::env::vars_os().collect())
+    }
+
+    /// What variables say of sessions.
+    pub(super) fn session_variables(&self) -> Variables {
+        let mut variables = Variables::read(|name| self.said_variable(name));
+        // What the environment forbids, settings cannot allow.
+        variables.background &= Variables::read(|name| self.environment_variable(name)).background;
+        variables
+    }
+
+    /// The environment of the programs that tools run, if settings or the program add to the usual one.
+    pub fn program_environment(&self) -> Option<Vec<(OsString, OsString)>> {
+        let said = self.added_variables();
+        // The environment of a program that an SDK started is what its host chose for it.
+        let started_by_sdk =
+            self.environment_variable("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry.starts_with("sdk-"));
+        if !started_by_sdk && said.is_empty() {
+            return None;
+        }
+        let own = self.usual_environment();
+        let mut environment = if started_by_sdk { given_environment(own).passed } else { host_environment(own) };
+        environment.extend(said);
+        Some(environment)
+    }
+
+    /// The variables that settings and the program add to the environment of programs.
+    pub(super) fn added_variables(&self) -> Vec<(OsString, OsString)> {
+        let settings = self.resolved().env.iter().map(|(name, found)| (name, &found.value));
+        let said: BTreeMap<&String, &String> = settings.chain(&self.choice.variables).collect();
+        said.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
+    }
+
+    /// The agents of files and of these plugins.
+    pub(super) fn agents_with(&self, plugins: &Plugins) -> Agents {
+        load_agents(self.places(), &self.read.settings).or(plugins.agents())
+    }
+
+    /// The agents that the program, files and plugins define. Files are read anew.
+    pub fn known_agents(&self) -> Agents {
+        self.all_agents(&self.plugins())
+    }
+
+    pub(super) fn settings_request(&self) -> &SettingsRequest {
+        &self.read.settings
+    }
+
+    pub(super) fn loaded_plugins(&self) -> MutexGuard<'_, LoadedPlugins> {
+        self.shared.plugins.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn cached_commands(&self) -> MutexGuard<'_, Option<Arc<Commands>>> {
+        self.shared.commands.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn open_sessions(&self) -> MutexGuard<'_, Vec<OpenSession>> {
+        self.shared.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What says which programs the plugins run.
+    fn programs_of_plugins(&self) -> Vec<PathBuf> {
+        let plugins = self.plugins();
+        let manifests = plugins.plugins.iter().map(|plugin| plugin.root.join(".claude-plugin"));
+        manifests.chain(plugins.servers().map(|server| server.path.clone())).collect()
+    }
+}
+
+impl Read {
+    fn of(request: Project) -> Result<Self, ProjectError> {
+        let (places, settings) = (request.places()?, request.request());
+        let loaded = load(&places, &settings)?;
+        let resolved = loaded.resolve()?;
+        if let Some(origin) = resolved.sandbox_required.clone() {
+            return Err(ProjectError::Sandbox { origin });
+        }
+        let mut updates = SettingsUpdates::new(places.clone(), request.sources);
+        if request.in_claude_folder {
+            updates = updates.in_claude_folder();
+        }
+        let files = loaded.files.into_iter().map(|file| LoadedFile {
+            layer: file.layer,
+            origin: file.origin,
+            trusted: file.standing.is_trusted(),
+        });
+        let files = files.collect();
+        Ok(Self { request, places, resolved, files, updates, settings, not_pinned: None })
+    }
+
+    fn pinned(self, pinned: Result<(), ProjectError>) -> Self {
+        Self { not_pinned: pinned.err().map(|error| error.to_string()), ..self }
+    }
+}
+
+/// Whether a directory is used. What the program names must be there; that shows when the session opens.
+fn counts(layer: Layer, directory: &Path) -> bool {
+    layer == Layer::Flags || directory.is_dir()
+}
+
+impl fmt::Debug for LoadedProject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The environment may hold secrets.
+        f.debug_struct("LoadedProject")
+            .field("start", &self.places().start())
+            .field("files", &self.read.files)
+            .field("agent", &self.choice.agent)
+            .finish_non_exhaustive()
+    }
+}

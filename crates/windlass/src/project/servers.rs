@@ -1,0 +1,283 @@
+//! The MCP servers of a project: those that files and plugins define, and those that the program adds, as far as settings
+//! let them be connected.
+
+mod files;
+
+use super::notice::Notices;
+use super::{LoadedProject, ProjectError, ProjectNotice, ProjectNoticeKind};
+use crate::{Options, server_policy, server_refusal};
+use files::Files;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use windlass_mcp::{McpError, McpOptions, McpServerConfig, McpServers};
+use windlass_project::{LeftOutServer, ServerPolicy, Servers, load_servers};
+use windlass_runtime::SystemIds;
+use windlass_tool::Ids;
+use windlass_tools::{LocalProcess, host_environment};
+
+/// Most names of servers in a notice.
+const MOST_NAMES: usize = 8;
+
+/// The MCP servers of a project's sessions. Cheap to clone; all clones share them.
+///
+/// Servers of files and plugins wait until [`begin`](Self::begin), which opening a session does, so that servers of the
+/// program count for more than those with the same name. Whatever is not connected because settings keep it out is
+/// [listed](Self::absent) with the reason, and is a notice of the project. Servers end when the last clone of the project
+/// and of its sessions is dropped, without waiting; closing the [set](Self::set) waits.
+#[derive(Clone)]
+pub struct ProjectServers(Arc<Inner>);
+
+struct Inner {
+    set: McpServers,
+    policy: ServerPolicy,
+    /// Whether settings name servers that may or may not be connected.
+    has_lists: bool,
+    /// Servers that were let in.
+    checked: Mutex<BTreeSet<String>>,
+    files: Mutex<Files>,
+    /// Servers of the program that settings keep out, and why.
+    kept_out: Mutex<BTreeMap<String, String>>,
+    read: Arc<super::loaded::Read>,
+    project: Weak<super::loaded::Shared>,
+}
+
+/// A server that is known and not connected.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AbsentServer {
+    /// Its name.
+    pub name: String,
+    /// Who defined it: `project`, `local`, `user` or `plugin`; `None` for one of the program.
+    pub source: Option<&'static str>,
+    /// Whether it was to be connected and cannot be used; otherwise it is not wanted or not allowed.
+    pub failed: bool,
+    /// Why, and what can be done.
+    pub reason: String,
+    /// The same as a sentence about the server.
+    pub text: String,
+}
+
+/// Why a server is not connected.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServerNotConnected {
+    /// Settings keep it out.
+    #[error("{0}")]
+    KeptOut(String),
+    /// It cannot be added.
+    #[error(transparent)]
+    Refused(#[from] McpError),
+}
+
+impl LoadedProject {
+    /// The MCP servers of the project's sessions, in a set that is made at the first call. Nothing is connected yet.
+    pub fn servers(&self) -> ProjectServers {
+        self.servers_in(|| {
+            let options = self.server_options();
+            McpServers::new(options)
+        })
+    }
+
+    /// The same in a set of the program's own, unless there is one already: for servers that ask the user something.
+    /// [`server_options`](Self::server_options) are what the project's servers are started with.
+    pub fn servers_in(&self, set: impl FnOnce() -> McpServers) -> ProjectServers {
+        self.shared.servers.get_or_init(|| ProjectServers::new(self, set())).clone()
+    }
+
+    /// What servers are started with: the project's directory, the environment that programs get, without keys, and what
+    /// ends them when this process is killed.
+    pub fn server_options(&self) -> McpOptions {
+        McpOptions::new()
+            .with_cwd(self.places().start())
+            .with_env(host_environment(self.usual_environment()))
+            .with_watch(Arc::new(LocalProcess::new(format!("mcp.{:032x}", SystemIds::default().bits()))))
+    }
+
+    /// Gives a session the project's servers, and begins to connect those of files.
+    pub(crate) fn offer_servers(&self, options: &mut Options) -> Result<(), ProjectError> {
+        let given = options.mcp.clone();
+        let servers = match &given {
+            Some(set) => self.servers_in(|| set.clone()),
+            None => self.servers(),
+        };
+        if let Some(set) = &given {
+            servers.check(set)?;
+        }
+        servers.begin();
+        if given.is_none() && !servers.is_empty() {
+            options.mcp = Some(servers.set().clone());
+        }
+        Ok(())
+    }
+
+    fn file_servers(&self) -> Servers {
+        match self.read.request.file_servers {
+            true => load_servers(self.places(), self.settings_request(), self.resolved()),
+            false => Servers::default(),
+        }
+    }
+}
+
+impl ProjectServers {
+    fn new(project: &LoadedProject, set: McpServers) -> Self {
+        let lists = &project.resolved().server_lists;
+        let has_lists = !lists.denied.is_empty()
+            || !lists.allowed.is_empty()
+            || lists.managed_only.is_some()
+            || lists.unreadable.is_some();
+        let servers = project.file_servers();
+        for note in &servers.notes {
+            project.note(ProjectNoticeKind::Server, note.to_string());
+        }
+        for note in grouped(servers.left_out.iter().map(about)) {
+            project.note(ProjectNoticeKind::Server, note);
+        }
+        Self(Arc::new(Inner {
+            set,
+            policy: server_policy(project.resolved(), |name| project.environment_variable(name)),
+            has_lists,
+            checked: Mutex::default(),
+            files: Mutex::new(Files::new(servers, &project.plugins())),
+            kept_out: Mutex::default(),
+            read: Arc::clone(&project.read),
+            project: Arc::downgrade(&project.shared),
+        }))
+    }
+
+    /// The set, for [`mcp_servers`](crate::SessionBuilder::mcp_servers) and to look after the servers. What is added to it
+    /// directly is not checked against settings; a session whose settings have lists of servers is then refused.
+    pub fn set(&self) -> &McpServers {
+        &self.0.set
+    }
+
+    /// Whether there is no server at all, connected or not.
+    pub fn is_empty(&self) -> bool {
+        self.0.set.status().is_empty() && self.files().is_empty() && self.kept_out().is_empty()
+    }
+
+    /// Begins to connect a server of the program, if settings let it in. Must be called inside a tokio runtime.
+    ///
+    /// # Errors
+    /// Settings keep it out, there is one of this name already, or it cannot be added.
+    pub fn connect(&self, name: &str, config: McpServerConfig) -> Result<(), ServerNotConnected> {
+        let added = self.add(name, config);
+        match &added {
+            Ok(()) => drop(self.kept_out().remove(name)),
+            Err(ServerNotConnected::KeptOut(why)) => drop(self.kept_out().insert(name.to_owned(), why.clone())),
+            Err(ServerNotConnected::Refused(_)) => {}
+        }
+        added
+    }
+
+    /// The same for many, which `place` describes: those that are kept out are notices, and what cannot be used is
+    /// returned with the reason. One that is there already stays as it is.
+    pub fn connect_all(&self, servers: BTreeMap<String, McpServerConfig>, place: &str) -> Vec<(String, McpError)> {
+        let (mut kept_out, mut refused) = (Vec::new(), Vec::new());
+        for (name, config) in servers {
+            match self.connect(&name, config) {
+                Ok(()) | Err(ServerNotConnected::Refused(McpError::Duplicate { .. })) => {}
+                Err(ServerNotConnected::KeptOut(why)) => kept_out.push((name, why)),
+                Err(ServerNotConnected::Refused(error)) => refused.push((name, error)),
+            }
+        }
+        let kept_out = kept_out.iter().map(|(name, why)| (name.as_str(), place.to_owned(), why.as_str()));
+        grouped(kept_out).into_iter().for_each(|note| self.tell(note));
+        refused
+    }
+
+    fn add(&self, name: &str, config: McpServerConfig) -> Result<(), ServerNotConnected> {
+        if let Some(why) = self.refusal(name, &config) {
+            return Err(ServerNotConnected::KeptOut(why));
+        }
+        self.0.set.add(name, config)?;
+        self.checked().insert(name.to_owned());
+        Ok(())
+    }
+
+    /// Why settings keep a server out, if they do. Servers inside the program never are: the program itself runs them.
+    pub fn refusal(&self, name: &str, config: &McpServerConfig) -> Option<String> {
+        server_refusal(&self.0.policy, name, config)
+    }
+
+    /// Forgets servers of the program that were kept out, so that they are no longer [listed](Self::absent).
+    pub fn forget_kept_out(&self, names: &BTreeSet<String>) {
+        self.kept_out().retain(|name, _| !names.contains(name));
+    }
+
+    /// Servers that are known and not connected: first those of the program.
+    pub fn absent(&self) -> Vec<AbsentServer> {
+        let kept_out = self.kept_out();
+        let of_program = kept_out.iter().map(|(name, reason)| AbsentServer {
+            name: name.clone(),
+            source: None,
+            failed: false,
+            reason: reason.clone(),
+            text: format!("the MCP server {name:?} is not started: {reason}"),
+        });
+        of_program.chain(self.files().absent()).collect()
+    }
+
+    /// Whether every server of a set was checked, where settings have lists of servers.
+    fn check(&self, set: &McpServers) -> Result<(), ProjectError> {
+        if !self.0.has_lists {
+            return Ok(());
+        }
+        let checked = self.checked();
+        match set.status().into_iter().find(|status| !checked.contains(&status.name)) {
+            Some(status) => Err(ProjectError::UncheckedServer { name: status.name }),
+            None => Ok(()),
+        }
+    }
+
+    fn checked(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.0.checked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn files(&self) -> MutexGuard<'_, Files> {
+        self.0.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn kept_out(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+        self.0.kept_out.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self, text: String) {
+        // Whoever has dropped the project does not want to know.
+        if let Some(project) = self.0.project.upgrade() {
+            let notices: &Notices = &project.notices;
+            notices.give(ProjectNotice { kind: ProjectNoticeKind::Server, text });
+        }
+    }
+}
+
+impl fmt::Debug for ProjectServers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ProjectServers").field("set", &self.0.set).finish_non_exhaustive()
+    }
+}
+
+fn about(left: &LeftOutServer) -> (&str, String, &str) {
+    (&left.server.name, left.server.path.display().to_string(), &left.reason)
+}
+
+/// What people should know of servers that are not started: name, where it is defined, and why. Those with one place and
+/// reason are one note.
+fn grouped<'a>(all: impl IntoIterator<Item = (&'a str, String, &'a str)>) -> Vec<String> {
+    let mut groups: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
+    for (name, place, reason) in all {
+        groups.entry((place, reason)).or_default().push(name);
+    }
+    let note = |((place, reason), names): ((String, &str), Vec<&str>)| match names.as_slice() {
+        [name] => format!("the MCP server {name:?} of {place} is not started: {reason}"),
+        many => {
+            let some: Vec<String> = many.iter().take(MOST_NAMES).map(|name| format!("{name:?}")).collect();
+            let more = match many.len().saturating_sub(MOST_NAMES) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            format!("the MCP servers {}{more} of {place} are not started: {reason}", some.join(", "))
+        }
+    };
+    groups.into_iter().map(note).collect()
+}
