@@ -175,10 +175,12 @@ async def a_session_is_named_asked_and_ended_by_orders(world):
         host.send(control("initialize", "i"), user(play(text("one"))))
         contains(host.answered("i")["response"]["capabilities"], "interrupt_cancel_queued_v1")
         session_id = host.result()["session_id"]
-        host.send(control("rename_session", "n", title="A name"), control("get_usage", "u"), control("get_session_cost", "c"))
+        # The title is written beside everything else: what is ordered behind it does not wait for the disk.
+        host.send(control("rename_session", "n", title="A name"))
         changed = host.next(lambda line: line.get("subtype") == "session_title_changed", "title")
         equal((changed["title"], changed["session_id"]), ("A name", session_id))
         equal(host.answered("n")["response"], {})
+        host.send(control("get_usage", "u"), control("get_session_cost", "c"))
         assert host.answered("u")["response"]["session"]["model_usage"]
         contains(host.answered("c")["response"]["text"], "Total cost")
         # The session goes on behind its new title.

@@ -1,7 +1,6 @@
-//! What both sides of the protocol share: a queue of lines on their way out,
-//! and questions to the other side that wait for an answer.
+//! What both sides of the protocol share: the frames of control traffic, and what comes of a question.
 
 pub(crate) mod frames;
-pub(crate) mod outbox;
 pub(crate) mod requests;
+#[cfg(feature = "client")]
 pub(crate) mod task;

@@ -50,11 +50,13 @@ mod hooks;
 mod inbox;
 mod message;
 mod options;
+mod outbox;
 mod permission;
 mod priority;
 mod process;
 mod program;
 mod reader;
+mod requests;
 mod status;
 mod tools;
 

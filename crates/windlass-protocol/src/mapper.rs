@@ -4,6 +4,7 @@ mod agents;
 mod compaction;
 mod end;
 mod hooks;
+mod lists;
 mod local;
 mod options;
 mod rate_limit;
@@ -19,7 +20,8 @@ use crate::frame::{
     Speaker, StatusBody, StreamEvent, Structured, System, User, UserMessage, Uuid, WithdrawnBody,
 };
 use crate::stream::{Pass, StreamState};
-use crate::{HOST_VERSION, McpControl, PluginControl, line};
+use crate::{HOST_VERSION, McpControl, McpStatus, PluginControl, PluginListing, line};
+use lists::Lists;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt;
@@ -53,8 +55,7 @@ pub struct FrameMapper {
     /// The agents that the model can start.
     callable: Vec<String>,
     slash_commands: Vec<String>,
-    mcp: Option<Arc<dyn McpControl>>,
-    plugins: Option<Arc<dyn PluginControl>>,
+    lists: Lists,
     /// What the side that reads the host's orders can do.
     capabilities: &'static [&'static str],
 }
@@ -98,20 +99,24 @@ impl FrameMapper {
             agents: HashMap::new(),
             callable: Vec::new(),
             slash_commands: Vec::new(),
-            mcp: None,
-            plugins: None,
+            lists: Lists::default(),
             capabilities: &[],
         }
     }
 
     /// Says which MCP servers `system/init` lists. None by default.
     pub fn lists_mcp_servers(&mut self, servers: Option<Arc<dyn McpControl>>) {
-        self.mcp = servers;
+        self.lists.mcp = servers;
     }
 
     /// Says which plugins `system/init` lists. None by default.
     pub fn lists_plugins(&mut self, plugins: Option<Arc<dyn PluginControl>>) {
-        self.plugins = plugins;
+        self.lists.plugins = plugins;
+    }
+
+    /// Says what the next `system/init` lists.
+    pub(crate) fn lists(&mut self, servers: Vec<McpStatus>, plugins: PluginListing) {
+        self.lists.known = Some((servers, plugins));
     }
 
     /// Appends the frames of an event, each with its line end.
@@ -204,8 +209,7 @@ impl FrameMapper {
 
     fn init(&mut self, at: Envelope<'_>, started: &RunStarted, out: &mut Vec<u8>) {
         let uuid = self.uuid();
-        let servers = self.mcp.as_ref().map(|servers| servers.status()).unwrap_or_default();
-        let plugins = self.plugins.as_ref().map(|plugins| plugins.listing()).unwrap_or_default();
+        let (servers, plugins) = self.lists.take();
         let mut frame = Init {
             kind: "system",
             subtype: "init",

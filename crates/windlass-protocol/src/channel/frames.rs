@@ -21,7 +21,7 @@ pub(crate) struct Cancel<'a> {
 
 /// How an order or a question is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Said<'a> {
+pub(crate) enum Response<'a> {
     /// It was carried out, with these data if there are any.
     Done(Option<&'a JsonText>),
     /// It was not, for this reason.
@@ -29,7 +29,7 @@ pub(crate) enum Said<'a> {
 }
 
 #[derive(Serialize)]
-struct Response<'a> {
+struct ResponseFrame<'a> {
     #[serde(rename = "type")]
     kind: &'static str,
     response: ResponseBody<'a>,
@@ -47,11 +47,11 @@ struct ResponseBody<'a> {
     error_code: Option<&'a str>,
 }
 
-impl<'a> Response<'a> {
-    fn new(request_id: &'a str, said: &Said<'a>) -> Self {
+impl<'a> ResponseFrame<'a> {
+    fn new(request_id: &'a str, said: &Response<'a>) -> Self {
         let (subtype, response, error, error_code) = match *said {
-            Said::Done(response) => ("success", response, None, None),
-            Said::Refused { error, code } => ("error", None, Some(error), code),
+            Response::Done(response) => ("success", response, None, None),
+            Response::Refused { error, code } => ("error", None, Some(error), code),
         };
         Self { kind: "control_response", response: ResponseBody { subtype, request_id, response, error, error_code } }
     }
@@ -63,22 +63,22 @@ const LONGEST_ERROR: usize = 2_000;
 /// The line that answers a request: always one, whatever is said. What is too long for a line of `max_line` bytes
 /// becomes an error that says so. Only a request whose id alone fills a line is answered with a longer one: whoever
 /// sent that id can read it.
-pub(crate) fn answer(request_id: &str, said: &Said<'_>, max_line: usize) -> Vec<u8> {
+pub(crate) fn answer(request_id: &str, said: &Response<'_>, max_line: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    if line::push_within(&mut bytes, &Response::new(request_id, said), max_line) {
+    if line::push_within(&mut bytes, &ResponseFrame::new(request_id, said), max_line) {
         return bytes;
     }
     let (error, code) = match *said {
-        Said::Done(response) => {
+        Response::Done(response) => {
             let size = response.map_or(0, |json| json.as_str().len());
             let error = format!("The answer has {size} bytes; a line of this protocol holds {max_line}. Ask for less.");
             (error, Some(TOO_LONG))
         }
-        Said::Refused { error, code } => (error.chars().take(LONGEST_ERROR).chain(['…']).collect(), code),
+        Response::Refused { error, code } => (error.chars().take(LONGEST_ERROR).chain(['…']).collect(), code),
     };
-    let short = Said::Refused { error: &error, code };
-    if !line::push_within(&mut bytes, &Response::new(request_id, &short), max_line) {
-        line::push_within(&mut bytes, &Response::new(request_id, &short), usize::MAX);
+    let short = Response::Refused { error: &error, code };
+    if !line::push_within(&mut bytes, &ResponseFrame::new(request_id, &short), max_line) {
+        line::push_within(&mut bytes, &ResponseFrame::new(request_id, &short), usize::MAX);
     }
     bytes
 }
@@ -112,8 +112,8 @@ mod tests {
             let text = filler.repeat(size);
             let json = JsonText::of(&text).unwrap();
             let said = match succeeds {
-                true => Said::Done(Some(&json)),
-                false => Said::Refused { error: &text, code: code.as_deref() },
+                true => Response::Done(Some(&json)),
+                false => Response::Refused { error: &text, code: code.as_deref() },
             };
             let bytes = answer(&id, &said, LIMIT);
             let fits = bytes.len() <= LIMIT;
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn an_answer_that_does_not_fit_says_how_long_it_is() {
         let json = JsonText::of(&"x".repeat(998)).unwrap();
-        let response = read(answer("q", &Said::Done(Some(&json)), 500))["response"].clone();
+        let response = read(answer("q", &Response::Done(Some(&json)), 500))["response"].clone();
         assert_eq!((&response["subtype"], &response["error_code"]), (&"error".into(), &"answer_too_long".into()));
         let error = response["error"].as_str().unwrap();
         assert!(error.contains("1000 bytes") && error.contains("500"), "{error}");

@@ -2,10 +2,10 @@
 
 use super::hooks::HookCallbacks;
 use super::options::ClientOptions;
+use super::outbox::Outbox;
 use super::permission;
 use super::tools::ToolServers;
-use crate::channel::frames::{Said, answer};
-use crate::channel::outbox::Outbox;
+use crate::channel::frames::{Response, answer};
 use futures_util::FutureExt;
 use serde_json::json;
 use std::collections::HashMap;
@@ -106,7 +106,7 @@ impl Answers {
     pub(super) async fn take(&self, id: String, subtype: String, body: JsonText) {
         let size = body.as_str().len();
         if !self.start(&id, subtype, body, size) {
-            let said = Said::Refused { error: "too many requests wait for an answer", code: Some("overloaded") };
+            let said = Response::Refused { error: "too many requests wait for an answer", code: Some("overloaded") };
             // It fails only when nobody waits for it.
             let _ = self.outbox.send(answer(&id, &said, self.max_line)).await;
         }
@@ -146,8 +146,8 @@ impl Answers {
 
 fn written(id: &str, said: &Result<JsonText, Failure>, max_line: usize) -> Vec<u8> {
     let said = match said {
-        Ok(json) => Said::Done(Some(json)),
-        Err(failure) => Said::Refused { error: &failure.error, code: failure.code },
+        Ok(json) => Response::Done(Some(json)),
+        Err(failure) => Response::Refused { error: &failure.error, code: failure.code },
     };
     answer(id, &said, max_line)
 }

@@ -3,10 +3,10 @@
 use super::error::ClientError;
 use super::inbox::Switches;
 use super::options::ClientOptions;
+use super::outbox::Outbox;
 use super::priority::Priority;
+use super::requests::Requests;
 use super::status::{ContextUsage, McpServer};
-use crate::channel::outbox::Outbox;
-use crate::channel::requests::Requests;
 use crate::line;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

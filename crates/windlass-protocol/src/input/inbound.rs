@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use windlass_types::{JsonError, JsonText};
 
 /// A message of the host. What is not known is tolerated and left alone.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) enum Inbound {
     /// A prompt.
     User(Box<UserMessage>),

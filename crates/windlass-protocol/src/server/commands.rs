@@ -1,7 +1,6 @@
 //! Slash commands.
 
 use serde::Serialize;
-use std::fmt;
 use std::sync::Arc;
 use windlass_types::ContentBlock;
 
@@ -95,46 +94,41 @@ impl Builtin {
     }
 }
 
-/// Turns a command and its arguments into a prompt, or nothing if there is no such command.
+/// Turns a command and its arguments into a prompt, or `None` if there is no such command.
 pub(crate) type Expand = Arc<dyn Fn(&str, &str) -> Option<Vec<ContentBlock>> + Send + Sync>;
 
 /// The commands of a session.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Commands {
     /// Whether a prompt is looked at at all.
     enabled: bool,
     custom: Vec<SlashCommand>,
-    expand: Option<Expand>,
-}
-
-impl fmt::Debug for Commands {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Commands").field("custom", &self.custom).finish_non_exhaustive()
-    }
+    /// Whether a session can turn them into prompts.
+    expands: bool,
 }
 
 /// What a prompt asks for.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum Called {
     /// Something that the server does itself.
     Builtin(Builtin),
     /// A summary that cares for this.
     Compact(String),
-    /// A run with this prompt.
-    Prompt(Vec<ContentBlock>),
+    /// A command of the session, which says what prompt it becomes. If it says none, the text is that of a command of
+    /// the server with the same other name, or no command.
+    Custom { name: String, arguments: String, builtin: Option<Builtin> },
     /// No command: the model reads the text as it is.
     Text,
 }
 
 impl Commands {
     pub(crate) fn new(enabled: bool, custom: Vec<SlashCommand>) -> Self {
-        Self { enabled, custom, expand: None }
+        Self { enabled, custom, expands: false }
     }
 
     /// Replaces the commands that are not the server's own.
-    pub(crate) fn set_custom(&mut self, custom: Vec<SlashCommand>, expand: Expand) {
-        self.custom = custom;
-        self.expand = Some(expand);
+    pub(crate) fn set_custom(&mut self, custom: Vec<SlashCommand>, expands: bool) {
+        (self.custom, self.expands) = (custom, expands);
     }
 
     /// Lists others; how they become prompts stays.
@@ -153,9 +147,9 @@ impl Commands {
     }
 
     /// What a prompt asks for that says `text` after its slash.
-    pub(crate) fn read(&self, text: &str) -> Asked {
+    pub(crate) fn read(&self, text: &str) -> Called {
         if !self.enabled {
-            return Asked::Text;
+            return Called::Text;
         }
         let (name, arguments) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let arguments = arguments.trim();
@@ -164,8 +158,8 @@ impl Commands {
         };
         if let Some(builtin) = own(|command, name| command.name == name) {
             return match builtin {
-                Builtin::Compact => Asked::Compact(arguments.to_owned()),
-                other => Asked::Builtin(other),
+                Builtin::Compact => Called::Compact(arguments.to_owned()),
+                other => Called::Builtin(other),
             };
         }
         // A name counts for more than another name of something else.
@@ -174,11 +168,13 @@ impl Commands {
             .iter()
             .find(|custom| custom.name == name)
             .or_else(|| self.custom.iter().find(|custom| custom.is_called(name)));
-        let expanded = known.zip(self.expand.as_ref()).and_then(|(custom, expand)| expand(&custom.name, arguments));
-        match (expanded.filter(|blocks| !blocks.is_empty()), own(SlashCommand::is_called)) {
-            (Some(blocks), _) => Asked::Prompt(blocks),
-            (None, Some(builtin)) => Asked::Builtin(builtin),
-            (None, None) => Asked::Text,
+        let builtin = own(SlashCommand::is_called);
+        match (known.filter(|_| self.expands), builtin) {
+            (Some(custom), builtin) => {
+                Called::Custom { name: custom.name.clone(), arguments: arguments.to_owned(), builtin }
+            }
+            (None, Some(builtin)) => Called::Builtin(builtin),
+            (None, None) => Called::Text,
         }
     }
 }
@@ -192,24 +188,25 @@ mod tests {
         let mut commands = Commands::new(true, Vec::new());
         let custom =
             ["review", "cost", "new"].map(|name| SlashCommand::new(name, "").with_aliases([format!("{name}2")]));
-        commands.set_custom(
-            custom.into(),
-            Arc::new(|name, arguments| Some(vec![ContentBlock::text(format!("{name}|{arguments}"))])),
-        );
-        let prompt = |text: &str| Asked::Prompt(vec![ContentBlock::text(text)]);
+        commands.set_custom(custom.into(), true);
+        let prompt = |name: &str, arguments: &str, builtin| Called::Custom {
+            name: name.into(),
+            arguments: arguments.into(),
+            builtin,
+        };
         for (text, expected) in [
-            ("clear", Asked::Builtin(Builtin::Clear)),
-            ("reset", Asked::Builtin(Builtin::Clear)),
-            ("cost please", Asked::Builtin(Builtin::Cost)),
-            ("compact", Asked::Compact(String::new())),
-            ("compact\nfocus on x ", Asked::Compact("focus on x".to_owned())),
-            ("new", prompt("new|")),
-            ("review  a b \n", prompt("review|a b")),
-            ("review2 a", prompt("review|a")),
-            ("reviews", Asked::Text),
-            ("etc/passwd is a file", Asked::Text),
-            ("", Asked::Text),
-            (" clear", Asked::Text),
+            ("clear", Called::Builtin(Builtin::Clear)),
+            ("reset", Called::Builtin(Builtin::Clear)),
+            ("cost please", Called::Builtin(Builtin::Cost)),
+            ("compact", Called::Compact(String::new())),
+            ("compact\nfocus on x ", Called::Compact("focus on x".to_owned())),
+            ("new", prompt("new", "", Some(Builtin::Clear))),
+            ("review  a b \n", prompt("review", "a b", None)),
+            ("review2 a", prompt("review", "a", None)),
+            ("reviews", Called::Text),
+            ("etc/passwd is a file", Called::Text),
+            ("", Called::Text),
+            (" clear", Called::Text),
         ] {
             assert_eq!(commands.read(text), expected, "{text:?}");
         }
@@ -221,6 +218,6 @@ mod tests {
     fn commands_can_be_off() {
         let commands = Commands::new(false, vec![SlashCommand::new("x", "")]);
         assert!(commands.list().is_empty());
-        assert_eq!(commands.read("clear"), Asked::Text);
+        assert_eq!(commands.read("clear"), Called::Text);
     }
 }

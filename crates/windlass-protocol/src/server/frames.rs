@@ -1,6 +1,6 @@
 //! Frames that are not about a run.
 
-pub(crate) use crate::channel::frames::{Said, answer};
+pub(crate) use crate::channel::frames::{Response, answer};
 
 use super::commands::SlashCommand;
 use serde::Serialize;

@@ -3,51 +3,25 @@
 mod listing;
 mod matcher;
 mod output;
+pub(crate) mod table;
 
-use super::requests::{AskError, Asker, Requests};
+use super::asking::{Ask, Asking};
+use super::machine::questions::{About, Asker};
 use super::scene::Scene;
-use super::told::Told;
+use crate::channel::requests::AskError;
 use crate::same::same_json;
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use matcher::Matcher;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use serde::Serialize;
 use std::fmt;
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use table::{HookTable, Registered, is_about_tools};
+use tokio::sync::watch;
 use windlass_hook::{Hook, HookContext, Interest};
 use windlass_types::text::clause;
 use windlass_types::{
     AgentIdentity, Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, PermissionAnswer,
 };
-
-/// How long a hook may take when it does not say.
-const TIMEOUT: Duration = Duration::from_secs(60);
-
-/// The events that hooks of the host are asked about.
-const EVENTS: [HookEventName; 9] = [
-    HookEventName::PreToolUse,
-    HookEventName::PermissionRequest,
-    HookEventName::PostToolUse,
-    HookEventName::PostToolUseFailure,
-    HookEventName::UserPromptSubmit,
-    HookEventName::Stop,
-    HookEventName::SubagentStart,
-    HookEventName::SubagentStop,
-    HookEventName::PreCompact,
-];
-
-/// Whether hooks for an event can be about some tools only.
-fn is_about_tools(event: HookEventName) -> bool {
-    matches!(
-        event,
-        HookEventName::PreToolUse
-            | HookEventName::PermissionRequest
-            | HookEventName::PostToolUse
-            | HookEventName::PostToolUseFailure
-    )
-}
 
 /// What matchers look at: the tool's name, the type of the agent, or why the conversation is replaced.
 fn subject(call: &HookCall) -> Option<&str> {
@@ -58,89 +32,34 @@ fn subject(call: &HookCall) -> Option<&str> {
     }
 }
 
-/// Hooks as `initialize` carries them: matchers by event.
-pub(crate) type HookConfig = BTreeMap<String, Vec<MatcherConfig>>;
-
-/// One matcher and the callbacks behind it.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct MatcherConfig {
-    #[serde(default)]
-    matcher: Option<String>,
-    #[serde(default)]
-    hook_callback_ids: Vec<String>,
-    /// In seconds.
-    #[serde(default)]
-    timeout: Option<f64>,
-    #[serde(default)]
-    on_failure: Option<String>,
-}
-
-#[derive(Debug, Clone)]
-struct Registered {
-    event: HookEventName,
-    /// The matcher as the host wrote it.
-    text: String,
-    matcher: Matcher,
-    callbacks: Vec<String>,
-    timeout: Duration,
-    /// Whether a failure closes the gate.
-    blocks: bool,
-}
-
 /// The hooks that the host registered, as one [`Hook`]: it asks the host over
 /// the control channel and says what the host says. Cheap to clone.
 ///
 /// A hook of the host that fails has no opinion, with two exceptions that deny
 /// the call or block the prompt: `onFailure: "block"`, and a `PreToolUse` hook
 /// that did not answer in time or whose host is gone.
+///
+/// A `PreToolUse` hook is asked behind the frame of the call, so only calls of the session that the server opened can be
+/// asked about.
 #[derive(Clone)]
-pub struct HostHooks(Arc<Shared>);
-
-struct Shared {
-    table: RwLock<Vec<Registered>>,
-    requests: Arc<Requests>,
-    scene: Arc<Scene>,
-    told: Arc<Told>,
+pub struct HostHooks {
+    asking: Asking,
+    scene: watch::Receiver<Scene>,
 }
 
 impl fmt::Debug for HostHooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HostHooks").field("hooks", &self.table().len()).finish()
+        f.debug_struct("HostHooks").field("hooks", &self.table().0.len()).finish()
     }
 }
 
 impl HostHooks {
-    pub(crate) fn new(requests: Arc<Requests>, scene: Arc<Scene>, told: Arc<Told>) -> Self {
-        Self(Arc::new(Shared { table: RwLock::default(), requests, scene, told }))
+    pub(crate) fn new(asking: Asking, scene: watch::Receiver<Scene>) -> Self {
+        Self { asking, scene }
     }
 
-    fn table(&self) -> Vec<Registered> {
-        self.0.table.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Replaces what is registered. Nothing changes if it cannot be used.
-    pub(crate) fn register(&self, config: HookConfig) -> Result<(), String> {
-        let mut table = Vec::new();
-        for (event, matchers) in config {
-            let Some(event) = EVENTS.into_iter().find(|known| known.as_str() == event) else {
-                tracing::warn!(event, "hooks for this event are never asked");
-                continue;
-            };
-            for config in matchers {
-                let timeout = config.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-                table.push(Registered {
-                    event,
-                    text: config.matcher.clone().unwrap_or_default(),
-                    matcher: Matcher::parse(config.matcher.as_deref(), is_about_tools(event))?,
-                    callbacks: config.hook_callback_ids,
-                    timeout: timeout.unwrap_or(TIMEOUT),
-                    blocks: config.on_failure.is_some_and(|word| word != "continue"),
-                });
-            }
-        }
-        *self.0.table.write().unwrap_or_else(PoisonError::into_inner) = table;
-        Ok(())
+    fn table(&self) -> HookTable {
+        self.scene.borrow().hooks.clone()
     }
 }
 
@@ -157,15 +76,13 @@ impl Hook for HostHooks {
             }
             _ => Interest::all(registered.event),
         };
-        self.table().iter().filter(|registered| !registered.callbacks.is_empty()).map(interest).collect()
+        self.table().0.iter().filter(|registered| !registered.callbacks.is_empty()).map(interest).collect()
     }
 
     async fn answer(&self, cx: &HookContext, call: &HookCall) -> Option<HookOutcome> {
-        if let HookCall::PreToolUse { tool_use_id, .. } = call {
-            self.0.told.of(cx.agent.as_ref(), tool_use_id).await;
-        }
         let table = self.table();
         let asked = table
+            .0
             .iter()
             .filter(|registered| registered.event == call.event() && registered.matcher.matches(subject(call)))
             .flat_map(|registered| registered.callbacks.iter().map(move |callback| (registered, callback)));
@@ -208,7 +125,9 @@ impl HostHooks {
     async fn ask(&self, cx: &HookContext, call: &HookCall, registered: &Registered, callback: &str) -> HookOutcome {
         // What the host was told of the session counts for its own calls.
         let own = cx.permission_mode.filter(|_| cx.agent.is_some());
-        let mode = own.unwrap_or_else(|| self.0.scene.permission_mode());
+        let scene = self.scene.borrow().clone();
+        let mode = own.unwrap_or(scene.permission_mode);
+        let scene = &scene;
         let ask = |call: HookCall| async move {
             let agent = occasion_agent(&call);
             let request = Callback {
@@ -216,12 +135,12 @@ impl HostHooks {
                 callback_id: callback,
                 input: Input {
                     session_id: cx.session_id.as_str(),
-                    transcript_path: self.0.scene.transcript_path(),
+                    transcript_path: scene.transcript_path(),
                     cwd: &cx.cwd.to_string_lossy(),
                     permission_mode: mode.as_str(),
                     agent: cx.agent.as_ref().filter(|_| agent.is_none()),
                     agent_transcript_path: match &call {
-                        HookCall::SubagentStop { agent, .. } => Some(self.0.scene.agent_transcript_path(&agent.id)),
+                        HookCall::SubagentStop { agent, .. } => Some(scene.agent_transcript_path(&agent.id)),
                         _ => None,
                     },
                     call: &call,
@@ -229,7 +148,14 @@ impl HostHooks {
                 tool_use_id: tool_use_id(&call),
             };
             let asker = agent.or(cx.agent.as_ref()).map_or(Asker::Run, |agent| Asker::Agent(agent.id.clone()));
-            self.0.requests.ask_for(asker, &request, Some(registered.timeout)).await
+            let about = match &call {
+                HookCall::PreToolUse { tool_use_id, .. } => {
+                    Some(About { agent: cx.agent.as_ref().map(|agent| agent.id.clone()), call: tool_use_id.clone() })
+                }
+                _ => None,
+            };
+            let ask = Ask { asker, about, is_permission: false, limit: Some(registered.timeout) };
+            self.asking.ask(ask, &request).await
         };
         let said = match ask(call.clone()).await {
             Err(AskError::TooLong) => match shortened(call) {

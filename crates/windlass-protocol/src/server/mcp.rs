@@ -5,5 +5,3 @@ mod host;
 
 pub use control::{McpControl, McpControlError, McpServersChanged, McpStatus};
 pub use host::{HostElicitation, HostElicitationAnswer, HostMcp, HostMcpError, HostMcpServer};
-
-pub(crate) use control::Orders;

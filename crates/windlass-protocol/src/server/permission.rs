@@ -1,14 +1,11 @@
 //! Questions about tool calls, put to the host.
 
-use super::requests::{Asker, Requests};
-use super::told::Told;
+use super::asking::{Ask, Asking};
+use super::machine::questions::{About, Asker};
 use crate::answer::read_permission_answer;
 use crate::mapper::reason_type;
 use async_trait::async_trait;
 use serde::Serialize;
-use std::fmt;
-use std::sync::Arc;
-use tokio::sync::watch;
 use windlass_permission::CanUseTool;
 use windlass_types::text::clause;
 use windlass_types::{JsonText, PermissionAnswer, PermissionRequest, PermissionUpdate};
@@ -16,28 +13,14 @@ use windlass_types::{JsonText, PermissionAnswer, PermissionRequest, PermissionUp
 /// The host as the one who answers questions about tool calls. Cheap to clone.
 ///
 /// An error, an answer that is not understood and a host that is gone deny.
-#[derive(Clone)]
-pub struct HostPermissions {
-    requests: Arc<Requests>,
-    told: Arc<Told>,
-    /// How many questions wait.
-    asking: watch::Sender<usize>,
-}
-
-impl fmt::Debug for HostPermissions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HostPermissions").field("asking", &*self.asking.borrow()).finish_non_exhaustive()
-    }
-}
+///
+/// The host is asked behind the frame of the call, so only calls of the session that the server opened can be asked about.
+#[derive(Debug, Clone)]
+pub struct HostPermissions(Asking);
 
 impl HostPermissions {
-    pub(crate) fn new(requests: Arc<Requests>, told: Arc<Told>) -> Self {
-        Self { requests, told, asking: watch::Sender::new(0) }
-    }
-
-    /// How many questions wait for the host.
-    pub(crate) fn asking(&self) -> watch::Receiver<usize> {
-        self.asking.subscribe()
+    pub(crate) fn new(asking: Asking) -> Self {
+        Self(asking)
     }
 }
 
@@ -101,31 +84,20 @@ impl<'a> Question<'a> {
 #[async_trait]
 impl CanUseTool for HostPermissions {
     async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer {
-        self.told.of(request.identity.as_ref(), &request.tool_use_id).await;
-        let asker = request.identity.as_ref().map_or(Asker::Run, |agent| Asker::Agent(agent.id.clone()));
-        let _counted = Counted::new(&self.asking);
-        match self.requests.ask_for(asker, &Question::new(&request), None).await {
+        let agent = request.identity.as_ref().map(|agent| agent.id.clone());
+        let ask = Ask {
+            asker: agent.clone().map_or(Asker::Run, Asker::Agent),
+            about: Some(About { agent, call: request.tool_use_id.clone() }),
+            is_permission: true,
+            limit: None,
+        };
+        match self.0.ask(ask, &Question::new(&request)).await {
             Ok(answer) => read(&request.input, answer.as_ref()),
             Err(error) => PermissionAnswer::deny(format!(
                 "The host could not be asked about the call: {}.",
                 clause(&error.to_string())
             )),
         }
-    }
-}
-
-struct Counted<'a>(&'a watch::Sender<usize>);
-
-impl<'a> Counted<'a> {
-    fn new(asking: &'a watch::Sender<usize>) -> Self {
-        asking.send_modify(|count| *count += 1);
-        Self(asking)
-    }
-}
-
-impl Drop for Counted<'_> {
-    fn drop(&mut self) {
-        self.0.send_modify(|count| *count = count.saturating_sub(1));
     }
 }
 

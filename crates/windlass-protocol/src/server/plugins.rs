@@ -1,10 +1,8 @@
 //! Plugins: what hosts are told of them, and what they may order.
 
 use super::commands::SlashCommand;
-use super::control::{Answer, Refusal, field};
-use super::core::Core;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use windlass_types::JsonText;
@@ -188,85 +186,19 @@ struct Entry {
 }
 
 /// The plugins under a name, if the host says any.
-pub(crate) fn sources(body: &JsonText, name: &str) -> Result<Option<Vec<PluginSource>>, Refusal> {
-    let Some(entries) = field::<Vec<Entry>>(body, name)? else { return Ok(None) };
+///
+/// # Errors
+/// They cannot be read, or there are too many.
+pub(crate) fn sources(body: &JsonText, name: &str) -> Result<Option<Vec<PluginSource>>, String> {
+    let fields: BTreeMap<String, JsonText> = body.to().map_err(|error| error.to_string())?;
+    let Some(list) = fields.get(name).filter(|list| list.as_str() != "null") else { return Ok(None) };
+    let entries: Vec<Entry> = list.to().map_err(|error| format!("`{name}` cannot be read: {error}"))?;
     if entries.len() > MOST {
-        return Err(Refusal::new(format!("`{name}` has more than {MOST} plugins")));
+        return Err(format!("`{name}` has more than {MOST} plugins"));
     }
     if let Some(other) = entries.iter().find(|entry| entry.kind != "local") {
-        return Err(Refusal::new(format!("`{name}`: there are no plugins of type {:?}", other.kind)));
+        return Err(format!("`{name}`: there are no plugins of type {:?}", other.kind));
     }
     let source = |entry: Entry| PluginSource { path: entry.path, skip_mcp: entry.skip_mcp_discovery == Some(true) };
     Ok(Some(entries.into_iter().map(source).collect()))
-}
-
-impl Core {
-    /// Takes the plugins that `initialize` names: whether each is loaded.
-    pub(crate) fn launch_plugins(&self, plugins: &[PluginSource]) -> bool {
-        let Some(control) = &self.options.plugins else { return false };
-        let applied = control.launch(plugins);
-        self.offer_again(control.offer().commands);
-        applied
-    }
-
-    /// Loads plugins again.
-    pub(crate) fn reload_plugins(&self, body: &JsonText) -> Answer {
-        let Some(control) = &self.options.plugins else { return Err(super::control::unsupported("reload_plugins")) };
-        if field::<bool>(body, "refuse_if_busy")? == Some(true) && self.has_work() {
-            return Err(Refusal::coded("The session is busy: ask again when it is idle.", "reload_plugins_busy"));
-        }
-        let add = sources(body, "add_plugins")?.unwrap_or_default();
-        if let Some(relative) = add.iter().find(|source| !source.path.is_absolute()) {
-            let path = relative.path.display();
-            return Err(Refusal::new(format!("`add_plugins`: {path} is not an absolute path")));
-        }
-        let hold = field::<bool>(body, "hold_on_cache_impact")?;
-        let order = PluginReload { add, hold: hold == Some(true) };
-        let reloaded = control.reload(&order).map_err(Refusal::new)?;
-        self.offer_again(control.offer().commands);
-        if let Some(agents) = &reloaded.agents {
-            self.list_agents(agents);
-        }
-        let PluginListing { plugins, errors } = control.listing();
-        let servers = self.mcp_status().get("mcpServers").cloned().unwrap_or_default();
-        let mut answer = json!({
-            "commands": self.commands().list(),
-            "agents": reloaded.agents.unwrap_or_else(|| self.agents()),
-            "plugins": plugins,
-            "mcpServers": servers,
-            "error_count": errors.len(),
-        });
-        if let Some(fields) = answer.as_object_mut().filter(|_| order.hold) {
-            fields.insert("held".to_owned(), Value::Bool(reloaded.held));
-            if reloaded.held {
-                let mut impact = json!({
-                    "mcp_servers_added": reloaded.servers_added,
-                    "mcp_servers_removed": reloaded.servers_removed,
-                    "lsp_tool_change": null,
-                });
-                let changed = Some(reloaded.agents_changed).filter(|names| !names.is_empty());
-                if let (Some(changed), Some(impact)) = (changed, impact.as_object_mut()) {
-                    impact.insert("agents_changed".to_owned(), changed.into());
-                }
-                fields.insert("cache_impact".to_owned(), impact);
-            }
-        }
-        Ok(Some(answer))
-    }
-
-    /// Whether a turn goes on or waits, or an agent works in the background.
-    fn has_work(&self) -> bool {
-        let state = self.lock();
-        state.running || state.woken || state.busy || !state.queue.ids().is_empty() || self.told.has_background()
-    }
-
-    /// Lists other commands than before.
-    fn offer_again(&self, commands: Vec<SlashCommand>) {
-        let names = {
-            let mut state = self.lock();
-            state.commands.relist(commands);
-            state.commands.list().into_iter().map(|command| command.name).collect()
-        };
-        self.frames(|mapper, _| mapper.offers(names, &super::control::CAPABILITIES));
-    }
 }

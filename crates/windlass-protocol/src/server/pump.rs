@@ -1,235 +1,342 @@
-//! From the events of a session to frames.
+//! The one task of a server: gives the machine what happens, in the order in which it happens, carries out what the
+//! machine orders, and writes its frames.
 
-use super::core::Core;
-use super::frames::Lifecycle;
-use super::outbox::Gone;
-use futures_util::future::BoxFuture;
-use std::sync::Arc;
-use windlass_runtime::{EventStream, SessionError};
-use windlass_types::{ContentBlock, Event, EventKind, HookEventName, RunOrigin, StateChange, TaskEnded, TaskKind};
+use super::asking::Message;
+use super::error::{OpenFailure, Served, ServerError};
+use super::machine::Machine;
+use super::machine::io::{Input, Order, Output};
+use super::mirror::Copied;
+use super::options::ServerOptions;
+use super::orders::Orders;
+use super::outgoing::Outgoing;
+use super::setup::{HostSetup, Opened};
+use crate::input::{Inbound, LineError, LineReader};
+use futures_util::Stream;
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::io;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc;
+use tokio::time::{Sleep, sleep};
 
-/// Why events stopped.
-#[derive(Debug)]
-pub(crate) enum PumpEnd {
-    /// The session was closed.
-    Closed,
-    /// The session cannot go on.
-    Broken(SessionError),
-    /// Nobody reads any more.
-    Gone,
+/// How long closing may take when nobody wants to wait for it.
+const LAST_WORDS: Duration = Duration::from_secs(4);
+/// How many bytes wait for the host at most before events wait, too.
+const ROOM: usize = 4 * 1024 * 1024;
+/// How many wait at most before messages of the host are not read any more. Orders of a host that does not read are
+/// carried out, as long as their answers have room.
+const ROOM_FOR_ANSWERS: usize = ROOM + 1024 * 1024;
+/// From how many bytes on they are written before anything else is done.
+const MANY: usize = 64 * 1024;
+/// How many events are taken before anything else is looked at.
+const MOST_EVENTS: u32 = 64;
+
+/// The task of one server.
+pub(super) struct Pump<'a, F, O, R, W> {
+    open: &'a F,
+    opening: Option<Pin<Box<O>>>,
+    lines: LineReader<R>,
+    output: W,
+    outgoing: Outgoing,
+    messages: mpsc::UnboundedReceiver<Message>,
+    machine: Machine,
+    orders: Orders,
+    end: Ending,
+    /// What holds only when no event says otherwise.
+    waits: VecDeque<Input>,
+    /// How many events were taken in a row.
+    in_a_row: u32,
 }
 
-/// Writes the events of a session until it ends.
-pub(crate) async fn pump(core: Arc<Core>, events: EventStream, generation: u64) -> PumpEnd {
-    let mut pump = Pump { core: &core, events, begun: None, wakes: Wakes::No, unsettled: false };
-    let end = match pump.run().await {
-        Ok(end) => end,
-        Err(Gone) => PumpEnd::Gone,
-    };
-    {
-        let mut state = core.lock();
-        // Another session may have taken the place of this one.
-        if state.generation == generation {
-            (state.running, state.woken) = (false, false);
+/// How serving ends.
+#[derive(Default)]
+struct Ending {
+    /// Why the session could not be opened.
+    failure: Option<OpenFailure>,
+    /// Whether `shutdown` is ready.
+    is_told: bool,
+    /// Set when closing has begun: whether it was told to, or why it ends early.
+    began: Option<Result<bool, ServerError>>,
+    /// When closing is over at the latest.
+    deadline: Option<Pin<Box<Sleep>>>,
+    /// Whether it was told to end while it closed, and could not close in time.
+    is_interrupted: bool,
+    /// Whether all sessions are closed and everything is said.
+    is_closed: bool,
+    /// Why nothing can be written any more.
+    lost: Option<io::Error>,
+}
+
+/// What happened.
+enum Happened {
+    Input(Input),
+    /// A message of the host cannot be read.
+    Unreadable(ServerError),
+    /// The session was opened, or not.
+    Opened(Result<Opened, OpenFailure>),
+    /// It is told to end.
+    ShutDown,
+    /// Closing takes too long.
+    TooLate,
+    /// Something was written.
+    Written(io::Result<()>),
+    /// Lines of the log.
+    Copied(Vec<u8>),
+}
+
+impl<'a, F, O, R, W> Pump<'a, F, O, R, W>
+where
+    F: Fn(HostSetup) -> O,
+    O: Future<Output = Result<Opened, OpenFailure>>,
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    pub(super) fn new(open: &'a F, options: ServerOptions, input: R, output: W) -> Self {
+        let (pump, messages) = mpsc::unbounded_channel();
+        Self {
+            open,
+            opening: None,
+            lines: LineReader::new(input, options.max_line),
+            output,
+            outgoing: Outgoing::default(),
+            messages,
+            machine: Machine::new(&options),
+            orders: Orders::new(options, pump),
+            end: Ending::default(),
+            waits: VecDeque::new(),
+            in_a_row: 0,
         }
     }
-    // Nobody reads any more, or is told.
-    let _ = core.release_waiting().await;
-    core.over.send_modify(|ended| *ended = generation.max(*ended));
-    end
-}
 
-struct Pump<'a> {
-    core: &'a Core,
-    events: EventStream,
-    /// A run that has begun, but whose prompt is still being looked at by hooks.
-    begun: Option<Event>,
-    wakes: Wakes,
-    /// Whether background work has ended of which the model may not have heard.
-    unsettled: bool,
-}
+    pub(super) async fn serve(mut self, shutdown: impl Future<Output = ()>) -> Result<Served, ServerError> {
+        let mut shutdown = pin!(shutdown);
+        while !self.is_over() {
+            let happened = poll_fn(|cx| self.poll_next(cx, shutdown.as_mut())).await;
+            self.take(happened);
+            self.settle();
+        }
+        let Ending { began, is_interrupted, lost, .. } = self.end;
+        let began = began.unwrap_or(Ok(false));
+        if let (Ok(false), Some(error)) = (&began, lost) {
+            return Err(ServerError::Output(error));
+        }
+        let shut_down = began? || is_interrupted;
+        match self.orders.broken.filter(|_| !is_interrupted) {
+            Some(error) => Err(error.into()),
+            None => Ok(Served { is_error: self.machine.last_is_error(), shut_down }),
+        }
+    }
 
-/// Whether the end of background work is about to begin a run: then the session is not idle.
-enum Wakes {
-    No,
-    /// Ready when nothing is about to.
-    Perhaps(BoxFuture<'static, ()>),
-    /// Nothing is, unless the events that are there already say something else.
-    Hardly,
-}
+    /// Whether everything is said, or nobody listens.
+    fn is_over(&self) -> bool {
+        let is_said = self.outgoing.is_done() || self.end.lost.is_some();
+        self.end.is_interrupted || (self.end.is_closed && is_said)
+    }
 
-impl Wakes {
-    /// Waits for the next step towards `No`. Cancel safe.
-    async fn step(&mut self) -> bool {
-        match self {
-            Self::No => std::future::pending().await,
-            Self::Perhaps(quiet) => {
-                quiet.await;
-                *self = Self::Hardly;
-                false
+    fn take(&mut self, happened: Happened) {
+        match happened {
+            Happened::Input(input) => self.machine.handle(input),
+            Happened::Unreadable(error) => self.close(Err(error)),
+            Happened::Opened(opened) => {
+                let (input, failure) = self.orders.opened(opened);
+                self.end.failure = failure;
+                self.machine.handle(input);
             }
-            Self::Hardly => {
-                *self = Self::No;
-                true
+            Happened::Copied(frame) => self.write(frame),
+            Happened::Written(Ok(())) => {}
+            Happened::Written(Err(error)) => {
+                self.end.lost = Some(error);
+                self.close(Ok(false));
+            }
+            Happened::ShutDown if self.end.began.is_some() => self.hurry(),
+            Happened::ShutDown => self.close(Ok(true)),
+            Happened::TooLate => {
+                self.end.is_interrupted = matches!(self.end.began, Some(Ok(false)) | None) && self.end.lost.is_none();
+                self.end.is_closed = true;
+                self.end.lost.get_or_insert_with(|| io::ErrorKind::TimedOut.into());
             }
         }
     }
-}
 
-impl Pump<'_> {
-    async fn run(&mut self) -> Result<PumpEnd, Gone> {
-        let mut asking = self.core.permissions.asking();
+    /// Does what follows, until nothing does.
+    fn settle(&mut self) {
         loop {
-            tokio::select! {
-                biased;
-                event = self.events.next() => match event {
-                    Ok(Some(event)) => self.event(event).await?,
-                    Ok(None) => {
-                        // Nothing begins any more, so what it was not certain of is.
-                        if !matches!(self.wakes, Wakes::No) {
-                            self.core.say_idle().await?;
-                        }
-                        return Ok(PumpEnd::Closed);
+            while let Some(output) = self.machine.poll() {
+                match output {
+                    Output::Frames(lines) => self.write(lines),
+                    Output::Order(order) => self.order(order),
+                }
+            }
+            match self.orders.inputs.pop_front() {
+                Some(input) => self.machine.handle(input),
+                None => return,
+            }
+        }
+    }
+
+    fn write(&mut self, lines: Vec<u8>) {
+        // A host that is gone misses nothing.
+        if self.end.lost.is_none() {
+            self.outgoing.push(lines);
+        }
+    }
+
+    fn order(&mut self, order: Order) {
+        match order {
+            Order::Open(wish) => {
+                let setup = self.orders.setup(*wish);
+                self.opening = Some(Box::pin((self.open)(setup)));
+            }
+            Order::FailToOpen => {
+                let failure = self.end.failure.take().unwrap_or_else(|| "no session could be opened".into());
+                self.close(Err(ServerError::Open(failure)));
+            }
+            Order::Finish => {
+                self.end.began.get_or_insert(Ok(false));
+                self.opening = None;
+                self.orders.timers.clear();
+            }
+            Order::Closed => self.end.is_closed = true,
+            order => self.orders.carry_out(order),
+        }
+    }
+
+    /// Closes early, with a limit.
+    fn close(&mut self, why: Result<bool, ServerError>) {
+        self.end.began.get_or_insert(why);
+        self.hurry();
+        self.machine.handle(Input::Close);
+    }
+
+    fn hurry(&mut self) {
+        self.end.deadline.get_or_insert_with(|| Box::pin(sleep(LAST_WORDS)));
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>, shutdown: Pin<&mut impl Future<Output = ()>>) -> Poll<Happened> {
+        if !self.end.is_told && shutdown.poll(cx).is_ready() {
+            self.end.is_told = true;
+            return Poll::Ready(Happened::ShutDown);
+        }
+        if let Some(deadline) = &mut self.end.deadline
+            && deadline.as_mut().poll(cx).is_ready()
+        {
+            return Poll::Ready(Happened::TooLate);
+        }
+        let written_first = self.outgoing.len() >= MANY;
+        if written_first && let Poll::Ready(written) = self.poll_write(cx) {
+            return Poll::Ready(Happened::Written(written));
+        }
+        while let Poll::Ready(Some(done)) = self.orders.jobs.poll_join_next(cx) {
+            match done {
+                Ok(wait @ (Input::Settled(_) | Input::Quiet(_))) => self.waits.push_back(wait),
+                Ok(input) => return Poll::Ready(Happened::Input(input)),
+                Err(error) => tracing::error!(%error, "what was ordered has failed"),
+            }
+        }
+        let events_first = self.in_a_row < MOST_EVENTS;
+        self.in_a_row = if events_first { self.in_a_row + 1 } else { 0 };
+        if events_first && let Poll::Ready(input) = self.poll_events(cx) {
+            return Poll::Ready(Happened::Input(input));
+        }
+        if let Poll::Ready(happened) = self.poll_rest(cx) {
+            self.in_a_row = 0;
+            return Poll::Ready(happened);
+        }
+        if !events_first && let Poll::Ready(input) = self.poll_events(cx) {
+            return Poll::Ready(Happened::Input(input));
+        }
+        self.in_a_row = 0;
+        self.poll_write(cx).map(Happened::Written)
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.end.lost.is_some() {
+            return Poll::Pending;
+        }
+        self.outgoing.poll_write(Pin::new(&mut self.output), cx)
+    }
+
+    /// The next event of a session. When there is none, what waited for that.
+    fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Input> {
+        if !self.machine.takes_events() || self.outgoing.len() >= ROOM {
+            return Poll::Pending;
+        }
+        for at in 0..self.orders.sessions.len() {
+            let Some(open) = self.orders.sessions.get_mut(at) else { continue };
+            let generation = open.generation;
+            match Pin::new(&mut open.events).poll_next(cx) {
+                Poll::Pending => {}
+                Poll::Ready(None) => return Poll::Ready(self.orders.ended(generation, None)),
+                Poll::Ready(Some(Err(error))) => return Poll::Ready(self.orders.ended(generation, Some(error))),
+                Poll::Ready(Some(Ok(event))) => {
+                    if event.agent.is_main() && self.machine.lists_next(generation) {
+                        self.machine.handle(self.orders.listed());
                     }
-                    Err(error) => {
-                        self.broken(&error).await?;
-                        return Ok(PumpEnd::Broken(error));
-                    }
-                },
-                nothing = self.wakes.step() => if nothing {
-                    self.core.say_idle().await?;
-                },
-                changed = asking.changed() => {
-                    let waits = changed.is_ok() && *asking.borrow_and_update() > 0;
-                    if self.core.is_at_work() {
-                        self.core.say_state(if waits { "requires_action" } else { "running" }).await?;
-                    }
+                    return Poll::Ready(Input::Event(generation, Box::new(event)));
                 }
             }
         }
+        self.waits.pop_front().map_or(Poll::Pending, Poll::Ready)
     }
 
-    async fn event(&mut self, event: Event) -> Result<(), Gone> {
-        self.core.note_task(&event.kind);
-        self.core.told.note(&event.agent, &event.kind);
-        if !event.agent.is_main() {
-            return self.of_agent(&event).await;
-        }
-        match &event.kind {
-            EventKind::RunStarted(started) => {
-                self.wakes = Wakes::No;
-                self.core.lock().run_began(started);
-                self.begun = Some(event);
-                return self.core.say_state("running").await;
-            }
-            EventKind::UsageUpdated { usage, cost, .. } => self.core.lock().spent.call(usage, *cost),
-            EventKind::RunFinished(result) => self.core.lock().spent.run(result),
-            EventKind::StateChanged(StateChange::PermissionMode { mode }) => {
-                self.core.lock().mode_told(*mode);
-                self.core.scene.set_permission_mode(*mode);
-            }
-            _ => {}
-        }
-        if !matches!(event.kind, EventKind::HookRan { event: HookEventName::SessionStart, .. })
-            && let Some(begun) = self.begun.take()
+    /// Everything else that can happen.
+    fn poll_rest(&mut self, cx: &mut Context<'_>) -> Poll<Happened> {
+        if let Some(opening) = &mut self.opening
+            && let Poll::Ready(opened) = opening.as_mut().poll(cx)
         {
-            self.write(&begun).await?;
+            self.opening = None;
+            return Poll::Ready(Happened::Opened(opened));
         }
-        if let EventKind::RunFinished(_) = &event.kind {
-            // Whoever sees the result finds the whole run in the mirror.
-            self.core.flush_mirror().await?;
+        if let Poll::Ready(Some(message)) = self.messages.poll_recv(cx) {
+            return Poll::Ready(Happened::Input(self.orders.message(message)));
         }
-        self.write(&event).await?;
-        if let EventKind::BlockFinished { block: ContentBlock::ToolUse(call), .. } = &event.kind {
-            self.core.told.tell(&event.agent, &call.id);
+        if self.machine.reads_lines()
+            && self.outgoing.len() < ROOM_FOR_ANSWERS
+            && let Poll::Ready(happened) = self.poll_line(cx)
+        {
+            return Poll::Ready(happened);
         }
-        if let EventKind::RunFinished(result) = &event.kind {
-            self.core.told.forget(&event.agent);
-            self.finished(crate::is_error(&result.outcome), result.origin).await?;
+        let due = self
+            .orders
+            .timers
+            .iter_mut()
+            .find_map(|(timer, sleep)| sleep.as_mut().poll(cx).is_ready().then_some(*timer));
+        if let Some(timer) = due {
+            self.orders.timers.remove(&timer);
+            return Poll::Ready(Happened::Input(Input::Due(timer)));
         }
-        if let EventKind::TaskEnded(ended) = &event.kind {
-            self.ended(ended).await?;
+        if let Some(copying) = self.orders.copying.as_mut().filter(|_| self.outgoing.len() < ROOM)
+            && let Poll::Ready(copied) = pin!(copying.next()).poll(cx)
+        {
+            return Poll::Ready(match copied {
+                Copied::Frame(frame) => Happened::Copied(frame),
+                Copied::UpToDate => Happened::Input(Input::Mirrored),
+            });
         }
-        if let EventKind::Steered(steered) = &event.kind {
-            self.core.steered(steered).await?;
-        }
-        Ok(())
+        Poll::Pending
     }
 
-    /// An event of an agent below the main one says nothing of the session's own run.
-    async fn of_agent(&mut self, event: &Event) -> Result<(), Gone> {
-        let told = &self.core.told;
-        match &event.kind {
-            EventKind::RunStarted(started) => told.began(&event.agent, started.identity.as_ref()),
-            EventKind::UsageUpdated { cost, .. } => self.core.lock().spent.call_of_agent(*cost),
-            _ => {}
+    fn poll_line(&mut self, cx: &mut Context<'_>) -> Poll<Happened> {
+        loop {
+            let Poll::Ready(line) = pin!(self.lines.next()).poll(cx) else { return Poll::Pending };
+            return Poll::Ready(match line {
+                Ok(Some(line)) if line.trim_ascii().is_empty() => continue,
+                Ok(Some(line)) => match Inbound::parse(line) {
+                    Ok(message) => Happened::Input(Input::Line(message)),
+                    Err(error) => Happened::Unreadable(malformed(line, &error)),
+                },
+                Ok(None) => Happened::Input(Input::HungUp),
+                Err(LineError::TooLong { limit }) => Happened::Unreadable(ServerError::TooLong { limit }),
+                Err(LineError::Io(error)) => Happened::Unreadable(ServerError::Input(error)),
+            });
         }
-        self.write(event).await?;
-        match &event.kind {
-            EventKind::BlockFinished { block: ContentBlock::ToolUse(call), .. } => told.tell(&event.agent, &call.id),
-            EventKind::RunFinished(_) => told.forget(&event.agent),
-            _ => {}
-        }
-        Ok(())
     }
+}
 
-    /// Background work has ended.
-    async fn ended(&mut self, ended: &TaskEnded) -> Result<(), Gone> {
-        self.unsettled = true;
-        if ended.info.kind == TaskKind::LocalAgent {
-            self.core.rewinds.run_ended();
-        }
-        // While commands go on the session is idle, while agents do it is not.
-        if ended.info.kind == TaskKind::LocalAgent && self.core.is_idle() { self.settle().await } else { Ok(()) }
-    }
-
-    /// Tells that the session is idle, if it is and stays so by itself.
-    async fn settle(&mut self) -> Result<(), Gone> {
-        let handle = self.core.handle().filter(|_| std::mem::take(&mut self.unsettled));
-        match handle {
-            Some(handle) => self.wakes = Wakes::Perhaps(Box::pin(handle.settled())),
-            None => self.core.say_idle().await?,
-        }
-        Ok(())
-    }
-
-    async fn write(&mut self, event: &Event) -> Result<(), Gone> {
-        self.core.outbox.send(self.core.frames(|mapper, out| mapper.map(event, out))).await
-    }
-
-    /// The next prompt is given before the host hears that the session is idle.
-    async fn finished(&mut self, is_error: bool, origin: RunOrigin) -> Result<(), Gone> {
-        let answered = {
-            let mut state = self.core.lock();
-            state.last_is_error = is_error;
-            if origin == RunOrigin::User {
-                state.running = false;
-                state.answering.take()
-            } else {
-                state.woken = false;
-                None
-            }
-        };
-        self.core.rewinds.run_ended();
-        self.core.say_lifecycle(answered.as_deref(), Lifecycle::Completed).await?;
-        self.core.complete_joined().await?;
-        self.core.advance();
-        self.settle().await?;
-        self.core.settled.notify_one();
-        Ok(())
-    }
-
-    /// Every prompt gets its result, also when the session breaks under it.
-    async fn broken(&mut self, error: &SessionError) -> Result<(), Gone> {
-        let (running, answered) = {
-            let mut state = self.core.lock();
-            (state.running, state.answering.take())
-        };
-        if running {
-            self.core.refuse(&error.to_string(), answered.as_deref()).await?;
-        }
-        self.core.complete_joined().await?;
-        self.core.release_waiting().await?;
-        self.core.refuse_waiting(&error.to_string()).await
-    }
+fn malformed(line: &[u8], error: &windlass_types::JsonError) -> ServerError {
+    let start: String = String::from_utf8_lossy(line).chars().take(80).collect();
+    ServerError::Malformed { problem: error.to_string(), start }
 }

@@ -1,15 +1,19 @@
 //! What a host wants of a session, and the session it gets.
 
-use super::extras::Extras;
-use super::hooks::{HookConfig, HostHooks};
+use super::commands::SlashCommand;
+use super::error::OpenFailure;
+use super::extras::{ContextPart, Extras};
+use super::hooks::HostHooks;
+use super::hooks::table::HookConfig;
 use super::permission::HostPermissions;
+use super::plugins::HostAgent;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_runtime::{ModelProfile, Session};
-use windlass_types::{JsonError, JsonText, PermissionMode, Thinking};
+use windlass_types::{ContentBlock, JsonError, JsonText, PermissionMode, Thinking};
 
 /// Separates the part of a system prompt that all sessions share from the rest.
 const BOUNDARY: &str = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
@@ -127,6 +131,95 @@ impl Opened {
     #[must_use]
     pub fn with_transcript(mut self, path: impl Into<PathBuf>) -> Self {
         self.transcript = Some(path.into());
+        self
+    }
+}
+
+impl Opened {
+    /// Adds slash commands. `expand` is given the name of one of them and what
+    /// follows it, and says what the prompt is; if it says nothing, the model
+    /// reads the text as it is.
+    #[must_use]
+    pub fn with_commands(
+        mut self,
+        commands: Vec<SlashCommand>,
+        expand: impl Fn(&str, &str) -> Option<Vec<ContentBlock>> + Send + Sync + 'static,
+    ) -> Self {
+        self.extras.commands = Some((commands, Arc::new(expand)));
+        self
+    }
+
+    /// Takes variables that the host sends while the session is open, such as a
+    /// renewed token. They are to reach the provider and the programs of later calls.
+    #[must_use]
+    pub fn with_environment(mut self, take: impl Fn(&BTreeMap<String, String>) + Send + Sync + 'static) -> Self {
+        self.extras.environment = Some(Arc::new(take));
+        self
+    }
+
+    /// Lets the host name the session.
+    #[must_use]
+    pub fn with_rename<O>(mut self, rename: impl Fn(String) -> O + Send + Sync + 'static) -> Self
+    where
+        O: Future<Output = Result<(), OpenFailure>> + Send + 'static,
+    {
+        self.extras.rename = Some(Arc::new(move |title| Box::pin(rename(title))));
+        self
+    }
+
+    /// Says what every request holds beside the conversation, when the host asks what fills the context window.
+    #[must_use]
+    pub fn with_context(mut self, parts: impl Fn() -> Vec<ContextPart> + Send + Sync + 'static) -> Self {
+        self.extras.context = Some(Arc::new(parts));
+        self
+    }
+
+    /// Says whether the conversation is replaced by a summary when the context
+    /// window is nearly full, as sessions do by default.
+    #[must_use]
+    pub fn with_auto_compact(mut self, on: bool) -> Self {
+        self.extras.only_compacts_when_told = !on;
+        self
+    }
+
+    /// Says which mode the session began in, if it is another one than [`ServerOptions::permission_mode`] and the
+    /// host asked for none.
+    ///
+    /// [`ServerOptions::permission_mode`]: super::ServerOptions::permission_mode
+    #[must_use]
+    pub fn with_permission_mode(mut self, mode: PermissionMode) -> Self {
+        self.extras.permission_mode = Some(mode);
+        self
+    }
+
+    /// Begins the conversation with this: it goes in front of the host's first prompt.
+    #[must_use]
+    pub fn with_initial_prompt(mut self, blocks: Vec<ContentBlock>) -> Self {
+        self.extras.initial_prompt = blocks;
+        self
+    }
+
+    /// Says which agents the model can start, if others than [`ServerOptions::agents`] with those of plugins and of
+    /// the host.
+    ///
+    /// [`ServerOptions::agents`]: super::ServerOptions::agents
+    #[must_use]
+    pub fn with_agents(mut self, agents: Vec<HostAgent>) -> Self {
+        self.extras.agents = Some(agents);
+        self
+    }
+
+    /// Says how the session reasons when the host asks for nothing else. Default: not at all.
+    #[must_use]
+    pub fn with_thinking(mut self, thinking: Thinking) -> Self {
+        self.extras.thinking = thinking;
+        self
+    }
+
+    /// Says what the settings are: the answer to `get_settings`, an object.
+    #[must_use]
+    pub fn with_settings(mut self, settings: JsonText) -> Self {
+        self.extras.settings = Some(settings);
         self
     }
 }

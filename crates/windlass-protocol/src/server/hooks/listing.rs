@@ -1,6 +1,6 @@
 //! The hooks of the host, listed.
 
-use super::{EVENTS, HostHooks};
+use super::table::{EVENTS, HookTable};
 use serde_json::{Value, json};
 use windlass_types::HookEventName;
 
@@ -19,22 +19,21 @@ fn summary(event: HookEventName) -> &'static str {
     }
 }
 
-impl HostHooks {
+impl HookTable {
     /// What is registered: the answer to `get_hooks_listing`.
     pub(crate) fn listing(&self) -> Value {
-        let table = self.table();
         let event = |event: HookEventName| {
             let matches = !matches!(event, HookEventName::UserPromptSubmit | HookEventName::Stop);
             json!({ "name": event.as_str(), "summary": summary(event), "supportsMatcher": matches })
         };
         let with_hooks = EVENTS.into_iter().filter_map(|name| {
-            let hooks = table.iter().filter(|registered| registered.event == name);
+            let hooks = self.0.iter().filter(|registered| registered.event == name);
             let count: usize = hooks.map(|registered| registered.callbacks.len()).sum();
             let mut listed = event(name);
             listed.as_object_mut()?.insert("hookCount".to_owned(), count.into());
             (count > 0).then_some(listed)
         });
-        let rows = table.iter().flat_map(|registered| {
+        let rows = self.0.iter().flat_map(|registered| {
             registered.callbacks.iter().map(move |callback| {
                 json!({
                     "event": registered.event.as_str(),

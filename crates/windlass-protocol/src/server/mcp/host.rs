@@ -1,36 +1,15 @@
 //! The in-process servers of the host.
 
-use crate::channel::requests::{AskError, Asker, Requests};
+use crate::channel::requests::AskError;
+use crate::server::asking::{Ask, Asking};
+use crate::server::machine::questions::Asker;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::mpsc;
 use windlass_types::JsonText;
-
-/// Most messages of one server that wait to be taken.
-const MOST_WAITING: usize = 64;
-/// Most servers that are listened to.
-const MOST_SERVERS: usize = 256;
 
 /// The host as a way to its in-process MCP servers, and to the person behind
 /// it. Cheap to clone.
-#[derive(Clone)]
-pub struct HostMcp {
-    requests: Arc<Requests>,
-    inboxes: Arc<Mutex<BTreeMap<String, Inbox>>>,
-}
-
-struct Inbox {
-    push: mpsc::Sender<JsonText>,
-    messages: Arc<tokio::sync::Mutex<mpsc::Receiver<JsonText>>>,
-}
-
-impl fmt::Debug for HostMcp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HostMcp").field("servers", &self.lock().keys().collect::<Vec<_>>()).finish_non_exhaustive()
-    }
-}
+#[derive(Debug, Clone)]
+pub struct HostMcp(Asking);
 
 /// Why a message did not reach a server of the host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,35 +23,15 @@ impl From<AskError> for HostMcpError {
 }
 
 impl HostMcp {
-    pub(crate) fn new(requests: Arc<Requests>) -> Self {
-        Self { requests, inboxes: Arc::default() }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Inbox>> {
-        self.inboxes.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn new(asking: Asking) -> Self {
+        Self(asking)
     }
 
     /// A way to one server of the host. Whether the host has it shows when it is asked.
     pub fn server(&self, name: impl Into<String>) -> HostMcpServer {
         let name = name.into();
-        let mut inboxes = self.lock();
-        if inboxes.len() >= MOST_SERVERS && !inboxes.contains_key(&name) {
-            // What it sends by itself is lost; it can still be asked.
-            let (_, messages) = mpsc::channel(1);
-            return HostMcpServer { host: self.clone(), name, messages: Arc::new(tokio::sync::Mutex::new(messages)) };
-        }
-        let inbox = inboxes.entry(name.clone()).or_insert_with(|| {
-            let (push, messages) = mpsc::channel(MOST_WAITING);
-            Inbox { push, messages: Arc::new(tokio::sync::Mutex::new(messages)) }
-        });
-        HostMcpServer { host: self.clone(), name, messages: Arc::clone(&inbox.messages) }
-    }
-
-    /// Takes a message that a server of the host sends by itself.
-    pub(crate) fn deliver(&self, server: &str, message: JsonText) -> Result<(), String> {
-        let inboxes = self.lock();
-        let inbox = inboxes.get(server).ok_or_else(|| format!("Server not found: {server}"))?;
-        inbox.push.try_send(message).map_err(|_| format!("too many messages of {server} wait"))
+        self.0.listen(&name);
+        HostMcpServer { asking: self.0.clone(), name }
     }
 
     /// Puts a question of an MCP server to the person behind the host. A host
@@ -87,7 +46,7 @@ impl HostMcp {
             question: &'a HostElicitation,
         }
         let declined = HostElicitationAnswer { action: "decline".to_owned(), content: None };
-        match self.requests.ask(&Body { subtype: "elicitation", question }, None).await {
+        match self.0.ask(Ask::of(Asker::Run), &Body { subtype: "elicitation", question }).await {
             Ok(Some(answer)) => answer.to().unwrap_or(declined),
             Ok(None) | Err(_) => declined,
         }
@@ -129,9 +88,8 @@ pub struct HostElicitationAnswer {
 /// A way to one in-process server of the host. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct HostMcpServer {
-    host: HostMcp,
+    asking: Asking,
     name: String,
-    messages: Arc<tokio::sync::Mutex<mpsc::Receiver<JsonText>>>,
 }
 
 impl HostMcpServer {
@@ -167,22 +125,21 @@ impl HostMcpServer {
         }
         let method: Method = message.to().map_err(|error| HostMcpError(error.to_string()))?;
         let body = Body { subtype: "mcp_message", server_name: &self.name, message: &message };
-        let requests = &self.host.requests;
         let asker = match method.method.as_str() {
             "tools/call" => caller(&message),
             // Greetings and lists belong to no run.
             _ => Asker::Nobody,
         };
-        let said = requests.ask_for(asker, &body, None).await?;
+        let said = self.asking.ask(Ask::of(asker), &body).await?;
         let Some(said) = said else { return Ok(None) };
         let said: Said = said.to().map_err(|error| HostMcpError(error.to_string()))?;
         Ok(said.mcp_response)
     }
 
-    /// Waits for a message that the server sends by itself; nothing when none
+    /// Waits for a message that the server sends by itself; `None` when none
     /// will come any more. Cancel safe. Of several that wait, one gets it.
     pub async fn receive(&self) -> Option<JsonText> {
-        self.messages.lock().await.recv().await
+        self.asking.receive(&self.name).await
     }
 }
 

@@ -1,6 +1,7 @@
 use super::*;
+use futures_util::FutureExt;
+use std::fs::File;
 use std::io::Write;
-use tokio::io::AsyncReadExt;
 
 const MEBIBYTE: usize = 1024 * 1024;
 
@@ -15,28 +16,36 @@ fn entry(text: &str) -> String {
     format!("{{\"type\":\"user\",\"text\":\"{text}\"}}\n")
 }
 
-/// Everything that a mirror sends for these lines, by line.
-async fn sent(mirror: &Mirror, path: &Path, parts: &[String], mut file: File) -> Vec<String> {
-    let (outbox, lane) = Outbox::new();
-    let (near, mut far) = tokio::io::duplex(64 * 1024);
-    let carried = tokio::spawn(lane.carry(near));
-    let reading = tokio::spawn(async move {
-        let mut all = String::new();
-        far.read_to_string(&mut all).await.unwrap();
-        all
-    });
-    let mut len = 0;
+fn copying(mirror: &Mirror) -> Copying {
+    Copying::new(mirror, Arc::new(windlass_runtime::SystemIds::default()))
+}
+
+/// Everything that is durable now, frame by frame.
+async fn frames(copying: &mut Copying) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    copying.order();
+    while let Copied::Frame(frame) = copying.next().await {
+        all.push(frame);
+    }
+    all
+}
+
+fn lines(frames: &[Vec<u8>]) -> Vec<String> {
+    String::from_utf8(frames.concat()).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// Everything that a mirror sends for these lines, by line, and whether the file of the log is open at the end.
+async fn sent(mirror: &Mirror, path: &Path, parts: &[String], mut file: File) -> (Vec<String>, bool) {
+    let (mut len, mut all, mut copying) = (0, Vec::new(), copying(mirror));
     mirror.opened(path, 0);
     for part in parts {
         file.write_all(part.as_bytes()).unwrap();
         len += part.len() as u64;
         mirror.written(path, len);
-        mirror.flush(&outbox, || "id".to_owned()).await.unwrap();
+        all.extend(frames(&mut copying).await);
     }
-    outbox.finish();
-    carried.await.unwrap().unwrap();
     std::fs::remove_file(path).unwrap();
-    reading.await.unwrap().lines().map(str::to_owned).collect()
+    (lines(&all), copying.is_file_open(0))
 }
 
 fn entries(frame: &str) -> Vec<serde_json::Value> {
@@ -51,7 +60,7 @@ async fn every_line_is_sent_once_in_order_and_in_frames_that_fit() {
     let parts: Vec<String> = (0..40)
         .map(|part| (0..20).map(|at| entry(&format!("{part}-{at}-{}", "y\u{2028}".repeat(part * 100)))).collect())
         .collect();
-    let frames = sent(&Mirror::new(), &path, &parts, file).await;
+    let (frames, _) = sent(&Mirror::new(), &path, &parts, file).await;
     assert!(frames.iter().all(|frame| frame.len() < MEBIBYTE && !frame.contains('\u{2028}')));
     assert!(frames.len() > parts.len(), "{} frames", frames.len());
     let all: Vec<_> = frames.iter().flat_map(|frame| entries(frame)).collect();
@@ -73,7 +82,7 @@ async fn what_cannot_fit_is_said_once_and_nothing_else_is_lost() {
         line(MEBIBYTE - 300) + &entry("d"),
         "{broken\n\n{\"type\":\"windlass-checksum\",\"lines\":2}\n".to_owned() + &entry("e"),
     ];
-    let frames = sent(&Mirror::new(), &path, &parts, file).await;
+    let (frames, _) = sent(&Mirror::new(), &path, &parts, file).await;
     assert!(frames.iter().all(|frame| frame.len() < MEBIBYTE));
     let (said, frames): (Vec<_>, Vec<_>) = frames.iter().partition(|frame| frame.contains("session_writes_lost"));
     assert_eq!(said.len(), 1);
@@ -86,50 +95,64 @@ async fn what_cannot_fit_is_said_once_and_nothing_else_is_lost() {
 }
 
 #[tokio::test]
-async fn lines_that_the_host_has_are_not_sent_and_a_host_that_is_gone_ends_it() {
+async fn lines_that_the_host_has_are_not_sent_and_what_nobody_took_is_not_counted() {
     let (path, mut file) = log();
     let mirror = Mirror::new();
     file.write_all(entry("old").as_bytes()).unwrap();
     mirror.opened(&path, entry("old").len() as u64);
     mirror.written(Path::new("/another"), 100);
-    let (outbox, lane) = Outbox::new();
-    mirror.flush(&outbox, || "id".to_owned()).await.unwrap();
+    let mut copying = copying(&mirror);
+    assert!(frames(&mut copying).await.is_empty());
     file.write_all(entry("new").as_bytes()).unwrap();
     mirror.written(&path, entry("oldnew").len() as u64 + entry("").len() as u64);
-    drop(lane);
-    assert_eq!(mirror.flush(&outbox, || "id".to_owned()).await, Err(Gone));
-    let next = mirror.logs()[0].sent;
-    assert_eq!(next, entry("old").len() as u64, "it is not counted as sent");
+    copying.order();
+    // Whoever wants it does not wait for it.
+    assert!(copying.next().now_or_never().is_none());
+    assert_eq!(copying.sent(0), entry("old").len() as u64, "it is not counted as sent");
+    let Copied::Frame(frame) = copying.next().await else { panic!("there is no frame") };
+    assert_eq!(entries(&lines(&[frame])[0])[0]["text"], "new");
+    assert_eq!(copying.next().await, Copied::UpToDate);
+    std::fs::remove_file(path).unwrap();
+}
+
+/// Without an order lines are collected for a moment.
+#[tokio::test(start_paused = true)]
+async fn lines_come_by_themselves_and_many_at_once() {
+    let (path, mut file) = log();
+    let mirror = Mirror::new();
+    mirror.opened(&path, 0);
+    let mut copying = copying(&mirror);
+    let mut len = 0;
+    for text in ["a", "b", "c"] {
+        file.write_all(entry(text).as_bytes()).unwrap();
+        len += entry(text).len() as u64;
+        mirror.written(&path, len);
+    }
+    let Copied::Frame(frame) = copying.next().await else { panic!("there is no frame") };
+    assert_eq!(entries(&lines(&[frame])[0]).len(), 3);
     std::fs::remove_file(path).unwrap();
 }
 
 #[tokio::test]
-async fn a_host_that_does_not_read_costs_no_more_than_the_queue() {
+async fn a_host_that_does_not_read_costs_no_more_than_a_frame() {
     let (path, mut file) = log();
     let mirror = Mirror::new();
     mirror.opened(&path, 0);
     let line = entry(&"w".repeat(100_000));
-    let (outbox, lane) = Outbox::new();
     for count in 1..=100_u64 {
         file.write_all(line.as_bytes()).unwrap();
         mirror.written(&path, count * line.len() as u64);
     }
-    let waiting = tokio::time::timeout(Duration::from_secs(1), mirror.flush(&outbox, || "id".to_owned())).await;
-    assert!(waiting.is_err(), "it waits for room");
-    let before = mirror.logs()[0].sent;
-    assert!(before < 5 * MEBIBYTE as u64, "{before}");
+    let mut copying = copying(&mirror);
+    copying.order();
+    let Copied::Frame(first) = copying.next().await else { panic!("there is no frame") };
+    assert!(first.len() < MEBIBYTE && copying.sent(0) < MEBIBYTE as u64, "{}", copying.sent(0));
     // The host reads after all: the rest follows on what was sent.
-    let (near, mut far) = tokio::io::duplex(64 * 1024);
-    let carried = tokio::spawn(lane.carry(near));
-    let reading = tokio::spawn(async move {
-        let mut all = String::new();
-        far.read_to_string(&mut all).await.unwrap();
-        all.lines().map(|frame| entries(frame).len()).sum::<usize>()
-    });
-    mirror.flush(&outbox, || "id".to_owned()).await.unwrap();
-    outbox.finish();
-    carried.await.unwrap().unwrap();
-    assert_eq!(reading.await.unwrap(), 100);
+    let mut all = vec![first];
+    while let Copied::Frame(frame) = copying.next().await {
+        all.push(frame);
+    }
+    assert_eq!(lines(&all).iter().map(|frame| entries(frame).len()).sum::<usize>(), 100);
     std::fs::remove_file(path).unwrap();
 }
 
@@ -149,7 +172,7 @@ async fn the_host_hears_what_agent_it_is_before_the_first_line_and_once() {
     std::fs::write(path.with_extension("meta.json"), r#"{"agentType":"explore","toolUseId":"t1","type":"x"}"#).unwrap();
     let mirror = Mirror::new();
     let parts = [entry("one"), entry("two") + &entry(&"z".repeat(MEBIBYTE)), entry("three")];
-    let frames = sent(&mirror, &path, &parts, file).await;
+    let (frames, is_open) = sent(&mirror, &path, &parts, file).await;
     let (lost, frames): (Vec<_>, Vec<_>) = frames.iter().partition(|frame| frame.contains("session_writes_lost"));
     let all: Vec<_> = frames.iter().flat_map(|frame| entries(frame)).collect();
     let said = serde_json::json!({"type": "agent_metadata", "agentType": "explore", "toolUseId": "t1"});
@@ -159,7 +182,7 @@ async fn the_host_hears_what_agent_it_is_before_the_first_line_and_once() {
     assert!(frames.iter().all(|frame| frame.contains("/session-1/subagents/agent-a1.jsonl")));
     let lost: serde_json::Value = serde_json::from_str(lost[0]).unwrap();
     assert_eq!((&lost["session_id"], &lost["transcript_session_ids"][0]), (&"session-1".into(), &"session-1".into()));
-    assert!(mirror.logs()[0].file.is_none(), "the files of agents do not stay open");
+    assert!(!is_open, "the files of agents do not stay open");
     std::fs::remove_dir_all(root).unwrap();
 }
 
@@ -170,7 +193,7 @@ async fn an_agent_that_is_not_described_is_mirrored_all_the_same() {
         if let Some(meta) = meta {
             std::fs::write(path.with_extension("meta.json"), meta).unwrap();
         }
-        let frames = sent(&Mirror::new(), &path, &[entry("one")], file).await;
+        let (frames, _) = sent(&Mirror::new(), &path, &[entry("one")], file).await;
         assert_eq!(frames.len(), 1, "{id}");
         assert_eq!(entries(&frames[0])[0]["text"], "one", "{id}");
         std::fs::remove_dir_all(root).unwrap();
@@ -186,12 +209,7 @@ async fn an_agent_that_the_host_knows_is_not_named_again() {
     mirror.opened(&path, entry("old").len() as u64);
     file.write_all(entry("new").as_bytes()).unwrap();
     mirror.written(&path, file.metadata().unwrap().len());
-    let (outbox, lane) = Outbox::new();
-    mirror.flush(&outbox, || "id".to_owned()).await.unwrap();
-    outbox.finish();
-    let mut out = Vec::new();
-    lane.carry(&mut out).await.unwrap();
-    let frames = String::from_utf8(out).unwrap();
+    let frames = lines(&frames(&mut copying(&mirror)).await).concat();
     assert!(frames.contains("new") && !frames.contains("old") && !frames.contains("agent_metadata"), "{frames}");
     std::fs::remove_dir_all(root).unwrap();
 }

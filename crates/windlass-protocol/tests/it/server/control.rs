@@ -86,6 +86,28 @@ async fn a_session_is_renamed_when_it_is_open() {
     host.end().await.0.unwrap();
 }
 
+/// A disk that does not take the title keeps nothing else waiting.
+#[tokio::test(start_paused = true)]
+async fn a_title_that_is_being_written_holds_nothing_up() {
+    let mut host = Host::start(script([says("one"), says("two")]), options());
+    host.say("go").await;
+    host.result().await;
+    let gate = windlass_testkit::Gate::new();
+    *host.seen.titles_wait.lock().unwrap() = Some(gate.clone());
+    host.order("slow", json!({ "title": "t" }), "rename_session").await;
+    gate.wait_arrived(1).await;
+    host.order("fast", json!({}), "get_usage").await;
+    assert_eq!(host.until("control_response", "success").await.0["response"]["request_id"], "fast");
+    host.say("go").await;
+    assert_eq!(host.result().await["result"], "two");
+    gate.open();
+    let (answer, before) = host.until("control_response", "success").await;
+    assert_eq!(answer["response"]["request_id"], "slow");
+    assert!(before.iter().any(|line| line["subtype"] == "session_title_changed"), "{before:#?}");
+    host.hang_up();
+    host.end().await.0.unwrap();
+}
+
 #[tokio::test(start_paused = true)]
 async fn variables_reach_a_session_that_is_open() {
     let mut host = Host::start(script([says("one"), says("two")]), options());

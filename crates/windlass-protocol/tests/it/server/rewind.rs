@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use windlass_model::ScriptedTurn;
 use windlass_session::{
     Checkpoint, CheckpointError, Checkpoints, FileChange, NotRestored, NotRestoredKind, Rewind, RewindOptions,
     RewoundFile,
 };
+use windlass_testkit::Gate;
 use windlass_types::{EntryId, ToolUseId};
 
 /// Checkpoints that say the same of every prompt whose id is known.
@@ -40,6 +42,38 @@ impl Checkpoints for Told {
     async fn changes(&self, to: &EntryId, options: &RewindOptions) -> Result<Rewind, CheckpointError> {
         assert_eq!(options, &RewindOptions::within(["/w".into()]));
         self.0.get(to.as_str()).cloned().ok_or_else(|| CheckpointError::unknown(to))
+    }
+
+    async fn rewind(&self, to: &EntryId, options: &RewindOptions) -> Result<Rewind, CheckpointError> {
+        self.changes(to, options).await
+    }
+}
+
+/// Checkpoints on a disk that does not answer before its gate is open.
+#[derive(Debug)]
+struct Hanging(Gate);
+
+#[async_trait]
+impl Checkpoints for Hanging {
+    async fn begin(&self, _: &EntryId) -> Result<(), CheckpointError> {
+        Ok(())
+    }
+
+    async fn keep(&self, _: &EntryId, _: &ToolUseId, _: &[PathBuf]) -> Result<(), CheckpointError> {
+        Ok(())
+    }
+
+    async fn changed(&self, _: &ToolUseId, _: &[PathBuf]) -> Result<(), CheckpointError> {
+        Ok(())
+    }
+
+    async fn list(&self) -> Result<Vec<Checkpoint>, CheckpointError> {
+        Ok(Vec::new())
+    }
+
+    async fn changes(&self, _: &EntryId, _: &RewindOptions) -> Result<Rewind, CheckpointError> {
+        self.0.pass().await;
+        Ok(Rewind::default())
     }
 
     async fn rewind(&self, to: &EntryId, options: &RewindOptions) -> Result<Rewind, CheckpointError> {
@@ -166,4 +200,57 @@ async fn without_checkpoints_that_is_said() {
     assert_eq!(preview, json!({ "canRewind": false, "error": error }));
     host.hang_up();
     host.end().await.0.unwrap();
+}
+
+/// A disk that hangs under a rewind keeps no other order waiting, nor the end.
+#[tokio::test(start_paused = true)]
+async fn a_rewind_that_hangs_holds_nothing_else_up() {
+    for ends in [false, true] {
+        let gate = Gate::new();
+        let mut host = Host::start(script([says("one"), says("two")]), options());
+        *host.seen.checkpoints.lock().unwrap() = Some(Arc::new(Hanging(gate.clone())));
+        host.say("go").await;
+        host.result().await;
+        host.order("stuck", json!({ "user_message_id": "some" }), "rewind_files").await;
+        host.order("another", json!({ "user_message_id": "some", "dry_run": true }), "rewind_files").await;
+        gate.wait_arrived(1).await;
+        for (subtype, request) in [
+            ("mcp_status", json!({})),
+            ("get_context_usage", json!({})),
+            ("set_model", json!({ "model": "other" })),
+            ("set_permission_mode", json!({ "mode": "plan" })),
+            ("rename_session", json!({ "title": "t" })),
+            ("get_settings", json!({})),
+            ("interrupt", json!({})),
+        ] {
+            host.order(subtype, request, subtype).await;
+            let answer = host.until("control_response", "").await.0;
+            assert_eq!(
+                (&answer["response"]["request_id"], &answer["response"]["subtype"]),
+                (&json!(subtype), &json!("success"))
+            );
+        }
+        if ends {
+            let began = tokio::time::Instant::now();
+            host.tell_to_end();
+            while host.next().await.is_some() {}
+            assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+            // The session itself waits for the disk.
+            gate.open();
+            assert!(host.end().await.0.unwrap().shut_down);
+            continue;
+        }
+        gate.open();
+        let mut answered = Vec::new();
+        while answered.len() < 2 {
+            let answer = host.until("control_response", "success").await.0;
+            answered.push(answer["response"]["request_id"].as_str().unwrap().to_owned());
+        }
+        assert_eq!(answered, ["stuck", "another"]);
+        // What was ordered meanwhile holds.
+        host.say("go").await;
+        assert_eq!(host.result().await["result"], "two");
+        host.hang_up();
+        host.end().await.0.unwrap();
+    }
 }

@@ -38,6 +38,8 @@ pub(crate) struct Seen {
     pub(crate) let_go: Arc<Notify>,
     /// The titles that the session was given.
     pub(crate) titles: Arc<Mutex<Vec<String>>>,
+    /// Waits before a title is written, if it is there.
+    pub(crate) titles_wait: Arc<Mutex<Option<Gate>>>,
     /// Whether the session's ports still live.
     alive: Arc<()>,
 }
@@ -174,6 +176,7 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
     ports.can_use_tool = setup.permissions.map(|host| Arc::new(host) as Arc<dyn CanUseTool>);
     let session = Session::open(SessionConfig::new(machine, ports)).await?;
     let (variables, titles) = (Arc::clone(&seen.variables), Arc::clone(&seen.titles));
+    let titles_wait = Arc::clone(&seen.titles_wait);
     Ok(Opened::new(session, move |name| profile(name.unwrap_or("m")))
         .with_transcript("/t.jsonl")
         .with_commands(vec![greet()], |name, arguments| {
@@ -182,7 +185,13 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
         .with_environment(move |new| variables.lock().unwrap().extend(new.clone()))
         .with_rename(move |title| {
             titles.lock().unwrap().push(title);
-            std::future::ready(Ok(()))
+            let gate = titles_wait.lock().unwrap().clone();
+            async move {
+                if let Some(gate) = gate {
+                    gate.pass().await;
+                }
+                Ok(())
+            }
         })
         .with_context(|| vec![ContextPart::new("system_prompt", "System prompt", 10)])
         .with_thinking(Thinking::Budget(1_500))

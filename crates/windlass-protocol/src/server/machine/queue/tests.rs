@@ -59,7 +59,7 @@ fn next_joins_in_order_and_overtakes_only_what_is_later() {
             queue.push(line(id, priority), in_turn).unwrap();
         }
         assert_eq!(queue.ids().concat(), order);
-        queue.offer(|_| true, |waiting| waiting.uuid.as_deref().map(EntryId::from));
+        queue.offer(|_| true, |waiting| waiting.uuid.as_deref().unwrap_or_default().into());
         let known: Vec<String> = queue.offered().iter().map(ToString::to_string).collect();
         assert_eq!(known.concat(), offered, "of {order}");
         assert_eq!(queue.pop().is_none(), !offered.is_empty(), "what is offered has no turn");
@@ -73,7 +73,7 @@ fn what_was_offered_is_consumed_or_comes_back_once() {
     for id in ["a", "b", "c", "c"] {
         queue.push(line(id), true).unwrap();
     }
-    queue.offer(|_| true, |waiting| waiting.uuid.as_deref().map(EntryId::from));
+    queue.offer(|_| true, |waiting| waiting.uuid.as_deref().unwrap_or_default().into());
     let id = |id: &str| EntryId::from(id);
     assert!(queue.take_offered(&id("a")).is_some() && queue.take_offered(&id("a")).is_none());
     // The session has them, so they cannot be forgotten here.
@@ -90,6 +90,6 @@ fn what_was_offered_is_consumed_or_comes_back_once() {
     // What came back is not offered again.
     queue.push(line("d"), true).unwrap();
     queue.turn_over();
-    queue.offer(|_| true, |_| Some(id("d")));
+    queue.offer(|_| true, |_| id("d"));
     assert_eq!(queue.pop().and_then(|first| first.uuid).as_deref(), Some("d"));
 }

@@ -1,15 +1,14 @@
 //! Settings that the host changes while the session is open.
 
-use super::control::{Answer, Refusal};
-use super::core::Core;
+use super::Machine;
+use super::answers::{Refusal, Reply};
+use super::io::SessionOrder;
+use super::wishes::{FlagRules, add};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use windlass_permission::{Policy, PolicyConfig, parse_rule};
-use windlass_types::{Behavior, Effort, JsonText, PermissionUpdate, RuleValue, UpdateDestination};
-
-/// The rules that such settings brought, by what they say.
-pub(crate) type FlagRules = BTreeMap<Behavior, Vec<RuleValue>>;
+use windlass_types::{Behavior, Effort, JsonText, PermissionUpdate, UpdateDestination};
 
 #[derive(Deserialize)]
 struct Request {
@@ -78,29 +77,18 @@ fn text(key: &str, value: Value) -> Result<Option<String>, String> {
     serde_json::from_value(value).map_err(|_| format!("`{key}` is neither a text nor null"))
 }
 
-fn add(behavior: Behavior, rules: Vec<RuleValue>) -> PermissionUpdate {
-    PermissionUpdate::AddRules { rules, behavior, destination: UpdateDestination::Session }
-}
-
-/// The updates that bring rules into a session.
-pub(crate) fn additions(rules: &FlagRules) -> Vec<PermissionUpdate> {
-    rules.iter().filter(|(_, rules)| !rules.is_empty()).map(|(behavior, rules)| add(*behavior, rules.clone())).collect()
-}
-
-impl Core {
+impl Machine {
     /// Carries out `apply_flag_settings`: all of it, or nothing.
-    pub(crate) fn apply_flag_settings(&self, body: &JsonText) -> Answer {
+    pub(super) fn apply_flag_settings(&mut self, body: &JsonText) -> Result<Reply, Refusal> {
         let request: Request =
             body.to().map_err(|error| Refusal::new(format!("the settings cannot be read: {error}")))?;
         let Changes { rules, model, effort, environment } = Changes::read(request.settings).map_err(Refusal::new)?;
         if !environment.is_empty() {
             self.renew_environment(environment);
         }
-        let mut state = self.lock();
-        let handle = state.session.as_ref().map(|live| live.handle.clone());
         let mut updates = Vec::new();
         for (behavior, rules) in rules {
-            let before = state.flag_rules.insert(behavior, rules.clone()).unwrap_or_default();
+            let before = self.wishes.flag_rules.insert(behavior, rules.clone()).unwrap_or_default();
             if !before.is_empty() {
                 let destination = UpdateDestination::Session;
                 updates.push(PermissionUpdate::RemoveRules { rules: before, behavior, destination });
@@ -109,23 +97,17 @@ impl Core {
                 updates.push(add(behavior, rules));
             }
         }
+        if !updates.is_empty() {
+            self.order_session(SessionOrder::Permissions(updates));
+        }
         if let Some(effort) = effort {
-            state.effort = Some(effort);
+            self.wishes.effort = Some(effort);
+            self.order_session(SessionOrder::Effort(effort));
         }
-        // Orders fail only when the session is closed, and then nothing is left to change.
-        if let Some(handle) = handle {
-            if !updates.is_empty() {
-                let _ = handle.update_permissions(updates);
-            }
-            if let Some(effort) = effort {
-                let _ = handle.set_effort(effort);
-            }
-        }
-        drop(state);
         if let Some(model) = model {
             self.use_model(model);
         }
-        Ok(Some(json!({})))
+        Reply::value(json!({}))
     }
 }
 

@@ -1,38 +1,27 @@
 //! Questions of the host about the session.
 
-use super::core::Core;
+use super::Machine;
+use super::io::ContextFacts;
 use crate::HOST_VERSION;
 use crate::frame::WireModels;
 use serde_json::{Value, json};
 
-impl Core {
+impl Machine {
     /// The models to offer.
-    pub(crate) fn models(&self) -> Vec<Value> {
-        let models = self.options.models.iter();
+    pub(super) fn models(&self) -> Vec<Value> {
+        let models = self.config.models.iter();
         models
             .map(|(name, description)| json!({ "value": name, "displayName": name, "description": description }))
             .collect()
     }
 
-    /// Where the key of the provider comes from, if there is one.
-    pub(crate) fn account(&self) -> Value {
-        match self.options.frames.api_key_source.as_str() {
-            "none" => json!({}),
-            source => json!({ "apiKeySource": source }),
-        }
-    }
-
-    pub(crate) fn binary_version(&self) -> Value {
-        json!({ "version": HOST_VERSION, "buildTime": null })
-    }
-
     /// What the session has used, as a text and as numbers.
-    pub(crate) fn session_cost(&self) -> Value {
-        json!({ "text": self.lock().spent.text() })
+    pub(super) fn session_cost(&self) -> Value {
+        json!({ "text": self.session.spent.text() })
     }
 
-    pub(crate) fn usage(&self) -> Value {
-        let spent = self.lock().spent.clone();
+    pub(super) fn usage(&self) -> Value {
+        let spent = &self.session.spent;
         json!({
             "session": {
                 "total_cost_usd": spent.cost.usd(),
@@ -49,16 +38,12 @@ impl Core {
 
     /// What fills the context window: the fixed parts as they were estimated,
     /// and the rest of what the last model call was billed for.
-    pub(crate) fn context(&self) -> Context {
-        let state = self.lock();
-        let live = state.session.as_ref();
-        let profile = live.map(|live| (live.models)(state.model.clone().flatten().as_deref()));
-        let (model, window) = profile.map_or((String::new(), 0), |model| (model.id, model.info.context_window));
-        let fixed = live.and_then(|live| live.extras.context.as_ref()).map(|parts| parts()).unwrap_or_default();
+    pub(super) fn context(&self, facts: &ContextFacts) -> Context {
+        let (model, window) = facts.model.clone().unwrap_or_default();
         let mut parts: Vec<(String, String, u64)> =
-            fixed.into_iter().map(|part| (part.id, part.name, part.tokens)).collect();
+            facts.parts.iter().map(|part| (part.id.clone(), part.name.clone(), part.tokens)).collect();
         let fixed: u64 = parts.iter().map(|(.., tokens)| tokens).sum();
-        let billed = state.spent.context_tokens();
+        let billed = self.session.spent.context_tokens();
         // Estimates are high: what was billed is right.
         if billed > 0 && fixed > billed {
             for (.., tokens) in &mut parts {
@@ -67,10 +52,22 @@ impl Core {
         }
         let known: u64 = parts.iter().map(|(.., tokens)| tokens).sum();
         parts.push(("messages".to_owned(), "Messages".to_owned(), billed.saturating_sub(known)));
-        let usage = (billed > 0).then_some(state.spent.last);
-        let auto_compact = live.is_none_or(|live| !live.extras.only_compacts_when_told);
+        let usage = (billed > 0).then_some(self.session.spent.last);
+        let auto_compact = self.session.facts.as_ref().is_none_or(|facts| !facts.only_compacts_when_told);
         Context { auto_compact, model, window, used: billed.max(known), parts, usage }
     }
+}
+
+/// Where the key of the provider comes from, if there is one.
+pub(super) fn account(api_key_source: &str) -> Value {
+    match api_key_source {
+        "none" => json!({}),
+        source => json!({ "apiKeySource": source }),
+    }
+}
+
+pub(super) fn binary_version() -> Value {
+    json!({ "version": HOST_VERSION, "buildTime": null })
 }
 
 /// What fills the context window, in tokens.

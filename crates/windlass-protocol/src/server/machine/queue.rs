@@ -108,17 +108,13 @@ impl Queue {
     }
 
     /// Gives messages to the session that want to join its run, in their order: none overtakes another one that
-    /// does not. `give` says under which id the session knows the message, if it took it.
-    pub(crate) fn offer(
-        &mut self,
-        is_text: impl Fn(&Waiting) -> bool,
-        mut give: impl FnMut(&Waiting) -> Option<EntryId>,
-    ) {
+    /// does not. `give` says under which id the session knows the message.
+    pub(crate) fn offer(&mut self, is_text: impl Fn(&Waiting) -> bool, mut give: impl FnMut(&Waiting) -> EntryId) {
         for waiting in &mut self.waiting {
             match waiting.joins {
                 Joins::Offered { .. } => {}
                 Joins::Wants if is_text(waiting) => {
-                    let Some(id) = give(waiting) else { return };
+                    let id = give(waiting);
                     waiting.joins = Joins::Offered { id, taken_back: false };
                 }
                 Joins::Wants | Joins::No => return,

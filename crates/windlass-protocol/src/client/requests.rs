@@ -1,0 +1,140 @@
+//! Questions to the other side that wait for an answer.
+
+use super::outbox::Outbox;
+use crate::channel::frames::{Cancel, Request};
+use crate::channel::requests::{Answer, AskError};
+use crate::line::{self, MAX_LINE};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::oneshot;
+use windlass_tool::Ids;
+use windlass_types::{EntryId, JsonText};
+
+/// The questions that wait, by id. Late, double and unknown answers are ignored.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    table: Mutex<Table>,
+    outbox: Outbox,
+    ids: Arc<dyn Ids>,
+    max_line: usize,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    waiting: HashMap<String, Waiting>,
+    closed: bool,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    answer: oneshot::Sender<Result<Answer, AskError>>,
+    /// Whether the question is on its way, so that it must be taken back.
+    sent: bool,
+}
+
+impl Requests {
+    pub(crate) fn new(outbox: Outbox, ids: Arc<dyn Ids>) -> Self {
+        Self { table: Mutex::default(), outbox, ids, max_line: MAX_LINE }
+    }
+
+    /// Sets the most bytes of a question's line, for another side than a host.
+    pub(crate) fn with_max_line(mut self, bytes: usize) -> Self {
+        self.max_line = bytes;
+        self
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks the host and waits for its answer, for ever without a limit.
+    ///
+    /// Cancel safe: a question that nobody waits for any more is withdrawn.
+    pub(crate) async fn ask(
+        &self,
+        body: &impl Serialize,
+        limit: Option<Duration>,
+    ) -> Result<Option<JsonText>, AskError> {
+        let id = EntryId::from_bits(self.ids.bits()).to_string();
+        let mut bytes = Vec::new();
+        let request = Request { kind: "control_request", request_id: &id, request: body };
+        if !line::push_within(&mut bytes, &request, self.max_line) {
+            return Err(AskError::TooLong);
+        }
+        let (answer, answered) = oneshot::channel();
+        {
+            let mut table = self.lock();
+            if table.closed {
+                return Err(AskError::Gone);
+            }
+            table.waiting.insert(id.clone(), Waiting { answer, sent: false });
+        }
+        let question = Question { requests: self, id: &id };
+        let wait = async {
+            question.send(bytes).await?;
+            answered.await.unwrap_or(Err(AskError::Gone))
+        };
+        let said = match limit {
+            Some(limit) => tokio::time::timeout(limit, wait).await.unwrap_or(Err(AskError::TimedOut(limit))),
+            None => wait.await,
+        };
+        said?.map_err(AskError::Refused)
+    }
+
+    /// Takes an answer.
+    pub(crate) fn answer(&self, id: &str, answer: Answer) {
+        let waiting = self.lock().waiting.remove(id);
+        match waiting {
+            // It fails only when nobody waits any more.
+            Some(waiting) => drop(waiting.answer.send(Ok(answer))),
+            None => tracing::debug!(id, "an answer came for which nobody waits"),
+        }
+    }
+
+    /// Nobody will answer any more: what waits fails, and what is asked from now on.
+    pub(crate) fn close(&self) {
+        let waiting = {
+            let mut table = self.lock();
+            table.closed = true;
+            std::mem::take(&mut table.waiting)
+        };
+        for waiting in waiting.into_values() {
+            drop(waiting.answer.send(Err(AskError::Gone)));
+        }
+    }
+
+    fn take_back(&self, id: &str) {
+        let mut bytes = Vec::new();
+        if line::push(&mut bytes, &Cancel { kind: "control_cancel_request", request_id: id }) {
+            self.outbox.send_now(bytes);
+        }
+    }
+}
+
+/// A question that is taken back when it is dropped without an answer.
+struct Question<'a> {
+    requests: &'a Requests,
+    id: &'a str,
+}
+
+impl Question<'_> {
+    async fn send(&self, bytes: Vec<u8>) -> Result<(), AskError> {
+        let slot = self.requests.outbox.reserve(bytes.len()).await.map_err(|_| AskError::Gone)?;
+        if let Some(waiting) = self.requests.lock().waiting.get_mut(self.id) {
+            waiting.sent = true;
+            slot.send(bytes);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Question<'_> {
+    fn drop(&mut self) {
+        let waiting = self.requests.lock().waiting.remove(self.id);
+        if waiting.is_some_and(|waiting| waiting.sent) {
+            self.requests.take_back(self.id);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The way of hooks, permissions and MCP servers to the host: through the pump, which writes each question into the one
+//! stream of all frames.
+
+use super::machine::questions::{About, Asker, Question};
+use crate::channel::frames::Request;
+use crate::channel::requests::{Answer, AskError};
+use crate::line;
+use serde::Serialize;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use windlass_tool::Ids;
+use windlass_types::{EntryId, JsonText};
+
+/// What the host may take to notice that a question was withdrawn by a run that
+/// was stopped. The question's task is dropped long before.
+const WITHDRAWN: Duration = Duration::from_secs(2);
+
+/// What is asked of the pump.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// A question for the host.
+    Question(Question, oneshot::Sender<Result<Answer, AskError>>),
+    /// Somebody waits for a message of an in-process MCP server, under an id.
+    Receive { server: String, receiver: String, message: oneshot::Sender<JsonText> },
+    /// Whoever asked a question, or waited for a message, does so no more.
+    Dropped(String),
+    /// Messages of an in-process MCP server are wanted.
+    Listen(String),
+    /// Such a message did not reach who waited for it.
+    Undelivered { server: String, message: JsonText },
+}
+
+/// The way to the host. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Asking {
+    pump: mpsc::UnboundedSender<Message>,
+    ids: Arc<dyn Ids>,
+}
+
+impl fmt::Debug for Asking {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asking").finish_non_exhaustive()
+    }
+}
+
+/// For whom something is asked, and how long the host may take; `None` is for ever.
+#[derive(Debug)]
+pub(crate) struct Ask {
+    pub(crate) asker: Asker,
+    /// The call whose frame comes before the question.
+    pub(crate) about: Option<About>,
+    /// Whether a person is asked to permit something.
+    pub(crate) is_permission: bool,
+    pub(crate) limit: Option<Duration>,
+}
+
+impl Ask {
+    /// A question that is about no call, and has no limit.
+    pub(crate) fn of(asker: Asker) -> Self {
+        Self { asker, about: None, is_permission: false, limit: None }
+    }
+}
+
+impl Asking {
+    pub(crate) fn new(pump: mpsc::UnboundedSender<Message>, ids: Arc<dyn Ids>) -> Self {
+        Self { pump, ids }
+    }
+
+    fn id(&self) -> String {
+        EntryId::from_bits(self.ids.bits()).to_string()
+    }
+
+    /// Asks the host and waits for its answer.
+    ///
+    /// Cancel safe: a question that nobody waits for any more is withdrawn.
+    pub(crate) async fn ask(&self, ask: Ask, body: &impl Serialize) -> Result<Option<JsonText>, AskError> {
+        let Ask { asker, about, is_permission, limit } = ask;
+        let id = self.id();
+        let mut line = Vec::new();
+        let request = Request { kind: "control_request", request_id: &id, request: body };
+        if !line::push(&mut line, &request) {
+            return Err(AskError::TooLong);
+        }
+        let (answer, answered) = oneshot::channel();
+        let question = Question { id: id.clone(), line, asker, about, is_permission };
+        self.pump.send(Message::Question(question, answer)).map_err(|_| AskError::Gone)?;
+        let mut asked = Asked { asking: self, id: Some(id) };
+        let wait = async { answered.await.unwrap_or(Err(AskError::Gone)) };
+        let said = match limit {
+            Some(limit) => tokio::time::timeout(limit, wait).await.unwrap_or(Err(AskError::TimedOut(limit))),
+            None => wait.await,
+        };
+        match &said {
+            Ok(_) => asked.id = None,
+            // The session stops what waits here; an answer before that would be a made-up one.
+            Err(AskError::Withdrawn) => tokio::time::sleep(WITHDRAWN).await,
+            Err(_) => {}
+        }
+        said?.map_err(AskError::Refused)
+    }
+
+    /// Wants the messages that an in-process MCP server sends by itself.
+    pub(crate) fn listen(&self, server: &str) {
+        // It fails when the server of the host has ended, and then no message comes.
+        let _ = self.pump.send(Message::Listen(server.to_owned()));
+    }
+
+    /// Waits for such a message; `None` when none will come any more. Cancel safe.
+    pub(crate) async fn receive(&self, server: &str) -> Option<JsonText> {
+        let (give, message) = oneshot::channel();
+        let receiver = self.id();
+        let server = server.to_owned();
+        let order = Message::Receive { server: server.clone(), receiver: receiver.clone(), message: give };
+        self.pump.send(order).ok()?;
+        let mut receiving = Receiving { asking: self, server, receiver, message: Some(message) };
+        let received = receiving.message.as_mut()?.await;
+        receiving.message = None;
+        received.ok()
+    }
+
+    fn send(&self, message: Message) {
+        // It fails when nobody takes notice any more.
+        let _ = self.pump.send(message);
+    }
+}
+
+/// A question that is taken back when it is dropped without an answer.
+struct Asked<'a> {
+    asking: &'a Asking,
+    id: Option<String>,
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        if let Some(id) = self.id.take() {
+            self.asking.send(Message::Dropped(id));
+        }
+    }
+}
+
+/// A wait for a message that gives the message back when it is dropped with it.
+struct Receiving<'a> {
+    asking: &'a Asking,
+    server: String,
+    receiver: String,
+    message: Option<oneshot::Receiver<JsonText>>,
+}
+
+impl Drop for Receiving<'_> {
+    fn drop(&mut self) {
+        let Some(mut message) = self.message.take() else { return };
+        message.close();
+        self.asking.send(match message.try_recv() {
+            Ok(message) => Message::Undelivered { server: std::mem::take(&mut self.server), message },
+            Err(_) => Message::Dropped(std::mem::take(&mut self.receiver)),
+        });
+    }
+}

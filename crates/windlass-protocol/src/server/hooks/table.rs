@@ -1,0 +1,97 @@
+//! The hooks that a host has registered.
+
+use super::matcher::Matcher;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use windlass_types::HookEventName;
+
+/// How long a hook may take when it does not say.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The events that hooks of the host are asked about.
+pub(super) const EVENTS: [HookEventName; 9] = [
+    HookEventName::PreToolUse,
+    HookEventName::PermissionRequest,
+    HookEventName::PostToolUse,
+    HookEventName::PostToolUseFailure,
+    HookEventName::UserPromptSubmit,
+    HookEventName::Stop,
+    HookEventName::SubagentStart,
+    HookEventName::SubagentStop,
+    HookEventName::PreCompact,
+];
+
+/// Whether hooks for an event can be about some tools only.
+pub(super) fn is_about_tools(event: HookEventName) -> bool {
+    matches!(
+        event,
+        HookEventName::PreToolUse
+            | HookEventName::PermissionRequest
+            | HookEventName::PostToolUse
+            | HookEventName::PostToolUseFailure
+    )
+}
+
+/// Hooks as `initialize` carries them: matchers by event.
+pub(crate) type HookConfig = BTreeMap<String, Vec<MatcherConfig>>;
+
+/// One matcher and the callbacks behind it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MatcherConfig {
+    #[serde(default)]
+    matcher: Option<String>,
+    #[serde(default)]
+    hook_callback_ids: Vec<String>,
+    /// In seconds.
+    #[serde(default)]
+    timeout: Option<f64>,
+    #[serde(default)]
+    on_failure: Option<String>,
+}
+
+/// The hooks that a host has registered.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct HookTable(pub(super) Arc<[Registered]>);
+
+#[derive(Debug)]
+pub(super) struct Registered {
+    pub(super) event: HookEventName,
+    /// The matcher as the host wrote it.
+    pub(super) text: String,
+    pub(super) matcher: Matcher,
+    pub(super) callbacks: Vec<String>,
+    pub(super) timeout: Duration,
+    /// Whether a failure closes the gate.
+    pub(super) blocks: bool,
+}
+
+impl HookTable {
+    /// Reads what a host registers.
+    ///
+    /// # Errors
+    /// A matcher cannot be read.
+    pub(crate) fn read(config: HookConfig) -> Result<Self, String> {
+        let mut table = Vec::new();
+        for (event, matchers) in config {
+            let Some(event) = EVENTS.into_iter().find(|known| known.as_str() == event) else {
+                tracing::warn!(event, "hooks for this event are never asked");
+                continue;
+            };
+            for config in matchers {
+                let timeout = config.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+                table.push(Registered {
+                    event,
+                    text: config.matcher.clone().unwrap_or_default(),
+                    matcher: Matcher::parse(config.matcher.as_deref(), is_about_tools(event))?,
+                    callbacks: config.hook_callback_ids,
+                    timeout: timeout.unwrap_or(TIMEOUT),
+                    blocks: config.on_failure.is_some_and(|word| word != "continue"),
+                });
+            }
+        }
+        Ok(Self(table.into()))
+    }
+}

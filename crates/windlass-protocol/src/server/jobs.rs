@@ -1,0 +1,43 @@
+//! What takes time and needs nothing but its order.
+
+use super::machine::io::McpJob;
+use super::mcp::{McpControl, McpControlError, McpServersChanged};
+use serde_json::{Value, json};
+use std::io::SeekFrom;
+use std::path::Path;
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
+use windlass_types::JsonText;
+
+/// Carries out an order that concerns MCP servers.
+pub(super) async fn order_mcp(control: Arc<dyn McpControl>, job: McpJob) -> Result<Value, String> {
+    let read = |json: JsonText| json.to::<Value>().map_err(|error| McpControlError::new(error.to_string()));
+    let outcome = async move {
+        match job {
+            McpJob::Reconnect(server) => control.reconnect(&server).await.map(|()| json!({})),
+            McpJob::Toggle(server, enabled) => control.toggle(&server, enabled).await.map(|()| json!({})),
+            McpJob::SetServers(servers) => {
+                let McpServersChanged { added, removed, errors } = control.set_servers(servers).await?;
+                Ok(json!({ "added": added, "removed": removed, "errors": errors }))
+            }
+            McpJob::Call { tool, arguments, limit } => read(control.call(&tool, arguments, limit).await?),
+            McpJob::ReadResource { server, uri } => read(control.read_resource(&server, &uri).await?),
+        }
+    };
+    outcome.await.map_err(|error: McpControlError| error.to_string())
+}
+
+/// The end of a file, and how long all of it is.
+pub(super) async fn tail(path: &Path, most: u64) -> std::io::Result<(String, u64)> {
+    let mut file = tokio::fs::File::open(path).await?;
+    let total = file.metadata().await?.len();
+    let start = total.saturating_sub(most);
+    file.seek(SeekFrom::Start(start)).await?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes).await?;
+    // The first character may be cut.
+    let cut =
+        if start > 0 { bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count() } else { 0 };
+    let whole = bytes.get(cut..).unwrap_or_default();
+    Ok((String::from_utf8_lossy(whole).into_owned(), total))
+}

@@ -1,0 +1,65 @@
+//! How requests of the host are answered.
+
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use windlass_types::JsonText;
+
+/// Why an order is not carried out.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    pub(super) error: String,
+    pub(super) code: Option<&'static str>,
+}
+
+impl Refusal {
+    pub(super) fn new(error: impl Into<String>) -> Self {
+        Self { error: error.into(), code: None }
+    }
+
+    pub(super) fn coded(error: impl Into<String>, code: &'static str) -> Self {
+        Self { error: error.into(), code: Some(code) }
+    }
+}
+
+/// What the host hears of an order: a JSON value, or only that it worked.
+pub(super) type Answer = Result<Option<Value>, Refusal>;
+
+/// A request is answered at once, or when the job that it began is done.
+pub(super) enum Reply {
+    Now(Option<Value>),
+    Later,
+}
+
+impl Reply {
+    pub(super) fn value(value: Value) -> Result<Self, Refusal> {
+        Ok(Self::Now(Some(value)))
+    }
+}
+
+pub(super) fn field<T: for<'de> Deserialize<'de>>(body: &JsonText, name: &str) -> Result<Option<T>, Refusal> {
+    let fields: BTreeMap<String, JsonText> = body.to().map_err(|error| Refusal::new(error.to_string()))?;
+    match fields.get(name).filter(|value| value.as_str() != "null") {
+        None => Ok(None),
+        Some(value) => value.to().map(Some).map_err(|error| Refusal::new(format!("`{name}` cannot be read: {error}"))),
+    }
+}
+
+/// Whether a field was given, be it null.
+pub(super) fn has_field(body: &JsonText, name: &str) -> Result<bool, Refusal> {
+    let fields: BTreeMap<String, JsonText> = body.to().map_err(|error| Refusal::new(error.to_string()))?;
+    Ok(fields.contains_key(name))
+}
+
+/// What this side does of what later versions of the protocol added.
+pub(super) const CAPABILITIES: [&str; 2] = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1"];
+
+/// The refusal of what cannot be ordered.
+pub(super) fn unsupported(subtype: &str) -> Refusal {
+    Refusal::coded(format!("Unsupported control request subtype: {subtype}"), "unsupported_request")
+}
+
+/// The refusal of what needs an open session.
+pub(super) fn not_open() -> Refusal {
+    Refusal::new("The session is not open yet: it is opened by the first message.")
+}

@@ -1,0 +1,141 @@
+//! From the events of a session to frames.
+
+use super::Machine;
+use super::io::{Generation, Order};
+use super::results::Held;
+use crate::server::frames::Lifecycle;
+use windlass_types::{
+    ContentBlock, Event, EventKind, HookEventName, RunOrigin, RunStarted, StateChange, TaskEnded, TaskKind,
+};
+
+impl Machine {
+    /// Takes in an event of a session.
+    pub(super) fn event(&mut self, generation: Generation, event: Box<Event>) {
+        if let EventKind::TaskStarted(task) = &event.kind {
+            self.session.outputs.add(task.id.clone(), task.output_file.clone());
+        }
+        self.questions.shown.note(&event.agent, &event.kind);
+        if event.agent.is_main() {
+            self.of_main(generation, event);
+        } else {
+            self.of_agent(&event);
+        }
+        self.release_questions();
+    }
+
+    fn of_main(&mut self, generation: Generation, event: Box<Event>) {
+        match &event.kind {
+            EventKind::RunStarted(started) => {
+                self.run_began(started);
+                if let Some(stream) = self.session.streams.get_mut(&generation) {
+                    (stream.settling, stream.begun) = (None, Some(event));
+                }
+                return self.say_state("running");
+            }
+            EventKind::UsageUpdated { usage, cost, .. } => self.session.spent.call(usage, *cost),
+            EventKind::RunFinished(result) => self.session.spent.run(result),
+            EventKind::StateChanged(StateChange::PermissionMode { mode }) => {
+                self.wishes.mode_reported(*mode);
+                self.set_scene_mode(*mode);
+            }
+            _ => {}
+        }
+        if !matches!(event.kind, EventKind::HookRan { event: HookEventName::SessionStart, .. })
+            && let Some(begun) = self.session.streams.get_mut(&generation).and_then(|stream| stream.begun.take())
+        {
+            self.write(&begun);
+        }
+        if matches!(event.kind, EventKind::RunFinished(_)) {
+            return self.give(Held::Run(generation, event));
+        }
+        self.write(&event);
+        match &event.kind {
+            EventKind::BlockFinished { block: ContentBlock::ToolUse(call), .. } => {
+                self.questions.shown.show(&event.agent, &call.id);
+            }
+            EventKind::TaskEnded(ended) => self.task_ended(generation, ended),
+            EventKind::Steered(steered) => self.steered(steered),
+            _ => {}
+        }
+    }
+
+    fn run_began(&mut self, started: &RunStarted) {
+        self.turns.woken = started.origin != RunOrigin::User;
+        self.wishes.mode_reported(started.permission_mode);
+    }
+
+    /// An event of an agent below the main one says nothing of the session's own run.
+    fn of_agent(&mut self, event: &Event) {
+        match &event.kind {
+            EventKind::RunStarted(started) => self.questions.shown.began(&event.agent, started.identity.as_ref()),
+            EventKind::UsageUpdated { cost, .. } => self.session.spent.call_of_agent(*cost),
+            _ => {}
+        }
+        self.write(event);
+        match &event.kind {
+            EventKind::BlockFinished { block: ContentBlock::ToolUse(call), .. } => {
+                self.questions.shown.show(&event.agent, &call.id);
+            }
+            EventKind::RunFinished(_) => self.questions.shown.forget(&event.agent),
+            _ => {}
+        }
+    }
+
+    /// Writes the frames of an event.
+    pub(super) fn write(&mut self, event: &Event) {
+        self.frames(|mapper, _, out| mapper.map(event, out));
+    }
+
+    /// Background work has ended.
+    fn task_ended(&mut self, generation: Generation, ended: &TaskEnded) {
+        if let Some(stream) = self.session.streams.get_mut(&generation) {
+            stream.unsettled = true;
+        }
+        // While commands continue the session is idle, while agents do it is not.
+        if ended.info.kind == TaskKind::LocalAgent {
+            self.rewind_again();
+            if self.turns.is_idle() {
+                self.settle(generation);
+            }
+        }
+    }
+
+    /// Says that the session is idle, if it is and stays so by itself.
+    fn settle(&mut self, generation: Generation) {
+        let wait = self.tickets.number();
+        match self.session.streams.get_mut(&generation).filter(|stream| stream.unsettled) {
+            Some(stream) => {
+                (stream.unsettled, stream.settling) = (false, Some(wait));
+                self.order(Order::AwaitSettled(wait));
+            }
+            None => self.say_idle(),
+        }
+    }
+
+    /// No run was begun by the end of background work, unless an event has said so since.
+    pub(super) fn settled(&mut self, wait: u64) {
+        let stream = self.session.streams.values_mut().find(|stream| stream.settling == Some(wait));
+        if let Some(stream) = stream {
+            stream.settling = None;
+            self.say_idle();
+        }
+    }
+
+    /// A run of the main agent is over. The next prompt is given before the host hears that the session is idle.
+    pub(super) fn finished(&mut self, generation: Generation, is_error: bool, origin: RunOrigin) {
+        self.turns.last_is_error = is_error;
+        let answered = if origin == RunOrigin::User {
+            self.turns.running = false;
+            self.turns.answering.take()
+        } else {
+            self.turns.woken = false;
+            None
+        };
+        self.rewind_again();
+        self.say_lifecycle(answered.as_deref(), Lifecycle::Completed);
+        self.complete_joined();
+        self.advance();
+        self.settle(generation);
+        self.release_questions();
+    }
+}

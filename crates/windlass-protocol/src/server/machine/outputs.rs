@@ -1,0 +1,43 @@
+//! The outputs of background work.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use windlass_types::TaskId;
+
+/// Of how many tasks the output can be asked for.
+const MOST_REMEMBERED: usize = 1_000;
+
+/// The outputs of background work, the newest last, also of work that has ended.
+#[derive(Debug, Default)]
+pub(crate) struct Outputs(VecDeque<(TaskId, Option<PathBuf>)>);
+
+impl Outputs {
+    /// Remembers the file of some work, if it has one.
+    pub(crate) fn add(&mut self, id: TaskId, file: Option<PathBuf>) {
+        if self.0.len() >= MOST_REMEMBERED {
+            self.0.pop_front();
+        }
+        self.0.push_back((id, file));
+    }
+
+    /// The file of some work, if the work is known.
+    pub(crate) fn find(&self, id: &str) -> Option<Option<PathBuf>> {
+        self.0.iter().rev().find(|(known, _)| known.as_str() == id).map(|(_, file)| file.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_outputs_are_remembered_as_fit() {
+        let mut outputs = Outputs::default();
+        for n in 0..=MOST_REMEMBERED {
+            outputs.add(format!("b{n}").into(), Some(n.to_string().into()));
+        }
+        assert_eq!(outputs.find("b0"), None);
+        assert_eq!(outputs.find("b1"), Some(Some("1".into())));
+        assert_eq!(outputs.0.len(), MOST_REMEMBERED);
+    }
+}

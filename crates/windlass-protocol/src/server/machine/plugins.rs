@@ -1,0 +1,127 @@
+//! Plugins and agents: what hosts are told of them, and what they may order.
+
+use super::Machine;
+use super::answers::{Refusal, Reply, field, unsupported};
+use super::io::{Job, Reloaded};
+use super::tickets::Asked;
+use crate::server::plugins::{HostAgent, PluginOffer, PluginReload, sources};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use windlass_types::JsonText;
+
+/// What is read of an agent that the host defines.
+#[derive(Deserialize)]
+struct Defined {
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    model: Option<String>,
+}
+
+/// The agents that `initialize` defines. What cannot be read is left out here: who opens the session says so.
+fn defined(body: &JsonText) -> Vec<HostAgent> {
+    let agents = field::<BTreeMap<String, JsonText>>(body, "agents").ok().flatten().unwrap_or_default();
+    let agent = |(name, definition): (String, JsonText)| {
+        let Defined { description, model } = definition.to().ok()?;
+        Some(HostAgent::new(name, description.unwrap_or_default(), model))
+    };
+    agents.into_iter().filter_map(agent).collect()
+}
+
+impl Machine {
+    /// The agents that can be started before a session says which: those of the command line, of plugins and of the
+    /// host, which counts for more. None where there is no tool to start them with.
+    pub(super) fn agents(&self) -> Vec<HostAgent> {
+        let mut all = self.config.agents.clone();
+        if all.is_empty() {
+            return all;
+        }
+        let own = self.wishes.initialize.as_ref().map(|said| defined(&said.body)).unwrap_or_default();
+        for agent in own {
+            match all.iter_mut().find(|known| known.name == agent.name) {
+                Some(known) => *known = agent,
+                None => all.push(agent),
+            }
+        }
+        all
+    }
+
+    /// Says in `system/init` which agents can be started.
+    pub(super) fn list_agents(&mut self, agents: &[HostAgent]) {
+        let names = agents.iter().map(|agent| agent.name.clone()).collect();
+        self.mapper.lists_agents(names);
+    }
+
+    /// Takes note of the agents that sessions are offered with the plugins as they are now.
+    pub(super) fn take_offer(&mut self, offer: Option<&PluginOffer>) {
+        if let Some(offer) = offer {
+            self.config.agents.clone_from(&offer.agents);
+        }
+    }
+
+    /// Loads plugins again.
+    pub(super) fn reload_plugins(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
+        if !self.config.has_plugins {
+            return Err(unsupported("reload_plugins"));
+        }
+        if field::<bool>(body, "refuse_if_busy")? == Some(true) && self.has_work() {
+            return Err(Refusal::coded("The session is busy: ask again when it is idle.", "reload_plugins_busy"));
+        }
+        let add = sources(body, "add_plugins").map_err(Refusal::new)?.unwrap_or_default();
+        if let Some(relative) = add.iter().find(|source| !source.path.is_absolute()) {
+            let path = relative.path.display();
+            return Err(Refusal::new(format!("`add_plugins`: {path} is not an absolute path")));
+        }
+        let hold = field::<bool>(body, "hold_on_cache_impact")? == Some(true);
+        self.begin_job(id, Asked::Reload { hold }, Job::Reload(PluginReload { add, hold }))
+    }
+
+    /// They were loaded again, or not.
+    pub(super) fn reloaded(&mut self, id: &str, hold: bool, reloaded: Result<Box<Reloaded>, String>) {
+        let answer = reloaded.map(|reloaded| Some(self.take_reloaded(hold, *reloaded))).map_err(Refusal::new);
+        self.reply(id, answer);
+        // What came meanwhile has waited.
+        self.advance();
+        self.offer_waiting();
+    }
+
+    fn take_reloaded(&mut self, hold: bool, reloaded: Reloaded) -> Value {
+        let Reloaded { reloaded, offer, listing, servers } = reloaded;
+        self.take_offer(Some(&offer));
+        self.turns.commands.relist(offer.commands);
+        self.list_commands();
+        if let Some(agents) = &reloaded.agents {
+            self.list_agents(agents);
+        }
+        let servers = self.mcp_status(&servers).get("mcpServers").cloned().unwrap_or_default();
+        let mut answer = json!({
+            "commands": self.turns.commands.list(),
+            "agents": reloaded.agents.unwrap_or_else(|| self.agents()),
+            "plugins": listing.plugins,
+            "mcpServers": servers,
+            "error_count": listing.errors.len(),
+        });
+        if let Some(fields) = answer.as_object_mut().filter(|_| hold) {
+            fields.insert("held".to_owned(), Value::Bool(reloaded.held));
+            if reloaded.held {
+                let mut impact = json!({
+                    "mcp_servers_added": reloaded.servers_added,
+                    "mcp_servers_removed": reloaded.servers_removed,
+                    "lsp_tool_change": null,
+                });
+                let changed = Some(reloaded.agents_changed).filter(|names| !names.is_empty());
+                if let (Some(changed), Some(impact)) = (changed, impact.as_object_mut()) {
+                    impact.insert("agents_changed".to_owned(), changed.into());
+                }
+                fields.insert("cache_impact".to_owned(), impact);
+            }
+        }
+        answer
+    }
+
+    /// Whether a turn continues or waits, or an agent works in the background.
+    fn has_work(&self) -> bool {
+        self.is_at_work() || self.turns.is_busy() || !self.turns.queue.ids().is_empty()
+    }
+}

@@ -1,0 +1,141 @@
+//! Frames that are not about a run.
+
+use super::Machine;
+use crate::line::{self, MAX_LINE};
+use crate::server::commands::SlashCommand;
+use crate::server::frames::{
+    CommandLifecycle, CommandsChanged, Lifecycle, Replay, Reset, Response, State, TitleChanged, answer,
+};
+use serde_json::json;
+use windlass_types::{JsonText, PermissionMode};
+
+use super::answers::{Answer, Refusal};
+use super::queue::Waiting;
+
+impl Machine {
+    /// Answers a request of the host.
+    pub(super) fn reply(&mut self, request: &str, said: Answer) {
+        let line = match said {
+            Ok(None) => answer(request, &Response::Done(None), MAX_LINE),
+            Ok(Some(value)) => match JsonText::of(&value) {
+                Ok(json) => answer(request, &Response::Done(Some(&json)), MAX_LINE),
+                Err(error) => answer(request, &Response::Refused { error: &error.to_string(), code: None }, MAX_LINE),
+            },
+            Err(Refusal { error, code }) => answer(request, &Response::Refused { error: &error, code }, MAX_LINE),
+        };
+        self.send(line);
+    }
+
+    /// Says whether the session is busy, to hosts that want to know.
+    pub(super) fn say_state(&mut self, state: &'static str) {
+        if self.config.session_state {
+            self.say_system("session_state_changed", Some(state), None);
+        }
+    }
+
+    /// Says that the session is idle, if it is. With an agent in the background it is not: its end begins a run.
+    pub(super) fn say_idle(&mut self) {
+        if self.turns.is_idle() && !self.questions.shown.has_background() {
+            self.say_state("idle");
+        }
+    }
+
+    /// Says the permission mode beside a run.
+    pub(super) fn say_mode(&mut self, mode: PermissionMode) {
+        self.say_system("status", None, Some(mode.as_str()));
+    }
+
+    fn say_system(&mut self, subtype: &'static str, state: Option<&'static str>, mode: Option<&str>) {
+        let frame = State {
+            kind: "system",
+            subtype,
+            status: mode.map(|_| ()),
+            state,
+            sdk_host_only: state.is_some(),
+            permission_mode: mode,
+            uuid: self.uuid(),
+            session_id: &self.session.id,
+        };
+        let mut bytes = Vec::new();
+        line::push(&mut bytes, &frame);
+        self.send(bytes);
+    }
+
+    /// Says what became of a message, if it has an id.
+    pub(super) fn say_lifecycle(&mut self, uuid: Option<&str>, state: Lifecycle) {
+        let Some(command_uuid) = uuid else { return };
+        let (kind, uuid, session_id) = ("command_lifecycle", self.uuid(), self.session.id.as_str());
+        let mut bytes = Vec::new();
+        line::push(&mut bytes, &CommandLifecycle { kind, command_uuid, state, uuid, session_id });
+        self.send(bytes);
+    }
+
+    /// Says that a message is being answered, and gives it back to hosts that want it: with an id that the log has, if
+    /// it has none of its own.
+    pub(super) fn say_taken(&mut self, turn: &Waiting, own: &str) {
+        self.say_lifecycle(turn.uuid.as_deref(), Lifecycle::Started);
+        if !self.config.replay_user_messages {
+            return;
+        }
+        let mut bytes = Vec::new();
+        let uuid = turn.uuid.as_deref().unwrap_or(own);
+        let mut replay = |message: &JsonText| {
+            let (kind, session_id) = ("user", self.session.id.as_str());
+            let frame = Replay { kind, message, parent_tool_use_id: None, session_id, uuid, is_replay: true };
+            line::push(&mut bytes, &frame)
+        };
+        if !replay(&turn.message) {
+            let note = "[This message is too long for one frame. It was taken.]";
+            let note = JsonText::of(&json!({ "role": "user", "content": note }));
+            if let Ok(note) = &note {
+                replay(note);
+            }
+        }
+        self.send(bytes);
+    }
+
+    /// Says that the conversation continues in another session.
+    pub(super) fn say_reset(&mut self, user_message_uuid: Option<&str>) {
+        let frame = Reset {
+            kind: "conversation_reset",
+            new_conversation_id: &self.session.id,
+            trigger: "clear",
+            user_message_uuid,
+            uuid: self.uuid(),
+            session_id: &self.session.id,
+        };
+        let mut bytes = Vec::new();
+        line::push(&mut bytes, &frame);
+        self.send(bytes);
+    }
+
+    /// Says that the session has a new title.
+    pub(super) fn say_title(&mut self, title: &str) {
+        let (kind, subtype) = ("system", "session_title_changed");
+        let mut bytes = Vec::new();
+        let mut frame = TitleChanged { kind, subtype, title, uuid: self.uuid(), session_id: &self.session.id };
+        if !line::push(&mut bytes, &frame) {
+            frame.title = "[a title that is too long for one frame]";
+            line::push(&mut bytes, &frame);
+        }
+        self.send(bytes);
+    }
+
+    /// Says the commands, if the host was told of others before.
+    pub(super) fn say_commands(&mut self, before: &[SlashCommand]) {
+        let commands = self.turns.commands.list();
+        if self.wishes.initialize.is_none() || commands == before {
+            return;
+        }
+        let (kind, subtype) = ("system", "commands_changed");
+        let mut frame =
+            CommandsChanged { kind, subtype, commands: &commands, uuid: self.uuid(), session_id: &self.session.id };
+        let mut bytes = Vec::new();
+        if !line::push(&mut bytes, &frame) {
+            // A host that knows none asks for none; one that knows the old ones is misled.
+            frame.commands = &[];
+            line::push(&mut bytes, &frame);
+        }
+        self.send(bytes);
+    }
+}

@@ -1,0 +1,36 @@
+//! Background work: what hosts order and ask.
+
+use super::Machine;
+use super::answers::{Refusal, Reply, field};
+use super::io::{Job, SessionOrder};
+use super::tickets::Asked;
+use serde_json::{Value, json};
+use windlass_types::JsonText;
+
+/// How much of an output a host gets: its end.
+const TAIL_BYTES: u64 = 8 * 1024;
+
+impl Machine {
+    /// Stops background work. Of work that is not there no error is made: it may just have ended.
+    pub(super) fn stop_task(&mut self, body: &JsonText) -> Result<Reply, Refusal> {
+        let id = field::<String>(body, "task_id")?.ok_or_else(|| Refusal::new("`task_id` is missing"))?;
+        self.order_session(SessionOrder::StopTask(id.into()));
+        Reply::value(json!({}))
+    }
+
+    /// The end of what background work has written.
+    pub(super) fn task_output(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
+        let task = field::<String>(body, "task_id")?.ok_or_else(|| Refusal::new("`task_id` is missing"))?;
+        let file = self.session.outputs.find(&task);
+        let file = file.ok_or_else(|| Refusal::new(format!("No task found with ID: {task}")))?;
+        match file {
+            Some(file) => self.begin_job(id, Asked::Tail, Job::Tail(file, TAIL_BYTES)),
+            None => Reply::value(output("", 0)),
+        }
+    }
+}
+
+/// The answer with the end of an output of so many bytes.
+pub(super) fn output(tail: &str, total: u64) -> Value {
+    json!({ "output": tail, "total_bytes": total, "truncated": total > TAIL_BYTES })
+}

@@ -1,0 +1,427 @@
+//! What surrounds a machine: a host, sessions and jobs, each of which does something whenever it is told to.
+
+use super::super::Machine;
+use super::super::io::{
+    Facts, Generation, Initialized, Input, Job, Order, Outcome, Output, Reloaded, SessionOrder, Ticket, Timer,
+};
+use super::super::questions::{About, Asker, Question};
+use crate::input::Inbound;
+use crate::server::commands::SlashCommand;
+use crate::server::mirror::Mirror;
+use crate::server::options::ServerOptions;
+use crate::server::plugins::PluginListing;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use windlass_runtime::RewindError;
+use windlass_session::Rewind;
+use windlass_types::{
+    ContentBlock, EntryId, Event, EventKind, JsonText, MessageId, Outcome as RunOutcome, PermissionMode, RunId,
+    RunResult, RunStarted, SessionId, Steered, SteeredFate, ToolUse, Usage,
+};
+
+#[derive(Debug, Default)]
+struct Counting(AtomicU64);
+
+impl windlass_tool::Ids for Counting {
+    fn bits(&self) -> u128 {
+        u128::from(self.0.fetch_add(1, Ordering::Relaxed)) + 1
+    }
+}
+
+/// Something that happens.
+#[derive(Debug, Clone)]
+pub(super) enum Action {
+    /// The host says something, with an id or not.
+    Say { text: &'static str, priority: &'static str, named: bool },
+    /// It orders something.
+    Order(&'static str, Value),
+    /// It answers one of the questions that it has been shown.
+    Answer(usize),
+    /// A session continues.
+    Step(usize),
+    /// Its next event reaches the machine.
+    Deliver,
+    /// Hooks or permissions ask about a call, which the machine may not have heard of yet.
+    Ask(usize, bool),
+    /// Whoever asked waits no more.
+    Drop(usize),
+    /// A job ends, or an opening.
+    Finish(usize, bool),
+    /// A timer runs out.
+    Tick(usize),
+    /// The host has ended its input.
+    HangUp,
+}
+
+/// A session that is open.
+#[derive(Debug, Default)]
+struct Sim {
+    generation: Generation,
+    prompts: VecDeque<Option<EntryId>>,
+    offered: VecDeque<EntryId>,
+    runs: bool,
+    interrupted: bool,
+    closing: bool,
+    events: VecDeque<Event>,
+    ended: bool,
+}
+
+/// Everything around the machine.
+pub(super) struct World {
+    machine: Machine,
+    pub(super) inputs: Vec<Input>,
+    pub(super) outputs: Vec<String>,
+    /// What the host has read.
+    pub(super) lines: Vec<Value>,
+    pub(super) requests: Vec<String>,
+    sessions: Vec<Sim>,
+    opening: bool,
+    jobs: Vec<(Ticket, Job)>,
+    /// What is answered by the pump itself, in order.
+    due: VecDeque<Input>,
+    waits: Vec<Input>,
+    timers: BTreeSet<Timer>,
+    mirrors: usize,
+    calls: u64,
+    /// The questions that nobody has answered, and the calls that they are about.
+    pub(super) asked: BTreeMap<String, String>,
+    pub(super) answered: Vec<String>,
+    pub(super) is_closed: bool,
+    reads: bool,
+    said: u64,
+}
+
+pub(super) fn machine(is_mirrored: bool) -> Machine {
+    let mut options = ServerOptions::default();
+    (options.permission_prompts, options.session_state, options.replay_user_messages) = (true, true, true);
+    options.mirror = is_mirrored.then(Mirror::new);
+    options.ids = Arc::new(Counting::default());
+    Machine::new(&options)
+}
+
+impl World {
+    pub(super) fn new(is_mirrored: bool) -> Self {
+        Self {
+            machine: machine(is_mirrored),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            lines: Vec::new(),
+            requests: Vec::new(),
+            sessions: Vec::new(),
+            opening: false,
+            jobs: Vec::new(),
+            due: VecDeque::new(),
+            waits: Vec::new(),
+            timers: BTreeSet::new(),
+            mirrors: 0,
+            calls: 0,
+            asked: BTreeMap::new(),
+            answered: Vec::new(),
+            is_closed: false,
+            reads: true,
+            said: 0,
+        }
+    }
+
+    fn give(&mut self, input: Input) {
+        self.due.push_back(input);
+        while let Some(input) = self.due.pop_front() {
+            self.inputs.push(input.clone());
+            self.machine.handle(input);
+            while let Some(output) = self.machine.poll() {
+                self.outputs.push(format!("{output:?}"));
+                match output {
+                    Output::Frames(lines) => {
+                        let text = String::from_utf8(lines).unwrap();
+                        self.lines.extend(text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()));
+                    }
+                    Output::Order(order) => self.order(order),
+                }
+            }
+        }
+    }
+
+    fn order(&mut self, order: Order) {
+        match order {
+            Order::Open(_) => self.opening = true,
+            Order::Close(generation) => match self.sessions.iter_mut().find(|sim| sim.generation == generation) {
+                Some(sim) => sim.closing = true,
+                None => self.due.push_back(Input::SessionClosed(generation)),
+            },
+            Order::Session(order) => self.order_session(order),
+            Order::AwaitSettled(wait) => self.waits.push(Input::Settled(wait)),
+            Order::AwaitQuiet(wait) => self.waits.push(Input::Quiet(wait)),
+            Order::Expand { name, .. } => {
+                self.due.push_back(Input::Expanded((name == "greet").then(|| vec![ContentBlock::text("hello")])));
+            }
+            Order::Begin(ticket, job) => self.jobs.push((ticket, job)),
+            Order::Mirror => self.mirrors += 1,
+            Order::Wake(timer, _) => drop(self.timers.insert(timer)),
+            Order::Answer(id, _) => {
+                assert!(self.asked.remove(&id).is_some(), "{id} is answered, and nobody waits");
+                self.answered.push(id);
+            }
+            Order::FailToOpen => self.due.push_back(Input::Close),
+            Order::Finish => {
+                (self.opening, self.reads) = (false, false);
+                self.timers.clear();
+            }
+            Order::Closed => {
+                assert!(!self.is_closed, "it is closed twice");
+                self.is_closed = true;
+            }
+            Order::Scene(_) | Order::Announce(_) | Order::Deliver { .. } | Order::NoMessage(_) => {}
+        }
+    }
+
+    fn order_session(&mut self, order: SessionOrder) {
+        let Some(sim) = self.sessions.last_mut().filter(|sim| !sim.closing && !sim.ended) else { return };
+        match order {
+            SessionOrder::Prompt(prompt) => sim.prompts.push_back(prompt.id),
+            SessionOrder::Offer(prompt) if sim.runs || !sim.prompts.is_empty() => sim.offered.extend(prompt.id),
+            SessionOrder::Offer(prompt) => {
+                let returned = prompt.id.map(|id| event(sim.generation, steered(id, SteeredFate::Returned)));
+                sim.events.extend(returned);
+            }
+            SessionOrder::Withdraw(id) => {
+                if let Some(at) = sim.offered.iter().position(|offered| *offered == id) {
+                    sim.offered.remove(at);
+                    let steered = steered(id, SteeredFate::Returned);
+                    sim.events.push_back(event(sim.generation, steered));
+                }
+            }
+            SessionOrder::Interrupt => sim.interrupted = sim.runs,
+            _ => {}
+        }
+    }
+
+    pub(super) fn act(&mut self, action: &Action) {
+        match action {
+            Action::Say { text, priority, named } => {
+                self.said += 1;
+                let uuid = named.then(|| format!("m{}", self.said));
+                let message = json!({ "content": text });
+                self.line(&json!({ "type": "user", "uuid": uuid, "priority": priority, "message": message }));
+            }
+            Action::Order(subtype, body) => {
+                if self.machine.reads_lines() {
+                    let id = format!("r{}", self.requests.len());
+                    let mut body = body.clone();
+                    body["subtype"] = json!(subtype);
+                    self.requests.push(id.clone());
+                    self.line(&json!({ "type": "control_request", "request_id": id, "request": body }));
+                }
+            }
+            Action::Answer(at) => {
+                let shown: Vec<String> = self.shown();
+                if let Some(id) = pick(&shown, *at) {
+                    let response = json!({ "subtype": "success", "request_id": id, "response": {} });
+                    self.line(&json!({ "type": "control_response", "response": response }));
+                }
+            }
+            Action::Step(at) => self.step(*at),
+            Action::Deliver => self.deliver(),
+            Action::Ask(at, is_permission) => self.ask(*at, *is_permission),
+            Action::Drop(at) => {
+                let open: Vec<String> = self.asked.keys().cloned().collect();
+                if let Some(id) = pick(&open, *at) {
+                    self.asked.remove(id);
+                    self.give(Input::Dropped(id.clone()));
+                }
+            }
+            Action::Finish(at, succeeds) => self.finish(*at, *succeeds),
+            Action::Tick(at) => {
+                let timers: Vec<Timer> = self.timers.iter().copied().collect();
+                if let Some(timer) = pick(&timers, *at) {
+                    self.timers.remove(timer);
+                    self.give(Input::Due(*timer));
+                }
+            }
+            Action::HangUp => {
+                if self.reads && self.machine.reads_lines() {
+                    self.give(Input::HungUp);
+                }
+            }
+        }
+    }
+
+    /// The questions that the host has been shown and not answered.
+    fn shown(&self) -> Vec<String> {
+        let asked = self.lines.iter().filter(|line| line["type"] == "control_request");
+        asked.filter_map(|line| line["request_id"].as_str().map(str::to_owned)).collect()
+    }
+
+    fn line(&mut self, line: &Value) {
+        if self.reads && self.machine.reads_lines() {
+            let message = Inbound::parse(line.to_string().as_bytes()).unwrap();
+            self.give(Input::Line(message));
+        }
+    }
+
+    /// A session continues: a run begins, makes a call, or ends.
+    fn step(&mut self, what: usize) {
+        let Some(sim) = self.sessions.iter_mut().find(|sim| !sim.ended) else { return };
+        let generation = sim.generation;
+        let mut emit = |kind| sim.events.push_back(event(generation, kind));
+        if !sim.runs {
+            let Some(prompt) = sim.prompts.pop_front() else {
+                sim.ended = sim.closing;
+                return;
+            };
+            drop(prompt);
+            sim.runs = true;
+            let started = RunStarted::new("/w".into(), "m".into(), vec!["act".into()], PermissionMode::Default, false);
+            return emit(EventKind::RunStarted(started));
+        }
+        match what % 4 {
+            0 | 1 if !sim.interrupted && !sim.closing => {
+                self.calls += 1;
+                let call = ToolUse::new(format!("t{}", self.calls), "act", JsonText::empty_object());
+                emit(EventKind::BlockFinished {
+                    message_id: MessageId::from("m"),
+                    model: "m".into(),
+                    index: 0,
+                    line: EntryId::from(format!("l{}", self.calls)),
+                    block: ContentBlock::ToolUse(call),
+                    usage: Usage::default(),
+                });
+            }
+            2 if !sim.offered.is_empty() => {
+                let id = sim.offered.pop_front().unwrap();
+                emit(steered(id.clone(), SteeredFate::Joined { entry: id }));
+            }
+            _ => {
+                for id in std::mem::take(&mut sim.offered) {
+                    sim.events.push_back(event(generation, steered(id, SteeredFate::Returned)));
+                }
+                let result = RunResult::new(RunOutcome::Success, session(generation));
+                sim.events.push_back(event(generation, EventKind::RunFinished(result)));
+                (sim.runs, sim.interrupted) = (false, false);
+            }
+        }
+    }
+
+    /// The machine gets the next event, or hears that a session has ended or that there is no event.
+    fn deliver(&mut self) {
+        if !self.machine.takes_events() {
+            return;
+        }
+        for at in 0..self.sessions.len() {
+            let sim = &mut self.sessions[at];
+            let generation = sim.generation;
+            if let Some(event) = sim.events.pop_front() {
+                if self.machine.lists_next(generation) {
+                    self.give(Input::Listed(Vec::new(), PluginListing::default()));
+                }
+                return self.give(Input::Event(generation, Box::new(event)));
+            }
+            if sim.ended {
+                let sim = self.sessions.remove(at);
+                let mut inputs = vec![Input::Ended(generation, None)];
+                if sim.closing {
+                    // Either may come first.
+                    inputs.insert(generation as usize % 2, Input::SessionClosed(generation));
+                }
+                for input in inputs {
+                    self.give(input);
+                }
+                return;
+            }
+        }
+        let is_quiet = self.sessions.last().is_none_or(|sim| !sim.runs && sim.prompts.is_empty());
+        if is_quiet {
+            for wait in std::mem::take(&mut self.waits) {
+                self.give(wait);
+            }
+        }
+    }
+
+    fn ask(&mut self, at: usize, is_permission: bool) {
+        if !self.sessions.iter().any(|sim| sim.runs) || self.calls == 0 {
+            return;
+        }
+        // One of the last calls.
+        let call = format!("t{}", self.calls - (at as u64 % 3).min(self.calls - 1));
+        self.ask_about(&call, is_permission);
+    }
+
+    /// Somebody asks about a call.
+    pub(super) fn ask_about(&mut self, call: &str, is_permission: bool) {
+        let id = format!("q{}", self.inputs.len());
+        let body = json!({ "subtype": "can_use_tool", "tool_use_id": call });
+        let line = json!({ "type": "control_request", "request_id": id, "request": body });
+        self.asked.insert(id.clone(), call.to_owned());
+        let about = Some(About { agent: None, call: call.into() });
+        let line = format!("{line}\n").into_bytes();
+        self.give(Input::Question(Question { id, line, asker: Asker::Run, about, is_permission }));
+    }
+
+    fn finish(&mut self, at: usize, succeeds: bool) {
+        if self.mirrors > 0 && at.is_multiple_of(3) {
+            self.mirrors -= 1;
+            return self.give(Input::Mirrored);
+        }
+        if self.opening && at % 3 == 1 {
+            self.opening = false;
+            let generation = self.inputs.iter().filter(|input| matches!(input, Input::Opened(..))).count() as u64 + 1;
+            // The first session has to open, or everything ends.
+            if !succeeds && generation > 1 {
+                return self.give(Input::NotOpened("no session can be opened".into()));
+            }
+            self.sessions.push(Sim { generation, ..Sim::default() });
+            let commands = Some(vec![SlashCommand::new("greet", ""), SlashCommand::new("gone", "")]);
+            let session_id = session(generation).to_string();
+            let facts = Facts { session_id, commands, can_be_renamed: true, ..Facts::default() };
+            return self.give(Input::Opened(Box::new(facts), None));
+        }
+        if self.jobs.is_empty() {
+            return;
+        }
+        let (ticket, job) = self.jobs.remove(at % self.jobs.len());
+        let runs = self.sessions.iter().any(|sim| sim.runs);
+        let outcome = match job {
+            Job::Mcp(_) => Outcome::Mcp(Ok(json!({}))),
+            Job::McpStatus => Outcome::McpStatus(Vec::new()),
+            Job::Rename(_) => Outcome::Renamed(if succeeds { Ok(()) } else { Err("no".into()) }),
+            Job::Tail(..) => Outcome::Tail(String::new(), 0),
+            Job::Rewind { .. } if runs => Outcome::Rewound(Err(RewindError::Running)),
+            Job::Rewind { .. } => Outcome::Rewound(Ok(Rewind::default())),
+            Job::Reload(_) => Outcome::Reloaded(Ok(Box::new(Reloaded::default()))),
+            Job::Initialize(_) => Outcome::Initialized(Initialized::default()),
+            Job::Context(_) => Outcome::Context(Box::default()),
+        };
+        self.give(Input::Done(ticket, outcome));
+    }
+
+    /// Ends everything.
+    pub(super) fn end(&mut self) {
+        self.act(&Action::HangUp);
+        for round in 0..1_000 {
+            if self.is_closed {
+                return;
+            }
+            self.act(&Action::Finish(round, true));
+            self.act(&Action::Step(3));
+            self.act(&Action::Deliver);
+        }
+        panic!("it does not end: {:?}", self.machine);
+    }
+}
+
+fn pick<T>(all: &[T], at: usize) -> Option<&T> {
+    if all.is_empty() { None } else { all.get(at % all.len()) }
+}
+
+fn session(generation: Generation) -> SessionId {
+    SessionId::from(format!("s{generation}"))
+}
+
+fn event(generation: Generation, kind: EventKind) -> Event {
+    Event::new(0, session(generation), RunId::from("r"), 0, kind)
+}
+
+fn steered(id: EntryId, fate: SteeredFate) -> EventKind {
+    EventKind::Steered(Steered::new(Some(id), fate))
+}

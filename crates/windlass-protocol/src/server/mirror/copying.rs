@@ -1,0 +1,233 @@
+//! Reads the lines of logs that are durable, as frames for the host.
+
+use super::batch::{Batch, read_batch};
+use super::{Mirror, Noted, agent};
+use crate::line;
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Sleep, sleep};
+use windlass_tool::Ids;
+use windlass_types::EntryId;
+
+/// How long lines are collected while a run continues.
+const CADENCE: Duration = Duration::from_millis(100);
+
+/// What comes of copying.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Copied {
+    /// A frame.
+    Frame(Vec<u8>),
+    /// The host has all lines that were durable when they were ordered.
+    UpToDate,
+}
+
+/// How far each log was read, and what is read now.
+pub(crate) struct Copying {
+    logs: Vec<Log>,
+    noted: watch::Receiver<Vec<Noted>>,
+    longest: usize,
+    ids: Arc<dyn Ids>,
+    said_lost: bool,
+    /// The read that continues. The files are read beside everything else.
+    reading: Option<JoinHandle<Read>>,
+    /// The logs of this round, and how far they are read in it.
+    round: VecDeque<(usize, u64)>,
+    /// How many orders this round carries out.
+    answers: usize,
+    /// How many orders wait for the next one.
+    ordered: usize,
+    /// When the next round begins by itself.
+    due: Option<Pin<Box<Sleep>>>,
+}
+
+/// How far a log was sent.
+#[derive(Debug)]
+struct Log {
+    path: Arc<PathBuf>,
+    file: Option<Arc<File>>,
+    sent: u64,
+    /// Whether it is that of an agent below the main one.
+    is_agent: bool,
+    /// Whether the host is still to hear what agent it is.
+    is_unnamed: bool,
+}
+
+/// What was read.
+enum Read {
+    /// The frame that names the agent, if there is anything to say of it.
+    Name(usize, Option<Vec<u8>>),
+    /// Lines up to a point.
+    Lines(usize, u64, io::Result<(Batch, Arc<File>)>),
+}
+
+impl Copying {
+    pub(crate) fn new(mirror: &Mirror, ids: Arc<dyn Ids>) -> Self {
+        let mut noted = mirror.logs.subscribe();
+        // What was written before this is copied, too.
+        noted.mark_changed();
+        let longest = mirror.longest;
+        Self {
+            logs: Vec::new(),
+            noted,
+            longest,
+            ids,
+            said_lost: false,
+            reading: None,
+            round: VecDeque::new(),
+            answers: 0,
+            ordered: 0,
+            due: None,
+        }
+    }
+
+    /// Copies what is durable now without waiting for more.
+    pub(crate) fn order(&mut self) {
+        self.ordered += 1;
+    }
+
+    /// The next frame, or that an order is carried out. Cancel safe.
+    pub(crate) async fn next(&mut self) -> Copied {
+        loop {
+            if let Some(reading) = &mut self.reading {
+                let read = reading.await;
+                self.reading = None;
+                let Ok(read) = read else {
+                    // Reading it again would fail again.
+                    self.round.pop_front();
+                    continue;
+                };
+                let frame = self.take(read);
+                if !frame.is_empty() {
+                    return Copied::Frame(frame);
+                }
+            } else if let Some(&(at, to)) = self.round.front() {
+                self.reading = self.read(at, to);
+                if self.reading.is_none() {
+                    self.round.pop_front();
+                }
+            } else if self.answers > 0 {
+                self.answers -= 1;
+                return Copied::UpToDate;
+            } else if self.ordered > 0 {
+                self.answers = std::mem::take(&mut self.ordered);
+                self.begin_round();
+            } else if let Some(due) = &mut self.due {
+                due.await;
+                self.begin_round();
+            } else if self.noted.changed().await.is_ok() {
+                self.due = Some(Box::pin(sleep(CADENCE)));
+            } else {
+                std::future::pending().await
+            }
+        }
+    }
+
+    fn begin_round(&mut self) {
+        self.due = None;
+        let noted = self.noted.borrow_and_update();
+        for log in noted.iter().skip(self.logs.len()) {
+            let is_agent = agent::session(&log.path).is_some();
+            let is_unnamed = is_agent && log.start == 0;
+            self.logs.push(Log { path: Arc::clone(&log.path), file: None, sent: log.start, is_agent, is_unnamed });
+        }
+        let both = self.logs.iter().zip(noted.iter()).enumerate();
+        let due = both.filter(|(_, (log, noted))| log.sent < noted.durable);
+        self.round = due.map(|(at, (_, noted))| (at, noted.durable)).collect();
+    }
+
+    /// Begins to read what is next of a log; `None` if it was read up to here.
+    fn read(&self, at: usize, to: u64) -> Option<JoinHandle<Read>> {
+        let log = self.logs.get(at).filter(|log| log.sent < to)?;
+        let (path, file, from, longest) = (Arc::clone(&log.path), log.file.clone(), log.sent, self.longest);
+        if log.is_unnamed {
+            return Some(tokio::task::spawn_blocking(move || Read::Name(at, agent::frame(&path))));
+        }
+        Some(tokio::task::spawn_blocking(move || {
+            let opened = || File::open(&*path).map(Arc::new);
+            let read = file.map_or_else(opened, Ok);
+            let read = read.and_then(|file| read_batch(&file, &path, from..to, longest).map(|batch| (batch, file)));
+            Read::Lines(at, to, read)
+        }))
+    }
+
+    /// Takes note of what was read: the frames of it.
+    fn take(&mut self, read: Read) -> Vec<u8> {
+        match read {
+            Read::Name(at, frame) => {
+                if let Some(log) = self.logs.get_mut(at) {
+                    log.is_unnamed = false;
+                }
+                // What cannot be read of it is not told: the lines come all the same.
+                frame.unwrap_or_default()
+            }
+            Read::Lines(at, to, read) => {
+                let (batch, file) = match read {
+                    Ok((batch, file)) => (batch, Some(file)),
+                    Err(error) => (Batch::unread(to, &error), None),
+                };
+                let Batch { mut frame, end, lost } = batch;
+                let Some(log) = self.logs.get_mut(at) else { return frame };
+                log.sent = end.max(log.sent);
+                // The file is kept, so that the lines are there also when its name is gone. There may be many of those of
+                // agents, and most are not written again.
+                log.file = file.or(log.file.take()).filter(|_| !log.is_agent || log.sent < to);
+                let path = Arc::clone(&log.path);
+                if lost > 0 {
+                    tracing::warn!(path = %path.display(), lost, "lines of the log do not reach the host");
+                    frame.extend(self.lost_frame(&path));
+                }
+                frame
+            }
+        }
+    }
+
+    /// Says once that lines are lost to the host.
+    fn lost_frame(&mut self, path: &Path) -> Vec<u8> {
+        #[derive(Serialize)]
+        struct Lost<'a> {
+            #[serde(rename = "type")]
+            kind: &'static str,
+            subtype: &'static str,
+            error_code: &'static str,
+            lost: [&'static str; 1],
+            transcript_session_ids: [&'a str; 1],
+            uuid: String,
+            session_id: &'a str,
+        }
+        let mut frame = Vec::new();
+        if std::mem::replace(&mut self.said_lost, true) {
+            return frame;
+        }
+        let own = || path.file_stem().unwrap_or_default();
+        let session = agent::session(path).unwrap_or_else(own).to_string_lossy();
+        let lost = Lost {
+            kind: "system",
+            subtype: "session_writes_lost",
+            error_code: "EMSGSIZE",
+            lost: ["transcript"],
+            transcript_session_ids: [&session],
+            uuid: EntryId::from_bits(self.ids.bits()).to_string(),
+            session_id: &session,
+        };
+        line::push(&mut frame, &lost);
+        frame
+    }
+
+    #[cfg(test)]
+    pub(super) fn sent(&self, at: usize) -> u64 {
+        self.logs[at].sent
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_file_open(&self, at: usize) -> bool {
+        self.logs[at].file.is_some()
+    }
+}

@@ -1,0 +1,367 @@
+//! Carries out what the machine orders.
+
+use super::asking::{Asking, Message};
+use super::error::OpenFailure;
+use super::extras::Extras;
+use super::hooks::HostHooks;
+use super::jobs::{order_mcp, tail};
+use super::machine::io::{
+    ContextFacts, Facts, Generation, Initialization, Initialized, Input, Job, Order, Outcome, Reloaded, SessionOrder,
+    Ticket, Timer, Wish,
+};
+use super::mcp::{HostMcp, McpStatus};
+use super::mirror::Copying;
+use super::options::ServerOptions;
+use super::permission::HostPermissions;
+use super::plugins::PluginReload;
+use super::scene::Scene;
+use super::setup::{HostSetup, Models, Opened};
+use crate::channel::requests::{Answer, AskError};
+use futures_util::FutureExt;
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinSet;
+use tokio::time::{Sleep, sleep};
+use windlass_runtime::{EventStream, SessionError, SessionHandle};
+use windlass_types::{EntryId, JsonText};
+
+/// Everything that the machine has no part in: sessions, servers, disks, clocks, and those who wait for answers.
+pub(super) struct Orders {
+    options: ServerOptions,
+    /// The sessions whose events have not ended, the current one last.
+    pub(super) sessions: Vec<Open>,
+    /// Those that are not closed.
+    handles: BTreeMap<Generation, SessionHandle>,
+    /// What the current session can do.
+    live: Option<Live>,
+    generation: Generation,
+    /// Why the current session could not continue.
+    pub(super) broken: Option<SessionError>,
+    /// What takes time. Its outcomes are inputs.
+    pub(super) jobs: JoinSet<Input>,
+    pub(super) timers: BTreeMap<Timer, Pin<Box<Sleep>>>,
+    pub(super) copying: Option<Copying>,
+    /// Those who wait for answers and messages of the host.
+    waiting: Waiting,
+    callbacks: Callbacks,
+    /// What is to be handed to the machine before anything else.
+    pub(super) inputs: VecDeque<Input>,
+}
+
+#[derive(Default)]
+struct Waiting {
+    answers: HashMap<String, oneshot::Sender<Result<Answer, AskError>>>,
+    messages: HashMap<String, oneshot::Sender<JsonText>>,
+}
+
+/// What the hooks and permissions of sessions are made from.
+struct Callbacks {
+    scene: watch::Sender<Scene>,
+    asking: Asking,
+}
+
+/// A session whose events have not ended.
+pub(super) struct Open {
+    pub(super) generation: Generation,
+    pub(super) events: EventStream,
+}
+
+/// What the current session can do.
+struct Live {
+    handle: SessionHandle,
+    models: Models,
+    extras: Extras,
+}
+
+impl Orders {
+    pub(super) fn new(options: ServerOptions, pump: mpsc::UnboundedSender<Message>) -> Self {
+        let asking = Asking::new(pump, Arc::clone(&options.ids));
+        if let Some(control) = &options.mcp {
+            control.attach(HostMcp::new(asking.clone()));
+        }
+        let copying = options.mirror.as_ref().map(|mirror| Copying::new(mirror, Arc::clone(&options.ids)));
+        let scene = Scene { permission_mode: options.permission_mode, ..Scene::default() };
+        Self {
+            options,
+            sessions: Vec::new(),
+            handles: BTreeMap::new(),
+            live: None,
+            generation: 0,
+            broken: None,
+            jobs: JoinSet::new(),
+            timers: BTreeMap::new(),
+            copying,
+            waiting: Waiting::default(),
+            callbacks: Callbacks { scene: watch::Sender::new(scene), asking },
+            inputs: VecDeque::new(),
+        }
+    }
+
+    /// What a session is opened with.
+    pub(super) fn setup(&self, wish: Wish) -> HostSetup {
+        let Wish { initialize, permission_mode, model, thinking, environment, fresh } = wish;
+        let Callbacks { scene, asking } = &self.callbacks;
+        let hooks = HostHooks::new(asking.clone(), scene.subscribe());
+        let permissions = self.options.permission_prompts.then(|| HostPermissions::new(asking.clone()));
+        HostSetup { initialize, permission_mode, model, thinking, environment, fresh, hooks, permissions }
+    }
+
+    /// Takes over a session that is open.
+    pub(super) fn opened(&mut self, opened: Result<Opened, OpenFailure>) -> (Input, Option<OpenFailure>) {
+        let Opened { session, transcript, models, mut extras } = match opened {
+            Ok(opened) => opened,
+            Err(failure) => return (Input::NotOpened(failure.to_string()), Some(failure)),
+        };
+        for notice in session.notices {
+            tracing::warn!("{notice}");
+        }
+        self.generation += 1;
+        let handle = session.handle;
+        let facts = Facts {
+            session_id: handle.session_id().to_string(),
+            transcript,
+            commands: extras.commands.as_mut().map(|(commands, _)| std::mem::take(commands)),
+            settings: extras.settings.take(),
+            thinking: extras.thinking,
+            only_compacts_when_told: extras.only_compacts_when_told,
+            permission_mode: extras.permission_mode,
+            initial_prompt: std::mem::take(&mut extras.initial_prompt),
+            agents: extras.agents.take(),
+            can_be_renamed: extras.rename.is_some(),
+        };
+        self.sessions.push(Open { generation: self.generation, events: session.events });
+        self.handles.insert(self.generation, handle.clone());
+        self.live = Some(Live { handle, models, extras });
+        let offer = self.options.plugins.as_ref().map(|plugins| plugins.offer());
+        (Input::Opened(Box::new(facts), offer), None)
+    }
+
+    /// The events of a session have ended.
+    pub(super) fn ended(&mut self, generation: Generation, error: Option<SessionError>) -> Input {
+        self.sessions.retain(|open| open.generation != generation);
+        let text = error.as_ref().map(ToString::to_string);
+        if generation == self.generation {
+            self.broken = error;
+        }
+        Input::Ended(generation, text)
+    }
+
+    /// What `system/init` lists besides the session.
+    pub(super) fn listed(&self) -> Input {
+        let plugins = self.options.plugins.as_ref().map(|plugins| plugins.listing());
+        Input::Listed(self.servers(), plugins.unwrap_or_default())
+    }
+
+    fn servers(&self) -> Vec<McpStatus> {
+        self.options.mcp.as_ref().map(|control| control.status()).unwrap_or_default()
+    }
+
+    /// Takes what hooks, permissions and MCP servers want of the host.
+    pub(super) fn message(&mut self, message: Message) -> Input {
+        match message {
+            Message::Question(question, answer) => {
+                self.waiting.answers.insert(question.id.clone(), answer);
+                Input::Question(question)
+            }
+            Message::Receive { server, receiver, message } => {
+                self.waiting.messages.insert(receiver.clone(), message);
+                Input::Receive { server, receiver }
+            }
+            Message::Dropped(id) => {
+                self.waiting.answers.remove(&id);
+                self.waiting.messages.remove(&id);
+                Input::Dropped(id)
+            }
+            Message::Listen(server) => Input::Listen(server),
+            Message::Undelivered { server, message } => Input::Undelivered { server, message },
+        }
+    }
+
+    /// Carries out an order that concerns no opening and no end.
+    pub(super) fn carry_out(&mut self, order: Order) {
+        match order {
+            Order::Session(order) => self.order_session(order),
+            Order::Close(generation) => self.close(generation),
+            Order::AwaitSettled(wait) => match &self.live {
+                Some(live) => drop(self.jobs.spawn(live.handle.settled().map(move |()| Input::Settled(wait)))),
+                None => self.inputs.push_back(Input::Settled(wait)),
+            },
+            Order::AwaitQuiet(wait) => match &self.live {
+                Some(live) => drop(self.jobs.spawn(live.handle.quiet().map(move |()| Input::Quiet(wait)))),
+                None => self.inputs.push_back(Input::Quiet(wait)),
+            },
+            Order::Expand { name, arguments } => {
+                let expand = self.live.as_ref().and_then(|live| live.extras.commands.as_ref());
+                let blocks = expand.and_then(|(_, expand)| expand(&name, &arguments));
+                self.inputs.push_back(Input::Expanded(blocks));
+            }
+            Order::Begin(ticket, job) => self.begin(ticket, job),
+            Order::Mirror => match &mut self.copying {
+                Some(copying) => copying.order(),
+                None => self.inputs.push_back(Input::Mirrored),
+            },
+            Order::Wake(timer, wait) => drop(self.timers.insert(timer, Box::pin(sleep(wait)))),
+            Order::Scene(scene) => drop(self.callbacks.scene.send_replace(*scene)),
+            Order::Announce(servers) => {
+                if let Some(control) = &self.options.mcp {
+                    control.announce(&servers);
+                }
+            }
+            Order::Answer(id, answer) => {
+                if let Some(waiting) = self.waiting.answers.remove(&id) {
+                    // It fails only when nobody waits any more.
+                    let _ = waiting.send(answer);
+                }
+            }
+            Order::Deliver { server, receiver, message } => self.deliver(server, &receiver, message),
+            Order::NoMessage(receiver) => drop(self.waiting.messages.remove(&receiver)),
+            Order::Open(_) | Order::FailToOpen | Order::Finish | Order::Closed => {}
+        }
+    }
+
+    fn deliver(&mut self, server: String, receiver: &str, message: JsonText) {
+        let given = match self.waiting.messages.remove(receiver) {
+            Some(waiting) => waiting.send(message),
+            None => Err(message),
+        };
+        if let Err(message) = given {
+            self.inputs.push_back(Input::Undelivered { server, message });
+        }
+    }
+
+    /// Orders something of the session. That fails only when it has ended, and its events say so.
+    fn order_session(&self, order: SessionOrder) {
+        let Some(Live { handle, models, extras }) = &self.live else { return };
+        let _ = match order {
+            SessionOrder::Prompt(prompt) => handle.prompt(prompt),
+            SessionOrder::Offer(prompt) => handle.offer(prompt),
+            SessionOrder::Withdraw(id) => handle.withdraw(id),
+            SessionOrder::Interrupt => handle.interrupt(),
+            SessionOrder::PermissionMode(mode) => handle.set_permission_mode(mode),
+            SessionOrder::Model(name) => handle.set_model(models(name.as_deref())),
+            SessionOrder::Thinking(thinking) => handle.set_thinking(thinking),
+            SessionOrder::Effort(effort) => handle.set_effort(effort),
+            SessionOrder::RenewHooks => handle.renew_hooks(),
+            SessionOrder::Permissions(updates) => handle.update_permissions(updates),
+            SessionOrder::StopTask(id) => handle.stop_task(id),
+            SessionOrder::Environment(variables) => {
+                if let Some(take) = &extras.environment {
+                    take(&variables);
+                }
+                Ok(())
+            }
+        };
+    }
+
+    fn close(&mut self, generation: Generation) {
+        let handle = self.handles.remove(&generation);
+        self.jobs.spawn(async move {
+            if let Some(handle) = handle {
+                // What could not be stored is said where its events end.
+                let _ = handle.close().await;
+            }
+            Input::SessionClosed(generation)
+        });
+    }
+
+    fn begin(&mut self, ticket: Ticket, job: Job) {
+        match job {
+            Job::Mcp(job) => match self.options.mcp.clone() {
+                Some(control) => self.spawn(ticket, async move { Outcome::Mcp(order_mcp(control, job).await) }),
+                None => self.done(ticket, Outcome::Mcp(Err("MCP servers are not supported here".to_owned()))),
+            },
+            Job::McpStatus => self.done(ticket, Outcome::McpStatus(self.servers())),
+            Job::Rename(title) => match self.live.as_ref().and_then(|live| live.extras.rename.as_ref()) {
+                Some(rename) => {
+                    let renamed = rename(title);
+                    self.spawn(
+                        ticket,
+                        async move { Outcome::Renamed(renamed.await.map_err(|error| error.to_string())) },
+                    );
+                }
+                None => self.done(ticket, Outcome::Renamed(Err("the session is not open".to_owned()))),
+            },
+            Job::Tail(path, most) => self.spawn(ticket, async move {
+                let (tail, total) = tail(&path, most).await.unwrap_or_default();
+                Outcome::Tail(tail, total)
+            }),
+            Job::Rewind { to, dry_run } => self.rewind(ticket, &to, dry_run),
+            Job::Reload(order) => self.reload(ticket, order),
+            Job::Initialize(what) => self.initialize(ticket, what),
+            Job::Context(model) => {
+                let live = self.live.as_ref();
+                let profile = live.map(|live| (live.models)(model.as_deref()));
+                let model = profile.map(|model| (model.id, model.info.context_window));
+                let parts = live.and_then(|live| live.extras.context.as_ref()).map(|parts| parts()).unwrap_or_default();
+                self.done(ticket, Outcome::Context(Box::new(ContextFacts { model, parts })));
+            }
+        }
+    }
+
+    fn done(&mut self, ticket: Ticket, outcome: Outcome) {
+        self.inputs.push_back(Input::Done(ticket, outcome));
+    }
+
+    fn spawn(&mut self, ticket: Ticket, outcome: impl Future<Output = Outcome> + Send + 'static) {
+        let failed = |_| Outcome::Failed("carrying out the order failed: it panicked");
+        let outcome = AssertUnwindSafe(outcome).catch_unwind().map(move |done| done.unwrap_or_else(failed));
+        self.jobs.spawn(outcome.map(move |outcome| Input::Done(ticket, outcome)));
+    }
+
+    /// The order is given before this returns: prompts that come later wait for it.
+    fn rewind(&mut self, ticket: Ticket, to: &EntryId, dry_run: bool) {
+        let Some(handle) = self.live.as_ref().map(|live| live.handle.clone()) else {
+            return self.done(ticket, Outcome::Rewound(Err(windlass_runtime::RewindError::Closed)));
+        };
+        if dry_run {
+            let changes = handle.file_changes(to);
+            self.spawn(ticket, changes.map(Outcome::Rewound));
+        } else {
+            let rewind = handle.rewind_files(to);
+            self.spawn(ticket, rewind.map(Outcome::Rewound));
+        }
+    }
+
+    fn reload(&mut self, ticket: Ticket, order: PluginReload) {
+        let (Some(plugins), mcp) = (self.options.plugins.clone(), self.options.mcp.clone()) else {
+            return self.done(ticket, Outcome::Reloaded(Err("there are no plugins".to_owned())));
+        };
+        self.spawn(ticket, async move {
+            // It reads files.
+            let reloaded = tokio::task::spawn_blocking(move || {
+                let reloaded = plugins.reload(&order)?;
+                let servers = mcp.map(|control| control.status()).unwrap_or_default();
+                Ok(Box::new(Reloaded { reloaded, offer: plugins.offer(), listing: plugins.listing(), servers }))
+            });
+            Outcome::Reloaded(reloaded.await.unwrap_or_else(|_| Err("loading the plugins failed".to_owned())))
+        });
+    }
+
+    fn initialize(&mut self, ticket: Ticket, what: Initialization) {
+        let Initialization { plugins: named, servers, in_process } = what;
+        let (plugins, mcp) = (self.options.plugins.clone(), self.options.mcp.clone());
+        let then = move |launched: Option<bool>, offer| {
+            // Servers of the host count for more than those that files define, which begin with the announcement.
+            let taken = servers.map(|servers| mcp.as_ref().is_some_and(|control| control.configure(&servers)));
+            if let Some(control) = &mcp {
+                control.announce(&in_process);
+            }
+            Outcome::Initialized(Initialized { plugins: launched, servers: taken, offer })
+        };
+        match (named, plugins) {
+            (Some(named), Some(plugins)) => self.spawn(ticket, async move {
+                // It reads files.
+                let launched = tokio::task::spawn_blocking(move || (plugins.launch(&named), plugins.offer()));
+                let (launched, offer) = launched.await.map_or((false, None), |(done, offer)| (done, Some(offer)));
+                then(Some(launched), offer)
+            }),
+            (named, plugins) => {
+                let outcome = then(named.map(|_| false), plugins.map(|plugins| plugins.offer()));
+                self.done(ticket, outcome);
+            }
+        }
+    }
+}
