@@ -53,8 +53,15 @@ pub(crate) fn create_dirs(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|e| error(path, "create", &e))?;
-    Ok(above)
+    let mut tries = 0;
+    loop {
+        match builder.create(path) {
+            Ok(()) => return Ok(above),
+            // Somebody removes a directory above it at the same moment.
+            Err(missing) if missing.kind() == ErrorKind::NotFound && tries < MOST_TRIES => tries += 1,
+            Err(failure) => return Err(error(path, "create", &failure)),
+        }
+    }
 }
 
 /// Makes a new log in its folder, and the folder where that is missing. Returns the directories in which names may be

@@ -107,7 +107,7 @@ fn report_of(faults: &[&str], what: &str) -> Option<Vec<String>> {
         .args(["-f", "-qq", "-o", "/dev/null"])
         .args(words)
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "faults::subject", "--ignored", "--test-threads=1"])
+        .args(["--exact", "faults::subject", "--ignored", "--nocapture", "--test-threads=1"])
         .env(MARK, &mark)
         .env(PLACE, place.path())
         .stdin(Stdio::null())

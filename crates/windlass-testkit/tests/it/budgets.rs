@@ -12,12 +12,12 @@ use std::process::Command;
 /// empty lines do not count.
 const HUBS: &[(&str, usize, usize)] = &[
     ("windlass-types", 3_050, 300),
-    ("windlass-tool", 1_450, 150),
+    ("windlass-tool", 1_500, 150),
     ("windlass-model", 2_450, 300),
     ("windlass-core", 5_200, 375),
     ("windlass-runtime", 3_400, 490),
     // A third of it makes options of settings files, which was in the command alone.
-    ("windlass", 3_300, 360),
+    ("windlass", 3_400, 360),
 ];
 
 /// Lines of code in the body of one function.
@@ -25,19 +25,16 @@ const LONGEST_FUNCTION: usize = 60;
 
 /// Crates in which a function is longer, and the longest of it.
 const LONGER_FUNCTIONS: &[(&str, usize)] =
-    &[("windlass", 68), ("windlass-cli", 66), ("windlass-mcp", 64), ("windlass-session", 69)];
+    &[("windlass", 69), ("windlass-cli", 66), ("windlass-mcp", 64), ("windlass-session", 69)];
 
 /// What somebody asks `cargo tree` for, and how many packages are compiled into their program, the asked one included.
+/// Those of whole ways of use are in `packages.rs`.
 const PACKAGES: &[(&[&str], usize)] = &[
-    (&["-p", "windlass", "--no-default-features"], 170),
-    (&["-p", "windlass"], 211),
-    (&["-p", "windlass-cli"], 240),
-    (&["-p", "windlass-tool"], 73),
-    (&["-p", "windlass-protocol"], 107),
+    (&["-p", "windlass-protocol"], 63),
     (&["-p", "windlass-types"], 12),
     (&["-p", "windlass-model"], 17),
     (&["-p", "windlass-core"], 28),
-    (&["-p", "windlass-runtime"], 100),
+    (&["-p", "windlass-runtime"], 54),
 ];
 
 fn crates() -> PathBuf {

@@ -139,7 +139,7 @@ impl Scratch {
                 text.contains(&format!(" {word}: No such file"))
                     || text.contains(&format!("cannot find or open {word},"))
             };
-            words.iter().position(|word| is_missing(&word))
+            words.iter().position(is_missing)
         };
         let Some(taken) = missing(&self.say(option, &option.text, &words)?.0) else { return Some(Seen::Refused) };
         let attached = format!("{}{}", option.text, words[0]);
