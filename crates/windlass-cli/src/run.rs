@@ -130,7 +130,7 @@ fn settled(
     Ok((builder.resolve().map_err(of_start)?, notes))
 }
 
-/// Which session goes on.
+/// Which session is continued.
 fn resumed(mut builder: SessionBuilder, args: &RunArgs) -> SessionBuilder {
     if let Some(id) = &args.session_id {
         builder = builder.session_id(id);

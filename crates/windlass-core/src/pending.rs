@@ -60,7 +60,7 @@ struct Answer {
     effect: EffectId,
     kind: Kind,
     name: &'static str,
-    /// Whether nothing more is expected of the effect.
+    /// Whether this is the last answer to the effect.
     is_last: bool,
 }
 

@@ -92,7 +92,7 @@ impl Ids {
 }
 
 impl Session {
-    /// The session that a log tells of.
+    /// The session that a log records.
     pub(crate) fn new(mut config: MachineConfig, log: &[Entry]) -> Self {
         let mut state = State::new(config.cwd.clone());
         let mut taken = std::mem::take(&mut config.taken_ids);
@@ -231,7 +231,7 @@ impl Session {
         append
     }
 
-    /// Appends entries of which no event tells.
+    /// Appends entries that no event reports.
     pub(crate) fn append_unawaited(&mut self, entries: Vec<Entry>) {
         if !entries.is_empty() {
             self.effect(Effect::Append { entries, durable: false });

@@ -19,7 +19,7 @@ impl From<io::Error> for ReadError {
 }
 
 /// The text of a file that somebody names by hand, without a byte-order mark. It is read only if it is a regular file, so
-/// that a pipe without a writer or a device keeps nobody waiting.
+/// that a pipe without a writer or a device does not block.
 ///
 /// # Errors
 /// It is not there, not a regular file, holds more than `limit` bytes, is not UTF-8 text, or cannot be read.

@@ -82,7 +82,7 @@ pub(super) struct Read {
     pub(super) footprint: Access,
     pub(super) title: String,
     pub(super) read_only: bool,
-    /// Whether its tool says that it only reads: it may run beside readers, and nothing else follows.
+    /// Whether its tool says that it only reads: it may run beside readers. No right follows from it.
     pub(super) hinted_read_only: bool,
     /// The effect that read it.
     pub(super) prepared: EffectId,

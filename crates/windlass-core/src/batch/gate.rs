@@ -206,7 +206,7 @@ impl Call {
     }
 }
 
-/// What would ask is denied when nobody is there.
+/// What would ask is denied when no host can answer.
 fn nobody_to_ask(asked: Decision) -> Decision {
     let message = format!("{} Nobody is there to approve it, so it was denied.", sentence(&asked.message));
     let mut decision = Decision::new(Behavior::Deny, DecisionReason::NobodyToAsk, message);

@@ -140,12 +140,11 @@ fn report_of(faults: &[&str], what: &str) -> Option<Vec<String>> {
     Some(lines)
 }
 
-#[expect(clippy::print_stderr, reason = "who runs the tests should know that some were skipped")]
 fn has_strace() -> bool {
     let works =
         Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).status().is_ok_and(|status| status.success());
     if !works {
-        eprintln!("skipped: there is no strace here that may trace");
+        windlass_testkit::skipped("an strace that may trace");
     }
     works
 }

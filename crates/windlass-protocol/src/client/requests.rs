@@ -51,7 +51,7 @@ impl Requests {
 
     /// Asks the host and waits for its answer, for ever without a limit.
     ///
-    /// Cancel safe: a question that nobody waits for any more is withdrawn.
+    /// Cancel safe: a question whose future is dropped is withdrawn.
     pub(crate) async fn ask(
         &self,
         body: &impl Serialize,
@@ -87,13 +87,13 @@ impl Requests {
     pub(crate) fn answer(&self, id: &str, answer: Answer) {
         let waiting = self.lock().waiting.remove(id);
         match waiting {
-            // It fails only when nobody waits any more.
+            // It fails only when the asker is gone.
             Some(waiting) => drop(waiting.answer.send(Ok(answer))),
             None => tracing::debug!(id, "an answer came for which nobody waits"),
         }
     }
 
-    /// Nobody will answer any more: what waits fails, and what is asked from now on.
+    /// The other side is gone: open questions fail, and so do later ones.
     pub(crate) fn close(&self) {
         let waiting = {
             let mut table = self.lock();

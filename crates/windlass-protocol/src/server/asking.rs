@@ -74,7 +74,7 @@ impl Asking {
 
     /// Asks the host and waits for its answer.
     ///
-    /// Cancel safe: a question that nobody waits for any more is withdrawn.
+    /// Cancel safe: a question whose future is dropped is withdrawn.
     pub(crate) async fn ask(&self, ask: Ask, body: &impl Serialize) -> Result<Option<JsonText>, AskError> {
         let Ask { asker, about, is_permission, limit } = ask;
         let id = self.id();
@@ -121,7 +121,7 @@ impl Asking {
     }
 
     fn send(&self, message: Message) {
-        // It fails when nobody takes notice any more.
+        // It fails when the asker is gone.
         let _ = self.pump.send(message);
     }
 }

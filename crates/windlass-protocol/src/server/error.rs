@@ -29,10 +29,10 @@ pub enum ServerError {
     /// The output failed: the host is gone.
     #[error("the output cannot be written: {0}")]
     Output(#[source] io::Error),
-    /// The session could not be opened. The host was told.
+    /// The session could not be opened. The host has a frame that says so.
     #[error("{0}")]
     Open(OpenFailure),
-    /// The session could not go on. The host was told.
+    /// The session could not continue. The host has a frame that says so.
     #[error(transparent)]
     Session(#[from] windlass_runtime::SessionError),
 }
@@ -43,6 +43,6 @@ pub enum ServerError {
 pub struct Served {
     /// Whether the last result was an error.
     pub is_error: bool,
-    /// Whether it was told to end, and the host was not done.
+    /// Whether an order to end came before the host was done.
     pub shut_down: bool,
 }

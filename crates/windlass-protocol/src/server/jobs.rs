@@ -1,4 +1,4 @@
-//! What takes time and needs nothing but its order.
+//! Orders that take time and need no state of the pump.
 
 use super::machine::io::McpJob;
 use super::mcp::{McpControl, McpControlError, McpServersChanged};

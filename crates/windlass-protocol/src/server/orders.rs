@@ -212,7 +212,7 @@ impl Orders {
             }
             Order::Answer(id, answer) => {
                 if let Some(waiting) = self.waiting.answers.remove(&id) {
-                    // It fails only when nobody waits any more.
+                    // It fails only when the asker is gone.
                     let _ = waiting.send(answer);
                 }
             }

@@ -39,10 +39,10 @@ impl Outgoing {
         self.bytes.extend_from_slice(&lines);
     }
 
-    /// Writes what can be written now, and flushes when nothing waits. Ready when something of that was done.
+    /// Writes what can be written now, and flushes when no frame waits. Ready when it made progress.
     ///
     /// # Errors
-    /// Nobody reads any more.
+    /// The reader is gone.
     pub(super) fn poll_write(
         &mut self,
         mut output: Pin<&mut impl AsyncWrite>,

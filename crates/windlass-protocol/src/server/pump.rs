@@ -22,7 +22,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::time::{Sleep, sleep};
 
-/// How long closing may take when nobody wants to wait for it.
+/// How long closing may take after an order to end.
 const LAST_WORDS: Duration = Duration::from_secs(4);
 /// How many bytes wait for the host at most before events wait, too.
 const ROOM: usize = 4 * 1024 * 1024;
@@ -58,15 +58,15 @@ struct Ending {
     failure: Option<OpenFailure>,
     /// Whether `shutdown` is ready.
     is_told: bool,
-    /// Set when closing has begun: whether it was told to, or why it ends early.
+    /// Set when closing has begun: whether by an order, or why it ends early.
     began: Option<Result<bool, ServerError>>,
     /// When closing is over at the latest.
     deadline: Option<Pin<Box<Sleep>>>,
-    /// Whether it was told to end while it closed, and could not close in time.
+    /// Whether an order to end came while it closed, and it could not close in time.
     is_interrupted: bool,
     /// Whether all sessions are closed and everything is said.
     is_closed: bool,
-    /// Why nothing can be written any more.
+    /// Why no frame can be written any more.
     lost: Option<io::Error>,
 }
 
@@ -77,7 +77,7 @@ enum Happened {
     Unreadable(ServerError),
     /// The session was opened, or not.
     Opened(Result<Opened, OpenFailure>),
-    /// It is told to end.
+    /// The order to end has come.
     ShutDown,
     /// Closing takes too long.
     TooLate,
@@ -130,7 +130,7 @@ where
         }
     }
 
-    /// Whether everything is said, or nobody listens.
+    /// Whether all frames are written, or the reader is gone.
     fn is_over(&self) -> bool {
         let is_said = self.outgoing.is_done() || self.end.lost.is_some();
         self.end.is_interrupted || (self.end.is_closed && is_said)
@@ -161,7 +161,7 @@ where
         }
     }
 
-    /// Does what follows, until nothing does.
+    /// Carries out outputs until there is none.
     fn settle(&mut self) {
         loop {
             while let Some(output) = self.machine.poll() {

@@ -4,7 +4,7 @@ use super::hooks::table::HookTable;
 use std::path::PathBuf;
 use windlass_types::{AgentId, PermissionMode};
 
-/// What hooks of the host listen to, and what they are told of the session.
+/// What hooks of the host listen to, and what they read of the session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scene {
     pub(crate) hooks: HookTable,

@@ -209,7 +209,7 @@ impl Opened {
         self
     }
 
-    /// Says how the session reasons when the host asks for nothing else. Default: not at all.
+    /// Says how the session reasons unless the host asks for something else. Default: not at all.
     #[must_use]
     pub fn with_thinking(mut self, thinking: Thinking) -> Self {
         self.extras.thinking = thinking;

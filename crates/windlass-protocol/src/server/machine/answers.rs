@@ -22,7 +22,7 @@ impl Refusal {
     }
 }
 
-/// What the host hears of an order: a JSON value, or only that it worked.
+/// The answer to an order: a JSON value, or only that it worked.
 pub(super) type Answer = Result<Option<Value>, Refusal>;
 
 /// A request is answered at once, or when the job that it began is done.

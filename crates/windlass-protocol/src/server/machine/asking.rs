@@ -50,7 +50,7 @@ impl Machine {
         }
     }
 
-    /// Nobody answers any more, so nothing may wait for an answer.
+    /// The host answers no more: open questions end.
     pub(super) fn close_questions(&mut self) {
         for id in self.questions.close() {
             self.order(Order::Answer(id, Err(AskError::Gone)));

@@ -16,7 +16,7 @@ impl Machine {
         matches!(self.end, End::Closing | End::Closed)
     }
 
-    /// The host sends nothing any more: what it has asked for is finished.
+    /// The input has ended: what the host has asked for is finished.
     pub(super) fn hung_up(&mut self) {
         if self.end != End::Reading {
             return;
@@ -52,7 +52,7 @@ impl Machine {
         self.turns.is_idle() && (is_late || !self.tickets.delays_the_end())
     }
 
-    /// Nothing continued when the wait was over. What came in the meantime is looked at once more.
+    /// No work continued when the wait was over. What came in the meantime is looked at once more.
     pub(super) fn quiet(&mut self, over: u64) {
         match self.end {
             End::Draining { wait: Some(wait), is_late } if wait == over && self.is_finished(is_late) => self.close(),
@@ -79,7 +79,7 @@ impl Machine {
         }
     }
 
-    /// Closes: nothing begins any more.
+    /// Closes: no run and no order begins.
     pub(super) fn close(&mut self) {
         if self.is_closing() {
             return;
@@ -127,7 +127,7 @@ impl Machine {
         }
         let Some(stream) = self.session.streams.remove(&generation) else { return };
         if stream.settling.is_some() && broken.is_none() {
-            // Nothing begins any more, so what it was not certain of is.
+            // No run begins any more, so what was uncertain is certain now.
             self.say_idle();
         }
         if is_current {

@@ -64,7 +64,7 @@ impl Machine {
         self.wishes.mode_reported(started.permission_mode);
     }
 
-    /// An event of an agent below the main one says nothing of the session's own run.
+    /// An event of an agent below the main one does not change the session's own run.
     fn of_agent(&mut self, event: &Event) {
         match &event.kind {
             EventKind::RunStarted(started) => self.questions.shown.began(&event.agent, started.identity.as_ref()),
@@ -121,7 +121,7 @@ impl Machine {
         }
     }
 
-    /// A run of the main agent is over. The next prompt is given before the host hears that the session is idle.
+    /// A run of the main agent is over. The next prompt is given before the session is reported idle.
     pub(super) fn finished(&mut self, generation: Generation, is_error: bool, origin: RunOrigin) {
         self.turns.last_is_error = is_error;
         let answered = if origin == RunOrigin::User {

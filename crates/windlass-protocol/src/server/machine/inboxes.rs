@@ -40,7 +40,7 @@ impl Inboxes {
     /// A server has sent something: who gets it now, if somebody does.
     ///
     /// # Errors
-    /// Nobody listens to the server, or too many of its messages wait.
+    /// The server is not listened to, or too many of its messages wait.
     pub(crate) fn push(&mut self, server: &str, message: JsonText) -> Result<Option<(String, JsonText)>, String> {
         let inbox = self.0.get_mut(server).ok_or_else(|| format!("Server not found: {server}"))?;
         if inbox.messages.len() >= MOST_WAITING {
@@ -53,7 +53,7 @@ impl Inboxes {
     /// Somebody waits for a message: it, if one is there.
     ///
     /// # Errors
-    /// Nobody listens to the server. Hands the id back.
+    /// The server is not listened to. Hands the id back.
     pub(crate) fn receive(&mut self, server: &str, receiver: String) -> Result<Option<(String, JsonText)>, String> {
         let Some(inbox) = self.0.get_mut(server) else { return Err(receiver) };
         inbox.receivers.push_back(receiver);

@@ -32,7 +32,7 @@ impl Machine {
         Ok(Reply::Later)
     }
 
-    /// Plugins and servers have heard of it: now it counts.
+    /// Plugins and servers have taken it: now it counts.
     pub(super) fn greeted(&mut self, id: &str, greeting: Greeting, done: &Initialized) {
         let Greeting { initialize, hooks, forwards_text } = greeting;
         let (again, with_hooks) = (self.wishes.initialize.is_some(), initialize.hooks.is_some());
@@ -74,7 +74,7 @@ impl Machine {
         }
         self.reply(id, Ok(Some(answer)));
         if again {
-            // A host that says it again hears what continues in the background.
+            // A host that initializes again gets a report of what runs in the background.
             self.frames(|mapper, session, out| mapper.tasks_now(session, out));
         }
         // What came meanwhile has waited.

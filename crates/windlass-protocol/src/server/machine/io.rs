@@ -29,7 +29,7 @@ pub(crate) type Ticket = u64;
 pub(crate) enum Input {
     /// The host sent a message.
     Line(Inbound),
-    /// The host sends nothing any more.
+    /// The input has ended.
     HungUp,
     /// An event of a session.
     Event(Generation, Box<Event>),
@@ -89,7 +89,7 @@ pub(crate) enum Order {
     Session(SessionOrder),
     /// Say when no run of it continues: [`Input::Settled`].
     AwaitSettled(u64),
-    /// Say when nothing of it continues: [`Input::Quiet`].
+    /// Report when no work of it continues: [`Input::Quiet`].
     AwaitQuiet(u64),
     /// Turn a command and its arguments into a prompt: [`Input::Expanded`].
     Expand { name: String, arguments: String },
@@ -99,7 +99,7 @@ pub(crate) enum Order {
     Mirror,
     /// Start a timer: [`Input::Due`].
     Wake(Timer, Duration),
-    /// What hooks of the host are told and asked from now on.
+    /// What hooks of the host receive from now on.
     Scene(Box<Scene>),
     /// The host has these in-process MCP servers.
     Announce(BTreeMap<String, Option<JsonText>>),

@@ -36,7 +36,7 @@ impl Machine {
             id
         });
         for prompt in offered {
-            // A session that has ended says nothing of it: with its end all messages come back.
+            // A session that has ended reports none of it: with its end all messages come back.
             self.order_session(SessionOrder::Offer(prompt));
         }
     }

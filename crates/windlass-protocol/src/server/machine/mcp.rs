@@ -63,7 +63,7 @@ impl Machine {
         self.begin_job(id, Asked::Mcp, Job::Mcp(job))
     }
 
-    /// The answer to `mcp_status`. Servers that nobody has taken up yet are pending.
+    /// The answer to `mcp_status`. Servers that are not connected yet are pending.
     pub(super) fn mcp_status(&self, known: &[McpStatus]) -> Value {
         let names: BTreeSet<&str> = known.iter().map(|status| status.name.as_str()).collect();
         let initialized = self.wishes.in_process_servers();

@@ -63,7 +63,7 @@ impl Machine {
             return;
         }
         self.turns.stopping = true;
-        // The host hears that nobody waits for its answers before it hears that the run is stopped.
+        // Questions are withdrawn before the run is reported stopped.
         self.withdraw_questions();
         self.order_session(SessionOrder::Interrupt);
     }

@@ -1,4 +1,4 @@
-//! Plugins and agents: what hosts are told of them, and what they may order.
+//! Plugins and agents: what hosts read of them, and what they may order.
 
 use super::Machine;
 use super::answers::{Refusal, Reply, field, unsupported};

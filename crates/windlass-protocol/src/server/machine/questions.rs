@@ -42,7 +42,7 @@ struct Waiting {
 }
 
 impl Questions {
-    /// Whether nobody answers any more.
+    /// Whether the host answers no more.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }
@@ -118,7 +118,7 @@ impl Questions {
         (ids, lines)
     }
 
-    /// Nobody answers any more: hands out the ids of those that wait.
+    /// The host answers no more: hands out the ids of open questions.
     pub(crate) fn close(&mut self) -> Vec<String> {
         self.closed = true;
         self.permissions.clear();

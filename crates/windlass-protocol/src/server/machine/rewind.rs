@@ -106,7 +106,7 @@ impl Machine {
     }
 }
 
-/// What the host hears of the outcome.
+/// The answer to the host.
 fn answer(dry_run: bool, outcome: Result<Rewind, RewindError>) -> super::answers::Answer {
     let said = match outcome {
         Ok(rewind) => said_of(&rewind, dry_run),
@@ -120,7 +120,7 @@ fn answer(dry_run: bool, outcome: Result<Rewind, RewindError>) -> super::answers
     }
 }
 
-/// What the host hears of a rewind. An error when files should have changed and none did.
+/// The answer to a rewind. An error when files should have changed and none did.
 fn said_of(rewind: &Rewind, dry_run: bool) -> Result<Value, String> {
     let left: Vec<String> = rewind
         .left()

@@ -121,7 +121,7 @@ impl Machine {
         self.send(bytes);
     }
 
-    /// Says the commands, if the host was told of others before.
+    /// Reports the commands, if the host has read of others before.
     pub(super) fn say_commands(&mut self, before: &[SlashCommand]) {
         let commands = self.turns.commands.list();
         if self.wishes.initialize.is_none() || commands == before {

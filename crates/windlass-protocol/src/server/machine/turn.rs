@@ -123,7 +123,7 @@ impl Machine {
             self.session.scene.permission_mode = mode;
         }
         self.show_scene();
-        // Nothing is asked of it before these.
+        // No question precedes these.
         let orders = self.wishes.first_orders(wish, &facts);
         self.session.facts = Some(facts);
         for order in orders {

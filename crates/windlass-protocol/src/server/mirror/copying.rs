@@ -165,7 +165,7 @@ impl Copying {
                 if let Some(log) = self.logs.get_mut(at) {
                     log.is_unnamed = false;
                 }
-                // What cannot be read of it is not told: the lines come all the same.
+                // Metadata that cannot be read is left out: the lines are sent all the same.
                 frame.unwrap_or_default()
             }
             Read::Lines(at, to, read) => {

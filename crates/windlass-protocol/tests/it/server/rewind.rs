@@ -17,12 +17,16 @@ use windlass_session::{
 use windlass_testkit::Gate;
 use windlass_types::{EntryId, ToolUseId};
 
-/// Checkpoints that say the same of every prompt whose id is known.
-#[derive(Debug)]
-struct Told(BTreeMap<&'static str, Rewind>);
+/// Checkpoints that give the same answer for every prompt whose id is known.
+#[derive(Debug, Default)]
+struct Known {
+    answers: BTreeMap<&'static str, Rewind>,
+    /// The disk does not answer before this is open.
+    gate: Option<Gate>,
+}
 
 #[async_trait]
-impl Checkpoints for Told {
+impl Checkpoints for Known {
     async fn begin(&self, _: &EntryId) -> Result<(), CheckpointError> {
         Ok(())
     }
@@ -40,40 +44,12 @@ impl Checkpoints for Told {
     }
 
     async fn changes(&self, to: &EntryId, options: &RewindOptions) -> Result<Rewind, CheckpointError> {
+        if let Some(gate) = &self.gate {
+            gate.pass().await;
+            return Ok(Rewind::default());
+        }
         assert_eq!(options, &RewindOptions::within(["/w".into()]));
-        self.0.get(to.as_str()).cloned().ok_or_else(|| CheckpointError::unknown(to))
-    }
-
-    async fn rewind(&self, to: &EntryId, options: &RewindOptions) -> Result<Rewind, CheckpointError> {
-        self.changes(to, options).await
-    }
-}
-
-/// Checkpoints on a disk that does not answer before its gate is open.
-#[derive(Debug)]
-struct Hanging(Gate);
-
-#[async_trait]
-impl Checkpoints for Hanging {
-    async fn begin(&self, _: &EntryId) -> Result<(), CheckpointError> {
-        Ok(())
-    }
-
-    async fn keep(&self, _: &EntryId, _: &ToolUseId, _: &[PathBuf]) -> Result<(), CheckpointError> {
-        Ok(())
-    }
-
-    async fn changed(&self, _: &ToolUseId, _: &[PathBuf]) -> Result<(), CheckpointError> {
-        Ok(())
-    }
-
-    async fn list(&self) -> Result<Vec<Checkpoint>, CheckpointError> {
-        Ok(Vec::new())
-    }
-
-    async fn changes(&self, _: &EntryId, _: &RewindOptions) -> Result<Rewind, CheckpointError> {
-        self.0.pass().await;
-        Ok(Rewind::default())
+        self.answers.get(to.as_str()).cloned().ok_or_else(|| CheckpointError::unknown(to))
     }
 
     async fn rewind(&self, to: &EntryId, options: &RewindOptions) -> Result<Rewind, CheckpointError> {
@@ -94,11 +70,12 @@ fn left(path: &str, kind: NotRestoredKind) -> RewoundFile {
 fn told() -> Arc<dyn Checkpoints> {
     use NotRestoredKind::{Link, NotKept};
     let some = vec![modified("/w/a"), modified("/w/theirs"), left("/w/l", Link), left("/w/n", NotKept)];
-    Arc::new(Told(BTreeMap::from([
+    let answers = BTreeMap::from([
         ("nothing", Rewind::default()),
         ("some", Rewind::new(some, Some(EntryId::from("undo")))),
         ("none", Rewind::new(vec![left("/w/l", Link), left("/w/n", NotKept)], None)),
-    ])))
+    ]);
+    Arc::new(Known { answers, gate: None })
 }
 
 fn host(turns: impl IntoIterator<Item = ScriptedTurn>) -> Host {
@@ -208,7 +185,7 @@ async fn a_rewind_that_hangs_holds_nothing_else_up() {
     for ends in [false, true] {
         let gate = Gate::new();
         let mut host = Host::start(script([says("one"), says("two")]), options());
-        *host.seen.checkpoints.lock().unwrap() = Some(Arc::new(Hanging(gate.clone())));
+        *host.seen.checkpoints.lock().unwrap() = Some(Arc::new(Known { gate: Some(gate.clone()), ..Known::default() }));
         host.say("go").await;
         host.result().await;
         host.order("stuck", json!({ "user_message_id": "some" }), "rewind_files").await;
