@@ -1,8 +1,11 @@
-//! Agents below the main one.
+//! Agents below the main one: what they are opened with, and how much less they may do than their parent.
 
-use std::path::Path;
+use crate::{LedgerKey, ModelProfile};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
 use windlass_permission::{Policy, RuleError};
-use windlass_types::{AgentIdentity, Behavior, PermissionMode, RuleSource};
+use windlass_types::{AgentIdentity, AgentRights, Behavior, Effort, PermissionMode, RuleSource, SystemSection};
 
 /// Who an agent below the main one is, and how much less it may do than its parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,16 +13,21 @@ use windlass_types::{AgentIdentity, Behavior, PermissionMode, RuleSource};
 pub struct AgentConfig {
     /// Who it is.
     pub identity: AgentIdentity,
-    /// The permission mode that it wants. It counts only while it permits less than that of the parent.
-    pub permission_mode: Option<PermissionMode>,
-    /// Rules of calls that are refused, beside those of the parent.
-    pub deny: Vec<String>,
+    /// What it may do of what its parent may.
+    pub rights: AgentRights,
 }
 
 impl AgentConfig {
     /// An agent that may do what its parent may.
     pub fn new(identity: AgentIdentity) -> Self {
-        Self { identity, permission_mode: None, deny: Vec::new() }
+        Self { identity, rights: AgentRights::default() }
+    }
+
+    /// Sets what it may do of what its parent may.
+    #[must_use]
+    pub fn with_rights(mut self, rights: AgentRights) -> Self {
+        self.rights = rights;
+        self
     }
 
     /// What the agent may do where its parent may do this: never more.
@@ -27,16 +35,180 @@ impl AgentConfig {
     /// # Errors
     /// A rule cannot be read. Without it the agent might do too much, so it must not start.
     pub fn narrowed(&self, parent: &Policy, cwd: &Path) -> Result<Policy, RuleError> {
+        let wanted = self.rights.permission_mode;
         let mut policy = parent.clone();
-        let mode = self.permission_mode.map_or(parent.mode(), |wanted| wanted.narrower(parent.mode()));
+        let mode = wanted.map_or(parent.mode(), |wanted| wanted.narrower(parent.mode()));
         // Of two modes the narrower one is always permitted.
         let _ = policy.set_mode(mode);
         // Neither of plan and dontAsk permits all that the other one does: where both are wanted, both hold.
-        if [self.permission_mode, Some(parent.mode())].contains(&Some(PermissionMode::DontAsk)) {
+        if [wanted, Some(parent.mode())].contains(&Some(PermissionMode::DontAsk)) {
             policy.never_ask();
         }
         policy.keep_plan_mode();
-        policy.add_rules(RuleSource::Command, Behavior::Deny, &self.deny, cwd)?;
+        policy.add_rules(RuleSource::Command, Behavior::Deny, &self.rights.disallowed_tools, cwd)?;
         Ok(policy)
+    }
+}
+
+/// What an agent is opened with, see [`Machine::agent_config`](crate::Machine::agent_config).
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct AgentOpening {
+    /// Who it is, and what it may do.
+    pub agent: AgentConfig,
+    /// Its model. `None`: that of the parent.
+    pub model: Option<ModelProfile>,
+    /// Whether the model of the parent chose that model for this call.
+    pub chooses_model: bool,
+    /// How much its model spends on an answer. `None`: as much as that of the parent.
+    pub effort: Option<Effort>,
+    /// Most model messages. `None`: no limit.
+    pub max_turns: Option<u32>,
+    /// Its system prompt.
+    pub system: Vec<SystemSection>,
+    /// The directory that it starts in; absolute.
+    pub cwd: PathBuf,
+    /// 128 random bits; ids are made from them.
+    pub seed: u128,
+}
+
+impl AgentOpening {
+    /// An agent with the model of its parent, no system prompt and no limit of turns.
+    pub fn new(agent: AgentConfig, cwd: PathBuf, seed: u128) -> Self {
+        Self { agent, model: None, chooses_model: false, effort: None, max_turns: None, system: Vec::new(), cwd, seed }
+    }
+}
+
+/// A tool of the parent, which an agent may get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "all that is asked of a tool here")]
+pub struct OfferedTool<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whether somebody must answer each of its calls.
+    pub asks_the_user: bool,
+}
+
+/// Why an agent cannot be opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// A rule of the agent cannot be read. Without it the agent might do too much.
+    Rule {
+        /// The name of the agent's definition.
+        agent_type: String,
+        /// What is wrong with the rule.
+        source: RuleError,
+    },
+    /// The model chose a model without a price, while the session has a budget.
+    UnpricedModel {
+        /// The id of the chosen model.
+        model: String,
+    },
+    /// None of the tools that the agent is to have is available.
+    NoTools {
+        /// The name of the agent's definition.
+        agent_type: String,
+    },
+    /// As many agents work as may at a time.
+    TooMany {
+        /// That many.
+        most: usize,
+    },
+}
+
+impl fmt::Display for AgentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rule { agent_type, source } => write!(f, "The agent {agent_type:?} cannot be used: {source}"),
+            Self::UnpricedModel { model } => write!(
+                f,
+                "The model {model:?} cannot be chosen: its price is not known, and the session has a budget. Leave it \
+                 out."
+            ),
+            Self::NoTools { agent_type } => {
+                write!(f, "The agent {agent_type:?} cannot be used: none of its tools is available here.")
+            }
+            Self::TooMany { most } => {
+                write!(f, "{most} agents are at work already: wait until one ends, or stop one.")
+            }
+        }
+    }
+}
+
+impl std::error::Error for AgentError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Rule { source, .. } => Some(source),
+            Self::UnpricedModel { .. } | Self::NoTools { .. } | Self::TooMany { .. } => None,
+        }
+    }
+}
+
+/// How many agents of a session are at work, and how many may be.
+///
+/// There is one for all agents of a session, kept beside its [`Ledger`](crate::Ledger).
+#[derive(Debug, Clone, Default)]
+pub struct AgentCount(BTreeMap<LedgerKey, usize>);
+
+impl AgentCount {
+    /// Most agents that work at a time for one parent.
+    pub const MOST_OF_ONE: usize = 16;
+    /// Most agents that work at a time in a session, beside the main one.
+    pub const MOST_OF_ALL: usize = 64;
+
+    /// Counts one more agent of this parent.
+    ///
+    /// # Errors
+    /// [`AgentError::TooMany`].
+    pub fn begin(&mut self, parent: LedgerKey) -> Result<(), AgentError> {
+        for (count, most) in [(self.of(parent), Self::MOST_OF_ONE), (self.0.values().sum(), Self::MOST_OF_ALL)] {
+            if count >= most {
+                return Err(AgentError::TooMany { most });
+            }
+        }
+        *self.0.entry(parent).or_default() += 1;
+        Ok(())
+    }
+
+    /// An agent of this parent has ended.
+    pub fn end(&mut self, parent: LedgerKey) {
+        if let Some(count) = self.0.get_mut(&parent) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                self.0.remove(&parent);
+            }
+        }
+    }
+
+    /// How many agents of this parent are at work.
+    pub fn of(&self, parent: LedgerKey) -> usize {
+        self.0.get(&parent).copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_are_counted_for_their_parent_and_for_the_session() {
+        let mut count = AgentCount::default();
+        for _ in 0..AgentCount::MOST_OF_ONE {
+            count.begin(1).unwrap();
+        }
+        assert_eq!(count.begin(1), Err(AgentError::TooMany { most: AgentCount::MOST_OF_ONE }));
+        for parent in 2..5 {
+            for _ in 0..AgentCount::MOST_OF_ONE {
+                count.begin(parent).unwrap();
+            }
+        }
+        assert_eq!(count.begin(5), Err(AgentError::TooMany { most: AgentCount::MOST_OF_ALL }));
+        count.end(1);
+        count.begin(5).unwrap();
+        assert_eq!((count.of(1), count.of(5)), (AgentCount::MOST_OF_ONE - 1, 1));
+        // What was not counted frees no place.
+        count.end(9);
+        assert!(count.begin(9).is_err());
     }
 }

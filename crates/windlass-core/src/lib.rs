@@ -46,7 +46,7 @@ mod steering;
 mod tasks;
 mod turn;
 
-pub use agent::AgentConfig;
+pub use agent::{AgentConfig, AgentCount, AgentError, AgentOpening, OfferedTool};
 pub use assemble::{
     AssembleError, AssembledMessage, MAX_MESSAGE_BLOCKS, MAX_MESSAGE_BYTES, MalformedInput, MessageAssembler, Step,
 };

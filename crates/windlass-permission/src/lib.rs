@@ -38,6 +38,7 @@ mod lower;
 mod made;
 mod matcher;
 mod names;
+mod only;
 mod path;
 mod pattern;
 mod policy;
@@ -56,6 +57,8 @@ pub use error::{ModeError, RuleError, RuleWarning, UpdateError};
 pub use facts::{
     CallFacts, CommandFacts, CommandPath, OwnCheck, PathFact, PatternFact, Standing, TreeFact, command_paths,
 };
+pub use names::access_of_unknown;
+pub use only::OnlyTools;
 pub use pattern::{PatternName, ShellPattern};
 pub use policy::{Policy, PolicyConfig};
 pub use rule::{ParsedRule, parse_rule, rule_text, split_rules};

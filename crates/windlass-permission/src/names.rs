@@ -1,5 +1,7 @@
 //! The names of tools, and what kind of tool a name stands for.
 
+use windlass_types::{Access, JsonText};
+
 /// The present name of a tool that may be called by an old one.
 pub(crate) fn canonical(name: &str) -> &str {
     match name {
@@ -44,6 +46,22 @@ pub(crate) fn asks_the_user(name: &str) -> bool {
 /// Tools that only fetch from the network.
 pub(crate) fn only_fetches(name: &str) -> bool {
     matches!(name, "WebFetch" | "WebSearch")
+}
+
+/// What a call touches whose tool is not here to say so: well-known names say what they touch. Everything else is
+/// unknown.
+pub fn access_of_unknown(tool: &str, input: &JsonText) -> Access {
+    let text = |field: &str| {
+        let fields = input.to::<std::collections::BTreeMap<String, JsonText>>().ok()?;
+        fields.get(field)?.to::<String>().ok()
+    };
+    match tool {
+        "NotebookEdit" => text("notebook_path").map_or(Access::Unknown, Access::writes),
+        "Skill" => Access::NOTHING,
+        name if only_fetches(name) => Access::Network,
+        name if asks_the_user(name) => Access::NOTHING,
+        _ => Access::Unknown,
+    }
 }
 
 /// Fields of a tool's input that a rule may compare, for tools whose specifier has another meaning.

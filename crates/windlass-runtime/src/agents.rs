@@ -6,7 +6,7 @@
 mod follow;
 
 use crate::Ports;
-use crate::budget::Budget;
+use crate::budget::{Place, Places};
 use crate::checkpoints::Keeper;
 use crate::events::EventQueue;
 use crate::handle::{Order, SessionHandle};
@@ -14,19 +14,16 @@ use crate::session::{Nested, Persistence, SessionConfig};
 use follow::Above;
 use futures_util::future::join_all;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
-use windlass_core::{AgentConfig, Input, Machine, ModelProfile};
+use tokio::sync::{mpsc, oneshot};
+use windlass_core::{AgentConfig, AgentError, AgentOpening, Input, Machine, ModelProfile, OfferedTool};
 use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
 use windlass_session::AgentHeader;
-use windlass_tool::{AgentReport, AgentSpec, Agents, BoxFuture, Cancel, OnlyTools, ToolError, ToolSet};
+use windlass_tool::{AgentReport, AgentSpec, Agents, BoxFuture, Cancel, ToolError, ToolSet};
 use windlass_types::{AgentIdentity, PermissionAnswer, TaskId, ToolUseId};
 
-/// How many agents go on at a time below one, and below the main one all in all.
-const MOST: usize = 16;
-const MOST_OF_ALL: usize = 64;
 /// How long agents may take to end when the agent above them ends.
 const GRACE: Duration = Duration::from_secs(4);
 
@@ -75,25 +72,6 @@ struct Alive {
     cwd: PathBuf,
 }
 
-/// The places of agents that go on at a time.
-#[derive(Debug, Clone)]
-pub(crate) struct Places(Arc<Semaphore>);
-
-impl Places {
-    fn new(most: usize) -> Self {
-        Self(Arc::new(Semaphore::new(most)))
-    }
-
-    /// The places of all agents below the main one.
-    pub(crate) fn of_all() -> Self {
-        Self::new(MOST_OF_ALL)
-    }
-}
-
-/// The place that one agent takes until this is dropped: below the one above it, and among all.
-#[derive(Debug)]
-struct Place(#[expect(dead_code, reason = "held, not read")] [OwnedSemaphorePermit; 2]);
-
 /// The agents below the one of a driver.
 #[derive(Debug)]
 pub(crate) struct Below {
@@ -104,9 +82,8 @@ pub(crate) struct Below {
     epoch: u64,
     /// How often something else has changed that they follow.
     changes: u64,
-    /// How many of them there may be, and how many agents at all.
+    /// Counts them, and gives them what they spend from.
     places: Places,
-    all_places: Places,
     /// How deep this agent is itself.
     depth: u32,
     /// The inputs of the main agent, if this is another one.
@@ -115,8 +92,6 @@ pub(crate) struct Below {
     waiting: Option<mpsc::UnboundedSender<Input>>,
     /// How the session is kept, for agents that are to be kept beside it.
     kept: Option<Persistence>,
-    /// What all agents spend from.
-    budget: Budget,
 }
 
 /// Who has to know of answers to questions of an agent below the main one. Nobody, for the main one.
@@ -154,30 +129,16 @@ pub(crate) struct Parent<'a> {
 
 impl Below {
     /// What is below an agent, and the keeper of files of that agent.
-    pub(crate) fn new(nested: Nested, kept: Option<Persistence>, budget: Budget) -> (Self, Option<Keeper>) {
-        let Nested { keeper, depth, main, waiting, places: all_places, budget: _ } = nested;
+    pub(crate) fn new(nested: Nested, kept: Option<Persistence>, places: Places) -> (Self, Option<Keeper>) {
+        let Nested { keeper, depth, main, waiting, budget: _ } = nested;
         let (ask, orders) = mpsc::unbounded_channel();
-        let places = Places::new(MOST);
-        let below = Self {
-            orders,
-            ask,
-            alive: Vec::new(),
-            epoch: 0,
-            changes: 0,
-            places,
-            all_places,
-            depth,
-            main,
-            waiting,
-            kept,
-            budget,
-        };
+        let below = Self { orders, ask, alive: Vec::new(), epoch: 0, changes: 0, places, depth, main, waiting, kept };
         (below, keeper)
     }
 
-    /// Whether any agent goes on, or is about to.
+    /// Whether any agent is at work, or about to begin.
     pub(crate) fn goes_on(&self) -> bool {
-        self.places.0.available_permits() < MOST
+        self.places.any_taken()
     }
 
     /// Who else has to know of answers to questions of this agent.
@@ -286,59 +247,41 @@ impl Below {
     /// What an agent is opened with.
     fn parts(&self, opening: &Opening, parent: &Parent<'_>) -> Result<Parts, ToolError> {
         let Opening { spec, tool_use_id, cwd, .. } = opening;
-        let place = self.place()?;
+        let place = self.places.take().map_err(refused)?;
         let Parent { machine, ports, keeper, results } = parent;
-        let agent = rights(spec);
-        let model = spec.model.as_deref().filter(|model| *model != "inherit").map(|name| {
-            let id = ports.provider.resolve_model(name);
-            let info = ports.provider.model_info(&id);
-            ModelProfile::new(id, info)
-        });
-        if let Some(model) = model.as_ref().filter(|model| spec.chooses_model && !machine.budget_holds_for(model)) {
-            return Err(ToolError::rejected(format!(
-                "The model {:?} cannot be chosen: its price is not known, and the session has a budget. Leave it out.",
-                model.id
-            )));
-        }
-        let config = machine.agent_config(agent, model, spec.system.clone(), cwd.clone(), ports.ids.bits());
-        let mut config = config.map_err(|error| {
-            ToolError::rejected(format!("The agent {:?} cannot be used: {error}", spec.agent_type)).with_source(error)
-        })?;
-        let tools = tools_of(spec, &ports.tools, machine, &config.policy)?;
+        let mut config = machine.agent_config(opened_with(spec, ports, cwd)).map_err(refused)?;
+        let tools = tools_of(spec, cwd, &ports.tools, machine)?;
         config.tools = tools.specs();
-        config.limits.max_turns = spec.max_turns;
-        config.effort = spec.effort.or(config.effort);
         let mut ports = (*ports).clone();
         // The folder goes with the session of the main agent.
         ports.artifacts = ports.artifacts.or(ports.scratch.take());
         (ports.tools, ports.checkpoints) = (tools.into(), None);
         ports.can_use_tool = ports.can_use_tool.map(|above| passed_on(above, tool_use_id.clone()));
-        let mut session = SessionConfig::new(config, ports);
-        if let Some(kept) = &self.kept {
-            let parent = machine.agent().map(|agent| agent.id.clone());
-            let header = AgentHeader::new(spec.agent_type.clone(), spec.description.clone(), tool_use_id.clone());
-            let key = kept.key.of_agent(spec.id.clone());
-            let header = kept.header.clone().with_agent(header.with_parent(parent));
-            session =
-                session.with_persistence(Persistence::new(Arc::clone(&kept.store), key, kept.owner.clone(), header));
-        }
-        let keeper = keeper.zip(machine.prompt()).map(|(keeper, prompt)| keeper.of_agent(prompt.clone()));
-        let main = self.main.clone().unwrap_or_else(|| (*results).clone());
-        let (depth, places) = (self.depth.saturating_add(1), self.all_places.clone());
-        let waiting = spec.task.is_none().then(|| self.waiting.clone().unwrap_or_else(|| (*results).clone()));
-        let budget = Some(self.budget.clone());
-        let nested = Nested { keeper, depth, main: Some(main), waiting, places, budget };
-        Ok(Parts { config: session, nested, place, changes: self.changes })
+        let config = self.kept_beside(SessionConfig::new(config, ports), spec, tool_use_id, machine);
+        let nested = Nested {
+            keeper: keeper.zip(machine.prompt()).map(|(keeper, prompt)| keeper.of_agent(prompt.clone())),
+            depth: self.depth.saturating_add(1),
+            main: Some(self.main.clone().unwrap_or_else(|| (*results).clone())),
+            waiting: spec.task.is_none().then(|| self.waiting.clone().unwrap_or_else(|| (*results).clone())),
+            budget: Some(self.places.budget().clone()),
+        };
+        Ok(Parts { config, nested, place, changes: self.changes })
     }
 
-    /// A place for one more agent. Calls that begin agents at once each take one before any is open.
-    fn place(&self) -> Result<Place, ToolError> {
-        let take = |places: &Places, most: usize| {
-            Arc::clone(&places.0).try_acquire_owned().map_err(|_| {
-                ToolError::rejected(format!("{most} agents go on already: wait until one ends, or stop one."))
-            })
-        };
-        Ok(Place([take(&self.places, MOST)?, take(&self.all_places, MOST_OF_ALL)?]))
+    /// The session of an agent, kept beside that of the main one if that one is kept.
+    fn kept_beside(
+        &self,
+        session: SessionConfig,
+        spec: &AgentSpec,
+        call: &ToolUseId,
+        above: &Machine,
+    ) -> SessionConfig {
+        let Some(kept) = &self.kept else { return session };
+        let parent = above.agent().map(|agent| agent.id.clone());
+        let header = AgentHeader::new(spec.agent_type.clone(), spec.description.clone(), call.clone());
+        let header = kept.header.clone().with_agent(header.with_parent(parent));
+        let key = kept.key.of_agent(spec.id.clone());
+        session.with_persistence(Persistence::new(Arc::clone(&kept.store), key, kept.owner.clone(), header))
     }
 }
 
@@ -355,19 +298,30 @@ impl Alive {
 
     /// Gives it what it may have of these tools of the one above it. An agent that loses the last goes on without.
     fn has_tools(&self, above: &ToolSet, machine: &Machine) {
-        let tools = match rights(&self.spec).narrowed(machine.policy(), &self.cwd) {
-            Ok(policy) => tools_of(&self.spec, above, machine, &policy).ok(),
-            Err(_) => None,
-        };
+        let tools = tools_of(&self.spec, &self.cwd, above, machine).ok();
         self.order(Order::Tools(tools.unwrap_or_default()));
     }
 }
 
 /// Who an agent is, and how much less it may do than the one above it.
-fn rights(spec: &AgentSpec) -> AgentConfig {
-    let mut agent = AgentConfig::new(AgentIdentity::new(spec.id.clone(), spec.agent_type.clone()));
-    (agent.permission_mode, agent.deny) = (spec.permission_mode, spec.disallowed_tools.clone());
-    agent
+fn agent_of(spec: &AgentSpec) -> AgentConfig {
+    AgentConfig::new(AgentIdentity::new(spec.id.clone(), spec.agent_type.clone())).with_rights(spec.rights.clone())
+}
+
+fn opened_with(spec: &AgentSpec, ports: &Ports, cwd: &Path) -> AgentOpening {
+    let mut opening = AgentOpening::new(agent_of(spec), cwd.to_path_buf(), ports.ids.bits());
+    opening.model = spec.model.as_deref().filter(|model| *model != "inherit").map(|name| {
+        let id = ports.provider.resolve_model(name);
+        let info = ports.provider.model_info(&id);
+        ModelProfile::new(id, info)
+    });
+    opening.chooses_model = spec.chooses_model;
+    (opening.effort, opening.max_turns, opening.system) = (spec.effort, spec.max_turns, spec.system.clone());
+    opening
+}
+
+fn refused(error: AgentError) -> ToolError {
+    ToolError::rejected(error.to_string()).with_source(error)
 }
 
 /// Whoever answers the questions of the agent above answers those of an agent, under its path.
@@ -379,23 +333,13 @@ fn passed_on(above: Arc<dyn CanUseTool>, spawned_by: ToolUseId) -> Arc<dyn CanUs
     }))
 }
 
-/// The tools of an agent: of those of the agent above it, what it is given and nobody denies it, without those that
-/// are for the main agent only.
-fn tools_of(spec: &AgentSpec, above: &ToolSet, machine: &Machine, policy: &Policy) -> Result<ToolSet, ToolError> {
-    let mut only = OnlyTools::default();
-    if let Some(names) = &spec.tools {
-        only.and(names.clone());
-    }
-    let is_given = |name: &&str| {
-        let asks = above.get(name).is_none_or(|tool| tool.annotations().requires_user_interaction);
-        !asks && only.keeps(name) && !policy.is_hidden(name) && !machine.is_main_only(name)
-    };
-    let tools: Vec<_> = above.names().filter(is_given).filter_map(|name| above.get(name).cloned()).collect();
-    if tools.is_empty() && spec.tools.as_ref().is_some_and(|names| !names.is_empty()) {
-        let text = format!("The agent {:?} cannot be used: none of its tools is available here.", spec.agent_type);
-        return Err(ToolError::rejected(text));
-    }
-    ToolSet::new(tools).map_err(|error| ToolError::rejected(error.to_string()).with_source(error))
+/// The tools of an agent, of those of its parent.
+fn tools_of(spec: &AgentSpec, cwd: &Path, above: &ToolSet, machine: &Machine) -> Result<ToolSet, ToolError> {
+    let asks = |name| above.get(name).is_none_or(|tool| tool.annotations().requires_user_interaction);
+    let offered = above.names().map(|name| OfferedTool { name, asks_the_user: asks(name) });
+    let names = machine.agent_tools(&agent_of(spec), cwd, offered).map_err(refused)?;
+    ToolSet::new(names.into_iter().filter_map(|name| above.get(name).cloned()))
+        .map_err(|error| ToolError::rejected(error.to_string()).with_source(error))
 }
 
 /// What one call runs agents with.

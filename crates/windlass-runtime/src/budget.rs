@@ -1,11 +1,11 @@
-//! The budget of a session: one ledger for the main agent and all agents below it.
+//! The budget of a session: one ledger for the main agent and all agents below it, and the count of these agents.
 //!
 //! Machines ask it with effects and get its answers as inputs, so that what they decide follows from their inputs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
-use windlass_core::{CallCost, EffectId, Input, Ledger, LedgerKey, Reservation};
+use windlass_core::{AgentCount, AgentError, CallCost, EffectId, Input, Ledger, LedgerKey, Reservation};
 use windlass_types::NanoUsd;
 
 /// The budget of a session. Made by the driver of the main agent, and given to those below it.
@@ -15,6 +15,7 @@ pub(crate) struct Budget(Arc<Mutex<Book>>);
 #[derive(Debug)]
 struct Book {
     ledger: Ledger,
+    count: AgentCount,
     /// Where the answers for each agent go.
     agents: BTreeMap<LedgerKey, mpsc::UnboundedSender<Input>>,
     last: LedgerKey,
@@ -27,10 +28,29 @@ pub(crate) struct Account {
     key: LedgerKey,
 }
 
+/// The place of one agent that is at work. It is free again when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    budget: Budget,
+    parent: LedgerKey,
+}
+
+/// What an agent counts the agents below it with.
+#[derive(Debug, Clone)]
+pub(crate) struct Places {
+    budget: Budget,
+    parent: LedgerKey,
+}
+
 impl Budget {
     /// The budget of a session that has cost this much already.
     pub(crate) fn new(spent: NanoUsd) -> Self {
-        Self(Arc::new(Mutex::new(Book { ledger: Ledger::new(spent), agents: BTreeMap::new(), last: 0 })))
+        Self(Arc::new(Mutex::new(Book {
+            ledger: Ledger::new(spent),
+            count: AgentCount::default(),
+            agents: BTreeMap::new(),
+            last: 0,
+        })))
     }
 
     /// Lets one more agent spend.
@@ -59,7 +79,36 @@ impl Book {
     }
 }
 
+impl Places {
+    /// A place for one more agent. Calls that begin agents at once each take one before any is open.
+    pub(crate) fn take(&self) -> Result<Place, AgentError> {
+        self.budget.book().count.begin(self.parent)?;
+        Ok(Place { budget: self.budget.clone(), parent: self.parent })
+    }
+
+    /// Whether any agent is at work, or about to begin.
+    pub(crate) fn any_taken(&self) -> bool {
+        self.budget.book().count.of(self.parent) > 0
+    }
+
+    /// What the agents below spend from.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.budget.book().count.end(self.parent);
+    }
+}
+
 impl Account {
+    /// What this agent counts those below it with.
+    pub(crate) fn places(&self) -> Places {
+        Places { budget: self.budget.clone(), parent: self.key }
+    }
+
     /// What all agents have spent.
     pub(crate) fn spent(&self) -> NanoUsd {
         self.budget.book().ledger.spent()

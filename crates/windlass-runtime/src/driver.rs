@@ -104,7 +104,7 @@ impl Driver {
         }
         let budget = nested.budget.clone().unwrap_or_else(|| Budget::new(machine.state().cost()));
         let account = budget.open(results.clone());
-        let (below, keeper) = Below::new(nested, kept, budget);
+        let (below, keeper) = Below::new(nested, kept, account.places());
         Self {
             machine,
             account,

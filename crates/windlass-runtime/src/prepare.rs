@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use windlass_core::{Prepared, Unprepared};
-use windlass_permission::{CallFacts, CommandFacts, OwnCheck, PathFact, Policy, command_paths};
+use windlass_permission::{CallFacts, CommandFacts, OwnCheck, PathFact, Policy, access_of_unknown, command_paths};
 use windlass_schema::CheckedTools;
 use windlass_tool::{DynTool, PreparedCall, ToolCheck, ToolSet, Workspace, absolute};
 use windlass_types::text::visible_line;
@@ -45,17 +45,18 @@ pub(crate) async fn prepare(at: &Surroundings, call: &ToolUse, cwd: &Path) -> Re
     let read = catch_unwind(AssertUnwindSafe(|| {
         let annotations = tool.annotations();
         tools.prepare(&call.name, &call.input).map(|prepared| {
-            let said = Said {
+            let claims = Claims {
                 access: prepared.access(),
                 command: prepared.command().map(str::to_owned),
                 check: prepared.check(),
                 title: prepared.title(),
+                background: annotations.background_field.is_some_and(|field| is_set(&call.input, field)),
                 requires_user_interaction: annotations.requires_user_interaction,
             };
-            (prepared, said, annotations.hinted_read_only)
+            (prepared, claims, annotations.hinted_read_only)
         })
     }));
-    let (prepared, said, hinted_read_only) = match read {
+    let (prepared, claims, hinted_read_only) = match read {
         Ok(Ok(read)) => read,
         Ok(Err(error)) => return Err(Unprepared::new(DecisionReason::InvalidInput, error.model_text())),
         Err(_) => {
@@ -63,8 +64,8 @@ pub(crate) async fn prepare(at: &Surroundings, call: &ToolUse, cwd: &Path) -> Re
             return Err(Unprepared::new(DecisionReason::ToolCheck, text));
         }
     };
-    let title = visible_line(&said.title);
-    let facts = facts(at, call, cwd, said).await;
+    let title = visible_line(&claims.title);
+    let facts = facts(at, call, cwd, claims).await;
     let call = ReadCall { call: prepared, tool: Arc::clone(tool) };
     Ok(Ready { prepared: Prepared::new(facts, title).with_hint(hinted_read_only), call })
 }
@@ -90,52 +91,37 @@ pub async fn judge(
     match prepare(&at, call, cwd).await {
         Ok(ready) => policy.decide(&ready.prepared.facts, None, None),
         Err(unprepared) if unprepared.reason == DecisionReason::UnknownTool => {
-            let said = Said::of_unknown(call);
-            policy.decide(&facts(&at, call, cwd, said).await, None, None)
+            let claims = Claims {
+                access: access_of_unknown(&call.name, &call.input),
+                command: None,
+                background: false,
+                check: ToolCheck::Undecided,
+                title: String::new(),
+                requires_user_interaction: false,
+            };
+            policy.decide(&facts(&at, call, cwd, claims).await, None, None)
         }
         Err(unprepared) => Decision::new(Behavior::Deny, unprepared.reason, unprepared.text),
     }
 }
 
 /// What a tool says of one call.
-struct Said {
+struct Claims {
     access: Access,
     command: Option<String>,
+    /// Whether the call ends before its command does.
+    background: bool,
     check: ToolCheck,
     title: String,
     requires_user_interaction: bool,
 }
 
-impl Said {
-    /// What is known of a call whose tool is not here: well-known names say
-    /// what they touch.
-    fn of_unknown(call: &ToolUse) -> Self {
-        let path = |field: &str| {
-            let fields = call.input.to::<std::collections::BTreeMap<String, JsonText>>().ok()?;
-            fields.get(field)?.to::<String>().ok()
-        };
-        let access = match call.name.as_str() {
-            "NotebookEdit" => path("notebook_path").map_or(Access::Unknown, Access::writes),
-            "WebFetch" | "WebSearch" => Access::Network,
-            "Skill" | "AskUserQuestion" | "EnterPlanMode" | "ExitPlanMode" => Access::NOTHING,
-            _ => Access::Unknown,
-        };
-        Self {
-            access,
-            command: None,
-            check: ToolCheck::Undecided,
-            title: String::new(),
-            requires_user_interaction: false,
-        }
-    }
-}
-
-async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, said: Said) -> CallFacts {
+async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, claims: Claims) -> CallFacts {
     let workspace = &at.workspace;
     let mut look = Look::new(workspace);
-    let write = matches!(said.access, Access::Writes(_));
-    let walked = walked_differently(said.access.paths(), cwd);
-    let (access, requested) = absolute_access(said.access, cwd);
+    let write = matches!(claims.access, Access::Writes(_));
+    let walked = walked_differently(claims.access.paths(), cwd);
+    let (access, requested) = absolute_access(claims.access, cwd);
     let mut paths = Vec::with_capacity(requested.len());
     for path in requested {
         // What cannot be followed stays as it was requested and will be refused when it is opened.
@@ -151,7 +137,7 @@ async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, said: Said) -> Cal
         }
     }
     let mut command = None;
-    if let Some(text) = said.command {
+    if let Some(text) = claims.command {
         let analysis = windlass_shell::analyse(&text);
         let named = command_paths(&analysis, cwd);
         let inert = match git::concerns(&analysis) {
@@ -160,11 +146,11 @@ async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, said: Said) -> Cal
         };
         let facts = CommandFacts::new(analysis, Vec::new()).with_inert_git(inert.is_some());
         let facts = facts.with_tracked(inert.and_then(|inert| inert.tracked));
-        let facts = facts.with_background(stays_in_background(&call.input));
+        let facts = facts.with_background(claims.background);
         command = Some(look.at_command(facts, named).await);
     }
     let digest = digest(call, cwd, &paths, command.as_ref());
-    let check = match said.check {
+    let check = match claims.check {
         ToolCheck::Undecided => OwnCheck::Undecided,
         ToolCheck::Ask(reason) => OwnCheck::Ask(reason),
         ToolCheck::Deny(reason) => OwnCheck::Deny(reason),
@@ -173,15 +159,15 @@ async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, said: Said) -> Cal
     let mut facts = CallFacts::new(&call.name, call.input.clone(), access, digest, cwd)
         .with_paths(paths)
         .with_check(check)
-        .with_user_interaction(said.requires_user_interaction);
+        .with_user_interaction(claims.requires_user_interaction);
     facts.command = command;
     facts
 }
 
-/// Whether the call ends before its command does, as far as the input says.
-fn stays_in_background(input: &JsonText) -> bool {
+/// Whether the input has this field, and it is true.
+fn is_set(input: &JsonText, field: &str) -> bool {
     let fields = input.to::<std::collections::BTreeMap<String, JsonText>>().unwrap_or_default();
-    fields.get("run_in_background").is_some_and(|value| value.as_str() == "true")
+    fields.get(field).is_some_and(|value| value.as_str() == "true")
 }
 
 fn absolute_access(access: Access, cwd: &Path) -> (Access, Vec<PathBuf>) {

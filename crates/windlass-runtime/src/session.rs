@@ -1,6 +1,5 @@
 //! Opening a session.
 
-use crate::agents::Places;
 use crate::append::{Begin, Log, write_log};
 use crate::budget::Budget;
 use crate::checkpoints::Keeper;
@@ -125,8 +124,7 @@ impl Session {
     /// go on at the point that was given. Then nothing was written.
     pub async fn open(config: SessionConfig) -> Result<Self, OpenError> {
         let keeper = config.ports.checkpoints.clone().map(Keeper::new);
-        let places = Places::of_all();
-        Self::open_nested(config, Nested { keeper, depth: 0, main: None, waiting: None, places, budget: None }).await
+        Self::open_nested(config, Nested { keeper, depth: 0, main: None, waiting: None, budget: None }).await
     }
 
     /// Opens the session of an agent, the main one or one below it.
@@ -182,8 +180,6 @@ pub(crate) struct Nested {
     pub(crate) main: Option<mpsc::UnboundedSender<windlass_core::Input>>,
     /// Those of the highest agent that waits for this one: nobody does for one in the background.
     pub(crate) waiting: Option<mpsc::UnboundedSender<windlass_core::Input>>,
-    /// The places of all agents below the main one.
-    pub(crate) places: Places,
     /// What all agents of the session spend from. `None` for the main one, whose driver makes it.
     pub(crate) budget: Option<Budget>,
 }

@@ -61,7 +61,7 @@ impl DynTool for AgentTool {
 
     fn annotations(&self) -> Annotations {
         // A stopped agent settles its own calls and then says what it had; nobody would hear of it otherwise.
-        Annotations::default().with_interrupt(InterruptBehavior::Block)
+        Annotations::default().with_interrupt(InterruptBehavior::Block).with_background_field("run_in_background")
     }
 
     fn is_enabled(&self) -> bool {
@@ -139,15 +139,15 @@ impl Call {
         let prompt = Some(definition.prompt.as_str()).filter(|text| !text.is_empty());
         spec.system = prompt.map(|text| SystemSection::new(text, SectionScope::Session)).into_iter().collect();
         let present = |name: &String| if name == OLD_NAME { AGENT_TOOL_NAME.to_owned() } else { name.clone() };
-        spec.tools = definition.tools.as_ref().map(|names| names.iter().map(present).collect());
-        spec.disallowed_tools = definition.disallowed_tools.iter().map(present).collect();
-        let is_out = spec.disallowed_tools.iter().any(|name| name == AGENT_TOOL_NAME);
+        spec.rights.tools = definition.tools.as_ref().map(|names| names.iter().map(present).collect());
+        spec.rights.disallowed_tools = definition.disallowed_tools.iter().map(present).collect();
+        let is_out = spec.rights.disallowed_tools.iter().any(|name| name == AGENT_TOOL_NAME);
         if depth.saturating_add(1) >= tool.agents.max_depth && !is_out {
-            spec.disallowed_tools.push(AGENT_TOOL_NAME.to_owned());
+            spec.rights.disallowed_tools.push(AGENT_TOOL_NAME.to_owned());
         }
         spec.model = input.model_or(definition.model.as_deref());
         spec.chooses_model = spec.model.is_some() && spec.model != named(definition.model.as_deref());
-        spec.permission_mode = definition.permission_mode;
+        spec.rights.permission_mode = definition.permission_mode;
         spec.max_turns = definition.max_turns;
         spec.effort = input.effort()?.or(definition.effort);
         Ok(spec)

@@ -2,12 +2,12 @@
 
 use crate::{BoxFuture, Cancel, ToolError};
 use std::fmt::Debug;
-use windlass_types::{AgentId, Effort, Outcome, PermissionMode, SystemSection, TaskId, TaskUsage, Usage};
+use windlass_types::{AgentId, AgentRights, Effort, Outcome, SystemSection, TaskId, TaskUsage, Usage};
 
 /// Runs agents below the one whose call runs.
 ///
 /// An agent has a conversation of its own. It shares the session's files, hooks, money and whoever
-/// answers permission requests, and may never do more than the agent above it may. Its events reach the
+/// answers permission requests, and may never do more than its parent may. Its events reach the
 /// host under its own [`AgentPath`](windlass_types::AgentPath); its conversation is kept beside the session's.
 pub trait Agents: Debug + Send + Sync + 'static {
     /// How deep the caller is: zero for the main agent.
@@ -18,7 +18,7 @@ pub trait Agents: Debug + Send + Sync + 'static {
     /// It begins when the future is first polled. When `cancel` is given, its run is stopped, and it reports so.
     /// Dropping the future stops it too, and nobody waits for it then.
     ///
-    /// The future fails when the agent could not begin: its transcript cannot be written, or too many go on.
+    /// The future fails when the agent could not begin: its transcript cannot be written, or too many are at work.
     fn run(&self, spec: AgentSpec, cancel: Cancel) -> BoxFuture<'static, Result<AgentReport, ToolError>>;
 }
 
@@ -32,32 +32,27 @@ pub struct AgentSpec {
     pub agent_type: String,
     /// What it does, in a few words.
     pub description: String,
-    /// What it is told.
+    /// Its prompt.
     pub prompt: String,
     /// Its system prompt.
     pub system: Vec<SystemSection>,
-    /// The only tools that it has, by name; `mcp__server` and `mcp__server__*` are all tools of a server.
-    /// Nothing: all tools of the agent above it.
-    pub tools: Option<Vec<String>>,
-    /// Tools that it does not have, and rules of calls that are refused.
-    pub disallowed_tools: Vec<String>,
-    /// Its model, by id or alias; nothing is that of the agent above it.
+    /// How much less it may do than its parent.
+    pub rights: AgentRights,
+    /// Its model, by id or alias. `None`: that of its parent.
     pub model: Option<String>,
-    /// Whether the model above chose that for this call. A definition may name a model that no budget holds for, as
-    /// the user can; a model that has a budget may not.
+    /// Whether the model of the parent chose that for this call. A definition may name a model that no budget holds
+    /// for, as the user can; a model that has a budget may not.
     pub chooses_model: bool,
-    /// The permission mode that it wants. It counts only if it permits less than that of the agent above it.
-    pub permission_mode: Option<PermissionMode>,
-    /// Most model messages.
+    /// Most model messages. `None`: no limit.
     pub max_turns: Option<u32>,
-    /// How much its model spends on an answer; nothing is as the agent above it.
+    /// How much its model spends on an answer. `None`: as much as that of its parent.
     pub effort: Option<Effort>,
-    /// The background task that it is, if it is one: then the host hears how far it is.
+    /// The background task that it is, if it is one. The host hears of its progress then.
     pub task: Option<TaskId>,
 }
 
 impl AgentSpec {
-    /// An agent with all tools, the model and the limits of the agent above it, and no system prompt.
+    /// An agent with all tools, the model and the limits of its parent, and no system prompt.
     pub fn new(id: AgentId, agent_type: impl Into<String>, prompt: impl Into<String>) -> Self {
         Self {
             id,
@@ -65,11 +60,9 @@ impl AgentSpec {
             description: String::new(),
             prompt: prompt.into(),
             system: Vec::new(),
-            tools: None,
-            disallowed_tools: Vec::new(),
+            rights: AgentRights::default(),
             model: None,
             chooses_model: false,
-            permission_mode: None,
             max_turns: None,
             effort: None,
             task: None,

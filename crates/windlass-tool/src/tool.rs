@@ -118,6 +118,9 @@ pub struct Annotations {
     /// Whether its results are the words of programs or servers: what looks like a text of the runtime in them is
     /// marked before the model reads it.
     pub foreign_output: bool,
+    /// The boolean field of the input with which a call asks to continue in the background. `None`: calls of the tool
+    /// end with their work. A session without background work does not offer the field.
+    pub background_field: Option<&'static str>,
     /// Whether the program that serves the tool says that its calls change nothing. They run beside calls that read
     /// then; no permission follows from it.
     pub hinted_read_only: bool,
@@ -130,6 +133,7 @@ impl Default for Annotations {
             requires_user_interaction: false,
             max_result_bytes: 100_000,
             foreign_output: false,
+            background_field: None,
             hinted_read_only: false,
         }
     }
@@ -161,6 +165,13 @@ impl Annotations {
     #[must_use]
     pub fn with_foreign_output(mut self) -> Self {
         self.foreign_output = true;
+        self
+    }
+
+    /// Names the boolean field of the input with which a call asks to continue in the background.
+    #[must_use]
+    pub fn with_background_field(mut self, field: &'static str) -> Self {
+        self.background_field = Some(field);
         self
     }
 

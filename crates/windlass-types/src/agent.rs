@@ -1,6 +1,6 @@
 //! Agents below the main one.
 
-use crate::{AgentId, ToolUseId};
+use crate::{AgentId, PermissionMode, ToolUseId};
 use serde::Serialize;
 use std::fmt;
 use std::sync::Arc;
@@ -67,6 +67,19 @@ impl AgentIdentity {
     pub fn new(id: AgentId, agent_type: impl Into<String>) -> Self {
         Self { id, agent_type: agent_type.into() }
     }
+}
+
+/// How much less an agent may do than its parent. The default is as much.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct AgentRights {
+    /// The only tools that it has, by name; `mcp__server` and `mcp__server__*` are all tools of a server.
+    /// `None`: all tools of its parent.
+    pub tools: Option<Vec<String>>,
+    /// Tools that it does not have, and rules of calls that are refused, beside those of its parent.
+    pub disallowed_tools: Vec<String>,
+    /// The permission mode that it wants. It counts only while it permits less than that of the parent.
+    pub permission_mode: Option<PermissionMode>,
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ mod time;
 mod tool;
 mod usage;
 
-pub use agent::{AgentIdentity, AgentPath};
+pub use agent::{AgentIdentity, AgentPath, AgentRights};
 pub use content::{ContentBlock, DocumentSource, ImageSource, ToolResult, ToolResultContent, ToolUse};
 pub use entry::{
     AssistantEntry, CompactRecord, CompactTrigger, Entry, EntryKind, RunRecord, ToolResultEntry, UserEntry,

@@ -8,19 +8,16 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 #[cfg(feature = "mcp")]
 use windlass_mcp::McpServers;
-use windlass_permission::Policy;
+use windlass_permission::{OnlyTools, Policy};
 use windlass_runtime::SessionHandle;
 use windlass_schema::StructuredOutput;
 use windlass_subagent::{AGENT_TOOL_NAME, Subagents};
-use windlass_tool::{Annotations, DynTool, OnlyTools, PreparedCall, ToolError, ToolSet};
+use windlass_tool::{Annotations, DynTool, PreparedCall, ToolError, ToolSet};
 use windlass_types::{JsonText, ToolSpec};
 
 /// Most unusable tools of servers that are reported to the host.
 #[cfg(feature = "mcp")]
 const MOST_TOLD: usize = 200;
-
-/// The field by which a call asks to go on in the background.
-const IN_BACKGROUND: &str = "run_in_background";
 
 /// What says which tools are offered: those that were chosen and that no rule denies as a whole, without those that
 /// are a question where nobody can be asked, and the one that takes structured output.
@@ -70,19 +67,25 @@ impl Offer {
     }
 
     fn limited(&self, tool: &Arc<dyn DynTool>) -> Arc<dyn DynTool> {
-        if self.background { Arc::clone(tool) } else { Arc::new(Waiting(Arc::clone(tool))) }
+        match tool.annotations().background_field {
+            Some(field) if !self.background => Arc::new(Waiting { tool: Arc::clone(tool), field }),
+            _ => Arc::clone(tool),
+        }
     }
 }
 
-/// A tool whose description says nothing of the background, where nothing can go on.
-struct Waiting(Arc<dyn DynTool>);
+/// A tool without the field with which calls ask to continue in the background, for sessions without such work.
+struct Waiting {
+    tool: Arc<dyn DynTool>,
+    field: &'static str,
+}
 
 impl DynTool for Waiting {
     fn spec(&self) -> ToolSpec {
-        let spec = self.0.spec();
-        match without_background(&spec.input_schema) {
+        let spec = self.tool.spec();
+        match without(&spec.input_schema, self.field) {
             Some(schema) => {
-                let lines = spec.description.lines().filter(|line| !line.contains(IN_BACKGROUND));
+                let lines = spec.description.lines().filter(|line| !line.contains(self.field));
                 ToolSpec::new(spec.name, lines.collect::<Vec<_>>().join("\n"), schema)
             }
             None => spec,
@@ -90,23 +93,23 @@ impl DynTool for Waiting {
     }
 
     fn annotations(&self) -> Annotations {
-        self.0.annotations()
+        self.tool.annotations()
     }
 
     fn is_enabled(&self) -> bool {
-        self.0.is_enabled()
+        self.tool.is_enabled()
     }
 
     fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
-        Arc::clone(&self.0).prepare(input)
+        Arc::clone(&self.tool).prepare(input)
     }
 }
 
 /// A schema without the field, if it has it.
-fn without_background(schema: &JsonText) -> Option<JsonText> {
+fn without(schema: &JsonText, field: &str) -> Option<JsonText> {
     let mut fields: BTreeMap<String, JsonText> = schema.to().ok()?;
     let mut properties: BTreeMap<String, JsonText> = fields.get("properties")?.to().ok()?;
-    properties.remove(IN_BACKGROUND)?;
+    properties.remove(field)?;
     fields.insert("properties".to_owned(), JsonText::of(&properties).ok()?);
     JsonText::of(&fields).ok()
 }

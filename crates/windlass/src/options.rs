@@ -10,10 +10,11 @@ use std::time::Duration;
 use windlass_context::SystemPrompt;
 use windlass_hook::Hook;
 use windlass_model::ModelProvider;
+use windlass_permission::OnlyTools;
 use windlass_runtime::{Limits, UnpricedModels};
 use windlass_session::{Checkpoints, SessionStore};
 use windlass_subagent::Subagents;
-use windlass_tool::{DynTool, OnlyTools, Process, Workspace};
+use windlass_tool::{DynTool, Process, Workspace};
 use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, PermissionMode, Thinking};
 
 /// What a query and a session can be told. Made through their builders.

@@ -2,47 +2,62 @@
 
 use super::Machine;
 use crate::plan::is_of_plan_mode;
-use crate::{AgentConfig, MachineConfig, ModelProfile};
-use std::path::PathBuf;
-use windlass_permission::RuleError;
-use windlass_types::{AgentIdentity, SystemSection};
+use crate::{AgentConfig, AgentError, AgentOpening, MachineConfig, ModelProfile, OfferedTool};
+use std::path::Path;
+use std::sync::Arc;
+use windlass_permission::{OnlyTools, Policy};
+use windlass_types::AgentIdentity;
 
 impl Machine {
     /// What the machine of an agent below this one is made from: the same model settings, limits and money, a
     /// conversation of its own, no tools yet, and no more rights than this one has now.
     ///
     /// # Errors
-    /// A rule of the agent cannot be read.
-    pub fn agent_config(
-        &self,
-        agent: AgentConfig,
-        model: Option<ModelProfile>,
-        system: Vec<SystemSection>,
-        cwd: PathBuf,
-        seed: u128,
-    ) -> Result<MachineConfig, RuleError> {
-        let policy = agent.narrowed(&self.session.rights.policy, &cwd)?;
-        let mut config = self.session.config.clone();
-        if let Some(model) = model {
-            config.model = model;
-        } else {
-            config.model = self.session.current_model().clone();
+    /// A rule of the agent cannot be read, or its model may not be chosen.
+    pub fn agent_config(&self, opening: AgentOpening) -> Result<MachineConfig, AgentError> {
+        let AgentOpening { agent, model, chooses_model, effort, max_turns, system, cwd, seed } = opening;
+        if let Some(model) = model.as_ref().filter(|model| chooses_model && !self.budget_holds_for(model)) {
+            return Err(AgentError::UnpricedModel { model: model.id.to_string() });
         }
+        let policy = self.narrowed(&agent, &cwd)?;
+        let mut config = self.session.config.clone();
+        config.model = model.unwrap_or_else(|| self.session.current_model().clone());
+        config.effort = effort.or(config.effort);
         (config.policy, config.system, config.cwd, config.seed) = (policy, system, cwd, seed);
-        config.tools = std::sync::Arc::from([]);
+        config.tools = Arc::from([]);
         config.structured_output = None;
         config.raw_frames = false;
-        config.limits.max_turns = None;
+        config.limits.max_turns = max_turns;
         config.taken_ids.clear();
         config.agent = Some(agent);
         Ok(config)
     }
 
-    /// Whether the budget limits calls of another model as it limits those of this agent's: there is none, or both
-    /// have a price, or neither has.
-    pub fn budget_holds_for(&self, model: &ModelProfile) -> bool {
-        let is_priced = |model: &ModelProfile| model.info.price.is_some();
-        self.session.config.limits.max_budget.is_none() || is_priced(model) || !is_priced(self.session.current_model())
+    /// The names of the tools that an agent below this one has, of those that this one has: what it is given and
+    /// no rule denies it as a whole, without tools that are a question and those that are for the main agent only.
+    ///
+    /// # Errors
+    /// A rule of the agent cannot be read, or none of the tools that it is to have is left.
+    pub fn agent_tools<'a>(
+        &self,
+        agent: &AgentConfig,
+        cwd: &Path,
+        offered: impl IntoIterator<Item = OfferedTool<'a>>,
+    ) -> Result<Vec<&'a str>, AgentError> {
+        let policy = self.narrowed(agent, cwd)?;
+        let mut only = OnlyTools::default();
+        if let Some(names) = &agent.rights.tools {
+            only.and(names.clone());
+        }
+        let is_given = |tool: &OfferedTool<'_>| {
+            let name = tool.name;
+            !tool.asks_the_user && only.keeps(name) && !policy.is_hidden(name) && !self.is_main_only(name)
+        };
+        let names: Vec<_> = offered.into_iter().filter(is_given).map(|tool| tool.name).collect();
+        if names.is_empty() && agent.rights.tools.as_ref().is_some_and(|wanted| !wanted.is_empty()) {
+            return Err(AgentError::NoTools { agent_type: agent.identity.agent_type.clone() });
+        }
+        Ok(names)
     }
 
     /// Who the agent is, if it is not the main one.
@@ -50,9 +65,22 @@ impl Machine {
         self.session.config.agent.as_ref().map(|agent| &agent.identity)
     }
 
+    fn narrowed(&self, agent: &AgentConfig, cwd: &Path) -> Result<Policy, AgentError> {
+        let agent_type = || agent.identity.agent_type.clone();
+        let narrowed = agent.narrowed(&self.session.rights.policy, cwd);
+        narrowed.map_err(|source| AgentError::Rule { agent_type: agent_type(), source })
+    }
+
+    /// Whether the budget limits calls of another model as it limits those of this agent's: there is none, or both
+    /// have a price, or neither has.
+    fn budget_holds_for(&self, model: &ModelProfile) -> bool {
+        let is_priced = |model: &ModelProfile| model.info.price.is_some();
+        self.session.config.limits.max_budget.is_none() || is_priced(model) || !is_priced(self.session.current_model())
+    }
+
     /// Whether a tool is one that agents below this one do not have: the one that takes the structured output, and
     /// those that lead into plan mode and out of it.
-    pub fn is_main_only(&self, tool: &str) -> bool {
+    fn is_main_only(&self, tool: &str) -> bool {
         self.session.config.structured_output.as_deref() == Some(tool) || is_of_plan_mode(tool)
     }
 }

@@ -6,7 +6,7 @@ use crate::sim::{Sim, TAME, config, model};
 use crate::tools::policy;
 use std::path::Path;
 use std::rc::Rc;
-use windlass_core::{AgentConfig, Input, Machine};
+use windlass_core::{AgentConfig, AgentError, AgentOpening, Input, Machine, OfferedTool};
 use windlass_permission::{CallFacts, PathFact};
 use windlass_types::{
     Access, AgentIdentity, Behavior, CallDigest, EntryKind, EventKind, HookVerdict, JsonText, PermissionAnswer,
@@ -39,7 +39,7 @@ fn no_mode_permits_an_agent_what_the_mode_above_it_denies() {
     for above in PermissionMode::ALL {
         for wanted in PermissionMode::ALL {
             let mut agent = AgentConfig::new(AgentIdentity::new("a1".into(), "scout"));
-            agent.permission_mode = Some(wanted);
+            agent.rights.permission_mode = Some(wanted);
             let above = policy(above);
             let below = agent.narrowed(&above, Path::new("/w")).unwrap();
             let deeper = agent.narrowed(&below, Path::new("/w")).unwrap();
@@ -116,7 +116,7 @@ fn an_answer_to_an_agent_does_not_widen_its_own_mode() {
     for below in [false, true] {
         let mut config = config();
         let mut agent = AgentConfig::new(AgentIdentity::new("a1".into(), "reader"));
-        agent.permission_mode = Some(PermissionMode::Plan);
+        agent.rights.permission_mode = Some(PermissionMode::Plan);
         if below {
             config.policy = agent.narrowed(&config.policy, Path::new("/w")).unwrap();
             config.agent = Some(agent);
@@ -131,5 +131,47 @@ fn an_answer_to_an_agent_does_not_widen_its_own_mode() {
         assert_eq!(sim.machine.policy().mode(), if below { PermissionMode::Plan } else { mode });
         sim.play();
         assert!(sim.events.iter().any(|event| matches!(&event.kind, EventKind::ToolStarted(_))), "the call runs");
+    }
+}
+
+/// The tools of an agent are those of its parent that it is given, and nobody denies it.
+#[test]
+fn an_agent_gets_no_tool_that_it_may_not_have() {
+    let mut config = config();
+    config.structured_output = Some("Report".to_owned());
+    let machine = Machine::new(config, &[]);
+    let offered = ["Read", "Write", "Bash", "Question", "Report", "EnterPlanMode", "ExitPlanMode", "mcp__git__log"];
+    let offered = offered.map(|name| OfferedTool { name, asks_the_user: name == "Question" });
+    let names = |tools: Option<&[&str]>, denied: &[&str]| {
+        let mut agent = AgentConfig::new(AgentIdentity::new("a1".into(), "scout"));
+        agent.rights.tools = tools.map(|tools| tools.iter().map(|name| (*name).to_owned()).collect());
+        agent.rights.disallowed_tools = denied.iter().map(|rule| (*rule).to_owned()).collect();
+        machine.agent_tools(&agent, Path::new("/w"), offered)
+    };
+    assert_eq!(names(None, &[]), Ok(vec!["Read", "Write", "Bash", "mcp__git__log"]));
+    assert_eq!(names(None, &["Bash", "Write(/w/a)", "mcp__git"]), Ok(vec!["Read", "Write"]));
+    assert_eq!(names(Some(&["mcp__git", "Read", "Question", "Report"]), &["Read"]), Ok(vec!["mcp__git__log"]));
+    assert_eq!(names(Some(&[]), &[]), Ok(Vec::new()));
+    assert_eq!(names(Some(&["Question"]), &[]), Err(AgentError::NoTools { agent_type: "scout".to_owned() }));
+    assert!(matches!(names(None, &["Bash(("]), Err(AgentError::Rule { .. })));
+}
+
+/// A model that has a budget may not choose one that no budget holds for; a definition may name it.
+#[test]
+fn a_model_without_a_price_is_not_chosen_within_a_budget() {
+    for (budget, chooses, priced, opens) in
+        [(true, true, false, false), (true, false, false, true), (true, true, true, true), (false, true, false, true)]
+    {
+        let mut config = config();
+        config.limits.max_budget = budget.then(|| windlass_types::NanoUsd::new(1_000_000));
+        let mut other = model("other");
+        if !priced {
+            other.info.price = None;
+        }
+        let agent = AgentConfig::new(AgentIdentity::new("a1".into(), "scout"));
+        let mut opening = AgentOpening::new(agent, "/w".into(), 7);
+        (opening.model, opening.chooses_model) = (Some(other), chooses);
+        let opened = Machine::new(config, &[]).agent_config(opening);
+        assert_eq!(opened.is_ok(), opens, "{budget} {chooses} {priced}: {opened:?}");
     }
 }

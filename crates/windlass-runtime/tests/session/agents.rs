@@ -59,10 +59,10 @@ fn spec_of(input: &In, cx: &ToolCx) -> AgentSpec {
     let text = |name: &str| input.get(name).and_then(Value::as_str).map(str::to_owned);
     let id = format!("a-{}", cx.tool_use_id());
     let mut spec = AgentSpec::new(id.as_str().into(), "scout", text("prompt").unwrap_or_default());
-    spec.tools = text("tools").map(|tools| tools.split(',').map(str::to_owned).collect());
-    spec.disallowed_tools = text("deny").into_iter().collect();
+    spec.rights.tools = text("tools").map(|tools| tools.split(',').map(str::to_owned).collect());
+    spec.rights.disallowed_tools = text("deny").into_iter().collect();
     (spec.model, spec.chooses_model) = (text("model").or(text("own_model")), input.contains_key("model"));
-    spec.permission_mode = text("mode").map(|mode| mode.parse().unwrap());
+    spec.rights.permission_mode = text("mode").map(|mode| mode.parse().unwrap());
     spec
 }
 

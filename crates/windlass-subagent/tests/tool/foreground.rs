@@ -30,10 +30,10 @@ async fn a_call_runs_the_agent_that_it_names() {
     assert_eq!(spec.prompt, "Find the parser.");
     let system: Vec<&str> = spec.system.iter().map(|section| &*section.text).collect();
     assert_eq!(system, ["You review."]);
-    assert_eq!(spec.tools.unwrap(), ["Read", "Agent", "mcp__git"]);
-    assert_eq!(spec.disallowed_tools, ["Bash(rm *)"]);
+    assert_eq!(spec.rights.tools.unwrap(), ["Read", "Agent", "mcp__git"]);
+    assert_eq!(spec.rights.disallowed_tools, ["Bash(rm *)"]);
     assert_eq!((spec.model.as_deref(), spec.effort, spec.max_turns), (Some("haiku"), Some(Effort::Low), Some(7)));
-    assert_eq!((spec.permission_mode, spec.task), (Some(PermissionMode::Plan), None));
+    assert_eq!((spec.rights.permission_mode, spec.task), (Some(PermissionMode::Plan), None));
     assert!(spec.id.as_str().len() == 17 && spec.id.as_str().starts_with('a'), "{}", spec.id);
 
     for (more, agent_type, model, effort) in [
@@ -227,7 +227,7 @@ async fn agents_have_agents_down_to_a_depth() {
         if background.has_work() {
             background.finish(false).await;
         }
-        done.map(|_| port.last().disallowed_tools == ["Agent"]).map_err(|error| error.model_text().to_owned())
+        done.map(|_| port.last().rights.disallowed_tools == ["Agent"]).map_err(|error| error.model_text().to_owned())
     };
     let refused = |most: u32| {
         Err(format!("No agent can be started from here: agents may be at most {most} deep. Do the work yourself."))
@@ -248,7 +248,7 @@ async fn agents_have_agents_down_to_a_depth() {
     assert!(!Subagents::without_built_in().tool().is_enabled());
     let port = FakeAgents::new(2, []);
     bench(&Subagents::new(), &port, &Arc::default()).call(input(json!({ "subagent_type": "Plan" }))).await.unwrap();
-    assert_eq!(port.last().disallowed_tools.iter().filter(|name| *name == "Agent").count(), 1);
+    assert_eq!(port.last().rights.disallowed_tools.iter().filter(|name| *name == "Agent").count(), 1);
 }
 
 #[tokio::test]

@@ -144,7 +144,10 @@ with all of it, which you can read and search.
     fn annotations(&self) -> Annotations {
         // The budget is kept here, where the whole output is known; a second cut would lose the file's path.
         let most = self.max_output.saturating_mul(4).saturating_add(64 * 1024);
-        Annotations::default().with_max_result_bytes(most).with_foreign_output()
+        Annotations::default()
+            .with_max_result_bytes(most)
+            .with_foreign_output()
+            .with_background_field("run_in_background")
     }
 
     async fn call(&self, input: BashInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {

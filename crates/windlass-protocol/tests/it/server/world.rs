@@ -105,7 +105,7 @@ fn delegate() -> Arc<dyn DynTool> {
     Arc::new(tool_fn("delegate", "Gives a task to an agent.", |input: In, cx: ToolCx| {
         let id = input.get("id").and_then(Value::as_str).unwrap_or("a1").to_owned();
         let mut spec = AgentSpec::new(id.as_str().into(), "looker", "Look.");
-        spec.permission_mode = input.get("mode").and_then(Value::as_str).map(|mode| mode.parse().unwrap());
+        spec.rights.permission_mode = input.get("mode").and_then(Value::as_str).map(|mode| mode.parse().unwrap());
         let agents = cx.agents().map(Arc::clone);
         async move {
             let agents = agents?;
