@@ -3,6 +3,9 @@
 //!
 //! `floor URL BODY_FILE LOG_FILE [lines]`; with `lines` each event goes out as a
 //! JSON line, and else the text.
+//!
+//! `floor URL BODY_FILE LOG_FILE reads FOLDER NEXT_BODY_FILE` makes a turn with
+//! tools: it then reads the files of the folder and posts the second request.
 
 use std::io::{Write, stdout};
 
@@ -13,7 +16,12 @@ fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1);
     let mut next = |what| arguments.next().with_context(|| format!("{what} is missing"));
     let (url, body, log) = (next("the URL")?, std::fs::read(next("the body")?)?, next("the log")?);
-    let lines = arguments.next().is_some();
+    let more = arguments.next();
+    let lines = more.as_deref() == Some("lines");
+    let reads = match more.as_deref() {
+        Some("reads") => Some((arguments.next().context("no folder")?, arguments.next().context("no second body")?)),
+        _ => None,
+    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let log = Appender::create(log.as_ref())?;
     log.append(b"{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"hello\"}}\n".to_vec());
@@ -22,7 +30,7 @@ fn main() -> Result<()> {
     let mut line = Vec::new();
     let mut failed = Ok(());
     let client = Client::new(&url)?;
-    runtime.block_on(client.message(body, |data, text| {
+    let mut show = |data: &str, text: &str| {
         message.push_str(text);
         line.clear();
         if lines {
@@ -35,7 +43,16 @@ fn main() -> Result<()> {
         if failed.is_ok() {
             failed = out.write_all(&line).and_then(|()| out.flush());
         }
-    }))?;
+    };
+    runtime.block_on(client.message(body, &mut show))?;
+    if let Some((folder, next)) = reads {
+        log.append(b"{\"type\":\"assistant\",\"message\":{\"role\":\"assistant\"}}\n".to_vec());
+        for entry in std::fs::read_dir(folder)? {
+            std::fs::read(entry?.path())?;
+        }
+        log.append(b"{\"type\":\"user\",\"message\":{\"role\":\"user\"}}\n".to_vec());
+        runtime.block_on(client.message(std::fs::read(next)?, &mut show))?;
+    }
     failed?;
     log.append(serde_json::to_vec(&message)?);
     log.finish()?;

@@ -212,7 +212,8 @@ impl<'a> Compiler<'a> {
         } else if matches!(keywords.get("items"), Some(Value::Array(_))) {
             (self.all_below(at, "items")?, self.below(at, "additionalItems")?)
         } else {
-            // Without a list of first items there are no additional ones.
+            // Without a list of first items there are no additional ones, but what stands there must be a schema.
+            self.below(at, "additionalItems")?;
             (None, self.below(at, "items")?)
         };
         if prefix.is_some() || rest.is_some() {

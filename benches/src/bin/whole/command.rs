@@ -5,11 +5,13 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use serde_json::json;
+use windlass_benches::floor::Client;
 use windlass_benches::stats::{median, micros};
 use windlass_testkit::wire::{Message, Reply, WireServer};
 
 use crate::deltas::{FEW, MANY, message};
-use crate::peer::{Peer, ready};
+use crate::peer::{Peer, done, ready, runtime};
 use crate::report::Report;
 
 const STARTS: usize = 60;
@@ -90,6 +92,16 @@ impl Programs {
         Ok((Duration::from_micros(number()?), number()?))
     }
 
+    /// From the first request to the second.
+    fn turn(&self, run: impl FnOnce() -> Result<()>) -> Result<Duration> {
+        self.peer.take();
+        run()?;
+        match self.peer.take().as_slice() {
+            [(first, _), (second, _)] => Ok(second.duration_since(*first)),
+            other => anyhow::bail!("{} requests", other.len()),
+        }
+    }
+
     fn first_request(&self, mut command: Command) -> Result<Duration> {
         self.peer.take();
         let began = Instant::now();
@@ -138,6 +150,60 @@ pub fn deltas(report: &mut Report) -> Result<()> {
     let each = |samples: Vec<Duration>| micros(median(samples)) / (MANY - FEW) as f64;
     report.row("CPU per streamed delta, a line out, CLI process", "µs", "4 µs", Some(each(floors)), each(own));
     Ok(())
+}
+
+/// The first turn of a run, with ten calls of Read at once: from the first request to the second without what the model
+/// takes, and the CPU that the process uses more than one whose model answers at once.
+pub fn reads(report: &mut Report) -> Result<()> {
+    let Some(hello) = Programs::new(ready(Message::new().text("ok")), report)? else { return Ok(()) };
+    let Some(mut programs) = Programs::new(ready(Message::new().text("ok")), report)? else { return Ok(()) };
+    let files = programs.folder.path().join("files");
+    std::fs::create_dir(&files)?;
+    let calls = (0..10).try_fold(Message::new(), |message, at| -> Result<Message> {
+        let file = files.join(format!("file-{at}.txt"));
+        let text = (0..60).map(|line| format!("line {line} of file {at}: some text to read\n")).collect::<String>();
+        std::fs::write(&file, text)?;
+        Ok(message.tool_use(&format!("toolu_{at}"), "Read", json!({"file_path": file})))
+    })?;
+    let replies = vec![ready(calls), done()];
+    let recording = WireServer::start_on_thread()?;
+    replies.iter().for_each(|reply| recording.push(reply.clone()));
+    let mut first = ours(&programs.windlass, &recording.url(), programs.folder.path(), &[]);
+    ensure!(first.status()?.success(), "the run failed");
+    let requests = recording.requests();
+    let last = requests.get(1).context("no second request")?;
+    programs.peer = Peer::cycle(replies)?;
+    let next = programs.folder.path().join("next.json");
+    ensure!(!String::from_utf8_lossy(&last.body).contains("\"is_error\":true"), "a call failed");
+    std::fs::write(&next, &last.body)?;
+    let (files, next) = (files.to_string_lossy().into_owned(), next.to_string_lossy().into_owned());
+    let more = ["reads", files.as_str(), next.as_str()];
+    let (mut floors, mut own) = (Vec::new(), Vec::new());
+    let (mut floors_cpu, mut own_cpu) = (Vec::new(), Vec::new());
+    let mut model = Vec::new();
+    let (runtime, client) = (runtime()?, Client::new(&programs.peer.server.url())?);
+    for _ in 0..STARTS {
+        model.push(programs.turn(|| runtime.block_on(two_requests(&client)))?);
+        let run = |mut command: Command| move || Ok(ensure!(command.status()?.success(), "the program failed"));
+        floors.push(programs.turn(run(programs.floor(&programs.floor, &more)))?);
+        own.push(programs.turn(run(programs.ours(&[])))?);
+        let cpu = |of: &Programs, command: &Command| of.measured(command).map(|(cpu, _)| cpu);
+        let floor = cpu(&programs, &programs.floor(&programs.floor, &more))?;
+        floors_cpu.push(floor.saturating_sub(cpu(&hello, &hello.floor(&hello.floor, &[]))?));
+        own_cpu.push(cpu(&programs, &programs.ours(&[]))?.saturating_sub(cpu(&hello, &hello.ours(&[]))?));
+    }
+    let model = median(model);
+    let shown = |samples| micros(median(samples).saturating_sub(model)) / 1e3;
+    let name = "ten parallel Reads, first turn of a process";
+    report.row(name, "ms", "4×", Some(shown(floors)), shown(own));
+    let used = |samples| micros(median(samples)) / 1e3;
+    report.row(&format!("{name}, CPU"), "ms", "4×", Some(used(floors_cpu)), used(own_cpu));
+    Ok(())
+}
+
+async fn two_requests(client: &Client) -> Result<()> {
+    client.message("{}", |_, _| {}).await?;
+    client.message("{}", |_, _| {}).await
 }
 
 /// The greatest resident size of a short run.

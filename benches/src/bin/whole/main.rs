@@ -2,7 +2,7 @@
 //! that speaks the Messages format. Each round runs both, one after the other;
 //! the figures are medians.
 //!
-//! `whole [ROW_PREFIX…]` runs all rows or some: `start`, `turns`, `overlap`,
+//! `whole [ROW_PREFIX…]` runs all rows or some: `start`, `reads`, `turns`, `overlap`,
 //! `growth`, `deltas`, `memory`, `search`.
 #![allow(clippy::disallowed_methods, reason = "it measures real time")]
 
@@ -30,6 +30,9 @@ fn main() -> Result<()> {
     let mut report = Report::default();
     if wants("start") {
         command::start(&mut report)?;
+    }
+    if wants("reads") {
+        command::reads(&mut report)?;
     }
     if wants("turns") {
         turns::measure(&mut report)?;

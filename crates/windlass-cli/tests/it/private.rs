@@ -17,7 +17,10 @@ fn unprivileged(place: &Place, args: &[&str]) -> Command {
         return command;
     }
     let program = place.path("windlass");
-    std::fs::copy(env!("CARGO_BIN_EXE_windlass"), &program).unwrap();
+    // Written by another process: one that this one has open for writing cannot be run, and a child that another test
+    // just forks has it open for a moment longer.
+    let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_windlass")).arg(&program).status().unwrap();
+    assert!(copied.success());
     for path in [place.path(""), place.home(), place.work(), place.path("script.json")] {
         chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
     }

@@ -67,6 +67,8 @@ fn schemas_that_lead_nowhere_are_refused() {
         json!({ "properties": { "a": { "pattern": "(?=a)" } } }),
         json!({ "properties": { "a": { "pattern": "(" } } }),
         json!({ "properties": 3 }),
+        json!({ "$schema": "http://json-schema.org/draft-04/schema#", "additionalItems": { "allOf": [false] } }),
+        json!({ "$schema": "http://json-schema.org/draft-07/schema#", "additionalItems": 3 }),
     ] {
         assert!(InputSchema::new(JsonText::of(&schema).unwrap()).check_schema().is_err(), "{schema}");
     }
