@@ -137,7 +137,7 @@ impl Below {
     }
 
     /// Whether any agent is at work, or about to begin.
-    pub(crate) fn goes_on(&self) -> bool {
+    pub(crate) fn any_at_work(&self) -> bool {
         self.places.any_taken()
     }
 

@@ -230,14 +230,64 @@ impl FileOrder {
     }
 }
 
-/// Waits for a rewind that goes on; for ever if there is none.
-pub(crate) async fn rewound(rewinding: &mut Option<JoinHandle<()>>) {
-    match rewinding {
-        Some(work) => {
-            // Whoever waits for its outcome has heard of it.
-            let _ = work.await;
-            *rewinding = None;
+/// The files of a session: what keeps them, and the rewind that is at work.
+#[derive(Debug, Default)]
+pub(crate) struct SessionFiles {
+    keeper: Option<Keeper>,
+    /// Orders wait for it.
+    rewinding: Option<JoinHandle<()>>,
+}
+
+impl SessionFiles {
+    pub(crate) fn new(keeper: Option<Keeper>) -> Self {
+        Self { keeper, rewinding: None }
+    }
+
+    /// What keeps files, if they are kept.
+    pub(crate) fn keeper(&self) -> Option<&Keeper> {
+        self.keeper.as_ref()
+    }
+
+    /// Sees what the machine appends to the log.
+    pub(crate) fn heard(&mut self, entries: &[Entry]) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.heard(entries);
         }
-        None => std::future::pending().await,
+    }
+
+    /// Lists or rewinds what was kept. Nothing is rewound while the session or an agent of it is `busy`.
+    pub(crate) fn obey(&mut self, order: FileOrder, busy: bool, directories: Vec<PathBuf>) {
+        let Some(keeper) = self.keeper.clone() else { return order.refuse(RewindError::Off) };
+        let is_rewind = order.is_rewind();
+        if is_rewind && busy {
+            return order.refuse(RewindError::Running);
+        }
+        let work = tokio::spawn(keeper.obey(order, directories));
+        if is_rewind {
+            self.rewinding = Some(work);
+        }
+    }
+
+    pub(crate) fn are_rewound(&self) -> bool {
+        self.rewinding.is_some()
+    }
+
+    /// Waits for the rewind that is at work; for ever if there is none.
+    pub(crate) async fn rewound(&mut self) {
+        match &mut self.rewinding {
+            Some(work) => {
+                // Whoever waits for its outcome has it by now.
+                let _ = work.await;
+                self.rewinding = None;
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Waits until the checkpoint of every prompt until now has begun.
+    pub(crate) async fn ready(&self) {
+        if let Some(keeper) = &self.keeper {
+            keeper.ready().await;
+        }
     }
 }

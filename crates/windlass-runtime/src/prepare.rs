@@ -2,11 +2,13 @@
 
 use crate::git;
 use crate::look::Look;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
-use windlass_core::{Prepared, Unprepared};
+use tokio::sync::mpsc;
+use windlass_core::{EffectId, Prepared, Unprepared};
 use windlass_permission::{CallFacts, CommandFacts, OwnCheck, PathFact, Policy, access_of_unknown, command_paths};
 use windlass_schema::CheckedTools;
 use windlass_tool::{DynTool, PreparedCall, ToolCheck, ToolSet, Workspace, absolute};
@@ -23,6 +25,45 @@ pub(crate) struct Ready {
 pub(crate) struct ReadCall {
     pub(crate) call: Box<dyn PreparedCall>,
     pub(crate) tool: Arc<dyn DynTool>,
+}
+
+/// Calls on their way from where they are read to where they run.
+pub(crate) struct ReadCalls {
+    /// By the effect that read them.
+    ready: HashMap<EffectId, ReadCall>,
+    arrived: mpsc::UnboundedReceiver<(EffectId, ReadCall)>,
+    arriving: mpsc::UnboundedSender<(EffectId, ReadCall)>,
+}
+
+impl ReadCalls {
+    pub(crate) fn new() -> Self {
+        let (arriving, arrived) = mpsc::unbounded_channel();
+        Self { ready: HashMap::new(), arrived, arriving }
+    }
+
+    /// Where a call is put that was read.
+    pub(crate) fn sender(&self) -> mpsc::UnboundedSender<(EffectId, ReadCall)> {
+        self.arriving.clone()
+    }
+
+    /// The call that an effect read.
+    pub(crate) fn take(&mut self, effect: EffectId) -> Option<ReadCall> {
+        while let Ok((effect, call)) = self.arrived.try_recv() {
+            self.ready.insert(effect, call);
+        }
+        self.ready.remove(&effect)
+    }
+
+    /// A call will not run.
+    pub(crate) fn forget(&mut self, effect: EffectId) {
+        self.ready.remove(&effect);
+    }
+
+    /// No call will run.
+    pub(crate) fn clear(&mut self) {
+        while self.arrived.try_recv().is_ok() {}
+        self.ready.clear();
+    }
 }
 
 /// Where calls are read.

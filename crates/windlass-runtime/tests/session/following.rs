@@ -157,7 +157,9 @@ fn background_agent() -> Arc<dyn DynTool> {
 /// However many are asked for at once, and wherever: some go on, and the others are refused.
 #[tokio::test(start_paused = true)]
 async fn only_so_many_agents_go_on_at_a_time() {
-    for (of_main, of_each, most, refused) in [(20, 0, 16, "16 agents are at work"), (5, 16, 64, "64 agents are at work")] {
+    for (of_main, of_each, most, refused) in
+        [(20, 0, 16, "16 agents are at work"), (5, 16, 64, "64 agents are at work")]
+    {
         let (working, gate) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(0)));
         let (count, wait) = (Arc::clone(&working), Arc::clone(&gate));
         let act = act(move |_, _| {

@@ -1,0 +1,202 @@
+//! Carrying out effects.
+
+use super::{Driver, SESSION_END, answer};
+use crate::append::{Appending, Log};
+use crate::model::ModelCall;
+use crate::prepare::{ReadCall, Surroundings, prepare};
+use crate::question;
+use crate::tool::{Running, permit, run};
+use futures_util::FutureExt;
+use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
+use std::sync::Arc;
+use windlass_core::{Effect, EffectId, Input, RunCall, Unprepared};
+use windlass_hook::HookContext;
+use windlass_tool::{Background, Cancel, ToolCx, ToolCxParts};
+use windlass_types::{Access, DecisionReason, EntryId, HookCall, PermissionRequest, ToolOutcome, ToolUse, ToolUseId};
+
+impl Driver {
+    pub(super) fn carry_out(&mut self, id: EffectId, effect: Effect) {
+        match effect {
+            Effect::Append { entries, durable } => self.append(id, entries, durable),
+            Effect::Cancel(other) => self.cancel(other),
+            Effect::StopTask(id) => self.work.background.stop(&id),
+            Effect::Reserve(cost) => self.account.reserve(id, cost),
+            Effect::Settle { reservation, cost } => self.account.settle(reservation, cost),
+            Effect::Sleep(wait) => {
+                let results = self.answers.sender.clone();
+                self.work.tasks.start(id, async move {
+                    tokio::time::sleep(wait).await;
+                    answer(&results, Input::Woke(id));
+                });
+            }
+            // Closing does not wait for a host that does not read.
+            Effect::RunHooks { call: HookCall::SessionEnd { .. }, .. } => self.begin(id, effect),
+            effect if self.work.held.is_crowded() => self.work.held.hold(id, effect),
+            effect => self.begin(id, effect),
+        }
+    }
+
+    pub(super) fn begin(&mut self, id: EffectId, effect: Effect) {
+        match effect {
+            Effect::CallModel(request) => {
+                self.work.model = Some(ModelCall::new(id, Arc::clone(&self.ports.provider), request));
+            }
+            Effect::Prepare { call, cwd } => self.prepare(id, call, cwd),
+            Effect::RunHooks { call, cwd } => self.run_hooks(id, call, cwd),
+            Effect::Ask { request, cwd } => self.ask(id, *request, cwd),
+            Effect::Snapshot { tool_use_id, prompt, paths } => self.keep(id, tool_use_id, prompt, paths),
+            Effect::Run(call) => self.run(id, &call),
+            Effect::Append { .. }
+            | Effect::Cancel(_)
+            | Effect::StopTask(_)
+            | Effect::Sleep(_)
+            | Effect::Reserve(_)
+            | Effect::Settle { .. } => self.carry_out(id, effect),
+        }
+    }
+
+    /// Keeps the files that a call is about to change.
+    fn keep(&mut self, id: EffectId, call: ToolUseId, prompt: EntryId, paths: Vec<PathBuf>) {
+        let Some(keeper) = self.files.keeper().cloned() else {
+            return answer(&self.answers.sender, Input::Snapshotted(id, Ok(())));
+        };
+        let results = self.answers.sender.clone();
+        self.work.tasks.start(id, async move {
+            let kept = keeper.keep(prompt, call, paths).await;
+            answer(&results, Input::Snapshotted(id, kept));
+        });
+    }
+
+    fn append(&mut self, effect: EffectId, entries: Vec<windlass_types::Entry>, durable: bool) {
+        self.files.heard(&entries);
+        match &self.log {
+            Log::Nowhere => answer(&self.answers.sender, Input::Appended(effect, Ok(()))),
+            Log::Store(log) => {
+                if log.send(Appending { effect, entries, durable }).is_err() {
+                    let failure = windlass_core::StoreFailure::new("the log writer has ended after an earlier failure");
+                    answer(&self.answers.sender, Input::Appended(effect, Err(failure)));
+                }
+            }
+        }
+    }
+
+    fn cancel(&mut self, effect: EffectId) {
+        if self.work.model.as_ref().is_some_and(|call| call.effect() == effect) {
+            self.work.model = None;
+        }
+        if let Some(Effect::Run(_)) = self.work.held.remove(effect) {
+            answer(&self.answers.sender, Input::Ran(effect, Box::new(not_run())));
+        }
+        self.account.release(effect);
+        self.work.tasks.cancel(effect);
+        self.work.calls.forget(effect);
+    }
+
+    fn prepare(&mut self, id: EffectId, call: ToolUse, cwd: PathBuf) {
+        let at = Surroundings {
+            tools: self.ports.tools.clone(),
+            workspace: Arc::clone(&self.ports.workspace),
+            directories: self.machine.policy().directories().into(),
+            env: Arc::clone(&self.ports.env),
+        };
+        let (results, arriving) = (self.answers.sender.clone(), self.work.calls.sender());
+        self.work.tasks.start(id, async move {
+            let read = AssertUnwindSafe(prepare(&at, &call, &cwd)).catch_unwind().await;
+            let failed =
+                || Unprepared::new(DecisionReason::ToolCheck, "The call could not be read: its paths panicked.");
+            let result = read.unwrap_or_else(|_| Err(failed())).map(|ready| {
+                // Sent first: the machine may ask for the run as soon as it has the facts.
+                let _ = arriving.send((id, ready.call));
+                Box::new(ready.prepared)
+            });
+            answer(&results, Input::Prepared(id, result));
+        });
+    }
+
+    fn run_hooks(&mut self, id: EffectId, call: HookCall, cwd: PathBuf) {
+        let (hooks, results) = (self.ports.hooks.clone(), self.answers.sender.clone());
+        let cx = self.hook_context(cwd);
+        self.work.tasks.start(id, async move {
+            let outcome = match &call {
+                // Nothing else is left to end a session whose last hook does not answer.
+                HookCall::SessionEnd { .. } => {
+                    tokio::time::timeout(SESSION_END, hooks.run(&cx, &call)).await.unwrap_or_default()
+                }
+                _ => hooks.run(&cx, &call).await,
+            };
+            answer(&results, Input::Hooked(id, Box::new(outcome)));
+        });
+    }
+
+    fn hook_context(&self, cwd: PathBuf) -> HookContext {
+        let cx = HookContext::new(self.machine.session_id().clone(), cwd).with_agent(self.machine.agent().cloned());
+        cx.with_permission_mode(self.machine.policy().mode())
+    }
+
+    fn ask(&mut self, id: EffectId, request: PermissionRequest, cwd: PathBuf) {
+        let (host, hooks) = (self.ports.can_use_tool.clone(), self.ports.hooks.clone());
+        let cx = self.hook_context(cwd);
+        let (results, concerned) = (self.answers.sender.clone(), self.below.concerned());
+        self.work.tasks.start(id, async move {
+            let tell = |outcome| answer(&results, Input::AskedHooks(id, Box::new(outcome)));
+            let said = question::ask(host, hooks, cx, request, tell).await;
+            concerned.hear(&said);
+            answer(&results, Input::Answered(id, said));
+        });
+    }
+
+    /// What a call leaves work behind with.
+    fn background_of(&self, id: EffectId, run_call: &RunCall) -> Arc<dyn Background> {
+        let folder = self.ports.artifacts.clone().or_else(|| self.ports.scratch.clone());
+        let only_reads = matches!(run_call.facts.access, Access::Reads(_));
+        self.work.background.of_call(id, run_call.call.id.clone(), Arc::clone(&self.ports.ids), folder, only_reads)
+    }
+
+    fn run(&mut self, id: EffectId, run_call: &RunCall) {
+        let Some(ReadCall { call, tool }) = self.work.calls.take(run_call.prepared) else {
+            return answer(&self.answers.sender, Input::Ran(id, Box::new(not_run())));
+        };
+        let policy = self.shared.policy(&self.machine);
+        let cancel = Cancel::new();
+        let directories: Arc<[PathBuf]> = policy.directories().into();
+        let (ids, results) = (Arc::clone(&self.ports.ids), self.answers.sender.clone());
+        let progress = self.work.progress.of_call(id);
+        let background = self.ports.background.then(|| self.background_of(id, run_call));
+        let (cwd, call_id) = (run_call.facts.cwd.clone(), run_call.call.id.clone());
+        let agents = self.below.of_call(call_id, cwd, &self.ports, &self.queue, &self.answers.sender);
+        let cx = ToolCx::new(ToolCxParts {
+            session_id: self.machine.session_id().clone(),
+            tool_use_id: run_call.call.id.clone(),
+            cancel: cancel.clone(),
+            permit: permit(&run_call.facts, policy),
+            workspace: Arc::clone(&self.ports.workspace),
+            process: Arc::clone(&self.ports.process),
+            clock: Arc::clone(&self.ports.clock),
+            ids: Arc::clone(&ids),
+            cwd: run_call.facts.cwd.clone(),
+            directories,
+            env: Arc::clone(&self.ports.env),
+            artifacts: self.ports.artifacts.clone(),
+            state: Arc::clone(&self.shared.state),
+            background,
+            agents: Some(agents),
+            progress,
+        });
+        let running = Running { tool, call, cx, cancel: cancel.clone(), ids };
+        let keeper = self.files.keeper().cloned().filter(|_| matches!(run_call.facts.access, Access::Writes(_)));
+        let written = run_call.facts.paths.iter().filter(|path| path.write).map(|path| path.resolved.clone());
+        let noted = keeper.map(|keeper| keeper.changed(run_call.call.id.clone(), written.collect()));
+        self.work.tasks.start_stoppable(id, cancel, async move {
+            let outcome = run(running).await;
+            if let Some(noted) = noted {
+                noted.await;
+            }
+            answer(&results, Input::Ran(id, Box::new(outcome)));
+        });
+    }
+}
+
+fn not_run() -> ToolOutcome {
+    ToolOutcome::error(windlass_context::runtime_text::NOT_RUN)
+}

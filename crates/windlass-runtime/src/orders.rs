@@ -1,0 +1,62 @@
+//! The orders of the handles of a session, and those that wait for it to come to rest.
+
+use crate::handle::Order;
+use tokio::sync::{mpsc, oneshot};
+use windlass_core::Machine;
+
+/// The orders of the handles of a session.
+#[derive(Debug)]
+pub(crate) struct Orders {
+    incoming: mpsc::UnboundedReceiver<Order>,
+    /// Whether any handle is left to give orders.
+    open: bool,
+    /// Those that wait until no run and no background work is left.
+    quiet: Vec<oneshot::Sender<()>>,
+    /// Those that wait for the end of runs.
+    settled: Vec<oneshot::Sender<()>>,
+}
+
+impl Orders {
+    pub(crate) fn new(incoming: mpsc::UnboundedReceiver<Order>) -> Self {
+        Self { incoming, open: true, quiet: Vec::new(), settled: Vec::new() }
+    }
+
+    /// Whether more orders can come.
+    pub(crate) fn are_open(&self) -> bool {
+        self.open
+    }
+
+    /// The next order. `None`, once, when the last handle is gone.
+    pub(crate) async fn next(&mut self) -> Option<Order> {
+        let order = self.incoming.recv().await;
+        self.open = order.is_some();
+        order
+    }
+
+    /// Answers when the machine is quiet.
+    pub(crate) fn when_quiet(&mut self, waiting: oneshot::Sender<()>) {
+        self.quiet.retain(|waiting| !waiting.is_closed());
+        self.quiet.push(waiting);
+    }
+
+    /// Answers when the machine is settled.
+    pub(crate) fn when_settled(&mut self, waiting: oneshot::Sender<()>) {
+        self.settled.retain(|waiting| !waiting.is_closed());
+        self.settled.push(waiting);
+    }
+
+    /// Answers those that wait for what the machine is now.
+    pub(crate) fn answer(&mut self, machine: &Machine) {
+        for (waiting, is_reached) in [
+            (&mut self.settled, Machine::is_settled as fn(&Machine) -> bool),
+            (&mut self.quiet, Machine::is_quiet as fn(&Machine) -> bool),
+        ] {
+            if !waiting.is_empty() && is_reached(machine) {
+                for waiting in waiting.drain(..) {
+                    // Whoever waited may be gone.
+                    let _ = waiting.send(());
+                }
+            }
+        }
+    }
+}
