@@ -8,8 +8,9 @@
 //! `Recorder` writes a live run to a cassette, and a `Replayer` plays it again.
 //!
 //! # Features
-//! All are on by default. The author of a provider needs none of them: `default-features = false` leaves the port.
+//! All are on by default. `default-features = false` leaves the port; the author of a provider may want `frames`.
 //! - `catalogue`: `Catalogue`, `ModelOverride` and the names of betas.
+//! - `frames`: `framed`, the frames of the Messages API for providers whose service has others.
 //! - `script`: `ScriptedModel` and what it is made of.
 //! - `cassette`: `Recorder` and `Replayer`; with it `catalogue` and `script`.
 
@@ -21,7 +22,7 @@ mod error;
 mod provider;
 #[cfg(feature = "script")]
 mod script;
-#[cfg(any(feature = "cassette", feature = "script"))]
+#[cfg(feature = "frames")]
 mod wire;
 
 #[cfg(feature = "cassette")]
@@ -33,3 +34,5 @@ pub use provider::{ModelProvider, ModelStream};
 #[cfg(feature = "script")]
 pub use script::{Gate, Script, ScriptError, ScriptedModel, ScriptedTurn};
 pub use windlass_types::{LongPrompt, ModelInfo, Price};
+#[cfg(feature = "frames")]
+pub use wire::framed;

@@ -23,6 +23,8 @@ pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelItem, ModelError>> 
 ///   JSON text that the model wrote.
 /// - Yield `MessageStop` only for a message that is complete. A connection that
 ///   ends early is [`ModelErrorKind::Cut`](windlass_types::ModelErrorKind::Cut).
+/// - Give each item a frame of the Messages API where the request wants frames, and none otherwise: the service's own,
+///   or what `framed` makes of the event.
 /// - Report usage cumulatively, once per token.
 /// - Tell of a subscription's allowance first, or with the error that refuses the call.
 /// - Not retry: the loop decides, by the error's kind and wait hint.

@@ -12,8 +12,29 @@ pub(crate) use read::read_event;
 
 use serde::{Deserialize, Serialize};
 use windlass_types::{
-    BlockStart, ContentBlock, JsonText, ModelEvent, RateLimit, StopReason, StreamDelta, ToolUseId, Usage,
+    BlockStart, ContentBlock, JsonText, ModelEvent, ModelItem, RateLimit, StopReason, StreamDelta, ToolUseId, Usage,
 };
+
+/// An item of a model's stream, with the frame of the Messages API for its event if frames are wanted
+/// ([`ModelRequest::raw_frames`](windlass_types::ModelRequest::raw_frames)).
+///
+/// For providers whose service has frames of another form: hosts read those of the Messages API. What a provider says
+/// of an allowance has no frame.
+///
+/// ```
+/// use windlass_types::ModelEvent;
+///
+/// let item = windlass_model::framed(ModelEvent::MessageStop, true);
+/// assert_eq!(item.raw.unwrap().as_str(), r#"{"type":"message_stop"}"#);
+/// assert!(windlass_model::framed(ModelEvent::MessageStop, false).raw.is_none());
+/// ```
+pub fn framed(event: ModelEvent, wanted: bool) -> ModelItem {
+    if !wanted || matches!(event, ModelEvent::RateLimit(_)) {
+        return event.into();
+    }
+    let raw = event_json(&event);
+    ModelItem::with_raw(event, raw)
+}
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]

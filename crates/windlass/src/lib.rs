@@ -156,6 +156,11 @@ struct Readme;
 #[doc = include_str!("../../../docs/settings.md")]
 struct SettingsPage;
 
+/// Runs the example of the page on tools as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/extending/tool.md")]
+struct ToolPage;
+
 /// Everything below the facade, by crate: for hosts that need more than is re-exported here.
 pub mod crates {
     #[cfg(feature = "anthropic")]

@@ -44,12 +44,7 @@ impl ScriptedStream {
         if let (Some(pacing), ModelEvent::BlockDelta { .. }) = (&self.pacing, &event) {
             self.pause = Some((pacing.sleep)(pacing.pause));
         }
-        if self.raw && !matches!(event, ModelEvent::RateLimit(_)) {
-            let raw = wire::event_json(&event);
-            ModelItem::with_raw(event, raw)
-        } else {
-            ModelItem::from(event)
-        }
+        wire::framed(event, self.raw)
     }
 }
 
