@@ -20,5 +20,6 @@ mod provider;
 mod skip;
 mod store;
 mod tool;
+mod walkthrough;
 mod wire;
 mod workspace;
