@@ -56,19 +56,23 @@
 //! C is compiled by the TLS stack alone, which `anthropic`, `proxy` and `mcp` bring. With `default-features = false,
 //! features = ["project", "store", "tools"]` no build script compiles any, and none is needed to build.
 
+mod builder;
 #[cfg(all(feature = "store", feature = "tools"))]
 mod checkpoints;
-mod effective;
 mod error;
 mod home;
+mod lock;
 mod machine;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod model;
 mod offer;
+mod open;
 mod options;
 mod permissions;
 #[cfg(feature = "project")]
 mod project;
+mod prompt;
 mod query;
 #[cfg(all(feature = "store", feature = "tools"))]
 mod repository;
@@ -76,12 +80,13 @@ mod resume;
 #[cfg(all(feature = "mcp", feature = "project"))]
 mod servers;
 mod session;
+mod session_tools;
+mod storage;
 mod toolkit;
 mod user_id;
 
 pub use error::Error;
 pub use home::Home;
-pub use offer::SessionTools;
 pub use options::Options;
 pub use permissions::Permissions;
 #[cfg(all(feature = "mcp", feature = "project"))]
@@ -90,11 +95,13 @@ pub use project::{AbsentServer, ProjectServers, ServerNotConnected};
 pub use project::{
     LoadedFile, LoadedProject, PluginChange, Project, ProjectError, ProjectInput, ProjectNotice, ProjectNoticeKind,
 };
+pub use prompt::PromptInput;
 pub use query::{Query, Run, query};
 pub use resume::Resume;
 #[cfg(all(feature = "mcp", feature = "project"))]
 pub use servers::{server_config, server_policy, server_refusal};
-pub use session::{PromptInput, SessionBuilder, session};
+pub use session::{SessionBuilder, session};
+pub use session_tools::SessionTools;
 pub use toolkit::Toolkit;
 #[cfg(feature = "tools")]
 pub use toolkit::coding_tools;

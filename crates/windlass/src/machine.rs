@@ -1,107 +1,89 @@
-//! What a session has of this machine: files, programs, their environment, and where it is kept.
+//! What a session has of this machine: directories, files, programs and their environment.
 //!
-//! Without the features that bring them a session has none, unless the host gives its own.
+//! Without the feature `tools` a session has no files and no programs, unless the host gives its own.
 
-use crate::{Error, Options};
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
-use windlass_session::{Checkpoints, ProjectKey, SessionStore};
 use windlass_tool::{Ids, Process, Workspace};
 use windlass_types::SessionId;
+
+/// Where a session works, and with what.
+#[derive(Clone, Default)]
+pub(crate) struct Surroundings {
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) additional_directories: Vec<PathBuf>,
+    pub(crate) user_home: Option<PathBuf>,
+    pub(crate) workspace: Option<Arc<dyn Workspace>>,
+    pub(crate) process: Option<Arc<dyn Process>>,
+    /// The environment of programs, if the program chose one.
+    #[cfg(feature = "tools")]
+    pub(crate) env: Option<Environment>,
+    /// The environment of this process, as far as the program says it.
+    #[cfg(feature = "tools")]
+    pub(crate) host_environment: Option<Environment>,
+    #[cfg(all(feature = "store", feature = "tools"))]
+    pub(crate) git_status: Option<bool>,
+}
+
+/// Variables with their values.
+pub(crate) type Environment = Vec<(OsString, OsString)>;
 
 #[cfg(not(feature = "tools"))]
 const NOWHERE: windlass_tool::Nowhere = windlass_tool::Nowhere::new(
     "this program has no files and runs no programs: it is built without the feature `tools`, and the host gives none",
 );
 
-#[cfg(feature = "tools")]
-pub(crate) fn workspace(options: &Options) -> Arc<dyn Workspace> {
-    options.workspace.clone().unwrap_or_else(|| Arc::new(windlass_tools::LocalWorkspace::default()))
-}
+impl Surroundings {
+    #[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
+    pub(crate) fn user_home(&self) -> Option<PathBuf> {
+        self.user_home.clone().or_else(|| std::env::var_os("HOME").map(PathBuf::from))
+    }
 
-#[cfg(not(feature = "tools"))]
-pub(crate) fn workspace(options: &Options) -> Arc<dyn Workspace> {
-    options.workspace.clone().unwrap_or_else(|| Arc::new(NOWHERE))
-}
+    pub(crate) fn workspace(&self) -> Arc<dyn Workspace> {
+        #[cfg(feature = "tools")]
+        let own = || Arc::new(windlass_tools::LocalWorkspace::default()) as _;
+        #[cfg(not(feature = "tools"))]
+        let own = || Arc::new(NOWHERE) as _;
+        self.workspace.clone().unwrap_or_else(own)
+    }
 
-/// What runs programs. Two processes may have one session at the same time, or the one after the other was killed:
-/// its id alone does not tell the programs of one from those of the other.
-#[cfg(feature = "tools")]
-pub(crate) fn process(options: &Options, id: &SessionId, ids: &dyn Ids) -> Arc<dyn Process> {
-    let mark = || format!("{id}.{:032x}", ids.bits());
-    options.process.clone().unwrap_or_else(|| Arc::new(windlass_tools::LocalProcess::new(mark())))
-}
+    /// What runs programs. Two processes may have one session at the same time, or one after the other was killed. The
+    /// session's id alone does not tell their programs apart.
+    pub(crate) fn process(&self, id: &SessionId, ids: &dyn Ids) -> Arc<dyn Process> {
+        #[cfg(feature = "tools")]
+        let own = || Arc::new(windlass_tools::LocalProcess::new(format!("{id}.{:032x}", ids.bits()))) as _;
+        #[cfg(not(feature = "tools"))]
+        let (own, _) = (|| Arc::new(NOWHERE) as _, (id, ids));
+        self.process.clone().unwrap_or_else(own)
+    }
 
-#[cfg(not(feature = "tools"))]
-pub(crate) fn process(options: &Options, _: &SessionId, _: &dyn Ids) -> Arc<dyn Process> {
-    options.process.clone().unwrap_or_else(|| Arc::new(NOWHERE))
-}
-
-/// The environment of programs; which of the given variables they do not get is appended to `notices`.
-#[cfg(feature = "tools")]
-#[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
-pub(crate) fn program_environment(options: &Options, notices: &mut Vec<String>) -> Vec<(OsString, OsString)> {
-    let Some(given) = options.env.clone() else {
-        return match &options.host_environment {
-            Some(own) => windlass_tools::host_environment(own.iter().cloned()),
-            None => windlass_tools::host_environment(std::env::vars_os()),
+    /// The environment of programs. A notice names the given variables that they do not get.
+    #[cfg(feature = "tools")]
+    #[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
+    pub(crate) fn program_environment(&self, notices: &mut Vec<String>) -> Environment {
+        let Some(given) = self.env.clone() else {
+            return match &self.host_environment {
+                Some(own) => windlass_tools::host_environment(own.iter().cloned()),
+                None => windlass_tools::host_environment(std::env::vars_os()),
+            };
         };
-    };
-    let parted = windlass_tools::given_environment(given);
-    if !parted.kept_back.is_empty() {
-        notices.push(format!(
-            "these variables do not reach the programs of tools, since they look like secrets or change what programs \
-             load: {}",
-            parted.kept_back.join(", ")
-        ));
+        let parted = windlass_tools::given_environment(given);
+        if !parted.kept_back.is_empty() {
+            notices.push(format!(
+                "these variables do not reach the programs of tools, since they look like secrets or change what programs \
+                 load: {}",
+                parted.kept_back.join(", ")
+            ));
+        }
+        parted.passed
     }
-    parted.passed
-}
 
-/// Which variables are safe to pass on is known to the feature `tools` alone.
-#[cfg(not(feature = "tools"))]
-pub(crate) fn program_environment(_: &Options, _: &mut Vec<String>) -> Vec<(OsString, OsString)> {
-    Vec::new()
-}
-
-pub(crate) fn store(options: &Options) -> Option<Arc<dyn SessionStore>> {
-    if let Some(store) = &options.store {
-        return Some(Arc::clone(store));
+    /// None: only the feature `tools` knows which variables are safe to pass on.
+    #[cfg(not(feature = "tools"))]
+    pub(crate) fn program_environment(&self, _: &mut Vec<String>) -> Environment {
+        Vec::new()
     }
-    #[cfg(feature = "store")]
-    if let Some(home) = &options.home {
-        return Some(Arc::new(windlass_store::JsonlStore::with_imports(home.root(), home.also_read().to_vec())));
-    }
-    None
-}
-
-/// The branch of the git repository around a directory, as session logs name it.
-#[cfg(feature = "store")]
-pub(crate) fn git_branch(cwd: &Path) -> Option<String> {
-    windlass_store::git_branch(cwd)
-}
-
-#[cfg(not(feature = "store"))]
-pub(crate) fn git_branch(_: &Path) -> Option<String> {
-    None
-}
-
-/// The checkpoints of a session, if it keeps some.
-pub(crate) fn checkpoints(
-    options: &Options,
-    project: &ProjectKey,
-    id: &SessionId,
-) -> Result<Option<Arc<dyn Checkpoints>>, Error> {
-    if let Some(checkpoints) = &options.checkpoint_store {
-        return Ok(Some(Arc::clone(checkpoints)));
-    }
-    #[cfg(all(feature = "store", feature = "tools"))]
-    if options.file_checkpoints {
-        return crate::checkpoints::beside_the_log(options, project, id).map(Some);
-    }
-    let _ = (project, id);
-    Ok(None)
 }
 
 #[cfg(all(test, not(feature = "tools")))]

@@ -1,6 +1,5 @@
 //! The tools of MCP servers in a session.
 
-use crate::SessionTools;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -54,20 +53,4 @@ pub(crate) fn left_out(servers: &McpServers) -> BTreeSet<String> {
         status.tools_left_out.into_iter().map(of_server)
     });
     left_out.collect()
-}
-
-/// Puts changes in place until the session ends. Keeps the servers until then.
-pub(crate) fn follow(mut changes: McpChanges, tools: SessionTools) {
-    tokio::spawn(async move {
-        loop {
-            tokio::select! {
-                () = tools.handle().ended() => return,
-                there = changes.changed() => {
-                    if !there || !tools.renew() {
-                        return;
-                    }
-                }
-            }
-        }
-    });
 }

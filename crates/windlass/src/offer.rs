@@ -1,74 +1,106 @@
 //! The tools that the model of a session is offered.
 
-use crate::{Error, Options};
+use crate::{Error, Toolkit};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use windlass_context::ServerInstructions;
 #[cfg(feature = "mcp")]
-use std::collections::BTreeSet;
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
-#[cfg(feature = "mcp")]
-use windlass_mcp::McpServers;
+use windlass_mcp::{McpChanges, McpServers};
 use windlass_permission::{OnlyTools, Policy};
-use windlass_runtime::SessionHandle;
 use windlass_schema::StructuredOutput;
-use windlass_subagent::{AGENT_TOOL_NAME, Subagents};
+use windlass_subagent::Subagents;
 use windlass_tool::{Annotations, DynTool, PreparedCall, ToolError, ToolSet};
 use windlass_types::{JsonText, ToolSpec};
 
-/// Most unusable tools of servers that are reported to the host.
-#[cfg(feature = "mcp")]
-const MOST_TOLD: usize = 200;
+/// What the program says of the tools that the model is offered.
+#[derive(Clone, Default)]
+pub(crate) struct ToolOptions {
+    pub(crate) toolkit: Toolkit,
+    pub(crate) only: OnlyTools,
+    pub(crate) subagents: Option<Subagents>,
+    /// The agents that the program gave, before those of the project were added.
+    #[cfg(feature = "project")]
+    pub(crate) base_subagents: Option<Subagents>,
+    /// Whether anything may be left in the background, if somebody says.
+    pub(crate) background: Option<bool>,
+    pub(crate) output_schema: Option<JsonText>,
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp: Option<McpServers>,
+}
+
+impl ToolOptions {
+    /// The tools that were chosen.
+    pub(crate) fn kept(&self) -> Toolkit {
+        let kept = self.toolkit.tools.iter().filter(|tool| self.only.keeps(&tool.spec().name));
+        Toolkit::from(kept.cloned().collect::<Vec<_>>())
+    }
+
+    pub(crate) fn allows_background(&self) -> bool {
+        self.background.unwrap_or(true)
+    }
+}
 
 /// What says which tools are offered: those that were chosen and that no rule denies as a whole, without those that
 /// are a question where nobody can be asked, and the one that takes structured output.
 pub(crate) struct Offer {
-    tools: Vec<Arc<dyn DynTool>>,
+    options: ToolOptions,
     output: Option<Arc<dyn DynTool>>,
     can_ask: bool,
-    only: OnlyTools,
     policy: Policy,
-    background: bool,
-    #[cfg(feature = "mcp")]
-    pub(crate) servers: Option<McpServers>,
 }
 
 impl Offer {
-    pub(crate) fn new(options: &Options, policy: &Policy) -> Result<Self, Error> {
+    pub(crate) fn new(options: &ToolOptions, can_ask: bool, policy: &Policy) -> Result<Self, Error> {
         let output = options.output_schema.clone().map(StructuredOutput::new).transpose()?;
-        Ok(Self {
-            tools: options.toolkit.tools.clone(),
-            output: output.map(|tool| Arc::new(tool) as Arc<dyn DynTool>),
-            can_ask: options.permissions.can_use_tool.is_some(),
-            only: options.only_tools.clone(),
-            policy: policy.clone(),
-            background: options.background_tasks.unwrap_or(true),
-            #[cfg(feature = "mcp")]
-            servers: options.mcp.clone(),
-        })
+        let output = output.map(|tool| Arc::new(tool) as _);
+        Ok(Self { options: options.clone(), output, can_ask, policy: policy.clone() })
+    }
+
+    /// The servers whose tools are offered too.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn servers(&self) -> Option<&McpServers> {
+        self.options.mcp.as_ref()
+    }
+
+    /// Waits a while until the servers answer. What changes from the call on is in the result.
+    #[cfg(feature = "mcp")]
+    pub(crate) async fn settle(&self) -> Option<McpChanges> {
+        Some(crate::mcp::settle(self.servers()?).await)
+    }
+
+    /// What the servers say of the use of their tools.
+    pub(crate) fn instructions(&self) -> Vec<ServerInstructions> {
+        #[cfg(feature = "mcp")]
+        if let Some(servers) = self.servers() {
+            return crate::mcp::instructions(servers);
+        }
+        Vec::new()
+    }
+
+    /// Whether the choice of tools and the rules leave one of this name.
+    pub(crate) fn allows(&self, name: &str) -> bool {
+        self.options.only.keeps(name) && !self.policy.is_hidden(name)
     }
 
     /// The tools with these agents.
     pub(crate) fn tools(&self, agents: Option<&Subagents>) -> Result<ToolSet, Error> {
         let agents = agents.map(|agents| agents.tool() as Arc<dyn DynTool>);
-        let own = self.tools.iter().chain(&agents).filter(|tool| self.offers(tool)).chain(&self.output);
+        let own = self.options.toolkit.tools.iter().chain(&agents).filter(|tool| self.offers(tool)).chain(&self.output);
         let own = ToolSet::new(own.map(|tool| self.limited(tool)))?;
         #[cfg(feature = "mcp")]
-        if let Some(servers) = &self.servers {
-            return Ok(crate::mcp::join(&own, servers, |name| self.only.keeps(name) && !self.policy.is_hidden(name)));
+        if let Some(servers) = self.servers() {
+            return Ok(crate::mcp::join(&own, servers, |name| self.allows(name)));
         }
         Ok(own)
     }
 
     fn offers(&self, tool: &Arc<dyn DynTool>) -> bool {
-        let name = tool.spec().name;
-        (self.can_ask || !tool.annotations().requires_user_interaction)
-            && self.only.keeps(&name)
-            && !self.policy.is_hidden(&name)
+        (self.can_ask || !tool.annotations().requires_user_interaction) && self.allows(&tool.spec().name)
     }
 
     fn limited(&self, tool: &Arc<dyn DynTool>) -> Arc<dyn DynTool> {
         match tool.annotations().background_field {
-            Some(field) if !self.background => Arc::new(Waiting { tool: Arc::clone(tool), field }),
+            Some(field) if !self.options.allows_background() => Arc::new(Waiting { tool: Arc::clone(tool), field }),
             _ => Arc::clone(tool),
         }
     }
@@ -112,92 +144,4 @@ fn without(schema: &JsonText, field: &str) -> Option<JsonText> {
     properties.remove(field)?;
     fields.insert("properties".to_owned(), JsonText::of(&properties).ok()?);
     JsonText::of(&fields).ok()
-}
-
-/// The tools of an open session, as far as they can be others than at its beginning. Cheap to clone. See
-/// [`SessionBuilder::open_with_tools`](crate::SessionBuilder::open_with_tools).
-#[derive(Clone)]
-pub struct SessionTools(Arc<Open>);
-
-struct Open {
-    offer: Offer,
-    handle: SessionHandle,
-    agents: Mutex<Option<Subagents>>,
-    /// What the host was told of tools that cannot be used.
-    #[cfg(feature = "mcp")]
-    told: Mutex<BTreeSet<String>>,
-}
-
-impl SessionTools {
-    pub(crate) fn new(offer: Offer, agents: Option<Subagents>, handle: SessionHandle) -> Self {
-        Self(Arc::new(Open {
-            offer,
-            handle,
-            agents: Mutex::new(agents),
-            #[cfg(feature = "mcp")]
-            told: Mutex::default(),
-        }))
-    }
-
-    /// Offers these agents instead of those before, from the next request to the model on. Agents that work already go
-    /// on as they are. The description of the tool `Agent` is another one then, so the provider reads the whole
-    /// conversation anew instead of from its cache; agents that are the same as before change nothing.
-    ///
-    /// # Errors
-    /// The session is closed.
-    pub fn set_subagents(&self, agents: Subagents) -> Result<(), Error> {
-        let mut current = self.0.agents.lock().unwrap_or_else(PoisonError::into_inner);
-        if current.as_ref() == Some(&agents) {
-            return Ok(());
-        }
-        // The order holds what the order before it holds, since nobody else computes one meanwhile.
-        let tools = self.0.offer.tools(Some(&agents))?;
-        self.0.handle.set_tools(tools)?;
-        *current = Some(agents);
-        Ok(())
-    }
-
-    /// Puts in place what the servers offer now. Whether the session is still open.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn renew(&self) -> bool {
-        let current = self.0.agents.lock().unwrap_or_else(PoisonError::into_inner);
-        let tools = self.0.offer.tools(current.as_ref()).inspect_err(|error| {
-            tracing::warn!(%error, "the tools of MCP servers cannot be used");
-        });
-        let Some(servers) = &self.0.offer.servers else { return true };
-        // It fails only when the session is closed, as the next order does.
-        let _ = self.0.handle.set_instructions(crate::mcp::instructions(servers));
-        self.tell_left_out();
-        tools.map_or(true, |tools| self.0.handle.set_tools(tools).is_ok())
-    }
-
-    /// Tells the host which tools of servers cannot be used, each once.
-    #[cfg(feature = "mcp")]
-    pub(crate) fn tell_left_out(&self) {
-        let Some(servers) = &self.0.offer.servers else { return };
-        let mut told = self.0.told.lock().unwrap_or_else(PoisonError::into_inner);
-        for line in crate::mcp::left_out(servers) {
-            if told.len() < MOST_TOLD && told.insert(line.clone()) {
-                let _ = self.0.handle.notice(line);
-            }
-        }
-    }
-
-    /// The agents that the model can give tasks to now; `None` if it has no tool for that.
-    pub fn subagents(&self) -> Option<Subagents> {
-        let offer = &self.0.offer;
-        let is_offered = offer.only.keeps(AGENT_TOOL_NAME) && !offer.policy.is_hidden(AGENT_TOOL_NAME);
-        self.0.agents.lock().unwrap_or_else(PoisonError::into_inner).clone().filter(|_| is_offered)
-    }
-
-    #[cfg(any(feature = "mcp", feature = "project"))]
-    pub(crate) fn handle(&self) -> &SessionHandle {
-        &self.0.handle
-    }
-}
-
-impl fmt::Debug for SessionTools {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SessionTools").field("session", self.0.handle.session_id()).finish_non_exhaustive()
-    }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_permission::{CanUseTool, Policy, PolicyConfig, can_use_tool_fn};
+use windlass_permission::{CanUseTool, Policy, PolicyConfig, RuleError, can_use_tool_fn};
 use windlass_types::{Behavior, PermissionAnswer, PermissionMode, PermissionRequest, RuleSource};
 
 /// Who may do what: a mode, rules, and whoever is asked about the rest.
@@ -31,6 +31,13 @@ pub(crate) struct Rules {
     pub(crate) noted: bool,
     /// Where patterns with a leading `/` start; the working directory if nobody says.
     pub(crate) anchor: Option<PathBuf>,
+}
+
+impl Rules {
+    fn new<R: Into<String>>(source: RuleSource, behavior: Behavior, rules: impl IntoIterator<Item = R>) -> Self {
+        let rules = rules.into_iter().map(Into::into).collect();
+        Self { source, behavior, rules, noted: false, anchor: None }
+    }
 }
 
 impl Permissions {
@@ -88,12 +95,9 @@ impl Permissions {
         self.noted_rules(Behavior::Ask, rules)
     }
 
-    fn noted_rules<R: Into<String>>(self, behavior: Behavior, rules: impl IntoIterator<Item = R>) -> Self {
-        let mut permissions = self.with_rules(RuleSource::CliArg, behavior, rules);
-        if let Some(added) = permissions.rules.last_mut() {
-            added.noted = true;
-        }
-        permissions
+    fn noted_rules<R: Into<String>>(mut self, behavior: Behavior, rules: impl IntoIterator<Item = R>) -> Self {
+        self.rules.push(Rules { noted: true, ..Rules::new(RuleSource::CliArg, behavior, rules) });
+        self
     }
 
     /// Checks rules without opening a session: what is odd about usable ones.
@@ -109,6 +113,25 @@ impl Permissions {
             Some(warning) => Err(format!("permission rule `{}` {}", warning.rule, warning.problem)),
             None => Ok(odd.iter().map(ToString::to_string).collect()),
         }
+    }
+
+    /// Gives a policy the rules. Notices name those of the program that cannot be used.
+    pub(crate) fn add_rules(
+        &self,
+        policy: &mut Policy,
+        cwd: &Path,
+        notices: &mut Vec<String>,
+    ) -> Result<(), RuleError> {
+        for set in &self.rules {
+            let anchor = set.anchor.as_deref().unwrap_or(cwd);
+            for warning in policy.add_rules(set.source, set.behavior, &set.rules, anchor)? {
+                if set.noted && warning.ignored {
+                    notices.push(warning.to_string());
+                }
+                tracing::warn!(%warning, "a permission rule has no effect");
+            }
+        }
+        Ok(())
     }
 
     /// Protects more paths, and what lies below them: writing there is asked about in every mode. What settings and
@@ -133,25 +156,21 @@ impl Permissions {
         behavior: Behavior,
         rules: impl IntoIterator<Item = R>,
     ) -> Self {
-        let rules = rules.into_iter().map(Into::into).collect();
-        self.rules.push(Rules { source, behavior, rules, noted: false, anchor: None });
+        self.rules.push(Rules::new(source, behavior, rules));
         self
     }
 
     /// Adds rules of any source whose patterns with a leading `/` start at `anchor`, such as the directory of
     /// the settings file that holds them. Rules that an answer adds to that source later start there, too.
     pub fn with_rules_at<R: Into<String>>(
-        self,
+        mut self,
         anchor: impl Into<PathBuf>,
         source: RuleSource,
         behavior: Behavior,
         rules: impl IntoIterator<Item = R>,
     ) -> Self {
-        let mut permissions = self.with_rules(source, behavior, rules);
-        if let Some(added) = permissions.rules.last_mut() {
-            added.anchor = Some(anchor.into());
-        }
-        permissions
+        self.rules.push(Rules { anchor: Some(anchor.into()), ..Rules::new(source, behavior, rules) });
+        self
     }
 }
 

@@ -1,12 +1,12 @@
 //! One prompt.
 
-use crate::session::open;
+use crate::open::open;
 use crate::{Error, Options, PromptInput};
 use futures_core::Stream;
 use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use windlass_runtime::{EventStream, Session, SessionHandle};
 use windlass_types::{Event, EventKind, RunResult};
@@ -158,16 +158,14 @@ impl Run {
 
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
         if let State::Opening(opening) = &mut self.state {
-            match opening.as_mut().poll(cx) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Err(error)) => {
-                    self.state = State::Ended;
-                    return Poll::Ready(Err(error));
-                }
-                Poll::Ready(Ok(session)) => {
-                    let Session { handle, events, notices, .. } = session;
+            match ready!(opening.as_mut().poll(cx)) {
+                Ok(Session { handle, events, notices, .. }) => {
                     self.notices = notices;
                     self.state = State::Open { handle, events };
+                }
+                Err(error) => {
+                    self.state = State::Ended;
+                    return Poll::Ready(Err(error));
                 }
             }
         }
@@ -176,75 +174,61 @@ impl Run {
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
         loop {
-            match &mut self.state {
-                State::Opening(_) => match self.poll_open(cx) {
-                    Poll::Pending => return Poll::Pending,
-                    Poll::Ready(Err(error)) => return Poll::Ready(Some(Err(error))),
-                    Poll::Ready(Ok(())) => {}
+            let next = match &mut self.state {
+                State::Opening(_) => match ready!(self.poll_open(cx)) {
+                    Ok(()) => continue,
+                    Err(error) => Some(Err(error)),
                 },
                 State::Open { events, .. } => {
-                    let polled = Pin::new(events).poll_next(cx);
-                    return match polled {
-                        Poll::Pending => Poll::Pending,
-                        Poll::Ready(None) => {
-                            self.state = State::Ended;
-                            Poll::Ready(None)
-                        }
-                        Poll::Ready(Some(Err(error))) => {
-                            self.state = State::Ended;
-                            Poll::Ready(Some(Err(error.into())))
-                        }
-                        Poll::Ready(Some(Ok(event))) => {
-                            if event.agent.is_main() && matches!(event.kind, EventKind::RunFinished(_)) {
-                                self.wait();
-                            }
-                            Poll::Ready(Some(Ok(event)))
-                        }
-                    };
+                    ready!(Pin::new(events).poll_next(cx)).map(|next| next.map_err(Error::from))
                 }
-                State::Waiting { events, quiet, .. } => match Pin::new(events).poll_next(cx) {
-                    Poll::Pending => {
-                        let Some(waiting) = quiet else {
-                            self.close();
-                            continue;
-                        };
-                        if waiting.as_mut().poll(cx).is_pending() {
-                            return Poll::Pending;
-                        }
+                State::Waiting { events, quiet, .. } => match (Pin::new(events).poll_next(cx), &mut *quiet) {
+                    (Poll::Ready(next), _) => next.map(|next| next.map_err(Error::from)),
+                    (Poll::Pending, Some(waiting)) => {
+                        ready!(waiting.as_mut().poll(cx));
                         // Events may have come in between: they are looked for once more.
                         *quiet = None;
+                        continue;
                     }
-                    Poll::Ready(Some(Ok(event))) => return Poll::Ready(Some(Ok(event))),
-                    Poll::Ready(last) => {
-                        self.state = State::Ended;
-                        return Poll::Ready(last.map(|last| last.map_err(Error::from)));
+                    (Poll::Pending, None) => {
+                        self.close();
+                        continue;
                     }
                 },
                 State::Closing { closed, events } => {
-                    let Poll::Ready(closed) = closed.as_mut().poll(cx) else { return Poll::Pending };
-                    let mut refused = closed.err();
+                    let mut refused = ready!(closed.as_mut().poll(cx)).err();
                     // Everything is there already: the session has ended.
                     while let Poll::Ready(Some(last)) = Pin::new(&mut *events).poll_next(cx) {
                         refused = last.err().or(refused);
                     }
-                    self.state = State::Ended;
-                    return Poll::Ready(refused.map(|error| Err(error.into())));
+                    refused.map(|error| Err(error.into()))
                 }
-                State::Ended => return Poll::Ready(None),
+                State::Ended => None,
+            };
+            match &next {
+                Some(Ok(event)) if event.agent.is_main() && matches!(event.kind, EventKind::RunFinished(_)) => {
+                    self.wait()
+                }
+                Some(Ok(_)) => {}
+                _ => self.state = State::Ended,
             }
+            return Poll::Ready(next);
         }
     }
 
-    /// The run is over: waits for what it left in the background.
+    /// A run is over: waits for what it left in the background, unless that is waited for already.
     fn wait(&mut self) {
         if self.wait == Some(Duration::ZERO) {
             return self.close();
         }
-        if let State::Open { handle, events, .. } = std::mem::replace(&mut self.state, State::Ended) {
-            // What takes longer is stopped.
-            let quiet: Quiet = Box::pin(handle.quiet_within(self.wait.unwrap_or(Duration::MAX)));
-            self.state = State::Waiting { handle, events, quiet: Some(quiet) };
-        }
+        self.state = match std::mem::replace(&mut self.state, State::Ended) {
+            State::Open { handle, events } => {
+                // What takes longer is stopped.
+                let quiet: Quiet = Box::pin(handle.quiet_within(self.wait.unwrap_or(Duration::MAX)));
+                State::Waiting { handle, events, quiet: Some(quiet) }
+            }
+            state => state,
+        };
     }
 
     fn close(&mut self) {

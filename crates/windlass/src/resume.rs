@@ -1,6 +1,7 @@
 //! Which session to go on with, and from where.
 
-use crate::{Error, Options};
+use crate::Error;
+use crate::storage::Storage;
 use std::path::Path;
 use windlass_session::{ProjectKey, ResumePoint, SessionKey, SessionStore, SessionSummary};
 use windlass_tool::Ids;
@@ -21,12 +22,13 @@ pub enum Resume {
     LatestOrNew,
 }
 
-/// How to go on with it.
+/// Which session to begin, or to resume, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Branch {
+pub(crate) struct Start {
+    pub(crate) from: Resume,
     /// The id of the new session, or of the copy.
     pub(crate) session_id: Option<String>,
-    /// Whether to go on in a copy.
+    /// Whether the session is resumed in a copy.
     pub(crate) fork: bool,
     /// The last entry that is kept.
     pub(crate) at: Option<String>,
@@ -43,74 +45,78 @@ pub(crate) struct Chosen {
     pub(crate) point: Option<ResumePoint>,
 }
 
-/// Finds the session that the options mean.
-pub(crate) async fn choose(
-    options: &Options,
-    cwd: &Path,
-    store: Option<&dyn SessionStore>,
-    ids: &dyn Ids,
-    notices: &mut Vec<String>,
-) -> Result<Chosen, Error> {
-    let branch = &options.branch;
-    let given = branch.session_id.as_deref().map(session_id).transpose()?;
-    let new_id = || given.clone().unwrap_or_else(|| SessionId::from_bits(ids.bits()));
-    let project = ProjectKey::of(cwd);
-    let source = match (&options.resume, store) {
-        (Resume::New, _) if branch.fork || branch.at.is_some() || branch.drops_turn.is_some() => {
-            return Err(Error::NothingToBranchFrom);
-        }
-        (Resume::New, _) => {
-            return Ok(Chosen { id: new_id(), must_exist: false, fork_of: None, point: None });
-        }
-        (_, None) => return Err(Error::NoStore),
-        (Resume::Session(id), Some(_)) => session_id(id)?,
-        (Resume::Latest | Resume::LatestOrNew, Some(store)) => {
-            match (latest(options, store, &project, notices).await?, &options.resume) {
-                (Some(latest), _) => latest.session_id,
-                (None, Resume::LatestOrNew) if branch.at.is_none() => {
-                    return Ok(Chosen { id: new_id(), must_exist: false, fork_of: None, point: None });
-                }
-                (None, _) => return Err(Error::NothingToContinue { cwd: cwd.to_path_buf() }),
-            }
-        }
-    };
-    let point = point(branch)?;
-    if branch.fork {
-        let fork_of = Some(SessionKey::new(project, source));
-        return Ok(Chosen { id: new_id(), must_exist: false, fork_of, point });
+impl Chosen {
+    fn new(id: SessionId) -> Self {
+        Self { id, must_exist: false, fork_of: None, point: None }
     }
-    match given {
-        Some(_) => Err(Error::IdOfResumed),
-        None => Ok(Chosen { id: source, must_exist: true, fork_of: None, point }),
+
+    /// Whether the conversation begins with this session.
+    #[cfg(all(feature = "store", feature = "tools"))]
+    pub(crate) fn is_new(&self) -> bool {
+        !self.must_exist && self.fork_of.is_none()
     }
 }
 
-/// The session that was changed last. What stands in the place of a session and cannot be read is appended to `notices`:
-/// it may be the one that is meant.
+/// Finds the session that is meant. A notice names each file that was skipped while looking for the last one.
+pub(crate) async fn choose(
+    start: &Start,
+    storage: &Storage,
+    cwd: &Path,
+    ids: &dyn Ids,
+    notices: &mut Vec<String>,
+) -> Result<Chosen, Error> {
+    let given = start.session_id.as_deref().map(session_id).transpose()?;
+    let new_id = || given.clone().unwrap_or_else(|| SessionId::from_bits(ids.bits()));
+    if start.from == Resume::New {
+        let branches = start.fork || start.at.is_some() || start.drops_turn.is_some();
+        return if branches { Err(Error::NothingToBranchFrom) } else { Ok(Chosen::new(new_id())) };
+    }
+    let store = storage.store().ok_or(Error::NoStore)?;
+    let project = ProjectKey::of(cwd);
+    let source = match &start.from {
+        Resume::Session(id) => session_id(id)?,
+        from => match latest(storage, &*store, &project, notices).await? {
+            Some(latest) => latest.session_id,
+            None if *from == Resume::LatestOrNew && start.at.is_none() => return Ok(Chosen::new(new_id())),
+            None => return Err(Error::NothingToContinue { cwd: cwd.to_path_buf() }),
+        },
+    };
+    let point = point(start)?;
+    if start.fork {
+        let fork_of = Some(SessionKey::new(project, source));
+        return Ok(Chosen { fork_of, point, ..Chosen::new(new_id()) });
+    }
+    match given {
+        Some(_) => Err(Error::IdOfResumed),
+        None => Ok(Chosen { must_exist: true, point, ..Chosen::new(source) }),
+    }
+}
+
+/// The session that was changed last. What stands in the place of a session and cannot be read is a notice: it may be the
+/// one that is meant.
 async fn latest(
-    options: &Options,
+    storage: &Storage,
     store: &dyn SessionStore,
     project: &ProjectKey,
     notices: &mut Vec<String>,
 ) -> Result<Option<SessionSummary>, Error> {
     #[cfg(feature = "store")]
-    if let (None, Some(home)) = (&options.store, &options.home) {
+    if let Some(files) = storage.files() {
         /// Most files that a notice names as skipped.
         const MOST_SKIPPED: usize = 10;
-        let files = windlass_store::JsonlStore::with_imports(home.root(), home.also_read().to_vec());
         let listed = files.list_all(project).await?;
         let skipped = listed.skipped.iter().take(MOST_SKIPPED);
         notices.extend(skipped.map(|skipped| format!("looking for the last session: {skipped}")));
         return Ok(listed.sessions.into_iter().next());
     }
-    let _ = (options, notices);
+    let _ = (storage, notices);
     Ok(store.list(project).await?.into_iter().next())
 }
 
-fn point(branch: &Branch) -> Result<Option<ResumePoint>, Error> {
+fn point(start: &Start) -> Result<Option<ResumePoint>, Error> {
     let reject = |reason: &str| Error::TurnGuard { reason: reason.to_owned() };
-    let point = branch.at.as_deref().map(ResumePoint::new);
-    match (point, branch.drops_turn.as_deref()) {
+    let point = start.at.as_deref().map(ResumePoint::new);
+    match (point, start.drops_turn.as_deref()) {
         (point, None) => Ok(point),
         (None, Some(_)) => Err(reject("it says what a resume at a message may drop, and there is none")),
         (Some(_), Some(prompt)) if !SessionId::from(prompt).is_uuid() => {

@@ -59,6 +59,13 @@ impl Toolkit {
         self
     }
 
+    /// Adds the tools of another kit, whose directory and tool for commands count for more.
+    pub(crate) fn join(&mut self, other: Self) {
+        self.tools.extend(other.tools);
+        self.cwd = other.cwd.or(self.cwd.take());
+        self.bash = other.bash.or(self.bash.take());
+    }
+
     /// Puts a tool in the place of the one with its name. Without such a one nothing changes.
     pub fn replacing(mut self, tool: impl DynTool) -> Self {
         let name = tool.spec().name;

@@ -11,8 +11,8 @@ impl LoadedProject {
     /// Has the changes that come with answers kept in the files that they name.
     pub(super) fn remembering(&self, asked: Arc<dyn CanUseTool>) -> Arc<dyn CanUseTool> {
         let files: Arc<dyn KeepUpdates> = Arc::new(self.read.updates.clone());
-        let shared = Arc::clone(&self.shared);
-        remembering(asked, files, move |text| answered(&shared.notices, text))
+        let notices = Arc::clone(&self.shared.notices);
+        remembering(asked, files, move |text| answered(&notices, text))
     }
 }
 

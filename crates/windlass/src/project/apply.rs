@@ -2,24 +2,12 @@
 
 use super::agent::MainAgent;
 use super::variables::Variables;
-use super::{LoadedProject, ProjectError, ProjectInput, ProjectNoticeKind};
+use super::{Applied, LoadedProject, ProjectError, ProjectInput, ProjectNoticeKind};
 use crate::{Error, Options, Resume};
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 use windlass_types::PermissionMode;
-
-/// How far a project has come on its way into the options.
-#[derive(Debug, Clone, Default)]
-pub(crate) enum Applied {
-    /// There is no project.
-    #[default]
-    None,
-    /// It was given and does not count yet.
-    Given(ProjectInput),
-    /// The options say what it says.
-    Yes(LoadedProject),
-}
 
 impl Options {
     /// The project, once the options say what it says.
@@ -52,9 +40,8 @@ impl LoadedProject {
     /// Whether the session works where the project's session starts; it does if nobody said where.
     fn is_of(&self, options: &mut Options) -> Result<(), ProjectError> {
         let start = self.places().start();
-        let given = options.cwd.as_deref().or(options.toolkit.cwd.as_deref());
-        match given {
-            None => options.cwd = Some(start.to_path_buf()),
+        match options.given_directory() {
+            None => options.surroundings.cwd = Some(start.to_path_buf()),
             Some(given) if given.canonicalize().is_ok_and(|given| given != start) => {
                 return Err(ProjectError::OtherDirectory { cwd: given.to_path_buf(), project: start.to_path_buf() });
             }
@@ -70,26 +57,26 @@ impl LoadedProject {
             self.note(ProjectNoticeKind::Variable, note.as_str());
         }
         if let Some(bash) = variables.bash() {
-            options.toolkit.replace_own_bash(Arc::new(bash));
+            options.tools.toolkit.replace_own_bash(Arc::new(bash));
         }
         let agents = self.known_agents();
-        let tools: Vec<String> = options.toolkit.tools().iter().map(|tool| tool.spec().name).collect();
+        let tools: Vec<String> = options.tools.toolkit.tools().iter().map(|tool| tool.spec().name).collect();
         let agent = self.main_agent(&agents, &tools, options.permissions.bypass_allowed)?;
         self.apply_models(options, &agent, &variables);
         self.apply_permissions(options, &agent);
         self.apply_surroundings(options, &variables);
-        options.system_prompt = agent.system_prompt(options.system_prompt.take());
+        options.prompts.system = agent.system_prompt(options.prompts.system.take());
         if let Some(names) = agent.tools() {
-            options.only_tools.and(names.to_vec());
+            options.tools.only.and(names.to_vec());
         }
         if self.choice.subagents && agent.may_delegate() {
-            let base = options.subagents.take().unwrap_or_default();
+            let base = options.tools.subagents.take().unwrap_or_default();
             let base = if variables.background { base } else { base.background_by_default(false) };
-            options.subagents = Some(self.below(&base, &agents));
-            options.base_subagents = Some(base);
+            options.tools.subagents = Some(self.below(&base, &agents));
+            options.tools.base_subagents = Some(base);
         }
-        if options.resume == Resume::New {
-            options.initial_prompt = agent.initial_prompt().map(str::to_owned);
+        if options.start.from == Resume::New {
+            options.prompts.initial = agent.initial_prompt().map(str::to_owned);
         }
         Ok(())
     }
@@ -101,16 +88,17 @@ impl LoadedProject {
             let settings = || resolved.model.as_ref().map(|model| model.value.as_str());
             agent.model().or(variables.model.as_deref()).or_else(settings).map(str::to_owned)
         };
-        options.model = options.model.take().or_else(model);
+        options.model.name = options.model.name.take().or_else(model);
         let fallback = || resolved.fallback_model.as_ref()?.value.first().map(|model| model.trim().to_owned());
-        options.fallback_model = options.fallback_model.take().or_else(fallback);
-        options.limits.max_turns = agent.max_turns(options.limits.max_turns);
-        options.max_retries = options.max_retries.or(variables.max_retries);
-        options.structured_output_retries = options.structured_output_retries.or(variables.structured_output_retries);
-        options.max_output_tokens = options.max_output_tokens.or(variables.max_output_tokens);
-        options.thinking = options.thinking.or(variables.thinking);
-        options.effort = options.effort.or(agent.effort());
-        options.send_user_id = options.send_user_id.or(Some(variables.send_user_id));
+        options.model.fallback = options.model.fallback.take().or_else(fallback);
+        options.limits.base.max_turns = agent.max_turns(options.limits.base.max_turns);
+        options.limits.max_retries = options.limits.max_retries.or(variables.max_retries);
+        options.limits.structured_output_retries =
+            options.limits.structured_output_retries.or(variables.structured_output_retries);
+        options.requests.max_output_tokens = options.requests.max_output_tokens.or(variables.max_output_tokens);
+        options.model.thinking = options.model.thinking.or(variables.thinking);
+        options.model.effort = options.model.effort.or(agent.effort());
+        options.requests.send_user_id = options.requests.send_user_id.or(Some(variables.send_user_id));
     }
 
     /// Mode, rules, and answers that are remembered.
@@ -130,8 +118,8 @@ impl LoadedProject {
 
     /// Directories, the environment of programs, and whether git may be asked.
     fn apply_surroundings(&self, options: &mut Options, variables: &Variables) {
-        options.additional_directories.extend(self.directories().map(Path::to_path_buf));
-        options.env = match options.env.take() {
+        options.surroundings.additional_directories.extend(self.directories().map(Path::to_path_buf));
+        options.surroundings.env = match options.surroundings.env.take() {
             Some(own) => {
                 let mut all = self.added_variables();
                 all.retain(|(name, _): &(OsString, OsString)| !own.iter().any(|(known, _)| known == name));
@@ -139,10 +127,10 @@ impl LoadedProject {
             }
             None => self.program_environment(),
         };
-        options.host_environment = self.process_environment();
+        options.surroundings.host_environment = self.process_environment();
         let home = self.places().user_home.clone();
-        options.user_home = options.user_home.take().or(home);
-        options.background_tasks = Some(options.background_tasks.unwrap_or(true) && variables.background);
-        options.git_status = Some(options.git_status.unwrap_or_else(|| self.may_ask_git()));
+        options.surroundings.user_home = options.surroundings.user_home.take().or(home);
+        options.tools.background = Some(options.tools.background.unwrap_or(true) && variables.background);
+        options.surroundings.git_status = Some(options.surroundings.git_status.unwrap_or_else(|| self.may_ask_git()));
     }
 }

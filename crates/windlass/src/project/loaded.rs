@@ -1,19 +1,18 @@
 //! A project whose files were read.
 
-use super::notice::Notices;
-use super::open::OpenSession;
-use super::plugins::LoadedPlugins;
+use super::read::{LoadedFile, Read};
+use super::request::Choice;
+use super::shared::{LoadedPlugins, Shared};
 use super::variables::Variables;
-use super::{Choice, Project, ProjectError, ProjectNotice, ProjectNoticeKind};
+use super::{Project, ProjectError, ProjectNotice, ProjectNoticeKind};
 use crate::Permissions;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use windlass_project::{
-    Agents, Commands, Layer, Origin, Places, Plugins, Resolved, SettingsRequest, SettingsUpdates, is_trusted, load,
-    load_agents,
+    Agents, Layer, Places, Plugins, Resolved, SettingsRequest, SettingsUpdates, is_trusted, load_agents,
 };
 use windlass_tools::{given_environment, host_environment};
 use windlass_types::{Behavior, PermissionMode, RuleSource, UpdateDestination};
@@ -27,39 +26,36 @@ pub struct LoadedProject {
     pub(crate) choice: Choice,
 }
 
-/// What was read, at one time.
-pub(crate) struct Read {
-    pub(crate) request: Project,
-    places: Places,
-    resolved: Resolved,
-    files: Vec<LoadedFile>,
-    pub(crate) updates: SettingsUpdates,
-    settings: SettingsRequest,
-    /// Why it could not be recorded what trust covers, if that failed.
-    not_pinned: Option<String>,
-}
+impl Project {
+    /// Reads the files, and refuses what a session must not start without. What trust covers that does not say so is
+    /// recorded before. Blocks for as long as the disk takes.
+    ///
+    /// # Errors
+    /// A file that is there cannot be used, asks for a sandbox that there is not, or has a hook that decides whether
+    /// something may happen and cannot run.
+    pub fn load(self) -> Result<LoadedProject, ProjectError> {
+        let project = self.review()?;
+        project.resolved().check_hooks()?;
+        Ok(project)
+    }
 
-/// What all sessions of a project share.
-#[derive(Default)]
-pub(crate) struct Shared {
-    pub(crate) notices: Notices,
-    plugins: Mutex<LoadedPlugins>,
-    commands: Mutex<Option<Arc<Commands>>>,
-    sessions: Mutex<Vec<OpenSession>>,
-    #[cfg(feature = "mcp")]
-    pub(crate) servers: std::sync::OnceLock<super::ProjectServers>,
-}
+    /// The same where no session is to be opened: a hook that would keep one from being opened is a notice. A session that
+    /// is given such a project is refused.
+    ///
+    /// # Errors
+    /// A file that is there cannot be used, or asks for a sandbox that there is not.
+    pub fn review(self) -> Result<LoadedProject, ProjectError> {
+        let pinned = self.pin_trust();
+        LoadedProject::read(self, pinned)
+    }
 
-/// A settings file that was read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LoadedFile {
-    /// Its layer.
-    pub layer: Layer,
-    /// Where it is.
-    pub origin: Origin,
-    /// Whether somebody trusts its directory, at least as it was once.
-    pub trusted: bool,
+    /// The same without writing anything: trust that does not say what it covers covers nothing.
+    ///
+    /// # Errors
+    /// Those of [`review`](Self::review).
+    pub fn inspect(self) -> Result<LoadedProject, ProjectError> {
+        LoadedProject::read(self, Ok(()))
+    }
 }
 
 impl LoadedProject {
@@ -69,7 +65,7 @@ impl LoadedProject {
         let directories = project.read.request.plugins.clone();
         if !directories.is_empty() {
             let plugins = Arc::new(project.find_plugins(&directories));
-            *project.loaded_plugins() = LoadedPlugins { directories, plugins };
+            *project.shared.plugins.lock() = LoadedPlugins { directories, plugins };
         }
         project.note_settings();
         Ok(project)
@@ -312,49 +308,11 @@ impl LoadedProject {
         &self.read.settings
     }
 
-    pub(super) fn loaded_plugins(&self) -> MutexGuard<'_, LoadedPlugins> {
-        self.shared.plugins.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn cached_commands(&self) -> MutexGuard<'_, Option<Arc<Commands>>> {
-        self.shared.commands.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn open_sessions(&self) -> MutexGuard<'_, Vec<OpenSession>> {
-        self.shared.sessions.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// What says which programs the plugins run.
     fn programs_of_plugins(&self) -> Vec<PathBuf> {
         let plugins = self.plugins();
         let manifests = plugins.plugins.iter().map(|plugin| plugin.root.join(".claude-plugin"));
         manifests.chain(plugins.servers().map(|server| server.path.clone())).collect()
-    }
-}
-
-impl Read {
-    fn of(request: Project) -> Result<Self, ProjectError> {
-        let (places, settings) = (request.places()?, request.request());
-        let loaded = load(&places, &settings)?;
-        let resolved = loaded.resolve()?;
-        if let Some(origin) = resolved.sandbox_required.clone() {
-            return Err(ProjectError::Sandbox { origin });
-        }
-        let mut updates = SettingsUpdates::new(places.clone(), request.sources);
-        if request.in_claude_folder {
-            updates = updates.in_claude_folder();
-        }
-        let files = loaded.files.into_iter().map(|file| LoadedFile {
-            layer: file.layer,
-            origin: file.origin,
-            trusted: file.standing.is_trusted(),
-        });
-        let files = files.collect();
-        Ok(Self { request, places, resolved, files, updates, settings, not_pinned: None })
-    }
-
-    fn pinned(self, pinned: Result<(), ProjectError>) -> Self {
-        Self { not_pinned: pinned.err().map(|error| error.to_string()), ..self }
     }
 }
 

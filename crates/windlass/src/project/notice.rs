@@ -1,8 +1,9 @@
 //! What a program should know of a project.
 
+use crate::lock::Lock;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use windlass_runtime::SessionHandle;
 
 /// Most notices that are remembered, so that none is given twice.
@@ -62,7 +63,7 @@ enum Sink {
 
 /// The notices of a loaded project.
 #[derive(Default)]
-pub(crate) struct Notices(Mutex<State>);
+pub(crate) struct Notices(Lock<State>);
 
 #[derive(Default)]
 struct State {
@@ -72,15 +73,11 @@ struct State {
 }
 
 impl Notices {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Gives a notice, unless the same one was given before.
     pub(crate) fn add(&self, kind: ProjectNoticeKind, text: impl Into<String>) {
         let text = text.into();
         {
-            let mut state = self.state();
+            let mut state = self.0.lock();
             if state.seen.len() < MOST_SEEN && !state.seen.insert(text.clone()) {
                 return;
             }
@@ -91,7 +88,7 @@ impl Notices {
     /// Gives a notice, also one that was given before.
     pub(crate) fn give(&self, notice: ProjectNotice) {
         let program = {
-            let mut state = self.state();
+            let mut state = self.0.lock();
             match &state.sink {
                 Sink::Program(program) => Arc::clone(program),
                 Sink::Session(handle) if handle.notice(notice.text.clone()).is_ok() => return,
@@ -107,18 +104,18 @@ impl Notices {
 
     /// The notices that wait.
     pub(crate) fn waiting(&self) -> Vec<ProjectNotice> {
-        self.state().waiting.clone()
+        self.0.lock().waiting.clone()
     }
 
     pub(crate) fn take(&self) -> Vec<ProjectNotice> {
-        std::mem::take(&mut self.state().waiting)
+        std::mem::take(&mut self.0.lock().waiting)
     }
 
     /// From now on a function of the program gets the notices, those that wait first.
     pub(crate) fn listen(&self, listener: impl Fn(&ProjectNotice) + Send + Sync + 'static) {
         let program: Arc<dyn Fn(&ProjectNotice) + Send + Sync> = Arc::new(listener);
         let waiting = {
-            let mut state = self.state();
+            let mut state = self.0.lock();
             state.sink = Sink::Program(Arc::clone(&program));
             std::mem::take(&mut state.waiting)
         };
@@ -128,7 +125,7 @@ impl Notices {
     /// A session was opened: its own notices are those that wait, and its events tell of later ones, unless the program
     /// listens.
     pub(crate) fn opened(&self, handle: &SessionHandle) -> Vec<String> {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         if !matches!(state.sink, Sink::Program(_)) {
             state.sink = Sink::Session(handle.clone());
         }

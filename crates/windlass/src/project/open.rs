@@ -1,7 +1,8 @@
 //! The open sessions of a project, as far as they change with it.
 
-use super::{Choice, LoadedProject};
-use crate::{Options, SessionTools};
+use super::LoadedProject;
+use super::shared::OpenSession;
+use crate::SessionTools;
 use std::collections::{BTreeMap, BTreeSet};
 use windlass_project::Plugins;
 use windlass_runtime::{Session, SessionHandle};
@@ -9,42 +10,6 @@ use windlass_subagent::{AgentDefinition, Subagents};
 
 /// Most sessions whose agents follow the plugins.
 const MOST_SESSIONS: usize = 1_024;
-
-/// An open session whose model may give tasks to agents.
-pub(crate) struct OpenSession {
-    tools: SessionTools,
-    choice: Choice,
-    /// What the program gave it, before files and plugins were added.
-    base: Subagents,
-    current: Subagents,
-}
-
-/// What an open session's agents are made from again.
-pub(crate) struct Base {
-    pub(crate) project: LoadedProject,
-    base: Option<Subagents>,
-}
-
-impl Base {
-    pub(crate) fn of(options: &Options) -> Option<Self> {
-        let project = options.applied_project()?.clone();
-        Some(Self { project, base: options.base_subagents.clone() })
-    }
-
-    /// Keeps what a session's agents can be changed with, and moves the notices that wait to the session's own.
-    pub(crate) fn opened(self, session: &mut Session, tools: &SessionTools) {
-        let Self { project, base } = self;
-        let waiting = project.shared.notices.opened(&session.handle);
-        session.notices.splice(..0, waiting);
-        let mut sessions = project.open_sessions();
-        sessions.retain(|open| !has_ended(open.tools.handle()));
-        if let (Some(base), Some(current)) = (base, tools.subagents())
-            && sessions.len() < MOST_SESSIONS
-        {
-            sessions.push(OpenSession { tools: tools.clone(), choice: project.choice.clone(), base, current });
-        }
-    }
-}
 
 /// Whether a session is over.
 fn has_ended(handle: &SessionHandle) -> bool {
@@ -65,22 +30,35 @@ fn differing<'a>(before: &'a Subagents, after: &'a Subagents) -> impl Iterator<I
     differ.into_iter()
 }
 
-impl OpenSession {
-    fn agents_with(&self, project: &LoadedProject, plugins: &Plugins) -> Subagents {
-        let project = LoadedProject { choice: self.choice.clone(), ..project.clone() };
-        project.below(&self.base, &project.all_agents(plugins))
-    }
-}
-
 impl LoadedProject {
+    /// Keeps what a session's agents can be changed with, and moves the notices that wait to the session's own. `base` are
+    /// the agents that the program gave it, if its model may have any.
+    pub(crate) fn opened(self, base: Option<Subagents>, session: &mut Session, tools: &SessionTools) {
+        let waiting = self.shared.notices.opened(&session.handle);
+        session.notices.splice(..0, waiting);
+        let mut sessions = self.shared.sessions.lock();
+        sessions.retain(|open| !has_ended(open.tools.handle()));
+        if let (Some(base), Some(current)) = (base, tools.subagents())
+            && sessions.len() < MOST_SESSIONS
+        {
+            sessions.push(OpenSession { tools: tools.clone(), choice: self.choice, base, current });
+        }
+    }
+
+    /// The agents that an open session has with these plugins.
+    fn agents_of(&self, open: &OpenSession, plugins: &Plugins) -> Subagents {
+        let project = Self { choice: open.choice.clone(), ..self.clone() };
+        project.below(&open.base, &project.all_agents(plugins))
+    }
+
     /// The agents that the session which was opened last would have with these plugins, and the names of those that
     /// would change in any open session.
     pub(super) fn agents_of_sessions(&self, plugins: &Plugins) -> (Option<Subagents>, Vec<String>) {
-        let mut sessions = self.open_sessions();
+        let mut sessions = self.shared.sessions.lock();
         sessions.retain(|open| !has_ended(open.tools.handle()));
         let (mut last, mut changed) = (None, BTreeSet::new());
         for open in sessions.iter() {
-            let agents = open.agents_with(self, plugins);
+            let agents = self.agents_of(open, plugins);
             changed.extend(differing(&open.current, &agents));
             last = Some(agents);
         }
@@ -89,8 +67,8 @@ impl LoadedProject {
 
     /// Gives open sessions the agents that they have with these plugins.
     pub(super) fn renew_agents(&self, plugins: &Plugins) {
-        for open in self.open_sessions().iter_mut() {
-            let agents = open.agents_with(self, plugins);
+        for open in self.shared.sessions.lock().iter_mut() {
+            let agents = self.agents_of(open, plugins);
             // A session that is closed is followed by one that reads them itself.
             if open.tools.set_subagents(agents.clone()).is_ok() {
                 open.current = agents;

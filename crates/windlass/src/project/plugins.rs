@@ -1,16 +1,10 @@
 //! Plugins of a project, which may be loaded again while sessions are open.
 
+use super::shared::LoadedPlugins;
 use super::{LoadedProject, ProjectNoticeKind};
 use std::sync::Arc;
 use windlass_project::{PluginDir, Plugins, load_plugins};
 use windlass_subagent::Subagents;
-
-/// The plugins that were named, and what they are.
-#[derive(Debug, Default)]
-pub(super) struct LoadedPlugins {
-    pub(super) directories: Vec<PluginDir>,
-    pub(super) plugins: Arc<Plugins>,
-}
 
 /// What loading plugins again would change. See [`LoadedProject::plugin_change`].
 #[derive(Debug, Clone)]
@@ -42,12 +36,12 @@ impl PluginChange {
 impl LoadedProject {
     /// The plugins.
     pub fn plugins(&self) -> Arc<Plugins> {
-        Arc::clone(&self.loaded_plugins().plugins)
+        Arc::clone(&self.shared.plugins.lock().plugins)
     }
 
     /// The directories that were named as plugins.
     pub fn plugin_directories(&self) -> Vec<PluginDir> {
-        self.loaded_plugins().directories.clone()
+        self.shared.plugins.lock().directories.clone()
     }
 
     pub(super) fn find_plugins(&self, directories: &[PluginDir]) -> Plugins {
@@ -104,7 +98,7 @@ impl LoadedProject {
         if let Some(servers) = self.shared.servers.get() {
             servers.renew(servers.renewal(&plugins));
         }
-        *self.loaded_plugins() = LoadedPlugins { directories, plugins: Arc::clone(&plugins) };
+        *self.shared.plugins.lock() = LoadedPlugins { directories, plugins: Arc::clone(&plugins) };
         self.reread_commands();
         self.renew_agents(&plugins);
     }

@@ -9,14 +9,14 @@ use windlass_types::ContentBlock;
 impl LoadedProject {
     /// The custom slash commands of files and plugins. They are read once, and again when plugins change.
     pub fn commands(&self) -> Arc<Commands> {
-        let known = self.cached_commands().clone();
+        let known = self.shared.commands.lock().clone();
         known.unwrap_or_else(|| self.reread_commands())
     }
 
     pub(super) fn reread_commands(&self) -> Arc<Commands> {
         let commands = load_commands(self.places(), self.settings_request()).with_plugins(&self.plugins());
         let commands = Arc::new(commands);
-        *self.cached_commands() = Some(Arc::clone(&commands));
+        *self.shared.commands.lock() = Some(Arc::clone(&commands));
         commands
     }
 

@@ -4,17 +4,16 @@
 mod files;
 
 use super::notice::Notices;
-use super::{LoadedProject, ProjectError, ProjectNotice, ProjectNoticeKind};
-use crate::{Options, server_policy, server_refusal};
+use super::read::Read;
+use super::{ProjectError, ProjectNotice, ProjectNoticeKind};
+use crate::lock::Lock;
+use crate::{server_policy, server_refusal};
 use files::Files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use windlass_mcp::{McpError, McpOptions, McpServerConfig, McpServers};
-use windlass_project::{LeftOutServer, ServerPolicy, Servers, load_servers};
-use windlass_runtime::SystemIds;
-use windlass_tool::Ids;
-use windlass_tools::{LocalProcess, host_environment};
+use std::sync::{Arc, Weak};
+use windlass_mcp::{McpError, McpServerConfig, McpServers};
+use windlass_project::{LeftOutServer, Plugins, ServerPolicy, Servers, load_servers};
 
 /// Most names of servers in a notice.
 const MOST_NAMES: usize = 8;
@@ -34,12 +33,12 @@ struct Inner {
     /// Whether settings name servers that may or may not be connected.
     has_lists: bool,
     /// Servers that were let in.
-    checked: Mutex<BTreeSet<String>>,
-    files: Mutex<Files>,
+    checked: Lock<BTreeSet<String>>,
+    files: Lock<Files>,
     /// Servers of the program that settings keep out, and why.
-    kept_out: Mutex<BTreeMap<String, String>>,
-    read: Arc<super::loaded::Read>,
-    project: Weak<super::loaded::Shared>,
+    kept_out: Lock<BTreeMap<String, String>>,
+    read: Arc<Read>,
+    notices: Weak<Notices>,
 }
 
 /// A server that is known and not connected.
@@ -70,78 +69,30 @@ pub enum ServerNotConnected {
     Refused(#[from] McpError),
 }
 
-impl LoadedProject {
-    /// The MCP servers of the project's sessions, in a set that is made at the first call. Nothing is connected yet.
-    pub fn servers(&self) -> ProjectServers {
-        self.servers_in(|| {
-            let options = self.server_options();
-            McpServers::new(options)
-        })
-    }
-
-    /// The same in a set of the program's own, unless there is one already: for servers that ask the user something.
-    /// [`server_options`](Self::server_options) are what the project's servers are started with.
-    pub fn servers_in(&self, set: impl FnOnce() -> McpServers) -> ProjectServers {
-        self.shared.servers.get_or_init(|| ProjectServers::new(self, set())).clone()
-    }
-
-    /// What servers are started with: the project's directory, the environment that programs get, without keys, and what
-    /// ends them when this process is killed.
-    pub fn server_options(&self) -> McpOptions {
-        McpOptions::new()
-            .with_cwd(self.places().start())
-            .with_env(host_environment(self.usual_environment()))
-            .with_watch(Arc::new(LocalProcess::new(format!("mcp.{:032x}", SystemIds::default().bits()))))
-    }
-
-    /// Gives a session the project's servers, and begins to connect those of files.
-    pub(crate) fn offer_servers(&self, options: &mut Options) -> Result<(), ProjectError> {
-        let given = options.mcp.clone();
-        let servers = match &given {
-            Some(set) => self.servers_in(|| set.clone()),
-            None => self.servers(),
-        };
-        if let Some(set) = &given {
-            servers.check(set)?;
-        }
-        servers.begin();
-        if given.is_none() && !servers.is_empty() {
-            options.mcp = Some(servers.set().clone());
-        }
-        Ok(())
-    }
-
-    fn file_servers(&self) -> Servers {
-        match self.read.request.file_servers {
-            true => load_servers(self.places(), self.settings_request(), self.resolved()),
-            false => Servers::default(),
-        }
-    }
-}
-
 impl ProjectServers {
-    fn new(project: &LoadedProject, set: McpServers) -> Self {
-        let lists = &project.resolved().server_lists;
+    pub(super) fn new(read: &Arc<Read>, notices: &Arc<Notices>, plugins: &Plugins, set: McpServers) -> Self {
+        let lists = &read.resolved.server_lists;
         let has_lists = !lists.denied.is_empty()
             || !lists.allowed.is_empty()
             || lists.managed_only.is_some()
             || lists.unreadable.is_some();
-        let servers = project.file_servers();
-        for note in &servers.notes {
-            project.note(ProjectNoticeKind::Server, note.to_string());
-        }
-        for note in grouped(servers.left_out.iter().map(about)) {
-            project.note(ProjectNoticeKind::Server, note);
+        let servers = match read.request.file_servers {
+            true => load_servers(&read.places, &read.settings, &read.resolved),
+            false => Servers::default(),
+        };
+        let left_out = grouped(servers.left_out.iter().map(about));
+        for note in servers.notes.iter().map(ToString::to_string).chain(left_out) {
+            notices.add(ProjectNoticeKind::Server, note);
         }
         Self(Arc::new(Inner {
             set,
-            policy: server_policy(project.resolved(), |name| project.environment_variable(name)),
+            policy: server_policy(&read.resolved, |name| read.request.variable(name)),
             has_lists,
-            checked: Mutex::default(),
-            files: Mutex::new(Files::new(servers, &project.plugins())),
-            kept_out: Mutex::default(),
-            read: Arc::clone(&project.read),
-            project: Arc::downgrade(&project.shared),
+            checked: Lock::default(),
+            files: Lock::new(Files::new(servers, plugins)),
+            kept_out: Lock::default(),
+            read: Arc::clone(read),
+            notices: Arc::downgrade(notices),
         }))
     }
 
@@ -153,7 +104,7 @@ impl ProjectServers {
 
     /// Whether there is no server at all, connected or not.
     pub fn is_empty(&self) -> bool {
-        self.0.set.status().is_empty() && self.files().is_empty() && self.kept_out().is_empty()
+        self.0.set.status().is_empty() && self.0.files.lock().is_empty() && self.0.kept_out.lock().is_empty()
     }
 
     /// Begins to connect a server of the program, if settings let it in. Must be called inside a tokio runtime.
@@ -163,8 +114,8 @@ impl ProjectServers {
     pub fn connect(&self, name: &str, config: McpServerConfig) -> Result<(), ServerNotConnected> {
         let added = self.add(name, config);
         match &added {
-            Ok(()) => drop(self.kept_out().remove(name)),
-            Err(ServerNotConnected::KeptOut(why)) => drop(self.kept_out().insert(name.to_owned(), why.clone())),
+            Ok(()) => drop(self.0.kept_out.lock().remove(name)),
+            Err(ServerNotConnected::KeptOut(why)) => drop(self.0.kept_out.lock().insert(name.to_owned(), why.clone())),
             Err(ServerNotConnected::Refused(_)) => {}
         }
         added
@@ -191,7 +142,7 @@ impl ProjectServers {
             return Err(ServerNotConnected::KeptOut(why));
         }
         self.0.set.add(name, config)?;
-        self.checked().insert(name.to_owned());
+        self.0.checked.lock().insert(name.to_owned());
         Ok(())
     }
 
@@ -202,12 +153,12 @@ impl ProjectServers {
 
     /// Forgets servers of the program that were kept out, so that they are no longer [listed](Self::absent).
     pub fn forget_kept_out(&self, names: &BTreeSet<String>) {
-        self.kept_out().retain(|name, _| !names.contains(name));
+        self.0.kept_out.lock().retain(|name, _| !names.contains(name));
     }
 
     /// Servers that are known and not connected: first those of the program.
     pub fn absent(&self) -> Vec<AbsentServer> {
-        let kept_out = self.kept_out();
+        let kept_out = self.0.kept_out.lock();
         let of_program = kept_out.iter().map(|(name, reason)| AbsentServer {
             name: name.clone(),
             source: None,
@@ -215,37 +166,24 @@ impl ProjectServers {
             reason: reason.clone(),
             text: format!("the MCP server {name:?} is not started: {reason}"),
         });
-        of_program.chain(self.files().absent()).collect()
+        of_program.chain(self.0.files.lock().absent()).collect()
     }
 
     /// Whether every server of a set was checked, where settings have lists of servers.
-    fn check(&self, set: &McpServers) -> Result<(), ProjectError> {
+    pub(super) fn check(&self, set: &McpServers) -> Result<(), ProjectError> {
         if !self.0.has_lists {
             return Ok(());
         }
-        let checked = self.checked();
+        let checked = self.0.checked.lock();
         match set.status().into_iter().find(|status| !checked.contains(&status.name)) {
             Some(status) => Err(ProjectError::UncheckedServer { name: status.name }),
             None => Ok(()),
         }
     }
 
-    fn checked(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.0.checked.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn files(&self) -> MutexGuard<'_, Files> {
-        self.0.files.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn kept_out(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
-        self.0.kept_out.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn tell(&self, text: String) {
         // Whoever has dropped the project does not want to know.
-        if let Some(project) = self.0.project.upgrade() {
-            let notices: &Notices = &project.notices;
+        if let Some(notices) = self.0.notices.upgrade() {
             notices.give(ProjectNotice { kind: ProjectNoticeKind::Server, text });
         }
     }

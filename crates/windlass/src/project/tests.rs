@@ -1,10 +1,12 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot be set up has failed")]
 
 use super::*;
-use crate::{Permissions, SessionBuilder, Toolkit, coding_tools, session};
+use crate::{Home, Permissions, SessionBuilder, Toolkit, coding_tools, session};
 use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::sync::Arc;
 use tempfile::TempDir;
-use windlass_project::SettingSource;
+use windlass_project::{SettingSource, SettingSources};
 use windlass_tool::DynTool;
 use windlass_types::{PermissionMode, Thinking};
 
@@ -47,7 +49,7 @@ fn what_the_program_says_counts_for_more_than_settings() {
         "permissions": {"defaultMode": "acceptEdits"}});
     let place = Place::new().with(OF_USER, &said);
     let options = place.session(place.project()).options().clone();
-    assert_eq!((options.model(), options.fallback_model.as_deref()), (Some("opus"), Some("sonnet")));
+    assert_eq!((options.model(), options.model.fallback.as_deref()), (Some("opus"), Some("sonnet")));
     assert_eq!(options.permission_mode(), PermissionMode::AcceptEdits);
     assert_eq!(options.thinking(), Thinking::Budget(2_000));
     // Before and after the project is given.
@@ -55,7 +57,7 @@ fn what_the_program_says_counts_for_more_than_settings() {
     let builder = builder.permissions(Permissions::new().mode(PermissionMode::Plan)).resolve().unwrap();
     assert_eq!((builder.options().model(), builder.options().thinking()), (Some("haiku"), Thinking::Off));
     assert_eq!(builder.options().permission_mode(), PermissionMode::Plan);
-    assert_eq!(builder.options().cwd.as_deref(), Some(place.path("work").as_path()));
+    assert_eq!(builder.options().surroundings.cwd.as_deref(), Some(place.path("work").as_path()));
 }
 
 #[test]

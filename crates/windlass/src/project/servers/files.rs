@@ -84,13 +84,13 @@ impl ProjectServers {
     /// runtime.
     pub fn begin(&self) {
         let waiting = {
-            let mut files = self.files();
+            let mut files = self.0.files.lock();
             files.open = true;
             std::mem::take(&mut files.waiting)
         };
         let kept_out: Vec<LeftOutServer> = waiting.into_iter().filter_map(|server| self.begin_file(server)).collect();
         grouped(kept_out.iter().map(about)).into_iter().for_each(|note| self.tell(note));
-        self.files().left_out.extend(kept_out);
+        self.0.files.lock().left_out.extend(kept_out);
     }
 
     /// Begins to connect a server, or returns it with the reason why settings keep it out.
@@ -99,7 +99,7 @@ impl ProjectServers {
             server_config(&server, |name| self.0.read.request.variable(name)).map_err(|error| error.to_string());
         let problem = match config.map(|config| self.add(&server.name, config)) {
             Ok(Ok(())) => {
-                self.files().begun.insert(server.name.clone(), server);
+                self.0.files.lock().begun.insert(server.name.clone(), server);
                 return None;
             }
             Ok(Err(ServerNotConnected::KeptOut(why))) => return Some(LeftOutServer::new(server, why)),
@@ -111,19 +111,19 @@ impl ProjectServers {
             Err(problem) => problem,
         };
         self.tell(said(&server, &problem));
-        self.files().unusable.push((server, problem));
+        self.0.files.lock().unusable.push((server, problem));
         None
     }
 
     /// What would change if these were the plugins.
     pub(crate) fn renewal(&self, plugins: &Plugins) -> Renewal {
-        self.files().renewal(plugins)
+        self.0.files.lock().renewal(plugins)
     }
 
     /// Puts a change of plugins in place. Servers that go end in the background.
     pub(crate) fn renew(&self, renewal: Renewal) {
         let gone: Vec<ServerDefinition> = {
-            let mut files = self.files();
+            let mut files = self.0.files.lock();
             let remove = |name: &String| {
                 files.left_out.retain(|left| left.server.name != *name);
                 files.remove(name)
@@ -139,15 +139,15 @@ impl ProjectServers {
                 tokio::spawn(removal);
             }
         }
-        self.files().waiting.extend(renewal.come);
-        if self.files().open {
+        self.0.files.lock().waiting.extend(renewal.come);
+        if self.0.files.lock().open {
             self.begin();
         }
     }
 
     /// Frees the name of a server of a file for one of the program.
     pub async fn give_way(&self, name: &str) {
-        let begun = self.files().remove(name).is_some();
+        let begun = self.0.files.lock().remove(name).is_some();
         if begun {
             self.set().remove(name).await;
         }

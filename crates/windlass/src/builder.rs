@@ -1,0 +1,346 @@
+//! The methods by which a query and a session take their options.
+
+#[cfg(feature = "store")]
+use crate::Home;
+use crate::{Options, Permissions, Query, Resume, SessionBuilder, Toolkit};
+#[cfg(feature = "tools")]
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use windlass_context::SystemPrompt;
+use windlass_hook::Hook;
+use windlass_model::ModelProvider;
+use windlass_runtime::UnpricedModels;
+use windlass_session::{Checkpoints, SessionStore};
+use windlass_subagent::Subagents;
+use windlass_tool::{DynTool, Process, Workspace};
+use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, PermissionMode, Thinking};
+
+/// Writes the same methods for every builder that holds [`Options`](crate::Options).
+macro_rules! option_methods {
+    ($builder:ty) => {
+        impl $builder {
+            fn with(mut self, change: impl FnOnce(&mut Options)) -> Self {
+                change(&mut self.options);
+                self
+            }
+
+            /// The model provider. Required.
+            pub fn provider(self, provider: impl ModelProvider) -> Self {
+                self.with(|options| options.model.provider = Some(Arc::new(provider)))
+            }
+
+            /// The model, by id or alias (`opus`, `sonnet`, `haiku`). Default: the provider's best.
+            pub fn model(self, model: impl Into<String>) -> Self {
+                self.with(|options| options.model.name = Some(model.into()))
+            }
+
+            /// The model that takes over when the first is overloaded.
+            pub fn fallback_model(self, model: impl Into<String>) -> Self {
+                self.with(|options| options.model.fallback = Some(model.into()))
+            }
+
+            /// The tools, such as [`coding_tools`](crate::coding_tools). Default: none.
+            pub fn tools(self, tools: impl Into<Toolkit>) -> Self {
+                self.with(|options| options.tools.toolkit.join(tools.into()))
+            }
+
+            /// Adds one tool.
+            pub fn tool(self, tool: impl DynTool) -> Self {
+                self.with(|options| options.tools.toolkit.tools.push(Arc::new(tool)))
+            }
+
+            /// Keeps only tools of these names, also of those that MCP servers bring later: `mcp__server` and
+            /// `mcp__server__*` are all tools of a server, `mcp__*` those of all servers. Lists only narrow: a tool
+            /// must be in each that was given. What takes [structured output](Self::output_schema) stays.
+            /// Default: all.
+            pub fn only_tools<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
+                self.with(|options| options.tools.only.and(names.into_iter().map(Into::into).collect()))
+            }
+
+            /// Lets the model give tasks to agents below it, through the tool `Agent`:
+            /// [`Subagents::new`](crate::Subagents::new) are the built-in ones, to which own ones can be added. An agent
+            /// has a conversation of its own. It shares tools, hooks, budget and whoever answers permission requests,
+            /// and may never do more than the agent above it; its events come under its own
+            /// [`AgentPath`](crate::AgentPath). Default: no agents.
+            ///
+            /// ```
+            /// use windlass::{AgentDefinition, Subagents, coding_tools, query};
+            ///
+            /// let reviewer = AgentDefinition::new("reviewer", "Reviews a change.", "You review changes: …")
+            ///     .with_tools(["Read", "Grep", "Bash"]);
+            /// let query = query("Fix the bug, then let the reviewer look at it")
+            ///     .tools(coding_tools("."))
+            ///     .subagents(Subagents::new().with(reviewer));
+            /// ```
+            pub fn subagents(self, agents: Subagents) -> Self {
+                self.with(|options| options.tools.subagents = Some(agents))
+            }
+
+            /// Whether work may go on in the background, beside the conversation. Without it, calls of agents wait for
+            /// the report whatever they and the agents' definitions say, commands that ask for the background are
+            /// refused, and no tool offers it (`run_in_background`). Holds for agents of agents too. Default: yes.
+            pub fn background_tasks(self, on: bool) -> Self {
+                self.with(|options| options.tools.background = Some(on))
+            }
+
+            /// Who may do what. Default: read inside the workspace, nothing else.
+            pub fn permissions(self, permissions: Permissions) -> Self {
+                self.with(|options| options.permissions = permissions)
+            }
+
+            /// Sets the permission mode.
+            pub fn permission_mode(self, mode: PermissionMode) -> Self {
+                self.with(|options| options.permissions = std::mem::take(&mut options.permissions).mode(mode))
+            }
+
+            /// Adds a hook. Hooks count in the order in which they are added.
+            pub fn hook(self, hook: impl Hook) -> Self {
+                self.with(|options| options.hooks.push(Arc::new(hook)))
+            }
+
+            /// The directory that the agent works in. Default: the tools', else the process's.
+            pub fn cwd(self, cwd: impl Into<PathBuf>) -> Self {
+                self.with(|options| options.surroundings.cwd = Some(cwd.into()))
+            }
+
+            /// Adds a directory to the workspace.
+            pub fn add_dir(self, directory: impl Into<PathBuf>) -> Self {
+                self.with(|options| options.surroundings.additional_directories.push(directory.into()))
+            }
+
+            /// The user's home: where `~/` in rules starts, and what may never be removed. Default: `HOME`.
+            pub fn user_home(self, home: impl Into<PathBuf>) -> Self {
+                self.with(|options| options.surroundings.user_home = Some(home.into()))
+            }
+
+            /// The system prompt. Default: windlass's own for coding agents.
+            pub fn system_prompt(self, prompt: SystemPrompt) -> Self {
+                self.with(|options| options.prompts.system = Some(prompt))
+            }
+
+            /// Adds a text behind the system prompt.
+            pub fn append_system_prompt(self, text: &str) -> Self {
+                self.with(|options| options.prompts.append(text))
+            }
+
+            /// Most model messages in a run. Default: no limit.
+            pub fn max_turns(self, turns: u32) -> Self {
+                self.with(|options| options.limits.base.max_turns = Some(turns))
+            }
+
+            /// Most money for the session, in US dollars. Reserved before each call. Default: no limit.
+            pub fn max_budget_usd(self, usd: f64) -> Self {
+                self.with(|options| options.limits.base.max_budget = Some(NanoUsd::from_usd(usd)))
+            }
+
+            /// What happens to the budget when a model has no known price. Default: it is called, with a warning.
+            pub fn unpriced_models(self, unpriced: UnpricedModels) -> Self {
+                self.with(|options| options.limits.base.unpriced = unpriced)
+            }
+
+            /// Most repeats of a failed model call. Default 10.
+            pub fn max_retries(self, retries: u32) -> Self {
+                self.with(|options| options.limits.max_retries = Some(retries))
+            }
+
+            /// How often a missing or unfit structured output is asked for again. Default 5.
+            pub fn max_structured_output_retries(self, retries: u32) -> Self {
+                self.with(|options| options.limits.structured_output_retries = Some(retries))
+            }
+
+            /// The longest that the repeats of one model call wait because the provider asks for it, all waits
+            /// together. Default: 15 minutes.
+            pub fn max_server_wait(self, wait: Duration) -> Self {
+                self.with(|options| options.limits.base.max_server_wait = wait)
+            }
+
+            /// Most tokens in one answer. Default: the model's.
+            pub fn max_output_tokens(self, tokens: u32) -> Self {
+                self.with(|options| options.requests.max_output_tokens = Some(tokens))
+            }
+
+            /// How the model may reason. Default: as much as it sees fit, if it is a model that decides that
+            /// itself, and not at all otherwise. Such a model takes no budget: with one it decides itself, too.
+            pub fn thinking(self, thinking: Thinking) -> Self {
+                self.with(|options| options.model.thinking = Some(thinking))
+            }
+
+            /// How much the model spends on an answer. A model that does not know it is asked for the next
+            /// weaker one that it knows. Default: left to the model.
+            pub fn effort(self, effort: Effort) -> Self {
+                self.with(|options| options.model.effort = Some(effort))
+            }
+
+            /// Adds a beta of the provider.
+            pub fn beta(self, beta: impl Into<String>) -> Self {
+                self.with(|options| options.requests.betas.push(beta.into()))
+            }
+
+            /// Lifetime of prompt-cache entries; nothing switches caching off. Default: five minutes.
+            pub fn cache(self, cache: Option<CacheTtl>) -> Self {
+                self.with(|options| options.requests.cache = cache)
+            }
+
+            /// The environment of programs that tools run, instead of the default: an allow-list of the process's
+            /// variables. What is given here reaches them but for names that look like secrets or that change what
+            /// programs load, see [`given_environment`](crate::given_environment); a notice of the session names those.
+            /// Needs the feature `tools`; without it the environment is empty.
+            #[cfg(feature = "tools")]
+            pub fn env<K: Into<OsString>, V: Into<OsString>>(self, env: impl IntoIterator<Item = (K, V)>) -> Self {
+                self.with(|options| {
+                    options.surroundings.env = Some(env.into_iter().map(|(k, v)| (k.into(), v.into())).collect())
+                })
+            }
+
+            /// Tells the model the branch and a short status of the git repository when a new session begins. This runs
+            /// `git status` once, unless the permissions would not let the model run it without a question: say yes for
+            /// directories whose content you trust. Default: no. Needs the features `store` and `tools`.
+            #[cfg(all(feature = "store", feature = "tools"))]
+            pub fn git_status(self, on: bool) -> Self {
+                self.with(|options| options.surroundings.git_status = Some(on))
+            }
+
+            /// Keeps the session under a home directory. Default: nothing is kept. Needs the feature `store`.
+            #[cfg(feature = "store")]
+            pub fn persist(self, home: Home) -> Self {
+                self.with(|options| options.storage.home = Some(home))
+            }
+
+            /// Whether the provider is sent an opaque id of the user with each request, by which it can tell users of one
+            /// key apart: 128 random bits that are kept in the home of [`persist`](Self::persist), never an account, a name
+            /// or a path. Default: yes. Without a home none is sent.
+            pub fn send_user_id(self, on: bool) -> Self {
+                self.with(|options| options.requests.send_user_id = Some(on))
+            }
+
+            /// Keeps the session in a store of your own.
+            pub fn store(self, store: Arc<dyn SessionStore>) -> Self {
+                self.with(|options| options.storage.store = Some(store))
+            }
+
+            /// The id of the new session, a UUID; if the working directory has a session of this id, it goes on.
+            /// Default: random. A session that is resumed keeps its id, unless it goes on in a copy.
+            pub fn session_id(self, id: impl Into<String>) -> Self {
+                self.with(|options| options.start.session_id = Some(id.into()))
+            }
+
+            /// Goes on with a session of the working directory, kept by [`persist`](Self::persist) or
+            /// [`store`](Self::store). Its id is in [`RunResult::session_id`](crate::RunResult::session_id).
+            pub fn resume(self, id: impl Into<String>) -> Self {
+                self.with(|options| options.start.from = Resume::Session(id.into()))
+            }
+
+            /// Goes on with the last session of the working directory.
+            pub fn continue_latest(self) -> Self {
+                self.with(|options| options.start.from = Resume::Latest)
+            }
+
+            /// Goes on with the last session of the working directory, or begins a new one if there is none.
+            pub fn continue_or_begin(self) -> Self {
+                self.with(|options| options.start.from = Resume::LatestOrNew)
+            }
+
+            /// Goes on in a copy of the session: a session of its own, with fresh ids, that is written before the
+            /// first run. The other one is not changed, and may be in use. Default: goes on in the session itself.
+            pub fn fork_session(self, on: bool) -> Self {
+                self.with(|options| options.start.fork = on)
+            }
+
+            /// Goes on behind the entry with this id (a prompt, a message of the model or a block of it, a result)
+            /// instead of at the end. A message is kept with the results of its calls. What follows stays in the
+            /// log but is no longer part of the conversation; a copy does not get it.
+            pub fn resume_at(self, id: impl Into<String>) -> Self {
+                self.with(|options| options.start.at = Some(id.into()))
+            }
+
+            /// Refuses [`resume_at`](Self::resume_at) if it would drop anything but the turn of this prompt, such
+            /// as a message that came in meanwhile. Default: whatever follows is dropped.
+            pub fn resume_drops_turn(self, prompt: impl Into<String>) -> Self {
+                self.with(|options| options.start.drops_turn = Some(prompt.into()))
+            }
+
+            /// Hands on every frame of the model's stream as the provider sent it. Default: off.
+            pub fn include_partial_messages(self, on: bool) -> Self {
+                self.with(|options| options.requests.raw_frames = on)
+            }
+
+            /// Compacts the conversation by itself before it fills the model's context window, and once when
+            /// it was too long for the model. Default: yes.
+            pub fn auto_compact(self, on: bool) -> Self {
+                self.with(|options| options.compaction.auto = on)
+            }
+
+            /// Compacts as if the model's context window were no larger than this, in tokens.
+            pub fn auto_compact_window(self, tokens: u64) -> Self {
+                self.with(|options| options.compaction.window = Some(tokens))
+            }
+
+            /// Each run must end with data that fits this JSON Schema, which must describe an object:
+            /// [`RunResult::structured_output`](crate::RunResult::structured_output). The model is asked
+            /// again when it gives none or one that does not fit, at most five times; then the run ends
+            /// with [`Outcome::NoStructuredOutput`](crate::Outcome::NoStructuredOutput). Default: none.
+            pub fn output_schema(self, schema: JsonText) -> Self {
+                self.with(|options| options.tools.output_schema = Some(schema))
+            }
+
+            /// Each run must end with data of this type: [`RunResult::output`](crate::RunResult::output).
+            /// See [`Self::output_schema`].
+            pub fn output<T: windlass_tool::schemars::JsonSchema>(self) -> Self {
+                self.output_schema(windlass_tool::schema_of::<T>())
+            }
+
+            /// How the program is named in the session log. Default: `sdk-rust`.
+            pub fn entrypoint(self, name: impl Into<String>) -> Self {
+                self.with(|options| options.storage.entrypoint = name.into())
+            }
+
+            /// MCP servers, whose tools the model is offered beside the others. Opening
+            /// the session waits for them for up to five seconds, longer for servers
+            /// inside the host; tools that come or change later are put in place then.
+            /// The session keeps the servers until it ends. Default: none.
+            #[cfg(feature = "mcp")]
+            pub fn mcp_servers(self, servers: windlass_mcp::McpServers) -> Self {
+                self.with(|options| options.tools.mcp = Some(servers))
+            }
+
+            /// Has the session obey the files of a project as the `windlass` command does: settings in layers with their
+            /// permission rules, agents, custom commands, MCP servers and remembered answers. See
+            /// [`Project`](crate::Project). What this builder says counts for more, before and after this call, except
+            /// where a file forbids something. Default: no file is read.
+            #[cfg(feature = "project")]
+            pub fn project(self, project: impl Into<crate::ProjectInput>) -> Self {
+                self.with(|options| options.project = project.into().into())
+            }
+
+            /// Keeps files as they are before Write, Edit and the like change them, beside the session:
+            /// [`SessionHandle::rewind_files`](crate::SessionHandle::rewind_files) puts them back. What programs
+            /// do (Bash, MCP servers) is not tracked. Needs [`persist`](Self::persist). A call whose
+            /// files cannot be kept because the disk is full does not run. Default: off. Needs the features `store` and
+            /// `tools`.
+            #[cfg(all(feature = "store", feature = "tools"))]
+            pub fn file_checkpoints(self, on: bool) -> Self {
+                self.with(|options| options.storage.file_checkpoints = on)
+            }
+
+            /// Keeps files in a place of your own, see [`file_checkpoints`](Self::file_checkpoints).
+            pub fn checkpoint_store(self, checkpoints: Arc<dyn Checkpoints>) -> Self {
+                self.with(|options| options.storage.checkpoints = Some(checkpoints))
+            }
+
+            /// Files, instead of this machine's (without the feature `tools`: instead of none).
+            pub fn workspace(self, workspace: Arc<dyn Workspace>) -> Self {
+                self.with(|options| options.surroundings.workspace = Some(workspace))
+            }
+
+            /// Programs, instead of this machine's (without the feature `tools`: instead of none).
+            pub fn process(self, process: Arc<dyn Process>) -> Self {
+                self.with(|options| options.surroundings.process = Some(process))
+            }
+        }
+    };
+}
+
+option_methods!(Query);
+option_methods!(SessionBuilder);

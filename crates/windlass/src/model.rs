@@ -1,0 +1,113 @@
+//! The model of a session: which one it is, what it is sent, and how long it may work.
+
+use std::sync::Arc;
+use windlass_context::SystemPrompt;
+use windlass_model::ModelProvider;
+use windlass_runtime::{Limits, ModelProfile};
+use windlass_types::{CacheTtl, Effort, Thinking};
+
+/// Which model answers, and how much it thinks.
+#[derive(Clone, Default)]
+pub(crate) struct ModelChoice {
+    pub(crate) provider: Option<Arc<dyn ModelProvider>>,
+    pub(crate) name: Option<String>,
+    pub(crate) fallback: Option<String>,
+    pub(crate) thinking: Option<Thinking>,
+    pub(crate) effort: Option<Effort>,
+}
+
+impl ModelChoice {
+    pub(crate) fn thinking(&self) -> Thinking {
+        self.thinking.unwrap_or(Thinking::Adaptive)
+    }
+
+    /// The model as the provider knows it.
+    pub(crate) fn profile(&self, provider: &dyn ModelProvider) -> ModelProfile {
+        profile(provider, self.name.as_deref().unwrap_or("default"))
+    }
+
+    /// The model that takes over, as the provider knows it.
+    pub(crate) fn fallback_profile(&self, provider: &dyn ModelProvider) -> Option<ModelProfile> {
+        Some(profile(provider, self.fallback.as_deref()?))
+    }
+}
+
+fn profile(provider: &dyn ModelProvider, name: &str) -> ModelProfile {
+    let id = provider.resolve_model(name);
+    let info = provider.model_info(&id);
+    ModelProfile::new(id, info)
+}
+
+/// What each request to the provider says, whatever the conversation is.
+#[derive(Clone)]
+pub(crate) struct RequestOptions {
+    pub(crate) max_output_tokens: Option<u32>,
+    pub(crate) betas: Vec<String>,
+    pub(crate) cache: Option<CacheTtl>,
+    pub(crate) send_user_id: Option<bool>,
+    /// Whether the frames of the answer are events.
+    pub(crate) raw_frames: bool,
+}
+
+impl Default for RequestOptions {
+    fn default() -> Self {
+        let cache = Some(CacheTtl::FiveMinutes);
+        Self { max_output_tokens: None, betas: Vec::new(), cache, send_user_id: None, raw_frames: false }
+    }
+}
+
+/// What the model reads before the first prompt of the user.
+#[derive(Clone, Default)]
+pub(crate) struct Prompts {
+    pub(crate) system: Option<SystemPrompt>,
+    pub(crate) appended: String,
+    /// What a new session begins with.
+    #[cfg(feature = "project")]
+    pub(crate) initial: Option<String>,
+}
+
+impl Prompts {
+    /// Adds a text behind the system prompt.
+    pub(crate) fn append(&mut self, text: &str) {
+        if !self.appended.is_empty() && !text.is_empty() {
+            self.appended.push_str("\n\n");
+        }
+        self.appended.push_str(text);
+    }
+
+    pub(crate) fn system(&self) -> SystemPrompt {
+        self.system.clone().unwrap_or_default().append(&self.appended)
+    }
+}
+
+/// The limits of runs. Numbers that the program did not set may come from variables of a project.
+#[derive(Clone, Default)]
+pub(crate) struct RunLimits {
+    pub(crate) base: Limits,
+    pub(crate) max_retries: Option<u32>,
+    pub(crate) structured_output_retries: Option<u32>,
+}
+
+impl RunLimits {
+    pub(crate) fn effective(&self) -> Limits {
+        let mut limits = self.base.clone();
+        limits.max_retries = self.max_retries.unwrap_or(limits.max_retries);
+        limits.max_structured_output_retries =
+            self.structured_output_retries.unwrap_or(limits.max_structured_output_retries);
+        limits
+    }
+}
+
+/// When a conversation is compacted without being asked to.
+#[derive(Clone)]
+pub(crate) struct Compaction {
+    pub(crate) auto: bool,
+    /// The context window to compact for, if it is not the model's.
+    pub(crate) window: Option<u64>,
+}
+
+impl Default for Compaction {
+    fn default() -> Self {
+        Self { auto: true, window: None }
+    }
+}

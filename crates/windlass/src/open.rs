@@ -1,0 +1,152 @@
+//! Opening sessions.
+
+use crate::offer::Offer;
+#[cfg(all(feature = "store", feature = "tools"))]
+use crate::repository::Look;
+use crate::resume::{Chosen, choose};
+use crate::storage::LargeResults;
+use crate::user_id::user_id;
+use crate::{Error, Options, SessionTools};
+use std::path::PathBuf;
+use std::sync::Arc;
+use windlass_context::Environment;
+use windlass_hook::Hooks;
+use windlass_model::ModelProvider;
+use windlass_permission::Policy;
+use windlass_runtime::{MachineConfig, Persistence, Ports, Session, SessionConfig, SystemIds};
+use windlass_session::{Owner, ProjectKey, SessionKey};
+use windlass_tool::{Ids, ToolSet};
+
+/// Opens a session, with what can change its tools. Has the options say what their project says before.
+#[cfg(feature = "project")]
+pub(crate) async fn open(mut options: Options) -> Result<(Session, SessionTools), Error> {
+    options.apply_project()?;
+    let Some(project) = options.applied_project().cloned() else { return open_settled(options).await };
+    #[cfg(feature = "mcp")]
+    project.offer_servers(&mut options.tools.mcp)?;
+    let base = options.tools.base_subagents.take();
+    let (mut session, tools) = open_settled(options).await?;
+    project.opened(base, &mut session, &tools);
+    Ok((session, tools))
+}
+
+#[cfg(not(feature = "project"))]
+pub(crate) use open_settled as open;
+
+/// Opens a session whose options say what its project says.
+pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTools), Error> {
+    let (mut opening, mut notices) = Opening::new(options).await?;
+    let offer =
+        Offer::new(&opening.options.tools, opening.options.permissions.can_use_tool.is_some(), &opening.policy)?;
+    #[cfg(feature = "mcp")]
+    let changes = offer.settle().await;
+    let tools = offer.tools(opening.options.tools.subagents.as_ref())?;
+    let ports = opening.ports(tools, &mut notices)?;
+    let machine = opening.machine(&ports, &offer).await;
+    let mut config = SessionConfig::new(machine, ports);
+    if let Some(persistence) = opening.persistence() {
+        config = config.with_persistence(persistence);
+    }
+    let mut session = Session::open(config).await?;
+    session.notices.splice(..0, notices);
+    let tools = SessionTools::new(offer, opening.options.tools.subagents, session.handle.clone());
+    #[cfg(feature = "mcp")]
+    if let Some(changes) = changes {
+        tools.follow(changes);
+    }
+    Ok((session, tools))
+}
+
+/// A session that is about to be opened: what its options come to.
+struct Opening {
+    options: Options,
+    provider: Arc<dyn ModelProvider>,
+    cwd: PathBuf,
+    ids: SystemIds,
+    chosen: Chosen,
+    key: SessionKey,
+    policy: Policy,
+    results: LargeResults,
+}
+
+impl Opening {
+    /// What it is opened with, and what the host should know of that.
+    async fn new(options: Options) -> Result<(Self, Vec<String>), Error> {
+        let provider = provider(&options)?;
+        let cwd = options.working_directory()?;
+        let (ids, mut notices) = (SystemIds::default(), Vec::new());
+        let chosen = choose(&options.start, &options.storage, &cwd, &ids, &mut notices).await?;
+        let mut policy = options.policy(&cwd, &mut notices)?;
+        let key = SessionKey::new(ProjectKey::of(&cwd), chosen.id.clone());
+        let results = LargeResults::of(&options.storage, &key, &cwd, &ids);
+        results.allow_reading(&mut policy, &cwd);
+        Ok((Self { options, provider, cwd, ids, chosen, key, policy, results }, notices))
+    }
+
+    fn ports(&mut self, tools: ToolSet, notices: &mut Vec<String>) -> Result<Ports, Error> {
+        let surroundings = &self.options.surroundings;
+        let process = surroundings.process(&self.chosen.id, &self.ids);
+        let mut ports = Ports::new(Arc::clone(&self.provider), tools, surroundings.workspace(), process);
+        ports.hooks = Hooks::new(self.options.hooks.iter().cloned());
+        ports.can_use_tool.clone_from(&self.options.permissions.can_use_tool);
+        ports.env = surroundings.program_environment(notices).into();
+        ports.checkpoints = self.options.storage.checkpoints(&self.key, surroundings.workspace.is_none())?;
+        ports.scratch = self.results.scratch.take();
+        ports.artifacts = self.results.kept.take();
+        ports.background = self.options.tools.allows_background();
+        Ok(ports)
+    }
+
+    async fn machine(&mut self, ports: &Ports, offer: &Offer) -> MachineConfig {
+        let model = self.options.model.profile(&*self.provider);
+        let (id, policy) = (self.chosen.id.clone(), self.policy.clone());
+        let environment = self.environment(ports).await;
+        let mut machine = MachineConfig::new(id, self.ids.bits(), model, policy, self.cwd.clone());
+        machine.fallback = self.options.model.fallback_profile(&*self.provider);
+        machine.environment = Some(environment);
+        let sends = self.options.requests.send_user_id.unwrap_or(true);
+        let home = self.options.storage.home.as_ref().filter(|_| sends);
+        machine.user_id = home.and_then(|home| user_id(home.root(), &self.ids));
+        machine.tools = ports.tools.specs();
+        machine.instructions = offer.instructions().into();
+        self.options.configure(&mut machine);
+        machine
+    }
+
+    /// Where the model is told that it works.
+    async fn environment(&self, ports: &Ports) -> Environment {
+        let mut environment = Environment::new(std::env::consts::OS);
+        environment.additional_directories.clone_from(&self.options.surroundings.additional_directories);
+        #[cfg(all(feature = "store", feature = "tools"))]
+        if self.options.surroundings.git_status == Some(true) {
+            let (policy, cwd) = (&self.policy, self.cwd.as_path());
+            let look = Look { policy, workspace: &ports.workspace, process: &ports.process, cwd, env: &ports.env };
+            // A resumed session has a status already.
+            environment.repository = look.repository(self.chosen.is_new()).await;
+        }
+        let _ = ports;
+        environment
+    }
+
+    /// How the session is kept, if it is.
+    fn persistence(&mut self) -> Option<Persistence> {
+        let storage = &self.options.storage;
+        let owner = Owner::new(std::process::id(), storage.entrypoint.clone());
+        let mut kept = Persistence::new(storage.store()?, self.key.clone(), owner, storage.header(&self.cwd));
+        kept.must_exist = self.chosen.must_exist;
+        (kept.fork_of, kept.point) = (self.chosen.fork_of.take(), self.chosen.point.take());
+        Some(kept)
+    }
+}
+
+/// The provider of the program, else the one that the variables of a project set up.
+fn provider(options: &Options) -> Result<Arc<dyn ModelProvider>, Error> {
+    if let Some(provider) = &options.model.provider {
+        return Ok(Arc::clone(provider));
+    }
+    #[cfg(all(feature = "anthropic", feature = "project"))]
+    if let Some(project) = options.applied_project() {
+        return Ok(Arc::new(crate::Anthropic::from_lookup(|name| project.variable(name))?));
+    }
+    Err(Error::NoProvider)
+}

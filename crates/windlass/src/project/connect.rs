@@ -1,0 +1,45 @@
+//! The MCP servers that the sessions of a project have.
+
+use super::{LoadedProject, ProjectError, ProjectServers};
+use std::sync::Arc;
+use windlass_mcp::{McpOptions, McpServers};
+use windlass_runtime::SystemIds;
+use windlass_tool::Ids;
+use windlass_tools::{LocalProcess, host_environment};
+
+impl LoadedProject {
+    /// The MCP servers of the project's sessions, in a set that is made at the first call. Nothing is connected yet.
+    pub fn servers(&self) -> ProjectServers {
+        self.servers_in(|| McpServers::new(self.server_options()))
+    }
+
+    /// The same in a set of the program's own, unless there is one already: for servers that ask the user something.
+    /// [`server_options`](Self::server_options) are what the project's servers are started with.
+    pub fn servers_in(&self, set: impl FnOnce() -> McpServers) -> ProjectServers {
+        let new = || ProjectServers::new(&self.read, &self.shared.notices, &self.plugins(), set());
+        self.shared.servers.get_or_init(new).clone()
+    }
+
+    /// What servers are started with: the project's directory, the environment that programs get, without keys, and what
+    /// ends them when this process is killed.
+    pub fn server_options(&self) -> McpOptions {
+        McpOptions::new()
+            .with_cwd(self.places().start())
+            .with_env(host_environment(self.usual_environment()))
+            .with_watch(Arc::new(LocalProcess::new(format!("mcp.{:032x}", SystemIds::default().bits()))))
+    }
+
+    /// Gives a session the project's servers, and begins to connect those of files.
+    pub(crate) fn offer_servers(&self, offered: &mut Option<McpServers>) -> Result<(), ProjectError> {
+        let given = offered.clone();
+        let servers = self.servers_in(|| given.clone().unwrap_or_else(|| McpServers::new(self.server_options())));
+        if let Some(set) = &given {
+            servers.check(set)?;
+        }
+        servers.begin();
+        if given.is_none() && !servers.is_empty() {
+            *offered = Some(servers.set().clone());
+        }
+        Ok(())
+    }
+}

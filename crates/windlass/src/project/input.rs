@@ -1,0 +1,43 @@
+//! The project of a session, before and after its files are read.
+
+use super::{LoadedProject, Project};
+
+/// A project for a session: one that is read when the session is opened, or one that was read before.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum ProjectInput {
+    /// It is read when the session is opened.
+    Unread(Box<Project>),
+    /// It was read before.
+    Loaded(LoadedProject),
+}
+
+impl From<Project> for ProjectInput {
+    fn from(project: Project) -> Self {
+        Self::Unread(Box::new(project))
+    }
+}
+
+impl From<LoadedProject> for ProjectInput {
+    fn from(project: LoadedProject) -> Self {
+        Self::Loaded(project)
+    }
+}
+
+/// How far a project has come on its way into the options.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Applied {
+    /// There is no project.
+    #[default]
+    None,
+    /// It was given and does not count yet.
+    Given(ProjectInput),
+    /// The options say what it says.
+    Yes(LoadedProject),
+}
+
+impl From<ProjectInput> for Applied {
+    fn from(project: ProjectInput) -> Self {
+        Self::Given(project)
+    }
+}

@@ -1,0 +1,209 @@
+//! Which project a session belongs to, and which of its files count.
+
+use super::ProjectError;
+use crate::Home;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::sync::Arc;
+use windlass_project::{Agents, Places, PluginDir, SettingSources, SettingsRequest, SettingsUpdates};
+
+/// A project directory, and which of its files count for a session.
+///
+/// Given to [`project`](crate::SessionBuilder::project) of a session or a query, it has the session obey what the
+/// `windlass` command obeys in that directory: the permission rules, the mode, the models, the variables and the
+/// directories of settings files, agents and custom commands, MCP servers of files and plugins, and answers that were
+/// remembered. What the program itself says through the builder counts for more, but where a file forbids something.
+///
+/// Of a project that nobody has trusted only what its files forbid counts; each thing that is left out is a
+/// [`ProjectNotice`]. A file that cannot be read or understood keeps the session from being opened, because it might have
+/// forbidden something.
+///
+/// ```
+/// use windlass::{Project, Script, ScriptedModel, SettingSource, coding_tools, query};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let model = ScriptedModel::new(Script::new().turn(|turn| turn.tool_use("Read", serde_json::json!({"file_path": ".env"}))).turn(|turn| turn.text("No.")));
+/// let settings = directory.path().join(".claude/settings.json");
+/// std::fs::create_dir_all(directory.path().join(".claude"))?;
+/// std::fs::write(settings, r#"{"permissions":{"deny":["Read(.env)"],"allow":["Bash"]}}"#)?;
+///
+/// let project = Project::at(directory.path())
+///     .environment(std::env::vars_os())
+///     .sources([SettingSource::Project, SettingSource::Local])
+///     .load()?;
+/// // Nobody trusts the directory yet, so what its file allows does not count.
+/// assert!(project.notices()[0].text.contains("Bash"));
+///
+/// let result =
+///     query("Show me .env").provider(model).tools(coding_tools(directory.path())).project(project).await?;
+/// assert_eq!(result.permission_denials.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Default)]
+#[must_use = "a project does nothing until it is loaded or given to a session"]
+pub struct Project {
+    directory: PathBuf,
+    home: Option<Home>,
+    pub(super) environment: Option<Arc<BTreeMap<OsString, OsString>>>,
+    pub(super) sources: SettingSources,
+    settings: Option<String>,
+    trust: bool,
+    pub(super) plugins: Vec<PluginDir>,
+    pub(super) file_servers: bool,
+    pub(super) in_claude_folder: bool,
+    pub(super) choice: Choice,
+}
+
+/// What a program chooses of what a project offers. It may differ between sessions of one loaded project.
+#[derive(Debug, Clone)]
+pub(crate) struct Choice {
+    pub(crate) agent: Option<String>,
+    /// Agents that the program defines. They count for more than those of files.
+    pub(crate) agents: Agents,
+    pub(crate) subagents: bool,
+    /// Variables that count for more than those of settings.
+    pub(crate) variables: BTreeMap<String, String>,
+}
+
+impl Default for Choice {
+    fn default() -> Self {
+        Self { agent: None, agents: Agents::default(), subagents: true, variables: BTreeMap::new() }
+    }
+}
+
+impl Project {
+    /// The project that a session belongs to which starts in this directory: with the directories above it up to the
+    /// root of its git repository. All settings files are read, and the project counts as far as somebody has trusted it.
+    pub fn at(directory: impl Into<PathBuf>) -> Self {
+        Self { directory: directory.into(), file_servers: true, ..Self::default() }
+    }
+
+    /// Windlass's home, where the user's settings and records of trust are. Default: the one that the
+    /// [environment](Self::environment) names; without an environment none, and then nobody's own settings are read.
+    /// Sessions are kept there only with [`persist`](crate::SessionBuilder::persist).
+    pub fn home(mut self, home: Home) -> Self {
+        self.home = Some(home);
+        self
+    }
+
+    /// The variables of the environment: `std::env::vars_os()` for those of this process. They name the user's home and
+    /// say what they say to the command, such as `ANTHROPIC_MODEL` or `CLAUDE_CODE_MAX_RETRIES`; `${NAME}` in
+    /// configurations of MCP servers stands for them; programs of tools get those that are no secrets. Default: no
+    /// variable is read, and programs get the usual ones of this process.
+    pub fn environment<K: Into<OsString>, V: Into<OsString>>(
+        mut self,
+        variables: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        let variables = variables.into_iter().map(|(name, value)| (name.into(), value.into()));
+        self.environment = Some(Arc::new(variables.collect()));
+        self
+    }
+
+    /// Which of the layers user, project and local are read: `[SettingSource::User]`, or a parsed list such as
+    /// `"user,project".parse()?`. A parsed list also trusts the layers that it names, like `--setting-sources`; an array
+    /// trusts none. Managed settings are always read. Default: all three.
+    pub fn sources(mut self, sources: impl Into<SettingSources>) -> Self {
+        self.sources = sources.into();
+        self
+    }
+
+    /// Settings of the program, which count for more than files: JSON text that begins with `{`, or the path of a file.
+    pub fn settings(mut self, settings: impl Into<String>) -> Self {
+        self.settings = Some(settings.into());
+        self
+    }
+
+    /// Whether everything in the project's files counts, whatever the records of trust say. Nothing is recorded. **High
+    /// risk** for files that others may have written: they can start programs. Default: no.
+    pub fn trust(mut self, trusts: bool) -> Self {
+        self.trust = trusts;
+        self
+    }
+
+    /// Loads plugins: directories whose commands, agents and MCP servers join. This trusts them.
+    pub fn plugins(mut self, directories: impl IntoIterator<Item = PluginDir>) -> Self {
+        self.plugins.extend(directories);
+        self
+    }
+
+    /// Whether MCP servers of files (`.mcp.json`, the user's `.claude.json`) are connected. Those of plugins are in any
+    /// case. Default: yes.
+    pub fn file_servers(mut self, on: bool) -> Self {
+        self.file_servers = on;
+        self
+    }
+
+    /// Answers that are remembered for a project go to a new file in `.claude` instead of `.windlass`, for programs that
+    /// look there. A file that is there already is used in any case.
+    pub fn in_claude_folder(mut self) -> Self {
+        self.in_claude_folder = true;
+        self
+    }
+
+    /// The agent that the session is, instead of the one that settings name. One that is not there keeps the session
+    /// from being opened.
+    pub fn agent(mut self, name: impl Into<String>) -> Self {
+        self.choice.agent = Some(name.into());
+        self
+    }
+
+    /// Agents of the program, which count for more than those of files.
+    pub fn agents(mut self, agents: Agents) -> Self {
+        self.choice.agents = agents;
+        self
+    }
+
+    /// Whether the model can give tasks to the project's agents and to the built-in ones. Default: yes.
+    pub fn subagents(mut self, on: bool) -> Self {
+        self.choice.subagents = on;
+        self
+    }
+
+    /// Records what trust in the project covers, where a record of trust does not say so (an older one, or that of another
+    /// program): what acts in the project now.
+    pub(crate) fn pin_trust(&self) -> Result<(), ProjectError> {
+        use windlass_project::Layer;
+        let reads_project = self.sources.contains(Layer::Project) || self.sources.contains(Layer::Local);
+        if !reads_project || self.trust {
+            return Ok(());
+        }
+        SettingsUpdates::new(self.places()?, self.sources).pin_trust().map_err(ProjectError::NotPinned)
+    }
+
+    pub(crate) fn places(&self) -> Result<Places, ProjectError> {
+        let directory = self
+            .directory
+            .canonicalize()
+            .map_err(|problem| ProjectError::Directory { path: self.directory.clone(), problem })?;
+        let named = || Home::from_lookup(|name| self.variable(name)).ok();
+        let home = self.home.clone().or_else(named);
+        Ok(Places::of_system(directory, home.as_ref().map(Home::root), |name| self.variable(name)))
+    }
+
+    pub(crate) fn request(&self) -> SettingsRequest {
+        SettingsRequest::new().sources(self.sources).flags(self.settings.clone()).trust(self.trust)
+    }
+
+    /// A variable of the environment, if it is text.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        let value = self.environment.as_ref()?.get(OsStr::new(name))?;
+        value.to_str().map(str::to_owned)
+    }
+}
+
+impl std::fmt::Debug for Project {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The environment may hold secrets.
+        f.debug_struct("Project")
+            .field("directory", &self.directory)
+            .field("home", &self.home)
+            .field("sources", &self.sources)
+            .field("trust", &self.trust)
+            .field("plugins", &self.plugins)
+            .finish_non_exhaustive()
+    }
+}

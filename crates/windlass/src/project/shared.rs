@@ -1,0 +1,36 @@
+//! What the sessions of a project share.
+
+use super::notice::Notices;
+use super::request::Choice;
+use crate::SessionTools;
+use crate::lock::Lock;
+use std::sync::Arc;
+use windlass_project::{Commands, PluginDir, Plugins};
+use windlass_subagent::Subagents;
+
+/// What all sessions of a project share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub(crate) notices: Arc<Notices>,
+    pub(super) plugins: Lock<LoadedPlugins>,
+    pub(super) commands: Lock<Option<Arc<Commands>>>,
+    pub(super) sessions: Lock<Vec<OpenSession>>,
+    #[cfg(feature = "mcp")]
+    pub(crate) servers: std::sync::OnceLock<super::ProjectServers>,
+}
+
+/// The plugins that were named, and what they are.
+#[derive(Debug, Default)]
+pub(super) struct LoadedPlugins {
+    pub(super) directories: Vec<PluginDir>,
+    pub(super) plugins: Arc<Plugins>,
+}
+
+/// An open session whose model may give tasks to agents.
+pub(crate) struct OpenSession {
+    pub(super) tools: SessionTools,
+    pub(super) choice: Choice,
+    /// What the program gave it, before files and plugins were added.
+    pub(super) base: Subagents,
+    pub(super) current: Subagents,
+}

@@ -1,0 +1,121 @@
+//! The tools of an open session.
+
+use crate::Error;
+use crate::lock::Lock;
+use crate::offer::Offer;
+#[cfg(feature = "mcp")]
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+#[cfg(feature = "mcp")]
+use windlass_mcp::McpChanges;
+use windlass_runtime::SessionHandle;
+use windlass_subagent::{AGENT_TOOL_NAME, Subagents};
+
+/// Most unusable tools of servers that are reported to the host.
+#[cfg(feature = "mcp")]
+const MOST_REPORTED: usize = 200;
+
+/// The tools of an open session, as far as they can be others than at its beginning. Cheap to clone. See
+/// [`SessionBuilder::open_with_tools`](crate::SessionBuilder::open_with_tools).
+#[derive(Clone)]
+pub struct SessionTools(Arc<Open>);
+
+struct Open {
+    offer: Offer,
+    handle: SessionHandle,
+    agents: Lock<Option<Subagents>>,
+    /// The tools that cannot be used of which the host knows.
+    #[cfg(feature = "mcp")]
+    reported: Lock<BTreeSet<String>>,
+}
+
+impl SessionTools {
+    pub(crate) fn new(offer: Offer, agents: Option<Subagents>, handle: SessionHandle) -> Self {
+        Self(Arc::new(Open {
+            offer,
+            handle,
+            agents: Lock::new(agents),
+            #[cfg(feature = "mcp")]
+            reported: Lock::default(),
+        }))
+    }
+
+    /// Offers these agents instead of those before, from the next request to the model on. Agents that work already go
+    /// on as they are. The description of the tool `Agent` is another one then, so the provider reads the whole
+    /// conversation anew instead of from its cache; agents that are the same as before change nothing.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn set_subagents(&self, agents: Subagents) -> Result<(), Error> {
+        let mut current = self.0.agents.lock();
+        if current.as_ref() == Some(&agents) {
+            return Ok(());
+        }
+        // The order holds what the order before it holds, since nobody else computes one meanwhile.
+        let tools = self.0.offer.tools(Some(&agents))?;
+        self.0.handle.set_tools(tools)?;
+        *current = Some(agents);
+        Ok(())
+    }
+
+    /// Puts changes of the servers in place until the session ends. Keeps the servers until then.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn follow(&self, mut changes: McpChanges) {
+        self.report_left_out();
+        let tools = self.clone();
+        tokio::spawn(async move {
+            loop {
+                tokio::select! {
+                    () = tools.0.handle.ended() => return,
+                    there = changes.changed() => {
+                        if !there || !tools.renew() {
+                            return;
+                        }
+                    }
+                }
+            }
+        });
+    }
+
+    /// Puts in place what the servers offer now. Whether the session is still open.
+    #[cfg(feature = "mcp")]
+    fn renew(&self) -> bool {
+        let current = self.0.agents.lock();
+        let tools = self.0.offer.tools(current.as_ref()).inspect_err(|error| {
+            tracing::warn!(%error, "the tools of MCP servers cannot be used");
+        });
+        // It fails only when the session is closed, as the next order does.
+        let _ = self.0.handle.set_instructions(self.0.offer.instructions());
+        self.report_left_out();
+        tools.map_or(true, |tools| self.0.handle.set_tools(tools).is_ok())
+    }
+
+    /// Reports to the host which tools of servers cannot be used, each once.
+    #[cfg(feature = "mcp")]
+    fn report_left_out(&self) {
+        let Some(servers) = self.0.offer.servers() else { return };
+        let mut reported = self.0.reported.lock();
+        for line in crate::mcp::left_out(servers) {
+            if reported.len() < MOST_REPORTED && reported.insert(line.clone()) {
+                let _ = self.0.handle.notice(line);
+            }
+        }
+    }
+
+    /// The agents that the model can give tasks to now; `None` if it has no tool for that.
+    pub fn subagents(&self) -> Option<Subagents> {
+        self.0.agents.lock().clone().filter(|_| self.0.offer.allows(AGENT_TOOL_NAME))
+    }
+
+    #[cfg(feature = "project")]
+    pub(crate) fn handle(&self) -> &SessionHandle {
+        &self.0.handle
+    }
+}
+
+impl fmt::Debug for SessionTools {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SessionTools").field("session", self.0.handle.session_id()).finish_non_exhaustive()
+    }
+}

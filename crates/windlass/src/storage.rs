@@ -1,0 +1,115 @@
+//! Where a session is kept, with all that belongs to it.
+
+use crate::{Error, Home};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use windlass_permission::Policy;
+use windlass_session::{Checkpoints, LogHeader, SessionKey, SessionStore};
+use windlass_tool::{Ids, absolute};
+use windlass_types::{Behavior, RuleSource};
+
+/// Where sessions are kept, and as whose.
+#[derive(Clone)]
+pub(crate) struct Storage {
+    pub(crate) home: Option<Home>,
+    /// Instead of the home.
+    pub(crate) store: Option<Arc<dyn SessionStore>>,
+    #[cfg(all(feature = "store", feature = "tools"))]
+    pub(crate) file_checkpoints: bool,
+    /// Instead of those beside the log.
+    pub(crate) checkpoints: Option<Arc<dyn Checkpoints>>,
+    /// The program's name in the log.
+    pub(crate) entrypoint: String,
+}
+
+impl Default for Storage {
+    fn default() -> Self {
+        Self {
+            home: None,
+            store: None,
+            #[cfg(all(feature = "store", feature = "tools"))]
+            file_checkpoints: false,
+            checkpoints: None,
+            entrypoint: "sdk-rust".to_owned(),
+        }
+    }
+}
+
+impl Storage {
+    pub(crate) fn store(&self) -> Option<Arc<dyn SessionStore>> {
+        if let Some(store) = &self.store {
+            return Some(Arc::clone(store));
+        }
+        #[cfg(feature = "store")]
+        if let Some(files) = self.files() {
+            return Some(Arc::new(files));
+        }
+        None
+    }
+
+    /// The files of the home, if sessions are kept there.
+    #[cfg(feature = "store")]
+    pub(crate) fn files(&self) -> Option<windlass_store::JsonlStore> {
+        let home = self.home.as_ref().filter(|_| self.store.is_none())?;
+        Some(windlass_store::JsonlStore::with_imports(home.root(), home.also_read().to_vec()))
+    }
+
+    /// The checkpoints of a session, if it keeps some. `own_files` says whether its files are this machine's.
+    pub(crate) fn checkpoints(&self, key: &SessionKey, own_files: bool) -> Result<Option<Arc<dyn Checkpoints>>, Error> {
+        if let Some(checkpoints) = &self.checkpoints {
+            return Ok(Some(Arc::clone(checkpoints)));
+        }
+        #[cfg(all(feature = "store", feature = "tools"))]
+        if self.file_checkpoints {
+            return self.checkpoints_beside_the_log(key, own_files).map(Some);
+        }
+        let _ = (key, own_files);
+        Ok(None)
+    }
+
+    #[cfg(all(feature = "store", feature = "tools"))]
+    fn checkpoints_beside_the_log(&self, key: &SessionKey, own_files: bool) -> Result<Arc<dyn Checkpoints>, Error> {
+        let problem = match &self.home {
+            _ if !own_files => "the files are not this machine's: give a store for them with `.checkpoint_store(..)`",
+            Some(home) => return Ok(Arc::new(home.file_checkpoints(&key.project, &key.session))),
+            None => {
+                "there is no place for them: call `.persist(Home::from_env()?)`, or give one with `.checkpoint_store(..)`"
+            }
+        };
+        Err(Error::Checkpoints { problem })
+    }
+
+    /// What each line of the log says.
+    pub(crate) fn header(&self, cwd: &Path) -> LogHeader {
+        #[cfg(feature = "store")]
+        let branch = windlass_store::git_branch(cwd);
+        #[cfg(not(feature = "store"))]
+        let branch = None;
+        LogHeader::new(cwd.to_string_lossy(), env!("CARGO_PKG_VERSION"), self.entrypoint.clone())
+            .with_git_branch(branch)
+    }
+}
+
+/// Where results go that are too large for the model: beside the session's log, else a directory of their own.
+pub(crate) struct LargeResults {
+    pub(crate) kept: Option<PathBuf>,
+    pub(crate) scratch: Option<PathBuf>,
+}
+
+impl LargeResults {
+    #[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
+    pub(crate) fn of(storage: &Storage, key: &SessionKey, cwd: &Path, ids: &dyn Ids) -> Self {
+        let kept = |home: &Home| home.session_directory(&key.project, &key.session).join("tool-results");
+        let kept = storage.home.as_ref().map(kept);
+        let scratch = absolute(cwd, &std::env::temp_dir()).join(format!("windlass-{:032x}", ids.bits()));
+        Self { scratch: kept.is_none().then_some(scratch), kept }
+    }
+
+    /// Lets the model read back what was put there for it.
+    pub(crate) fn allow_reading(&self, policy: &mut Policy, cwd: &Path) {
+        for directory in self.kept.iter().chain(&self.scratch) {
+            let rule = format!("Read(/{}/**)", directory.display());
+            let _ = policy.add_rules(RuleSource::Session, Behavior::Allow, &[rule], cwd);
+        }
+    }
+}
