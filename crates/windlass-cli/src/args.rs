@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::proxy::ProxyArgs;
+use crate::sessions::SessionsCommand;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use windlass::crates::project::PluginDir;
@@ -47,6 +48,34 @@ pub(crate) struct RunArgs {
     /// The prompt, if -p does not hold it
     #[arg(value_name = "PROMPT", hide = true)]
     pub(crate) prompt: Option<String>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) model: ModelArgs,
+    #[command(flatten)]
+    pub(crate) permissions: PermissionArgs,
+    #[command(flatten)]
+    pub(crate) mcp: McpArgs,
+    #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+    /// The tools that the model is offered: names separated by commas, `default` for all, "" for none
+    #[arg(long, value_name = "NAMES", help_heading = "Tools and permissions")]
+    pub(crate) tools: Option<String>,
+    #[command(flatten)]
+    pub(crate) skip: SkipArgs,
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+
+    /// Print the version
+    #[arg(short = 'v', long)]
+    pub(crate) version: bool,
+}
+
+/// What is printed, and how.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
     /// What goes to standard output: the answer; one JSON object with the result (with --verbose: an array of all
     /// messages); or one JSON object a line as things happen
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT", help_heading = "Output")]
@@ -60,7 +89,11 @@ pub(crate) struct RunArgs {
     /// Show on standard error what tools do; with json: print all messages
     #[arg(long, help_heading = "Output")]
     pub(crate) verbose: bool,
+}
 
+/// The model, what it is told, and how long it may work.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
     /// The model: opus, sonnet, haiku, or a full name
     #[arg(long, help_heading = "Model")]
     pub(crate) model: Option<String>,
@@ -88,18 +121,11 @@ pub(crate) struct RunArgs {
     /// Most money for the session, in US dollars; reserved before each call
     #[arg(long, value_name = "USD", value_parser = budget, allow_negative_numbers = true, help_heading = "Model")]
     pub(crate) max_budget_usd: Option<f64>,
+}
 
-    #[command(flatten)]
-    pub(crate) permissions: PermissionArgs,
-    #[command(flatten)]
-    pub(crate) mcp: McpArgs,
-    #[command(flatten)]
-    pub(crate) plugins: PluginArgs,
-    #[command(flatten)]
-    pub(crate) settings: SettingsArgs,
-    /// The tools that the model is offered: names separated by commas, `default` for all, "" for none
-    #[arg(long, value_name = "NAMES", help_heading = "Tools and permissions")]
-    pub(crate) tools: Option<String>,
+/// Whether calls run without a question.
+#[derive(Debug, Args)]
+pub(crate) struct SkipArgs {
     /// Allow everything that no rule and no safety check forbids. HIGH RISK: whatever text the model reads can make
     /// it run programs here
     #[arg(long, help_heading = "Tools and permissions")]
@@ -107,7 +133,11 @@ pub(crate) struct RunArgs {
     /// Let an agent or settings choose the mode bypassPermissions
     #[arg(long, hide = true)]
     pub(crate) allow_dangerously_skip_permissions: bool,
+}
 
+/// Which session it is, and where it is kept.
+#[derive(Debug, Args)]
+pub(crate) struct SessionArgs {
     /// Go on with the last session of this directory
     #[arg(short, long, conflicts_with = "resume", help_heading = "Session")]
     pub(crate) r#continue: bool,
@@ -123,16 +153,19 @@ pub(crate) struct RunArgs {
     /// Write nothing about the session to disk
     #[arg(long, conflicts_with_all = ["continue", "resume"], help_heading = "Session")]
     pub(crate) no_session_persistence: bool,
+    #[command(flatten)]
+    pub(crate) cassette: CassetteArgs,
+}
+
+/// Recorded answers of models.
+#[derive(Debug, Args)]
+pub(crate) struct CassetteArgs {
     /// Write what the model is asked and answers to a cassette, without keys
     #[arg(long, value_name = "FILE", conflicts_with = "replay", help_heading = "Session")]
     pub(crate) record: Option<PathBuf>,
     /// Answer from a cassette instead of a model
     #[arg(long, value_name = "FILE", help_heading = "Session")]
     pub(crate) replay: Option<PathBuf>,
-
-    /// Print the version
-    #[arg(short = 'v', long)]
-    pub(crate) version: bool,
 }
 
 /// Who may do what.
@@ -334,85 +367,6 @@ pub(crate) enum OnAsk {
     Allow,
 }
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum SessionsCommand {
-    /// The sessions of this directory, the last changed first
-    List {
-        /// Another directory
-        #[arg(long, value_name = "DIR")]
-        cwd: Option<PathBuf>,
-    },
-    /// The conversation of a session, for people
-    Show {
-        /// A session id or a file
-        #[arg(value_name = "SESSION")]
-        session: String,
-        /// That of an agent instead; needs the session's id
-        #[arg(long, value_name = "AGENT_ID")]
-        agent: Option<String>,
-    },
-    /// The agents that worked for a session, the first to begin first
-    Agents(crate::sessions::AgentsOfArgs),
-    /// Whether sessions can be read and what is damaged; changes nothing
-    Check {
-        /// Files or session ids
-        #[arg(value_name = "FILE", required = true)]
-        sessions: Vec<String>,
-    },
-    /// Give files the content that they had before a prompt. Tracked is what Write and Edit change, not what
-    /// programs do. Without a prompt: list those that can be rewound to
-    Rewind(crate::sessions::RewindArgs),
-    /// A session in another format
-    Export {
-        /// A file or a session id
-        #[arg(value_name = "FILE")]
-        session: String,
-        /// That of an agent instead; needs the session's id
-        #[arg(long, value_name = "AGENT_ID")]
-        agent: Option<String>,
-        /// messages: the message array that a request would carry
-        #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-        format: ExportFormat,
-    },
-    /// Give a session a title
-    Rename {
-        /// The session id
-        #[arg(value_name = "SESSION")]
-        session: String,
-        /// Its title
-        #[arg(value_name = "TITLE")]
-        title: String,
-    },
-    /// Give a session a tag, or take it away
-    Tag {
-        /// The session id
-        #[arg(value_name = "SESSION")]
-        session: String,
-        /// Its tag
-        #[arg(value_name = "TAG", required_unless_present = "clear")]
-        tag: Option<String>,
-        /// Take the tag away
-        #[arg(long, conflicts_with = "tag")]
-        clear: bool,
-    },
-    /// Delete sessions and what belongs to them, for good
-    Delete {
-        /// Session ids
-        #[arg(value_name = "SESSION", required = true)]
-        sessions: Vec<String>,
-    },
-    /// Copy a session into a new one and print its id; the session may be in use and is not changed
-    Fork(crate::sessions::ForkArgs),
-}
-
-/// What a session is exported as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum ExportFormat {
-    /// The message array that a request would carry.
-    #[default]
-    Messages,
-}
-
 fn turns(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(turns) if turns > 0 => Ok(turns),
@@ -435,14 +389,14 @@ impl RunArgs {
 
     /// Whether the mode may be bypassPermissions.
     pub(crate) fn bypass_allowed(&self) -> bool {
-        self.dangerously_skip_permissions
-            || self.allow_dangerously_skip_permissions
+        self.skip.dangerously_skip_permissions
+            || self.skip.allow_dangerously_skip_permissions
             || self.permissions.permission_mode == Some(PermissionMode::BypassPermissions)
     }
 
     /// The mode that was chosen by hand.
     pub(crate) fn chosen_mode(&self) -> Option<PermissionMode> {
-        match self.dangerously_skip_permissions {
+        match self.skip.dangerously_skip_permissions {
             true => Some(PermissionMode::BypassPermissions),
             false => self.permissions.permission_mode,
         }

@@ -209,9 +209,9 @@ impl Host {
         let mut args = self.flags.run_args()?;
         if let Some(said) = &setup.initialize {
             // What it says counts for more, but for the schema.
-            args.system_prompt = said.system_prompt.clone().or(args.system_prompt);
-            args.append_system_prompt = said.append_system_prompt.clone().or(args.append_system_prompt);
-            args.json_schema = args.json_schema.or(said.json_schema.clone());
+            args.model.system_prompt = said.system_prompt.clone().or(args.model.system_prompt);
+            args.model.append_system_prompt = said.append_system_prompt.clone().or(args.model.append_system_prompt);
+            args.output.json_schema = args.output.json_schema.or(said.json_schema.clone());
         }
         let builder = launch::options(&args, project, (Driver::Host, defined(setup)?))?
             .permissions(self.permissions(setup, &args)?)

@@ -47,7 +47,7 @@ pub(crate) fn load(args: &RunArgs, cwd: &Path, driver: Driver) -> anyhow::Result
     if driver == Driver::Host {
         project = project.in_claude_folder();
     }
-    if let Some(name) = args.agent.as_deref() {
+    if let Some(name) = args.model.agent.as_deref() {
         project = project.agent(name);
     }
     project.load().map_err(of_project)
@@ -61,12 +61,14 @@ pub(crate) fn options(
     (driver, defined): (Driver, Agents),
 ) -> anyhow::Result<SessionBuilder> {
     let cwd = project.places().start().to_path_buf();
-    let project = project.clone().agents(defined.or(agents(args.agents.as_deref())?));
+    let project = project.clone().agents(defined.or(agents(args.model.agents.as_deref())?));
     let entrypoint = if driver == Driver::Host { "sdk-cli" } else { "cli" };
     let mut builder = session()
         .project(project)
         .tools(tools(args.tools.as_deref(), cwd, driver)?)
-        .include_partial_messages(args.include_partial_messages && args.output_format == OutputFormat::StreamJson)
+        .include_partial_messages(
+            args.output.include_partial_messages && args.output.output_format == OutputFormat::StreamJson,
+        )
         .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| entrypoint.to_owned()));
     if offers_agents(args.tools.as_deref()) {
         builder = builder.subagents(Subagents::new().background_by_default(driver == Driver::Host));
@@ -74,30 +76,30 @@ pub(crate) fn options(
     for directory in &args.permissions.add_dir {
         builder = builder.add_dir(directory);
     }
-    if let Some(model) = &args.model {
+    if let Some(model) = &args.model.model {
         builder = builder.model(model);
     }
     // Of a list the first one takes over.
-    let fallback = args.fallback_model.as_deref().and_then(|models| models.split(',').next());
+    let fallback = args.model.fallback_model.as_deref().and_then(|models| models.split(',').next());
     if let Some(model) = fallback {
         builder = builder.fallback_model(model.trim());
     }
-    if let Some(turns) = args.max_turns {
+    if let Some(turns) = args.model.max_turns {
         builder = builder.max_turns(turns);
     }
-    if let Some(usd) = args.max_budget_usd {
+    if let Some(usd) = args.model.max_budget_usd {
         builder = builder.max_budget_usd(usd);
     }
-    if let Some(effort) = args.effort {
+    if let Some(effort) = args.model.effort {
         builder = builder.effort(effort);
     }
-    if let Some(schema) = &args.json_schema {
+    if let Some(schema) = &args.output.json_schema {
         builder = builder.output_schema(schema.clone());
     }
-    if let Some(text) = &args.system_prompt {
+    if let Some(text) = &args.model.system_prompt {
         builder = builder.system_prompt(SystemPrompt::Custom(text.clone()));
     }
-    if let Some(text) = &args.append_system_prompt {
+    if let Some(text) = &args.model.append_system_prompt {
         builder = builder.append_system_prompt(text);
     }
     Ok(builder)

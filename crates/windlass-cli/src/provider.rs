@@ -25,14 +25,14 @@ pub(crate) struct Provider {
 impl Provider {
     /// The provider that the command line and the environment, as `lookup` knows it, name.
     pub(crate) fn choose(args: &RunArgs, lookup: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<Self> {
-        let (model, key_source): (Arc<dyn ModelProvider>, _) = if let Some(path) = &args.replay {
+        let (model, key_source): (Arc<dyn ModelProvider>, _) = if let Some(path) = &args.session.cassette.replay {
             (Arc::new(replay(path)?), "none")
         } else if let Some(path) = std::env::var_os(SCRIPT) {
             (Arc::new(scripted(Path::new(&path))?), "none")
         } else {
             anthropic(lookup)?
         };
-        let Some(path) = &args.record else { return Ok(Self { model, key_source, cassette: None }) };
+        let Some(path) = &args.session.cassette.record else { return Ok(Self { model, key_source, cassette: None }) };
         let file = File::create(path).with_context(|| format!("the cassette {} cannot be written", path.display()))?;
         let recorder = Recorder::start(model, BufWriter::new(file), scrub())
             .with_context(|| format!("the cassette {} cannot be written", path.display()))?;

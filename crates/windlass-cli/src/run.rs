@@ -56,15 +56,7 @@ async fn run_to_end(
     let builder = builder.provider(Arc::clone(&provider.model));
     let may_be_empty = builder.options().initial_prompt().is_some();
     let prompt = prompt::read(&args, terminal.stdin, may_be_empty)?;
-    let options = OutputOptions {
-        format: args.output_format,
-        verbose: args.verbose,
-        partial: args.include_partial_messages,
-        structured: args.json_schema.is_some(),
-        key_source: provider.key_source,
-        terminal,
-    };
-    let mut output = Output::new(options, writer.clone());
+    let mut output = Output::new(output_options(&args, provider.key_source, terminal), writer.clone());
     output.lists_plugins(Arc::new(Listed(project.clone())));
     output.lists_agents(agents(builder.options()));
     let servers = servers(&args, &project, &mut output)?;
@@ -81,17 +73,7 @@ async fn run_to_end(
     };
     let query = kept(builder, &args)?.query(prompt).background_wait(crate::background::wait());
     let mut run = query.stream();
-    match run.handle().await {
-        Ok(handle) => signals.watch(handle),
-        Err(error) => {
-            let id = args.resume.as_deref().or(args.session_id.as_deref()).unwrap_or_default();
-            output.refused(id, &error.to_string())?;
-            return Err(of_start(error));
-        }
-    }
-    for notice in run.notices().to_vec() {
-        output.note(&notice)?;
-    }
+    open(&mut run, &args, signals, &mut output).await?;
     if let Some(servers) = &servers {
         note_missing(servers, &mut output)?;
     }
@@ -99,20 +81,44 @@ async fn run_to_end(
     if let Some(servers) = &servers {
         servers.close().await;
     }
-    let result = match watched {
-        Ok(result) => result,
-        Err(error) => {
-            // The reader is gone or the store refused: what was acknowledged is kept, the rest stops.
-            if let Ok(handle) = run.handle().await {
-                // The first error says more than a second one.
-                let _ = handle.close().await;
-            }
-            return Err(error);
-        }
-    };
+    if watched.is_err()
+        && let Ok(handle) = run.handle().await
+    {
+        // The reader is gone or the store refused: what was acknowledged is kept, the rest stops. The first error says
+        // more than a second one.
+        let _ = handle.close().await;
+    }
+    let result = watched?;
     output.end(result.as_ref())?;
     provider.finish()?;
     Ok(result)
+}
+
+fn output_options(args: &RunArgs, key_source: &'static str, terminal: Terminal) -> OutputOptions {
+    OutputOptions {
+        format: args.output.output_format,
+        verbose: args.output.verbose,
+        partial: args.output.include_partial_messages,
+        structured: args.output.json_schema.is_some(),
+        key_source,
+        terminal,
+    }
+}
+
+/// Opens the session of a run. Signals reach it from then on.
+async fn open(run: &mut Run, args: &RunArgs, signals: &Signals, output: &mut Output) -> anyhow::Result<()> {
+    match run.handle().await {
+        Ok(handle) => signals.watch(handle),
+        Err(error) => {
+            let id = args.session.resume.as_deref().or(args.session.session_id.as_deref()).unwrap_or_default();
+            output.refused(id, &error.to_string())?;
+            return Err(of_start(error));
+        }
+    }
+    for notice in run.notices() {
+        output.note(notice)?;
+    }
+    Ok(())
 }
 
 /// What the command line and the project say of the run, and what is odd about it.
@@ -132,21 +138,21 @@ fn settled(
 
 /// Which session is continued.
 fn resumed(mut builder: SessionBuilder, args: &RunArgs) -> SessionBuilder {
-    if let Some(id) = &args.session_id {
+    if let Some(id) = &args.session.session_id {
         builder = builder.session_id(id);
     }
-    if let Some(id) = &args.resume {
+    if let Some(id) = &args.session.resume {
         builder = builder.resume(id);
     }
-    if args.r#continue {
+    if args.session.r#continue {
         builder = builder.continue_latest();
     }
-    builder.fork_session(args.fork_session)
+    builder.fork_session(args.session.fork_session)
 }
 
 /// Where the session is kept.
 fn kept(builder: SessionBuilder, args: &RunArgs) -> anyhow::Result<SessionBuilder> {
-    if args.no_session_persistence {
+    if args.session.no_session_persistence {
         return Ok(builder);
     }
     Ok(builder.persist(Home::from_env().map_err(of_start)?).file_checkpoints(true))
@@ -197,45 +203,19 @@ async fn watch(
     writer: &Writer,
     asker: Option<&AskAtTerminal>,
 ) -> anyhow::Result<Option<RunResult>> {
-    let (mut result, mut told) = (None, false);
+    let (mut result, mut noted) = (None, false);
     loop {
         writer.room().await?;
-        let event = match ready_event(run).await {
-            Some(ready) => ready,
-            None => {
-                // Nothing more is there: whoever reads our output should not wait for it.
-                output.flush()?;
-                // Behind an answer it would look as if nothing went on.
-                let patience = if result.is_some() && !told { PATIENCE } else { Duration::MAX };
-                tokio::select! {
-                    next = tokio::time::timeout(patience, run.next()) => match next {
-                        Ok(event) => event,
-                        Err(_) => {
-                            told = true;
-                            output.note("waiting for work in the background; Ctrl-C ends it")?;
-                            continue;
-                        }
-                    },
-                    // Who has stopped reading would not see what comes.
-                    error = writer.failed() => return Err(error.into()),
-                }
-            }
+        // Behind an answer it would look as if nothing went on.
+        let patience = if result.is_some() && !noted { PATIENCE } else { Duration::MAX };
+        let Some(event) = next(run, output, writer, patience).await? else {
+            noted = true;
+            output.note("waiting for work in the background; Ctrl-C ends it")?;
+            continue;
         };
         match event {
             Ok(Some(event)) => {
-                match asker {
-                    Some(asker) => {
-                        let _screen = asker.screen().await;
-                        output.event(&event)?;
-                        output.flush()?;
-                        // A question is the last thing on the screen.
-                        writer.written().await?;
-                        if matches!(event.kind, EventKind::PermissionRequested(_)) {
-                            asker.shown();
-                        }
-                    }
-                    None => output.event(&event)?,
-                }
+                show(&event, output, writer, asker).await?;
                 if event.agent.is_main()
                     && let EventKind::RunFinished(finished) = event.kind
                 {
@@ -255,8 +235,42 @@ async fn watch(
     }
 }
 
+/// What the stream of a run holds next.
+type Next = Result<Option<Event>, Error>;
+
+/// Waits for the next event; `None` if it takes longer than `patience`. Fails if nobody reads the output any more.
+async fn next(run: &mut Run, output: &mut Output, writer: &Writer, patience: Duration) -> anyhow::Result<Option<Next>> {
+    if let Some(ready) = ready_event(run).await {
+        return Ok(Some(ready));
+    }
+    // Whoever reads our output should not wait for what is there.
+    output.flush()?;
+    tokio::select! {
+        next = tokio::time::timeout(patience, run.next()) => Ok(next.ok()),
+        error = writer.failed() => Err(error.into()),
+    }
+}
+
+/// Shows an event. A question is the last thing on the screen.
+async fn show(
+    event: &Event,
+    output: &mut Output,
+    writer: &Writer,
+    asker: Option<&AskAtTerminal>,
+) -> anyhow::Result<()> {
+    let Some(asker) = asker else { return Ok(output.event(event)?) };
+    let _screen = asker.screen().await;
+    output.event(event)?;
+    output.flush()?;
+    writer.written().await?;
+    if matches!(event.kind, EventKind::PermissionRequested(_)) {
+        asker.shown();
+    }
+    Ok(())
+}
+
 /// The next event if it is there already.
-async fn ready_event(run: &mut Run) -> Option<Result<Option<Event>, Error>> {
+async fn ready_event(run: &mut Run) -> Option<Next> {
     poll_fn(|cx| {
         let polled = futures_core::Stream::poll_next(Pin::new(&mut *run), cx);
         Poll::Ready(match polled {

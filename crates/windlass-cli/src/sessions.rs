@@ -2,16 +2,15 @@
 
 mod agents;
 mod change;
+mod command;
 mod rewind;
 
-pub(crate) use agents::AgentsOfArgs;
-pub(crate) use change::ForkArgs;
-pub(crate) use rewind::RewindArgs;
+pub(crate) use command::SessionsCommand;
 
-use crate::args::{ExportFormat, SessionsCommand};
 use crate::failure::{Usage, of_start};
 use crate::jsonl;
 use crate::terminal::{Terminal, clean, clean_line};
+use command::ExportFormat;
 use serde::Serialize;
 use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::{Write, stdin, stdout};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use windlass::crates::context::compaction_prompt;
 use windlass::crates::model::ScriptedTurn;
@@ -21,8 +21,8 @@ use windlass::crates::runtime::Prompt;
 use windlass::crates::session::{Durability, Lease, Loaded, LogHeader, Owner, ProjectKey, SessionKey, StoreError};
 use windlass::crates::types::{Entry, EntryKind, ModelRequest};
 use windlass::{
-    ContentBlock, Decision, DynTool, EventKind, JsonText, LoadedProject, PermissionAnswer, ScriptedModel, Session,
-    SessionStore, SessionSummary, Subagents, ToolFinished, ToolUseId, coding_tools, session,
+    ContentBlock, Decision, DynTool, EventKind, JsonText, LoadedProject, PermissionAnswer, Permissions, ScriptedModel,
+    Session, SessionStore, SessionSummary, Subagents, ToolFinished, ToolUseId, coding_tools, session,
 };
 
 /// Prints the tools and returns the exit code.
@@ -140,10 +140,46 @@ fn bench_project(args: &ToolsCallArgs, cwd: &Path) -> anyhow::Result<Option<Load
     Ok(Some(project))
 }
 
-/// One session whose model makes the calls that it is told to.
+/// What the flags and the project allow. `--on-ask` answers each question.
+fn bench_permissions(args: &ToolsCallArgs, project: Option<&LoadedProject>) -> anyhow::Result<Permissions> {
+    let (permissions, _) = permissions(&args.permissions)?;
+    let mut permissions = permissions.mode(args.permissions.permission_mode.unwrap_or_default()).allow_bypass();
+    if let Some(project) = project {
+        let wanted = args.permissions.permission_mode.or_else(|| project.mode(true)).unwrap_or_default();
+        permissions = project.permissions(permissions.mode(project.permitted_mode(wanted)));
+    }
+    let allow = args.on_ask == OnAsk::Allow;
+    Ok(permissions.asking(windlass::can_use_tool_fn(move |_| async move {
+        if allow {
+            PermissionAnswer::allow()
+        } else {
+            PermissionAnswer::deny("Nobody is there to approve it, so it was denied.")
+        }
+    })))
+}
+
+/// The tool and the input of the call that the model makes next.
+type NextCall = Arc<Mutex<Option<(String, String)>>>;
+
+/// A model that makes the call that is next. Once that is answered, it has nothing more to say.
+fn calling_model(next: NextCall) -> ScriptedModel {
+    let model = ScriptedModel::from_fn(move |request, number| {
+        // What makes room for more calls is no turn of its own.
+        if wants_summary(request) {
+            return ScriptedTurn::new().text("<summary>Calls were made one after the other.</summary>");
+        }
+        match next.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some((tool, input)) => ScriptedTurn::new().id(format!("msg_{number}")).tool_use_text(tool, input),
+            None => ScriptedTurn::new().text("Done."),
+        }
+    });
+    model.with_delta_chars(0).without_recording()
+}
+
+/// One session whose model makes the calls that it is given.
 struct Bench {
     session: Session,
-    next: Arc<Mutex<Option<(String, String)>>>,
+    next: NextCall,
     verdicts: Arc<Verdicts>,
 }
 
@@ -155,43 +191,15 @@ impl Bench {
                 .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): give --cwd"))?,
         };
         let project = bench_project(args, &cwd)?;
-        let (permissions, _) = permissions(&args.permissions)?;
-        let mut permissions = permissions.mode(args.permissions.permission_mode.unwrap_or_default()).allow_bypass();
-        if let Some(project) = &project {
-            let wanted = args.permissions.permission_mode.or_else(|| project.mode(true)).unwrap_or_default();
-            permissions = project.permissions(permissions.mode(project.permitted_mode(wanted)));
-        }
-        let allow = args.on_ask == OnAsk::Allow;
-        permissions = permissions.asking(windlass::can_use_tool_fn(move |_| async move {
-            if allow {
-                PermissionAnswer::allow()
-            } else {
-                PermissionAnswer::deny("Nobody is there to approve it, so it was denied.")
-            }
-        }));
-        let next: Arc<Mutex<Option<(String, String)>>> = Arc::default();
-        let told = Arc::clone(&next);
-        // Once a call is answered, the model has nothing more to say. What makes room for more calls is no turn of its.
-        let model = ScriptedModel::from_fn(move |request, number| {
-            if wants_summary(request) {
-                return ScriptedTurn::new().text("<summary>Calls were made one after the other.</summary>");
-            }
-            match told.lock().unwrap_or_else(PoisonError::into_inner).take() {
-                Some((tool, input)) => ScriptedTurn::new().id(format!("msg_{number}")).tool_use_text(tool, input),
-                None => ScriptedTurn::new().text("Done."),
-            }
-        });
-        let verdicts = Arc::new(Verdicts::default());
+        let (next, verdicts): (NextCall, _) = (Arc::default(), Arc::new(Verdicts::default()));
         let mut builder = session()
-            .provider(model.with_delta_chars(0).without_recording())
+            .provider(calling_model(Arc::clone(&next)))
             .tools(coding_tools(cwd))
-            .permissions(permissions)
+            .permissions(bench_permissions(args, project.as_ref())?)
             .store(Arc::clone(&verdicts) as Arc<dyn SessionStore>)
             .entrypoint("cli");
-        for directory in &args.permissions.add_dir {
-            builder = builder.add_dir(directory);
-        }
-        for directory in project.iter().flat_map(LoadedProject::directories) {
+        let of_project = project.iter().flat_map(LoadedProject::directories);
+        for directory in args.permissions.add_dir.iter().map(PathBuf::as_path).chain(of_project) {
             builder = builder.add_dir(directory);
         }
         if let Some(environment) = project.as_ref().and_then(LoadedProject::program_environment) {

@@ -12,8 +12,8 @@ impl Flags {
     /// What is read when the process starts: a mistake in it ends the process.
     pub(super) fn first_args(&self) -> anyhow::Result<RunArgs> {
         let mut args = Cli::try_parse_from(["windlass"])?.run;
-        args.output_format = OutputFormat::StreamJson;
-        args.include_partial_messages = self.has("include-partial-messages");
+        args.output.output_format = OutputFormat::StreamJson;
+        args.output.include_partial_messages = self.has("include-partial-messages");
         args.settings.settings = self.text("settings").map(str::to_owned);
         args.settings.setting_sources = self.value("setting-sources").map(str::to_owned);
         args.settings.trust = self.has("trust");
@@ -22,33 +22,34 @@ impl Flags {
         args.mcp.mcp_config = self.all("mcp-config");
         args.mcp.strict_mcp_config = self.has("strict-mcp-config");
         args.tools = self.value("tools").map(str::to_owned);
-        args.agent = self.text("agent").map(str::to_owned);
-        args.agents = self.text("agents").map(str::to_owned);
-        args.dangerously_skip_permissions = self.has("dangerously-skip-permissions");
-        args.allow_dangerously_skip_permissions = self.has("allow-dangerously-skip-permissions");
+        args.model.agent = self.text("agent").map(str::to_owned);
+        args.model.agents = self.text("agents").map(str::to_owned);
+        args.skip.dangerously_skip_permissions = self.has("dangerously-skip-permissions");
+        args.skip.allow_dangerously_skip_permissions = self.has("allow-dangerously-skip-permissions");
         let mode = self.text("permission-mode").map(str::parse::<PermissionMode>);
         args.permissions.permission_mode = mode.transpose().map_err(Usage)?;
         args.permissions.allowed_tools = self.all("allowedTools");
         args.permissions.disallowed_tools = self.all("disallowedTools");
         args.permissions.add_dir = self.all("add-dir").into_iter().map(PathBuf::from).collect();
-        args.replay = self.text("replay").map(PathBuf::from);
+        args.session.cassette.replay = self.text("replay").map(PathBuf::from);
         Ok(args)
     }
 
     /// All that a session is opened with: a mistake in it is the answer to the host that wants one.
     pub(super) fn run_args(&self) -> anyhow::Result<RunArgs> {
         let mut args = self.first_args()?;
-        args.model = self.text("model").map(str::to_owned);
-        args.fallback_model = self.text("fallback-model").map(str::to_owned);
-        args.max_turns = self.number("max-turns")?.filter(|turns| *turns > 0);
-        args.max_budget_usd = self.number("max-budget-usd")?;
+        args.model.model = self.text("model").map(str::to_owned);
+        args.model.fallback_model = self.text("fallback-model").map(str::to_owned);
+        args.model.max_turns = self.number("max-turns")?.filter(|turns| *turns > 0);
+        args.model.max_budget_usd = self.number("max-budget-usd")?;
         let effort = self.text("effort").map(str::parse).transpose();
-        args.effort = effort.map_err(|error| Usage(format!("--effort: {error}")))?;
+        args.model.effort = effort.map_err(|error| Usage(format!("--effort: {error}")))?;
         let schema = self.text("json-schema").map(crate::schema::read).transpose();
-        args.json_schema = schema.map_err(|problem| Usage(format!("--json-schema cannot be used: {problem}")))?;
+        args.output.json_schema =
+            schema.map_err(|problem| Usage(format!("--json-schema cannot be used: {problem}")))?;
         let file = self.text("system-prompt-file").map(prompt_of).transpose()?;
-        args.system_prompt = file.or_else(|| self.value("system-prompt").map(str::to_owned));
-        args.append_system_prompt = self.text("append-system-prompt").map(str::to_owned);
+        args.model.system_prompt = file.or_else(|| self.value("system-prompt").map(str::to_owned));
+        args.model.append_system_prompt = self.text("append-system-prompt").map(str::to_owned);
         Ok(args)
     }
 
