@@ -120,11 +120,12 @@ impl Host {
             .with_hook_events(self.flags.has("include-hook-events"))
             .with_subagent_text(self.flags.has("forward-subagent-text"))
             .with_api_key_source(*source.iter().find(set).unwrap_or(&"none"));
-        options.permission_prompts = self.flags.value("permission-prompt-tool") == Some("stdio");
-        options.permission_mode = self.mode;
-        options.bypass_allowed = launch::bypass_allowed(&self.args, &self.project);
+        options.permissions.prompts = self.flags.value("permission-prompt-tool") == Some("stdio");
+        options.permissions.mode = self.mode;
+        options.permissions.bypass_allowed = launch::bypass_allowed(&self.args, &self.project);
         options.background_wait = crate::background::wait();
-        options.session_state = std::env::var("CLAUDE_CODE_SDK_READS_SESSION_STATE").is_ok_and(|value| value == "1");
+        options.reports.session_state =
+            std::env::var("CLAUDE_CODE_SDK_READS_SESSION_STATE").is_ok_and(|value| value == "1");
         options.models = [
             ("default", "The default model"),
             ("opus", "For hard work"),
@@ -133,14 +134,14 @@ impl Host {
         ]
         .map(|(name, description)| (name.to_owned(), description.to_owned()))
         .to_vec();
-        options.slash_commands = !self.flags.has("disable-slash-commands");
-        options.commands = commands::listed(self.commands().as_deref());
-        options.replay_user_messages = self.flags.has("replay-user-messages");
-        options.mcp_servers = self.mcp.named();
-        options.mcp = Some(Arc::clone(&self.mcp) as _);
+        options.commands.enabled = !self.flags.has("disable-slash-commands");
+        options.commands.known = commands::listed(self.commands().as_deref());
+        options.reports.replay_user_messages = self.flags.has("replay-user-messages");
+        options.mcp.named = self.mcp.named();
+        options.mcp.control = Some(Arc::clone(&self.mcp) as _);
         options.plugins = Some(Arc::new(HostPlugins(self.clone())));
         options.agents = self.first_agents();
-        options.mirror.clone_from(&self.mirror);
+        options.reports.mirror.clone_from(&self.mirror);
         options.session_id = self.flags.text("resume").or(self.flags.text("session-id")).map(str::to_owned);
         options
     }

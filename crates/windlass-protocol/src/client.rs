@@ -45,6 +45,7 @@
 mod answers;
 mod connect;
 mod error;
+mod failure;
 mod handle;
 mod hooks;
 mod inbox;
@@ -64,7 +65,7 @@ pub use error::ClientError;
 pub use handle::ClientHandle;
 pub use message::{
     AssistantMessage, Init, Message, OtherMessage, RateLimitMessage, ResultMessage, StreamEvent, SystemMessage,
-    TaskMessage, TaskNotification, TaskProgress, TaskStarted, UserMessage,
+    TaskMessage, TaskNotification, TaskProgress, TaskStarted, TurnCounts, UserMessage,
 };
 pub use options::ClientOptions;
 pub use priority::Priority;

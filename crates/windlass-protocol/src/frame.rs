@@ -5,7 +5,7 @@ mod result;
 mod uuid;
 
 pub(crate) use rate_limit::{RateLimitEvent, RateLimitInfo};
-pub(crate) use result::{Denials, Origin, RunResultFrame, WireModels, WireUsage};
+pub(crate) use result::{RunResultFrame, WireModels, WireUsage};
 pub(crate) use uuid::Uuid;
 
 use crate::{HostPlugin, HostPluginError};

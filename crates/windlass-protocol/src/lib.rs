@@ -96,10 +96,11 @@ pub use mapper::{FrameMapper, FrameOptions};
 pub use outcome::is_error;
 #[cfg(feature = "server")]
 pub use server::{
-    ContextPart, HostAgent, HostElicitation, HostElicitationAnswer, HostHooks, HostMcp, HostMcpError, HostMcpServer,
-    HostPermissions, HostPlugin, HostPluginError, HostSetup, Initialize, McpControl, McpControlError,
-    McpServersChanged, McpStatus, Mirror, OpenFailure, Opened, PluginControl, PluginListing, PluginOffer, PluginReload,
-    PluginSource, PluginsReloaded, Served, Server, ServerError, ServerOptions, SlashCommand,
+    CommandOptions, ContextPart, HostAgent, HostElicitation, HostElicitationAnswer, HostHooks, HostMcp, HostMcpError,
+    HostMcpServer, HostPermissions, HostPlugin, HostPluginError, HostSetup, Initialize, McpControl, McpControlError,
+    McpServersChanged, McpSetup, McpStatus, Mirror, OpenFailure, Opened, PermissionOptions, PluginControl,
+    PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded, ReportOptions, Served, Server,
+    ServerError, ServerOptions, SlashCommand,
 };
 
 /// The version of the host protocol's reference whose frames these are:

@@ -1,6 +1,7 @@
 //! From events to frames.
 
 mod agents;
+mod answering;
 mod compaction;
 mod end;
 mod hooks;
@@ -16,19 +17,20 @@ pub use options::FrameOptions;
 pub(crate) use status::reason_type;
 
 use crate::frame::{
-    Answers, Assistant, AssistantMessage, Block, Closing, InformationalBody, Init, InitServer, Progress, ResultBlock,
-    Speaker, StatusBody, StreamEvent, Structured, System, User, UserMessage, Uuid, WithdrawnBody,
+    Assistant, AssistantMessage, Block, Closing, InformationalBody, Init, InitServer, Progress, ResultBlock, Speaker,
+    StatusBody, StreamEvent, Structured, System, User, UserMessage, Uuid, WithdrawnBody,
 };
 use crate::stream::{Pass, StreamState};
 use crate::{HOST_VERSION, McpControl, McpStatus, PluginControl, PluginListing, line};
+use answering::Answering;
 use lists::Lists;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use windlass_types::{
-    AgentIdentity, AgentPath, EntryId, Event, EventKind, JsonText, RunOrigin, RunStarted, StateChange, ToolFinished,
-    ToolResultContent, ToolUseId, Usage, WithdrawReason,
+    AgentIdentity, AgentPath, EntryId, Event, EventKind, JsonText, MessageId, RunStarted, StateChange, ToolFinished,
+    ToolProgress, ToolResultContent, ToolUseId, Usage, WithdrawReason,
 };
 
 /// Writes the events of one session as frames, one JSON object a line.
@@ -39,25 +41,12 @@ pub struct FrameMapper {
     options: FrameOptions,
     ids: Box<dyn FnMut() -> u128 + Send>,
     stream: StreamState,
-    /// The host's id of the message that is being answered.
-    user_message: Option<String>,
-    /// The host's ids of those that have joined it.
-    joined: Vec<String>,
-    /// Whether the first event of the stream, and the first message, have yet to say so.
-    marks_stream: bool,
-    marks_message: bool,
-    /// Whether the run that goes on answers no message of the host.
-    wakes_itself: bool,
+    answering: Answering,
     /// The background work that goes on, in the order in which it began.
     tasks: Vec<tasks::Alive>,
     /// The agents below the main one whose runs go on.
     agents: HashMap<AgentPath, agents::Agent>,
-    /// The agents that the model can start.
-    callable: Vec<String>,
-    slash_commands: Vec<String>,
     lists: Lists,
-    /// What the side that reads the host's orders can do.
-    capabilities: &'static [&'static str],
 }
 
 impl fmt::Debug for FrameMapper {
@@ -90,17 +79,10 @@ impl FrameMapper {
             options,
             ids: Box::new(ids),
             stream: StreamState::default(),
-            user_message: None,
-            joined: Vec::new(),
-            marks_stream: false,
-            marks_message: false,
-            wakes_itself: false,
+            answering: Answering::default(),
             tasks: Vec::new(),
             agents: HashMap::new(),
-            callable: Vec::new(),
-            slash_commands: Vec::new(),
             lists: Lists::default(),
-            capabilities: &[],
         }
     }
 
@@ -144,7 +126,7 @@ impl FrameMapper {
     fn frames(&mut self, at: Envelope<'_>, kind: &EventKind, out: &mut Vec<u8>) {
         match kind {
             EventKind::RunStarted(started) => {
-                self.wakes_itself = started.origin != RunOrigin::User;
+                self.answering.run_started(started.origin);
                 self.init(at, started, out);
             }
             EventKind::ModelFrame { frame } => self.model_frame(at, frame, out),
@@ -154,33 +136,9 @@ impl FrameMapper {
             }
             EventKind::MessageWithdrawn { message_id, reason } => {
                 self.close_stream(at, out);
-                let reason = match reason {
-                    WithdrawReason::Interrupted => "interrupted",
-                    _ => "stream_failed",
-                };
-                let message_id = message_id.as_ref().map(|id| id.as_str());
-                self.system(
-                    at,
-                    "message_withdrawn",
-                    WithdrawnBody { message_id, reason, parent_tool_use_id: None },
-                    out,
-                );
+                self.withdrawn(at, message_id.as_ref(), *reason, out);
             }
-            EventKind::ToolProgress(progress) => {
-                let frame = Progress {
-                    kind: "tool_progress",
-                    tool_use_id: progress.tool_use_id.as_str(),
-                    tool_name: &progress.tool,
-                    parent_tool_use_id: at.parent,
-                    elapsed_time_seconds: progress.elapsed_ms as f64 / 1e3,
-                    message: &progress.message,
-                    uuid: self.uuid(),
-                    session_id: at.session_id,
-                };
-                if !line::push(out, &frame) {
-                    self.left_out(at, "tool_progress", out);
-                }
-            }
+            EventKind::ToolProgress(progress) => self.tool_progress(at, progress, out),
             EventKind::ToolFinished(finished) => self.tool_result(at, finished, out),
             EventKind::PermissionResolved { tool_use_id, tool, decision } => {
                 self.denied(at, tool_use_id, tool, decision, out);
@@ -207,6 +165,33 @@ impl FrameMapper {
         Uuid((self.ids)())
     }
 
+    /// A message that is taken back.
+    fn withdrawn(&mut self, at: Envelope<'_>, message: Option<&MessageId>, why: WithdrawReason, out: &mut Vec<u8>) {
+        let reason = match why {
+            WithdrawReason::Interrupted => "interrupted",
+            _ => "stream_failed",
+        };
+        let message_id = message.map(MessageId::as_str);
+        let body = WithdrawnBody { message_id, reason, parent_tool_use_id: at.parent };
+        self.system(at, "message_withdrawn", body, out);
+    }
+
+    fn tool_progress(&mut self, at: Envelope<'_>, progress: &ToolProgress, out: &mut Vec<u8>) {
+        let frame = Progress {
+            kind: "tool_progress",
+            tool_use_id: progress.tool_use_id.as_str(),
+            tool_name: &progress.tool,
+            parent_tool_use_id: at.parent,
+            elapsed_time_seconds: progress.elapsed_ms as f64 / 1e3,
+            message: &progress.message,
+            uuid: self.uuid(),
+            session_id: at.session_id,
+        };
+        if !line::push(out, &frame) {
+            self.left_out(at, "tool_progress", out);
+        }
+    }
+
     fn init(&mut self, at: Envelope<'_>, started: &RunStarted, out: &mut Vec<u8>) {
         let uuid = self.uuid();
         let (servers, plugins) = self.lists.take();
@@ -222,15 +207,15 @@ impl FrameMapper {
                 .collect(),
             model: &started.model,
             permission_mode: started.permission_mode.as_str(),
-            slash_commands: &self.slash_commands,
+            slash_commands: &self.lists.slash_commands,
             api_key_source: &self.options.api_key_source,
             claude_code_version: HOST_VERSION,
             output_style: "default",
-            agents: if agents::can_be_started(&started.tools) { &self.callable } else { &[] },
+            agents: if agents::can_be_started(&started.tools) { &self.lists.callable } else { &[] },
             skills: [],
             plugins: &plugins.plugins,
             plugin_errors: &plugins.errors,
-            capabilities: self.capabilities,
+            capabilities: self.lists.capabilities,
             uuid,
         };
         if line::push(out, &frame) {
@@ -256,8 +241,7 @@ impl FrameMapper {
 
     fn stream_event(&mut self, at: Envelope<'_>, event: impl Serialize, out: &mut Vec<u8>) {
         let uuid = self.uuid();
-        let marks = at.parent.is_none() && !self.wakes_itself && std::mem::take(&mut self.marks_stream);
-        let user_message = self.user_message.as_deref().filter(|_| marks);
+        let user_message = if at.parent.is_none() { self.answering.mark_stream() } else { None };
         let frame = StreamEvent {
             kind: "stream_event",
             event,
@@ -291,12 +275,7 @@ impl FrameMapper {
     }
 
     fn assistant<C: Serialize>(&mut self, at: Envelope<'_>, message: Message<'_>, block: C, out: &mut Vec<u8>) {
-        let answers = match at.parent {
-            None if !self.wakes_itself && std::mem::take(&mut self.marks_message) => {
-                self.user_message.clone().map(Answers::new)
-            }
-            _ => None,
-        };
+        let answers = if at.parent.is_none() { self.answering.mark_message() } else { None };
         let frame = Assistant {
             kind: "assistant",
             message: AssistantMessage {

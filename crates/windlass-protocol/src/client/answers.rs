@@ -1,5 +1,6 @@
 //! Questions of the other side, answered by callbacks of the host.
 
+use super::failure::Failure;
 use super::hooks::HookCallbacks;
 use super::options::ClientOptions;
 use super::outbox::Outbox;
@@ -13,29 +14,10 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::task::AbortHandle;
 use windlass_permission::CanUseTool;
-use windlass_types::{JsonError, JsonText};
+use windlass_types::JsonText;
 
 /// Most questions that are answered at the same time; further ones are refused.
 const MAX_RUNNING: usize = 256;
-
-/// Why there is no answer.
-#[derive(Debug)]
-pub(super) struct Failure {
-    pub(super) error: String,
-    pub(super) code: Option<&'static str>,
-}
-
-impl Failure {
-    pub(super) fn new(error: impl Into<String>) -> Self {
-        Self { error: error.into(), code: None }
-    }
-}
-
-impl From<JsonError> for Failure {
-    fn from(error: JsonError) -> Self {
-        Self::new(error.to_string())
-    }
-}
 
 /// Who answers.
 pub(super) struct Callbacks {
@@ -48,7 +30,7 @@ impl Callbacks {
     pub(super) fn new(options: &ClientOptions) -> Self {
         Self {
             can_use_tool: options.can_use_tool.clone(),
-            hooks: HookCallbacks::new(options.hooks.clone(), options.hook_timeout),
+            hooks: HookCallbacks::new(options.hooks.clone(), options.limits.hook_timeout),
             tools: ToolServers::new(options.tools.clone(), Arc::clone(&options.ids)),
         }
     }

@@ -46,7 +46,7 @@ impl Client {
     /// The program is not there, cannot be run, ends at once, or does not speak
     /// the protocol.
     pub async fn spawn(program: Program, options: ClientOptions) -> Result<Self, ClientError> {
-        let (process, stdin, stdout) = Process::start(&program, flags(&options), options.patience)?;
+        let (process, stdin, stdout) = Process::start(&program, flags(&options), options.limits.patience)?;
         Self::open(stdout, stdin, Some(process), options).await
     }
 
@@ -54,7 +54,7 @@ impl Client {
     /// socket, and waits until it is ready.
     ///
     /// A [`Server`](crate::Server) at the other end asks about tool calls if its
-    /// [`permission_prompts`](crate::ServerOptions::permission_prompts) are on.
+    /// [`prompts`](crate::PermissionOptions::prompts) are on.
     ///
     /// # Errors
     /// The other side goes away, does not answer in time, or does not speak the protocol.
@@ -78,9 +78,9 @@ impl Client {
     {
         let (outbox, lane) = Outbox::new();
         let shared = Arc::new(Shared::new(&options, outbox.clone()));
-        let (inbox, outlet) = Inbox::new(options.max_waiting, &shared.switches);
+        let (inbox, outlet) = Inbox::new(options.limits.max_waiting, &shared.switches);
         let callbacks = Arc::new(Callbacks::new(&options));
-        let answers = Answers::new(Arc::clone(&callbacks), outbox, options.max_line);
+        let answers = Answers::new(Arc::clone(&callbacks), outbox, options.limits.max_line);
         let written = tokio::spawn(async move {
             // If it fails, reading tells why.
             let _ = lane.carry(&mut writer).await;
@@ -92,7 +92,7 @@ impl Client {
             outlet,
             process,
             initialized: JsonText::empty_object(),
-            patience: options.patience,
+            patience: options.limits.patience,
             over: false,
             _tasks: [AbortOnDrop(read), AbortOnDrop(written)],
         };
@@ -108,14 +108,14 @@ impl Client {
         }
         let order = Initialize {
             hooks: callbacks.hooks.registration(),
-            system_prompt: options.system_prompt.map(|text| [text]),
-            append_system_prompt: options.append_system_prompt,
-            json_schema: options.json_schema,
-            agents: options.agents,
-            forward_subagent_text: options.forward_subagent_text,
+            system_prompt: options.session.system_prompt.map(|text| [text]),
+            append_system_prompt: options.session.append_system_prompt,
+            json_schema: options.session.json_schema,
+            agents: options.session.agents,
+            forward_subagent_text: options.session.forward_subagent_text,
             sdk_mcp_servers: callbacks.tools.names(),
         };
-        let answered = self.handle.order_within("initialize", &order, options.initialize_timeout).await;
+        let answered = self.handle.order_within("initialize", &order, options.limits.initialize_timeout).await;
         self.initialized = match answered {
             Ok(answer) => answer,
             Err(ClientError::Closed) => return Err(self.ended().await.err().unwrap_or(ClientError::Closed)),
@@ -135,7 +135,7 @@ fn flags(options: &ClientOptions) -> Vec<OsString> {
     if options.can_use_tool.is_some() {
         flags.extend(["--permission-prompt-tool", "stdio"].map(OsString::from));
     }
-    if let Some(schema) = &options.json_schema {
+    if let Some(schema) = &options.session.json_schema {
         flags.push(format!("--json-schema={schema}").into());
     }
     flags

@@ -35,13 +35,13 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(options: &ClientOptions, outbox: Outbox) -> Self {
-        let requests = Requests::new(outbox.clone(), Arc::clone(&options.ids)).with_max_line(options.max_line);
+        let requests = Requests::new(outbox.clone(), Arc::clone(&options.ids)).with_max_line(options.limits.max_line);
         Self {
             outbox,
             requests,
             switches: Switches::default(),
-            max_line: options.max_line,
-            order_timeout: options.order_timeout,
+            max_line: options.limits.max_line,
+            order_timeout: options.limits.order_timeout,
             ids: Arc::clone(&options.ids),
             in_turn: AtomicBool::new(false),
             last_is_error: AtomicBool::new(false),

@@ -1,8 +1,9 @@
 //! Hooks of the host, for another process.
 
+mod call;
 mod output;
 
-use super::answers::Failure;
+use super::failure::Failure;
 use output::Output;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_hook::{Hook, HookContext, Hooks, Interest};
-use windlass_types::{AgentIdentity, HookCall, HookEventName, JsonText, SessionId};
+use windlass_types::{AgentIdentity, HookEventName, JsonText, SessionId};
 
 const EVENTS: [HookEventName; 11] = [
     HookEventName::PreToolUse,
@@ -75,7 +76,7 @@ impl HookCallbacks {
     pub(super) async fn answer(&self, body: &JsonText) -> Result<JsonText, Failure> {
         let Callback { input } = body.to()?;
         let context: Context = input.to()?;
-        let call = input.to::<Input>()?.into_call(&input)?;
+        let call = call::read(&context.hook_event_name, &input)?;
         let agent = context.agent_id.map(|id| AgentIdentity::new(id.into(), context.agent_type.unwrap_or_default()));
         let cx = HookContext::new(SessionId::from(context.session_id), context.cwd).with_agent(agent);
         let outcome = self.hooks.run(&cx, &call).await;
@@ -104,6 +105,7 @@ struct Callback {
 
 #[derive(Deserialize)]
 struct Context {
+    hook_event_name: String,
     #[serde(default)]
     session_id: String,
     #[serde(default)]
@@ -112,106 +114,6 @@ struct Context {
     agent_id: Option<String>,
     #[serde(default)]
     agent_type: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Input {
-    hook_event_name: String,
-    #[serde(default)]
-    tool_name: String,
-    #[serde(default)]
-    tool_input: Option<JsonText>,
-    #[serde(default)]
-    tool_use_id: String,
-    #[serde(default)]
-    permission_suggestions: Vec<JsonText>,
-    #[serde(default)]
-    tool_response: Option<JsonText>,
-    #[serde(default)]
-    duration_ms: u64,
-    #[serde(default)]
-    error: Option<JsonText>,
-    #[serde(default)]
-    is_interrupt: bool,
-    #[serde(default)]
-    prompt: String,
-    #[serde(default)]
-    stop_hook_active: bool,
-    #[serde(default)]
-    last_assistant_message: Option<String>,
-    #[serde(default)]
-    agent_id: Option<String>,
-    #[serde(default)]
-    agent_type: Option<String>,
-    #[serde(default)]
-    trigger: String,
-    #[serde(default)]
-    custom_instructions: Option<String>,
-    #[serde(default)]
-    source: String,
-    #[serde(default)]
-    reason: String,
-}
-
-impl Input {
-    fn into_call(self, whole: &JsonText) -> Result<HookCall, Failure> {
-        let event = EVENTS.into_iter().find(|event| event.as_str() == self.hook_event_name);
-        let event = event.ok_or_else(|| Failure::new(format!("no hook is about {}", self.hook_event_name)))?;
-        let tool_name = self.tool_name;
-        let tool_use_id = self.tool_use_id.into();
-        let tool_input = || self.tool_input.ok_or_else(|| Failure::new(format!("there is no tool_input: {whole}")));
-        let duration_ms = self.duration_ms;
-        let agent = || {
-            let id = self.agent_id.ok_or_else(|| Failure::new(format!("there is no agent_id: {whole}")))?;
-            Ok::<_, Failure>(AgentIdentity::new(id.into(), self.agent_type.unwrap_or_default()))
-        };
-        Ok(match event {
-            HookEventName::PreToolUse => HookCall::PreToolUse { tool_name, tool_input: tool_input()?, tool_use_id },
-            HookEventName::PermissionRequest => HookCall::PermissionRequest {
-                tool_name,
-                tool_input: tool_input()?,
-                tool_use_id,
-                // One that is not known here cannot be answered with.
-                permission_suggestions: self.permission_suggestions.iter().filter_map(|json| json.to().ok()).collect(),
-            },
-            HookEventName::PostToolUse => HookCall::PostToolUse {
-                tool_name,
-                tool_input: tool_input()?,
-                tool_use_id,
-                tool_response: self.tool_response.map_or_else(|| JsonText::of(""), Ok)?,
-                duration_ms,
-            },
-            HookEventName::PostToolUseFailure => {
-                let error = self.error.map(|error| error.to().unwrap_or_else(|_| error.to_string()));
-                HookCall::PostToolUseFailure {
-                    tool_name,
-                    tool_input: tool_input()?,
-                    tool_use_id,
-                    error: error.unwrap_or_default(),
-                    is_interrupt: self.is_interrupt,
-                    duration_ms,
-                }
-            }
-            HookEventName::UserPromptSubmit => HookCall::UserPromptSubmit { prompt: self.prompt },
-            HookEventName::Stop => HookCall::Stop {
-                stop_hook_active: self.stop_hook_active,
-                last_assistant_message: self.last_assistant_message.unwrap_or_default(),
-            },
-            HookEventName::SubagentStart => HookCall::SubagentStart(agent()?),
-            HookEventName::SubagentStop => HookCall::SubagentStop {
-                agent: agent()?,
-                stop_hook_active: self.stop_hook_active,
-                last_assistant_message: self.last_assistant_message.unwrap_or_default(),
-            },
-            HookEventName::PreCompact => {
-                HookCall::PreCompact { trigger: self.trigger, custom_instructions: self.custom_instructions }
-            }
-            HookEventName::SessionStart => HookCall::SessionStart { source: self.source },
-            HookEventName::SessionEnd => HookCall::SessionEnd { reason: self.reason },
-            // A later kind of occasion, which no callback was registered for.
-            other => return Err(Failure::new(format!("no hook is about {other}"))),
-        })
-    }
 }
 
 #[cfg(test)]

@@ -142,14 +142,8 @@ pub struct ResultMessage {
     pub result: Option<String>,
     /// What went wrong.
     pub errors: Vec<String>,
-    /// How often the model was called.
-    pub num_turns: u32,
-    /// How long it took, in milliseconds.
-    pub duration_ms: u64,
-    /// What the session cost so far, in US dollars.
-    pub total_cost_usd: f64,
-    /// The tokens of this turn.
-    pub usage: Usage,
+    /// What the turn took.
+    pub counts: TurnCounts,
     /// Why the model stopped.
     pub stop_reason: Option<String>,
     /// Why the turn ended, such as `completed` or `aborted_tools`.
@@ -164,6 +158,20 @@ pub struct ResultMessage {
     pub session_id: String,
     /// The whole message.
     pub raw: JsonText,
+}
+
+/// What a turn took.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[non_exhaustive]
+pub struct TurnCounts {
+    /// How often the model was called.
+    pub num_turns: u32,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// What the session cost so far, in US dollars.
+    pub total_cost_usd: f64,
+    /// The tokens of this turn.
+    pub usage: Usage,
 }
 
 /// A message of a type that is not known here.

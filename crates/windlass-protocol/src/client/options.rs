@@ -20,18 +20,43 @@ pub struct ClientOptions {
     pub(super) can_use_tool: Option<Arc<dyn CanUseTool>>,
     pub(super) hooks: Vec<Arc<dyn Hook>>,
     pub(super) tools: BTreeMap<String, ToolSet>,
+    pub(super) session: SessionWishes,
+    pub(super) limits: ClientLimits,
+    pub(super) ids: Arc<dyn Ids>,
+}
+
+/// What the session is asked to be, by `initialize`.
+#[derive(Clone, Default)]
+pub(super) struct SessionWishes {
     pub(super) system_prompt: Option<String>,
     pub(super) append_system_prompt: Option<String>,
     pub(super) json_schema: Option<JsonText>,
     pub(super) agents: Option<JsonText>,
     pub(super) forward_subagent_text: bool,
+}
+
+/// How much is read, and how long is waited.
+#[derive(Clone)]
+pub(super) struct ClientLimits {
     pub(super) max_line: usize,
     pub(super) max_waiting: usize,
     pub(super) order_timeout: Duration,
     pub(super) initialize_timeout: Duration,
     pub(super) hook_timeout: Duration,
     pub(super) patience: Duration,
-    pub(super) ids: Arc<dyn Ids>,
+}
+
+impl Default for ClientLimits {
+    fn default() -> Self {
+        Self {
+            max_line: 64 * 1024 * 1024,
+            max_waiting: 16 * 1024 * 1024,
+            order_timeout: Duration::from_secs(60),
+            initialize_timeout: Duration::from_secs(60),
+            hook_timeout: Duration::from_secs(60),
+            patience: Duration::from_secs(5),
+        }
+    }
 }
 
 impl Default for ClientOptions {
@@ -40,17 +65,8 @@ impl Default for ClientOptions {
             can_use_tool: None,
             hooks: Vec::new(),
             tools: BTreeMap::new(),
-            system_prompt: None,
-            append_system_prompt: None,
-            json_schema: None,
-            agents: None,
-            forward_subagent_text: false,
-            max_line: 64 * 1024 * 1024,
-            max_waiting: 16 * 1024 * 1024,
-            order_timeout: Duration::from_secs(60),
-            initialize_timeout: Duration::from_secs(60),
-            hook_timeout: Duration::from_secs(60),
-            patience: Duration::from_secs(5),
+            session: SessionWishes::default(),
+            limits: ClientLimits::default(),
             ids: Arc::new(SystemIds::default()),
         }
     }
@@ -63,8 +79,8 @@ impl fmt::Debug for ClientOptions {
             .field("can_use_tool", &self.can_use_tool.is_some())
             .field("hooks", &hooks)
             .field("tools", &self.tools.keys().collect::<Vec<_>>())
-            .field("max_line", &self.max_line)
-            .field("max_waiting", &self.max_waiting)
+            .field("max_line", &self.limits.max_line)
+            .field("max_waiting", &self.limits.max_waiting)
             .finish_non_exhaustive()
     }
 }
@@ -106,39 +122,39 @@ impl ClientOptions {
 
     /// A system prompt instead of the built-in one; none at all if empty.
     pub fn system_prompt(mut self, text: impl Into<String>) -> Self {
-        self.system_prompt = Some(text.into());
+        self.session.system_prompt = Some(text.into());
         self
     }
 
     /// What goes behind the system prompt.
     pub fn append_system_prompt(mut self, text: impl Into<String>) -> Self {
-        self.append_system_prompt = Some(text.into());
+        self.session.append_system_prompt = Some(text.into());
         self
     }
 
     /// The JSON Schema that answers must fit; they come as
     /// [`structured_output`](crate::client::ResultMessage::structured_output).
     pub fn json_schema(mut self, schema: JsonText) -> Self {
-        self.json_schema = Some(schema);
+        self.session.json_schema = Some(schema);
         self
     }
 
     /// Definitions of agents that the model can give tasks to: an object with one for each name.
     /// [`Program::agent`](super::Program::agent) chooses one that the session itself is.
     pub fn agents(mut self, definitions: JsonText) -> Self {
-        self.agents = Some(definitions);
+        self.session.agents = Some(definitions);
         self
     }
 
     /// Shows the texts and thoughts of agents below the main one, beside their calls and results. Default: no.
     pub fn forward_subagent_text(mut self, on: bool) -> Self {
-        self.forward_subagent_text = on;
+        self.session.forward_subagent_text = on;
         self
     }
 
     /// Most bytes of a line, in both directions. Default: 64 MiB.
     pub fn max_line(mut self, bytes: usize) -> Self {
-        self.max_line = bytes;
+        self.limits.max_line = bytes;
         self
     }
 
@@ -146,32 +162,32 @@ impl ClientOptions {
     /// other side is made to wait; only while an order waits for its answer may
     /// there be twice as many. Default: 16 MiB.
     pub fn max_waiting(mut self, bytes: usize) -> Self {
-        self.max_waiting = bytes;
+        self.limits.max_waiting = bytes;
         self
     }
 
     /// How long an order may wait for its answer. Default: 60 s.
     pub fn order_timeout(mut self, limit: Duration) -> Self {
-        self.order_timeout = limit;
+        self.limits.order_timeout = limit;
         self
     }
 
     /// How long the other side may take to be ready. Default: 60 s.
     pub fn initialize_timeout(mut self, limit: Duration) -> Self {
-        self.initialize_timeout = limit;
+        self.limits.initialize_timeout = limit;
         self
     }
 
     /// How long all hooks of one occasion may take; after that a gate is closed. Default: 60 s.
     pub fn hook_timeout(mut self, limit: Duration) -> Self {
-        self.hook_timeout = limit;
+        self.limits.hook_timeout = limit;
         self
     }
 
     /// How long a program may take to end by itself, and again after it was told
     /// to terminate, before it is killed. Default: 5 s.
     pub fn patience(mut self, limit: Duration) -> Self {
-        self.patience = limit;
+        self.limits.patience = limit;
         self
     }
 

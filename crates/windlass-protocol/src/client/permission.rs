@@ -1,6 +1,6 @@
 //! Questions about tool calls.
 
-use super::answers::Failure;
+use super::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use windlass_permission::CanUseTool;
@@ -46,7 +46,7 @@ struct AskRule {
 /// An answer, as the protocol writes it.
 #[derive(Serialize)]
 #[serde(tag = "behavior", rename_all = "lowercase", rename_all_fields = "camelCase")]
-pub(super) enum Said<'a> {
+pub(super) enum WireAnswer<'a> {
     Allow {
         #[serde(skip_serializing_if = "Option::is_none")]
         updated_input: Option<&'a JsonText>,
@@ -64,10 +64,10 @@ pub(super) async fn answer(callback: &dyn CanUseTool, id: &str, body: &JsonText)
     let question: Question = body.to()?;
     let input = question.input.clone();
     let answer = callback.can_use_tool(question.into_request(id)).await;
-    Ok(JsonText::of(&Said::new(&answer, Some(&input)))?)
+    Ok(JsonText::of(&WireAnswer::new(&answer, Some(&input)))?)
 }
 
-impl<'a> Said<'a> {
+impl<'a> WireAnswer<'a> {
     /// `input` is what an answer that changes nothing names, for those who want it named.
     pub(super) fn new(answer: &'a PermissionAnswer, input: Option<&'a JsonText>) -> Self {
         match answer {

@@ -3,7 +3,7 @@
 mod content;
 mod cx;
 
-use super::answers::Failure;
+use super::failure::Failure;
 use content::{CallResult, Listed};
 use cx::Calls;
 use futures_util::FutureExt;

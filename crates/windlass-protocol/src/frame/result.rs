@@ -1,9 +1,10 @@
 //! The result of a turn, and what it counts.
 
 use super::{Answers, Uuid};
+use crate::outcome::Ending;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
-use windlass_types::{JsonText, ModelUsage, PermissionDenial, Usage};
+use windlass_types::{JsonText, ModelUsage, PermissionDenial, RunOrigin, RunResult, Usage};
 
 /// Tokens in the terms of the Messages API.
 #[derive(Serialize)]
@@ -50,57 +51,157 @@ impl From<Usage> for WireUsage {
 #[derive(Serialize)]
 pub(crate) struct RunResultFrame<'a> {
     #[serde(rename = "type")]
-    pub(crate) kind: &'static str,
-    pub(crate) subtype: &'static str,
-    pub(crate) is_error: bool,
-    pub(crate) duration_ms: u64,
-    pub(crate) duration_api_ms: u64,
-    pub(crate) num_turns: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) result: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) errors: Option<[&'a str; 1]>,
-    pub(crate) stop_reason: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) api_error_status: Option<u16>,
-    pub(crate) session_id: &'a str,
-    pub(crate) total_cost_usd: f64,
-    pub(crate) usage: WireUsage,
-    #[serde(rename = "modelUsage", serialize_with = "model_usage")]
-    pub(crate) model_usage: &'a BTreeMap<String, ModelUsage>,
-    #[serde(serialize_with = "denials")]
-    pub(crate) permission_denials: Denials<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) structured_output: Option<&'a JsonText>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) terminal_reason: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) local_command: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) origin: Option<Origin>,
+    kind: &'static str,
     #[serde(flatten)]
-    pub(crate) answers: Option<Answers>,
-    pub(crate) uuid: Uuid,
+    verdict: Verdict,
+    #[serde(flatten)]
+    counts: Counts,
+    #[serde(flatten)]
+    text: ResultText<'a>,
+    #[serde(flatten)]
+    last_answer: LastAnswer<'a>,
+    session_id: &'a str,
+    #[serde(flatten)]
+    spent: Spent<'a>,
+    #[serde(serialize_with = "denials")]
+    permission_denials: Denials<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured_output: Option<&'a JsonText>,
+    #[serde(flatten)]
+    cause: Cause,
+    #[serde(flatten)]
+    answers: Option<Answers>,
+    uuid: Uuid,
+}
+
+/// Whether the turn succeeded.
+#[derive(Serialize)]
+struct Verdict {
+    subtype: &'static str,
+    is_error: bool,
+}
+
+/// How long the turn took, and how many messages of the model.
+#[derive(Serialize)]
+struct Counts {
+    duration_ms: u64,
+    duration_api_ms: u64,
+    num_turns: u32,
+}
+
+/// The answer, or what went wrong.
+#[derive(Serialize)]
+struct ResultText<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errors: Option<[&'a str; 1]>,
+}
+
+/// How the provider's last answer ended.
+#[derive(Serialize)]
+struct LastAnswer<'a> {
+    stop_reason: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    api_error_status: Option<u16>,
+}
+
+/// What was used, and what it cost.
+#[derive(Serialize)]
+struct Spent<'a> {
+    total_cost_usd: f64,
+    usage: WireUsage,
+    #[serde(rename = "modelUsage", serialize_with = "model_usage")]
+    model_usage: &'a BTreeMap<String, ModelUsage>,
+}
+
+/// Why the turn ended, and where it came from if not from a message of the host.
+#[derive(Serialize)]
+struct Cause {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    terminal_reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    local_command: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<Origin>,
+}
+
+impl<'a> RunResultFrame<'a> {
+    pub(crate) fn new(
+        session_id: &'a str,
+        result: &'a RunResult,
+        ending: &'a Ending,
+        answers: Option<Answers>,
+        uuid: Uuid,
+    ) -> Self {
+        let text = match (&ending.api_error, &ending.error, &result.structured_output) {
+            (Some((_, text)), ..) => Some(text.as_str()),
+            (None, Some(_), _) => None,
+            (None, None, Some(json)) => Some(json.as_str()),
+            (None, None, None) => Some(result.text.as_str()),
+        };
+        let (duration_ms, duration_api_ms) = (result.duration_ms, result.duration_api_ms);
+        Self {
+            kind: "result",
+            verdict: Verdict { subtype: ending.subtype, is_error: ending.is_error },
+            counts: Counts { duration_ms, duration_api_ms, num_turns: ending.num_turns },
+            text: ResultText { result: text, errors: ending.error.as_deref().map(|error| [error]) },
+            last_answer: LastAnswer {
+                stop_reason: result.stop_reason.as_ref().map(|reason| reason.as_str()),
+                api_error_status: ending.api_error_status,
+            },
+            session_id,
+            spent: Spent {
+                total_cost_usd: result.cost.usd(),
+                usage: result.usage.into(),
+                model_usage: &result.model_usage,
+            },
+            permission_denials: Denials { calls: &result.permission_denials, with_input: true },
+            structured_output: result.structured_output.as_ref(),
+            cause: Cause {
+                terminal_reason: ending.terminal_reason,
+                local_command: ending.local_command,
+                origin: (result.origin == RunOrigin::TaskNotification).then(Origin::task_notification),
+            },
+            answers,
+            uuid,
+        }
+    }
+
+    /// Leaves out the inputs of the calls that were denied.
+    pub(crate) fn shorten(&mut self) {
+        self.permission_denials.with_input = false;
+    }
+
+    /// Leaves out whatever may be long: a host must always get its result. `no_models` is an empty table.
+    pub(crate) fn shorten_more(&mut self, no_models: &'a BTreeMap<String, ModelUsage>) {
+        self.permission_denials.calls = &[];
+        self.structured_output = None;
+        self.spent.model_usage = no_models;
+        let text = &mut self.text;
+        text.result = text.result.map(|_| "[The result is too long for one frame; the last assistant frames hold it.]");
+        text.errors = text.errors.map(|_| ["The run failed; the message is too long for one frame."]);
+    }
 }
 
 /// What a run comes from, if not from a message of the host.
 #[derive(Serialize)]
-pub(crate) struct Origin {
+struct Origin {
     kind: &'static str,
 }
 
 impl Origin {
     /// Background work that ended.
-    pub(crate) fn task_notification() -> Self {
+    fn task_notification() -> Self {
         Self { kind: "task-notification" }
     }
 }
 
 /// The calls that were denied, with their inputs or without.
 #[derive(Clone, Copy)]
-pub(crate) struct Denials<'a> {
-    pub(crate) calls: &'a [PermissionDenial],
-    pub(crate) with_input: bool,
+struct Denials<'a> {
+    calls: &'a [PermissionDenial],
+    with_input: bool,
 }
 
 fn denials<S: Serializer>(denials: &Denials<'_>, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,10 +1,7 @@
 //! Frames of agents below the main one: what they do, and what they say if the host wants it.
 
 use super::{Envelope, FrameMapper};
-use crate::frame::WithdrawnBody;
-use windlass_types::{
-    AgentIdentity, ContentBlock, Event, EventKind, MessageId, Status, TaskKind, ToolUseId, WithdrawReason,
-};
+use windlass_types::{AgentIdentity, ContentBlock, Event, EventKind, MessageId, Status, TaskKind, ToolUseId};
 
 /// The tool that starts agents, as the model knows it, and as lists of tools name it.
 const TOOL: (&str, &str) = ("Agent", "Task");
@@ -60,14 +57,8 @@ impl FrameMapper {
             }
             EventKind::MessageWithdrawn { reason, .. } => {
                 let shown = self.agents.get_mut(path).and_then(|agent| agent.shown.take());
-                if let Some(message_id) = shown {
-                    let reason = match reason {
-                        WithdrawReason::Interrupted => "interrupted",
-                        _ => "stream_failed",
-                    };
-                    let message_id = Some(message_id.as_str());
-                    let body = WithdrawnBody { message_id, reason, parent_tool_use_id: at.parent };
-                    self.system(at, "message_withdrawn", body, out);
+                if shown.is_some() {
+                    self.withdrawn(at, shown.as_ref(), *reason, out);
                 }
             }
             EventKind::ToolProgress(_)

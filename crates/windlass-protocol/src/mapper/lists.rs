@@ -3,13 +3,18 @@
 use crate::{McpControl, McpStatus, PluginControl, PluginListing};
 use std::sync::Arc;
 
-/// What `system/init` lists of servers and plugins.
+/// What `system/init` lists: commands, agents, servers, plugins and what can be ordered.
 #[derive(Debug, Default)]
 pub(super) struct Lists {
     pub(super) mcp: Option<Arc<dyn McpControl>>,
     pub(super) plugins: Option<Arc<dyn PluginControl>>,
     /// What the next one lists instead of asking these.
     pub(super) known: Option<(Vec<McpStatus>, PluginListing)>,
+    pub(super) slash_commands: Vec<String>,
+    /// The agents that the model can start.
+    pub(super) callable: Vec<String>,
+    /// What the side that reads the host's orders can do.
+    pub(super) capabilities: &'static [&'static str],
 }
 
 impl Lists {

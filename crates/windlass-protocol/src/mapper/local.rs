@@ -7,9 +7,6 @@ use crate::outcome::Ending;
 use std::collections::BTreeMap;
 use windlass_types::{ModelUsage, NanoUsd, Outcome, RunResult};
 
-/// How many messages a result names at most beside the one that began its turn: hosts expect 64 in all.
-const MOST_JOINED: usize = 63;
-
 /// What a command said.
 #[derive(Debug)]
 pub(crate) struct LocalResult<'a> {
@@ -26,13 +23,13 @@ pub(crate) struct LocalResult<'a> {
 impl FrameMapper {
     /// Says what `system/init` lists beside the session: slash commands and what orders can do.
     pub(crate) fn offers(&mut self, slash_commands: Vec<String>, capabilities: &'static [&'static str]) {
-        self.slash_commands = slash_commands;
-        self.capabilities = capabilities;
+        self.lists.slash_commands = slash_commands;
+        self.lists.capabilities = capabilities;
     }
 
     /// Says which agents the model can start: `system/init` lists them if there is a tool for it. None by default.
     pub fn lists_agents(&mut self, callable: Vec<String>) {
-        self.callable = callable;
+        self.lists.callable = callable;
     }
 
     /// Shows what agents say, too, and not only what they do.
@@ -42,15 +39,12 @@ impl FrameMapper {
 
     /// Says which message of the host the next result answers.
     pub(crate) fn answers(&mut self, uuid: Option<String>) {
-        (self.marks_stream, self.marks_message) = (uuid.is_some(), uuid.is_some());
-        self.user_message = uuid;
+        self.answering.begin(uuid);
     }
 
     /// Says that another message of the host is answered by the next result.
     pub(crate) fn joined(&mut self, uuid: String) {
-        if self.joined.len() < MOST_JOINED {
-            self.joined.push(uuid);
-        }
+        self.answering.join(uuid);
     }
 
     /// Appends something that the user should know.

@@ -122,49 +122,16 @@ struct Input<'a> {
 }
 
 impl HostHooks {
+    /// Asks a callback of the host about an occasion; once more without the output if that is too long.
     async fn ask(&self, cx: &HookContext, call: &HookCall, registered: &Registered, callback: &str) -> HookOutcome {
-        // What the host was told of the session counts for its own calls.
-        let own = cx.permission_mode.filter(|_| cx.agent.is_some());
-        let scene = self.scene.borrow().clone();
-        let mode = own.unwrap_or(scene.permission_mode);
-        let scene = &scene;
-        let ask = |call: HookCall| async move {
-            let agent = occasion_agent(&call);
-            let request = Callback {
-                subtype: "hook_callback",
-                callback_id: callback,
-                input: Input {
-                    session_id: cx.session_id.as_str(),
-                    transcript_path: scene.transcript_path(),
-                    cwd: &cx.cwd.to_string_lossy(),
-                    permission_mode: mode.as_str(),
-                    agent: cx.agent.as_ref().filter(|_| agent.is_none()),
-                    agent_transcript_path: match &call {
-                        HookCall::SubagentStop { agent, .. } => Some(scene.agent_transcript_path(&agent.id)),
-                        _ => None,
-                    },
-                    call: &call,
-                },
-                tool_use_id: tool_use_id(&call),
-            };
-            let asker = agent.or(cx.agent.as_ref()).map_or(Asker::Run, |agent| Asker::Agent(agent.id.clone()));
-            let about = match &call {
-                HookCall::PreToolUse { tool_use_id, .. } => {
-                    Some(About { agent: cx.agent.as_ref().map(|agent| agent.id.clone()), call: tool_use_id.clone() })
-                }
-                _ => None,
-            };
-            let ask = Ask { asker, about, is_permission: false, limit: Some(registered.timeout) };
-            self.asking.ask(ask, &request).await
-        };
-        let said = match ask(call.clone()).await {
+        let answer = match self.send(cx, call, registered, callback).await {
             Err(AskError::TooLong) => match shortened(call) {
-                Some(short) => ask(short).await,
+                Some(short) => self.send(cx, &short, registered, callback).await,
                 None => Err(AskError::TooLong),
             },
-            said => said,
+            answer => answer,
         };
-        let read = match said {
+        let read = match answer {
             Ok(None) => Ok(HookOutcome::default()),
             Ok(Some(output)) => output::read(callback, call, &output).map_err(|error| AskError::Refused(error.into())),
             Err(error) => Err(error),
@@ -179,6 +146,45 @@ impl HostHooks {
             }
             Err(error) => failed(call.event(), registered, callback, &error),
         }
+    }
+
+    async fn send(
+        &self,
+        cx: &HookContext,
+        call: &HookCall,
+        registered: &Registered,
+        callback: &str,
+    ) -> Result<Option<JsonText>, AskError> {
+        // What the host was told of the session counts for its own calls.
+        let own = cx.permission_mode.filter(|_| cx.agent.is_some());
+        let scene = self.scene.borrow().clone();
+        let agent = occasion_agent(call);
+        let request = Callback {
+            subtype: "hook_callback",
+            callback_id: callback,
+            input: Input {
+                session_id: cx.session_id.as_str(),
+                transcript_path: scene.transcript_path(),
+                cwd: &cx.cwd.to_string_lossy(),
+                permission_mode: own.unwrap_or(scene.permission_mode).as_str(),
+                agent: cx.agent.as_ref().filter(|_| agent.is_none()),
+                agent_transcript_path: match call {
+                    HookCall::SubagentStop { agent, .. } => Some(scene.agent_transcript_path(&agent.id)),
+                    _ => None,
+                },
+                call,
+            },
+            tool_use_id: tool_use_id(call),
+        };
+        let asker = agent.or(cx.agent.as_ref()).map_or(Asker::Run, |agent| Asker::Agent(agent.id.clone()));
+        let about = match call {
+            HookCall::PreToolUse { tool_use_id, .. } => {
+                Some(About { agent: cx.agent.as_ref().map(|agent| agent.id.clone()), call: tool_use_id.clone() })
+            }
+            _ => None,
+        };
+        let ask = Ask { asker, about, is_permission: false, limit: Some(registered.timeout) };
+        self.asking.ask(ask, &request).await
     }
 }
 

@@ -118,18 +118,18 @@ impl Machine {
     pub(crate) fn new(options: &ServerOptions) -> Self {
         let ids = Arc::clone(&options.ids);
         let mut session = Current { id: options.session_id.clone().unwrap_or_default(), ..Current::default() };
-        session.scene.permission_mode = options.permission_mode;
-        let commands = Commands::new(options.slash_commands, options.commands.clone());
+        session.scene.permission_mode = options.permissions.mode;
+        let commands = Commands::new(options.commands.enabled, options.commands.known.clone());
         Self {
             config: Config {
-                bypass_allowed: options.bypass_allowed,
-                session_state: options.session_state,
+                bypass_allowed: options.permissions.bypass_allowed,
+                session_state: options.reports.session_state,
                 models: options.models.clone(),
-                replay_user_messages: options.replay_user_messages,
+                replay_user_messages: options.reports.replay_user_messages,
                 api_key_source: options.frames.api_key_source.clone(),
-                has_mcp: options.mcp.is_some(),
+                has_mcp: options.mcp.control.is_some(),
                 has_plugins: options.plugins.is_some(),
-                mcp_servers: options.mcp_servers.clone(),
+                mcp_servers: options.mcp.named.clone(),
                 agents: options.agents.clone(),
                 background_wait: options.background_wait,
             },
@@ -142,7 +142,7 @@ impl Machine {
             questions: Questions::default(),
             tickets: Tickets::default(),
             inboxes: Inboxes::default(),
-            results: Results::new(options.mirror.is_some()),
+            results: Results::new(options.reports.mirror.is_some()),
             end: End::Reading,
         }
     }

@@ -17,27 +17,16 @@ use windlass_types::PermissionMode;
 pub struct ServerOptions {
     /// How frames are written.
     pub frames: FrameOptions,
-    /// Whether the host answers questions about tool calls. Default: no.
-    pub permission_prompts: bool,
-    /// The mode that sessions begin in. Default: `default`.
-    pub permission_mode: PermissionMode,
-    /// Whether the host may switch to `bypassPermissions`. Default: no.
-    pub bypass_allowed: bool,
-    /// Whether the host wants to know when the session is busy. Default: no.
-    pub session_state: bool,
+    /// What the host may answer and switch.
+    pub permissions: PermissionOptions,
+    /// What the host is told beside the conversation.
+    pub reports: ReportOptions,
     /// The models to offer: name and description.
     pub models: Vec<(String, String)>,
-    /// Whether a prompt that begins with a slash may be a command. Default: yes.
-    pub slash_commands: bool,
-    /// Slash commands that sessions will bring, beside those of the server
-    /// itself: hosts are told of them before a session is open.
-    pub commands: Vec<SlashCommand>,
-    /// Whether the host gets each of its messages back when its turn begins. Default: no.
-    pub replay_user_messages: bool,
-    /// The MCP servers. Default: none, and the host's in-process servers are not used.
-    pub mcp: Option<Arc<dyn McpControl>>,
-    /// In-process MCP servers that the host's command line names.
-    pub mcp_servers: Vec<String>,
+    /// Slash commands.
+    pub commands: CommandOptions,
+    /// MCP servers.
+    pub mcp: McpSetup,
     /// The plugins. Default: there are none, and orders that concern them are not supported.
     pub plugins: Option<Arc<dyn PluginControl>>,
     /// The agents that the model can start, beside those that the host and plugins define. Default: none, and there
@@ -47,34 +36,76 @@ pub struct ServerOptions {
     pub session_id: Option<String>,
     /// Most bytes of a line of the host. Default: 64 MiB.
     pub max_line: usize,
-    /// Gives the host the lines of the session's log, if it wants them. Default: no.
-    pub mirror: Option<Mirror>,
     /// How long background work is waited for when the input has ended, with the runs that begin when it ends;
-    /// nothing means as long as it takes. Then it is stopped. Default: ten minutes.
+    /// `None` means as long as it takes. Then it is stopped. Default: ten minutes.
     pub background_wait: Option<Duration>,
     /// Chance. Default: the operating system's.
     pub ids: Arc<dyn Ids>,
+}
+
+/// What the host may answer and switch.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct PermissionOptions {
+    /// Whether the host answers questions about tool calls. Default: no.
+    pub prompts: bool,
+    /// The mode that sessions begin in. Default: `default`.
+    pub mode: PermissionMode,
+    /// Whether the host may switch to `bypassPermissions`. Default: no.
+    pub bypass_allowed: bool,
+}
+
+/// What the host is told beside the conversation.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ReportOptions {
+    /// Whether the host wants to know when the session is busy. Default: no.
+    pub session_state: bool,
+    /// Whether the host gets each of its messages back when its turn begins. Default: no.
+    pub replay_user_messages: bool,
+    /// Gives the host the lines of the session's log, if it wants them. Default: no.
+    pub mirror: Option<Mirror>,
+}
+
+/// Slash commands of sessions.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct CommandOptions {
+    /// Whether a prompt that begins with a slash may be a command. Default: yes.
+    pub enabled: bool,
+    /// Those that sessions will bring, beside those of the server itself: hosts learn of them before a session is open.
+    pub known: Vec<SlashCommand>,
+}
+
+impl Default for CommandOptions {
+    fn default() -> Self {
+        Self { enabled: true, known: Vec::new() }
+    }
+}
+
+/// The MCP servers of sessions.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct McpSetup {
+    /// What has them. Default: none, and the host's in-process servers are not used.
+    pub control: Option<Arc<dyn McpControl>>,
+    /// In-process servers that the host's command line names.
+    pub named: Vec<String>,
 }
 
 impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             frames: FrameOptions::default(),
-            permission_prompts: false,
-            permission_mode: PermissionMode::Default,
-            bypass_allowed: false,
-            session_state: false,
+            permissions: PermissionOptions::default(),
+            reports: ReportOptions::default(),
             models: Vec::new(),
-            slash_commands: true,
-            commands: Vec::new(),
-            replay_user_messages: false,
-            mcp: None,
-            mcp_servers: Vec::new(),
+            commands: CommandOptions::default(),
+            mcp: McpSetup::default(),
             plugins: None,
             agents: Vec::new(),
             session_id: None,
             max_line: 64 * 1024 * 1024,
-            mirror: None,
             background_wait: Some(Duration::from_secs(600)),
             ids: Arc::new(SystemIds::default()),
         }

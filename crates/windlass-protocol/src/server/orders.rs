@@ -79,11 +79,11 @@ struct Live {
 impl Orders {
     pub(super) fn new(options: ServerOptions, pump: mpsc::UnboundedSender<Message>) -> Self {
         let asking = Asking::new(pump, Arc::clone(&options.ids));
-        if let Some(control) = &options.mcp {
+        if let Some(control) = &options.mcp.control {
             control.attach(HostMcp::new(asking.clone()));
         }
-        let copying = options.mirror.as_ref().map(|mirror| Copying::new(mirror, Arc::clone(&options.ids)));
-        let scene = Scene { permission_mode: options.permission_mode, ..Scene::default() };
+        let copying = options.reports.mirror.as_ref().map(|mirror| Copying::new(mirror, Arc::clone(&options.ids)));
+        let scene = Scene { permission_mode: options.permissions.mode, ..Scene::default() };
         Self {
             options,
             sessions: Vec::new(),
@@ -105,7 +105,7 @@ impl Orders {
         let Wish { initialize, permission_mode, model, thinking, environment, fresh } = wish;
         let Callbacks { scene, asking } = &self.callbacks;
         let hooks = HostHooks::new(asking.clone(), scene.subscribe());
-        let permissions = self.options.permission_prompts.then(|| HostPermissions::new(asking.clone()));
+        let permissions = self.options.permissions.prompts.then(|| HostPermissions::new(asking.clone()));
         HostSetup { initialize, permission_mode, model, thinking, environment, fresh, hooks, permissions }
     }
 
@@ -156,7 +156,7 @@ impl Orders {
     }
 
     fn servers(&self) -> Vec<McpStatus> {
-        self.options.mcp.as_ref().map(|control| control.status()).unwrap_or_default()
+        self.options.mcp.control.as_ref().map(|control| control.status()).unwrap_or_default()
     }
 
     /// Takes what hooks, permissions and MCP servers want of the host.
@@ -206,7 +206,7 @@ impl Orders {
             Order::Wake(timer, wait) => drop(self.timers.insert(timer, Box::pin(sleep(wait)))),
             Order::Scene(scene) => drop(self.callbacks.scene.send_replace(*scene)),
             Order::Announce(servers) => {
-                if let Some(control) = &self.options.mcp {
+                if let Some(control) = &self.options.mcp.control {
                     control.announce(&servers);
                 }
             }
@@ -269,7 +269,7 @@ impl Orders {
 
     fn begin(&mut self, ticket: Ticket, job: Job) {
         match job {
-            Job::Mcp(job) => match self.options.mcp.clone() {
+            Job::Mcp(job) => match self.options.mcp.control.clone() {
                 Some(control) => self.spawn(ticket, async move { Outcome::Mcp(order_mcp(control, job).await) }),
                 None => self.done(ticket, Outcome::Mcp(Err("MCP servers are not supported here".to_owned()))),
             },
@@ -326,7 +326,7 @@ impl Orders {
     }
 
     fn reload(&mut self, ticket: Ticket, order: PluginReload) {
-        let (Some(plugins), mcp) = (self.options.plugins.clone(), self.options.mcp.clone()) else {
+        let (Some(plugins), mcp) = (self.options.plugins.clone(), self.options.mcp.control.clone()) else {
             return self.done(ticket, Outcome::Reloaded(Err("there are no plugins".to_owned())));
         };
         self.spawn(ticket, async move {
@@ -342,7 +342,7 @@ impl Orders {
 
     fn initialize(&mut self, ticket: Ticket, what: Initialization) {
         let Initialization { plugins: named, servers, in_process } = what;
-        let (plugins, mcp) = (self.options.plugins.clone(), self.options.mcp.clone());
+        let (plugins, mcp) = (self.options.plugins.clone(), self.options.mcp.control.clone());
         let then = move |launched: Option<bool>, offer| {
             // Servers of the host count for more than those that files define, which begin with the announcement.
             let taken = servers.map(|servers| mcp.as_ref().is_some_and(|control| control.configure(&servers)));

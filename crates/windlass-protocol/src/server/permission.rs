@@ -27,25 +27,39 @@ impl HostPermissions {
 #[derive(Serialize)]
 struct Question<'a> {
     subtype: &'static str,
+    #[serde(flatten)]
+    call: Call<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    permission_suggestions: Vec<&'a PermissionUpdate>,
+    #[serde(flatten)]
+    reason: Reason<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent_id: Option<&'a str>,
+    /// Whether an answer holds for this call alone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    suppress_always_allow_rule: bool,
+}
+
+/// The call that is asked about.
+#[derive(Serialize)]
+struct Call<'a> {
     tool_name: &'a str,
     display_name: &'a str,
     input: &'a JsonText,
     tool_use_id: &'a str,
     title: &'a str,
     description: &'a str,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    permission_suggestions: Vec<&'a PermissionUpdate>,
+}
+
+/// Why it is asked about.
+#[derive(Serialize)]
+struct Reason<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     blocked_path: Option<String>,
     decision_reason: &'a str,
     decision_reason_type: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     matched_ask_rule: Option<AskRule<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent_id: Option<&'a str>,
-    /// Whether an answer holds for this call alone.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    suppress_always_allow_rule: bool,
 }
 
 #[derive(Serialize)]
@@ -60,21 +74,25 @@ impl<'a> Question<'a> {
         let decision = &request.decision;
         Self {
             subtype: "can_use_tool",
-            tool_name: &request.tool,
-            display_name: &request.tool,
-            input: &request.input,
-            tool_use_id: request.tool_use_id.as_str(),
-            title: &request.title,
-            description: &request.title,
-            permission_suggestions: decision.suggestions.iter().collect(),
-            blocked_path: decision.blocked_path.as_ref().map(|path| path.to_string_lossy().into_owned()),
-            decision_reason: &decision.message,
-            decision_reason_type: reason_type(decision.reason),
-            matched_ask_rule: decision.rule.as_ref().map(|rule| AskRule {
-                source: rule.source,
+            call: Call {
                 tool_name: &request.tool,
-                rule_content: &rule.rule,
-            }),
+                display_name: &request.tool,
+                input: &request.input,
+                tool_use_id: request.tool_use_id.as_str(),
+                title: &request.title,
+                description: &request.title,
+            },
+            permission_suggestions: decision.suggestions.iter().collect(),
+            reason: Reason {
+                blocked_path: decision.blocked_path.as_ref().map(|path| path.to_string_lossy().into_owned()),
+                decision_reason: &decision.message,
+                decision_reason_type: reason_type(decision.reason),
+                matched_ask_rule: decision.rule.as_ref().map(|rule| AskRule {
+                    source: rule.source,
+                    tool_name: &request.tool,
+                    rule_content: &rule.rule,
+                }),
+            },
             agent_id: request.identity.as_ref().map(|agent| agent.id.as_str()),
             suppress_always_allow_rule: decision.protected,
         }

@@ -182,10 +182,10 @@ impl Opened {
         self
     }
 
-    /// Says which mode the session began in, if it is another one than [`ServerOptions::permission_mode`] and the
+    /// Says which mode the session began in, if it is another one than [`PermissionOptions::mode`] and the
     /// host asked for none.
     ///
-    /// [`ServerOptions::permission_mode`]: super::ServerOptions::permission_mode
+    /// [`PermissionOptions::mode`]: super::PermissionOptions::mode
     #[must_use]
     pub fn with_permission_mode(mut self, mode: PermissionMode) -> Self {
         self.extras.permission_mode = Some(mode);

@@ -212,7 +212,7 @@ async fn a_session_that_cannot_be_opened_says_why() {
     let program = program(&place).resume("00000000-0000-4000-8000-000000000000");
     let mut client = Client::spawn(program, ClientOptions::new()).await.unwrap();
     let result = ask(&mut client, "go").await;
-    assert_eq!((result.is_error, result.num_turns), (true, 0));
+    assert_eq!((result.is_error, result.counts.num_turns), (true, 0));
     assert!(result.errors[0].contains("00000000-0000-4000-8000-000000000000"), "{:?}", result.errors);
     client.close().await.unwrap();
     let place = Place::new();

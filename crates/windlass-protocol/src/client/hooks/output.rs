@@ -1,6 +1,6 @@
 //! What hooks said, as the protocol writes it.
 
-use crate::client::permission::Said;
+use crate::client::permission::WireAnswer;
 use serde::Serialize;
 use windlass_types::{Behavior, HookEventName, HookOutcome, HookVerdict, JsonError, JsonText, ToolResultContent};
 
@@ -43,7 +43,7 @@ struct Specific {
 
 impl Output {
     pub(super) fn new(event: HookEventName, outcome: HookOutcome) -> Result<Self, JsonError> {
-        let answer = outcome.answer.as_ref().map(|answer| JsonText::of(&Said::new(answer, None))).transpose()?;
+        let answer = outcome.answer.as_ref().map(|answer| JsonText::of(&WireAnswer::new(answer, None))).transpose()?;
         let (decision, reason) = match outcome.block {
             Some(HookVerdict { reason, .. }) => (Some("block"), Some(reason)),
             None => (None, None),

@@ -1,7 +1,8 @@
 //! From lines to messages.
 
 use super::{
-    AssistantMessage, Message, OtherMessage, RateLimitMessage, ResultMessage, StreamEvent, SystemMessage, UserMessage,
+    AssistantMessage, Message, OtherMessage, RateLimitMessage, ResultMessage, StreamEvent, SystemMessage, TurnCounts,
+    UserMessage,
 };
 use serde::Deserialize;
 use windlass_types::{AgentIdentity, ContentBlock, JsonText, RateLimit, Utilization};
@@ -71,14 +72,6 @@ struct ResultFields {
     #[serde(default)]
     errors: Vec<String>,
     #[serde(default)]
-    num_turns: u32,
-    #[serde(default)]
-    duration_ms: u64,
-    #[serde(default)]
-    total_cost_usd: Option<f64>,
-    #[serde(default)]
-    usage: Option<JsonText>,
-    #[serde(default)]
     stop_reason: Option<String>,
     #[serde(default)]
     terminal_reason: Option<String>,
@@ -88,6 +81,19 @@ struct ResultFields {
     permission_denials: Vec<JsonText>,
     #[serde(default)]
     session_id: String,
+}
+
+/// The figures of a result.
+#[derive(Deserialize)]
+struct CountFields {
+    #[serde(default)]
+    num_turns: u32,
+    #[serde(default)]
+    duration_ms: u64,
+    #[serde(default)]
+    total_cost_usd: Option<f64>,
+    #[serde(default)]
+    usage: Option<JsonText>,
 }
 
 impl Message {
@@ -189,16 +195,18 @@ fn blocks(content: &JsonText) -> Option<Vec<ContentBlock>> {
 }
 
 fn result(raw: &JsonText) -> Option<Message> {
-    let fields: ResultFields = raw.to().ok()?;
+    let (fields, counts): (ResultFields, CountFields) = (raw.to().ok()?, raw.to().ok()?);
     Some(Message::Result(ResultMessage {
         subtype: fields.subtype,
         is_error: fields.is_error,
         result: fields.result,
         errors: fields.errors,
-        num_turns: fields.num_turns,
-        duration_ms: fields.duration_ms,
-        total_cost_usd: fields.total_cost_usd.unwrap_or_default(),
-        usage: fields.usage.and_then(|usage| usage.to().ok()).unwrap_or_default(),
+        counts: TurnCounts {
+            num_turns: counts.num_turns,
+            duration_ms: counts.duration_ms,
+            total_cost_usd: counts.total_cost_usd.unwrap_or_default(),
+            usage: counts.usage.and_then(|usage| usage.to().ok()).unwrap_or_default(),
+        },
         stop_reason: fields.stop_reason,
         terminal_reason: fields.terminal_reason,
         structured_output: fields.structured_output,

@@ -41,7 +41,7 @@ fn known_messages_are_typed_and_kept_as_they_came() {
     ) else {
         panic!("not a result")
     };
-    assert_eq!((result.result.as_deref(), result.usage.input_tokens), (Some("ok"), 3));
+    assert_eq!((result.result.as_deref(), result.counts.usage.input_tokens), (Some("ok"), 3));
 }
 
 #[test]

@@ -21,7 +21,7 @@ struct There {
 /// A client of a server over pipes of little room.
 async fn there(model: ScriptedModel, options: ClientOptions) -> There {
     let mut server = ServerOptions::default();
-    server.permission_prompts = true;
+    server.permissions.prompts = true;
     let (near_input, far_output) = tokio::io::duplex(64);
     let (far_input, near_output) = tokio::io::duplex(64);
     let seen = Seen::default();

@@ -33,7 +33,7 @@ async fn turn(host: &mut Host) -> Vec<Value> {
 #[tokio::test(start_paused = true)]
 async fn the_end_of_an_agent_is_not_that_of_the_turn() {
     let mut options = options();
-    options.session_state = true;
+    options.reports.session_state = true;
     let mut host =
         Host::start(script([delegates(json!({})), says("From below."), says("Done."), says("Next.")]), options);
     let message = |id: &str, text: &str| json!({ "type": "user", "uuid": id, "message": { "content": text } });
@@ -122,7 +122,7 @@ async fn an_interrupt_leaves_questions_of_agents_in_the_background() {
         }
     });
     let mut options = options();
-    options.session_state = true;
+    options.reports.session_state = true;
     let mut host = Host::start(model, options);
     host.say("go").await;
     let (question, before) = host.until("control_request", "can_use_tool").await;
@@ -160,7 +160,7 @@ async fn the_session_is_not_idle_while_the_end_of_an_agent_is_owed_a_turn() {
         }
     });
     let mut options = options();
-    options.session_state = true;
+    options.reports.session_state = true;
     let mut host = Host::start(model, options);
     host.say("go").await;
     host.until("system", "task_notification").await;
@@ -186,7 +186,7 @@ async fn a_stopped_agent_leaves_the_session_idle() {
         }
     });
     let mut options = options();
-    options.session_state = true;
+    options.reports.session_state = true;
     let mut host = Host::start(model, options);
     host.say("go").await;
     let mut lines = turn(&mut host).await;

@@ -8,7 +8,7 @@ use windlass_testkit::Gate;
 
 /// A host whose session does not open before its door does.
 async fn before_the_door(model: ScriptedModel, mut options: windlass_protocol::ServerOptions) -> (Host, Gate) {
-    options.bypass_allowed = true;
+    options.permissions.bypass_allowed = true;
     let mut host = Host::start(model, options);
     let door = host.seen.shut_door();
     host.say("go").await;
@@ -33,7 +33,7 @@ async fn ends(mut host: Host) -> Vec<Value> {
 #[tokio::test(start_paused = true)]
 async fn a_mode_that_is_ordered_while_the_session_opens_holds() {
     let mut host_options = options();
-    host_options.permission_mode = windlass_types::PermissionMode::AcceptEdits;
+    host_options.permissions.mode = windlass_types::PermissionMode::AcceptEdits;
     let (mut host, door) = before_the_door(script([acts(), says("done")]), host_options).await;
     confirmed(&mut host, "set_permission_mode", json!({ "mode": "plan" })).await;
     door.open();
@@ -66,7 +66,7 @@ async fn whatever_is_ordered_while_the_session_opens_holds() {
 #[tokio::test(start_paused = true)]
 async fn a_cleared_session_is_in_the_mode_of_the_one_before() {
     let mut options = options();
-    options.bypass_allowed = true;
+    options.permissions.bypass_allowed = true;
     let turns =
         [acts(), says("one"), ScriptedTurn::new().tool_use_with_id("t2", "act", json!({ "what": "it" })), says("two")];
     let mut host = Host::start(script(turns), options);

@@ -77,7 +77,7 @@ async fn without_a_limit_it_is_waited_for() {
 #[tokio::test(start_paused = true)]
 async fn messages_and_woken_turns_have_a_result_each() {
     for asked_first in [true, false] {
-        let (mut host, _) = left([says("One."), says("Two.")], |options| options.session_state = true).await;
+        let (mut host, _) = left([says("One."), says("Two.")], |options| options.reports.session_state = true).await;
         let message = json!({
             "type": "user", "uuid": "00000000-0000-4000-8000-000000000009",
             "message": { "role": "user", "content": "and?" },

@@ -133,7 +133,7 @@ async fn modes_and_models_are_checked_and_kept() {
 #[tokio::test(start_paused = true)]
 async fn the_state_of_the_session_is_told() {
     let mut options = options();
-    options.session_state = true;
+    options.reports.session_state = true;
     let mut host = Host::start(script([acts(), says("done"), says("more")]), options);
     host.say("go").await;
     let (question, _) = host.until("control_request", "can_use_tool").await;

@@ -50,7 +50,7 @@ async fn local_commands_answer_without_the_model() {
 #[tokio::test(start_paused = true)]
 async fn a_local_command_may_come_first_and_alone() {
     let mut options = options();
-    options.session_state = true;
+    options.reports.session_state = true;
     let mut host = Host::start(script([]), options);
     host.say("/cost").await;
     host.hang_up();
@@ -166,7 +166,7 @@ async fn commands_of_the_session_become_prompts_and_other_text_stays_text() {
     host.end().await.0.unwrap();
 
     let mut options = options();
-    options.slash_commands = false;
+    options.commands.enabled = false;
     let model = ScriptedModel::from_fn(|_, _| says("ok"));
     let mut host = Host::start(model.clone(), options);
     host.say("/clear").await;
@@ -179,7 +179,7 @@ async fn commands_of_the_session_become_prompts_and_other_text_stays_text() {
 #[tokio::test(start_paused = true)]
 async fn hosts_are_told_the_commands_that_there_are() {
     let mut options = options();
-    options.commands.clear();
+    options.commands.known.clear();
     let mut host = Host::start(script([says("one")]), options);
     host.order("i", json!({}), "initialize").await;
     let told = host.next().await.unwrap()["response"]["response"]["commands"].clone();

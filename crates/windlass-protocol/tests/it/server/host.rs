@@ -22,8 +22,8 @@ pub(crate) struct Host {
 
 pub(crate) fn options() -> ServerOptions {
     let mut options = ServerOptions::default();
-    options.permission_prompts = true;
-    options.commands = vec![crate::server::world::greet()];
+    options.permissions.prompts = true;
+    options.commands.known = vec![crate::server::world::greet()];
     options
 }
 

@@ -39,7 +39,7 @@ fn last_of(model: &ScriptedModel, request: usize) -> Vec<String> {
 /// A turn of the message A that asks whether it may act.
 async fn acting(model: &ScriptedModel, replay: bool) -> (Host, Value) {
     let mut options = options();
-    options.replay_user_messages = replay;
+    options.reports.replay_user_messages = replay;
     let mut host = Host::start(model.clone(), options);
     host.send(message(A, "later", "go")).await;
     let (question, _) = host.until("control_request", "can_use_tool").await;

@@ -81,8 +81,8 @@ impl McpControl for Servers {
 
 fn with(servers: &Arc<Servers>) -> ServerOptions {
     let mut options = options();
-    options.mcp = Some(Arc::clone(servers) as _);
-    options.mcp_servers = vec!["named".to_owned()];
+    options.mcp.control = Some(Arc::clone(servers) as _);
+    options.mcp.named = vec!["named".to_owned()];
     options
 }
 

@@ -78,7 +78,7 @@ async fn messages_with_an_id_are_followed_to_their_end() {
 #[tokio::test(start_paused = true)]
 async fn messages_come_back_when_their_turn_begins_if_the_host_wants_it() {
     let mut options = options();
-    options.replay_user_messages = true;
+    options.reports.replay_user_messages = true;
     let mut host = Host::start(script([says("one"), says("two"), says("three")]), options);
     host.send(message("a", "1")).await;
     let (replay, _) = host.until("user", "").await;

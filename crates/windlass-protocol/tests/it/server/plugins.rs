@@ -51,7 +51,7 @@ impl PluginControl for Plugins {
 fn with_plugins() -> (Arc<Plugins>, ServerOptions) {
     let (plugins, mut options) = (Arc::<Plugins>::default(), options());
     options.plugins = Some(Arc::clone(&plugins) as _);
-    options.commands = plugins.offer().commands;
+    options.commands.known = plugins.offer().commands;
     (plugins, options)
 }
 

@@ -147,8 +147,8 @@ async fn catch_up(host: &mut Host, seen: &mut Seen) {
 
 async fn play(deeds: Vec<Deed>) {
     let mut options = options();
-    options.replay_user_messages = true;
-    options.session_state = true;
+    options.reports.replay_user_messages = true;
+    options.reports.session_state = true;
     let mut host = Host::start(obedient(), options);
     let mut seen = Seen::default();
     let (mut sent, mut ordered) = (0, 0);

@@ -95,8 +95,9 @@ pub(super) struct World {
 
 pub(super) fn machine(is_mirrored: bool) -> Machine {
     let mut options = ServerOptions::default();
-    (options.permission_prompts, options.session_state, options.replay_user_messages) = (true, true, true);
-    options.mirror = is_mirrored.then(Mirror::new);
+    (options.permissions.prompts, options.reports.session_state, options.reports.replay_user_messages) =
+        (true, true, true);
+    options.reports.mirror = is_mirrored.then(Mirror::new);
     options.ids = Arc::new(Counting::default());
     Machine::new(&options)
 }

@@ -1,0 +1,22 @@
+//! Why a question of the other side has no answer.
+
+use windlass_types::JsonError;
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) error: String,
+    pub(super) code: Option<&'static str>,
+}
+
+impl Failure {
+    pub(super) fn new(error: impl Into<String>) -> Self {
+        Self { error: error.into(), code: None }
+    }
+}
+
+impl From<JsonError> for Failure {
+    fn from(error: JsonError) -> Self {
+        Self::new(error.to_string())
+    }
+}
