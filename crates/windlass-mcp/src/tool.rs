@@ -52,10 +52,6 @@ impl PreparedCall for McpCall {
         Access::Unknown
     }
 
-    fn command(&self) -> Option<&str> {
-        None
-    }
-
     fn check(&self) -> ToolCheck {
         match self.tool.server.config.policies.get(&self.tool.tool.info.name) {
             None => ToolCheck::Undecided,

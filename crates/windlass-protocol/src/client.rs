@@ -24,7 +24,7 @@
 //!     match message {
 //!         Message::Assistant(said) => println!("{}", said.text()),
 //!         Message::Result(result) => {
-//!             println!("{} turns, ${:.4}", result.num_turns, result.total_cost_usd);
+//!             println!("{} turns, ${:.4}", result.counts.num_turns, result.counts.total_cost_usd);
 //!             break;
 //!         }
 //!         _ => {}

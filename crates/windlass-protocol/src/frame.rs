@@ -19,24 +19,59 @@ pub(crate) struct Init<'a> {
     pub(crate) subtype: &'static str,
     pub(crate) cwd: &'a str,
     pub(crate) session_id: &'a str,
+    #[serde(flatten)]
+    pub(crate) tools: InitTools<'a>,
+    #[serde(flatten)]
+    pub(crate) model: InitModel<'a>,
+    pub(crate) slash_commands: &'a [String],
+    #[serde(flatten)]
+    pub(crate) program: InitProgram<'a>,
+    #[serde(flatten)]
+    pub(crate) agents: InitAgents<'a>,
+    #[serde(flatten)]
+    pub(crate) plugins: InitPlugins<'a>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub(crate) capabilities: &'static [&'static str],
+    pub(crate) uuid: Uuid,
+}
+
+/// What the model can call.
+#[derive(Serialize)]
+pub(crate) struct InitTools<'a> {
     pub(crate) tools: Vec<&'a str>,
     pub(crate) mcp_servers: Vec<InitServer<'a>>,
+}
+
+/// The model, and how much it may do without a question.
+#[derive(Serialize)]
+pub(crate) struct InitModel<'a> {
     pub(crate) model: &'a str,
     #[serde(rename = "permissionMode")]
     pub(crate) permission_mode: &'a str,
-    pub(crate) slash_commands: &'a [String],
+}
+
+/// The program that the host speaks with.
+#[derive(Serialize)]
+pub(crate) struct InitProgram<'a> {
     #[serde(rename = "apiKeySource")]
     pub(crate) api_key_source: &'a str,
     pub(crate) claude_code_version: &'static str,
     pub(crate) output_style: &'static str,
+}
+
+/// Whom the model can give tasks to, and what it can learn.
+#[derive(Serialize)]
+pub(crate) struct InitAgents<'a> {
     pub(crate) agents: &'a [String],
     pub(crate) skills: [(); 0],
+}
+
+/// The plugins, and what is wrong with them.
+#[derive(Serialize)]
+pub(crate) struct InitPlugins<'a> {
     pub(crate) plugins: &'a [HostPlugin],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub(crate) plugin_errors: &'a [HostPluginError],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub(crate) capabilities: &'static [&'static str],
-    pub(crate) uuid: Uuid,
+    #[serde(rename = "plugin_errors", skip_serializing_if = "<[_]>::is_empty")]
+    pub(crate) errors: &'a [HostPluginError],
 }
 
 #[derive(Serialize)]

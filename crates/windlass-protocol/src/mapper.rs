@@ -17,8 +17,9 @@ pub use options::FrameOptions;
 pub(crate) use status::reason_type;
 
 use crate::frame::{
-    Assistant, AssistantMessage, Block, Closing, InformationalBody, Init, InitServer, Progress, ResultBlock, Speaker,
-    StatusBody, StreamEvent, Structured, System, User, UserMessage, Uuid, WithdrawnBody,
+    Assistant, AssistantMessage, Block, Closing, InformationalBody, Init, InitAgents, InitModel, InitPlugins,
+    InitProgram, InitServer, InitTools, Progress, ResultBlock, Speaker, StatusBody, StreamEvent, Structured, System,
+    User, UserMessage, Uuid, WithdrawnBody,
 };
 use crate::stream::{Pass, StreamState};
 use crate::{HOST_VERSION, McpControl, McpStatus, PluginControl, PluginListing, line};
@@ -144,7 +145,7 @@ impl FrameMapper {
                 self.denied(at, tool_use_id, tool, decision, out);
             }
             EventKind::HookRan { event, tool_use_id, outcome } => {
-                self.hooks(at, *event, tool_use_id.as_ref(), outcome, out);
+                self.hook_ran(at, *event, tool_use_id.as_ref(), outcome, out);
             }
             EventKind::Status(status) => self.status(at, status, out),
             EventKind::RateLimit(limit) => self.rate_limit(at, limit, out),
@@ -200,21 +201,25 @@ impl FrameMapper {
             subtype: "init",
             cwd: &started.cwd.to_string_lossy(),
             session_id: at.session_id,
-            tools: started.tools.iter().map(|tool| agents::wire_name(tool)).collect(),
-            mcp_servers: servers
-                .iter()
-                .map(|server| InitServer { name: &server.name, status: &server.status, source: &server.source })
-                .collect(),
-            model: &started.model,
-            permission_mode: started.permission_mode.as_str(),
+            tools: InitTools {
+                tools: started.tools.iter().map(|tool| agents::wire_name(tool)).collect(),
+                mcp_servers: servers
+                    .iter()
+                    .map(|server| InitServer { name: &server.name, status: &server.status, source: &server.source })
+                    .collect(),
+            },
+            model: InitModel { model: &started.model, permission_mode: started.permission_mode.as_str() },
             slash_commands: &self.lists.slash_commands,
-            api_key_source: &self.options.api_key_source,
-            claude_code_version: HOST_VERSION,
-            output_style: "default",
-            agents: if agents::can_be_started(&started.tools) { &self.lists.callable } else { &[] },
-            skills: [],
-            plugins: &plugins.plugins,
-            plugin_errors: &plugins.errors,
+            program: InitProgram {
+                api_key_source: &self.options.api_key_source,
+                claude_code_version: HOST_VERSION,
+                output_style: "default",
+            },
+            agents: InitAgents {
+                agents: if agents::can_be_started(&started.tools) { &self.lists.callable } else { &[] },
+                skills: [],
+            },
+            plugins: InitPlugins { plugins: &plugins.plugins, errors: &plugins.errors },
             capabilities: self.lists.capabilities,
             uuid,
         };
@@ -222,10 +227,11 @@ impl FrameMapper {
             return;
         }
         // A host waits for this frame, whatever else it does not learn.
-        frame.tools.retain(|tool| !tool.starts_with("mcp__"));
-        (frame.slash_commands, frame.agents, frame.plugins, frame.plugin_errors) = (&[], &[], &[], &[]);
+        frame.tools.tools.retain(|tool| !tool.starts_with("mcp__"));
+        (frame.slash_commands, frame.agents.agents) = (&[], &[]);
+        frame.plugins = InitPlugins { plugins: &[], errors: &[] };
         if !line::push(out, &frame) {
-            (frame.tools, frame.mcp_servers) = (Vec::new(), Vec::new());
+            frame.tools = InitTools { tools: Vec::new(), mcp_servers: Vec::new() };
             line::push(out, &frame);
         }
         self.inform(at, "The lists of system/init are too long for one frame: some are left out.", None, out);

@@ -2,7 +2,7 @@
 
 use crate::InputSchema;
 use std::sync::Arc;
-use windlass_tool::{Annotations, BoxFuture, DynTool, PreparedCall, ToolCheck, ToolCx, ToolError, ToolOutput};
+use windlass_tool::{Annotations, BoxFuture, DynTool, PreparedCall, ToolCx, ToolError, ToolOutput};
 use windlass_types::{Access, JsonText, ToolSpec};
 
 /// The tool that a run with an output schema ends with: its input is the output.
@@ -76,14 +76,6 @@ struct Given(JsonText);
 impl PreparedCall for Given {
     fn access(&self) -> Access {
         Access::NOTHING
-    }
-
-    fn command(&self) -> Option<&str> {
-        None
-    }
-
-    fn check(&self) -> ToolCheck {
-        ToolCheck::Undecided
     }
 
     fn title(&self) -> String {

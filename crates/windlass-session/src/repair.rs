@@ -52,71 +52,8 @@ impl RepairReport {
 pub fn repair(entries: Vec<Entry>) -> (Vec<Entry>, RepairReport) {
     let calls = Calls::of(&entries);
     let mut report = RepairReport::default();
-    let mut groups = vec![Group::default()];
-    let mut moved: BTreeMap<usize, Vec<Entry>> = BTreeMap::new();
-    let mut results = Results { calls: &calls, answered: HashSet::new() };
-    let mut current = None;
-    for (at, entry) in entries.into_iter().enumerate() {
-        match &entry.kind {
-            EntryKind::Assistant(_) => {
-                if calls.by_message.contains_key(&at) {
-                    current = Some(at);
-                    groups.push(Group { head: Some((at, entry)), rest: Vec::new(), last_result: 0 });
-                    continue;
-                }
-                report.dropped_messages += 1;
-                continue;
-            }
-            EntryKind::User(user) if !has_user_content(&user.content) => {
-                report.dropped_messages += 1;
-                continue;
-            }
-            EntryKind::ToolResult(result) => match results.target(result, current) {
-                None => {
-                    report.dropped_results += 1;
-                    continue;
-                }
-                Some(target) if Some(target) != current => {
-                    report.moved_results += 1;
-                    moved.entry(target).or_default().push(entry);
-                    continue;
-                }
-                Some(_) => {
-                    if let Some(group) = groups.last_mut() {
-                        group.last_result = group.rest.len() + 1;
-                    }
-                }
-            },
-            _ => {}
-        }
-        if let Some(group) = groups.last_mut() {
-            group.rest.push(entry);
-        }
-    }
-    let answered = results.answered;
-    let mut repaired = Vec::new();
-    let mut begun = false;
-    for group in groups {
-        let Some((at, head)) = group.head else {
-            begun = group.rest.iter().any(|entry| matches!(entry.kind, EntryKind::User(_)));
-            repaired.extend(group.rest);
-            continue;
-        };
-        if !begun {
-            begun = true;
-            report.beginning_lost = true;
-            repaired.push(beginning(&head));
-        }
-        let synthetic = calls.unanswered(at, &head, &answered);
-        report.synthetic.extend(synthetic.iter().cloned());
-        repaired.push(head);
-        let mut rest = group.rest;
-        let behind = rest.split_off(group.last_result.min(rest.len()));
-        repaired.extend(rest);
-        repaired.extend(moved.remove(&at).unwrap_or_default());
-        repaired.extend(synthetic);
-        repaired.extend(behind);
-    }
+    let (groups, answered) = Groups::of(entries, &calls, &mut report);
+    let mut repaired = groups.joined(&calls, &answered, &mut report);
     report.renamed = naming::name_calls(&mut repaired);
     (repaired, report)
 }
@@ -128,6 +65,85 @@ struct Group {
     rest: Vec<Entry>,
     /// How many of the rest there are up to the last result of this message.
     last_result: usize,
+}
+
+/// The entries by the message of the model that they follow, without those that are dropped.
+struct Groups {
+    groups: Vec<Group>,
+    /// Results that stood elsewhere, by the index of the message that they answer.
+    moved: BTreeMap<usize, Vec<Entry>>,
+}
+
+impl Groups {
+    /// Sorts the entries. Beside them: the calls that have a result.
+    fn of(entries: Vec<Entry>, calls: &Calls, report: &mut RepairReport) -> (Self, HashSet<(usize, ToolUseId)>) {
+        let mut sorted = Self { groups: vec![Group::default()], moved: BTreeMap::new() };
+        let mut results = Results { calls, answered: HashSet::new() };
+        let mut current = None;
+        for (at, entry) in entries.into_iter().enumerate() {
+            match &entry.kind {
+                EntryKind::Assistant(_) if calls.by_message.contains_key(&at) => {
+                    current = Some(at);
+                    sorted.groups.push(Group { head: Some((at, entry)), rest: Vec::new(), last_result: 0 });
+                }
+                EntryKind::Assistant(_) => report.dropped_messages += 1,
+                EntryKind::User(user) if !has_user_content(&user.content) => report.dropped_messages += 1,
+                EntryKind::ToolResult(result) => match results.target(result, current) {
+                    None => report.dropped_results += 1,
+                    Some(target) if Some(target) != current => {
+                        report.moved_results += 1;
+                        sorted.moved.entry(target).or_default().push(entry);
+                    }
+                    Some(_) => sorted.push(entry, true),
+                },
+                _ => sorted.push(entry, false),
+            }
+        }
+        (sorted, results.answered)
+    }
+
+    /// Adds an entry behind the last message.
+    fn push(&mut self, entry: Entry, is_result: bool) {
+        if let Some(group) = self.groups.last_mut() {
+            group.rest.push(entry);
+            if is_result {
+                group.last_result = group.rest.len();
+            }
+        }
+    }
+
+    /// All entries in order, each message with one result for each of its calls.
+    fn joined(
+        mut self,
+        calls: &Calls,
+        answered: &HashSet<(usize, ToolUseId)>,
+        report: &mut RepairReport,
+    ) -> Vec<Entry> {
+        let mut repaired = Vec::new();
+        let mut begun = false;
+        for group in self.groups {
+            let Some((at, head)) = group.head else {
+                begun = group.rest.iter().any(|entry| matches!(entry.kind, EntryKind::User(_)));
+                repaired.extend(group.rest);
+                continue;
+            };
+            if !begun {
+                begun = true;
+                report.beginning_lost = true;
+                repaired.push(beginning(&head));
+            }
+            let synthetic = calls.unanswered(at, &head, answered);
+            report.synthetic.extend(synthetic.iter().cloned());
+            repaired.push(head);
+            let mut rest = group.rest;
+            let behind = rest.split_off(group.last_result.min(rest.len()));
+            repaired.extend(rest);
+            repaired.extend(self.moved.remove(&at).unwrap_or_default());
+            repaired.extend(synthetic);
+            repaired.extend(behind);
+        }
+        repaired
+    }
 }
 
 /// All calls, by the index of the entry that holds them.

@@ -7,8 +7,8 @@ use crate::text::one_line;
 use crate::{AgentDefinition, Subagents, background};
 use std::sync::Arc;
 use windlass_tool::{
-    AgentSpec, Annotations, BoxFuture, DynTool, InterruptBehavior, PreparedCall, ToolCheck, ToolCx, ToolError,
-    ToolOutput, schema_of,
+    AgentSpec, Annotations, BoxFuture, DynTool, InterruptBehavior, PreparedCall, ToolCx, ToolError, ToolOutput,
+    schema_of,
 };
 use windlass_types::{Access, AgentId, JsonText, SectionScope, SystemSection, ToolSpec};
 
@@ -88,14 +88,6 @@ struct Call {
 impl PreparedCall for Call {
     fn access(&self) -> Access {
         Access::Agents
-    }
-
-    fn command(&self) -> Option<&str> {
-        None
-    }
-
-    fn check(&self) -> ToolCheck {
-        ToolCheck::Undecided
     }
 
     fn title(&self) -> String {

@@ -80,6 +80,7 @@ pub mod can_use_tool;
 pub mod checkpoints;
 pub mod fake;
 pub mod fault;
+pub mod frames;
 mod gate;
 pub mod hook;
 pub mod process;

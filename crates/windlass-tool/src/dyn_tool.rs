@@ -34,11 +34,15 @@ pub trait PreparedCall: Send + Sync + 'static {
     /// See [`Tool::access`].
     fn access(&self) -> Access;
 
-    /// See [`Tool::command`].
-    fn command(&self) -> Option<&str>;
+    /// See [`Tool::command`]. Default: none.
+    fn command(&self) -> Option<&str> {
+        None
+    }
 
-    /// See [`Tool::check`].
-    fn check(&self) -> ToolCheck;
+    /// See [`Tool::check`]. Default: undecided.
+    fn check(&self) -> ToolCheck {
+        ToolCheck::Undecided
+    }
 
     /// See [`Tool::title`].
     fn title(&self) -> String;

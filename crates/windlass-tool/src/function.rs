@@ -1,7 +1,7 @@
 //! Tools made from async closures.
 
 use crate::dyn_tool::schema_of;
-use crate::{Annotations, BoxFuture, DynTool, IntoToolOutput, PreparedCall, ToolCheck, ToolCx, ToolError, ToolOutput};
+use crate::{Annotations, BoxFuture, DynTool, IntoToolOutput, PreparedCall, ToolCx, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -102,14 +102,6 @@ where
 {
     fn access(&self) -> Access {
         self.access.clone()
-    }
-
-    fn command(&self) -> Option<&str> {
-        None
-    }
-
-    fn check(&self) -> ToolCheck {
-        ToolCheck::Undecided
     }
 
     fn title(&self) -> String {

@@ -1,19 +1,7 @@
 use crate::place::{Place, call, text, write};
 use serde_json::{Value, json};
 use std::process::Stdio;
-
-fn outline(frames: &[Value]) -> Vec<String> {
-    frames
-        .iter()
-        .map(|frame| {
-            let detail = frame["subtype"]
-                .as_str()
-                .or(frame["event"]["type"].as_str())
-                .or(frame["message"]["content"][0]["type"].as_str());
-            format!("{}/{}", frame["type"].as_str().unwrap(), detail.unwrap())
-        })
-        .collect()
-}
+use windlass_testkit::frames::outline;
 
 fn reading() -> Place {
     let mut first = text("Let me look.");

@@ -31,7 +31,7 @@ struct Answered<'a> {
 
 impl FrameMapper {
     /// Appends what hooks did: what ran, with hook events on, and what they have to say.
-    pub(super) fn hooks(
+    pub(super) fn hook_ran(
         &mut self,
         at: Envelope<'_>,
         event: HookEventName,

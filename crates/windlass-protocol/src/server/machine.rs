@@ -151,7 +151,7 @@ impl Machine {
     /// else comes in.
     pub(crate) fn handle(&mut self, input: Input) {
         match input {
-            Input::Line(message) => self.line(message),
+            Input::Line(message) => self.host_line(message),
             Input::HungUp => self.hung_up(),
             Input::Event(generation, event) => self.event(generation, event),
             Input::Listed(servers, plugins) => self.mapper.lists(servers, plugins),

@@ -31,20 +31,10 @@ fn lines_of(partial: bool, kinds: impl IntoIterator<Item = EventKind>) -> Vec<St
     String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// The kinds of frames, in order: type, subtype, and what tells frames of one kind apart.
+/// The kinds of frames, in order.
 fn outline(lines: &[String]) -> Vec<String> {
-    let value = |line: &String| serde_json::from_str::<serde_json::Value>(line).unwrap();
-    lines
-        .iter()
-        .map(value)
-        .map(|frame| {
-            let detail = frame["subtype"]
-                .as_str()
-                .or(frame["event"]["type"].as_str())
-                .or(frame["message"]["content"][0]["type"].as_str());
-            [frame["type"].as_str(), detail].into_iter().flatten().collect::<Vec<_>>().join("/")
-        })
-        .collect()
+    let frames: Vec<_> = lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    windlass_testkit::frames::outline(&frames)
 }
 
 fn started() -> EventKind {

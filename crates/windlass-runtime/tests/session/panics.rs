@@ -13,8 +13,8 @@ use windlass_session::{
 use windlass_session::{SessionSummary, StoreError};
 use windlass_testkit::fake::MemoryWorkspace;
 use windlass_tool::{
-    Annotations, BoxFuture, DynTool, OpenFile, Permit, PreparedCall, ResolvedPath, ToolCheck, ToolCx, ToolError,
-    ToolOutput, Workspace, WorkspaceError, WriteOptions,
+    Annotations, BoxFuture, DynTool, OpenFile, Permit, PreparedCall, ResolvedPath, ToolCx, ToolError, ToolOutput,
+    Workspace, WorkspaceError, WriteOptions,
 };
 use windlass_types::{
     Access, Entry, EventKind, HookEventName, JsonText, ModelInfo, ModelRequest, Outcome, RunFailureKind, ToolSpec,
@@ -62,14 +62,6 @@ impl PreparedCall for Prepared {
     fn access(&self) -> Access {
         self.0.at(Panics::Access);
         Access::Unknown
-    }
-
-    fn command(&self) -> Option<&str> {
-        None
-    }
-
-    fn check(&self) -> ToolCheck {
-        ToolCheck::Undecided
     }
 
     fn title(&self) -> String {

@@ -1,8 +1,8 @@
 //! Entries to lines.
 
 use super::line::{
-    AssistantMessage, BesideLine, BoundaryLine, ChainLine, CompactMetadata, Content, CostBody, Exact, IntentBody,
-    ResultBlock, SessionFields, UserMessage, WireRun,
+    AssistantMessage, BesideLine, BoundaryLine, ChainLine, ChainPlace, CompactMetadata, Content, CostBody, Exact,
+    IntentBody, PromptFields, ResultBlock, ResultFields, RuntimeFields, SessionFields, UserMessage, WireRun,
 };
 use super::{COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, TASK, TODOS};
 use crate::fork::ForkedFrom;
@@ -84,22 +84,20 @@ impl LogEncoder {
 
     fn line<'a, M>(&'a self, entry: &'a Entry, kind: &'static str, uuid: &'a EntryId, message: M) -> ChainLine<'a, M> {
         ChainLine {
-            parent_uuid: entry.parent.as_ref().map(EntryId::as_str),
-            is_sidechain: self.agent.is_some(),
-            agent_id: self.agent.as_ref().map(AgentId::as_str),
+            place: ChainPlace {
+                parent_uuid: entry.parent.as_ref().map(EntryId::as_str),
+                is_sidechain: self.agent.is_some(),
+                agent_id: self.agent.as_ref().map(AgentId::as_str),
+            },
             kind,
             message,
             is_meta: false,
             is_compact_summary: false,
             uuid: uuid.as_str(),
             timestamp: entry.timestamp,
-            permission_mode: None,
-            prompt_id: None,
-            tool_use_result: None,
-            source_tool_assistant_uuid: None,
-            windlass_synthetic: false,
-            windlass_environment: None,
-            windlass_tasks: &[],
+            prompt: PromptFields::default(),
+            result: ResultFields::default(),
+            runtime: RuntimeFields::default(),
             windlass_exact: Exact::default(),
             session: self.session_fields(uuid),
         }
@@ -128,10 +126,9 @@ impl LogEncoder {
         let mut line = self.line(entry, "user", &entry.id, UserMessage { role: "user", content });
         line.is_meta = user.is_meta;
         line.is_compact_summary = user.is_summary;
-        line.permission_mode = user.permission_mode.map(|mode| mode.as_str());
-        line.prompt_id = user.run.as_ref().map(|run| run.as_str());
-        line.windlass_environment = user.environment.as_ref();
-        line.windlass_tasks = &user.tasks;
+        line.prompt.permission_mode = user.permission_mode.map(|mode| mode.as_str());
+        line.prompt.prompt_id = user.run.as_ref().map(|run| run.as_str());
+        line.runtime = RuntimeFields { windlass_environment: user.environment.as_ref(), windlass_tasks: &user.tasks };
         push_chain_line(out, line, |line| &line.message.content);
     }
 
@@ -157,7 +154,7 @@ impl LogEncoder {
                 usage: assistant.usage.into(),
             };
             let mut line = self.line(entry, "assistant", &id, message);
-            line.parent_uuid = parent.as_ref().map(EntryId::as_str);
+            line.place.parent_uuid = parent.as_ref().map(EntryId::as_str);
             push_chain_line(out, line, |line| line.message.content);
             parent = Some(id);
         }
@@ -167,10 +164,12 @@ impl LogEncoder {
         let content = Content::Result([ResultBlock { kind: "tool_result", result: &result.result }]);
         let mut line = self.line(entry, "user", &entry.id, UserMessage { role: "user", content });
         let parent = self.last.as_ref().or(entry.parent.as_ref()).unwrap_or(&result.assistant);
-        line.parent_uuid = Some(parent.as_str());
-        line.tool_use_result = result.structured.as_ref();
-        line.source_tool_assistant_uuid = Some(result.assistant.as_str());
-        line.windlass_synthetic = result.synthetic;
+        line.place.parent_uuid = Some(parent.as_str());
+        line.result = ResultFields {
+            tool_use_result: result.structured.as_ref(),
+            source_tool_assistant_uuid: Some(result.assistant.as_str()),
+            windlass_synthetic: result.synthetic,
+        };
         push_chain_line(out, line, |line| &line.message.content);
     }
 
@@ -309,7 +308,7 @@ fn push_chain_line<'a, M: Serialize, C: Serialize + ?Sized>(
     let content = JsonText::of(content(&line)).map(|json| json.as_str().to_owned()).ok();
     line.windlass_exact.content = content.filter(|text| text.contains('\n')).map(Cow::Owned);
     line.windlass_exact.tool_use_result =
-        line.tool_use_result.map(JsonText::as_str).filter(|text| text.contains('\n')).map(Cow::Borrowed);
+        line.result.tool_use_result.map(JsonText::as_str).filter(|text| text.contains('\n')).map(Cow::Borrowed);
     push_line(out, &line);
 }
 

@@ -10,10 +10,8 @@ use windlass_types::{ContentBlock, EnvironmentContext, JsonText, ModelUsage, Nan
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ChainLine<'a, M> {
-    pub parent_uuid: Option<&'a str>,
-    pub is_sidechain: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub agent_id: Option<&'a str>,
+    #[serde(flatten)]
+    pub place: ChainPlace<'a>,
     #[serde(rename = "type")]
     pub kind: &'static str,
     pub message: M,
@@ -23,24 +21,58 @@ pub(super) struct ChainLine<'a, M> {
     pub is_compact_summary: bool,
     pub uuid: &'a str,
     pub timestamp: Timestamp,
+    #[serde(flatten)]
+    pub prompt: PromptFields<'a>,
+    #[serde(flatten)]
+    pub result: ResultFields<'a>,
+    #[serde(flatten)]
+    pub runtime: RuntimeFields<'a>,
+    #[serde(skip_serializing_if = "Exact::is_empty")]
+    pub windlass_exact: Exact<'a>,
+    #[serde(flatten)]
+    pub session: SessionFields<'a>,
+}
+
+/// Where a line stands in a conversation, and in whose.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ChainPlace<'a> {
+    pub parent_uuid: Option<&'a str>,
+    pub is_sidechain: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent_id: Option<&'a str>,
+}
+
+/// What the line of a prompt says of its run.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct PromptFields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<&'a str>,
+}
+
+/// What the line of a result says beside its content.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ResultFields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_use_result: Option<&'a JsonText>,
     #[serde(rename = "sourceToolAssistantUUID", skip_serializing_if = "Option::is_none")]
     pub source_tool_assistant_uuid: Option<&'a str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub windlass_synthetic: bool,
+}
+
+/// What a text of the runtime has told the model.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RuntimeFields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub windlass_environment: Option<&'a EnvironmentContext>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub windlass_tasks: &'a [TaskId],
-    #[serde(skip_serializing_if = "Exact::is_empty")]
-    pub windlass_exact: Exact<'a>,
-    #[serde(flatten)]
-    pub session: SessionFields<'a>,
 }
 
 /// How each line of a conversation ends: the session that wrote it.

@@ -24,8 +24,7 @@ const HUBS: &[(&str, usize, usize)] = &[
 const LONGEST_FUNCTION: usize = 60;
 
 /// Crates in which a function is longer, and the longest of it.
-const LONGER_FUNCTIONS: &[(&str, usize)] =
-    &[("windlass", 69), ("windlass-cli", 66), ("windlass-mcp", 64), ("windlass-session", 69)];
+const LONGER_FUNCTIONS: &[(&str, usize)] = &[("windlass-mcp", 64)];
 
 /// What somebody asks `cargo tree` for, and how many packages are compiled into their program, the asked one included.
 /// Those of whole ways of use are in `packages.rs`.

@@ -200,14 +200,6 @@ impl PreparedCall for FlawedCall {
         Access::reads(self.tool.changing(Flaw::ChangesItsAccess, &self.path))
     }
 
-    fn command(&self) -> Option<&str> {
-        None
-    }
-
-    fn check(&self) -> ToolCheck {
-        ToolCheck::Undecided
-    }
-
     fn title(&self) -> String {
         let title = if self.tool.has(Flaw::HasNoTitle) { "" } else { "Flawed" };
         self.tool.changing(Flaw::ChangesItsTitle, title)

@@ -7,7 +7,7 @@ use crate::server::frames::Lifecycle;
 use std::collections::BTreeMap;
 
 impl Machine {
-    pub(super) fn line(&mut self, message: Inbound) {
+    pub(super) fn host_line(&mut self, message: Inbound) {
         match message {
             Inbound::User(message) => {
                 let now = message.priority == Priority::Now;
