@@ -15,7 +15,7 @@
 //!
 //! # What it promises
 //! - A stream item for each event of the API's stream, in order; before them one for
-//!   the allowance of a subscription, when the answer's headers tell of it, as an
+//!   the allowance of a subscription, when the answer's headers hold it, as an
 //!   error does that refuses the request. An event that
 //!   cannot stand where it stands ends the stream with a protocol error; what is
 //!   merely unknown is passed on as unknown.

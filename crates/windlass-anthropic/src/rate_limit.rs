@@ -1,4 +1,4 @@
-//! The headers that tell of a subscription's allowance.
+//! The headers that hold a subscription's allowance.
 //!
 //! Only the headers that begin with `anthropic-ratelimit-unified-`, which answers to the credentials of a
 //! subscription carry. The others, such as `anthropic-ratelimit-requests-remaining`, count down an API key's
@@ -8,7 +8,7 @@
 //!   <https://github.com/anthropics/claude-code/issues/12829>,
 //!   <https://github.com/griffinwork40/agent-afk/pull/490>
 //! - utilization and reset of each window: <https://github.com/anomalyco/opencode/issues/49653>
-//! - what hosts are told of them: <https://github.com/meawoppl/rust-code-agent-sdks/pull/180>
+//! - what hosts see of them: <https://github.com/meawoppl/rust-code-agent-sdks/pull/180>
 //!
 //! Whatever cannot be read is left out; an answer never fails because of it.
 
@@ -23,7 +23,7 @@ const END_OF_TIME: u64 = 253_402_300_800;
 
 /// What the headers of an answer with this status say, if they say whether requests are served.
 ///
-/// - `-status`: `allowed`, `allowed_warning`, `rejected`. Left out of a 429 that tells of a window, it is `rejected`.
+/// - `-status`: `allowed`, `allowed_warning`, `rejected`. Left out of a 429 that names a window, it is `rejected`.
 /// - `-representative-claim`: the window that decides, such as `five_hour`.
 /// - `-reset`: when that window begins anew, in seconds since the epoch; else the time of the window itself.
 /// - `-5h-utilization`, `-5h-reset`, and so on: a window's own figures, of which only those of the window that

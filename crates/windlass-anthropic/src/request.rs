@@ -55,7 +55,7 @@ fn prefix(request: &ModelRequest) -> Body {
 
 struct Body {
     text: Vec<u8>,
-    /// What a breakpoint adds to a block, or nothing.
+    /// What a breakpoint adds to a block, if anything.
     marker: &'static str,
 }
 

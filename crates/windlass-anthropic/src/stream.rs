@@ -24,7 +24,7 @@ pub(crate) struct MessageStream {
     request_id: Option<String>,
     /// What the headers said and nobody heard yet.
     rate_limit: Option<Box<RateLimit>>,
-    /// The usage that was told last.
+    /// The usage that was reported last.
     usage: Usage,
 }
 

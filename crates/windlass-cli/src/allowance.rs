@@ -1,4 +1,4 @@
-//! What users are told of a subscription's allowance.
+//! What users see of a subscription's allowance.
 
 use windlass::crates::types::Timestamp;
 use windlass::{RateLimit, RateLimitKind, RateLimitStatus};

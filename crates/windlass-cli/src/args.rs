@@ -91,7 +91,7 @@ pub(crate) struct OutputArgs {
     pub(crate) verbose: bool,
 }
 
-/// The model, what it is told, and how long it may work.
+/// The model, its prompts, and how long it may work.
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
     /// The model: opus, sonnet, haiku, or a full name

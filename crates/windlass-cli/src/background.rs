@@ -6,7 +6,7 @@ use std::time::Duration;
 const CEILING: &str = "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS";
 const DEFAULT: Duration = Duration::from_secs(600);
 
-/// How long background work is waited for; nothing means as long as it takes.
+/// How long background work is waited for; `None` means as long as it takes.
 pub(crate) fn wait() -> Option<Duration> {
     ceiling(std::env::var(CEILING).ok().as_deref())
 }

@@ -177,7 +177,7 @@ impl Display {
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         let most = if self.verbose { 40 } else { RESULT_LINES };
         let more = lines.len().saturating_sub(most);
-        // Of programs the end tells most, of everything else the beginning.
+        // The end of a program's output says most; of everything else the beginning does.
         let from = if finished.tool == "Bash" { more } else { 0 };
         let paint = if finished.result.is_error { Paint::Red } else { Paint::Dim };
         if from > 0 {

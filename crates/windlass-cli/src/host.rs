@@ -158,7 +158,7 @@ impl Host {
         let provider = Arc::new(Renewable::new(self.provider(&project)?));
         let home = sessions::home(&self.flags)?;
         let builder = self.builder(&setup, &project)?.provider(Arc::clone(&provider) as Arc<dyn ModelProvider>);
-        let said = Said::of(builder.options());
+        let said = SessionSettings::of(builder.options());
         let builder = sessions::keep(wanted_now(builder, &setup), home.as_ref(), self.mirror.as_ref());
         let builder = checkpoints::keep(builder, home.as_ref());
         let opened = builder.open_with_tools().await;
@@ -239,7 +239,7 @@ impl Host {
 }
 
 /// What flags, files and `initialize` say of a session, whatever the host has asked for since.
-struct Said {
+struct SessionSettings {
     model: String,
     mode: PermissionMode,
     thinking: Thinking,
@@ -248,7 +248,7 @@ struct Said {
     initial: Option<String>,
 }
 
-impl Said {
+impl SessionSettings {
     fn of(options: &Options) -> Self {
         Self {
             model: options.model().unwrap_or("default").to_owned(),

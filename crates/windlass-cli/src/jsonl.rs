@@ -18,7 +18,7 @@ pub(crate) struct Line<T> {
     pub(crate) id: Option<JsonText>,
     /// What it says, or why it cannot be used.
     pub(crate) value: Result<T, String>,
-    /// What is odd about it but was used.
+    /// Warnings about what was used all the same.
     pub(crate) warnings: Vec<String>,
 }
 

@@ -13,7 +13,7 @@ use windlass::{
     coding_tools, session,
 };
 
-/// The name of the tool for agents in lists of old.
+/// The former name of the tool for agents, which lists may still hold.
 const OLD_AGENT_TOOL_NAME: &str = "Task";
 
 /// Who drives the session.
@@ -105,7 +105,7 @@ pub(crate) fn options(
     Ok(builder)
 }
 
-/// Who may do what, as far as the command line says so, and what is odd about its rules.
+/// Who may do what, as far as the command line says so, with warnings about its rules.
 pub(crate) fn permissions_of(args: &RunArgs, driver: Driver) -> Result<(Permissions, Vec<String>), Usage> {
     let (mut said, notes) = match driver {
         Driver::Person => permissions(&args.permissions)?,

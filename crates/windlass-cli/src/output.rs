@@ -124,7 +124,7 @@ impl Output {
         {
             return self.note(&note);
         }
-        // Whoever waits in front of nothing should know for what. With activity shown it is told already.
+        // Whoever waits in front of nothing should know for what. With activity shown it is on the screen already.
         if let EventKind::Status(Status::Retrying(retry)) = &event.kind
             && !self.shows_activity()
         {

@@ -35,7 +35,7 @@ pub(crate) fn read(args: &RunArgs, stdin_is_terminal: bool, may_be_empty: bool) 
     Ok(prompt)
 }
 
-/// All of standard input. With `impatient`, nothing if nothing comes.
+/// All of standard input. With `impatient`, an empty text if nothing comes.
 fn piped(impatient: bool) -> anyhow::Result<String> {
     let (first, came) = mpsc::channel();
     let reader = std::thread::spawn(move || {

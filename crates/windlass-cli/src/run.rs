@@ -28,7 +28,7 @@ use windlass::{
     SessionBuilder,
 };
 
-/// How long background work may go on before it is said that it is waited for.
+/// How long background work may run before a note says that it is waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Runs a prompt and returns the exit code.
@@ -121,7 +121,7 @@ async fn open(run: &mut Run, args: &RunArgs, signals: &Signals, output: &mut Out
     Ok(())
 }
 
-/// What the command line and the project say of the run, and what is odd about it.
+/// What the command line and the project say of the run, with warnings about it.
 fn settled(
     args: &RunArgs,
     project: &LoadedProject,
@@ -136,7 +136,7 @@ fn settled(
     Ok((builder.resolve().map_err(of_start)?, notes))
 }
 
-/// Which session is continued.
+/// Which session is resumed.
 fn resumed(mut builder: SessionBuilder, args: &RunArgs) -> SessionBuilder {
     if let Some(id) = &args.session.session_id {
         builder = builder.session_id(id);
@@ -180,7 +180,7 @@ fn servers(args: &RunArgs, project: &LoadedProject, output: &mut Output) -> anyh
     Ok(Some(set))
 }
 
-/// Says which servers do not answer, and why: the run goes on without their tools.
+/// Notes which servers do not answer, and why. The run continues without their tools.
 fn note_missing(servers: &McpServers, output: &mut Output) -> std::io::Result<()> {
     for server in servers.status() {
         let of = |why: &str| format!("the MCP server {:?} {why}", server.name);
@@ -206,7 +206,7 @@ async fn watch(
     let (mut result, mut noted) = (None, false);
     loop {
         writer.room().await?;
-        // Behind an answer it would look as if nothing went on.
+        // Behind an answer it would look as if nothing were running.
         let patience = if result.is_some() && !noted { PATIENCE } else { Duration::MAX };
         let Some(event) = next(run, output, writer, patience).await? else {
             noted = true;

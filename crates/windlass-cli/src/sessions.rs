@@ -169,7 +169,7 @@ fn show(path: &Path) -> anyhow::Result<i32> {
                     (mark.to_owned(), result.content.text())
                 }
                 (ContentBlock::Thinking { thinking, .. }, _) => ("(thinking)".to_owned(), thinking.clone()),
-                // What the runtime told the model; `export` has it.
+                // What the runtime wrote to the model; `export` has it.
                 (ContentBlock::Text { text }, Role::User) if is_reminder(text) => continue,
                 (block, Role::User) => (">".to_owned(), text_of(block)),
                 (block, _) => ("<".to_owned(), text_of(block)),

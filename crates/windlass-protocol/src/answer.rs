@@ -18,7 +18,7 @@ pub struct ReadAnswer {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Said {
+struct WireAnswer {
     behavior: String,
     #[serde(default)]
     updated_input: Option<JsonText>,
@@ -39,7 +39,7 @@ pub fn read_permission_answer(input: &JsonText, answer: &JsonText) -> Result<Rea
     if !answer.is_object() {
         return Err("it is not an object".to_owned());
     }
-    let said: Said = answer.to().map_err(|error| error.to_string())?;
+    let said: WireAnswer = answer.to().map_err(|error| error.to_string())?;
     match said.behavior.as_str() {
         "allow" => {
             let updated_input = said.updated_input.filter(|updated| !same_json(updated, input));

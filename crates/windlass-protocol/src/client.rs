@@ -98,7 +98,7 @@ pub struct Client {
     process: Option<Process>,
     initialized: JsonText,
     patience: Duration,
-    /// Whether the end was told.
+    /// Whether the end was reported.
     over: bool,
     _tasks: [AbortOnDrop<()>; 2],
 }
@@ -133,7 +133,7 @@ impl Client {
         self.handle.prompt(prompt).await
     }
 
-    /// Stops the turn that goes on. See [`ClientHandle::interrupt`].
+    /// Stops the current turn. See [`ClientHandle::interrupt`].
     ///
     /// # Errors
     /// As [`ClientHandle::interrupt`].
@@ -141,8 +141,8 @@ impl Client {
         self.handle.interrupt().await
     }
 
-    /// The next message, or nothing once the other side has ended in peace: when
-    /// no turn was going on, and with an exit code that says so.
+    /// The next message, or `None` once the other side has ended in peace: when
+    /// no turn was running, and with an exit code that says so.
     ///
     /// Cancel safe.
     ///
@@ -192,8 +192,8 @@ impl Client {
         })
     }
 
-    /// Ends the session: the other side is told that nothing follows, and what
-    /// it still writes is left out. A turn that goes on is finished, but nobody
+    /// Ends the session: the other side learns that nothing follows, and what
+    /// it still writes is left out. The current turn is finished, but nobody
     /// answers its questions; interrupt it first if it should not be.
     ///
     /// A process may take 5 s, then it is told to terminate, and 5 s later it is

@@ -50,13 +50,13 @@
 //! | `HookRan` | `system/informational` for what hooks have to say; with hook events, `hook_started` and `hook_response` for hooks that are not the host's |
 //! | `Status` | `system/status`, `api_retry`, `model_fallback`, `informational` |
 //! | `Compacted` | `system/status`, `system/compact_boundary`, and the summary as `user` |
-//! | `TaskStarted`, `TaskProgress`, `TaskEnded` | `system/task_started`, `task_progress`, `task_notification`; `background_tasks_changed` with all work that goes on |
+//! | `TaskStarted`, `TaskProgress`, `TaskEnded` | `system/task_started`, `task_progress`, `task_notification`; `background_tasks_changed` with all running work |
 //! | `StateChanged` | `system/status` for the permission mode |
 //! | `RunFinished` | what explains the end (`assistant` or `user`), then `result` |
 //!
 //! Of agents below the main one, `assistant` frames with calls (with all blocks, if wanted), `user` frames with results,
 //! and the frames of hooks, denials, progress, tasks and notices are written. Their `parent_tool_use_id` is the call that
-//! started the agent. What else their runs tell of themselves has no frame.
+//! started the agent. Other events of their runs have no frame.
 //!
 //! `assistant` and `stream_event` frames are provisional until the next frame
 //! of another kind: a `message_withdrawn` takes them back. No line is longer

@@ -36,16 +36,15 @@ use windlass_types::{
 
 /// Writes the events of one session as frames, one JSON object a line.
 ///
-/// Give it every event, in order. It keeps no more than the end of a block, and the names of the agents and tasks
-/// that go on.
+/// Give it every event, in order. It keeps no more than the end of a block, and the names of running agents and tasks.
 pub struct FrameMapper {
     options: FrameOptions,
     ids: Box<dyn FnMut() -> u128 + Send>,
     stream: StreamState,
     answering: Answering,
-    /// The background work that goes on, in the order in which it began.
+    /// The running background work, in the order in which it began.
     tasks: Vec<tasks::Alive>,
-    /// The agents below the main one whose runs go on.
+    /// The running agents below the main one.
     agents: HashMap<AgentPath, agents::Agent>,
     lists: Lists,
 }

@@ -1,4 +1,4 @@
-//! How the end of a run is told.
+//! How the end of a run is reported.
 
 use windlass_types::{Interrupted, ModelErrorKind, Outcome, RunFailure, RunFailureKind, RunResult};
 
@@ -9,18 +9,18 @@ pub(crate) struct Ending {
     pub(crate) is_error: bool,
     /// What went wrong, for the subtypes that are errors.
     pub(crate) error: Option<String>,
-    /// A failure that is told in a message of the assistant: its class and text.
+    /// A failure that is reported in a message of the assistant: its class and text.
     pub(crate) api_error: Option<(&'static str, String)>,
     /// What was put into the user's mouth.
     pub(crate) user_text: Option<&'static str>,
-    /// What is told beside the conversation.
+    /// What is reported beside the conversation.
     pub(crate) notice: Option<String>,
     pub(crate) terminal_reason: Option<&'static str>,
     pub(crate) num_turns: u32,
     pub(crate) api_error_status: Option<u16>,
     /// The command that was carried out without the model.
     pub(crate) local_command: Option<&'static str>,
-    /// Whether it is the end of the turn that goes on, not of one that could not begin.
+    /// Whether it is the end of the current turn, not of one that could not begin.
     pub(crate) is_answer: bool,
 }
 

@@ -46,18 +46,18 @@ use tokio::io::{AsyncRead, AsyncWrite};
 ///
 /// The session is opened by `open` when the first prompt comes, with what the
 /// host has said until then. Input is read all the time, also while a session is
-/// opened and while a run goes on; prompts wait for their turn, and each gets
+/// opened and during a run; prompts wait for their turn, and each gets
 /// exactly one result.
 ///
 /// # Messages during a turn
-/// | `priority` | a message that comes while a turn goes on |
+/// | `priority` | a message that comes during a turn |
 /// |---|---|
 /// | none, `later` | has a turn and a result of its own, behind those that wait |
 /// | `next` | joins the turn: the model reads it with the next results of tools, or before the turn would end. It has no result of its own; that of the turn lists it in `user_message_uuids` (64 at most) |
 /// | `now` | stops the turn, and has one of its own before those that wait |
 ///
 /// UserPromptSubmit hooks are asked about a message that is to join while tools run. One
-/// that they keep out is `cancelled`, and a warning says why; the turn goes on. If the turn
+/// that they keep out is `cancelled`, and a warning says why; the turn continues. If the turn
 /// ends before the model can read it (an interrupt, a limit, a failure), it has a turn and a
 /// result of its own. So have slash commands, messages with `shouldQuery: false`, and what
 /// comes behind one of those that is `next`, too: nothing is overtaken. Without a turn

@@ -20,9 +20,9 @@ pub struct AgentHeader {
     pub agent_type: String,
     /// What it does, in a few words.
     pub description: String,
-    /// The call that started it, in the log of the agent above it.
+    /// The call that started it, in the log of its parent agent.
     pub tool_use_id: ToolUseId,
-    /// The agent above it; none for an agent of the main one.
+    /// Its parent agent; `None` for an agent of the main one.
     pub parent: Option<AgentId>,
 }
 
@@ -32,7 +32,7 @@ impl AgentHeader {
         Self { agent_type: agent_type.into(), description: description.into(), tool_use_id, parent: None }
     }
 
-    /// Names the agent above it.
+    /// Names its parent agent.
     #[must_use]
     pub fn with_parent(mut self, parent: Option<AgentId>) -> Self {
         self.parent = parent;
@@ -71,7 +71,7 @@ pub struct AgentSummary {
     /// The call that started it, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_use_id: Option<ToolUseId>,
-    /// The agent above it; none for an agent of the main one.
+    /// Its parent agent; `None` for an agent of the main one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent: Option<AgentId>,
     /// The time of its first line, if that can be read.

@@ -131,7 +131,7 @@ impl Truncated {
         restated
     }
 
-    /// The entries that the session goes on with: those that are kept, and what
+    /// The entries that the session continues with: those that are kept, and what
     /// was spent since.
     pub fn into_entries(self) -> Vec<Entry> {
         let Self { mut entries, dropped } = self;

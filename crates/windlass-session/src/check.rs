@@ -17,7 +17,7 @@ pub struct CheckReport {
     pub messages: usize,
     /// Lines, or parts of lines, that could not be used (the first thousand).
     pub skipped: Vec<SkippedLine>,
-    /// Lines that a kill cut off while they were written. Nobody was told of what they were to hold.
+    /// Lines that a kill cut off while they were written. Nobody learned of what they were to hold.
     pub torn: usize,
     /// Lines for which a summary stands.
     pub compacted: usize,

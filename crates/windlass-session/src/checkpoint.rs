@@ -169,7 +169,7 @@ impl Rewind {
 pub struct RewoundFile {
     /// The file.
     pub path: PathBuf,
-    /// What becomes of it; nothing where that is not known.
+    /// What becomes of it; `None` where that is not known.
     pub change: Option<FileChange>,
     /// Lines that come in. Not counted for files that are no text.
     pub insertions: u64,

@@ -6,7 +6,7 @@ use crate::{
 };
 use windlass_types::{Entry, EntryId, EntryKind, Timestamp};
 
-/// An earlier point of a conversation, to go on from there.
+/// An earlier point of a conversation, to resume from there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResumePoint {
@@ -67,7 +67,7 @@ pub enum ForkError {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ForkRequest {
-    /// The last entry that is copied; nothing means all.
+    /// The last entry that is copied; `None` means all.
     pub point: Option<ResumePoint>,
     /// What is noted on the copy.
     pub title: Option<Annotation>,

@@ -330,7 +330,7 @@ pub struct LoadReport {
     pub lost_parents: usize,
     /// The ids of the lines on other branches and of those for which a summary stands: no new line may repeat one.
     pub off_branch_ids: Vec<EntryId>,
-    /// Lines that a kill cut off while they were written. Nobody was told of
+    /// Lines that a kill cut off while they were written. Nobody learned of
     /// what they were to hold.
     pub torn: usize,
     /// Lines, or parts of lines, that could not be used. At most

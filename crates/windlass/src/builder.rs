@@ -62,7 +62,7 @@ macro_rules! option_methods {
             /// Lets the model give tasks to agents below it, through the tool `Agent`:
             /// [`Subagents::new`](crate::Subagents::new) are the built-in ones, to which own ones can be added. An agent
             /// has a conversation of its own. It shares tools, hooks, budget and whoever answers permission requests,
-            /// and may never do more than the agent above it; its events come under its own
+            /// and may never do more than its parent; its events come under its own
             /// [`AgentPath`](crate::AgentPath). Default: no agents.
             ///
             /// ```
@@ -78,7 +78,7 @@ macro_rules! option_methods {
                 self.with(|options| options.tools.subagents = Some(agents))
             }
 
-            /// Whether work may go on in the background, beside the conversation. Without it, calls of agents wait for
+            /// Whether work may be left in the background, beside the conversation. Without it, calls of agents wait for
             /// the report whatever they and the agents' definitions say, commands that ask for the background are
             /// refused, and no tool offers it (`run_in_background`). Holds for agents of agents too. Default: yes.
             pub fn background_tasks(self, on: bool) -> Self {
@@ -178,7 +178,7 @@ macro_rules! option_methods {
                 self.with(|options| options.requests.betas.push(beta.into()))
             }
 
-            /// Lifetime of prompt-cache entries; nothing switches caching off. Default: five minutes.
+            /// Lifetime of prompt-cache entries; `None` switches caching off. Default: five minutes.
             pub fn cache(self, cache: Option<CacheTtl>) -> Self {
                 self.with(|options| options.requests.cache = cache)
             }
@@ -220,35 +220,35 @@ macro_rules! option_methods {
                 self.with(|options| options.storage.store = Some(store))
             }
 
-            /// The id of the new session, a UUID; if the working directory has a session of this id, it goes on.
-            /// Default: random. A session that is resumed keeps its id, unless it goes on in a copy.
+            /// The id of the new session, a UUID; if the working directory has a session of this id, that one is resumed.
+            /// Default: random. A session that is resumed keeps its id, unless it is resumed in a copy.
             pub fn session_id(self, id: impl Into<String>) -> Self {
                 self.with(|options| options.start.session_id = Some(id.into()))
             }
 
-            /// Goes on with a session of the working directory, kept by [`persist`](Self::persist) or
+            /// Resumes a session of the working directory, kept by [`persist`](Self::persist) or
             /// [`store`](Self::store). Its id is in [`RunResult::session_id`](crate::RunResult::session_id).
             pub fn resume(self, id: impl Into<String>) -> Self {
                 self.with(|options| options.start.from = Resume::Session(id.into()))
             }
 
-            /// Goes on with the last session of the working directory.
+            /// Resumes the last session of the working directory.
             pub fn continue_latest(self) -> Self {
                 self.with(|options| options.start.from = Resume::Latest)
             }
 
-            /// Goes on with the last session of the working directory, or begins a new one if there is none.
+            /// Resumes the last session of the working directory, or begins a new one if there is none.
             pub fn continue_or_begin(self) -> Self {
                 self.with(|options| options.start.from = Resume::LatestOrNew)
             }
 
-            /// Goes on in a copy of the session: a session of its own, with fresh ids, that is written before the
-            /// first run. The other one is not changed, and may be in use. Default: goes on in the session itself.
+            /// Resumes a copy of the session: a session of its own, with fresh ids, that is written before the
+            /// first run. The other one is not changed, and may be in use. Default: the session itself is resumed.
             pub fn fork_session(self, on: bool) -> Self {
                 self.with(|options| options.start.fork = on)
             }
 
-            /// Goes on behind the entry with this id (a prompt, a message of the model or a block of it, a result)
+            /// Resumes behind the entry with this id (a prompt, a message of the model or a block of it, a result)
             /// instead of at the end. A message is kept with the results of its calls. What follows stays in the
             /// log but is no longer part of the conversation; a copy does not get it.
             pub fn resume_at(self, id: impl Into<String>) -> Self {
@@ -293,7 +293,7 @@ macro_rules! option_methods {
 
             /// How the program is named in the session log. Default: `sdk-rust`.
             pub fn entrypoint(self, name: impl Into<String>) -> Self {
-                self.with(|options| options.storage.entrypoint = name.into())
+                self.with(|options| options.storage.entrypoint = Some(name.into()))
             }
 
             /// MCP servers, whose tools the model is offered beside the others. Opening
@@ -311,7 +311,7 @@ macro_rules! option_methods {
             /// where a file forbids something. Default: no file is read.
             #[cfg(feature = "project")]
             pub fn project(self, project: impl Into<crate::ProjectInput>) -> Self {
-                self.with(|options| options.project = project.into().into())
+                self.with(|options| options.project = crate::project::Applied::Given(project.into()))
             }
 
             /// Keeps files as they are before Write, Edit and the like change them, beside the session:

@@ -6,7 +6,7 @@ use windlass_runtime::{OpenError, SessionError};
 use windlass_session::StoreError;
 use windlass_tool::ToolSetError;
 
-/// What keeps a run from starting, or a session from going on. The text says
+/// What keeps a run from starting, or a session from continuing. The text says
 /// what to do about it.
 ///
 /// A run that started always has a result; failures of the model, of tools and

@@ -113,7 +113,7 @@ impl Opening {
         machine
     }
 
-    /// Where the model is told that it works.
+    /// The directories, the platform and the repository, as the model learns of them.
     async fn environment(&self, ports: &Ports) -> Environment {
         let mut environment = Environment::new(std::env::consts::OS);
         environment.additional_directories.clone_from(&self.options.surroundings.additional_directories);
@@ -131,7 +131,7 @@ impl Opening {
     /// How the session is kept, if it is.
     fn persistence(&mut self) -> Option<Persistence> {
         let storage = &self.options.storage;
-        let owner = Owner::new(std::process::id(), storage.entrypoint.clone());
+        let owner = Owner::new(std::process::id(), storage.entrypoint());
         let mut kept = Persistence::new(storage.store()?, self.key.clone(), owner, storage.header(&self.cwd));
         kept.must_exist = self.chosen.must_exist;
         (kept.fork_of, kept.point) = (self.chosen.fork_of.take(), self.chosen.point.take());

@@ -1,4 +1,4 @@
-//! What a query and a session can be told.
+//! The options of queries and sessions.
 
 use crate::machine::Surroundings;
 use crate::model::{Compaction, ModelChoice, Prompts, RequestOptions, RunLimits};
@@ -16,7 +16,7 @@ use windlass_schema::StructuredOutput;
 use windlass_subagent::Subagents;
 use windlass_types::{PermissionMode, Thinking};
 
-/// What a query and a session can be told. Made through their builders.
+/// The options of a query and of a session. Made through their builders.
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct Options {
@@ -84,7 +84,7 @@ impl Options {
         directory("the working directory", self.given_directory().unwrap_or(Path::new(".")))
     }
 
-    /// What the agent may do; what is odd about the program's own rules is appended to `notices`.
+    /// What the agent may do. Warnings about the program's own rules are appended to `notices`.
     pub(crate) fn policy(&self, cwd: &Path, notices: &mut Vec<String>) -> Result<Policy, Error> {
         let mut config = PolicyConfig::new(cwd);
         for extra in &self.surroundings.additional_directories {

@@ -100,7 +100,7 @@ impl Permissions {
         self
     }
 
-    /// Checks rules without opening a session: what is odd about usable ones.
+    /// Checks rules without opening a session. Returns warnings about usable ones.
     ///
     /// # Errors
     /// One of them cannot be used; the text names it.

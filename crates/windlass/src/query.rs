@@ -33,9 +33,9 @@ impl Query {
         Self { prompt: prompt.into(), options, wait: Some(BACKGROUND_WAIT) }
     }
 
-    /// How long the query goes on after its run for commands and agents that were left in the
-    /// background, and for the runs that begin when they end; nothing means as long
-    /// as it takes, zero not at all. What still goes on then is stopped. Default: ten minutes.
+    /// How long the query waits after its run for commands and agents that were left in the
+    /// background, and for the runs that begin when they end; `None` means as long
+    /// as it takes, zero not at all. What still runs then is stopped. Default: ten minutes.
     pub fn background_wait(mut self, limit: Option<Duration>) -> Self {
         self.wait = limit;
         self
@@ -104,7 +104,7 @@ pub struct Run {
     notices: Vec<String>,
 }
 
-/// Ready when nothing goes on any more, or it has taken too long.
+/// Ready when nothing runs in the background any more, or it has taken too long.
 type Quiet = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 enum State {
@@ -113,7 +113,7 @@ enum State {
         handle: SessionHandle,
         events: EventStream,
     },
-    /// The run is over; background work may go on.
+    /// The run is over; background work may still run.
     Waiting {
         handle: SessionHandle,
         events: EventStream,

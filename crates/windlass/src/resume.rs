@@ -1,4 +1,4 @@
-//! Which session to go on with, and from where.
+//! Which session to resume, and from where.
 
 use crate::Error;
 use crate::storage::Storage;
@@ -7,7 +7,7 @@ use windlass_session::{ProjectKey, ResumePoint, SessionKey, SessionStore, Sessio
 use windlass_tool::Ids;
 use windlass_types::{EntryId, SessionId};
 
-/// Which session to go on with.
+/// Which session to begin or to resume.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Resume {

@@ -9,7 +9,7 @@ use windlass_tool::{Ids, absolute};
 use windlass_types::{Behavior, RuleSource};
 
 /// Where sessions are kept, and as whose.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Storage {
     pub(crate) home: Option<Home>,
     /// Instead of the home.
@@ -18,21 +18,8 @@ pub(crate) struct Storage {
     pub(crate) file_checkpoints: bool,
     /// Instead of those beside the log.
     pub(crate) checkpoints: Option<Arc<dyn Checkpoints>>,
-    /// The program's name in the log.
-    pub(crate) entrypoint: String,
-}
-
-impl Default for Storage {
-    fn default() -> Self {
-        Self {
-            home: None,
-            store: None,
-            #[cfg(all(feature = "store", feature = "tools"))]
-            file_checkpoints: false,
-            checkpoints: None,
-            entrypoint: "sdk-rust".to_owned(),
-        }
-    }
+    /// The program's name in the log, if it gives one.
+    pub(crate) entrypoint: Option<String>,
 }
 
 impl Storage {
@@ -79,14 +66,18 @@ impl Storage {
         Err(Error::Checkpoints { problem })
     }
 
+    /// The program's name in the log.
+    pub(crate) fn entrypoint(&self) -> String {
+        self.entrypoint.clone().unwrap_or_else(|| "sdk-rust".to_owned())
+    }
+
     /// What each line of the log says.
     pub(crate) fn header(&self, cwd: &Path) -> LogHeader {
         #[cfg(feature = "store")]
         let branch = windlass_store::git_branch(cwd);
         #[cfg(not(feature = "store"))]
         let branch = None;
-        LogHeader::new(cwd.to_string_lossy(), env!("CARGO_PKG_VERSION"), self.entrypoint.clone())
-            .with_git_branch(branch)
+        LogHeader::new(cwd.to_string_lossy(), env!("CARGO_PKG_VERSION"), self.entrypoint()).with_git_branch(branch)
     }
 }
 

@@ -10,7 +10,7 @@ use windlass::{AgentPath, Behavior, DecisionReason, Event, EventKind, Status, Ta
 /// Most lines that wait for the end of a line of the answer.
 const MOST_HELD: usize = 100;
 
-/// The agents whose runs go on, and what they did in the middle of a line.
+/// The running agents, and what they did in the middle of a line.
 #[derive(Default)]
 pub(super) struct Agents {
     types: HashMap<AgentPath, String>,
@@ -32,7 +32,7 @@ impl Agents {
 }
 
 impl Display {
-    /// Shows an event of an agent below the main one. Its words are for the agent above it, and are not shown.
+    /// Shows an event of an agent below the main one. Its words are for its parent agent, and are not shown.
     pub(super) fn of_agent(&mut self, event: &Event) -> io::Result<()> {
         match &event.kind {
             EventKind::RunStarted(started) => {
@@ -109,7 +109,7 @@ fn title(started: &ToolStarted) -> String {
     if first.len() < title.len() { format!("{} …", shortened(first)) } else { shortened(first) }
 }
 
-/// The first line of a result that tells of a failure.
+/// The first line of a result that is a failure.
 fn failed(finished: &ToolFinished, verbose: bool) -> Option<(Paint, String)> {
     let said = match &finished.denied {
         Some(decision) if is_unfit(decision.reason) => decision.message.clone(),

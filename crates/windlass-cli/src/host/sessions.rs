@@ -1,4 +1,4 @@
-//! The flags that say which session to go on with, from where, and where it is.
+//! The flags that say which session to resume, from where, and where it is kept.
 
 use super::flags::Flags;
 use std::path::{Path, PathBuf};

@@ -128,7 +128,7 @@ impl Signals {
     }
 }
 
-/// Lets a shell that collects our output go on.
+/// Lets a shell that collects our output continue.
 pub(super) fn release_stdout() {
     if let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
         // If it stays open, the shell waits for the end of the proxy.

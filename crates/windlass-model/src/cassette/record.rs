@@ -95,7 +95,7 @@ impl<P: ModelProvider> Recorder<P> {
         Ok(Self { provider, log: Arc::new(Log { scrub, state: Mutex::new(state) }) })
     }
 
-    /// Flushes the cassette and tells whether all of it was written. Streams
+    /// Flushes the cassette and reports whether all of it was written. Streams
     /// that are still open are not in it yet.
     ///
     /// # Errors

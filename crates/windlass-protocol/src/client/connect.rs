@@ -82,7 +82,7 @@ impl Client {
         let callbacks = Arc::new(Callbacks::new(&options));
         let answers = Answers::new(Arc::clone(&callbacks), outbox, options.limits.max_line);
         let written = tokio::spawn(async move {
-            // If it fails, reading tells why.
+            // If it fails, reading says why.
             let _ = lane.carry(&mut writer).await;
             let _ = writer.shutdown().await;
         });

@@ -109,7 +109,7 @@ impl ClientHandle {
         self.prompt_with_priority(prompt, Priority::Later).await
     }
 
-    /// Gives a prompt that is not to wait for the end of the turn that goes on: see [`Priority`]. Returns its id.
+    /// Gives a prompt that is not to wait for the end of the current turn: see [`Priority`]. Returns its id.
     ///
     /// Waits for a side that does not read. Cancel safe: it is given or it is not.
     ///
@@ -141,7 +141,7 @@ impl ClientHandle {
         Ok(uuid)
     }
 
-    /// Takes back a prompt that waits, for its turn or to be read in the one that goes on. Returns whether it did.
+    /// Takes back a prompt that waits, for its turn or to be read in the current one. Returns whether it did.
     ///
     /// # Errors
     /// As [`ClientHandle::control`].
@@ -154,7 +154,7 @@ impl ClientHandle {
         Ok(read::<Cancelled>(&answer)?.cancelled)
     }
 
-    /// Stops the turn that goes on, if one does. Its result still comes.
+    /// Stops the current turn, if there is one. Its result still comes.
     ///
     /// # Errors
     /// As [`ClientHandle::control`].
@@ -162,7 +162,7 @@ impl ClientHandle {
         self.order("interrupt", &json!({})).await.map(drop)
     }
 
-    /// Goes on with another model; the default one for nothing.
+    /// Changes to another model; the default one for `None`.
     ///
     /// # Errors
     /// As [`ClientHandle::control`].
@@ -178,7 +178,7 @@ impl ClientHandle {
         self.order("set_permission_mode", &json!({ "mode": mode })).await.map(drop)
     }
 
-    /// Sets most tokens that the model may reason with: 0 is not at all, nothing is the default.
+    /// Sets most tokens that the model may reason with: 0 is not at all, `None` is the default.
     ///
     /// # Errors
     /// As [`ClientHandle::control`].

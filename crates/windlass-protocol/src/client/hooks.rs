@@ -55,7 +55,7 @@ impl HookCallbacks {
         self.hooks.interests().iter().any(|interest| interest.event.is_gating())
     }
 
-    /// What `initialize` says of them; nothing if there are none.
+    /// What `initialize` says of them; `None` if there are none.
     pub(super) fn registration(&self) -> Option<BTreeMap<&'static str, [Matcher; 1]>> {
         let interests = self.hooks.interests();
         let registered = EVENTS.into_iter().filter_map(|event| {
@@ -87,7 +87,7 @@ impl HookCallbacks {
     }
 }
 
-/// The tools that any of them is about; nothing for all.
+/// The tools that any of them is about; `None` for all.
 fn matcher(interests: &[&Interest]) -> Option<String> {
     let plain = |name: &String| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))

@@ -30,7 +30,7 @@ struct Waiting {
 #[derive(Debug)]
 pub(super) struct Outlet(mpsc::UnboundedReceiver<Waiting>);
 
-/// What tells an inbox how to behave.
+/// The switches that change how an inbox behaves.
 #[derive(Debug, Clone)]
 pub(super) struct Switches {
     /// How many orders wait for their answers.
@@ -104,7 +104,7 @@ impl Inbox {
 }
 
 impl Outlet {
-    /// The next line, or nothing when there will be none. Cancel safe.
+    /// The next line, or `None` when there will be none. Cancel safe.
     pub(super) async fn next(&mut self) -> Option<JsonText> {
         self.0.recv().await.map(|waiting| waiting.line)
     }

@@ -74,11 +74,11 @@ pub struct AssistantMessage {
     pub content: Vec<ContentBlock>,
     /// The model.
     pub model: String,
-    /// The tool use whose agent said it; nothing for the main one.
+    /// The tool use whose agent said it; `None` for the main one.
     pub parent_tool_use_id: Option<String>,
-    /// The agent that said it, if the other side names it; nothing for the main one.
+    /// The agent that said it, if the other side names it; `None` for the main one.
     pub agent: Option<AgentIdentity>,
-    /// What kind of failure it tells of, such as `rate_limit`, if it does.
+    /// What kind of failure it reports, such as `rate_limit`, if it does.
     pub error: Option<String>,
     /// The session.
     pub session_id: String,
@@ -92,9 +92,9 @@ pub struct AssistantMessage {
 pub struct UserMessage {
     /// The blocks.
     pub content: Vec<ContentBlock>,
-    /// The tool use whose agent it belongs to; nothing for the main one.
+    /// The tool use whose agent it belongs to; `None` for the main one.
     pub parent_tool_use_id: Option<String>,
-    /// The agent that it belongs to, if the other side names it; nothing for the main one.
+    /// The agent that it belongs to, if the other side names it; `None` for the main one.
     pub agent: Option<AgentIdentity>,
     /// The result as data, if the tool gave some.
     pub tool_use_result: Option<JsonText>,
@@ -110,7 +110,7 @@ pub struct UserMessage {
 pub struct StreamEvent {
     /// The event as the model's provider sent it.
     pub event: JsonText,
-    /// The tool use whose agent it belongs to; nothing for the main one.
+    /// The tool use whose agent it belongs to; `None` for the main one.
     pub parent_tool_use_id: Option<String>,
     /// The session.
     pub session_id: String,

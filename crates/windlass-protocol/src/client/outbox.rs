@@ -105,7 +105,7 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        // Whoever waits for room is told that there will be none.
+        // Whoever waits for room learns that there will be none.
         self.room.close();
     }
 }

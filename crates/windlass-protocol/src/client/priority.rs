@@ -9,10 +9,10 @@ use serde::Serialize;
 pub enum Priority {
     /// At once: the turn is stopped, and the prompt has one of its own.
     Now,
-    /// In the turn that goes on: the model reads it with the next results of tools, or before the turn would end. It
+    /// In the current turn: the model reads it with the next results of tools, or before the turn would end. It
     /// has no result of its own; that of the turn names it, see
     /// [`ResultMessage::answers`](super::ResultMessage::answers). Hooks for prompts may keep it out, and then no result
-    /// names it. If the turn ends before it is read, it has a turn and a result of its own, as it has if no turn goes on.
+    /// names it. If the turn ends before it is read, it has a turn and a result of its own, as it has if no turn is running.
     Next,
     /// In a turn of its own, after those before it.
     #[default]

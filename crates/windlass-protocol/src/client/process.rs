@@ -84,7 +84,7 @@ impl Process {
     /// The last of what it wrote to standard error.
     pub(super) async fn last_words(&mut self) -> String {
         if !self.stderr_task.0.is_finished() {
-            // It ends with its handle if it goes on.
+            // If it is still running, it ends with its handle.
             let _ = timeout(LAST_WORDS, &mut self.stderr_task.0).await;
         }
         let kept: Vec<u8> = self.stderr.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect();

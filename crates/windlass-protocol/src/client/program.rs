@@ -106,7 +106,7 @@ impl Program {
         self.flag("model", name)
     }
 
-    /// The model to go on with when the first one is overloaded.
+    /// The model that takes over when the first one is overloaded.
     pub fn fallback_model(self, name: &str) -> Self {
         self.flag("fallback-model", name)
     }

@@ -35,7 +35,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// The next line without its end, or nothing at the end of the stream. A
+    /// The next line without its end, or `None` at the end of the stream. A
     /// line that the stream breaks off counts as one.
     ///
     /// Cancel safe: what was read of a line is kept.

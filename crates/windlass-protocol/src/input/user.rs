@@ -25,7 +25,7 @@ pub(crate) struct UserMessage {
 /// Where a prompt stands among those that wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Priority {
-    /// Now: the run that is going on is stopped.
+    /// Now: the current run is stopped.
     Now,
     /// Before the others; during a turn, as a part of it.
     Next,

@@ -16,7 +16,7 @@ pub(super) fn can_be_started(tools: &[String]) -> bool {
     tools.iter().any(|tool| tool == TOOL.0)
 }
 
-/// An agent whose run goes on.
+/// A running agent.
 #[derive(Debug)]
 pub(super) struct Agent {
     identity: Option<AgentIdentity>,
@@ -27,7 +27,7 @@ pub(super) struct Agent {
 impl FrameMapper {
     /// Appends the frames of an event of an agent below the main one.
     ///
-    /// Hosts take frames without a parent for what the session itself does. So most of what an agent's run tells of
+    /// Hosts take frames without a parent for what the session itself does. So most of what an agent's run reports of
     /// itself has no frame: that it begins, waits for its model, repeats a call, has its conversation summarized, or ends.
     pub(super) fn of_agent(&mut self, event: &Event, out: &mut Vec<u8>) {
         let path = &event.agent;
@@ -81,7 +81,7 @@ impl FrameMapper {
     }
 
     /// Forgets the agents that a call has started, once it has ended or what it left behind has, whatever their own
-    /// runs said of that. Background work of theirs whose end nobody told has ended, too.
+    /// runs said of that. Background work of theirs whose end nobody reported has ended, too.
     pub(super) fn forget_ended(&mut self, event: &Event, out: &mut Vec<u8>) {
         let call = match &event.kind {
             EventKind::TaskStarted(task) => return self.task_is_of(&task.id, &event.agent),

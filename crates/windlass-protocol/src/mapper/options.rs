@@ -6,7 +6,7 @@
 pub struct FrameOptions {
     /// Whether the model's own stream is handed on, and the state of requests. Default: no.
     pub include_partial_messages: bool,
-    /// Whether hooks are told of when they run, other than those of the host. Default: no.
+    /// Whether the host hears when hooks run, other than those of the host. Default: no.
     pub include_hook_events: bool,
     /// Whether the texts and thoughts of agents below the main one are shown, beside their calls. Default: no.
     pub forward_subagent_text: bool,

@@ -6,7 +6,7 @@ use crate::line;
 use windlass_types::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
 
 impl FrameMapper {
-    /// Hosts know a closed set of each name. A limit with another status is not told to them; of one with another
+    /// Hosts know a closed set of each name. A limit with another status is not sent to them; of one with another
     /// name elsewhere, that name is left out.
     pub(super) fn rate_limit(&mut self, at: Envelope<'_>, limit: &RateLimit, out: &mut Vec<u8>) {
         let Some(status) = known(&limit.status) else { return };

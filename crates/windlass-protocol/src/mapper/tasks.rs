@@ -6,7 +6,7 @@ use windlass_types::{
     AgentId, AgentPath, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage, ToolUseId,
 };
 
-/// Background work that goes on.
+/// Running background work.
 #[derive(Debug)]
 pub(super) struct Alive {
     info: TaskInfo,
@@ -56,7 +56,7 @@ struct Notification<'a> {
     usage: Option<TaskUsage>,
 }
 
-/// All work that goes on.
+/// All running work.
 #[derive(Serialize)]
 struct Changed<'a> {
     tasks: Vec<Entry<'a>>,
@@ -74,7 +74,7 @@ struct Entry<'a> {
 }
 
 impl FrameMapper {
-    /// Appends all background work that goes on.
+    /// Appends all running background work.
     pub(crate) fn tasks_now(&mut self, session_id: &str, out: &mut Vec<u8>) {
         self.tasks_changed(Envelope::of_main(session_id), out);
     }
@@ -86,12 +86,12 @@ impl FrameMapper {
         }
     }
 
-    /// Whether work goes on that agents below the main one began.
+    /// Whether work is running that agents below the main one began.
     pub(super) fn agents_have_tasks(&self) -> bool {
         self.tasks.iter().any(|task| !task.path.is_main())
     }
 
-    /// Tells the end of work that agents below here began: they are gone, and nothing of theirs goes on.
+    /// Reports the end of work that agents below here began: they are gone, and nothing of theirs runs any more.
     pub(super) fn end_tasks_below(&mut self, start: &AgentPath, session_id: &str, out: &mut Vec<u8>) {
         let is_below = |task: &Alive| task.path.tool_uses().starts_with(start.tool_uses());
         while let Some(task) = self.tasks.iter().find(|task| is_below(task)) {
@@ -101,7 +101,7 @@ impl FrameMapper {
         }
     }
 
-    /// Whether an agent goes on that this call left behind.
+    /// Whether an agent is running that this call left behind.
     pub(super) fn left_behind(&self, call: &ToolUseId) -> bool {
         self.tasks.iter().any(|task| task.info.kind == TaskKind::LocalAgent && task.info.tool_use_id == *call)
     }

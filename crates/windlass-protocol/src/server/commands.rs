@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::sync::Arc;
 use windlass_types::ContentBlock;
 
-/// A slash command, as hosts are told of it.
+/// A slash command, as hosts see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -13,7 +13,7 @@ pub struct SlashCommand {
     pub name: String,
     /// What it does, in a line.
     pub description: String,
-    /// What may follow the name, such as `<file>`; empty for nothing.
+    /// What may follow the name, such as `<file>`; empty if nothing may.
     pub argument_hint: String,
     /// Other names that it has.
     #[serde(skip_serializing_if = "Vec::is_empty")]

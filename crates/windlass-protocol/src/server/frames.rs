@@ -62,7 +62,7 @@ pub(crate) struct Replay<'a> {
     pub(crate) is_replay: bool,
 }
 
-/// The conversation goes on in another session.
+/// The conversation continues in another session.
 #[derive(Serialize)]
 pub(crate) struct Reset<'a> {
     #[serde(rename = "type")]
@@ -86,7 +86,7 @@ pub(crate) struct TitleChanged<'a> {
     pub(crate) session_id: &'a str,
 }
 
-/// The commands are not those that `initialize` told.
+/// The commands are not those that `initialize` named.
 #[derive(Serialize)]
 pub(crate) struct CommandsChanged<'a> {
     #[serde(rename = "type")]

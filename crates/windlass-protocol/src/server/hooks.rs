@@ -105,7 +105,7 @@ struct Callback<'a> {
     tool_use_id: Option<&'a str>,
 }
 
-/// What a hook is told.
+/// What a hook is given.
 #[derive(Serialize)]
 struct Input<'a> {
     session_id: &'a str,
@@ -155,7 +155,7 @@ impl HostHooks {
         registered: &Registered,
         callback: &str,
     ) -> Result<Option<JsonText>, AskError> {
-        // What the host was told of the session counts for its own calls.
+        // For the session's own calls the mode that the host knows counts.
         let own = cx.permission_mode.filter(|_| cx.agent.is_some());
         let scene = self.scene.borrow().clone();
         let agent = occasion_agent(call);

@@ -1,4 +1,4 @@
-//! What a server is told beside what the host says.
+//! The options of a server.
 
 use super::commands::SlashCommand;
 use super::mcp::McpControl;
@@ -11,7 +11,7 @@ use windlass_runtime::SystemIds;
 use windlass_tool::Ids;
 use windlass_types::PermissionMode;
 
-/// What a server is told beside what the host says: the host's command line.
+/// The options of a server: what the host's command line says.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerOptions {
@@ -19,7 +19,7 @@ pub struct ServerOptions {
     pub frames: FrameOptions,
     /// What the host may answer and switch.
     pub permissions: PermissionOptions,
-    /// What the host is told beside the conversation.
+    /// What is reported to the host beside the conversation.
     pub reports: ReportOptions,
     /// The models to offer: name and description.
     pub models: Vec<(String, String)>,
@@ -55,7 +55,7 @@ pub struct PermissionOptions {
     pub bypass_allowed: bool,
 }
 
-/// What the host is told beside the conversation.
+/// What is reported to the host beside the conversation.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ReportOptions {

@@ -1,4 +1,4 @@
-//! Plugins: what hosts are told of them, and what they may order.
+//! Plugins: what hosts see of them, and what they may order.
 
 use super::commands::SlashCommand;
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ pub struct PluginsReloaded {
     pub held: bool,
 }
 
-/// A plugin, as hosts are told of it.
+/// A plugin, as hosts see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HostPlugin {
@@ -154,7 +154,7 @@ impl PluginOffer {
     }
 }
 
-/// An agent, as hosts are told of it.
+/// An agent, as hosts see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HostAgent {

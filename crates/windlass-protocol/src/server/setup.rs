@@ -101,7 +101,7 @@ pub struct HostSetup {
     pub permissions: Option<HostPermissions>,
 }
 
-/// Finds a model by id or alias, and the default one for nothing.
+/// Finds a model by id or alias, and the default one for `None`.
 pub(crate) type Models = Arc<dyn Fn(Option<&str>) -> ModelProfile + Send + Sync>;
 
 /// A session that was opened for a host.
@@ -122,7 +122,7 @@ impl fmt::Debug for Opened {
 }
 
 impl Opened {
-    /// An open session. `models` finds a model by id or alias, and the default one for nothing.
+    /// An open session. `models` finds a model by id or alias, and the default one for `None`.
     pub fn new(session: Session, models: impl Fn(Option<&str>) -> ModelProfile + Send + Sync + 'static) -> Self {
         Self { session, transcript: None, models: Arc::new(models), extras: Extras::default() }
     }

@@ -65,7 +65,7 @@ pub(super) struct ResultFields<'a> {
     pub windlass_synthetic: bool,
 }
 
-/// What a text of the runtime has told the model.
+/// What a text of the runtime says to the model.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RuntimeFields<'a> {

@@ -5,9 +5,9 @@ use crate::Permissions;
 use windlass_context::SystemPrompt;
 use windlass_project::{AgentSource, Agents, LoadedAgent};
 use windlass_subagent::{AGENT_TOOL_NAME, AgentDefinition, Subagents, built_in};
-use windlass_types::{Behavior, Effort, PermissionMode};
+use windlass_types::{Behavior, PermissionMode};
 
-/// The name of the tool for agents in lists of old.
+/// The former name of the tool for agents, which lists may still hold.
 const OLD_NAME: &str = "Task";
 
 /// The agent that a session is: what it says counts where the program does not say something else. Without one, the
@@ -132,7 +132,8 @@ impl MainAgent {
         Self(Some(agent))
     }
 
-    fn definition(&self) -> Option<&AgentDefinition> {
+    /// Its definition, if the session is an agent.
+    pub(crate) fn definition(&self) -> Option<&AgentDefinition> {
         self.0.as_ref().map(|agent| &agent.definition)
     }
 
@@ -141,14 +142,6 @@ impl MainAgent {
         let own = self.definition().map(|agent| SystemPrompt::Custom(agent.prompt.clone()));
         let is_empty = |prompt: &SystemPrompt| matches!(prompt, SystemPrompt::Custom(text) if text.is_empty());
         said.clone().filter(|prompt| !is_empty(prompt)).or(own).or(said)
-    }
-
-    pub(crate) fn model(&self) -> Option<&str> {
-        self.definition()?.model.as_deref()
-    }
-
-    pub(crate) fn effort(&self) -> Option<Effort> {
-        self.definition()?.effort
     }
 
     /// Most turns of a run: the fewer ones.

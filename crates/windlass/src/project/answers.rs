@@ -22,7 +22,7 @@ fn answered(notices: &Notices, text: String) {
 }
 
 /// Asks somebody, and keeps the changes that come with an answer in the files that they name, before the answer counts.
-/// What cannot be kept is told and holds for the session.
+/// What cannot be kept is reported, and holds for the session.
 fn remembering(
     asked: Arc<dyn CanUseTool>,
     files: Arc<dyn KeepUpdates>,

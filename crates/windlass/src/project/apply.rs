@@ -69,7 +69,7 @@ impl LoadedProject {
         if let Some(names) = agent.tools() {
             options.tools.only.and(names.to_vec());
         }
-        if self.choice.subagents && agent.may_delegate() {
+        if !self.choice.without_subagents && agent.may_delegate() {
             let base = options.tools.subagents.take().unwrap_or_default();
             let base = if variables.background { base } else { base.background_by_default(false) };
             options.tools.subagents = Some(self.below(&base, &agents));
@@ -86,7 +86,12 @@ impl LoadedProject {
         let resolved = self.resolved();
         let model = || {
             let settings = || resolved.model.as_ref().map(|model| model.value.as_str());
-            agent.model().or(variables.model.as_deref()).or_else(settings).map(str::to_owned)
+            agent
+                .definition()
+                .and_then(|agent| agent.model.as_deref())
+                .or(variables.model.as_deref())
+                .or_else(settings)
+                .map(str::to_owned)
         };
         options.model.name = options.model.name.take().or_else(model);
         let fallback = || resolved.fallback_model.as_ref()?.value.first().map(|model| model.trim().to_owned());
@@ -97,7 +102,7 @@ impl LoadedProject {
             options.limits.structured_output_retries.or(variables.structured_output_retries);
         options.requests.max_output_tokens = options.requests.max_output_tokens.or(variables.max_output_tokens);
         options.model.thinking = options.model.thinking.or(variables.thinking);
-        options.model.effort = options.model.effort.or(agent.effort());
+        options.model.effort = options.model.effort.or(agent.definition().and_then(|agent| agent.effort));
         options.requests.send_user_id = options.requests.send_user_id.or(Some(variables.send_user_id));
     }
 

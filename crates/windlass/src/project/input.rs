@@ -35,9 +35,3 @@ pub(crate) enum Applied {
     /// The options say what it says.
     Yes(LoadedProject),
 }
-
-impl From<ProjectInput> for Applied {
-    fn from(project: ProjectInput) -> Self {
-        Self::Given(project)
-    }
-}

@@ -11,9 +11,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_project::{
-    Agents, Layer, Places, Plugins, Resolved, SettingsRequest, SettingsUpdates, is_trusted, load_agents,
-};
+use windlass_project::{Agents, Layer, Places, Plugins, Resolved, SettingsUpdates, is_trusted, load_agents};
 use windlass_tools::{given_environment, host_environment};
 use windlass_types::{Behavior, PermissionMode, RuleSource, UpdateDestination};
 
@@ -244,12 +242,7 @@ impl LoadedProject {
     /// The same without what the program adds.
     fn said_variable(&self, name: &str) -> Option<String> {
         let said = self.resolved().provider_env.get(name).map(|found| found.value.clone());
-        said.or_else(|| self.environment_variable(name))
-    }
-
-    /// A variable of the environment alone.
-    pub(crate) fn environment_variable(&self, name: &str) -> Option<String> {
-        self.read.request.variable(name)
+        said.or_else(|| self.read.request.variable(name))
     }
 
     /// The environment that the program gave, if it gave one.
@@ -268,7 +261,7 @@ impl LoadedProject {
     pub(super) fn session_variables(&self) -> Variables {
         let mut variables = Variables::read(|name| self.said_variable(name));
         // What the environment forbids, settings cannot allow.
-        variables.background &= Variables::read(|name| self.environment_variable(name)).background;
+        variables.background &= Variables::read(|name| self.read.request.variable(name)).background;
         variables
     }
 
@@ -277,7 +270,7 @@ impl LoadedProject {
         let said = self.added_variables();
         // The environment of a program that an SDK started is what its host chose for it.
         let started_by_sdk =
-            self.environment_variable("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry.starts_with("sdk-"));
+            self.read.request.variable("CLAUDE_CODE_ENTRYPOINT").is_some_and(|entry| entry.starts_with("sdk-"));
         if !started_by_sdk && said.is_empty() {
             return None;
         }
@@ -302,10 +295,6 @@ impl LoadedProject {
     /// The agents that the program, files and plugins define. Files are read anew.
     pub fn known_agents(&self) -> Agents {
         self.all_agents(&self.plugins())
-    }
-
-    pub(super) fn settings_request(&self) -> &SettingsRequest {
-        &self.read.settings
     }
 
     /// What says which programs the plugins run.

@@ -122,7 +122,7 @@ impl Notices {
         waiting.iter().for_each(|notice| program(notice));
     }
 
-    /// A session was opened: its own notices are those that wait, and its events tell of later ones, unless the program
+    /// A session was opened: its own notices are those that wait, and its events report later ones, unless the program
     /// listens.
     pub(crate) fn opened(&self, handle: &SessionHandle) -> Vec<String> {
         let mut state = self.0.lock();

@@ -73,15 +73,14 @@ impl LoadedProject {
         PluginChange { plugins, servers_added, servers_removed, agents_changed, agents, directories }
     }
 
-    #[cfg(feature = "mcp")]
+    /// The names of the MCP servers that would come with these plugins, and of those that would go.
     fn servers_of(&self, plugins: &Plugins) -> (Vec<String>, Vec<String>) {
-        let Some(servers) = self.shared.servers.get() else { return Default::default() };
-        let renewal = servers.renewal(plugins);
-        (renewal.come.into_iter().map(|server| server.name).collect(), renewal.go)
-    }
-
-    #[cfg(not(feature = "mcp"))]
-    fn servers_of(&self, _: &Plugins) -> (Vec<String>, Vec<String>) {
+        #[cfg(feature = "mcp")]
+        if let Some(servers) = self.shared.servers.get() {
+            let renewal = servers.renewal(plugins);
+            return (renewal.come.into_iter().map(|server| server.name).collect(), renewal.go);
+        }
+        let _ = plugins;
         Default::default()
     }
 

@@ -14,7 +14,7 @@ impl LoadedProject {
     }
 
     pub(super) fn reread_commands(&self) -> Arc<Commands> {
-        let commands = load_commands(self.places(), self.settings_request()).with_plugins(&self.plugins());
+        let commands = load_commands(self.places(), &self.read.settings).with_plugins(&self.plugins());
         let commands = Arc::new(commands);
         *self.shared.commands.lock() = Some(Arc::clone(&commands));
         commands

@@ -23,7 +23,7 @@ pub struct LoadedFile {
     pub layer: Layer,
     /// Where it is.
     pub origin: Origin,
-    /// Whether somebody trusts its directory, at least as it was once.
+    /// Whether its directory is trusted, now or as it was at an earlier time.
     pub trusted: bool,
 }
 

@@ -59,20 +59,14 @@ pub struct Project {
 }
 
 /// What a program chooses of what a project offers. It may differ between sessions of one loaded project.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Choice {
     pub(crate) agent: Option<String>,
     /// Agents that the program defines. They count for more than those of files.
     pub(crate) agents: Agents,
-    pub(crate) subagents: bool,
+    pub(crate) without_subagents: bool,
     /// Variables that count for more than those of settings.
     pub(crate) variables: BTreeMap<String, String>,
-}
-
-impl Default for Choice {
-    fn default() -> Self {
-        Self { agent: None, agents: Agents::default(), subagents: true, variables: BTreeMap::new() }
-    }
 }
 
 impl Project {
@@ -159,7 +153,7 @@ impl Project {
 
     /// Whether the model can give tasks to the project's agents and to the built-in ones. Default: yes.
     pub fn subagents(mut self, on: bool) -> Self {
-        self.choice.subagents = on;
+        self.choice.without_subagents = !on;
         self
     }
 

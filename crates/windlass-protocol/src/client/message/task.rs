@@ -1,4 +1,4 @@
-//! Work in the background, as the other side tells of it.
+//! Work in the background, as the other side reports it.
 
 use super::SystemMessage;
 use serde::Deserialize;

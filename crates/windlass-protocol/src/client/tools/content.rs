@@ -95,7 +95,7 @@ fn block(block: ContentBlock) -> Block {
             Block::ResourceLink { uri: url, name: "image".to_owned() }
         }
         ContentBlock::Document { source, title } => document(source, title.unwrap_or_else(|| "document".to_owned())),
-        // What MCP has no block for is told as what it is.
+        // What MCP has no block for is sent as what it is.
         other => Block::Text { text: serde_json::to_string(&other).unwrap_or_default() },
     }
 }

@@ -2,7 +2,7 @@
 
 use regex::Regex;
 
-/// The tool that starts agents, and its name of old.
+/// The tool that starts agents, and its former name.
 const NAME: &str = "Agent";
 const OLD_NAME: &str = "Task";
 

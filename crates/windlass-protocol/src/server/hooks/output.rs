@@ -149,7 +149,7 @@ fn apply(specific: Specific, hook: &str, call: &HookCall, outcome: &mut HookOutc
             outcome.updated_output = output.as_ref().map(content);
             outcome.additional_context.extend(context);
         }
-        // Context at the end is something to go on with.
+        // Context at the end keeps the run going.
         HookEventName::Stop | HookEventName::SubagentStop => {
             if let (None, Some(context)) = (&outcome.block, context) {
                 outcome.block = Some(HookVerdict::new(Behavior::Deny, hook, context));

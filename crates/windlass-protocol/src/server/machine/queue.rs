@@ -61,7 +61,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Takes a message in. Where a turn goes on or is about to begin, it may be one that joins it.
+    /// Takes a message in. Where a turn is running or about to begin, it may be one that joins it.
     ///
     /// # Errors
     /// It cannot be a prompt, or too many wait already.
@@ -75,7 +75,7 @@ impl Queue {
             ));
         }
         self.bytes += size;
-        // Where no turn goes on, that of the first one is about to begin.
+        // Where no turn is running, that of the first one is about to begin.
         let begins = usize::from(!in_turn && !self.waiting.is_empty());
         let wants = (in_turn || begins > 0) && should_query && priority == Priority::Next;
         let joins = if wants { Joins::Wants } else { Joins::No };

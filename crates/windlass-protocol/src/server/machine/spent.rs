@@ -1,4 +1,4 @@
-//! What the session has used, as its events told it.
+//! What the session has used, as its events report it.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

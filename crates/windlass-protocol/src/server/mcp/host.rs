@@ -119,7 +119,7 @@ impl HostMcpServer {
             method: String,
         }
         #[derive(Deserialize)]
-        struct Said {
+        struct Answer {
             #[serde(default)]
             mcp_response: Option<JsonText>,
         }
@@ -132,7 +132,7 @@ impl HostMcpServer {
         };
         let said = self.asking.ask(Ask::of(asker), &body).await?;
         let Some(said) = said else { return Ok(None) };
-        let said: Said = said.to().map_err(|error| HostMcpError(error.to_string()))?;
+        let said: Answer = said.to().map_err(|error| HostMcpError(error.to_string()))?;
         Ok(said.mcp_response)
     }
 

@@ -12,7 +12,7 @@ use std::path::Path;
 /// Most that is read of what is kept beside a log, in bytes.
 const MOST: u64 = 64 * 1024;
 
-/// The session to which the agent belongs that writes this log; nothing if the log is a session's own.
+/// The session to which the agent belongs that writes this log; `None` if the log is a session's own.
 pub(super) fn session(log: &Path) -> Option<&OsStr> {
     log.file_name()?.to_str()?.strip_prefix("agent-")?;
     let is_folder = |path: &&Path| path.file_name().is_some_and(|name| name == "subagents");
