@@ -2,127 +2,27 @@
 //!
 //! They come as JSON from the command line or the host, and as Markdown files with a head.
 
+mod definition;
 mod parse;
 
-use crate::error::Note;
-use crate::load::{SettingsRequest, read_trust};
-use crate::markdown::{Notes, Walk, of_project, of_user};
+pub use definition::{AgentError, AgentSource, LoadedAgent};
+
+use crate::markdown::{Walk, of_project, of_user};
+use crate::note::{Note, Notes};
 use crate::places::Places;
-use crate::resolve::width;
+use crate::records::read_trust;
+use crate::request::SettingsRequest;
 use crate::sources::Layer;
 use crate::trust::{Standing, TrustKind};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::path::{Path, PathBuf};
-use thiserror::Error;
-use windlass_subagent::AgentDefinition;
-use windlass_types::{JsonError, PermissionMode};
+use windlass_types::JsonError;
 
 /// The name of their folders.
 const FOLDER: &str = "agents";
-/// Most agents of files, and names in an error.
+/// Most agents of files, and names in a note.
 const MOST_AGENTS: usize = 512;
 const MOST_NAMES: usize = 20;
-
-/// Who defined an agent. Ordered: a stronger source is greater.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum AgentSource {
-    /// A plugin.
-    Plugin,
-    /// A file of the user.
-    User,
-    /// A file of the project.
-    Project,
-    /// The command line or the host.
-    Flags,
-}
-
-impl fmt::Display for AgentSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Plugin => "plugin",
-            Self::User => "user",
-            Self::Project => "project",
-            Self::Flags => "flags",
-        })
-    }
-}
-
-/// An agent that somebody defined.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LoadedAgent {
-    /// What it is told and what it has. Its prompt is never empty.
-    pub definition: AgentDefinition,
-    /// What a session whose main agent it is begins with, before the first prompt.
-    pub initial_prompt: Option<String>,
-    /// Who defined it.
-    pub source: AgentSource,
-    /// Its file, if it has one.
-    pub path: Option<PathBuf>,
-    /// Keys that have no effect, such as `hooks`, in order.
-    pub without_effect: Vec<String>,
-}
-
-impl LoadedAgent {
-    /// What it is called.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.definition.name
-    }
-
-    /// The mode of a session whose main agent this is, where `otherwise` would be in force and nobody chose one by
-    /// hand. An agent of the project can narrow the mode and never widen it.
-    #[must_use]
-    pub fn mode(&self, otherwise: PermissionMode) -> PermissionMode {
-        let step = |mode| (width(mode), mode != PermissionMode::Plan);
-        let wanted = self.definition.permission_mode.unwrap_or(otherwise);
-        let counts = self.source != AgentSource::Project || step(wanted) < step(otherwise);
-        if counts { wanted } else { otherwise }
-    }
-}
-
-/// Why an agent cannot be the main agent of a session.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum AgentError {
-    /// Nobody defined it.
-    #[error("there is no agent {name:?}: {}", list(known))]
-    Unknown {
-        /// The name that was asked for.
-        name: String,
-        /// The names that exist.
-        known: Vec<String>,
-    },
-    /// Only a project that nobody trusts defined it.
-    #[error("the agent {name:?} of {} does not count without trust in the project; apart from it, {}", path.display(), list(known))]
-    Untrusted {
-        /// The name that was asked for.
-        name: String,
-        /// Its file.
-        path: PathBuf,
-        /// The names that exist.
-        known: Vec<String>,
-    },
-    /// Its definition cannot be used. A weaker one of the same name does not count either: it might allow more.
-    #[error("the agent {name:?} cannot be used: {problem}")]
-    Unusable {
-        /// The name that was asked for.
-        name: String,
-        /// What is wrong, and where.
-        problem: String,
-    },
-}
-
-fn list(names: &[String]) -> String {
-    let some = names.iter().take(MOST_NAMES).map(String::as_str).collect::<Vec<_>>().join(", ");
-    match (names.len(), names.len().saturating_sub(MOST_NAMES)) {
-        (0, _) => "there are none".to_owned(),
-        (_, 0) => format!("there is {some}"),
-        (_, more) => format!("there is {some} and {more} more"),
-    }
-}
 
 /// The agents of a session.
 #[derive(Debug, Clone, Default)]

@@ -1,52 +1,12 @@
-//! Where values come from, and what can be wrong with them.
+//! What can be wrong with settings.
 
+use crate::file::ReadError;
 use crate::hooks::GatingHook;
-use std::fmt;
+use crate::note::Origin;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use thiserror::Error;
 use windlass_permission::RuleError;
-
-/// Where a value comes from.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Origin {
-    /// A file.
-    File(PathBuf),
-    /// Settings given as text on the command line or by the host.
-    Inline,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(path) => write!(f, "{}", path.display()),
-            Self::Inline => f.write_str("--settings"),
-        }
-    }
-}
-
-/// Something that has no effect, or less than its writer may think.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Note {
-    /// Where it was found.
-    pub origin: Origin,
-    /// What it is, in words.
-    pub text: String,
-}
-
-impl Note {
-    pub(crate) fn new(origin: &Origin, text: impl Into<String>) -> Self {
-        Self { origin: origin.clone(), text: text.into() }
-    }
-}
-
-impl fmt::Display for Note {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.origin, self.text)
-    }
-}
 
 /// Settings that cannot be used. Going on without them could lose a rule that denies, so nothing starts.
 #[derive(Debug, Error)]
@@ -98,4 +58,15 @@ pub enum SettingsError {
         #[source]
         problem: RuleError,
     },
+}
+
+impl SettingsError {
+    /// Why a file of at most `limit` bytes was not read.
+    pub(crate) fn unread(path: &Path, limit: u64, error: ReadError) -> Self {
+        let path = path.to_path_buf();
+        match error {
+            ReadError::TooBig => Self::TooBig { path, limit },
+            ReadError::Io(problem) => Self::Unreadable { path, problem },
+        }
+    }
 }

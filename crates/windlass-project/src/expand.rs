@@ -1,7 +1,9 @@
 //! Placeholders in the text of a command, and the arguments that take their place.
 
-/// What stands for the directory of a plugin.
-pub(crate) const PLUGIN_ROOT: &str = "${CLAUDE_PLUGIN_ROOT}";
+/// The variable that stands for a plugin's directory in what it brings.
+pub(crate) const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
+/// Its placeholder.
+pub(crate) const PLUGIN_ROOT_PLACEHOLDER: &str = "${CLAUDE_PLUGIN_ROOT}";
 
 /// A part of a command's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +27,7 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
         if rest.is_empty() {
             return None;
         }
-        if let Some(after) = rest.strip_prefix(PLUGIN_ROOT) {
+        if let Some(after) = rest.strip_prefix(PLUGIN_ROOT_PLACEHOLDER) {
             rest = after;
             return Some(Piece::PluginRoot);
         }

@@ -1,6 +1,6 @@
 //! Hooks of settings files. They do not run in this version; those that decide keep a session from starting.
 
-use crate::trust::content_of;
+use crate::canonical::content_of;
 use serde_json::Value;
 use std::fmt;
 

@@ -27,6 +27,7 @@
 //! ```
 
 mod agents;
+mod canonical;
 mod commands;
 mod edit;
 mod error;
@@ -36,13 +37,20 @@ mod front_matter;
 mod hooks;
 mod load;
 mod markdown;
+mod mode;
+mod note;
 mod object;
+mod path;
 mod places;
 mod plugin;
+mod records;
+mod request;
 mod resolve;
 mod resolved;
+mod review;
 mod servers;
 mod settings;
+mod settings_file;
 mod shipped;
 mod sources;
 mod temporary;
@@ -54,22 +62,24 @@ mod update;
 pub use agents::{AgentError, AgentSource, Agents, LoadedAgent, load_agents};
 pub use commands::{Command, CommandSource, Commands, PromptTooLong, load_commands};
 pub use edit::updated;
-pub use error::{Note, Origin, SettingsError};
+pub use error::SettingsError;
 pub use file::read_named;
 pub use hooks::{GatingHook, HookSettings};
-pub use load::{Loaded, SettingsRequest, is_trusted, load};
+pub use load::{Loaded, load};
+pub use note::{Note, Origin};
 pub use places::Places;
 pub use plugin::{Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, load_plugins};
+pub use records::is_trusted;
+pub use request::SettingsRequest;
 pub use resolve::resolve;
-pub use resolved::{McpjsonChoice, Resolved, RuleSet, Setting, SettingsFile};
+pub use resolved::{McpjsonChoice, Resolved, RuleSet, Setting};
+pub use review::{ReviewedItem, review_trust};
 pub use servers::{
     AllowedServers, LeftOutServer, ServerAddress, ServerDefinition, ServerLists, ServerPattern, ServerPolicy,
     ServerScope, Servers, load_servers,
 };
 pub use settings::{McpjsonSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings};
+pub use settings_file::SettingsFile;
 pub use sources::{Layer, SettingSource, SettingSources};
-pub use trust::{
-    Approved, ProjectRecord, ReviewedItem, Standing, Trust, TrustItem, TrustKind, TrustRecord, TrustStatus,
-    review_trust,
-};
+pub use trust::{Approved, ProjectRecord, Standing, Trust, TrustItem, TrustKind, TrustRecord, TrustStatus};
 pub use update::{KeepError, KeepUpdates, SettingsUpdates, destination};

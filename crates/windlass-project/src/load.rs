@@ -1,61 +1,19 @@
 //! Reading the settings files of a session.
 
-use crate::error::{Note, Origin, SettingsError};
-use crate::file::{ReadError, read_text};
+use crate::error::SettingsError;
+use crate::note::{Note, Origin};
+use crate::path::normalized;
 use crate::places::Places;
-use crate::resolve::{normalized, resolve};
-use crate::resolved::{Resolved, SettingsFile};
+use crate::records::read_trust;
+use crate::request::SettingsRequest;
+use crate::resolve::resolve;
+use crate::resolved::Resolved;
 use crate::settings::Settings;
+use crate::settings_file::{SettingsFile, read_settings};
 use crate::shipped::is_shipped;
-use crate::sources::{Layer, SettingSources};
-use crate::trust::{Standing, Trust};
+use crate::sources::Layer;
+use crate::trust::Standing;
 use std::path::{Path, PathBuf};
-
-/// Most bytes of a settings file.
-pub(crate) const MOST: u64 = 1024 * 1024;
-/// Most bytes of a record of trust; that of the other layout holds histories, too.
-pub(crate) const MOST_RECORD: u64 = 32 * 1024 * 1024;
-
-/// What is read for a session.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct SettingsRequest {
-    /// Which layers.
-    pub sources: SettingSources,
-    /// What the command line gives, if it does: JSON text that begins with `{`, or the path of a file.
-    pub flags: Option<String>,
-    /// Whether this run trusts the project (`--trust`).
-    pub trust: bool,
-}
-
-impl SettingsRequest {
-    /// All layers, and no flags.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Says which layers are read.
-    #[must_use]
-    pub fn sources(mut self, sources: SettingSources) -> Self {
-        self.sources = sources;
-        self
-    }
-
-    /// Settings of the command line: JSON text that begins with `{`, or the path of a file.
-    #[must_use]
-    pub fn flags(mut self, settings: Option<String>) -> Self {
-        self.flags = settings;
-        self
-    }
-
-    /// Says whether this run trusts the project.
-    #[must_use]
-    pub fn trust(mut self, trusts: bool) -> Self {
-        self.trust = trusts;
-        self
-    }
-}
 
 /// The settings files of a session.
 #[derive(Debug, Clone, Default)]
@@ -143,7 +101,7 @@ pub fn load(places: &Places, request: &SettingsRequest) -> Result<Loaded, Settin
 
 impl Loaded {
     fn add(&mut self, layer: Layer, path: PathBuf, anchor: &Path) -> Result<(), SettingsError> {
-        if let Some(text) = read(&path)? {
+        if let Some(text) = read_settings(&path)? {
             let origin = Origin::File(path);
             let settings = parse(&text, &origin)?;
             self.files.push(
@@ -186,7 +144,7 @@ fn flags(text: &str, start: &Path) -> Result<SettingsFile, SettingsError> {
         return Ok(SettingsFile::new(Layer::Flags, Origin::Inline, start, settings));
     }
     let path = normalized(&start.join(text));
-    let Some(text) = read(&path)? else {
+    let Some(text) = read_settings(&path)? else {
         let problem = std::io::Error::new(std::io::ErrorKind::NotFound, "it does not exist");
         return Err(SettingsError::Unreadable { path, problem });
     };
@@ -196,43 +154,7 @@ fn flags(text: &str, start: &Path) -> Result<SettingsFile, SettingsError> {
     Ok(SettingsFile::new(Layer::Flags, origin, anchor, settings))
 }
 
-fn read(path: &Path) -> Result<Option<String>, SettingsError> {
-    read_text(path, MOST).map_err(|error| match error {
-        ReadError::TooBig => SettingsError::TooBig { path: path.to_path_buf(), limit: MOST },
-        ReadError::Io(problem) => SettingsError::Unreadable { path: path.to_path_buf(), problem },
-    })
-}
-
 fn parse(text: &str, origin: &Origin) -> Result<Settings, SettingsError> {
     Settings::parse(text)
         .map_err(|error| SettingsError::Malformed { origin: origin.clone(), problem: error.to_string() })
-}
-
-/// Whether the directory where a session starts is trusted: by this run, by sources that name the project, or by a
-/// record. A record that cannot be read grants nothing.
-pub fn is_trusted(places: &Places, request: &SettingsRequest) -> bool {
-    let trust = read_trust(places, &mut Vec::new()).for_this_run(request.trust);
-    trust.standing(&places.project, places.start(), request.sources.names(Layer::Project)).is_trusted()
-}
-
-/// What the records say. One that cannot be read grants nothing.
-pub(crate) fn read_trust(places: &Places, notes: &mut Vec<Note>) -> Trust {
-    let mut trust = Trust::new();
-    let own = places.records.iter().map(|path| (path, true));
-    for (path, is_own) in own.chain(places.claude_json.iter().map(|path| (path, false))) {
-        let added = match read_text(path, MOST_RECORD) {
-            Ok(None) => continue,
-            Ok(Some(text)) if is_own => trust.add_record(&text).map_err(|error| error.to_string()),
-            Ok(Some(text)) => trust.add_claude_json(&text).map_err(|error| error.to_string()),
-            Err(ReadError::TooBig) => Err(format!("larger than {MOST_RECORD} bytes")),
-            Err(ReadError::Io(error)) => Err(error.to_string()),
-        };
-        if let Err(problem) = added {
-            notes.push(Note::new(
-                &Origin::File(path.clone()),
-                format!("this record of trust counts for nothing: {problem}"),
-            ));
-        }
-    }
-    trust
 }

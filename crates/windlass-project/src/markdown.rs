@@ -1,7 +1,7 @@
 //! The Markdown files below the folders of the user and the project: commands and agents.
 
-use crate::error::{Note, Origin};
 use crate::file::{ReadError, read_text_itself};
+use crate::note::Notes;
 use crate::places::{FOLDERS, Places};
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -13,20 +13,8 @@ const MOST_BYTES: u64 = 256 * 1024;
 const MOST_NAMES: usize = 4_096;
 const MOST_IN_ALL: usize = 4 * MOST_NAMES;
 const DEEPEST: usize = 8;
-/// Most notes: a folder full of what cannot be used is said once in a while, not a thousand times.
-const MOST_NOTES: usize = 32;
-
-/// What is left out, and why.
-#[derive(Debug, Default)]
-pub(crate) struct Notes(pub(crate) Vec<Note>);
 
 impl Notes {
-    pub(crate) fn add(&mut self, path: &Path, text: impl Into<String>) {
-        if self.0.len() < MOST_NOTES {
-            self.0.push(Note::new(&Origin::File(path.to_path_buf()), text));
-        }
-    }
-
     /// The text of a file, if it can be used and is not blank.
     pub(crate) fn read(&mut self, path: &Path) -> Option<String> {
         match read_text_itself(path, MOST_BYTES) {

@@ -1,12 +1,16 @@
 //! What counts of several settings files.
 
-use crate::error::{Note, SettingsError};
-use crate::resolved::{Resolved, RuleSet, Setting, SettingsFile};
-use crate::servers::ServerLists;
+use crate::canonical::content_of;
+use crate::error::SettingsError;
+use crate::mode::width;
+use crate::note::Note;
+use crate::path::normalized;
+use crate::resolved::{Resolved, RuleSet, Setting};
+use crate::servers::policy::ServerLists;
 use crate::settings::SandboxSettings;
+use crate::settings_file::SettingsFile;
 use crate::sources::Layer;
-use crate::trust::{TrustKind, content_of};
-use std::path::{Component, Path, PathBuf};
+use crate::trust::TrustKind;
 use windlass_permission::{Policy, PolicyConfig};
 use windlass_types::text::visible_line;
 use windlass_types::{Behavior, PermissionMode};
@@ -91,16 +95,6 @@ impl Resolved {
         if let Some(mode) = narrowest.filter(|mode| width(mode.value) < width(otherwise)) {
             self.default_mode = Some(mode);
         }
-    }
-}
-
-/// How much a mode lets happen, in steps. Modes of one step allow different things.
-pub(crate) fn width(mode: PermissionMode) -> u8 {
-    match mode {
-        PermissionMode::Plan | PermissionMode::DontAsk => 0,
-        PermissionMode::Default => 1,
-        PermissionMode::AcceptEdits => 2,
-        _ => 3,
     }
 }
 
@@ -371,21 +365,6 @@ fn names(all: &[String]) -> String {
         0 => text,
         more => format!("{text} and {more} more"),
     }
-}
-
-/// A path without `.` and `..`.
-pub(crate) fn normalized(path: &Path) -> PathBuf {
-    let mut normal = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normal.pop();
-            }
-            other => normal.push(other),
-        }
-    }
-    normal
 }
 
 #[cfg(test)]

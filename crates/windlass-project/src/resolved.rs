@@ -1,70 +1,13 @@
-//! Settings files as they come, and what counts of them.
+//! What counts of all settings files.
 
-use crate::error::{Note, Origin, SettingsError};
+use crate::error::SettingsError;
 use crate::hooks::GatingHook;
-use crate::servers::ServerLists;
-use crate::settings::Settings;
+use crate::note::{Note, Origin};
+use crate::servers::policy::ServerLists;
 use crate::sources::Layer;
-use crate::trust::{Standing, TrustKind};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use windlass_types::{Behavior, PermissionMode, RuleSource};
-
-/// One settings file with what is known about it.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct SettingsFile {
-    /// Its layer.
-    pub layer: Layer,
-    /// Where it is.
-    pub origin: Origin,
-    /// The directory where its patterns with a leading `/` and its relative paths start.
-    pub anchor: PathBuf,
-    /// The root of the project that it belongs to; the anchor by default.
-    pub root: PathBuf,
-    /// How far it counts; in full by default.
-    pub standing: Standing,
-    /// Whether the repository holds a local file: then others wrote it, and it is treated like a shared one.
-    pub shipped: bool,
-    /// What it says.
-    pub settings: Settings,
-}
-
-impl SettingsFile {
-    /// A file that counts in full.
-    pub fn new(layer: Layer, origin: Origin, anchor: impl Into<PathBuf>, settings: Settings) -> Self {
-        let anchor = anchor.into();
-        Self { layer, origin, root: anchor.clone(), anchor, standing: Standing::trusted(), shipped: false, settings }
-    }
-
-    /// Names the root of its project.
-    #[must_use]
-    pub fn with_root(mut self, root: impl Into<PathBuf>) -> Self {
-        self.root = root.into();
-        self
-    }
-
-    /// Whether something that it widens counts.
-    pub(crate) fn covers(&self, kind: TrustKind, name: &str, content: &str) -> bool {
-        let file = match &self.origin {
-            Origin::File(path) => path.as_path(),
-            Origin::Inline => Path::new(""),
-        };
-        self.standing.covers(file, kind, name, content)
-    }
-
-    /// Whether others wrote it than those who trust it.
-    pub(crate) fn is_shared(&self) -> bool {
-        self.layer == Layer::Project || self.shipped
-    }
-
-    /// Says how far it counts.
-    #[must_use]
-    pub fn with_standing(mut self, standing: Standing) -> Self {
-        self.standing = standing;
-        self
-    }
-}
 
 /// A value with where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]

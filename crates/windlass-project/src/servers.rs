@@ -3,140 +3,31 @@
 //! A server is a program that runs, so one of a project counts only where somebody trusts the project or wants the
 //! server by name.
 
-mod pattern;
-mod policy;
+pub(crate) mod definition;
+pub(crate) mod entries;
+pub(crate) mod pattern;
+pub(crate) mod policy;
 mod user;
 
-pub(crate) use pattern::read as read_patterns;
+pub use definition::{LeftOutServer, ServerDefinition, ServerScope};
 pub use pattern::{ServerAddress, ServerPattern};
 pub use policy::{AllowedServers, ServerLists, ServerPolicy};
 
-use crate::error::{Note, Origin};
-use crate::file::{ReadError, read_text};
-use crate::load::{SettingsRequest, read_trust};
-use crate::markdown::Notes;
+use crate::canonical::canonical;
+use crate::note::{Note, Notes};
 use crate::places::Places;
-use crate::plugin;
+use crate::records::read_trust;
+use crate::request::SettingsRequest;
 use crate::resolved::Resolved;
 use crate::sources::Layer;
-use crate::trust::{Standing, TrustKind, canonical};
-use std::collections::BTreeMap;
-use std::fmt;
-use std::path::{Path, PathBuf};
+use crate::trust::{Standing, TrustKind};
+use entries::{FILE, read_project};
 use user::UserServers;
-use windlass_types::JsonText;
 
-/// The name of a project's file.
-const FILE: &str = ".mcp.json";
-/// Most bytes of it, and most servers.
-const MOST_BYTES: u64 = 1024 * 1024;
+/// Most servers.
 const MOST_SERVERS: usize = 100;
 /// Most bytes of the name of a project's server.
 const LONGEST_NAME: usize = 256;
-/// Variables that hold keys. No file of a project gets them.
-const KEYS: [&str; 4] =
-    ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN"];
-
-/// Who defined an MCP server. Ordered: of two servers with one name that of the greater scope counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum ServerScope {
-    /// A plugin.
-    Plugin,
-    /// The user, for all projects.
-    User,
-    /// The project.
-    Project,
-    /// The user, for this project.
-    Local,
-}
-
-impl ServerScope {
-    /// Its name on the wire.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Plugin => "plugin",
-            Self::User => "user",
-            Self::Project => "project",
-            Self::Local => "local",
-        }
-    }
-}
-
-impl fmt::Display for ServerScope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-/// An MCP server as a file defines it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ServerDefinition {
-    /// Its name; `plugin:NAME:SERVER` for one of a plugin.
-    pub name: String,
-    /// Who defined it.
-    pub scope: ServerScope,
-    /// The file.
-    pub path: PathBuf,
-    /// Its entry, as it is written.
-    pub config: JsonText,
-    /// The directory of its plugin, if it has one.
-    pub plugin_root: Option<PathBuf>,
-}
-
-impl ServerDefinition {
-    pub(crate) fn new(name: impl Into<String>, scope: ServerScope, path: impl Into<PathBuf>, config: JsonText) -> Self {
-        Self { name: name.into(), scope, path: path.into(), config, plugin_root: None }
-    }
-
-    pub(crate) fn of_plugin(mut self, root: &Path) -> Self {
-        self.plugin_root = Some(root.to_path_buf());
-        self
-    }
-
-    /// A configuration with this server alone: `{"mcpServers":{"NAME":{…}}}`.
-    #[must_use]
-    pub fn document(&self) -> String {
-        format!("{{\"mcpServers\":{{{}:{}}}}}", serde_json::Value::from(self.name.as_str()), self.config.as_str())
-    }
-
-    /// What a variable in its entry (`${NAME}`) stands for: `CLAUDE_PLUGIN_ROOT` for the directory of its plugin,
-    /// others for what `environment` says. A file of a project does not get the keys of the model provider.
-    pub fn variable(&self, name: &str, environment: impl Fn(&str) -> Option<String>) -> Option<String> {
-        match &self.plugin_root {
-            Some(root) if name == plugin::ROOT => Some(root.to_string_lossy().into_owned()),
-            _ if self.scope == ServerScope::Project && KEYS.contains(&name) => None,
-            _ => environment(name),
-        }
-    }
-
-    /// Variables of its program's environment beside those of its entry.
-    pub fn environment(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let root = self.plugin_root.as_ref();
-        root.map(|root| (plugin::ROOT, root.to_string_lossy().into_owned())).into_iter()
-    }
-}
-
-/// A server that is not started.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LeftOutServer {
-    /// The server.
-    pub server: ServerDefinition,
-    /// Why, and what can be done.
-    pub reason: String,
-}
-
-impl LeftOutServer {
-    /// A server with the reason.
-    #[must_use]
-    pub fn new(server: ServerDefinition, reason: impl Into<String>) -> Self {
-        Self { server, reason: reason.into() }
-    }
-}
-
 /// The MCP servers that files of the project and the user define.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -286,46 +177,6 @@ impl Reading<'_> {
 fn is_like_a_plugins(name: &str) -> bool {
     let rest = name.trim_start_matches(|c: char| !c.is_ascii_alphanumeric()).strip_prefix("plugin");
     rest.is_some_and(|rest| rest.starts_with(|c: char| !c.is_ascii_alphanumeric() && c != '-'))
-}
-
-/// The servers of the project's files, with the file of each, also of those that do not count. A file that cannot be
-/// used has none.
-pub(crate) fn server_entries(places: &Places) -> impl Iterator<Item = (PathBuf, String, JsonText)> {
-    places.project.iter().flat_map(|directory| {
-        let path = directory.join(FILE);
-        let found = read_project(&path, directory).unwrap_or_default();
-        found.into_iter().map(move |(name, config)| (path.clone(), name, config))
-    })
-}
-
-/// The entries of a project's file; none if it is not there.
-fn read_project(path: &Path, directory: &Path) -> Result<BTreeMap<String, JsonText>, String> {
-    if let Ok(resolved) = path.canonicalize()
-        && !resolved.starts_with(directory)
-    {
-        return Err("the file leads out of the project".to_owned());
-    }
-    let text = read_text(path, MOST_BYTES).map_err(|error| match error {
-        ReadError::TooBig => format!("it is larger than {MOST_BYTES} bytes"),
-        ReadError::Io(error) => error.to_string(),
-    })?;
-    text.map_or_else(|| Ok(BTreeMap::new()), |text| entries(&text))
-}
-
-/// The servers of `{"mcpServers":{…}}`, or of the inner object alone.
-pub(crate) fn entries(text: &str) -> Result<BTreeMap<String, JsonText>, String> {
-    let json = JsonText::parse_strict(text).map_err(|error| error.to_string())?;
-    let fields: BTreeMap<String, JsonText> = json.to().map_err(|error| error.to_string())?;
-    match fields.get("mcpServers") {
-        Some(inner) if inner.as_str() == "null" => Ok(BTreeMap::new()),
-        Some(inner) => inner.to().map_err(|error| format!("`mcpServers`: {error}")),
-        None => Ok(fields),
-    }
-}
-
-/// Where something was found, for a map of origins.
-fn origin(path: &Path) -> Origin {
-    Origin::File(path.to_path_buf())
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! One settings file, typed.
 
+use crate::canonical::content_of;
 use crate::hooks::HookSettings;
-use crate::servers::{ServerPattern, read_patterns};
-use crate::trust::content_of;
+use crate::servers::pattern::{self, ServerPattern};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -246,8 +246,8 @@ impl Settings {
                 disabled: raw.disabled_mcpjson_servers.unwrap_or_default(),
             },
             server_lists: ServerListSettings {
-                allowed: raw.allowed_mcp_servers.as_ref().map(read_patterns),
-                denied: raw.denied_mcp_servers.as_ref().map(read_patterns),
+                allowed: raw.allowed_mcp_servers.as_ref().map(pattern::read),
+                denied: raw.denied_mcp_servers.as_ref().map(pattern::read),
                 managed_only: raw.allow_managed_mcp_servers_only == Some(true),
             },
             managed_rules_only: raw.allow_managed_permission_rules_only == Some(true),

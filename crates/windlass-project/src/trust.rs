@@ -2,8 +2,8 @@
 
 mod items;
 
-pub use items::{ReviewedItem, TrustItem, TrustKind, TrustStatus, review_trust};
-pub(crate) use items::{canonical, content_of, pinned, trust_items};
+pub(crate) use items::pinned;
+pub use items::{TrustItem, TrustKind, TrustStatus};
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,6 +82,17 @@ impl Standing {
         }
     }
 
+    /// How an item stands to what was trusted before.
+    pub(crate) fn status(&self, item: &TrustItem) -> TrustStatus {
+        if self.covers(&item.file, item.kind, &item.name, &item.content) {
+            return TrustStatus::Trusted;
+        }
+        match &self.extent {
+            Extent::Items(covered) if is_known(covered, item) => TrustStatus::Changed,
+            _ => TrustStatus::New,
+        }
+    }
+
     /// On what it depends that something counts which does not yet.
     pub(crate) fn condition(&self) -> &'static str {
         match self.extent {
@@ -96,6 +107,10 @@ impl Standing {
         self.approved = approved;
         self
     }
+}
+
+fn is_known(covered: &Covered, item: &TrustItem) -> bool {
+    covered.get(&item.file).is_some_and(|items| items.contains_key(&items::key(item.kind, &item.name)))
 }
 
 /// Our own record of trust, a file under the user's home:

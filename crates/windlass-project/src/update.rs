@@ -1,15 +1,16 @@
 //! Answers that are kept: changes of permissions, written to settings files.
 
 use crate::edit::{names_one_of, updated};
-use crate::error::Origin;
-use crate::file::{ReadError, read_text};
-use crate::load::{MOST, read_trust};
+use crate::error::SettingsError;
+use crate::note::Origin;
+use crate::path::normalized;
 use crate::places::Places;
-use crate::resolve::normalized;
-use crate::sources::SettingSources;
+use crate::records::read_trust;
+use crate::review::trust_items;
+use crate::settings_file::read_settings;
+use crate::sources::{Layer, SettingSources};
 use crate::temporary::Temporary;
-use crate::trust::{Approved, ProjectRecord, TrustRecord, pinned, trust_items};
-use crate::{Layer, SettingsError};
+use crate::trust::{Approved, ProjectRecord, TrustRecord, pinned};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -182,7 +183,7 @@ impl SettingsUpdates {
         let Some(path) = self.places.records.first() else { return Ok(None) };
         let origin = Origin::File(path.clone());
         let unusable = |problem: String| SettingsError::Malformed { origin: origin.clone(), problem };
-        let mut record = match read(path)? {
+        let mut record = match read_settings(path)? {
             Some(text) => serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?,
             None => TrustRecord::default(),
         };
@@ -206,7 +207,7 @@ impl KeepUpdates for SettingsUpdates {
         }
         Policy::new(PolicyConfig::new(anchor)).apply(update)?;
         let _locked = self.lock()?;
-        let text = read(&file)?;
+        let text = read_settings(&file)?;
         let origin = Origin::File(file.clone());
         let changed = updated(text.as_deref().unwrap_or_default(), update)
             .map_err(|problem| SettingsError::Malformed { origin, problem: problem.to_string() })?;
@@ -233,13 +234,6 @@ pub fn destination(update: &PermissionUpdate) -> Option<UpdateDestination> {
         | PermissionUpdate::RemoveDirectories { destination, .. } => Some(*destination),
         _ => None,
     }
-}
-
-fn read(path: &Path) -> Result<Option<String>, SettingsError> {
-    read_text(path, MOST).map_err(|error| match error {
-        ReadError::TooBig => SettingsError::TooBig { path: path.to_path_buf(), limit: MOST },
-        ReadError::Io(problem) => SettingsError::Unreadable { path: path.to_path_buf(), problem },
-    })
 }
 
 impl Approved {

@@ -1,6 +1,6 @@
 //! One definition, from JSON or from a Markdown file.
 
-use super::{AgentSource, LoadedAgent};
+use super::definition::{AgentSource, LoadedAgent};
 use crate::front_matter::{self, FrontMatter};
 use crate::markdown::one_line;
 use serde::Deserialize;

@@ -3,7 +3,7 @@ use crate::testing::project;
 use crate::{SettingSources, SettingsUpdates};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use windlass_types::Effort;
+use windlass_types::{Effort, PermissionMode};
 
 fn flag(definition: &str) -> Result<LoadedAgent, AgentError> {
     Agents::parse(&format!("{{\"a\":{definition}}}")).unwrap().get("a").cloned()

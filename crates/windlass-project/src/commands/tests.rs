@@ -1,3 +1,4 @@
+use super::definition::{MOST_DESCRIPTION, MOST_PROMPT};
 use super::*;
 use crate::testing::project;
 use proptest::prelude::*;

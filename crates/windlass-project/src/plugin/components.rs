@@ -1,12 +1,15 @@
 //! What a plugin brings.
 
+use super::error::{PluginError, PluginErrorKind};
 use super::manifest::{Manifest, Named, inside, read_inside};
 use super::unsupported::UNSUPPORTED;
-use super::{PluginError, PluginErrorKind};
 use crate::agents::Agents;
-use crate::commands::{Command, CommandSource};
-use crate::markdown::{Folder, MarkdownFile, Notes, Walk, is_name};
-use crate::servers::{ServerDefinition, ServerScope, entries};
+use crate::commands::definition::{Command, CommandSource};
+use crate::expand::PLUGIN_ROOT_PLACEHOLDER;
+use crate::markdown::{Folder, MarkdownFile, Walk, is_name};
+use crate::note::Notes;
+use crate::servers::definition::{ServerDefinition, ServerScope};
+use crate::servers::entries::entries;
 use std::collections::BTreeMap;
 use std::path::Path;
 use windlass_types::JsonText;
@@ -64,7 +67,7 @@ impl<'a> Components<'a> {
     pub(super) fn agents(&mut self) -> Agents {
         let mut agents = Agents::default();
         for (file, text) in self.texts("agents") {
-            let text = text.replace(&format!("${{{}}}", super::ROOT), &self.root.to_string_lossy());
+            let text = text.replace(PLUGIN_ROOT_PLACEHOLDER, &self.root.to_string_lossy());
             for problem in agents.add_of_plugin(&self.manifest.name, &file.name, &text, &file.path) {
                 self.error(PluginErrorKind::Component, format!("{}: {problem}", file.path.display()));
             }

@@ -1,7 +1,8 @@
 use super::*;
 use crate::Settings;
-use crate::error::Origin;
+use crate::note::Origin;
 use crate::trust::{Approved, Standing};
+use std::path::{Path, PathBuf};
 use windlass_types::RuleSource;
 
 fn file(layer: Layer, name: &str, standing: Standing, text: &str) -> SettingsFile {

@@ -1,10 +1,11 @@
 //! Which MCP servers may be connected at all, whoever defines them.
 
 use super::pattern::{Ready, ServerAddress, ServerPattern};
-use crate::error::{Note, Origin};
-use crate::resolved::SettingsFile;
+use crate::canonical::content_of;
+use crate::note::{Note, Origin};
+use crate::settings_file::SettingsFile;
 use crate::sources::Layer;
-use crate::trust::{TrustKind, content_of};
+use crate::trust::TrustKind;
 use std::collections::BTreeSet;
 
 /// `deniedMcpServers` and `allowedMcpServers` of all settings files.

@@ -1,7 +1,9 @@
 use super::*;
 use crate::load::load;
 use std::fs;
+use std::path::PathBuf;
 use tempfile::TempDir;
+use windlass_types::JsonText;
 
 /// A home and a project in it, which is a repository.
 struct World(TempDir);

@@ -1,11 +1,10 @@
 //! The user's own servers, in the files of the other layout.
 
-use super::{ServerDefinition, ServerScope, origin};
-use crate::error::Origin;
+use super::definition::{ServerDefinition, ServerScope};
 use crate::file::{ReadError, read_text};
-use crate::load::MOST_RECORD;
-use crate::markdown::Notes;
+use crate::note::{Notes, Origin};
 use crate::places::Places;
+use crate::records::MOST_RECORD;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -79,7 +78,7 @@ impl UserServers {
         self.local.extend(definitions(path, ServerScope::Local, project.mcp_servers));
         self.enabled.extend(project.enabled_mcpjson_servers.unwrap_or_default());
         let disabled = project.disabled_mcpjson_servers.unwrap_or_default();
-        self.disabled.extend(disabled.into_iter().map(|name| (name, origin(path))));
+        self.disabled.extend(disabled.into_iter().map(|name| (name, Origin::file(path))));
     }
 }
 

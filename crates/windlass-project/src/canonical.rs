@@ -1,0 +1,27 @@
+//! JSON in one form, so that equal values have equal texts.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// JSON text in one form: without blanks, keys sorted. What is no JSON stays as it is.
+pub(crate) fn canonical(json: &str) -> String {
+    serde_json::from_str::<Value>(json).map_or_else(|_| json.to_owned(), |value| sorted(&value).to_string())
+}
+
+/// The same value with the keys of its objects in order, whatever the features of the JSON library.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().map(|(key, value)| (key.clone(), sorted(value))).collect();
+            fields.sort_by(|a, b| a.0.cmp(&b.0));
+            Value::Object(fields.into_iter().collect())
+        }
+        Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
+
+/// The canonical text of a value.
+pub(crate) fn content_of(value: &impl Serialize) -> String {
+    serde_json::to_string(value).map(|text| canonical(&text)).unwrap_or_default()
+}

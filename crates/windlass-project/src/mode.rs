@@ -1,0 +1,13 @@
+//! How much the modes of permissions let happen.
+
+use windlass_types::PermissionMode;
+
+/// How much a mode lets happen, in steps. Modes of one step allow different things.
+pub(crate) fn width(mode: PermissionMode) -> u8 {
+    match mode {
+        PermissionMode::Plan | PermissionMode::DontAsk => 0,
+        PermissionMode::Default => 1,
+        PermissionMode::AcceptEdits => 2,
+        _ => 3,
+    }
+}

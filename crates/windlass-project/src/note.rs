@@ -1,0 +1,66 @@
+//! Where values come from, and notes on what has no effect.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Most notes of one reading: a folder full of what cannot be used is reported some times, not a thousand times.
+const MOST_NOTES: usize = 32;
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Origin {
+    /// A file.
+    File(PathBuf),
+    /// Settings given as text on the command line or by the host.
+    Inline,
+}
+
+impl Origin {
+    pub(crate) fn file(path: &Path) -> Self {
+        Self::File(path.to_path_buf())
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Inline => f.write_str("--settings"),
+        }
+    }
+}
+
+/// Something that has no effect, or less than its writer may think.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Note {
+    /// Where it was found.
+    pub origin: Origin,
+    /// What it is, in words.
+    pub text: String,
+}
+
+impl Note {
+    pub(crate) fn new(origin: &Origin, text: impl Into<String>) -> Self {
+        Self { origin: origin.clone(), text: text.into() }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.origin, self.text)
+    }
+}
+
+/// What is left out, and why.
+#[derive(Debug, Default)]
+pub(crate) struct Notes(pub(crate) Vec<Note>);
+
+impl Notes {
+    pub(crate) fn add(&mut self, path: &Path, text: impl Into<String>) {
+        if self.0.len() < MOST_NOTES {
+            self.0.push(Note::new(&Origin::file(path), text));
+        }
+    }
+}

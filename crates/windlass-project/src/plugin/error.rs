@@ -1,0 +1,63 @@
+//! What of a plugin is not used, and why.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// What kind of thing is wrong with a plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PluginErrorKind {
+    /// There is no such directory, or it cannot be read.
+    NotFound,
+    /// Its manifest cannot be used. The plugin is not loaded.
+    Manifest,
+    /// Another plugin has its name, or there are too many. The plugin is not loaded.
+    NotLoaded,
+    /// A part of it cannot be used; the rest is.
+    Component,
+    /// It has a part of a kind that this version does not support. The rest is used.
+    Unsupported,
+}
+
+impl PluginErrorKind {
+    /// Its name on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotFound => "path-not-found",
+            Self::Manifest => "manifest-validation-error",
+            Self::NotLoaded => "plugin-not-loaded",
+            Self::Component => "component-load-failed",
+            Self::Unsupported => "component-not-supported",
+        }
+    }
+
+    /// Whether the plugin as a whole was left out.
+    #[must_use]
+    pub fn is_fatal(self) -> bool {
+        matches!(self, Self::NotFound | Self::Manifest | Self::NotLoaded)
+    }
+}
+
+/// Something of a plugin that is not used, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PluginError {
+    /// The plugin's name, or `inline[N]` for the directory that was named Nth (from 0) and was not loaded.
+    pub plugin: String,
+    /// What kind of thing it is.
+    pub kind: PluginErrorKind,
+    /// What it is, in words.
+    pub message: String,
+    /// The directory, if the plugin was not loaded at all.
+    pub path: Option<PathBuf>,
+}
+
+impl fmt::Display for PluginError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.path {
+            Some(path) => write!(f, "the plugin {} is left out: {}", path.display(), self.message),
+            None => write!(f, "the plugin {}: {}", self.plugin, self.message),
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What a session wants to be read.
+
+use crate::sources::SettingSources;
+
+/// What is read for a session.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct SettingsRequest {
+    /// Which layers.
+    pub sources: SettingSources,
+    /// What the command line gives, if it does: JSON text that begins with `{`, or the path of a file.
+    pub flags: Option<String>,
+    /// Whether this run trusts the project (`--trust`).
+    pub trust: bool,
+}
+
+impl SettingsRequest {
+    /// All layers, and no flags.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says which layers are read.
+    #[must_use]
+    pub fn sources(mut self, sources: SettingSources) -> Self {
+        self.sources = sources;
+        self
+    }
+
+    /// Settings of the command line: JSON text that begins with `{`, or the path of a file.
+    #[must_use]
+    pub fn flags(mut self, settings: Option<String>) -> Self {
+        self.flags = settings;
+        self
+    }
+
+    /// Says whether this run trusts the project.
+    #[must_use]
+    pub fn trust(mut self, trusts: bool) -> Self {
+        self.trust = trusts;
+        self
+    }
+}

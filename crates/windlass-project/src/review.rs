@@ -1,0 +1,59 @@
+//! All that trust in a project lets act, gathered from its files.
+
+use crate::agents::agent_files;
+use crate::canonical::canonical;
+use crate::commands::command_files;
+use crate::error::SettingsError;
+use crate::load::load;
+use crate::places::Places;
+use crate::records::read_trust;
+use crate::request::SettingsRequest;
+use crate::servers::entries::server_entries;
+use crate::sources::SettingSources;
+use crate::trust::{TrustItem, TrustKind, TrustStatus};
+
+/// An item with its status.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReviewedItem {
+    /// The item.
+    pub item: TrustItem,
+    /// How it stands to what was trusted before.
+    pub status: TrustStatus,
+}
+
+/// All that trust in the project would let act in a session that starts here, each with its status. Nothing is
+/// executed and nothing written.
+///
+/// # Errors
+/// A settings file of the project cannot be used.
+pub fn review_trust(places: &Places) -> Result<Vec<ReviewedItem>, SettingsError> {
+    let trust = read_trust(places, &mut Vec::new());
+    let standing = |item: &TrustItem| {
+        let directory = places.project.iter().rev().find(|directory| item.file.starts_with(directory));
+        directory.map(|directory| trust.standing(&places.project, directory, false)).unwrap_or_default()
+    };
+    let reviewed = |item: TrustItem| ReviewedItem { status: standing(&item).status(&item), item };
+    Ok(trust_items(places)?.into_iter().map(reviewed).collect())
+}
+
+/// All that trust in the project would let act in a session that starts here, sorted.
+pub(crate) fn trust_items(places: &Places) -> Result<Vec<TrustItem>, SettingsError> {
+    let request = SettingsRequest::new().sources(SettingSources::of_project()).trust(true);
+    let loaded = load(places, &request)?;
+    let of_project = loaded.files.iter().filter(|file| file.layer.lies_in_project());
+    let mut items: Vec<TrustItem> = of_project.flat_map(|file| file.trust_items()).collect();
+    for (path, name, config) in server_entries(places) {
+        items.push(TrustItem::new(&path, TrustKind::Server, name, canonical(config.as_str())));
+    }
+    for (path, name, text) in agent_files(places) {
+        items.push(TrustItem::new(&path, TrustKind::Agent, name, text));
+    }
+    for command in command_files(places) {
+        if let Some(content) = command.allowance() {
+            items.push(TrustItem::new(&command.path, TrustKind::Command, &command.name, content));
+        }
+    }
+    items.sort();
+    Ok(items)
+}

@@ -1,0 +1,110 @@
+//! An MCP server as a file defines it, and the variables that it may use.
+
+use crate::expand::PLUGIN_ROOT;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use windlass_types::JsonText;
+
+/// Variables that hold keys. No file of a project gets them.
+const KEYS: [&str; 4] =
+    ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN"];
+
+/// Who defined an MCP server. Ordered: of two servers with one name that of the greater scope counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum ServerScope {
+    /// A plugin.
+    Plugin,
+    /// The user, for all projects.
+    User,
+    /// The project.
+    Project,
+    /// The user, for this project.
+    Local,
+}
+
+impl ServerScope {
+    /// Its name on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Plugin => "plugin",
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Local => "local",
+        }
+    }
+}
+
+impl fmt::Display for ServerScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// An MCP server as a file defines it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerDefinition {
+    /// Its name; `plugin:NAME:SERVER` for one of a plugin.
+    pub name: String,
+    /// Who defined it.
+    pub scope: ServerScope,
+    /// The file.
+    pub path: PathBuf,
+    /// Its entry, as it is written.
+    pub config: JsonText,
+    /// The directory of its plugin, if it has one.
+    pub plugin_root: Option<PathBuf>,
+}
+
+impl ServerDefinition {
+    pub(crate) fn new(name: impl Into<String>, scope: ServerScope, path: impl Into<PathBuf>, config: JsonText) -> Self {
+        Self { name: name.into(), scope, path: path.into(), config, plugin_root: None }
+    }
+
+    pub(crate) fn of_plugin(mut self, root: &Path) -> Self {
+        self.plugin_root = Some(root.to_path_buf());
+        self
+    }
+
+    /// A configuration with this server alone: `{"mcpServers":{"NAME":{…}}}`.
+    #[must_use]
+    pub fn document(&self) -> String {
+        format!("{{\"mcpServers\":{{{}:{}}}}}", serde_json::Value::from(self.name.as_str()), self.config.as_str())
+    }
+
+    /// What a variable in its entry (`${NAME}`) stands for: `CLAUDE_PLUGIN_ROOT` for the directory of its plugin,
+    /// others for what `environment` says. A file of a project does not get the keys of the model provider.
+    pub fn variable(&self, name: &str, environment: impl Fn(&str) -> Option<String>) -> Option<String> {
+        match &self.plugin_root {
+            Some(root) if name == PLUGIN_ROOT => Some(root.to_string_lossy().into_owned()),
+            _ if self.scope == ServerScope::Project && KEYS.contains(&name) => None,
+            _ => environment(name),
+        }
+    }
+
+    /// Variables of its program's environment beside those of its entry.
+    pub fn environment(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let root = self.plugin_root.as_ref();
+        root.map(|root| (PLUGIN_ROOT, root.to_string_lossy().into_owned())).into_iter()
+    }
+}
+
+/// A server that is not started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftOutServer {
+    /// The server.
+    pub server: ServerDefinition,
+    /// Why, and what can be done.
+    pub reason: String,
+}
+
+impl LeftOutServer {
+    /// A server with the reason.
+    #[must_use]
+    pub fn new(server: ServerDefinition, reason: impl Into<String>) -> Self {
+        Self { server, reason: reason.into() }
+    }
+}

@@ -1,0 +1,97 @@
+//! One settings file with what is known about it.
+
+use crate::error::SettingsError;
+use crate::file::read_text;
+use crate::note::Origin;
+use crate::settings::Settings;
+use crate::sources::Layer;
+use crate::trust::{Standing, TrustItem, TrustKind};
+use std::path::{Path, PathBuf};
+
+/// Most bytes of a settings file.
+const MOST: u64 = 1024 * 1024;
+
+/// One settings file with what is known about it.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SettingsFile {
+    /// Its layer.
+    pub layer: Layer,
+    /// Where it is.
+    pub origin: Origin,
+    /// The directory where its patterns with a leading `/` and its relative paths start.
+    pub anchor: PathBuf,
+    /// The root of the project that it belongs to; the anchor by default.
+    pub root: PathBuf,
+    /// How far it counts; in full by default.
+    pub standing: Standing,
+    /// Whether the repository holds a local file: then others wrote it, and it is treated like a shared one.
+    pub shipped: bool,
+    /// What it says.
+    pub settings: Settings,
+}
+
+impl SettingsFile {
+    /// A file that counts in full.
+    pub fn new(layer: Layer, origin: Origin, anchor: impl Into<PathBuf>, settings: Settings) -> Self {
+        let anchor = anchor.into();
+        Self { layer, origin, root: anchor.clone(), anchor, standing: Standing::trusted(), shipped: false, settings }
+    }
+
+    /// Names the root of its project.
+    #[must_use]
+    pub fn with_root(mut self, root: impl Into<PathBuf>) -> Self {
+        self.root = root.into();
+        self
+    }
+
+    /// Whether something that it widens counts.
+    pub(crate) fn covers(&self, kind: TrustKind, name: &str, content: &str) -> bool {
+        let file = match &self.origin {
+            Origin::File(path) => path.as_path(),
+            Origin::Inline => Path::new(""),
+        };
+        self.standing.covers(file, kind, name, content)
+    }
+
+    /// Whether others wrote it than those who trust it.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.layer == Layer::Project || self.shipped
+    }
+
+    /// Says how far it counts.
+    #[must_use]
+    pub fn with_standing(mut self, standing: Standing) -> Self {
+        self.standing = standing;
+        self
+    }
+
+    /// What it widens.
+    pub(crate) fn trust_items(&self) -> Vec<TrustItem> {
+        let Origin::File(path) = &self.origin else { return Vec::new() };
+        let settings = &self.settings;
+        let mut items = Vec::new();
+        let mut add = |kind, name: &str, content: String| items.push(TrustItem::new(path, kind, name, content));
+        for rule in &settings.permissions.allow {
+            add(TrustKind::Rule, rule, String::new());
+        }
+        for directory in &settings.permissions.additional_directories {
+            add(TrustKind::Directory, &directory.display().to_string(), String::new());
+        }
+        for (name, value) in &settings.env {
+            add(TrustKind::Variable, name, value.clone());
+        }
+        for (key, content) in settings.widening() {
+            add(TrustKind::Setting, key, content);
+        }
+        if !settings.hooks.is_empty() {
+            add(TrustKind::Hooks, "hooks", settings.hooks.content().to_owned());
+        }
+        items
+    }
+}
+
+/// The text of a settings file or of our record of trust, if it is there.
+pub(crate) fn read_settings(path: &Path) -> Result<Option<String>, SettingsError> {
+    read_text(path, MOST).map_err(|error| SettingsError::unread(path, MOST, error))
+}
