@@ -3,6 +3,7 @@
 mod archive;
 mod awk;
 mod edits;
+mod effect;
 mod find;
 mod git;
 mod options;
@@ -12,104 +13,22 @@ mod special;
 mod table;
 mod xargs;
 
-use crate::{RedirectKind, SimpleCommand, Word, scan::base_name};
+pub use effect::{Classification, Effect, PathOperand, PathRole};
 
-/// What running a command amounts to, its redirections aside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Effect {
-    /// Reads [`Classification::reads`] at most and prints. Nothing is changed, contacted or started.
-    ReadOnly,
-    /// `cd` to one literal directory, which is the only path in [`Classification::reads`].
-    ChangeDirectory,
-    /// A reading sub-command of git. Configuration and attributes of the repository can make even these run
-    /// programs: allow it only in the workspace root, with a clean configuration and a hardened environment.
-    Git,
-    /// One of `mkdir touch rm rmdir mv cp sed -i` with known options: it changes exactly
-    /// [`Classification::writes`].
-    FileChange,
-    /// A program whose purpose is to contact other machines.
-    Network,
-    /// Anything else.
-    Unknown,
-}
+use crate::command::{RedirectKind, SimpleCommand};
+use crate::directory::cd_operand;
+use crate::word::{Word, base_name};
+use effect::Findings;
 
-/// How a command comes to touch a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum PathRole {
-    /// Named as an argument.
-    Operand,
-    /// The target of a redirection.
-    Redirect,
-    /// Not named: the working directory, which the program takes by default.
-    Implied,
-}
-
-/// A path that a command reads or writes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PathOperand {
-    /// The path as the program gets it, relative to its working directory. If `glob`, the pattern.
-    pub path: String,
-    /// Whether `path` is a file name pattern which the shell expands.
-    pub glob: bool,
-    /// Whether everything below the path is touched too.
-    pub recursive: bool,
-    /// How the path came into the command.
-    pub role: PathRole,
-}
-
-/// What a command does. Made by [`SimpleCommand::classify`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Classification {
-    /// What the program does, redirections aside.
-    pub effect: Effect,
-    /// Paths that are read, input redirections included. Complete only for effects other than `Network` and
-    /// `Unknown`; for these, every argument that could be a path (for deny rules).
-    pub reads: Vec<PathOperand>,
-    /// Paths that are created, changed or removed, output redirections included (not `/dev/null`). Complete in
-    /// the same cases.
-    pub writes: Vec<PathOperand>,
-}
-
-impl Classification {
-    /// Whether nothing is changed: [`Effect::ReadOnly`] without an output redirection.
+impl SimpleCommand {
+    /// What the command does, and to which paths.
     #[must_use]
-    pub fn is_read_only(&self) -> bool {
-        self.effect == Effect::ReadOnly && self.writes.is_empty()
+    pub fn classify(&self) -> Classification {
+        classify(self)
     }
 }
 
-/// What a command is found to do, before redirections are added. `None` stands for "unknown".
-type Findings = Option<Classification>;
-
-impl PathOperand {
-    fn operand(word: &Word, recursive: bool) -> Self {
-        Self { path: word.text().to_owned(), glob: !word.is_literal(), recursive, role: PathRole::Operand }
-    }
-
-    fn literal(path: &str) -> Self {
-        Self { path: path.to_owned(), glob: false, recursive: false, role: PathRole::Operand }
-    }
-
-    fn working_directory(recursive: bool) -> Self {
-        Self { path: ".".to_owned(), glob: false, recursive, role: PathRole::Implied }
-    }
-}
-
-impl Classification {
-    fn new(effect: Effect) -> Self {
-        Self { effect, reads: Vec::new(), writes: Vec::new() }
-    }
-
-    fn reading(reads: Vec<PathOperand>) -> Self {
-        Self { effect: Effect::ReadOnly, reads, writes: Vec::new() }
-    }
-}
-
-pub(crate) fn classify(command: &SimpleCommand) -> Classification {
+fn classify(command: &SimpleCommand) -> Classification {
     let mut class = match command.words() {
         [] if command.assignments().is_empty() => Classification::new(Effect::ReadOnly),
         words if command.has_only_safe_assignments() => program(words).unwrap_or_else(|| unknown(words)),
@@ -241,24 +160,6 @@ fn directory(args: &[Word]) -> Findings {
     let mut class = Classification::new(Effect::ChangeDirectory);
     class.reads.push(PathOperand::literal(directory));
     Some(class)
-}
-
-fn cd_operand(args: &[Word]) -> Option<&str> {
-    let directory = match args {
-        [directory] => directory,
-        [end, directory] if end.text() == "--" => directory,
-        _ => return None,
-    };
-    directory.as_literal().filter(|d| !d.is_empty() && !d.starts_with('-'))
-}
-
-/// The directory of a `cd` that can be followed: one literal operand, no option.
-pub(crate) fn literal_cd(command: &SimpleCommand) -> Option<String> {
-    let (cd, args) = command.words().split_first()?;
-    if cd.text() != "cd" || !command.assignments().is_empty() {
-        return None;
-    }
-    cd_operand(args).map(str::to_owned)
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -1,6 +1,6 @@
 //! Commands of the small grammar: the allow side's view.
 
-use crate::{Classification, Word, classify, environment};
+use crate::word::Word;
 
 /// How a command is joined to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -121,37 +121,6 @@ impl SimpleCommand {
     pub fn program(&self) -> Option<&str> {
         self.words.first().and_then(Word::as_literal)
     }
-
-    /// What the command does, and to which paths.
-    #[must_use]
-    pub fn classify(&self) -> Classification {
-        classify::classify(self)
-    }
-
-    /// Whether there is no assignment but of variables that are known to change only how a program
-    /// reports, with values that name no file.
-    #[must_use]
-    pub fn has_only_safe_assignments(&self) -> bool {
-        self.assignments.iter().all(environment::is_safe)
-    }
-}
-
-/// Where the commands of an understood text run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DirectoryChange {
-    /// No command changes the directory.
-    None,
-    /// The first command is `cd` with one literal directory, and no other command changes it.
-    Leading {
-        /// The directory as written, relative to the directory the text starts in.
-        directory: String,
-        /// Whether all later commands run only if the change worked. If not, judge their paths in both
-        /// directories.
-        certain: bool,
-    },
-    /// Anything else: ask.
-    Unclear,
 }
 
 /// A text that the small grammar covers completely.
@@ -165,32 +134,5 @@ impl Understood {
     #[must_use]
     pub fn commands(&self) -> &[SimpleCommand] {
         &self.commands
-    }
-
-    /// What becomes of the working directory.
-    #[must_use]
-    pub fn directory_change(&self) -> DirectoryChange {
-        let changes = |c: &SimpleCommand| {
-            let program = c.words.iter().map(Word::text).find(|w| !matches!(*w, "command" | "builtin" | "time"));
-            matches!(program, Some("cd" | "pushd" | "popd"))
-        };
-        let mut later = self.commands.iter().skip(1);
-        if later.any(changes) {
-            return DirectoryChange::Unclear;
-        }
-        let Some(first) = self.commands.first().filter(|c| changes(c)) else {
-            return DirectoryChange::None;
-        };
-        let Some(directory) = classify::literal_cd(first) else {
-            return DirectoryChange::Unclear;
-        };
-        let mut rest = self.commands.iter().skip(1).map(SimpleCommand::connector);
-        match self.commands.get(1).map(SimpleCommand::connector) {
-            Some(Connector::Pipe) => DirectoryChange::Unclear,
-            _ => DirectoryChange::Leading {
-                directory,
-                certain: rest.all(|c| matches!(c, Connector::And | Connector::Pipe)),
-            },
-        }
     }
 }

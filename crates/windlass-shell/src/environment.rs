@@ -5,10 +5,19 @@
 //! can make a program write its memory. So a value is of a small alphabet in which no path can be written. Variables
 //! whose values are paths by nature (`NLSPATH`, `LOCPATH`, `TERMINFO`, `TERMCAP`, `TZDIR`) are never among them.
 
-use crate::Assignment;
+use crate::command::{Assignment, SimpleCommand};
+
+impl SimpleCommand {
+    /// Whether there is no assignment but of variables that are known to change only how a program
+    /// reports, with values that name no file.
+    #[must_use]
+    pub fn has_only_safe_assignments(&self) -> bool {
+        self.assignments.iter().all(is_safe)
+    }
+}
 
 /// Whether setting the variable to this value can only change how a program reports.
-pub(crate) fn is_safe(assignment: &Assignment) -> bool {
+fn is_safe(assignment: &Assignment) -> bool {
     let value = assignment.value.as_str();
     value.is_empty()
         || match assignment.name.as_str() {

@@ -5,50 +5,20 @@
 //! What they do not list is no proof that a program writes nothing.
 
 mod git;
+mod output;
 mod scripts;
+
+pub use output::{Output, OutputKind};
 
 use std::collections::HashMap;
 
-use crate::{FoundCommand, Word, classify, scan::base_name};
+use crate::classify;
+use crate::scan::FoundCommand;
+use crate::word::{Word, base_name};
+use output::{join, value};
 
 /// Addresses are not joined with more paths than this: real commands have fewer, and all pairs would be too many.
 const MAX_DIRECTORIES: usize = 64;
-
-/// A file that a command may write without a redirection.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Output<'w> {
-    /// The word that names it.
-    pub word: &'w Word,
-    /// Its path, relative to the working directory: the whole word or a part of it. As far as it is known: see
-    /// [`Word::text`].
-    pub path: String,
-    /// How sure it is.
-    pub kind: OutputKind,
-}
-
-/// How sure it is that a text is the path of a file which is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum OutputKind {
-    /// It looks like a path. A program may take it for one.
-    Guess,
-    /// A text in quotes in a program of another language, or what is attached to a short option: as good as an
-    /// argument of its own, whatever the program does with it.
-    Argument,
-    /// The value of an option that names what is written, or an operand that does.
-    Written,
-}
-
-impl<'w> Output<'w> {
-    fn new(kind: OutputKind, word: &'w Word, path: impl Into<String>) -> Self {
-        Self { word, path: path.into(), kind }
-    }
-
-    fn written(word: &'w Word, path: impl Into<String>) -> Self {
-        Self::new(OutputKind::Written, word, path)
-    }
-}
 
 /// How a command line names what a program writes.
 struct Writer {
@@ -291,21 +261,6 @@ impl Writer {
             }
         }
         None
-    }
-}
-
-fn value<'w>(word: &'w Word, attached: Option<&'w str>, next: Option<&'w Word>) -> Option<(&'w Word, &'w str)> {
-    match attached {
-        Some(path) => Some((word, path)),
-        None => next.map(|next| (next, next.text())),
-    }
-}
-
-fn join(directory: &str, path: &str) -> String {
-    if path.starts_with('/') || directory.is_empty() {
-        path.to_owned()
-    } else {
-        format!("{}/{path}", directory.trim_end_matches('/'))
     }
 }
 

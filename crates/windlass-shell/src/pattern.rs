@@ -2,45 +2,24 @@
 
 mod allow;
 mod deny;
+mod matching;
 mod problem;
 mod suggest;
 
+pub use matching::DenyMatch;
 pub use problem::PatternProblem;
 pub use suggest::suggest_prefix;
 
-use crate::{FoundCommand, SimpleCommand, grammar};
-
-/// Whether a deny or ask pattern applies to a command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "callers must handle every answer")]
-pub enum DenyMatch {
-    /// It cannot apply.
-    No,
-    /// It depends on the result of an expansion: ask.
-    Possible,
-    /// It applies.
-    Yes,
-}
+use crate::command::SimpleCommand;
+use crate::grammar;
+use crate::scan::FoundCommand;
+use matching::Shape;
 
 /// A parsed specifier of a `Bash(...)` rule. Made by [`parse_rule_pattern`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BashPattern {
     text: String,
     shape: Shape,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Shape {
-    /// It names no command, and covers none.
-    Nothing,
-    /// `*`.
-    Any,
-    /// No wildcard: exactly these words.
-    Exact(Vec<String>),
-    /// `PREFIX:*` or `PREFIX *`: these words, then any.
-    Words(Vec<String>),
-    /// A `*` anywhere else: the texts between the wildcards, at least two. Several forms are alternatives.
-    Wildcard(Vec<Vec<String>>),
 }
 
 /// Parses the text inside `Bash( )`, its parentheses already unescaped.
@@ -114,7 +93,7 @@ impl BashPattern {
     /// Why the pattern covers no command, or not what its writer may think, if that is so.
     #[must_use]
     pub fn problem(&self) -> Option<PatternProblem> {
-        problem::of(self)
+        problem::of(&self.shape, self.without_negation())
     }
 
     /// Whether this is an exact pattern and the command has exactly its text.
@@ -168,26 +147,6 @@ impl BashPattern {
             }
         }
     }
-}
-
-/// Whether the text is made of the parts in order, anything between them.
-fn glob(parts: &[String], text: &str) -> bool {
-    let Some((first, rest)) = parts.split_first() else {
-        return text.is_empty();
-    };
-    let Some(mut text) = text.strip_prefix(first.as_str()) else {
-        return false;
-    };
-    let Some((last, middle)) = rest.split_last() else {
-        return text.is_empty();
-    };
-    for part in middle {
-        match text.split_once(part.as_str()) {
-            Some((_, after)) => text = after,
-            None => return false,
-        }
-    }
-    text.ends_with(last.as_str())
 }
 
 #[cfg(test)]

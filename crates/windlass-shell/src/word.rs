@@ -140,3 +140,8 @@ impl Word {
         &self.pieces
     }
 }
+
+/// The last part of a program's path.
+pub(crate) fn base_name(program: &str) -> &str {
+    program.rsplit('/').next().unwrap_or(program)
+}

@@ -1,6 +1,6 @@
 //! Listing archives, and unpacking compressed files to the standard output.
 
-use super::{Classification, Findings, PathOperand};
+use super::effect::{Classification, Findings, PathOperand};
 use crate::Word;
 
 fn literals(args: &[Word]) -> Option<Vec<&str>> {

@@ -1,9 +1,7 @@
 //! `awk`: programs of patterns, arithmetic and `print`, without redirection, pipes or `getline`.
 
-use super::{
-    Classification, Findings, PathOperand,
-    options::{Operands, Spec, parse},
-};
+use super::effect::{Classification, Findings, PathOperand};
+use super::options::{Operands, Spec, parse};
 use crate::Word;
 
 pub(super) const AWK: Spec = Spec::new("awk", "", "Fv", Operands::Files(usize::MAX)).ordered();

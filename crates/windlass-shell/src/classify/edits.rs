@@ -1,10 +1,8 @@
 //! The file commands that the `acceptEdits` mode covers.
 
-use super::{
-    Classification, Effect, Findings, PathOperand,
-    options::{Operands, Parsed, Spec, parse},
-};
-use crate::{Word, scan::base_name};
+use super::effect::{Classification, Effect, Findings, PathOperand};
+use super::options::{Operands, Parsed, Spec, parse};
+use crate::word::{Word, base_name};
 
 const ANY: Operands = Operands::Files(usize::MAX);
 

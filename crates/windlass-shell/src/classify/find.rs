@@ -1,6 +1,6 @@
 //! `find`: starting points, then an expression of tests and printing actions.
 
-use super::{Classification, Findings, PathOperand};
+use super::effect::{Classification, Findings, PathOperand};
 use crate::Word;
 
 pub(super) const ALONE: &[&str] = &[

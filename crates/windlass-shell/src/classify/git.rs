@@ -5,10 +5,8 @@
 
 mod table;
 
-use super::{
-    Classification, Effect, Findings, PathOperand,
-    options::{Spec, parse},
-};
+use super::effect::{Classification, Effect, Findings, PathOperand};
+use super::options::{Spec, parse};
 use crate::Word;
 use table::{STASH_LIST, SUBCOMMANDS, history};
 

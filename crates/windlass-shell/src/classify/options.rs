@@ -2,7 +2,7 @@
 
 use std::iter::Peekable;
 
-use super::{Classification, Findings, PathOperand};
+use super::effect::{Classification, Findings, PathOperand};
 use crate::{Word, word::Piece};
 
 /// What a program may be given without changing anything.

@@ -1,6 +1,6 @@
 //! `ps`: some spellings of `e` print the environment of every process, as do some columns.
 
-use super::{Classification, Findings};
+use super::effect::{Classification, Findings};
 use crate::Word;
 
 const COLUMNS: &[&str] = &[

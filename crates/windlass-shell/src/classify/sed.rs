@@ -1,9 +1,7 @@
 //! `sed`: a script of addresses with `p`, `d`, `q`, `=` and substitutions without side effects.
 
-use super::{
-    Classification, Effect, Findings, PathOperand,
-    options::{Operands, Spec, parse},
-};
+use super::effect::{Classification, Effect, Findings, PathOperand};
+use super::options::{Operands, Spec, parse};
 use crate::Word;
 
 // `-i` ends a bundle: what follows it is the suffix of a copy.

@@ -1,9 +1,7 @@
 //! Small programs whose operands have a meaning of their own.
 
-use super::{
-    Classification, Findings, PathOperand,
-    options::{Operands, Spec, parse, read_only},
-};
+use super::effect::{Classification, Findings, PathOperand};
+use super::options::{Operands, Spec, parse, read_only};
 use crate::Word;
 
 fn literals(args: &[Word]) -> Option<Vec<&str>> {

@@ -1,6 +1,7 @@
 //! `xargs` before a program that opens nothing: whatever words come in, they are printed.
 
-use super::{Classification, Findings, special};
+use super::effect::{Classification, Findings};
+use super::special;
 use crate::Word;
 
 /// Options without a value.

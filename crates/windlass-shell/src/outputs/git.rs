@@ -1,6 +1,6 @@
 //! Options and operands of git that name files to write.
 
-use super::{Output, join, value};
+use super::output::{Output, join, value};
 use crate::Word;
 
 /// Options of sub-commands whose value is written: short ones, then long ones.

@@ -1,6 +1,6 @@
 //! Names of files in texts that are programs of another language.
 
-use super::{Output, OutputKind};
+use super::output::{Output, OutputKind};
 use crate::{Word, scan};
 
 /// What `sed`, `awk` and interpreters are told to write by texts in their arguments.

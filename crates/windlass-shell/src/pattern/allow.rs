@@ -1,9 +1,9 @@
 //! Allow rules against understood commands.
 
-use crate::{
-    SimpleCommand, Word,
-    scan::{SHELLS, base_name, is_wrapper},
-};
+use super::matching::glob;
+use crate::command::SimpleCommand;
+use crate::scan::{SHELLS, is_wrapper};
+use crate::word::{Word, base_name};
 
 /// Programs whose job is to run what their arguments or another file say, beside the wrappers.
 const RUNNERS: &[&str] = &[
@@ -43,7 +43,7 @@ fn starts_with(words: &[Word], prefix: &[String]) -> bool {
 
 pub(super) fn matches_wildcard(parts: &[String], command: &SimpleCommand) -> bool {
     let head_words = parts.first().map_or(0, |head| head.split_whitespace().count());
-    candidates(command, head_words).iter().any(|words| super::glob(parts, &joined(words)))
+    candidates(command, head_words).iter().any(|words| glob(parts, &joined(words)))
 }
 
 /// The words with single blanks between them. A blank inside a word becomes a character that no pattern

@@ -1,7 +1,8 @@
 //! Deny and ask rules against found commands.
 
-use super::DenyMatch;
-use crate::{FoundCommand, Word, scan::base_name};
+use super::matching::{DenyMatch, glob};
+use crate::scan::FoundCommand;
+use crate::word::{Word, base_name};
 
 /// Options before a sub-command whose value is the next word.
 const VALUED_OPTIONS: &[(&str, &[&str])] = &[
@@ -107,7 +108,7 @@ pub(super) fn matches_wildcard(parts: &[String], command: &FoundCommand) -> Deny
 
 fn compare_wildcard(parts: &[String], words: &[&Word]) -> DenyMatch {
     let text = joined(words);
-    if super::glob(parts, &text) {
+    if glob(parts, &text) {
         return DenyMatch::Yes;
     }
     let Some(unknown) = words.iter().position(|w| !w.is_literal()) else {

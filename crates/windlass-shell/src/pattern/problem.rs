@@ -1,7 +1,8 @@
 //! Patterns that cover less than they seem to.
 
-use super::{BashPattern, Shape};
-use crate::{NotUnderstood, grammar};
+use super::matching::Shape;
+use crate::grammar;
+use crate::reason::NotUnderstood;
 
 /// Why a pattern covers no command, or not what its writer may think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,9 +20,9 @@ pub enum PatternProblem {
     QuotedStar,
 }
 
-pub(super) fn of(pattern: &BashPattern) -> Option<PatternProblem> {
-    let body = pattern.without_negation();
-    match &pattern.shape {
+/// What is odd about a pattern of this shape; `body` is its text without a leading `!`.
+pub(super) fn of(shape: &Shape, body: &str) -> Option<PatternProblem> {
+    match shape {
         Shape::Nothing => Some(PatternProblem::Empty),
         Shape::Words(_) | Shape::Wildcard(_) if begins_with_assignment(body) => Some(PatternProblem::Assignment),
         Shape::Words(_) => {

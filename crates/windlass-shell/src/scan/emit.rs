@@ -1,7 +1,9 @@
 //! From the words of a command to the commands it runs.
 
-use super::{base_name, reader::Reader, wrappers};
-use crate::{Redirect, Undecided, Word, WordKind, word::Piece};
+use super::{reader::Reader, wrappers};
+use crate::command::Redirect;
+use crate::reason::Undecided;
+use crate::word::{Piece, Word, WordKind, base_name};
 
 const MAX_WRAPPERS: usize = 24;
 const MAX_SUFFIXES: usize = 24;

@@ -1,7 +1,9 @@
 //! Moving through the characters, and here-documents.
 
-use super::{MAX_DEPTH, Sink};
-use crate::Undecided;
+use super::sink::Sink;
+use crate::reason::Undecided;
+
+const MAX_DEPTH: usize = 40;
 
 pub(super) struct Reader<'a, 's> {
     pub(super) chars: &'a [char],

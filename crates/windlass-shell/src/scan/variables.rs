@@ -1,7 +1,8 @@
 //! Variables that change which programs run.
 
-use super::{base_name, reader::Reader, wrappers};
-use crate::{Undecided, Word, word::Piece};
+use super::{reader::Reader, wrappers};
+use crate::reason::Undecided;
+use crate::word::{Piece, Word, base_name};
 
 /// Variables whose value some program runs, also with something before the name.
 const COMMANDS: &[&str] = &["PAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "LESSCLOSE", "_ASKPASS", "_RSH"];

@@ -1,0 +1,98 @@
+//! What a command does: its effect, and the paths that it touches.
+
+use crate::word::Word;
+
+/// What running a command amounts to, its redirections aside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Effect {
+    /// Reads [`Classification::reads`] at most and prints. Nothing is changed, contacted or started.
+    ReadOnly,
+    /// `cd` to one literal directory, which is the only path in [`Classification::reads`].
+    ChangeDirectory,
+    /// A reading sub-command of git. Configuration and attributes of the repository can make even these run
+    /// programs: allow it only in the workspace root, with a clean configuration and a hardened environment.
+    Git,
+    /// One of `mkdir touch rm rmdir mv cp sed -i` with known options: it changes exactly
+    /// [`Classification::writes`].
+    FileChange,
+    /// A program whose purpose is to contact other machines.
+    Network,
+    /// Anything else.
+    Unknown,
+}
+
+/// How a command comes to touch a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PathRole {
+    /// Named as an argument.
+    Operand,
+    /// The target of a redirection.
+    Redirect,
+    /// Not named: the working directory, which the program takes by default.
+    Implied,
+}
+
+/// A path that a command reads or writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PathOperand {
+    /// The path as the program gets it, relative to its working directory. If `glob`, the pattern.
+    pub path: String,
+    /// Whether `path` is a file name pattern which the shell expands.
+    pub glob: bool,
+    /// Whether everything below the path is touched too.
+    pub recursive: bool,
+    /// How the path came into the command.
+    pub role: PathRole,
+}
+
+/// What a command does. Made by [`SimpleCommand::classify`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Classification {
+    /// What the program does, redirections aside.
+    pub effect: Effect,
+    /// Paths that are read, input redirections included. Complete only for effects other than `Network` and
+    /// `Unknown`; for these, every argument that could be a path (for deny rules).
+    pub reads: Vec<PathOperand>,
+    /// Paths that are created, changed or removed, output redirections included (not `/dev/null`). Complete in
+    /// the same cases.
+    pub writes: Vec<PathOperand>,
+}
+
+impl Classification {
+    /// Whether nothing is changed: [`Effect::ReadOnly`] without an output redirection.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.effect == Effect::ReadOnly && self.writes.is_empty()
+    }
+}
+
+/// What a command is found to do, before redirections are added. `None` stands for "unknown".
+pub(super) type Findings = Option<Classification>;
+
+impl PathOperand {
+    pub(super) fn operand(word: &Word, recursive: bool) -> Self {
+        Self { path: word.text().to_owned(), glob: !word.is_literal(), recursive, role: PathRole::Operand }
+    }
+
+    pub(super) fn literal(path: &str) -> Self {
+        Self { path: path.to_owned(), glob: false, recursive: false, role: PathRole::Operand }
+    }
+
+    pub(super) fn working_directory(recursive: bool) -> Self {
+        Self { path: ".".to_owned(), glob: false, recursive, role: PathRole::Implied }
+    }
+}
+
+impl Classification {
+    pub(super) fn new(effect: Effect) -> Self {
+        Self { effect, reads: Vec::new(), writes: Vec::new() }
+    }
+
+    pub(super) fn reading(reads: Vec<PathOperand>) -> Self {
+        Self { effect: Effect::ReadOnly, reads, writes: Vec::new() }
+    }
+}

@@ -1,0 +1,71 @@
+//! Where a scan collects what it finds, with the budget that bounds its work.
+
+use super::found::FoundCommand;
+use crate::command::Redirect;
+use crate::reason::Undecided;
+use crate::word::Word;
+
+const MAX_WORDS: usize = 60_000;
+
+/// The result of a scan.
+#[derive(Debug, Default)]
+pub(crate) struct Scan {
+    pub(crate) found: Vec<FoundCommand>,
+    pub(crate) undecided: Option<Undecided>,
+    pub(crate) fork_bomb: bool,
+}
+
+/// Where findings are collected, with the budget that bounds the work.
+pub(super) struct Sink {
+    pub(super) scan: Scan,
+    pub(super) char_fuel: usize,
+    pub(super) word_fuel: usize,
+    /// Functions whose bodies are being read.
+    pub(super) functions: Vec<String>,
+}
+
+impl Sink {
+    pub(super) fn new(chars: usize) -> Self {
+        Self {
+            scan: Scan::default(),
+            char_fuel: chars.saturating_mul(24).saturating_add(4096),
+            word_fuel: MAX_WORDS,
+            functions: Vec::new(),
+        }
+    }
+
+    pub(super) fn undecided(&mut self, reason: Undecided) {
+        self.scan.undecided.get_or_insert(reason);
+    }
+
+    /// Pays for reading `chars` characters.
+    pub(super) fn pay(&mut self, chars: usize) -> bool {
+        match self.char_fuel.checked_sub(chars) {
+            Some(rest) => {
+                self.char_fuel = rest;
+                true
+            }
+            None => {
+                self.char_fuel = 0;
+                self.undecided(Undecided::TooLarge);
+                false
+            }
+        }
+    }
+
+    /// Notes a command; false if the budget is spent.
+    pub(super) fn push(&mut self, words: &[Word], redirects: Vec<Redirect>) -> bool {
+        match self.word_fuel.checked_sub(words.len().saturating_add(1)).filter(|_| self.char_fuel > 0) {
+            Some(rest) => {
+                self.word_fuel = rest;
+                self.scan.found.push(FoundCommand { words: words.to_vec(), redirects });
+                true
+            }
+            None => {
+                self.word_fuel = 0;
+                self.undecided(Undecided::TooLarge);
+                false
+            }
+        }
+    }
+}
