@@ -1,10 +1,11 @@
 //! What a command touches, before links are followed.
 
-use crate::CommandPath;
+use crate::facts::CommandPath;
 use crate::path::{as_written, normalize};
 use crate::pattern::ShellPattern;
 use crate::programs;
 use crate::transfer::{Copy, copies, follows_links, handles_whole, hands_on, program_behind, runs_on_names};
+use crate::usage::Usage;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use windlass_shell::{
@@ -22,26 +23,10 @@ pub(crate) struct Spec {
     pub(crate) path: PathBuf,
     /// The same with every `..` still in it, as the system will walk it.
     pub(crate) written: PathBuf,
-    pub(crate) read: bool,
-    pub(crate) write: bool,
-    /// Whether what is below the path is touched as well.
-    pub(crate) tree: bool,
-    /// Whether it goes to or comes from another place as a whole.
-    pub(crate) moves: bool,
-    /// Whether it is moved, removed, given another name or other rights as a whole.
-    pub(crate) handles: bool,
-    /// Whether names below it are handed to other programs.
-    pub(crate) hands_on: bool,
-    /// Whether the program follows the links below it.
-    pub(crate) follows: bool,
+    /// What the command does with it.
+    pub(crate) usage: Usage,
     /// Whether what lies below it goes along, so that somebody has to look.
     pub(crate) carries: bool,
-    /// Whether a redirection names it.
-    pub(crate) redirect: bool,
-    /// Whether it is just an argument of a program of which nothing is known.
-    pub(crate) loose: bool,
-    /// Whether an option of the program, or the like, names it as a file to write.
-    pub(crate) output: bool,
     /// A file name pattern of the shell, from `path` on.
     pub(crate) pattern: Option<String>,
     /// Whether the path is an unknown one, because of an expansion or an unknown directory.
@@ -115,7 +100,10 @@ impl Part<'_> {
     }
 }
 
-pub(crate) fn paths(analysis: &Analysis, cwd: &Path) -> Vec<CommandPath> {
+/// The paths of a command that the driver resolves for [`CommandFacts::paths`](crate::CommandFacts::paths), in order,
+/// each once.
+#[must_use]
+pub fn command_paths(analysis: &Analysis, cwd: &Path) -> Vec<CommandPath> {
     let mut paths: Vec<CommandPath> = Vec::new();
     let mut known: HashMap<(PathBuf, Option<String>), usize> = HashMap::new();
     let view = View::new(analysis, cwd, None);
@@ -126,8 +114,8 @@ pub(crate) fn paths(analysis: &Analysis, cwd: &Path) -> Vec<CommandPath> {
             paths.push(CommandPath { path: spec.written.clone(), write: false, pattern, tree: false });
         }
         if let Some(path) = paths.get_mut(index) {
-            path.write |= spec.write;
-            path.tree |= spec.follows || spec.carries;
+            path.write |= spec.usage.write;
+            path.tree |= spec.usage.follows || spec.carries;
         }
     }
     paths
@@ -172,7 +160,7 @@ fn understood_parts<'a>(analysis: &'a Analysis, cwd: &Path, places: &Places<'_>)
             class_specs(command, &class, base, piped, &mut specs);
             copied.extend(copies(command, &class, base));
             for spec in &mut specs {
-                spec.loose = !on_files && !spec.redirect && unknown;
+                spec.usage.loose = !on_files && !spec.usage.redirect && unknown;
             }
         }
         if unknown {
@@ -227,24 +215,24 @@ fn class_specs(command: &SimpleCommand, class: &Classification, base: &Path, pip
     for operand in &class.reads {
         let redirect = operand.role == PathRole::Redirect;
         let mut spec = Spec::of_operand(operand, base);
-        spec.read = true;
-        spec.write = !known && !redirect;
-        spec.tree = known && operand.recursive && !lists && !history;
-        spec.unknown |= spec.tree && spec.dotted;
-        spec.moves = moves;
-        spec.handles = handles && !redirect;
-        spec.follows = follows && operand.recursive;
+        spec.usage.read = true;
+        spec.usage.write = !known && !redirect;
+        spec.usage.tree = known && operand.recursive && !lists && !history;
+        spec.unknown |= spec.usage.tree && spec.dotted;
+        spec.usage.moves = moves;
+        spec.usage.handles = handles && !redirect;
+        spec.usage.follows = follows && operand.recursive;
         spec.carries = carries && !redirect;
-        spec.hands_on = hands_on;
+        spec.usage.hands_on = hands_on;
         specs.push(spec);
     }
     for operand in &class.writes {
         let redirect = operand.role == PathRole::Redirect;
         let mut spec = Spec::of_operand(operand, base);
-        spec.write = true;
-        spec.tree = known && operand.recursive;
-        spec.moves = moves;
-        spec.handles = handles && !redirect;
+        spec.usage.write = true;
+        spec.usage.tree = known && operand.recursive;
+        spec.usage.moves = moves;
+        spec.usage.handles = handles && !redirect;
         specs.push(spec);
     }
 }
@@ -254,17 +242,8 @@ impl Spec {
         Self {
             path: normalize(base, path),
             written: as_written(base, path),
-            read: false,
-            write: false,
-            tree: false,
-            moves: false,
-            handles: false,
-            hands_on: false,
-            follows: false,
+            usage: Usage::default(),
             carries: false,
-            redirect: false,
-            loose: false,
-            output: false,
             pattern: None,
             unknown: false,
             dotted: false,
@@ -277,7 +256,7 @@ impl Spec {
         } else {
             Self::new(base, Path::new(&operand.path))
         };
-        spec.redirect = operand.role == PathRole::Redirect;
+        spec.usage.redirect = operand.role == PathRole::Redirect;
         spec
     }
 
@@ -353,13 +332,13 @@ impl<'a> Places<'a> {
         let handles = handles_whole(command.words());
         let hands_on = hands_on(command.words(), self.piped);
         let template = |mut spec: Spec| {
-            spec.read = !programs::only_removes(program);
-            spec.write = !reader;
-            spec.tree = tree;
-            spec.moves = program == "mv";
-            spec.handles = handles;
-            spec.hands_on = hands_on;
-            spec.loose = !file_program && !handles;
+            spec.usage.read = !programs::only_removes(program);
+            spec.usage.write = !reader;
+            spec.usage.tree = tree;
+            spec.usage.moves = program == "mv";
+            spec.usage.handles = handles;
+            spec.usage.hands_on = hands_on;
+            spec.usage.loose = !file_program && !handles;
             spec
         };
         let mut operands = 0_usize;
@@ -387,14 +366,15 @@ impl<'a> Places<'a> {
         for output in command.outputs().iter().filter(|output| output.kind != OutputKind::Guess) {
             let written = output.kind == OutputKind::Written;
             let found = self.word_specs(output.word, &output.path, written);
-            specs.extend(found.into_iter().map(|spec| Spec {
+            let usage = Usage {
                 read: !written,
                 write: written || !reader,
                 loose: !written,
                 output: written,
                 tree: written && tree,
-                ..spec
-            }));
+                ..Usage::default()
+            };
+            specs.extend(found.into_iter().map(|spec| Spec { usage, ..spec }));
         }
     }
 
@@ -405,7 +385,8 @@ impl<'a> Places<'a> {
             _ => return,
         };
         let found = self.word_specs(&redirect.target, redirect.target.text(), true);
-        specs.extend(found.into_iter().map(|spec| Spec { read, write, redirect: true, ..spec }));
+        let usage = Usage { read, write, redirect: true, ..Usage::default() };
+        specs.extend(found.into_iter().map(|spec| Spec { usage, ..spec }));
     }
 
     /// `certain`: whether the word is a path for sure, so that not knowing it matters.

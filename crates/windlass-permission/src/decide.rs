@@ -36,7 +36,7 @@ impl Policy {
         let call = self.call(facts);
         let mut lowest = Lowest::default();
         lowest.consider(hook.and_then(hook_lowers));
-        for rule in &self.deny {
+        for rule in &self.rules.deny {
             if lowest.is_deny() {
                 break;
             }
@@ -45,7 +45,7 @@ impl Policy {
         let floor = if lowest.is_deny() { None } else { self.floor().judge(&call) };
         let protected = floor.as_ref().is_some_and(|decision| decision.protected);
         lowest.consider(floor);
-        for rule in &self.ask {
+        for rule in &self.rules.ask {
             if lowest.0.is_some() {
                 break;
             }
@@ -60,7 +60,7 @@ impl Policy {
     }
 
     fn rule(&self, rule: &Rule, call: &Call<'_>) -> Option<Decision> {
-        rule_decision(rule, call, applies(rule, call, &self.workspace))
+        rule_decision(rule, call, applies(rule, call, self.workspace.ready()))
     }
 
     /// Plan mode denies whatever may change something.
@@ -68,10 +68,10 @@ impl Policy {
         let harmless = || {
             raise::only_reads(call) || names::only_fetches(call.tool) || call.asks_the_user() || only_delegates(call)
         };
-        if self.mode != PermissionMode::Plan || harmless() {
+        if self.mode.current != PermissionMode::Plan || harmless() {
             return None;
         }
-        let then = if self.plan_can_end {
+        let then = if self.mode.plan_can_end {
             "finish the plan, then call ExitPlanMode so that the user can approve it"
         } else {
             "nobody can lift that here, so say what should be done instead"
@@ -82,7 +82,7 @@ impl Policy {
 
     /// What nothing lowers.
     fn undecided(&self, call: &Call<'_>, hook: Option<&HookVerdict>) -> Decision {
-        if self.mode == PermissionMode::BypassPermissions {
+        if self.mode.current == PermissionMode::BypassPermissions {
             return Decision::new(Behavior::Allow, DecisionReason::Mode, "The mode bypassPermissions allows it.");
         }
         if only_delegates(call) {
@@ -128,7 +128,7 @@ impl Policy {
             return decision;
         }
         decision.protected = protected;
-        if self.mode == PermissionMode::DontAsk || self.never_asks {
+        if self.mode.current == PermissionMode::DontAsk || self.mode.never_asks {
             let message = format!("The mode dontAsk denies what would ask: {}", decision.message);
             (decision.behavior, decision.reason, decision.message) = (Behavior::Deny, DecisionReason::Mode, message);
             return decision.with_suggestions(Vec::new());

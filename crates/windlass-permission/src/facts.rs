@@ -228,7 +228,7 @@ pub struct CommandFacts {
     pub text: String,
     /// What the text means.
     pub analysis: Analysis,
-    /// The paths that [`command_paths`] named, with links followed. A path without a fact counts as outside
+    /// The paths that [`command_paths`](crate::command_paths) named, with links followed. A path without a fact counts as outside
     /// the workspace. More may be added (what a file name pattern stands for): they are judged as well.
     pub paths: Vec<PathFact>,
     /// What the file name patterns among them stand for. A pattern without a fact may stand for anything.
@@ -309,10 +309,4 @@ pub struct CommandPath {
     pub pattern: Option<ShellPattern>,
     /// Whether a [`TreeFact`] is needed: the command follows the links below the path, or puts it elsewhere with them.
     pub tree: bool,
-}
-
-/// The paths of a command that the driver resolves for [`CommandFacts::paths`], in order, each once.
-#[must_use]
-pub fn command_paths(analysis: &Analysis, cwd: &Path) -> Vec<CommandPath> {
-    crate::command::paths(analysis, cwd)
 }

@@ -27,11 +27,13 @@
 mod ask;
 mod call;
 mod command;
+mod config;
 mod decide;
 mod definitions;
 mod domain;
 mod error;
 mod facts;
+mod found;
 pub mod git;
 mod glob;
 mod lower;
@@ -46,19 +48,23 @@ mod programs;
 mod protected;
 mod raise;
 mod rule;
+mod rules;
 mod suggest;
+mod touch;
 mod transfer;
 mod update;
+mod usage;
 mod views;
 mod wildcard;
+mod workspace;
 
 pub use ask::{CanUseTool, CanUseToolFn, can_use_tool_fn};
+pub use command::command_paths;
+pub use config::PolicyConfig;
 pub use error::{ModeError, RuleError, RuleWarning, UpdateError};
-pub use facts::{
-    CallFacts, CommandFacts, CommandPath, OwnCheck, PathFact, PatternFact, Standing, TreeFact, command_paths,
-};
+pub use facts::{CallFacts, CommandFacts, CommandPath, OwnCheck, PathFact, PatternFact, Standing, TreeFact};
 pub use names::access_of_unknown;
 pub use only::OnlyTools;
 pub use pattern::{PatternName, ShellPattern};
-pub use policy::{Policy, PolicyConfig};
+pub use policy::Policy;
 pub use rule::{ParsedRule, parse_rule, rule_text, split_rules};

@@ -1,11 +1,13 @@
 //! What lowers a verdict: deny and ask rules, the safety floor.
 
-use crate::call::{Call, NO_PARENT, Touch};
+use crate::call::Call;
 use crate::domain::{Host, host};
 use crate::error::shown;
 use crate::glob::Reach;
 use crate::made::MADE;
 use crate::matcher::{Directory, Rule, Scope, Test, skill_name};
+use crate::touch::{NO_PARENT, Touch};
+use crate::workspace::Workspace;
 use crate::{names, programs, protected};
 use std::path::Path;
 use windlass_shell::{BashPattern, DenyMatch, Understood, catastrophic};
@@ -15,29 +17,29 @@ use windlass_types::{Behavior, Decision, DecisionReason};
 pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> DenyMatch {
     if let Test::Path(path) = &rule.test {
         let about = |touch: &&Touch| match path.scope {
-            Scope::Read => touch.read || touch.write,
-            Scope::Edit => touch.write,
+            Scope::Read => touch.usage.read || touch.usage.write,
+            Scope::Edit => touch.usage.write,
             Scope::Tool => rule.tool.matches(call.tool),
         };
         let filtered = names::searches_trees(call.tool) && rule.behavior == Behavior::Deny && path.scope == Scope::Read;
         let below_matters = |touch: &Touch| {
             let does = match path.scope {
-                Scope::Read => touch.read,
-                Scope::Edit => touch.write,
+                Scope::Read => touch.usage.read,
+                Scope::Edit => touch.usage.write,
                 Scope::Tool => true,
             };
             // What a rule matches anywhere it still matches after a move.
-            does && touch.reaches_below() && !filtered && !(touch.moves && path.is_anywhere())
+            does && touch.reaches_below() && !filtered && !(touch.usage.moves && path.is_anywhere())
         };
         // What is moved, removed or opened up as a whole is gone from under the rule, or out of it.
         let covers_below = |touch: &Touch| match path.scope {
-            Scope::Read => (touch.read || touch.handles) && !filtered,
-            Scope::Edit => touch.write && !touch.loose,
+            Scope::Read => (touch.usage.read || touch.usage.handles) && !filtered,
+            Scope::Edit => touch.usage.write && !touch.usage.loose,
             Scope::Tool => true,
         };
         let test = |touch: &Touch| match touch.reach(path, workspace) {
             // That a program names a path is not yet that it writes there.
-            Reach::Covers if path.scope == Scope::Edit && touch.loose => DenyMatch::Possible,
+            Reach::Covers if path.scope == Scope::Edit && touch.usage.loose => DenyMatch::Possible,
             Reach::Covers => DenyMatch::Yes,
             Reach::Below | Reach::No if covers_below(touch) && touch.is_covered_below(path, workspace) => {
                 DenyMatch::Yes
@@ -136,11 +138,7 @@ fn denial(rule: &Rule, call: &Call<'_>) -> String {
 /// What the safety floor is asked about.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Floor<'a> {
-    pub(crate) home: Option<&'a Path>,
-    /// The directories of the workspace.
-    pub(crate) roots: &'a [std::path::PathBuf],
-    /// Paths protected besides the names that are everywhere.
-    pub(crate) protected: &'a [Directory],
+    pub(crate) workspace: &'a Workspace,
 }
 
 impl Floor<'_> {
@@ -154,24 +152,24 @@ impl Floor<'_> {
             Decision::new(Behavior::Deny, DecisionReason::Catastrophic, format!("This is never run: {what}."))
         };
         if let Some(command) = &call.facts.command {
-            let home = self.home.unwrap_or(Path::new("/"));
+            let home = self.workspace.home().unwrap_or(Path::new("/"));
             if let Some(found) = catastrophic(&command.analysis, &call.facts.cwd, home) {
                 return Some(deny(found.to_string()));
             }
-            if let Some(touch) = removed(call).find(|touch| touch.tree && self.holds_a_root(touch)) {
+            if let Some(touch) = removed(call).find(|touch| touch.usage.tree && self.holds_a_root(touch)) {
                 return Some(deny(format!("it would remove {}, a whole home or working tree", touch.path().display())));
             }
         }
         let device = call
             .all_touches()
-            .filter(|touch| touch.write && !touch.loose)
+            .filter(|touch| touch.usage.write && !touch.usage.loose)
             .find(|touch| touch.subjects().any(|subject| is_raw_device(&subject.exact)))?;
         Some(deny(format!("it would write to the device {}", device.path().display())).with_blocked_path(device.path()))
     }
 
     /// Whether the touched path is a root of the workspace or the home, or above one.
     fn holds_a_root(&self, touch: &Touch) -> bool {
-        let mut roots = self.roots.iter().map(std::path::PathBuf::as_path).chain(self.home);
+        let mut roots = self.workspace.roots();
         touch.pattern.is_none() && roots.any(|root| touch.subjects().any(|subject| root.starts_with(&subject.path)))
     }
 
@@ -189,19 +187,20 @@ impl Floor<'_> {
 
     fn protected_touch(&self, call: &Call<'_>) -> Option<(String, Option<std::path::PathBuf>)> {
         // What a copy brings to places that are neither the workspace's nor the user's is theirs.
-        let kept = self.roots.iter().map(std::path::PathBuf::as_path).chain(self.home);
+        let kept = self.workspace.roots();
         let elsewhere = |touch: &Touch| touch.copied && !kept.clone().any(|root| touch.path().starts_with(root));
-        let certain = |touch: &&Touch| touch.write && !touch.loose && !elsewhere(touch);
+        let certain = |touch: &&Touch| touch.usage.write && !touch.usage.loose && !elsewhere(touch);
         call.all_touches().filter(certain).find_map(|touch| {
             let by_name = touch.subjects().find_map(|subject| protected::protected_name(&subject.path));
             let listed = || {
-                let inside =
-                    touch.subjects().any(|subject| self.protected.iter().any(|directory| directory.holds(subject)));
+                let inside = touch
+                    .subjects()
+                    .any(|subject| self.workspace.protected().iter().any(|directory| directory.holds(subject)));
                 inside.then(|| touch.path().display().to_string())
             };
             let by_pattern =
                 || touch.pattern.as_deref().filter(|p| protected::pattern_may_be_protected(p)).map(str::to_owned);
-            let by_git = || touch.git_directory.as_ref().map(|directory| directory.display().to_string());
+            let by_git = || touch.route.git_directory.as_ref().map(|directory| directory.display().to_string());
             let name = by_name.or_else(listed).or_else(by_git).or_else(by_pattern)?;
             Some((name, Some(touch.path().to_path_buf())))
         })
@@ -210,7 +209,8 @@ impl Floor<'_> {
 
 /// What a command writes to without anybody knowing where that is: it may be a protected place.
 fn written_unseen(call: &Call<'_>) -> Option<Decision> {
-    let unseen = |touch: &&Touch| touch.write && !touch.loose && matches!(touch.unclear, Some(MADE | NO_PARENT));
+    let unseen =
+        |touch: &&Touch| touch.usage.write && !touch.usage.loose && matches!(touch.unclear, Some(MADE | NO_PARENT));
     let touch = call.all_touches().find(unseen)?;
     let (path, why) = (touch.path(), touch.unclear.unwrap_or_default());
     let message = format!("It writes to {}, but {why}: that needs an answer to this very call.", path.display());
@@ -281,8 +281,11 @@ fn removed<'a>(call: &'a Call<'_>) -> impl Iterator<Item = &'a Touch> {
         let moves = program == "mv";
         let gone = moves || matches!(program, "rm" | "rmdir");
         // What is moved away is read as well, where it goes to is not.
-        let is_source = move |path: &Path| !moves || touches.iter().any(|other| other.read && other.path() == path);
-        touches.iter().filter(move |touch| gone && touch.write && !touch.redirect && is_source(touch.path()))
+        let is_source =
+            move |path: &Path| !moves || touches.iter().any(|other| other.usage.read && other.path() == path);
+        touches
+            .iter()
+            .filter(move |touch| gone && touch.usage.write && !touch.usage.redirect && is_source(touch.path()))
     })
 }
 

@@ -3,11 +3,12 @@
 //! Paths are followed before the command runs. A part that puts links somewhere, by copying, moving or making
 //! them, changes what a path of a later part means: there it is not known.
 
-use crate::call::{Found, Links, Touch};
 use crate::command::Part;
-use crate::path::normalize;
+use crate::found::Found;
+use crate::path::{Links, normalize};
 use crate::pattern::ShellPattern;
 use crate::protected;
+use crate::touch::Touch;
 use crate::transfer::program_behind;
 use std::path::{Component, Path, PathBuf};
 use windlass_shell::Effect;
@@ -62,7 +63,7 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
         }
         // Of `ln`, and of what is not understood, every operand may have become a link.
         if makes_links(part) {
-            let written = touches.iter().filter(|touch| touch.write && !touch.redirect);
+            let written = touches.iter().filter(|touch| touch.usage.write && !touch.usage.redirect);
             places.extend(written.flat_map(|touch| touch.subjects().map(|subject| subject.path.clone())));
         }
         if !places.is_empty() {
@@ -98,7 +99,7 @@ impl Touch {
     /// Whether the path, or something that it stands for, may be at or below a place.
     fn may_meet(&self, place: &Path) -> bool {
         let reaches = |path: &Path| {
-            path.starts_with(place) || place.strip_prefix(path).is_ok_and(|rest| self.follows || self.names(rest))
+            path.starts_with(place) || place.strip_prefix(path).is_ok_and(|rest| self.usage.follows || self.names(rest))
         };
         self.subjects().any(|subject| reaches(&subject.path)) || self.leaves(place)
     }

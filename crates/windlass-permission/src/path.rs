@@ -101,5 +101,21 @@ pub(crate) fn strip<'a, S: AsRef<str>>(names: &'a [S], directory: &[String]) -> 
     start.iter().zip(directory).all(|(a, b)| a.as_ref() == b).then_some(rest)
 }
 
+/// Directories that are links, to and from.
+pub(crate) type Links = [(PathBuf, PathBuf)];
+
+/// A path in every form that the links give it.
+pub(crate) fn forms(path: &Path, links: &Links) -> Vec<Subject> {
+    let mut forms = vec![Subject::new(path.to_path_buf())];
+    for (from, to) in links {
+        for (here, there) in [(from, to), (to, from)] {
+            if let Ok(rest) = path.strip_prefix(here) {
+                forms.push(Subject::new(normalize(there, rest)));
+            }
+        }
+    }
+    forms
+}
+
 #[cfg(test)]
 mod tests;

@@ -1,11 +1,12 @@
 //! What lets a call run without a question: the mode, allow rules, the read-only set.
 
-use crate::call::{Call, Touch};
+use crate::call::Call;
 use crate::command::Part;
 use crate::definitions::{self, Definitions};
 use crate::domain::{Host, host};
 use crate::matcher::{Directory, Rule, Scope, Test, skill_name};
 use crate::names;
+use crate::touch::Touch;
 use std::path::PathBuf;
 use windlass_shell::{Effect, NotUnderstood};
 use windlass_types::Access;
@@ -81,7 +82,7 @@ impl<'a> Grants<'a> {
         if let Some(rule) = rule.filter(|_| !file_tool) {
             return Ok(Cover::Rule(rule));
         }
-        if !reads || call.touches.iter().any(|touch| touch.write) {
+        if !reads || call.touches.iter().any(|touch| touch.usage.write) {
             return Err(if has_rule && rule.is_none() { Gap::Redefined } else { Gap::NoRule });
         }
         self.all(&call.touches, |touch| self.readable(touch))
@@ -122,7 +123,7 @@ impl<'a> Grants<'a> {
         if touch.pattern.is_some() && scope == Scope::Edit {
             return None;
         }
-        let tree = touch.tree && scope == Scope::Read;
+        let tree = touch.usage.tree && scope == Scope::Read;
         let first =
             touch.subjects().find_map(|subject| rules().find(|(_, path)| path.covers(subject, tree, self.workspace)));
         let each =
@@ -166,7 +167,7 @@ impl<'a> Grants<'a> {
         };
         let moves = parts.iter().any(|(part, _)| part.moved);
         parts.iter().try_fold(Cover::Free, |cover, (part, touches)| {
-            if moves && touches.iter().any(|touch| touch.redirect && touch.write) {
+            if moves && touches.iter().any(|touch| touch.usage.redirect && touch.usage.write) {
                 return Err(Gap::Unclear("it changes the directory and redirects output"));
             }
             Ok(cover.and(self.cover_part(part, touches, command.git_is_inert)?))
@@ -197,14 +198,14 @@ impl<'a> Grants<'a> {
         }
         // A rule for a program of which nothing is known covers its arguments, whatever they mean, but not what it is
         // told to write elsewhere.
-        let judged = |touch: &&Touch| part.is_known() || touch.redirect || touch.output || part.on_files;
+        let judged = |touch: &&Touch| part.is_known() || touch.usage.redirect || touch.usage.output || part.on_files;
         let judged = touches.iter().filter(judged);
         self.all(judged, |touch| {
             let mut cover = program;
-            if touch.read {
+            if touch.usage.read {
                 cover = cover.and(self.readable(touch)?);
             }
-            if touch.write {
+            if touch.usage.write {
                 cover = cover.and(self.writable(touch, program)?);
             }
             Ok(cover)
@@ -223,7 +224,7 @@ impl<'a> Grants<'a> {
         match program {
             _ if is_null(touch) => Ok(Cover::Free),
             _ if !inside => Err(Gap::WriteOutside(touch.outside(self.workspace))),
-            Cover::Rule(_) if !touch.redirect => Ok(program),
+            Cover::Rule(_) if !touch.usage.redirect => Ok(program),
             _ if self.accept_edits && touch.pattern.is_none() => Ok(Cover::Mode),
             _ => Err(Gap::Edit),
         }
@@ -231,14 +232,14 @@ impl<'a> Grants<'a> {
 }
 
 fn edit_gap(touches: &[Touch], workspace: &[Directory]) -> Gap {
-    match touches.iter().find(|touch| touch.write && !touch.is_inside(workspace)) {
+    match touches.iter().find(|touch| touch.usage.write && !touch.is_inside(workspace)) {
         Some(touch) => Gap::WriteOutside(touch.outside(workspace)),
         None => Gap::Edit,
     }
 }
 
 fn is_null(touch: &Touch) -> bool {
-    touch.path() == std::path::Path::new("/dev/null") && touch.resolved.is_empty()
+    touch.path() == std::path::Path::new("/dev/null") && touch.route.resolved.is_empty()
 }
 
 /// Whether an allow rule on the call's tool covers the call.
@@ -275,7 +276,7 @@ pub(crate) fn only_reads(call: &Call<'_>) -> bool {
         None => {
             matches!(call.facts.access, Access::Reads(_))
                 && !names::is_edit_tool(call.tool)
-                && !call.touches.iter().any(|touch| touch.write)
+                && !call.touches.iter().any(|touch| touch.usage.write)
         }
     }
 }

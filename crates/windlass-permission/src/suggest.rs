@@ -61,7 +61,7 @@ fn allow(rule: RuleValue, destination: UpdateDestination) -> PermissionUpdate {
 
 fn accept_edits(policy: &Policy) -> Option<PermissionUpdate> {
     let (mode, destination) = (PermissionMode::AcceptEdits, UpdateDestination::Session);
-    (policy.mode == PermissionMode::Default).then_some(PermissionUpdate::SetMode { mode, destination })
+    (policy.mode() == PermissionMode::Default).then_some(PermissionUpdate::SetMode { mode, destination })
 }
 
 /// A rule for the directory of a file, or for the directory itself.

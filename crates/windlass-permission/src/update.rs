@@ -30,7 +30,7 @@ impl Policy {
             PermissionUpdate::AddRules { rules, behavior, destination } => {
                 let source = source_of(*destination)?;
                 let ready = self.compiled(rules, *behavior, source)?;
-                let known = self.rules_mut(*behavior);
+                let known = self.rules.of_mut(*behavior);
                 for rule in ready {
                     match known.iter_mut().find(|old| old.source == source && old.value == rule.value) {
                         // It is given anew, for what its tool is now.
@@ -42,7 +42,7 @@ impl Policy {
             PermissionUpdate::ReplaceRules { rules, behavior, destination } => {
                 let source = source_of(*destination)?;
                 let ready = self.compiled(rules, *behavior, source)?;
-                let known = self.rules_mut(*behavior);
+                let known = self.rules.of_mut(*behavior);
                 known.retain(|old| old.source != source);
                 known.extend(ready);
             }
@@ -50,19 +50,19 @@ impl Policy {
                 let source = source_of(*destination)?;
                 let gone = rules.iter().map(|rule| ParsedRule::from_value(rule).map(|rule| rule.value()));
                 let gone = gone.collect::<Result<Vec<_>, _>>()?;
-                self.rules_mut(*behavior).retain(|old| old.source != source || !gone.contains(&old.value));
+                self.rules.of_mut(*behavior).retain(|old| old.source != source || !gone.contains(&old.value));
             }
             PermissionUpdate::SetMode { mode, .. } => self.set_mode(*mode)?,
             PermissionUpdate::AddDirectories { directories, .. } => {
                 check_directories(directories)?;
                 for directory in directories {
-                    self.add_directory(directory);
+                    self.workspace.add(directory);
                 }
             }
             PermissionUpdate::RemoveDirectories { directories, .. } => {
                 check_directories(directories)?;
                 for directory in directories {
-                    self.remove_directory(directory);
+                    self.workspace.remove(directory);
                 }
             }
             _ => return Err(UpdateError::Unknown),
@@ -75,7 +75,7 @@ impl Policy {
         let place = self.place(source, behavior, &anchor);
         let ready = rules.iter().map(|rule| {
             let mut rule = compile(&ParsedRule::from_value(rule)?, &place)?.0;
-            self.bind(&mut rule);
+            self.rules.bind(&mut rule);
             Ok(rule)
         });
         ready.collect()

@@ -13,8 +13,8 @@ fn found(text: &str) -> Vec<String> {
             }
             format!(
                 "{}{}{}{text}",
-                if spec.read { "r" } else { "" },
-                if spec.write { "w" } else { "" },
+                if spec.usage.read { "r" } else { "" },
+                if spec.usage.write { "w" } else { "" },
                 if spec.unknown { "? " } else { " " }
             )
         })
@@ -45,7 +45,7 @@ fn patterns_start_in_a_directory() {
 #[test]
 fn paths_to_resolve_are_listed_once() {
     let analysis = analyse("(cat a a; cat $b)");
-    let paths = paths(&analysis, Path::new("/w"));
+    let paths = command_paths(&analysis, Path::new("/w"));
     let named: Vec<_> = paths.iter().map(|path| (path.path.to_str().unwrap(), path.write, path.tree)).collect();
     assert_eq!(named, [("/w/a", false, false)]);
 }
@@ -53,7 +53,7 @@ fn paths_to_resolve_are_listed_once() {
 #[test]
 fn parents_stay_in_what_is_to_be_followed() {
     let named = |text: &str| -> Vec<String> {
-        paths(&analyse(text), Path::new("/w")).iter().map(|path| path.path.display().to_string()).collect()
+        command_paths(&analyse(text), Path::new("/w")).iter().map(|path| path.path.display().to_string()).collect()
     };
     assert_eq!(named("cat link/../x ./a/./b"), ["/w/link/../x", "/w/a/b"]);
     assert_eq!(named("cat link/../*.rs"), ["/w/link/.."]);
@@ -66,7 +66,7 @@ fn parents_stay_in_what_is_to_be_followed() {
 #[test]
 fn trees_are_looked_through_where_they_go_elsewhere_or_are_followed() {
     let trees = |text: &str| -> Vec<String> {
-        let paths = paths(&analyse(text), Path::new("/w"));
+        let paths = command_paths(&analyse(text), Path::new("/w"));
         paths.iter().filter(|path| path.tree).map(|path| path.path.display().to_string()).collect()
     };
     assert_eq!(trees("cp -r a b && mv c d"), ["/w/a", "/w/c"]);

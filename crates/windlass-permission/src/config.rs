@@ -1,0 +1,83 @@
+//! What a policy starts from.
+
+use std::path::PathBuf;
+use windlass_types::PermissionMode;
+
+/// What a policy starts from. All paths are absolute.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct PolicyConfig {
+    /// The directory the session started in: the workspace.
+    pub start_directory: PathBuf,
+    /// More directories of the workspace.
+    pub additional_directories: Vec<PathBuf>,
+    /// The user's home, where `~/` in rules starts.
+    pub home: Option<PathBuf>,
+    /// The mode at the start. bypassPermissions needs `bypass_allowed`, and is default without.
+    pub mode: PermissionMode,
+    /// Whether the mode bypassPermissions can be entered.
+    pub bypass_allowed: bool,
+    /// Paths that are protected besides the names that are protected everywhere: resolved git directories,
+    /// settings files elsewhere, the harness's own home.
+    pub protected_paths: Vec<PathBuf>,
+    /// Directories that are links, and what they resolve to (`/tmp` and `/private/tmp`), so that rules and
+    /// directories given in one form hold for the other.
+    pub links: Vec<(PathBuf, PathBuf)>,
+}
+
+impl PolicyConfig {
+    /// Mode default, no home, nothing but the start directory.
+    pub fn new(start_directory: impl Into<PathBuf>) -> Self {
+        Self {
+            start_directory: start_directory.into(),
+            additional_directories: Vec::new(),
+            home: None,
+            mode: PermissionMode::Default,
+            bypass_allowed: false,
+            protected_paths: Vec::new(),
+            links: Vec::new(),
+        }
+    }
+
+    /// Adds directories to the workspace.
+    #[must_use]
+    pub fn with_additional_directories(mut self, directories: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.additional_directories.extend(directories);
+        self
+    }
+
+    /// Sets the home directory.
+    #[must_use]
+    pub fn with_home(mut self, home: Option<PathBuf>) -> Self {
+        self.home = home;
+        self
+    }
+
+    /// Sets the mode at the start.
+    #[must_use]
+    pub fn with_mode(mut self, mode: PermissionMode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Says whether the mode bypassPermissions can be entered.
+    #[must_use]
+    pub fn with_bypass_allowed(mut self, allowed: bool) -> Self {
+        self.bypass_allowed = allowed;
+        self
+    }
+
+    /// Protects more paths.
+    #[must_use]
+    pub fn with_protected_paths(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.protected_paths.extend(paths);
+        self
+    }
+
+    /// Tells of a directory that is a link, and what it resolves to.
+    #[must_use]
+    pub fn with_link(mut self, from: impl Into<PathBuf>, to: impl Into<PathBuf>) -> Self {
+        self.links.push((from.into(), to.into()));
+        self
+    }
+}

@@ -1,0 +1,84 @@
+//! What was found out about the paths of a command, and the touches that follow from it.
+
+use crate::command::Spec;
+use crate::facts::{CommandFacts, PathFact, PatternFact, Standing, TreeFact};
+use crate::path::{Links, normalize};
+use crate::touch::{NO_PARENT, Touch};
+use crate::usage::Usage;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// What a pattern stands for was not found out.
+const NOT_LISTED: &str = "what a file name pattern in it stands for is not known, or too much to look at";
+/// A program follows links that were not all found.
+const NOT_SEARCHED: &str = "it follows links in a directory that cannot be searched for them, or is too large";
+
+/// What the driver found out about the paths of a command.
+pub(crate) struct Found<'a> {
+    paths: HashMap<&'a Path, &'a PathFact>,
+    patterns: HashMap<(&'a Path, &'a str), &'a PatternFact>,
+    trees: HashMap<&'a Path, &'a TreeFact>,
+    links: &'a Links,
+}
+
+impl<'a> Found<'a> {
+    pub(crate) fn new(command: &'a CommandFacts, links: &'a Links) -> Self {
+        Self {
+            paths: command.paths.iter().map(|fact| (fact.requested.as_path(), fact)).collect(),
+            patterns: command
+                .patterns
+                .iter()
+                .map(|fact| ((fact.path.as_path(), fact.pattern.as_str()), fact))
+                .collect(),
+            trees: command.trees.iter().map(|fact| (fact.path.as_path(), fact)).collect(),
+            links,
+        }
+    }
+
+    /// What was found below a path as written, if somebody looked.
+    pub(crate) fn tree(&self, written: &Path) -> Option<&'a TreeFact> {
+        self.trees.get(written).copied()
+    }
+
+    pub(crate) fn end(&self, written: &Path) -> Standing {
+        self.paths.get(written).map_or(Standing::Unknown, |fact| fact.end)
+    }
+
+    pub(crate) fn touch(&self, spec: &Spec) -> Touch {
+        let mut touch = Touch::new(&spec.path, spec.usage, self.links);
+        touch.unknown = spec.unknown;
+        touch.written.clone_from(&spec.written);
+        touch.pattern.clone_from(&spec.pattern);
+        match self.paths.get(spec.written.as_path()) {
+            Some(fact) => touch.route.follow(fact, self.links),
+            None if spec.written != spec.path => touch.unclear = Some(NO_PARENT),
+            None => {}
+        }
+        if let Some(pattern) = &spec.pattern {
+            let listed = self.patterns.get(&(spec.written.as_path(), pattern.as_str()));
+            self.stands_for(&mut touch, listed.map(|fact| (&fact.matches, fact.is_whole)), NOT_LISTED);
+        }
+        let tree = self.tree(&spec.written);
+        if spec.usage.follows && spec.pattern.is_none() {
+            self.stands_for(&mut touch, tree.map(|fact| (&fact.links, fact.is_whole)), NOT_SEARCHED);
+        }
+        if let Some(tree) = tree.filter(|_| spec.carries) {
+            touch.inside = tree.entries.iter().map(|below| spec.path.join(below)).collect();
+        }
+        touch
+    }
+
+    fn stands_for(&self, touch: &mut Touch, found: Option<(&Vec<PathFact>, bool)>, otherwise: &'static str) {
+        let (facts, is_whole) = found.map_or((&[][..], false), |(facts, is_whole)| (facts.as_slice(), is_whole));
+        if !is_whole {
+            touch.unclear = touch.unclear.or(Some(otherwise));
+        }
+        let other = |fact: &PathFact| {
+            let usage = Usage { follows: false, hands_on: false, output: false, ..touch.usage };
+            let mut other = Touch::new(&normalize(Path::new("/"), &fact.requested), usage, self.links);
+            other.route.follow(fact, self.links);
+            other
+        };
+        touch.stands_for = facts.iter().map(other).collect();
+    }
+}

@@ -1,0 +1,202 @@
+//! One path that a call touches, and how far rules reach into it.
+
+use crate::facts::PathFact;
+use crate::git::GitTracked;
+use crate::glob::Reach;
+use crate::matcher::{Directory, PathRule};
+use crate::path::{Links, Subject, forms, normalize};
+use crate::usage::Usage;
+use std::path::{Path, PathBuf};
+
+/// `..` names no place that could be found.
+pub(crate) const NO_PARENT: &str = "a path in it has `..` behind something that cannot be followed";
+
+/// A path in all its forms, and where the links on its way lead.
+#[derive(Debug)]
+pub(crate) struct Route {
+    /// The path as requested, in all its forms.
+    pub(crate) requested: Vec<Subject>,
+    /// Where it ends; empty if that is the request itself, or not known.
+    pub(crate) resolved: Vec<Subject>,
+    /// Links on the way.
+    via: Vec<Subject>,
+    /// Whether its links were followed.
+    followed: bool,
+    /// The git directory that it lies in, under whatever name.
+    pub(crate) git_directory: Option<PathBuf>,
+}
+
+impl Route {
+    fn new(path: &Path, links: &Links) -> Self {
+        Self {
+            requested: forms(path, links),
+            resolved: Vec::new(),
+            via: Vec::new(),
+            followed: false,
+            git_directory: None,
+        }
+    }
+
+    /// Takes over where the links on its way lead.
+    pub(crate) fn follow(&mut self, fact: &PathFact, links: &Links) {
+        self.followed = true;
+        if fact.resolved != fact.requested {
+            self.resolved = forms(&normalize(Path::new("/"), &fact.resolved), links);
+        }
+        self.git_directory.clone_from(&fact.git_directory);
+        self.via = fact.via.iter().flat_map(|path| forms(&normalize(Path::new("/"), path), links)).collect();
+    }
+
+    /// Every path of it.
+    fn subjects(&self) -> impl Iterator<Item = &Subject> {
+        self.requested.iter().chain(&self.resolved).chain(&self.via)
+    }
+
+    /// Whether a test holds for the request and for its end, in any of their forms.
+    fn both(&self, holds: &dyn Fn(&Subject) -> bool) -> bool {
+        self.followed
+            && self.requested.iter().any(holds)
+            && (self.resolved.is_empty() || self.resolved.iter().any(holds))
+    }
+}
+
+/// One path that a call touches.
+#[derive(Debug)]
+pub(crate) struct Touch {
+    pub(crate) route: Route,
+    /// What the call does with it.
+    pub(crate) usage: Usage,
+    /// The path of a command with every `..` still in it.
+    pub(crate) written: PathBuf,
+    /// A file name pattern of the shell, below the path.
+    pub(crate) pattern: Option<String>,
+    pub(crate) unknown: bool,
+    /// Why it is not known what the path stands for when the command runs.
+    pub(crate) unclear: Option<&'static str>,
+    /// What the pattern stands for, or the links below that the program follows.
+    pub(crate) stands_for: Vec<Touch>,
+    /// What was found below it.
+    pub(crate) inside: Vec<PathBuf>,
+    /// Whether a copy of a tree brings it along.
+    pub(crate) copied: bool,
+    /// The only files that are read below it.
+    pub(crate) tracked: Option<GitTracked>,
+}
+
+impl Touch {
+    /// A path of which nothing but its text is known.
+    pub(crate) fn new(path: &Path, usage: Usage, links: &Links) -> Self {
+        Self {
+            route: Route::new(path, links),
+            usage,
+            written: PathBuf::new(),
+            pattern: None,
+            unknown: false,
+            unclear: None,
+            stands_for: Vec::new(),
+            inside: Vec::new(),
+            copied: false,
+            tracked: None,
+        }
+    }
+
+    /// What a copy of a tree brings along.
+    pub(crate) fn brought(path: &Path, links: &Links) -> Self {
+        let usage = Usage { write: true, ..Usage::default() };
+        Self { copied: true, ..Self::new(path, usage, links) }
+    }
+
+    /// Every path that is judged for it.
+    pub(crate) fn subjects(&self) -> impl Iterator<Item = &Subject> {
+        self.route.subjects()
+    }
+
+    /// The path as requested.
+    pub(crate) fn path(&self) -> &Path {
+        self.route.requested.first().map_or(Path::new(""), |subject| &subject.path)
+    }
+
+    /// Whether the request and its end are both inside one of the directories, for all that it stands for.
+    pub(crate) fn is_inside(&self, workspace: &[Directory]) -> bool {
+        self.both(|subject| workspace.iter().any(|directory| directory.contains(subject)))
+    }
+
+    /// The path that is not inside any of the directories: the request, or else where it ends.
+    pub(crate) fn outside(&self, workspace: &[Directory]) -> PathBuf {
+        if let Some(other) = self.stands_for.iter().find(|other| !other.is_inside(workspace)) {
+            return other.outside(workspace);
+        }
+        let inside = |subject: &&Subject| workspace.iter().any(|directory| directory.contains(subject));
+        let end = self.route.resolved.first().filter(|_| self.route.requested.iter().any(|subject| inside(&subject)));
+        end.map_or_else(|| self.path().to_path_buf(), |subject| subject.path.clone())
+    }
+
+    /// Whether a test holds for the request and for its end, in any of their forms, and for all that it stands for.
+    pub(crate) fn both(&self, holds: impl Fn(&Subject) -> bool) -> bool {
+        self.both_of(&holds)
+    }
+
+    fn both_of(&self, holds: &dyn Fn(&Subject) -> bool) -> bool {
+        !self.is_unknown() && self.route.both(holds) && self.stands_for.iter().all(|other| other.both_of(holds))
+    }
+
+    /// Whether it is not known which path it is.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.unknown || self.unclear.is_some()
+    }
+
+    /// Whether a deny or ask rule covers all that is touched below it, or something that is certainly there.
+    pub(crate) fn is_covered_below(&self, rule: &PathRule, workspace: &[Directory]) -> bool {
+        let whole = self.usage.tree || self.usage.handles || self.usage.hands_on;
+        let covered = |subject: &Subject| match &self.pattern {
+            Some(pattern) => rule.covers_all_of(subject, pattern, workspace),
+            None => {
+                whole
+                    && (rule.covers_all_below(subject, workspace)
+                        || (self.usage.handles && rule.is_fixed_below(subject, workspace)))
+            }
+        };
+        let found = || {
+            let mut inside = self.inside.iter().map(|path| Subject::new(path.clone()));
+            inside.any(|subject| rule.reach(&subject, workspace) == Reach::Covers)
+        };
+        self.subjects().any(covered) || (whole && found())
+    }
+
+    /// How far a deny or ask rule reaches into it.
+    pub(crate) fn reach(&self, rule: &PathRule, workspace: &[Directory]) -> Reach {
+        let reach = |subject: &Subject| match &self.pattern {
+            None => rule.reach(subject, workspace),
+            Some(pattern) => {
+                let exact = rule.reach(subject, workspace);
+                if exact == Reach::Covers {
+                    return exact;
+                }
+                let names = subject.folded.iter();
+                let most = names.map(|names| rule.reach_pattern(names, pattern, workspace)).max();
+                // Which of the names a pattern stands for are there is not known.
+                if most == Some(Reach::Covers) || (self.usage.tree && most == Some(Reach::Below)) {
+                    Reach::Below
+                } else {
+                    Reach::No
+                }
+            }
+        };
+        self.subjects().map(reach).max().unwrap_or(Reach::No)
+    }
+
+    /// Whether something that a rule covers may be among what is read below it.
+    pub(crate) fn may_hold(&self, rule: &PathRule, workspace: &[Directory]) -> bool {
+        let covers = |path: PathBuf| rule.reach(&Subject::new(path), workspace) == Reach::Covers;
+        self.tracked.as_ref().is_none_or(|tracked| {
+            let subjects = self.route.requested.iter().chain(&self.route.resolved);
+            let mut paths = subjects.map(|subject| subject.path.as_path());
+            paths.any(|path| tracked.may_hold(path, covers))
+        })
+    }
+
+    /// Whether a rule that matches only below this path matters.
+    pub(crate) fn reaches_below(&self) -> bool {
+        self.usage.tree || self.pattern.is_some()
+    }
+}

@@ -1,0 +1,88 @@
+//! The directories that a policy is about.
+
+use crate::config::PolicyConfig;
+use crate::matcher::Directory;
+use crate::path::{Links, Subject, forms, normalize};
+use std::path::{Path, PathBuf};
+
+/// The directories of the workspace, and the places around it that matter.
+#[derive(Debug, Clone)]
+pub(crate) struct Workspace {
+    /// The start directory first.
+    directories: Vec<PathBuf>,
+    /// The same, ready for comparison.
+    ready: Vec<Directory>,
+    home: Option<PathBuf>,
+    /// Directories that are links, and where they lead.
+    links: Vec<(PathBuf, PathBuf)>,
+    /// Paths protected besides the names that are protected everywhere.
+    protected: Vec<Directory>,
+}
+
+impl Workspace {
+    pub(crate) fn new(config: PolicyConfig) -> Self {
+        let mut workspace = Self {
+            directories: Vec::new(),
+            ready: Vec::new(),
+            home: config.home,
+            links: config.links.into_iter().filter(|(from, to)| from != to).collect(),
+            protected: config.protected_paths.iter().map(|path| Directory::new(path)).collect(),
+        };
+        workspace.add(&config.start_directory);
+        for directory in &config.additional_directories {
+            workspace.add(directory);
+        }
+        workspace
+    }
+
+    pub(crate) fn directories(&self) -> &[PathBuf] {
+        &self.directories
+    }
+
+    pub(crate) fn ready(&self) -> &[Directory] {
+        &self.ready
+    }
+
+    pub(crate) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    pub(crate) fn links(&self) -> &Links {
+        &self.links
+    }
+
+    pub(crate) fn protected(&self) -> &[Directory] {
+        &self.protected
+    }
+
+    /// The directory that the session started in.
+    pub(crate) fn start(&self) -> &Path {
+        self.directories.first().map_or(Path::new("/"), PathBuf::as_path)
+    }
+
+    /// The directories and the home.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &Path> + Clone {
+        self.directories.iter().map(PathBuf::as_path).chain(self.home())
+    }
+
+    /// A path, relative to the start directory or absolute, in every form that the links give it.
+    pub(crate) fn forms(&self, path: &Path) -> Vec<Subject> {
+        forms(&normalize(self.start(), path), &self.links)
+    }
+
+    pub(crate) fn add(&mut self, directory: &Path) {
+        let directory = normalize(Path::new("/"), directory);
+        if !self.directories.contains(&directory) {
+            self.ready.push(Directory::new(&directory));
+            self.directories.push(directory);
+        }
+    }
+
+    /// Removes a directory; the start directory stays.
+    pub(crate) fn remove(&mut self, directory: &Path) {
+        let directory = normalize(Path::new("/"), directory);
+        let start = self.start().to_path_buf();
+        self.directories.retain(|known| *known == start || *known != directory);
+        self.ready = self.directories.iter().map(|directory| Directory::new(directory)).collect();
+    }
+}
