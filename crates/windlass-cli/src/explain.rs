@@ -133,7 +133,7 @@ fn policy(question: &Question, cwd: &Path, settings: Option<&LoadedProject>) -> 
         .with_additional_directories(
             settings.into_iter().flat_map(LoadedProject::directories).map(|extra| resolved(cwd, extra)),
         )
-        .with_bypass_allowed(settings.is_none_or(|settings| settings.resolved().bypass_disabled.is_none()));
+        .with_bypass_allowed(settings.is_none_or(|settings| settings.resolved().permissions.bypass_disabled.is_none()));
     if let Some(given) = question.cwd.as_deref().filter(|given| given.is_absolute() && *given != cwd) {
         config = config.with_link(given, cwd);
     }
@@ -145,7 +145,7 @@ fn policy(question: &Question, cwd: &Path, settings: Option<&LoadedProject>) -> 
     }
     let mut policy = Policy::new(config);
     let mut warnings = settings.map(noted).unwrap_or_default();
-    for set in settings.into_iter().flat_map(|settings| &settings.resolved().rules) {
+    for set in settings.into_iter().flat_map(|settings| &settings.resolved().permissions.rules) {
         policy
             .add_rules(set.source, set.behavior, &set.rules, &set.anchor)
             .map_err(|error| format!("{}: {error}", set.origin))?;

@@ -128,7 +128,7 @@ pub(crate) fn first_mode(args: &RunArgs, project: &LoadedProject) -> PermissionM
 
 /// Whether the mode may be bypassPermissions.
 pub(crate) fn bypass_allowed(args: &RunArgs, project: &LoadedProject) -> bool {
-    args.bypass_allowed() && project.resolved().bypass_disabled.is_none()
+    args.bypass_allowed() && project.resolved().permissions.bypass_disabled.is_none()
 }
 
 /// The agents of `--agents`: JSON text, or a file that holds it.

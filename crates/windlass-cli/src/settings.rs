@@ -90,17 +90,17 @@ fn shown_permissions(project: &LoadedProject) -> (Value, Value) {
     let resolved = project.resolved();
     let (mut values, mut origins) = (Map::new(), Map::new());
     for (behavior, key) in [(Behavior::Allow, "allow"), (Behavior::Ask, "ask"), (Behavior::Deny, "deny")] {
-        let sets = || resolved.rules.iter().filter(move |set| set.behavior == behavior);
+        let sets = || resolved.permissions.rules.iter().filter(move |set| set.behavior == behavior);
         let rules: Vec<&String> = sets().flat_map(|set| &set.rules).collect();
         let from = sets().flat_map(|set| set.rules.iter().map(|rule| (rule.clone(), json!(set.origin.to_string()))));
         values.insert(key.to_owned(), json!(rules));
         origins.insert(key.to_owned(), from.collect::<Map<_, _>>().into());
     }
-    if let Some(mode) = &resolved.default_mode {
+    if let Some(mode) = &resolved.permissions.default_mode {
         values.insert("defaultMode".to_owned(), json!(mode.value));
         origins.insert("defaultMode".to_owned(), json!(mode.origin.to_string()));
     }
-    if let Some(origin) = &resolved.bypass_disabled {
+    if let Some(origin) = &resolved.permissions.bypass_disabled {
         values.insert("disableBypassPermissionsMode".to_owned(), json!("disable"));
         origins.insert("disableBypassPermissionsMode".to_owned(), json!(origin.to_string()));
     }

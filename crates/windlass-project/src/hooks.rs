@@ -27,7 +27,7 @@ impl fmt::Display for GatingHook {
     }
 }
 
-/// The key `hooks` of a settings file.
+/// The keys `hooks`, `disableAllHooks` and `allowManagedHooksOnly` of a settings file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookSettings {
@@ -35,11 +35,15 @@ pub struct HookSettings {
     pub gating: Vec<GatingHook>,
     /// The events of all other hooks, sorted.
     pub others: Vec<String>,
+    /// Whether hooks are to be passed over.
+    pub disabled: bool,
+    /// In a managed file, whether hooks of other files are to be passed over.
+    pub managed_only: bool,
     content: String,
 }
 
 impl HookSettings {
-    /// Reads the value of the key. What is not understood below an event that decides counts as a hook.
+    /// Reads the value of the key `hooks`. What is not understood below an event that decides counts as a hook.
     pub(crate) fn read(value: &Value) -> Self {
         let mut read = Self::default();
         match value {

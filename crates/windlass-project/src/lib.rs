@@ -20,7 +20,7 @@
 //! let resolved = resolve(&[file])?;
 //!
 //! // Nobody trusts /w yet: what it forbids counts, what it allows does not.
-//! let counts: Vec<_> = resolved.rules.iter().map(|set| (set.behavior, set.rules.clone())).collect();
+//! let counts: Vec<_> = resolved.permissions.rules.iter().map(|set| (set.behavior, set.rules.clone())).collect();
 //! assert_eq!(counts, [(Behavior::Deny, vec!["Read(.env)".to_owned()])]);
 //! assert!(resolved.notes[0].to_string().contains("Bash"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -72,7 +72,7 @@ pub use plugin::{Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, load_
 pub use records::is_trusted;
 pub use request::SettingsRequest;
 pub use resolve::resolve;
-pub use resolved::{McpjsonChoice, Resolved, RuleSet, Setting};
+pub use resolved::{McpjsonChoice, Resolved, ResolvedPermissions, ResolvedSandbox, RuleSet, Setting};
 pub use review::{ReviewedItem, review_trust};
 pub use servers::{
     AllowedServers, LeftOutServer, ServerAddress, ServerDefinition, ServerLists, ServerPattern, ServerPolicy,

@@ -34,7 +34,7 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
     let mut resolved = Resolved::default();
     let mut sandbox = SandboxSettings::default();
     let mut narrower = Vec::new();
-    resolved.managed_rules_only =
+    resolved.permissions.managed_rules_only =
         files.iter().any(|file| file.layer == Layer::Managed && file.settings.managed_rules_only);
     for layer in Layer::STRONGEST_FIRST {
         for file in files.iter().filter(|file| file.layer == layer) {
@@ -54,10 +54,10 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
     resolved.pass_over_hooks(files);
     resolved.server_lists = ServerLists::join(files, &mut resolved.notes);
     if sandbox.enabled != Some(true) || sandbox.fail_if_unavailable != Some(true) {
-        resolved.sandbox_required = None;
+        resolved.sandbox.required = None;
     }
     if sandbox.enabled != Some(true) {
-        resolved.sandbox_enabled = None;
+        resolved.sandbox.enabled = None;
     }
     Ok(resolved)
 }
@@ -67,11 +67,11 @@ impl Resolved {
     /// that others may have written only hooks of a project.
     fn pass_over_hooks(&mut self, files: &[SettingsFile]) {
         let off = |file: &&SettingsFile| {
-            file.settings.hooks_disabled && file.covers(TrustKind::Setting, "disableAllHooks", "true")
+            file.settings.hooks.disabled && file.covers(TrustKind::Setting, "disableAllHooks", "true")
         };
         let is_managed = |file: &SettingsFile| file.layer == Layer::Managed;
-        let managed = files.iter().any(|file| is_managed(file) && file.settings.hooks_disabled);
-        let managed_only = files.iter().any(|file| is_managed(file) && file.settings.managed_hooks_only);
+        let managed = files.iter().any(|file| is_managed(file) && file.settings.hooks.disabled);
+        let managed_only = files.iter().any(|file| is_managed(file) && file.settings.hooks.managed_only);
         let by_user = files.iter().filter(off).any(|file| !is_managed(file) && !file.is_shared());
         let by_project = files.iter().filter(off).any(SettingsFile::is_shared);
         self.gating_hooks.retain(|hook| {
@@ -83,7 +83,7 @@ impl Resolved {
 
     /// The narrowest of these modes counts, if it allows less than the one that would be in force.
     fn narrow_mode(&mut self, said: Vec<Setting<PermissionMode>>) {
-        let otherwise = self.default_mode.as_ref().map(|mode| mode.value).unwrap_or_default();
+        let otherwise = self.permissions.default_mode.as_ref().map(|mode| mode.value).unwrap_or_default();
         for mode in said.iter().filter(|mode| width(mode.value) >= width(otherwise) && mode.value != otherwise) {
             let who = match mode.layer {
                 Layer::Project => "a project's shared file",
@@ -93,7 +93,7 @@ impl Resolved {
         }
         let narrowest = said.into_iter().min_by_key(|mode| (width(mode.value), mode.value != PermissionMode::Plan));
         if let Some(mode) = narrowest.filter(|mode| width(mode.value) < width(otherwise)) {
-            self.default_mode = Some(mode);
+            self.permissions.default_mode = Some(mode);
         }
     }
 }
@@ -120,7 +120,7 @@ impl Reading<'_> {
         let permissions = &file.settings.permissions;
         self.rule_set(Behavior::Deny, &permissions.deny)?;
         self.rule_set(Behavior::Ask, &permissions.ask)?;
-        if self.resolved.managed_rules_only && file.layer != Layer::Managed {
+        if self.resolved.permissions.managed_rules_only && file.layer != Layer::Managed {
             if !permissions.allow.is_empty() {
                 self.note(format!("allow rules count in managed settings only: {}", names(&permissions.allow)));
             }
@@ -156,15 +156,15 @@ impl Reading<'_> {
         }
         if !usable.is_empty() {
             let (anchor, origin) = (file.anchor.clone(), file.origin.clone());
-            self.resolved.rules.push(RuleSet { source, behavior, rules: usable, anchor, origin });
+            self.resolved.permissions.rules.push(RuleSet { source, behavior, rules: usable, anchor, origin });
         }
         Ok(())
     }
 
     fn mode(&mut self) -> Result<(), SettingsError> {
         let file = self.file;
-        if file.settings.permissions.bypass_disabled && self.resolved.bypass_disabled.is_none() {
-            self.resolved.bypass_disabled = Some(file.origin.clone());
+        if file.settings.permissions.bypass_disabled && self.resolved.permissions.bypass_disabled.is_none() {
+            self.resolved.permissions.bypass_disabled = Some(file.origin.clone());
         }
         let Some(text) = &file.settings.permissions.default_mode else { return Ok(()) };
         let mode = match text.parse::<PermissionMode>() {
@@ -180,10 +180,10 @@ impl Reading<'_> {
         let approved = file.standing.approved.mode == Some(mode);
         let trusted = || file.covers(TrustKind::Setting, "permissions.defaultMode", &content_of(text));
         if approved || (!file.is_shared() && trusted()) {
-            if self.resolved.default_mode.is_none() {
-                self.resolved.default_mode = Some(self.setting(mode));
+            if self.resolved.permissions.default_mode.is_none() {
+                self.resolved.permissions.default_mode = Some(self.setting(mode));
             }
-        } else if self.resolved.default_mode.is_none() {
+        } else if self.resolved.permissions.default_mode.is_none() {
             // Nobody stronger has said; whether it narrows what the weaker ones say shows when they have.
             let narrower = self.setting(mode);
             self.narrower.push(narrower);
@@ -201,9 +201,9 @@ impl Reading<'_> {
                 outside.push(written.display().to_string());
             } else if !approved && !file.covers(TrustKind::Directory, &written.display().to_string(), "") {
                 ignored.push(written.display().to_string());
-            } else if !self.resolved.additional_directories.iter().any(|known| known.value == directory) {
+            } else if !self.resolved.permissions.additional_directories.iter().any(|known| known.value == directory) {
                 let setting = self.setting(directory);
-                self.resolved.additional_directories.push(setting);
+                self.resolved.permissions.additional_directories.push(setting);
             }
         }
         if !outside.is_empty() {
@@ -330,11 +330,11 @@ impl Reading<'_> {
         let counts = |said: Option<bool>| said.filter(|said| *said || !file.layer.lies_in_project());
         if sandbox.enabled.is_none() {
             sandbox.enabled = counts(file.settings.sandbox.enabled);
-            self.resolved.sandbox_enabled = sandbox.enabled.map(|_| file.origin.clone());
+            self.resolved.sandbox.enabled = sandbox.enabled.map(|_| file.origin.clone());
         }
         if sandbox.fail_if_unavailable.is_none() {
             sandbox.fail_if_unavailable = counts(file.settings.sandbox.fail_if_unavailable);
-            self.resolved.sandbox_required = sandbox.fail_if_unavailable.map(|_| file.origin.clone());
+            self.resolved.sandbox.required = sandbox.fail_if_unavailable.map(|_| file.origin.clone());
         }
     }
 

@@ -50,22 +50,44 @@ pub struct McpjsonChoice {
     pub disabled: BTreeMap<String, Origin>,
 }
 
+/// What counts of the key `permissions`.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ResolvedPermissions {
+    /// All rules, those of the strongest layer first. They join; order has no meaning for a verdict.
+    pub rules: Vec<RuleSet>,
+    /// Whether allow rules count in managed settings only, whoever else has some.
+    pub managed_rules_only: bool,
+    /// The mode that sessions begin in.
+    pub default_mode: Option<Setting<PermissionMode>>,
+    /// Who forbids the mode bypassPermissions, if anybody does. Any layer can.
+    pub bypass_disabled: Option<Origin>,
+    /// More directories of the workspace; absolute.
+    pub additional_directories: Vec<Setting<PathBuf>>,
+}
+
+/// What counts of the key `sandbox`.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ResolvedSandbox {
+    /// Who wants commands to run in a sandbox.
+    pub enabled: Option<Origin>,
+    /// Who wants nothing to run without a sandbox, if one is wanted.
+    pub required: Option<Origin>,
+}
+
 /// What counts of all layers, each value with its origin.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Resolved {
-    /// All rules, those of the strongest layer first. They join; order has no meaning for a verdict.
-    pub rules: Vec<RuleSet>,
-    /// The mode that sessions begin in.
-    pub default_mode: Option<Setting<PermissionMode>>,
+    /// Rules, mode and directories.
+    pub permissions: ResolvedPermissions,
     /// The model.
     pub model: Option<Setting<String>>,
     /// The models that take over, the first one first.
     pub fallback_model: Option<Setting<Vec<String>>>,
     /// The agent of the main thread.
     pub agent: Option<Setting<String>>,
-    /// More directories of the workspace; absolute.
-    pub additional_directories: Vec<Setting<PathBuf>>,
     /// Variables for the programs that tools run.
     pub env: BTreeMap<String, Setting<String>>,
     /// Variables for the model provider: none that a project's shared file sets, so that no repository chooses
@@ -75,14 +97,8 @@ pub struct Resolved {
     pub mcpjson: McpjsonChoice,
     /// Which MCP servers may be connected, whoever defines them.
     pub server_lists: ServerLists,
-    /// Who forbids the mode bypassPermissions, if anybody does. Any layer can.
-    pub bypass_disabled: Option<Origin>,
-    /// Whether allow rules count in managed settings only, whoever else has some.
-    pub managed_rules_only: bool,
-    /// Who wants commands to run in a sandbox.
-    pub sandbox_enabled: Option<Origin>,
-    /// Who wants nothing to run without a sandbox, if one is wanted.
-    pub sandbox_required: Option<Origin>,
+    /// Whether commands are to run in a sandbox.
+    pub sandbox: ResolvedSandbox,
     /// Hooks that decide whether something may happen and that do not run in this version: a session must not start
     /// without them. See [`Resolved::check_hooks`].
     pub gating_hooks: Vec<Setting<GatingHook>>,

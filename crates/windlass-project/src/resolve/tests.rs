@@ -11,7 +11,7 @@ fn file(layer: Layer, name: &str, standing: Standing, text: &str) -> SettingsFil
 }
 
 fn rules(resolved: &Resolved, behavior: Behavior) -> Vec<&str> {
-    let sets = resolved.rules.iter().filter(|set| set.behavior == behavior);
+    let sets = resolved.permissions.rules.iter().filter(|set| set.behavior == behavior);
     sets.flat_map(|set| set.rules.iter().map(String::as_str)).collect()
 }
 
@@ -47,10 +47,10 @@ fn the_strongest_scalar_counts_and_lists_join() {
     let model = resolved.model.unwrap();
     assert_eq!((model.value.as_str(), model.layer, model.origin.to_string()), ("f", Layer::Flags, "flags".to_owned()));
     assert_eq!(resolved.fallback_model.unwrap().value, ["x", "y"]);
-    let mode = resolved.default_mode.unwrap();
+    let mode = resolved.permissions.default_mode.unwrap();
     assert_eq!((mode.value, mode.origin.to_string()), (PermissionMode::Plan, "l1".to_owned()));
     assert_eq!((resolved.env["A"].value.as_str(), resolved.env["U"].layer), ("l", Layer::User));
-    let sources: Vec<RuleSource> = resolved.rules.iter().map(|set| set.source).collect();
+    let sources: Vec<RuleSource> = resolved.permissions.rules.iter().map(|set| set.source).collect();
     assert_eq!(sources.first(), Some(&RuleSource::PolicySettings));
     assert_eq!(sources.last(), Some(&RuleSource::UserSettings));
 }
@@ -70,9 +70,13 @@ fn without_trust_only_what_forbids_counts_and_the_rest_is_named() {
         assert_eq!(rules(&resolved, Behavior::Ask), ["WebFetch"]);
         assert!(rules(&resolved, Behavior::Allow).is_empty());
         assert!(resolved.env.is_empty() && resolved.provider_env.is_empty());
-        assert!(resolved.model.is_none() && resolved.fallback_model.is_none() && resolved.default_mode.is_none());
-        assert!(resolved.additional_directories.is_empty());
-        assert!(resolved.bypass_disabled.is_some() && resolved.sandbox_required.is_some());
+        assert!(
+            resolved.model.is_none()
+                && resolved.fallback_model.is_none()
+                && resolved.permissions.default_mode.is_none()
+        );
+        assert!(resolved.permissions.additional_directories.is_empty());
+        assert!(resolved.permissions.bypass_disabled.is_some() && resolved.sandbox.required.is_some());
         let notes: String = resolved.notes.iter().map(|note| format!("{note}\n")).collect();
         for ignored in ["Bash", "PATH", "ANTHROPIC_BASE_URL", "`model`", "`fallbackModel`", "/etc", "bypassPermissions"]
         {
@@ -86,20 +90,21 @@ fn a_trusted_shared_file_widens_neither_mode_nor_provider_nor_reach() {
     let resolved = resolve(&[file(Layer::Project, "f", Standing::trusted(), EVERYTHING)]).unwrap();
     assert_eq!(rules(&resolved, Behavior::Allow), ["Bash"]);
     assert_eq!(resolved.env["PATH"].value, "/evil");
-    assert!(resolved.provider_env.is_empty() && resolved.default_mode.is_none());
-    assert!(resolved.additional_directories.is_empty());
+    assert!(resolved.provider_env.is_empty() && resolved.permissions.default_mode.is_none());
+    assert!(resolved.permissions.additional_directories.is_empty());
     assert_eq!(resolved.notes.len(), 3, "{:?}", resolved.notes);
 
     let local = resolve(&[file(Layer::Local, "f", Standing::trusted(), EVERYTHING)]).unwrap();
     assert_eq!(local.provider_env["ANTHROPIC_BASE_URL"].value, "http://evil");
-    assert_eq!(local.default_mode.unwrap().value, PermissionMode::BypassPermissions);
-    assert_eq!(local.additional_directories[0].value, Path::new("/etc"));
+    assert_eq!(local.permissions.default_mode.unwrap().value, PermissionMode::BypassPermissions);
+    assert_eq!(local.permissions.additional_directories[0].value, Path::new("/etc"));
 
     let text = r#"{"permissions":{"additionalDirectories":["../b","c/../../..","/w"]}}"#;
     let mut nested = file(Layer::Project, "f", Standing::trusted(), text).with_root("/w");
     nested.anchor = PathBuf::from("/w/a");
     let resolved = resolve(&[nested]).unwrap();
-    let directories: Vec<PathBuf> = resolved.additional_directories.into_iter().map(|found| found.value).collect();
+    let directories: Vec<PathBuf> =
+        resolved.permissions.additional_directories.into_iter().map(|found| found.value).collect();
     assert_eq!(directories, [PathBuf::from("/w/b"), PathBuf::from("/w")]);
 }
 
@@ -125,18 +130,18 @@ fn without_trust_a_mode_can_only_narrow() {
         ] {
             let mut files = vec![file(layer, "f", standing, &says(project))];
             files.extend(user.map(|mode| file(Layer::User, "u", Standing::trusted(), &says(mode))));
-            let mode = resolve(&files).unwrap().default_mode.map(|mode| mode.value.as_str());
+            let mode = resolve(&files).unwrap().permissions.default_mode.map(|mode| mode.value.as_str());
             assert_eq!(mode, expected, "{user:?} {layer} {project}");
             // Nobody in the project counts for more than the command line.
             files.push(file(Layer::Flags, "c", Standing::trusted(), &says("acceptEdits")));
-            assert_eq!(resolve(&files).unwrap().default_mode.unwrap().value, PermissionMode::AcceptEdits);
+            assert_eq!(resolve(&files).unwrap().permissions.default_mode.unwrap().value, PermissionMode::AcceptEdits);
         }
     }
     // What is not known is taken for the narrow default, and hides no wider one behind it.
     let odd = file(Layer::Local, "l", Standing::trusted(), r#"{"permissions":{"defaultMode":"auto"}}"#);
     let wide = file(Layer::User, "u", Standing::trusted(), r#"{"permissions":{"defaultMode":"acceptEdits"}}"#);
     let resolved = resolve(&[odd, wide]).unwrap();
-    assert_eq!(resolved.default_mode.unwrap().value, PermissionMode::Default);
+    assert_eq!(resolved.permissions.default_mode.unwrap().value, PermissionMode::Default);
     assert_eq!(resolved.notes.len(), 1);
     let flags = file(Layer::Flags, "f", Standing::trusted(), r#"{"permissions":{"defaultMode":"auto"}}"#);
     assert!(matches!(resolve(&[flags]), Err(SettingsError::Malformed { .. })));
@@ -154,8 +159,9 @@ fn what_was_approved_counts_without_trust() {
     let standing = Standing::untrusted().approving(approved);
     let resolved = resolve(&[file(Layer::Local, "f", standing, text)]).unwrap();
     assert_eq!(rules(&resolved, Behavior::Allow), ["Bash(npm test *)"]);
-    assert_eq!(resolved.default_mode.unwrap().value, PermissionMode::AcceptEdits);
-    let directories: Vec<PathBuf> = resolved.additional_directories.into_iter().map(|found| found.value).collect();
+    assert_eq!(resolved.permissions.default_mode.unwrap().value, PermissionMode::AcceptEdits);
+    let directories: Vec<PathBuf> =
+        resolved.permissions.additional_directories.into_iter().map(|found| found.value).collect();
     assert_eq!(directories, [PathBuf::from("/w/docs")]);
 }
 
@@ -187,7 +193,7 @@ fn a_sandbox_is_asked_for_by_anyone_and_waived_only_outside_the_project() {
         (&[(Layer::User, r#"{"sandbox":{"enabled":true}}"#)], false),
     ] {
         let files: Vec<_> = layers.iter().map(|(layer, text)| file(*layer, "f", Standing::trusted(), text)).collect();
-        assert_eq!(resolve(&files).unwrap().sandbox_required.is_some(), required, "{layers:?}");
+        assert_eq!(resolve(&files).unwrap().sandbox.required.is_some(), required, "{layers:?}");
     }
 }
 
@@ -223,7 +229,7 @@ fn managed_settings_can_keep_allowing_to_themselves() {
             file(Layer::Local, "l", Standing::trusted(), r#"{"allowManagedPermissionRulesOnly":true}"#),
         ])
         .unwrap();
-        assert_eq!(resolved.managed_rules_only, only);
+        assert_eq!(resolved.permissions.managed_rules_only, only);
         assert_eq!(rules(&resolved, Behavior::Allow), if only { vec!["Bash(m)"] } else { vec!["Bash(m)", "Bash(u)"] });
         assert_eq!(rules(&resolved, Behavior::Deny), ["Bash(du)"]);
         assert_eq!(rules(&resolved, Behavior::Ask), ["Bash(au)"]);

@@ -40,3 +40,14 @@ fn what_could_hide_a_rule_is_an_error() {
         assert!(Settings::parse(text).is_err(), "{text}");
     }
 }
+
+/// A key that one of the passes reads is never listed as one without effect, and none is listed that no pass reads.
+#[test]
+fn each_key_belongs_to_one_pass() {
+    for key in raw::OF_OTHER_PASSES {
+        let settings = Settings::parse(&format!("{{\"{key}\":null}}")).unwrap();
+        assert!(settings.without_effect.is_empty(), "{key}");
+        let wrong = Settings::parse(&format!("{{\"{key}\":\"x\"}}"));
+        assert!(wrong.is_err() || wrong.unwrap() != Settings::default(), "{key} is read by no pass");
+    }
+}

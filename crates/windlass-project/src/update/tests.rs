@@ -95,7 +95,13 @@ impl Ground {
 
     fn allowed(&self) -> Vec<String> {
         let resolved = load(&self.places, &SettingsRequest::new()).unwrap().resolve().unwrap();
-        resolved.rules.into_iter().filter(|set| set.behavior == Behavior::Allow).flat_map(|set| set.rules).collect()
+        resolved
+            .permissions
+            .rules
+            .into_iter()
+            .filter(|set| set.behavior == Behavior::Allow)
+            .flat_map(|set| set.rules)
+            .collect()
     }
 }
 

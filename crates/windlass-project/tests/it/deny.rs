@@ -41,10 +41,11 @@ fn file(layer: Layer, trusted: bool, text: &str) -> SettingsFile {
 
 fn decide(files: &[SettingsFile]) -> (Behavior, bool) {
     let resolved = resolve(files).unwrap();
-    let mode = resolved.default_mode.as_ref().map(|mode| mode.value).unwrap_or_default();
-    let config = PolicyConfig::new("/w").with_mode(mode).with_bypass_allowed(resolved.bypass_disabled.is_none());
+    let mode = resolved.permissions.default_mode.as_ref().map(|mode| mode.value).unwrap_or_default();
+    let config =
+        PolicyConfig::new("/w").with_mode(mode).with_bypass_allowed(resolved.permissions.bypass_disabled.is_none());
     let mut policy = Policy::new(config);
-    for set in &resolved.rules {
+    for set in &resolved.permissions.rules {
         policy.add_rules(set.source, set.behavior, &set.rules, &set.anchor).unwrap();
     }
     let input = JsonText::empty_object();
@@ -99,6 +100,6 @@ proptest! {
         trusted in any::<bool>(),
     ) {
         files.push(file(layer, trusted, r#"{"permissions":{"disableBypassPermissionsMode":"disable"}}"#));
-        prop_assert!(resolve(&files).unwrap().bypass_disabled.is_some());
+        prop_assert!(resolve(&files).unwrap().permissions.bypass_disabled.is_some());
     }
 }

@@ -70,7 +70,7 @@ fn every_file_has_its_rank_source_and_anchor() {
     }
     let resolved = ground.resolved();
     let found: Vec<_> =
-        resolved.rules.iter().map(|set| (set.rules[0].clone(), set.source, set.anchor.clone())).collect();
+        resolved.permissions.rules.iter().map(|set| (set.rules[0].clone(), set.source, set.anchor.clone())).collect();
     let expected = FILES.iter().enumerate();
     let expected: Vec<_> =
         expected.map(|(at, (_, source, anchor))| (format!("Read(/x{at})"), *source, ground.path(anchor))).collect();
@@ -85,7 +85,7 @@ fn every_file_has_its_rank_source_and_anchor() {
         );
         std::fs::remove_file(ground.path(file)).unwrap();
     }
-    assert!(ground.resolved().rules.is_empty());
+    assert!(ground.resolved().permissions.rules.is_empty());
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn flags_are_text_or_a_file() {
         (ground.path("work/b/mine.json").display().to_string(), "work/b"),
     ] {
         let loaded = ground.load(&SettingsRequest::new().flags(Some(given.clone()))).unwrap();
-        let set = &loaded.resolve().unwrap().rules[0];
+        let set = &loaded.resolve().unwrap().permissions.rules[0];
         assert_eq!((set.source, &set.anchor), (RuleSource::FlagSettings, &ground.path(anchor)), "{given}");
     }
     for missing in ["not-there.json", "[]", "x", "{", "work"] {
@@ -147,7 +147,7 @@ fn special_files_do_not_hang_and_dangling_links_are_not_overlooked() {
         assert!(matches!(ground.load(&SettingsRequest::new()), Err(SettingsError::Unreadable { .. })));
         // A link to a file is as good as the file.
         ground.write("nowhere", r#"{"permissions":{"deny":["Bash"]}}"#);
-        assert_eq!(ground.resolved().rules.len(), 1);
+        assert_eq!(ground.resolved().permissions.rules.len(), 1);
     }
 }
 
@@ -155,7 +155,8 @@ fn special_files_do_not_hang_and_dangling_links_are_not_overlooked() {
 fn what_the_user_names_is_relative_to_the_file_or_the_home() {
     let ground = Ground::new();
     ground.write("home/.claude/settings.json", r#"{"permissions":{"additionalDirectories":["~/notes","/abs","rel"]}}"#);
-    let found: Vec<PathBuf> = ground.resolved().additional_directories.into_iter().map(|found| found.value).collect();
+    let found: Vec<PathBuf> =
+        ground.resolved().permissions.additional_directories.into_iter().map(|found| found.value).collect();
     assert_eq!(found, [ground.path("home/notes"), PathBuf::from("/abs"), ground.path("home/.claude/rel")]);
 }
 
@@ -168,7 +169,8 @@ fn a_link_in_the_project_takes_nothing_in_from_outside() {
     let text = r#"{"permissions":{"additionalDirectories":["docs","linked","../.."]}}"#;
     ground.write("work/.claude/settings.json", text);
     let resolved = ground.load(&SettingsRequest::new().trust(true)).unwrap().resolve().unwrap();
-    let found: Vec<PathBuf> = resolved.additional_directories.into_iter().map(|found| found.value).collect();
+    let found: Vec<PathBuf> =
+        resolved.permissions.additional_directories.into_iter().map(|found| found.value).collect();
     assert_eq!(found, [ground.path("work/docs")]);
     assert!(resolved.notes.iter().any(|note| note.text.contains("outside")));
 }
@@ -192,7 +194,7 @@ fn only_sources_that_are_read_can_break() {
 fn records_of_trust_are_read_and_grant_nothing_when_broken() {
     let ground = Ground::new();
     ground.write("work/.claude/settings.json", r#"{"permissions":{"allow":["Bash"]}}"#);
-    let allows = || ground.resolved().rules.iter().any(|set| set.behavior == Behavior::Allow);
+    let allows = || ground.resolved().permissions.rules.iter().any(|set| set.behavior == Behavior::Allow);
     assert!(!allows());
     for record in ["home/.claude.json", "home/.windlass/record.json"] {
         for (path, counts) in [("work", true), ("work/sub", false), ("", false), ("home", false)] {

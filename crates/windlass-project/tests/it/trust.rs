@@ -88,11 +88,11 @@ impl Session {
     /// What counts of the project, in words.
     fn counts(&self) -> Vec<String> {
         let resolved = &self.resolved;
-        let allow = resolved.rules.iter().filter(|set| set.behavior == Behavior::Allow);
+        let allow = resolved.permissions.rules.iter().filter(|set| set.behavior == Behavior::Allow);
         let mut counts: Vec<String> = allow.flat_map(|set| set.rules.clone()).collect();
         counts.extend(resolved.env.iter().map(|(name, found)| format!("{name}={}", found.value)));
         counts.extend(resolved.model.iter().map(|model| model.value.clone()));
-        counts.extend(resolved.default_mode.iter().map(|mode| mode.value.to_string()));
+        counts.extend(resolved.permissions.default_mode.iter().map(|mode| mode.value.to_string()));
         counts.extend(self.servers.servers.iter().map(|server| format!("server {}", server.name)));
         counts.extend(self.agents.agents.iter().map(|agent| format!("agent {}", agent.name())));
         let allowed = self.commands.commands.iter().filter(|command| !command.allowed_tools.is_empty());
@@ -194,7 +194,10 @@ fn trust_that_does_not_say_what_it_covers_is_pinned_when_it_is_first_met() {
         world.write(record, &json!({"projects": {directory(&world): known}}).to_string());
         // Who does not pin it lets nothing act.
         let unpinned = load(&world.places, &SettingsRequest::new()).unwrap().resolve().unwrap();
-        assert!(unpinned.rules.is_empty() && unpinned.notes.iter().any(|note| note.text.contains("windlass trust")));
+        assert!(
+            unpinned.permissions.rules.is_empty()
+                && unpinned.notes.iter().any(|note| note.text.contains("windlass trust"))
+        );
         assert_eq!(world.session().counts(), ALL, "{record}");
         world.project(SETTINGS, &settings(&["Bash(make)", "Bash(curl *)"], "one"));
         assert_eq!(world.session().counts(), ALL, "{record}: what came later is not covered");
@@ -215,7 +218,7 @@ fn what_cannot_be_pinned_covers_nothing() {
     world.places.records = vec![world.path("home/file/windlass-trust.json")];
     assert!(world.updates().pin_trust().is_err());
     let resolved = load(&world.places, &SettingsRequest::new()).unwrap().resolve().unwrap();
-    assert!(resolved.rules.is_empty() && resolved.env.is_empty());
+    assert!(resolved.permissions.rules.is_empty() && resolved.env.is_empty());
 }
 
 #[test]

@@ -125,16 +125,17 @@ impl Entry {
 
 fn of_spec(program: &str, spec: &Spec) -> Vec<Entry> {
     let kinds = [
-        (spec.flags, Value::None),
-        (spec.valued, Value::Next),
-        (spec.files, Value::File),
-        (spec.optional, Value::Optional),
+        (spec.options.flags, Value::None),
+        (spec.options.valued, Value::Next),
+        (spec.options.files, Value::File),
+        (spec.options.optional, Value::Optional),
     ];
     let short = kinds.iter().flat_map(|(letters, value)| letters.chars().map(|c| (format!("-{c}"), *value)));
-    let long = spec.long.iter().map(|entry| Value::of(entry)).map(|(name, value)| (format!("--{name}"), value));
-    let general = [END, OPERAND].into_iter().skip(usize::from(spec.endless)).map(|text| (text.to_owned(), Value::None));
-    let (apart, ordered) = (spec.apart, spec.ordered);
-    let number = spec.number.then(|| (NUMBER.to_owned(), Value::None));
+    let long = spec.options.long.iter().map(|entry| Value::of(entry)).map(|(name, value)| (format!("--{name}"), value));
+    let general =
+        [END, OPERAND].into_iter().skip(usize::from(spec.syntax.endless)).map(|text| (text.to_owned(), Value::None));
+    let (apart, ordered) = (spec.syntax.apart, spec.syntax.ordered);
+    let number = spec.syntax.number.then(|| (NUMBER.to_owned(), Value::None));
     let all: Vec<_> = short.chain(long).chain(general).chain(number).collect();
     let takes = all.iter().any(|(_, value)| matches!(value, Value::Next | Value::File | Value::Last | Value::Two));
     // Elsewhere such a value is judged as a file too.
@@ -282,9 +283,10 @@ fn options_that_take_any_word_are_known_to() {
     let (seen, _) = observed();
     let mut checked = 0;
     let specs = [&special::DATE, &special::JQ].into_iter().chain(edits::ALL).chain(table::TABLE);
-    for spec in specs.chain(git::specs().filter(|(_, spec)| !spec.dashed.is_empty()).map(|(_, spec)| spec)) {
-        for option in spec.dashed {
-            let program = if spec.name == "grep" && spec.number && !spec.harmless { "git grep" } else { spec.name };
+    for spec in specs.chain(git::specs().filter(|(_, spec)| !spec.options.dashed.is_empty()).map(|(_, spec)| spec)) {
+        for option in spec.options.dashed {
+            let program =
+                if spec.name == "grep" && spec.syntax.number && !spec.syntax.harmless { "git grep" } else { spec.name };
             let key = (program.to_owned(), (*option).to_owned());
             let takes = [Seen::Next, Seen::NextOnly, Seen::NextTwo];
             assert!(seen.get(&key).is_some_and(|seen| takes.contains(seen)), "{program} {option}");

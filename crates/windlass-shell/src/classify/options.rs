@@ -8,6 +8,16 @@ use crate::{Word, word::Piece};
 /// What a program may be given without changing anything.
 pub(super) struct Spec {
     pub(super) name: &'static str,
+    pub(super) options: Options,
+    pub(super) operands: Operands,
+    /// Options that make it descend into directories, as words.
+    pub(super) recursive: &'static [&'static str],
+    pub(super) syntax: Syntax,
+}
+
+/// The options that a program may be given.
+#[derive(Clone, Copy)]
+pub(super) struct Options {
     /// Short options without a value.
     pub(super) flags: &'static str,
     /// Short options with a value, attached or the next word.
@@ -20,9 +30,11 @@ pub(super) struct Spec {
     pub(super) long: &'static [&'static str],
     /// Options that are known to take the next word whatever it begins with.
     pub(super) dashed: &'static [&'static str],
-    pub(super) operands: Operands,
-    /// Options that make it descend into directories, as words.
-    pub(super) recursive: &'static [&'static str],
+}
+
+/// How a program tells options from operands, where that is special.
+#[derive(Clone, Copy)]
+pub(super) struct Syntax {
     /// Whether it takes `-NUM`.
     pub(super) number: bool,
     /// Whether every option of the program is harmless, also those not listed: then a file name pattern may
@@ -60,7 +72,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// The name and the value of an entry of [`Spec::long`].
+    /// The name and the value of an entry of [`Options::long`].
     pub(super) fn of(entry: &'static str) -> (&'static str, Self) {
         let marks = [
             ("==", Self::Two),
@@ -92,16 +104,8 @@ pub(super) enum Operands {
 
 impl Spec {
     pub(super) const fn new(name: &'static str, flags: &'static str, valued: &'static str, operands: Operands) -> Self {
-        Self {
-            name,
-            flags,
-            valued,
-            optional: "",
-            files: "",
-            long: &[],
-            dashed: &[],
-            operands,
-            recursive: &[],
+        let options = Options { flags, valued, optional: "", files: "", long: &[], dashed: &[] };
+        let syntax = Syntax {
             number: false,
             harmless: false,
             suffixed: false,
@@ -109,39 +113,40 @@ impl Spec {
             ordered: false,
             negative: false,
             endless: false,
-        }
+        };
+        Self { name, options, operands, recursive: &[], syntax }
     }
 
     pub(super) const fn long(self, long: &'static [&'static str]) -> Self {
-        Self { long, ..self }
+        Self { options: Options { long, ..self.options }, ..self }
     }
 
     pub(super) const fn optional(self, optional: &'static str) -> Self {
-        Self { optional, ..self }
+        Self { options: Options { optional, ..self.options }, ..self }
     }
 
     pub(super) const fn dashed(self, dashed: &'static [&'static str]) -> Self {
-        Self { dashed, ..self }
+        Self { options: Options { dashed, ..self.options }, ..self }
     }
 
     pub(super) const fn apart(self) -> Self {
-        Self { apart: true, ..self }
+        Self { syntax: Syntax { apart: true, ..self.syntax }, ..self }
     }
 
     pub(super) const fn ordered(self) -> Self {
-        Self { ordered: true, ..self }
+        Self { syntax: Syntax { ordered: true, ..self.syntax }, ..self }
     }
 
     pub(super) const fn negative(self) -> Self {
-        Self { negative: true, ..self }
+        Self { syntax: Syntax { negative: true, ..self.syntax }, ..self }
     }
 
     pub(super) const fn endless(self) -> Self {
-        Self { endless: true, ..self }
+        Self { syntax: Syntax { endless: true, ..self.syntax }, ..self }
     }
 
     pub(super) const fn files(self, files: &'static str) -> Self {
-        Self { files, ..self }
+        Self { options: Options { files, ..self.options }, ..self }
     }
 
     pub(super) const fn recursive(self, recursive: &'static [&'static str]) -> Self {
@@ -149,15 +154,15 @@ impl Spec {
     }
 
     pub(super) const fn number(self) -> Self {
-        Self { number: true, ..self }
+        Self { syntax: Syntax { number: true, ..self.syntax }, ..self }
     }
 
     pub(super) const fn harmless(self) -> Self {
-        Self { harmless: true, ..self }
+        Self { syntax: Syntax { harmless: true, ..self.syntax }, ..self }
     }
 
     pub(super) const fn suffixed(self) -> Self {
-        Self { suffixed: true, ..self }
+        Self { syntax: Syntax { suffixed: true, ..self.syntax }, ..self }
     }
 }
 
@@ -199,25 +204,25 @@ pub(super) fn parse<'w>(spec: &Spec, args: &'w [Word]) -> Option<Parsed<'w>> {
     while let Some(word) = args.next() {
         let text = word.text();
         if !word.is_literal() {
-            if !options_end && spec.harmless && is_valued_option(spec, word) {
+            if !options_end && spec.syntax.harmless && is_valued_option(spec, word) {
                 continue;
             }
-            let harmless = spec.harmless || (spec.suffixed && has_suffix(word));
+            let harmless = spec.syntax.harmless || (spec.syntax.suffixed && has_suffix(word));
             if !(options_end || word.cannot_be_option() || (harmless && word.literal_prefix().is_empty())) {
                 return None;
             }
             parsed.operands.push(word);
-        } else if options_end || text == "-" || !text.starts_with('-') || (spec.negative && is_negative(text)) {
+        } else if options_end || text == "-" || !text.starts_with('-') || (spec.syntax.negative && is_negative(text)) {
             parsed.operands.push(word);
-        } else if spec.ordered && !parsed.operands.is_empty() {
+        } else if spec.syntax.ordered && !parsed.operands.is_empty() {
             // A file of such a name, or an option to another version of the program.
             return None;
         } else if text == "--" {
-            options_end = !spec.endless;
+            options_end = !spec.syntax.endless;
             options_end.then_some(())?;
         } else if let Some(long) = text.strip_prefix("--") {
             parse_long(spec, long, &mut args, &mut parsed)?;
-        } else if spec.number && text.chars().skip(1).all(|c| c.is_ascii_digit()) {
+        } else if spec.syntax.number && text.chars().skip(1).all(|c| c.is_ascii_digit()) {
             parsed.options.push(("-NUM".to_owned(), None));
         } else {
             parse_short(spec, text, &mut args, &mut parsed)?;
@@ -246,7 +251,7 @@ fn is_valued_option(spec: &Spec, word: &Word) -> bool {
     let Some((name, _)) = prefix.strip_prefix("--").and_then(|long| long.split_once('=')) else {
         return false;
     };
-    spec.long.iter().any(|entry| Value::of(entry) == (name, Value::Next))
+    spec.options.long.iter().any(|entry| Value::of(entry) == (name, Value::Next))
 }
 
 /// The word behind an option as its value. A program that does not take it as one would read a word that begins
@@ -262,7 +267,7 @@ fn next_value<'w>(
     if !parsed.operands.is_empty() {
         parsed.late.push(word);
     }
-    (value == "-" || !value.starts_with('-') || spec.dashed.contains(&option)).then_some(value)
+    (value == "-" || !value.starts_with('-') || spec.options.dashed.contains(&option)).then_some(value)
 }
 
 fn parse_long<'w>(
@@ -273,7 +278,7 @@ fn parse_long<'w>(
 ) -> Option<()> {
     let (name, attached) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
     let option = format!("--{name}");
-    let (_, takes) = spec.long.iter().map(|entry| Value::of(entry)).find(|(known, _)| *known == name)?;
+    let (_, takes) = spec.options.long.iter().map(|entry| Value::of(entry)).find(|(known, _)| *known == name)?;
     let value = match (takes, attached) {
         (Value::Next | Value::File | Value::Optional | Value::Attached | Value::Last, Some(value)) => Some(value),
         (Value::Next | Value::File, None) => Some(next_value(spec, &option, args, parsed)?),
@@ -302,17 +307,17 @@ fn parse_short<'w>(
     letters.next();
     while let Some(letter) = letters.next() {
         let option = format!("-{letter}");
-        if spec.flags.contains(letter) {
+        if spec.options.flags.contains(letter) {
             parsed.options.push((option, None));
             continue;
         }
         let attached = Some(letters.as_str()).filter(|value| !value.is_empty());
-        if spec.optional.contains(letter) {
+        if spec.options.optional.contains(letter) {
             parsed.options.push((option, attached.map(str::to_owned)));
             return Some(());
         }
-        let is_file = spec.files.contains(letter);
-        if !(is_file || spec.valued.contains(letter)) || (spec.apart && attached.is_some()) {
+        let is_file = spec.options.files.contains(letter);
+        if !(is_file || spec.options.valued.contains(letter)) || (spec.syntax.apart && attached.is_some()) {
             return None;
         }
         let value = match attached {

@@ -63,7 +63,7 @@ impl LoadedProject {
             return;
         }
         let name = agent.name();
-        let note = match &self.resolved().bypass_disabled {
+        let note = match &self.resolved().permissions.bypass_disabled {
             Some(origin) => {
                 format!("{origin} forbids the mode bypassPermissions, which the agent {name:?} wants")
             }

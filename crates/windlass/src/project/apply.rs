@@ -109,7 +109,7 @@ impl LoadedProject {
     /// Mode, rules, and answers that are remembered.
     fn apply_permissions(&self, options: &mut Options, agent: &MainAgent) {
         let mut permissions = std::mem::take(&mut options.permissions).deny(agent.forbidden().cloned());
-        permissions.bypass_allowed &= self.resolved().bypass_disabled.is_none();
+        permissions.bypass_allowed &= self.resolved().permissions.bypass_disabled.is_none();
         let mode = self.start_mode(permissions.mode, permissions.bypass_allowed, agent);
         permissions.mode = Some(mode);
         permissions.can_use_tool = permissions.can_use_tool.take().map(|asked| self.remembering(asked));

@@ -158,10 +158,12 @@ impl LoadedProject {
         if let Err(error) = resolved.check_hooks() {
             add(Setting, format!("no session starts here: {error}"));
         }
-        if let Some(origin) = &resolved.sandbox_enabled {
+        if let Some(origin) = &resolved.sandbox.enabled {
             add(Setting, format!("{origin}: there is no sandbox in this version, so commands run without one"));
         }
-        for missing in resolved.additional_directories.iter().filter(|found| !counts(found.layer, &found.value)) {
+        for missing in
+            resolved.permissions.additional_directories.iter().filter(|found| !counts(found.layer, &found.value))
+        {
             let shown = missing.value.display();
             add(Directory, format!("{}: the directory {shown} is not there and is left out", missing.origin));
         }
@@ -185,10 +187,10 @@ impl LoadedProject {
     pub fn permissions(&self, permissions: Permissions) -> Permissions {
         let (places, resolved) = (self.places(), self.resolved());
         let mut permissions = permissions.protecting(places.protected()).protecting(self.programs_of_plugins());
-        if resolved.managed_rules_only {
+        if resolved.permissions.managed_rules_only {
             permissions = permissions.without_allow_rules();
         }
-        for set in &resolved.rules {
+        for set in &resolved.permissions.rules {
             permissions = permissions.with_rules_at(&set.anchor, set.source, set.behavior, set.rules.clone());
         }
         // Rules that answers add mean the same now and when they are read again from the file they went to.
@@ -207,8 +209,8 @@ impl LoadedProject {
     /// The mode that the settings begin in, if they say. bypassPermissions counts only where the program allows it, or
     /// says so in its own [settings](Project::settings).
     pub fn mode(&self, bypass_allowed: bool) -> Option<PermissionMode> {
-        let said = self.resolved().default_mode.as_ref()?;
-        let forbidden = self.resolved().bypass_disabled.is_some();
+        let said = self.resolved().permissions.default_mode.as_ref()?;
+        let forbidden = self.resolved().permissions.bypass_disabled.is_some();
         let off = forbidden || (!bypass_allowed && said.layer != Layer::Flags);
         Some(if off && said.value == PermissionMode::BypassPermissions { PermissionMode::Default } else { said.value })
     }
@@ -216,7 +218,7 @@ impl LoadedProject {
     /// The mode that somebody chose, as far as settings permit it: bypassPermissions becomes default where a file forbids
     /// it, and a notice names the file.
     pub fn permitted_mode(&self, mode: PermissionMode) -> PermissionMode {
-        match &self.resolved().bypass_disabled {
+        match &self.resolved().permissions.bypass_disabled {
             Some(origin) if mode == PermissionMode::BypassPermissions => {
                 let text =
                     format!("{origin} forbids the mode bypassPermissions, so the session begins in the mode default");
@@ -229,7 +231,7 @@ impl LoadedProject {
 
     /// More directories of the workspace: those that are there.
     pub fn directories(&self) -> impl Iterator<Item = &Path> {
-        let all = self.resolved().additional_directories.iter();
+        let all = self.resolved().permissions.additional_directories.iter();
         all.filter(|found| counts(found.layer, &found.value)).map(|found| found.value.as_path())
     }
 

@@ -32,7 +32,7 @@ impl Read {
         let (places, settings) = (request.places()?, request.request());
         let loaded = load(&places, &settings)?;
         let resolved = loaded.resolve()?;
-        if let Some(origin) = resolved.sandbox_required.clone() {
+        if let Some(origin) = resolved.sandbox.required.clone() {
             return Err(ProjectError::Sandbox { origin });
         }
         let mut updates = SettingsUpdates::new(places.clone(), request.sources);

@@ -151,7 +151,7 @@ fn settings_are_read_again_and_notices_given_once() {
     assert_eq!(project.take_notices().len(), 1);
     let place = place.with(SHARED, &json!({"permissions": {"allow": ["Bash"], "deny": ["Write"]}}));
     let again = project.reread().unwrap();
-    assert_eq!((project.resolved().rules.len(), again.resolved().rules.len()), (0, 1));
+    assert_eq!((project.resolved().permissions.rules.len(), again.resolved().permissions.rules.len()), (0, 1));
     assert_eq!(project.notices(), []);
     let place = place.with(SHARED, &json!({"permissions": {"allow": ["Edit"]}}));
     assert!(project.reread().is_ok() && project.take_notices()[0].text.contains("Edit"));

@@ -172,8 +172,9 @@ impl Scratch {
 
     /// Whether words are taken for options behind `--` and behind an operand.
     fn see_manners(&self, option: &Entry, markers: &Markers) -> Option<Seen> {
-        let history = git::specs()
-            .any(|(name, spec)| option.program == format!("git {name}") && spec.long.contains(&"patch-with-stat"));
+        let history = git::specs().any(|(name, spec)| {
+            option.program == format!("git {name}") && spec.options.long.contains(&"patch-with-stat")
+        });
         let operand = match option.program.as_str() {
             "git stash show" => "stash@{0}",
             "git range-diff" => "HEAD...HEAD",

@@ -1,6 +1,6 @@
 //! Sub-commands and their options.
 
-use crate::classify::options::{Operands, Spec};
+use crate::classify::options::{Operands, Options, Spec};
 
 const ANY: Operands = Operands::Files(usize::MAX);
 
@@ -188,7 +188,8 @@ pub(super) const STASH_LIST: Spec = history("stash").endless();
 
 /// Of a comparison, without what is about histories alone.
 const fn plumbing(name: &'static str) -> Spec {
-    Spec { valued: "nSGI", ..history(name) }
+    let spec = history(name);
+    Spec { options: Options { valued: "nSGI", ..spec.options }, ..spec }
 }
 
 const BLAME_LONG: &[&str] = &[

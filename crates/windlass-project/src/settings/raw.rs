@@ -1,0 +1,236 @@
+//! A settings file as it is written.
+//!
+//! The keys of hooks and of servers are read in passes of their own, each from the whole text, so that an error names
+//! its place in the file.
+
+use super::{McpjsonSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings};
+use crate::hooks::HookSettings;
+use crate::servers::pattern;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use windlass_types::{JsonError, JsonText};
+
+/// Keys that only change how an interactive program looks.
+const LOOKS: &[&str] = &[
+    "$schema",
+    "awaySummaryEnabled",
+    "companyAnnouncements",
+    "editorMode",
+    "feedbackSurveyRate",
+    "footerLinksRegexes",
+    "prUrlTemplate",
+    "prefersReducedMotion",
+    "showThinkingSummaries",
+    "showTurnDuration",
+    "spinnerTipsEnabled",
+    "spinnerTipsOverride",
+    "spinnerVerbs",
+    "statusLine",
+    "terminalProgressBarEnabled",
+    "theme",
+    "tui",
+    "verbose",
+    "viewMode",
+    "voice",
+    "voiceEnabled",
+];
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Raw {
+    #[serde(default)]
+    permissions: Option<RawPermissions>,
+    #[serde(default)]
+    env: Option<BTreeMap<String, Scalar>>,
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(default)]
+    fallback_model: Option<OneOrMany>,
+    #[serde(default)]
+    agent: Option<String>,
+    #[serde(default)]
+    sandbox: Option<RawSandbox>,
+    #[serde(default)]
+    allow_managed_permission_rules_only: Option<bool>,
+    #[serde(flatten)]
+    other: BTreeMap<String, IgnoredAny>,
+}
+
+/// The keys of hooks.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawHooks {
+    #[serde(default)]
+    hooks: Option<Value>,
+    #[serde(default)]
+    disable_all_hooks: Option<bool>,
+    #[serde(default)]
+    allow_managed_hooks_only: Option<bool>,
+}
+
+/// The keys of MCP servers.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawServers {
+    #[serde(default)]
+    enable_all_project_mcp_servers: Option<bool>,
+    #[serde(default)]
+    enabled_mcpjson_servers: Option<Vec<String>>,
+    #[serde(default)]
+    disabled_mcpjson_servers: Option<Vec<String>>,
+    #[serde(default)]
+    allowed_mcp_servers: Option<Value>,
+    #[serde(default)]
+    denied_mcp_servers: Option<Value>,
+    #[serde(default)]
+    allow_managed_mcp_servers_only: Option<bool>,
+}
+
+/// The keys that the passes for hooks and servers read.
+pub(super) const OF_OTHER_PASSES: [&str; 9] = [
+    "hooks",
+    "disableAllHooks",
+    "allowManagedHooksOnly",
+    "enableAllProjectMcpServers",
+    "enabledMcpjsonServers",
+    "disabledMcpjsonServers",
+    "allowedMcpServers",
+    "deniedMcpServers",
+    "allowManagedMcpServersOnly",
+];
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawPermissions {
+    #[serde(default)]
+    allow: Option<Vec<String>>,
+    #[serde(default)]
+    ask: Option<Vec<String>>,
+    #[serde(default)]
+    deny: Option<Vec<String>>,
+    #[serde(default)]
+    default_mode: Option<String>,
+    #[serde(default)]
+    additional_directories: Option<Vec<PathBuf>>,
+    #[serde(default)]
+    disable_bypass_permissions_mode: Option<String>,
+    #[serde(flatten)]
+    other: BTreeMap<String, IgnoredAny>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawSandbox {
+    #[serde(default)]
+    enabled: Option<bool>,
+    #[serde(default)]
+    fail_if_unavailable: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Scalar {
+    Text(String),
+    Bool(bool),
+    Number(serde_json::Number),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Scalar {
+    fn text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Bool(value) => value.to_string(),
+            Self::Number(number) => number.to_string(),
+        }
+    }
+}
+
+impl OneOrMany {
+    fn list(self) -> Vec<String> {
+        match self {
+            Self::One(text) => vec![text],
+            Self::Many(texts) => texts,
+        }
+    }
+}
+
+/// The settings that a file holds.
+pub(super) fn parse(json: &JsonText) -> Result<Settings, JsonError> {
+    let raw: Raw = json.to()?;
+    let (hooks, servers) = (json.to::<RawHooks>()?, json.to::<RawServers>()?);
+    let permissions = raw.permissions.unwrap_or_default();
+    let without_effect = without_effect(raw.other.into_keys(), permissions.other.keys());
+    let sandbox = raw.sandbox.unwrap_or_default();
+    let (mcpjson, server_lists) = servers.settings();
+    Ok(Settings {
+        permissions: permissions.settings(),
+        env: raw.env.unwrap_or_default().into_iter().map(|(name, value)| (name, value.text())).collect(),
+        model: raw.model.filter(|model| !model.is_empty()),
+        fallback_model: raw.fallback_model.map(OneOrMany::list).unwrap_or_default(),
+        agent: raw.agent.filter(|agent| !agent.is_empty()),
+        sandbox: SandboxSettings { enabled: sandbox.enabled, fail_if_unavailable: sandbox.fail_if_unavailable },
+        hooks: hooks.settings(),
+        mcpjson,
+        server_lists,
+        managed_rules_only: raw.allow_managed_permission_rules_only == Some(true),
+        without_effect,
+    })
+}
+
+/// The keys that have no effect, and those below `permissions`.
+fn without_effect<'a>(
+    keys: impl Iterator<Item = String>,
+    of_permissions: impl Iterator<Item = &'a String>,
+) -> Vec<String> {
+    let is_known = |key: &str| LOOKS.contains(&key) || OF_OTHER_PASSES.contains(&key);
+    let keys = keys.filter(|key| !is_known(key));
+    keys.chain(of_permissions.map(|key| format!("permissions.{key}"))).collect()
+}
+
+impl RawPermissions {
+    fn settings(self) -> PermissionSettings {
+        PermissionSettings {
+            allow: self.allow.unwrap_or_default(),
+            ask: self.ask.unwrap_or_default(),
+            deny: self.deny.unwrap_or_default(),
+            default_mode: self.default_mode,
+            additional_directories: self.additional_directories.unwrap_or_default(),
+            bypass_disabled: self.disable_bypass_permissions_mode.as_deref() == Some("disable"),
+        }
+    }
+}
+
+impl RawHooks {
+    fn settings(&self) -> HookSettings {
+        let mut hooks = self.hooks.as_ref().map(HookSettings::read).unwrap_or_default();
+        hooks.disabled = self.disable_all_hooks == Some(true);
+        hooks.managed_only = self.allow_managed_hooks_only == Some(true);
+        hooks
+    }
+}
+
+impl RawServers {
+    fn settings(self) -> (McpjsonSettings, ServerListSettings) {
+        let mcpjson = McpjsonSettings {
+            all: self.enable_all_project_mcp_servers,
+            enabled: self.enabled_mcpjson_servers.unwrap_or_default(),
+            disabled: self.disabled_mcpjson_servers.unwrap_or_default(),
+        };
+        let lists = ServerListSettings {
+            allowed: self.allowed_mcp_servers.as_ref().map(pattern::read),
+            denied: self.denied_mcp_servers.as_ref().map(pattern::read),
+            managed_only: self.allow_managed_mcp_servers_only == Some(true),
+        };
+        (mcpjson, lists)
+    }
+}
