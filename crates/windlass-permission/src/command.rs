@@ -1,39 +1,16 @@
 //! What a command touches, before links are followed.
 
 use crate::facts::CommandPath;
-use crate::path::{as_written, normalize};
 use crate::pattern::ShellPattern;
+use crate::places::{Places, both_ways};
 use crate::programs;
+use crate::spec::Spec;
 use crate::transfer::{Copy, copies, follows_links, handles_whole, hands_on, program_behind, runs_on_names};
-use crate::usage::Usage;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use windlass_shell::{
-    Analysis, Classification, Connector, DirectoryChange, Effect, FoundCommand, OutputKind, PathOperand, PathRole,
-    Redirect, RedirectKind, SimpleCommand, Word, WordKind,
+    Analysis, Classification, Connector, DirectoryChange, Effect, FoundCommand, PathRole, SimpleCommand,
 };
-
-/// With more directory changes than this it counts as unknown where a command runs.
-const MAX_BASES: usize = 8;
-
-/// A path that a command touches, by its text.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Spec {
-    /// Absolute, by its text alone. Of a file name pattern, the directory it starts in.
-    pub(crate) path: PathBuf,
-    /// The same with every `..` still in it, as the system will walk it.
-    pub(crate) written: PathBuf,
-    /// What the command does with it.
-    pub(crate) usage: Usage,
-    /// Whether what lies below it goes along, so that somebody has to look.
-    pub(crate) carries: bool,
-    /// A file name pattern of the shell, from `path` on.
-    pub(crate) pattern: Option<String>,
-    /// Whether the path is an unknown one, because of an expansion or an unknown directory.
-    pub(crate) unknown: bool,
-    /// Whether the last name is a pattern that begins with a dot.
-    pub(crate) dotted: bool,
-}
 
 /// One command of an understood text.
 #[derive(Debug)]
@@ -89,7 +66,29 @@ impl<'a> View<'a> {
     }
 }
 
-impl Part<'_> {
+impl<'a> Part<'a> {
+    /// A command that may run in these directories.
+    fn new(command: &'a SimpleCommand, analysis: &Analysis, bases: &[PathBuf], places: &Places<'_>) -> Self {
+        let class = command.classify();
+        let unknown = matches!(class.effect, Effect::Unknown | Effect::Network);
+        let on_files = works_on_files(command, analysis);
+        let piped = runs_on_names(analysis);
+        let (mut specs, mut copied) = (Vec::new(), Vec::new());
+        for base in bases {
+            class_specs(command, &class, base, piped, &mut specs);
+            copied.extend(copies(command, &class, base));
+            for spec in &mut specs {
+                spec.usage.loose = !on_files && !spec.usage.redirect && unknown;
+            }
+        }
+        if unknown {
+            for found in analysis.found().iter().filter(|found| runs(command, found)) {
+                places.output_specs(found, &mut specs);
+            }
+        }
+        Part { command, class, specs, moved: false, on_files, copies: copied, unclear_copy: None, pipeline: 0 }
+    }
+
     /// Whether it is known what the program does.
     pub(crate) fn is_known(&self) -> bool {
         !matches!(self.class.effect, Effect::Unknown | Effect::Network)
@@ -146,46 +145,15 @@ fn understood_parts<'a>(analysis: &'a Analysis, cwd: &Path, places: &Places<'_>)
     };
     let moves = later != here;
     let mut pipeline = 0_usize;
-    let piped = runs_on_names(analysis);
     let parts = understood.commands().iter().enumerate().map(|(index, command)| {
-        let bases = if index == 0 { &here } else { &later };
         if command.connector() != Connector::Pipe {
             pipeline = pipeline.saturating_add(1);
         }
-        let class = command.classify();
-        let unknown = matches!(class.effect, Effect::Unknown | Effect::Network);
-        let on_files = works_on_files(command, analysis);
-        let (mut specs, mut copied) = (Vec::new(), Vec::new());
-        for base in bases {
-            class_specs(command, &class, base, piped, &mut specs);
-            copied.extend(copies(command, &class, base));
-            for spec in &mut specs {
-                spec.usage.loose = !on_files && !spec.usage.redirect && unknown;
-            }
-        }
-        if unknown {
-            for found in analysis.found().iter().filter(|found| runs(command, found)) {
-                places.output_specs(found, &mut specs);
-            }
-        }
-        Part {
-            command,
-            class,
-            specs,
-            moved: moves && index > 0,
-            on_files,
-            copies: copied,
-            unclear_copy: None,
-            pipeline,
-        }
+        let bases = if index == 0 { &here } else { &later };
+        let part = Part::new(command, analysis, bases, places);
+        Part { moved: moves && index > 0, pipeline, ..part }
     });
     (parts.collect(), clear)
-}
-
-/// A directory by its name alone and as the system walks there, where these differ.
-fn both_ways(base: &Path, directory: &Path) -> Vec<PathBuf> {
-    let (by_name, walked) = (normalize(base, directory), as_written(base, directory));
-    if by_name == walked { vec![walked] } else { vec![by_name, walked] }
 }
 
 /// Whether a command, or the one behind its wrapper, is a program that works on the files among its arguments.
@@ -234,183 +202,6 @@ fn class_specs(command: &SimpleCommand, class: &Classification, base: &Path, pip
         spec.usage.moves = moves;
         spec.usage.handles = handles && !redirect;
         specs.push(spec);
-    }
-}
-
-impl Spec {
-    fn new(base: &Path, path: &Path) -> Self {
-        Self {
-            path: normalize(base, path),
-            written: as_written(base, path),
-            usage: Usage::default(),
-            carries: false,
-            pattern: None,
-            unknown: false,
-            dotted: false,
-        }
-    }
-
-    fn of_operand(operand: &PathOperand, base: &Path) -> Self {
-        let mut spec = if operand.glob {
-            Self::of_pattern(&operand.path, base)
-        } else {
-            Self::new(base, Path::new(&operand.path))
-        };
-        spec.usage.redirect = operand.role == PathRole::Redirect;
-        spec
-    }
-
-    /// A file name pattern: the part before the first name with a wildcard is a path.
-    fn of_pattern(text: &str, base: &Path) -> Self {
-        let plain: usize = text
-            .split_inclusive('/')
-            .take_while(|name| name.ends_with('/') && !name.contains(['*', '?', '[', '{', '\\']))
-            .map(str::len)
-            .sum();
-        let (directory, pattern) = text.split_at_checked(plain).unwrap_or(("", text));
-        let mut spec = Self::new(base, Path::new(directory));
-        let mut names = pattern.split('/').filter(|name| !name.is_empty()).rev();
-        let last = names.next();
-        // What `..` means after a wildcard is known only to the file system, and `.*` stands for `..` too, unless
-        // the shell is a new one: of the last name that matters only where what is below is read.
-        spec.unknown = last == Some("..") || names.any(|name| name == ".." || is_dotted(name));
-        spec.dotted = last.is_some_and(is_dotted);
-        spec.pattern = Some(pattern.to_owned());
-        spec
-    }
-}
-
-/// Whether a name with a wildcard begins with a dot.
-fn is_dotted(name: &str) -> bool {
-    name.starts_with('.') && name.contains(['*', '?', '['])
-}
-
-/// Where the commands of a text may run.
-struct Places<'a> {
-    bases: Vec<PathBuf>,
-    /// Whether they may run somewhere else too.
-    elsewhere: bool,
-    home: Option<&'a Path>,
-    /// Whether a program runs others on names that it reads.
-    piped: bool,
-}
-
-impl<'a> Places<'a> {
-    fn new(analysis: &Analysis, cwd: &Path, home: Option<&'a Path>) -> Self {
-        let piped = runs_on_names(analysis);
-        let mut places = Self { bases: vec![cwd.to_path_buf()], elsewhere: false, home, piped };
-        let mut last = vec![cwd.to_path_buf()];
-        for command in analysis.found().iter().filter(|c| matches!(c.program(), Some("cd" | "pushd"))) {
-            match command.words().iter().skip(1).find(|word| !word.text().starts_with('-')) {
-                Some(word) if word.is_literal() && places.bases.len() < MAX_BASES => {
-                    let directory = Path::new(word.text());
-                    last = last.iter().flat_map(|last| both_ways(last, directory)).take(MAX_BASES).collect();
-                    for base in last.iter().cloned().chain(both_ways(cwd, directory)) {
-                        if !places.bases.contains(&base) {
-                            places.bases.push(base);
-                        }
-                    }
-                }
-                _ => places.elsewhere = true,
-            }
-        }
-        places
-    }
-
-    /// Every argument and redirection of a command that could be a path.
-    fn found_specs(&self, command: &FoundCommand, specs: &mut Vec<Spec>) {
-        let program = command.program().unwrap_or_default();
-        for redirect in command.redirects().iter().filter(|r| !r.is_harmless()) {
-            self.redirect_spec(redirect, specs);
-        }
-        if programs::takes_no_files(program) {
-            return;
-        }
-        let reader = programs::only_reads(program) || programs::is_reading_git(command.words());
-        let file_program = reader || programs::works_on_files(program);
-        let tree = programs::takes_trees(program, command.words());
-        let handles = handles_whole(command.words());
-        let hands_on = hands_on(command.words(), self.piped);
-        let template = |mut spec: Spec| {
-            spec.usage.read = !programs::only_removes(program);
-            spec.usage.write = !reader;
-            spec.usage.tree = tree;
-            spec.usage.moves = program == "mv";
-            spec.usage.handles = handles;
-            spec.usage.hands_on = hands_on;
-            spec.usage.loose = !file_program && !handles;
-            spec
-        };
-        let mut operands = 0_usize;
-        for word in command.words().iter().skip(1) {
-            let text = word.text();
-            let value = text.split_once('=').map(|(_, value)| value).filter(|value| !value.is_empty());
-            if text.starts_with('-') && value.is_none() {
-                continue;
-            }
-            operands = operands.saturating_add(1);
-            for text in value.into_iter().chain((!text.starts_with('-')).then_some(text)) {
-                specs.extend(self.word_specs(word, text, file_program).into_iter().map(template));
-            }
-        }
-        if operands < 2 && programs::searches_here(program) && tree {
-            specs.extend(self.bases.iter().map(|base| template(Spec::new(base, Path::new("")))));
-        }
-        self.output_specs(command, specs);
-    }
-
-    /// What a command writes without a redirection, or may take for a path though it is not a word of its own.
-    fn output_specs(&self, command: &FoundCommand, specs: &mut Vec<Spec>) {
-        let reader = command.program().is_some_and(programs::only_reads) || programs::is_reading_git(command.words());
-        let tree = command.program().is_some_and(|program| programs::takes_trees(program, command.words()));
-        for output in command.outputs().iter().filter(|output| output.kind != OutputKind::Guess) {
-            let written = output.kind == OutputKind::Written;
-            let found = self.word_specs(output.word, &output.path, written);
-            let usage = Usage {
-                read: !written,
-                write: written || !reader,
-                loose: !written,
-                output: written,
-                tree: written && tree,
-                ..Usage::default()
-            };
-            specs.extend(found.into_iter().map(|spec| Spec { usage, ..spec }));
-        }
-    }
-
-    fn redirect_spec(&self, redirect: &Redirect, specs: &mut Vec<Spec>) {
-        let (read, write) = match redirect.kind {
-            RedirectKind::Read => (true, false),
-            RedirectKind::Write | RedirectKind::Append => (false, true),
-            _ => return,
-        };
-        let found = self.word_specs(&redirect.target, redirect.target.text(), true);
-        let usage = Usage { read, write, redirect: true, ..Usage::default() };
-        specs.extend(found.into_iter().map(|spec| Spec { usage, ..spec }));
-    }
-
-    /// `certain`: whether the word is a path for sure, so that not knowing it matters.
-    fn word_specs(&self, word: &Word, text: &str, certain: bool) -> Vec<Spec> {
-        let at_home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|prefix| text.strip_prefix(prefix));
-        let spec = |base: &Path| match word.kind() {
-            WordKind::Glob => Spec::of_pattern(text, base),
-            _ => Spec::new(base, Path::new(text)),
-        };
-        let dynamic = !matches!(word.kind(), WordKind::Literal | WordKind::Glob);
-        let mut specs: Vec<Spec> = match (dynamic, at_home, self.home) {
-            (true, Some(rest), Some(home)) if !rest.contains('$') => vec![Spec::new(home, Path::new(rest))],
-            (true, _, _) => {
-                vec![Spec { unknown: true, ..spec(self.bases.first().map_or(Path::new("/"), PathBuf::as_path)) }]
-            }
-            (false, _, _) => self.bases.iter().map(|base| spec(base)).collect(),
-        };
-        if self.elsewhere && !text.starts_with('/') {
-            specs.extend(specs.first().cloned().map(|spec| Spec { unknown: true, ..spec }));
-        }
-        if !certain {
-            specs.retain(|spec| !spec.unknown);
-        }
-        specs
     }
 }
 

@@ -1,8 +1,8 @@
 //! What was found out about the paths of a command, and the touches that follow from it.
 
-use crate::command::Spec;
 use crate::facts::{CommandFacts, PathFact, PatternFact, Standing, TreeFact};
 use crate::path::{Links, normalize};
+use crate::spec::Spec;
 use crate::touch::{NO_PARENT, Touch};
 use crate::usage::Usage;
 use std::collections::HashMap;

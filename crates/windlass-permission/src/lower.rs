@@ -5,7 +5,7 @@ use crate::domain::{Host, host};
 use crate::error::shown;
 use crate::glob::Reach;
 use crate::made::MADE;
-use crate::matcher::{Directory, Rule, Scope, Test, skill_name};
+use crate::matcher::{Directory, PathRule, Rule, Scope, Test, skill_name};
 use crate::touch::{NO_PARENT, Touch};
 use crate::workspace::Workspace;
 use crate::{names, programs, protected};
@@ -16,39 +16,8 @@ use windlass_types::{Behavior, Decision, DecisionReason};
 /// Whether a deny or ask rule applies to a call; *possible* if that cannot be told.
 pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> DenyMatch {
     if let Test::Path(path) = &rule.test {
-        let about = |touch: &&Touch| match path.scope {
-            Scope::Read => touch.usage.read || touch.usage.write,
-            Scope::Edit => touch.usage.write,
-            Scope::Tool => rule.tool.matches(call.tool),
-        };
-        let filtered = names::searches_trees(call.tool) && rule.behavior == Behavior::Deny && path.scope == Scope::Read;
-        let below_matters = |touch: &Touch| {
-            let does = match path.scope {
-                Scope::Read => touch.usage.read,
-                Scope::Edit => touch.usage.write,
-                Scope::Tool => true,
-            };
-            // What a rule matches anywhere it still matches after a move.
-            does && touch.reaches_below() && !filtered && !(touch.usage.moves && path.is_anywhere())
-        };
-        // What is moved, removed or opened up as a whole is gone from under the rule, or out of it.
-        let covers_below = |touch: &Touch| match path.scope {
-            Scope::Read => (touch.usage.read || touch.usage.handles) && !filtered,
-            Scope::Edit => touch.usage.write && !touch.usage.loose,
-            Scope::Tool => true,
-        };
-        let test = |touch: &Touch| match touch.reach(path, workspace) {
-            // That a program names a path is not yet that it writes there.
-            Reach::Covers if path.scope == Scope::Edit && touch.usage.loose => DenyMatch::Possible,
-            Reach::Covers => DenyMatch::Yes,
-            Reach::Below | Reach::No if covers_below(touch) && touch.is_covered_below(path, workspace) => {
-                DenyMatch::Yes
-            }
-            _ if touch.is_unknown() => DenyMatch::Possible,
-            Reach::Below if below_matters(touch) && touch.may_hold(path, workspace) => DenyMatch::Possible,
-            _ => DenyMatch::No,
-        };
-        return call.all_touches().filter(about).map(test).max().unwrap_or(DenyMatch::No);
+        let judged = Judged { rule, path, call, workspace };
+        return call.all_touches().map(|touch| judged.touch(touch)).max().unwrap_or(DenyMatch::No);
     }
     if !rule.tool.matches(call.tool) {
         return DenyMatch::No;
@@ -73,6 +42,70 @@ pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> 
             }) || (name == "run_in_background" && runs_in_background(call) && value.matches("true")),
         ),
         Test::Path(_) | Test::Never => DenyMatch::No,
+    }
+}
+
+/// A path rule that lowers, on its way over the touches of a call.
+struct Judged<'a> {
+    rule: &'a Rule,
+    path: &'a PathRule,
+    call: &'a Call<'a>,
+    workspace: &'a [Directory],
+}
+
+impl Judged<'_> {
+    /// Whether the rule applies to a touch.
+    fn touch(&self, touch: &Touch) -> DenyMatch {
+        if !self.is_about(touch) {
+            return DenyMatch::No;
+        }
+        let (path, workspace) = (self.path, self.workspace);
+        match touch.reach(path, workspace) {
+            // That a program names a path is not yet that it writes there.
+            Reach::Covers if path.scope == Scope::Edit && touch.usage.loose => DenyMatch::Possible,
+            Reach::Covers => DenyMatch::Yes,
+            Reach::Below | Reach::No if self.covers_below(touch) && touch.is_covered_below(path, workspace) => {
+                DenyMatch::Yes
+            }
+            _ if touch.is_unknown() => DenyMatch::Possible,
+            Reach::Below if self.matters_below(touch) && touch.may_hold(path, workspace) => DenyMatch::Possible,
+            _ => DenyMatch::No,
+        }
+    }
+
+    /// Whether the rule is about what the call does with the path.
+    fn is_about(&self, touch: &Touch) -> bool {
+        match self.path.scope {
+            Scope::Read => touch.usage.read || touch.usage.write,
+            Scope::Edit => touch.usage.write,
+            Scope::Tool => self.rule.tool.matches(self.call.tool),
+        }
+    }
+
+    /// Whether the tool leaves out of its results what the rule denies.
+    fn is_filtered(&self) -> bool {
+        names::searches_trees(self.call.tool) && self.rule.behavior == Behavior::Deny && self.path.scope == Scope::Read
+    }
+
+    /// Whether it matters that the rule may match below the path.
+    fn matters_below(&self, touch: &Touch) -> bool {
+        let does = match self.path.scope {
+            Scope::Read => touch.usage.read,
+            Scope::Edit => touch.usage.write,
+            Scope::Tool => true,
+        };
+        // What a rule matches anywhere it still matches after a move.
+        does && touch.reaches_below() && !self.is_filtered() && !(touch.usage.moves && self.path.is_anywhere())
+    }
+
+    /// Whether the rule applies when all below the path is covered: what is moved, removed or opened up as a whole is
+    /// gone from under the rule, or out of it.
+    fn covers_below(&self, touch: &Touch) -> bool {
+        match self.path.scope {
+            Scope::Read => (touch.usage.read || touch.usage.handles) && !self.is_filtered(),
+            Scope::Edit => touch.usage.write && !touch.usage.loose,
+            Scope::Tool => true,
+        }
     }
 }
 

@@ -4,12 +4,13 @@
 //! them, changes what a path of a later part means: there it is not known.
 
 use crate::command::Part;
+use crate::facts::TreeFact;
 use crate::found::Found;
 use crate::path::{Links, normalize};
 use crate::pattern::ShellPattern;
 use crate::protected;
 use crate::touch::Touch;
-use crate::transfer::program_behind;
+use crate::transfer::{Copy, program_behind};
 use std::path::{Component, Path, PathBuf};
 use windlass_shell::Effect;
 
@@ -37,22 +38,9 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
         let mut places = Vec::new();
         for copy in &part.copies {
             let tree = found.tree(&copy.source);
-            let whole = tree.filter(|tree| tree.is_whole);
-            let sources = forms(&copy.source, touches);
-            let meets = |place: &Path| sources.iter().any(|way| place.starts_with(way) || way.starts_with(place));
-            if earlier.iter().any(|place| meets(place)) || whole.is_none_or(|tree| !tree.links.is_empty()) {
-                places.extend(copy.targets.iter().flat_map(|target| forms(target, touches)));
-            }
-            let guarded = |target: &PathBuf| {
-                let entries = tree.into_iter().flat_map(|tree| &tree.entries);
-                let paths = entries.map(|below| normalize(Path::new("/"), &target.join(below)));
-                let target = normalize(Path::new("/"), target);
-                // What is protected by the names above it is found without looking.
-                let known = protected::protected_name(&target).is_some();
-                paths.filter(move |path| !known && protected::protected_name(path).is_some()).collect::<Vec<_>>()
-            };
-            let guarded: Vec<PathBuf> = copy.targets.iter().flat_map(guarded).collect();
-            if whole.is_none() {
+            places.extend(linked(copy, tree, touches, &earlier));
+            let guarded: Vec<PathBuf> = copy.targets.iter().flat_map(|target| guarded(target, tree)).collect();
+            if !tree.is_some_and(|tree| tree.is_whole) {
                 part.unclear_copy = Some(NOT_KNOWN);
             } else if !guarded.is_empty() {
                 part.unclear_copy = Some(PROTECTED);
@@ -70,6 +58,35 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
             made.push(Made { pipeline: part.pipeline, part: index, places });
         }
     }
+    mark(parts, &made);
+    brought
+}
+
+/// Where a copy may put links: at its targets, unless the source was seen to have none and no earlier part may have
+/// put one there.
+fn linked(copy: &Copy, tree: Option<&TreeFact>, touches: &[Touch], earlier: &[&Path]) -> Vec<PathBuf> {
+    let sources = forms(&copy.source, touches);
+    let meets = |place: &Path| sources.iter().any(|way| place.starts_with(way) || way.starts_with(place));
+    let has_links = tree.filter(|tree| tree.is_whole).is_none_or(|tree| !tree.links.is_empty());
+    if has_links || earlier.iter().any(|place| meets(place)) {
+        return copy.targets.iter().flat_map(|target| forms(target, touches)).collect();
+    }
+    Vec::new()
+}
+
+/// The protected paths that a copy of a tree would make below a target.
+fn guarded(target: &Path, tree: Option<&TreeFact>) -> Vec<PathBuf> {
+    // What is protected by the names above it is found without looking.
+    if protected::protected_name(&normalize(Path::new("/"), target)).is_some() {
+        return Vec::new();
+    }
+    let entries = tree.into_iter().flat_map(|tree| &tree.entries);
+    let paths = entries.map(|below| normalize(Path::new("/"), &target.join(below)));
+    paths.filter(|path| protected::protected_name(path).is_some()).collect()
+}
+
+/// Marks the paths that may lead through what an earlier part made, or one beside it in its pipeline.
+fn mark(parts: &mut [(Part<'_>, Vec<Touch>)], made: &[Made]) {
     for (index, (part, touches)) in parts.iter_mut().enumerate() {
         let before = |made: &&Made| made.part < index || (made.pipeline == part.pipeline && made.part != index);
         for place in made.iter().filter(before).flat_map(|made| &made.places) {
@@ -78,7 +95,6 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
             }
         }
     }
-    brought
 }
 
 /// A path by its text, and in every form that was found for it.

@@ -134,6 +134,18 @@ struct View<'a> {
     top: Vec<(&'a str, Origin<'a>)>,
 }
 
+/// What the arguments of a command are.
+#[derive(Default)]
+struct Words<'a> {
+    specs: Vec<&'a str>,
+    /// Whether a word may be a revision.
+    revisions: bool,
+    /// Whether one names a path in a revision.
+    blobs: bool,
+    /// Whether one may search for a message.
+    searched: bool,
+}
+
 /// How a path came into a view.
 #[derive(Clone, Copy)]
 enum Origin<'a> {
@@ -205,39 +217,12 @@ impl<'a> GitCommand<'a> {
             view.here.extend(files.map(|file| (file, Origin::Blob)));
             return view;
         }
-        let objects = self.name == "cat-file";
         let content = self.shows_content();
-        let mut specs = Vec::new();
-        let mut revisions = false;
-        let (mut blobs, mut searched) = (false, false);
-        let mut words = self.arguments.iter().copied();
-        for word in words.by_ref().take_while(|word| *word != "--") {
-            match word {
-                // `-L 1,5:file`
-                option if option.starts_with("-L") && option.contains(':') => {
-                    blobs = true;
-                    view.here.extend(option.rsplit_once(':').map(|(_, path)| (path, Origin::Blob)));
-                }
-                option if option.starts_with('-') => {}
-                spec if spec.starts_with(":(") || spec.starts_with(":!") || spec.starts_with(":^") => specs.push(spec),
-                // A path from the top, or a search for a message.
-                spec if spec.starts_with(":/") => {
-                    specs.push(spec);
-                    view.whole = content;
-                    searched = true;
-                }
-                blob if blob.contains(':') => {
-                    blobs = true;
-                    view.blob(blob);
-                }
-                path if content && is_there(path) => specs.push(path),
-                _ => revisions = true,
-            }
-        }
-        specs.extend(words);
+        let words = self.sorted(content, is_there, &mut view);
+        let Words { specs, revisions, blobs, searched } = words;
         // The working tree against the index: no history is shown.
         view.tracked = self.name == "diff" && !(revisions || blobs || searched || self.leaves_the_index());
-        if objects {
+        if self.name == "cat-file" {
             view.whole |= self.shows_an_object();
         } else if content {
             let before = view.here.len().saturating_add(view.top.len());
@@ -248,6 +233,39 @@ impl<'a> GitCommand<'a> {
             view.whole |= !narrowed && (revisions || !blobs);
         }
         view
+    }
+
+    /// Sorts the arguments. Paths like `HEAD:path` go to the view at once.
+    fn sorted(&self, content: bool, is_there: &dyn Fn(&str) -> bool, view: &mut View<'a>) -> Words<'a> {
+        let mut sorted = Words::default();
+        let mut words = self.arguments.iter().copied();
+        for word in words.by_ref().take_while(|word| *word != "--") {
+            match word {
+                // `-L 1,5:file`
+                option if option.starts_with("-L") && option.contains(':') => {
+                    sorted.blobs = true;
+                    view.here.extend(option.rsplit_once(':').map(|(_, path)| (path, Origin::Blob)));
+                }
+                option if option.starts_with('-') => {}
+                spec if spec.starts_with(":(") || spec.starts_with(":!") || spec.starts_with(":^") => {
+                    sorted.specs.push(spec);
+                }
+                // A path from the top, or a search for a message.
+                spec if spec.starts_with(":/") => {
+                    sorted.specs.push(spec);
+                    view.whole = content;
+                    sorted.searched = true;
+                }
+                blob if blob.contains(':') => {
+                    sorted.blobs = true;
+                    view.blob(blob);
+                }
+                path if content && is_there(path) => sorted.specs.push(path),
+                _ => sorted.revisions = true,
+            }
+        }
+        sorted.specs.extend(words);
+        sorted
     }
 
     /// Whether a `diff` is not, or may not be, one of the working tree here against the index.

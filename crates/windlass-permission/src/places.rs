@@ -1,0 +1,147 @@
+//! Where the commands of a text may run, and the paths that their words may name from there.
+
+use crate::path::{as_written, normalize};
+use crate::programs;
+use crate::spec::Spec;
+use crate::transfer::{handles_whole, hands_on, runs_on_names};
+use crate::usage::Usage;
+use std::path::{Path, PathBuf};
+use windlass_shell::{Analysis, FoundCommand, OutputKind, Redirect, RedirectKind, Word, WordKind};
+
+/// With more directory changes than this it counts as unknown where a command runs.
+const MAX_BASES: usize = 8;
+
+/// Where the commands of a text may run.
+pub(crate) struct Places<'a> {
+    pub(crate) bases: Vec<PathBuf>,
+    /// Whether they may run somewhere else too.
+    elsewhere: bool,
+    home: Option<&'a Path>,
+    /// Whether a program runs others on names that it reads.
+    piped: bool,
+}
+
+impl<'a> Places<'a> {
+    pub(crate) fn new(analysis: &Analysis, cwd: &Path, home: Option<&'a Path>) -> Self {
+        let piped = runs_on_names(analysis);
+        let mut places = Self { bases: vec![cwd.to_path_buf()], elsewhere: false, home, piped };
+        let mut last = vec![cwd.to_path_buf()];
+        for command in analysis.found().iter().filter(|c| matches!(c.program(), Some("cd" | "pushd"))) {
+            match command.words().iter().skip(1).find(|word| !word.text().starts_with('-')) {
+                Some(word) if word.is_literal() && places.bases.len() < MAX_BASES => {
+                    let directory = Path::new(word.text());
+                    last = last.iter().flat_map(|last| both_ways(last, directory)).take(MAX_BASES).collect();
+                    for base in last.iter().cloned().chain(both_ways(cwd, directory)) {
+                        if !places.bases.contains(&base) {
+                            places.bases.push(base);
+                        }
+                    }
+                }
+                _ => places.elsewhere = true,
+            }
+        }
+        places
+    }
+
+    /// Every argument and redirection of a command that could be a path.
+    pub(crate) fn found_specs(&self, command: &FoundCommand, specs: &mut Vec<Spec>) {
+        let program = command.program().unwrap_or_default();
+        for redirect in command.redirects().iter().filter(|r| !r.is_harmless()) {
+            self.redirect_spec(redirect, specs);
+        }
+        if programs::takes_no_files(program) {
+            return;
+        }
+        let reader = programs::only_reads(program) || programs::is_reading_git(command.words());
+        let file_program = reader || programs::works_on_files(program);
+        let tree = programs::takes_trees(program, command.words());
+        let handles = handles_whole(command.words());
+        let hands_on = hands_on(command.words(), self.piped);
+        let template = |mut spec: Spec| {
+            spec.usage.read = !programs::only_removes(program);
+            spec.usage.write = !reader;
+            spec.usage.tree = tree;
+            spec.usage.moves = program == "mv";
+            spec.usage.handles = handles;
+            spec.usage.hands_on = hands_on;
+            spec.usage.loose = !file_program && !handles;
+            spec
+        };
+        let mut operands = 0_usize;
+        for word in command.words().iter().skip(1) {
+            let text = word.text();
+            let value = text.split_once('=').map(|(_, value)| value).filter(|value| !value.is_empty());
+            if text.starts_with('-') && value.is_none() {
+                continue;
+            }
+            operands = operands.saturating_add(1);
+            for text in value.into_iter().chain((!text.starts_with('-')).then_some(text)) {
+                specs.extend(self.word_specs(word, text, file_program).into_iter().map(template));
+            }
+        }
+        if operands < 2 && programs::searches_here(program) && tree {
+            specs.extend(self.bases.iter().map(|base| template(Spec::new(base, Path::new("")))));
+        }
+        self.output_specs(command, specs);
+    }
+
+    /// What a command writes without a redirection, or may take for a path though it is not a word of its own.
+    pub(crate) fn output_specs(&self, command: &FoundCommand, specs: &mut Vec<Spec>) {
+        let reader = command.program().is_some_and(programs::only_reads) || programs::is_reading_git(command.words());
+        let tree = command.program().is_some_and(|program| programs::takes_trees(program, command.words()));
+        for output in command.outputs().iter().filter(|output| output.kind != OutputKind::Guess) {
+            let written = output.kind == OutputKind::Written;
+            let found = self.word_specs(output.word, &output.path, written);
+            let usage = Usage {
+                read: !written,
+                write: written || !reader,
+                loose: !written,
+                output: written,
+                tree: written && tree,
+                ..Usage::default()
+            };
+            specs.extend(found.into_iter().map(|spec| Spec { usage, ..spec }));
+        }
+    }
+
+    fn redirect_spec(&self, redirect: &Redirect, specs: &mut Vec<Spec>) {
+        let (read, write) = match redirect.kind {
+            RedirectKind::Read => (true, false),
+            RedirectKind::Write | RedirectKind::Append => (false, true),
+            _ => return,
+        };
+        let found = self.word_specs(&redirect.target, redirect.target.text(), true);
+        let usage = Usage { read, write, redirect: true, ..Usage::default() };
+        specs.extend(found.into_iter().map(|spec| Spec { usage, ..spec }));
+    }
+
+    /// `certain`: whether the word is a path for sure, so that not knowing it matters.
+    fn word_specs(&self, word: &Word, text: &str, certain: bool) -> Vec<Spec> {
+        let at_home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|prefix| text.strip_prefix(prefix));
+        let spec = |base: &Path| match word.kind() {
+            WordKind::Glob => Spec::of_pattern(text, base),
+            _ => Spec::new(base, Path::new(text)),
+        };
+        let dynamic = !matches!(word.kind(), WordKind::Literal | WordKind::Glob);
+        let mut specs: Vec<Spec> = match (dynamic, at_home, self.home) {
+            (true, Some(rest), Some(home)) if !rest.contains('$') => vec![Spec::new(home, Path::new(rest))],
+            (true, _, _) => {
+                vec![Spec { unknown: true, ..spec(self.bases.first().map_or(Path::new("/"), PathBuf::as_path)) }]
+            }
+            (false, _, _) => self.bases.iter().map(|base| spec(base)).collect(),
+        };
+        if self.elsewhere && !text.starts_with('/') {
+            specs.extend(specs.first().cloned().map(|spec| Spec { unknown: true, ..spec }));
+        }
+        if !certain {
+            specs.retain(|spec| !spec.unknown);
+        }
+        specs
+    }
+}
+
+/// A directory by its name alone and as the system walks there, where these differ.
+pub(crate) fn both_ways(base: &Path, directory: &Path) -> Vec<PathBuf> {
+    let (by_name, walked) = (normalize(base, directory), as_written(base, directory));
+    if by_name == walked { vec![walked] } else { vec![by_name, walked] }
+}

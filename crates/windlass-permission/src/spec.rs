@@ -1,0 +1,73 @@
+//! A path that a command touches, by its text.
+
+use crate::path::{as_written, normalize};
+use crate::usage::Usage;
+use std::path::{Path, PathBuf};
+use windlass_shell::{PathOperand, PathRole};
+
+/// A path that a command touches, by its text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Spec {
+    /// Absolute, by its text alone. Of a file name pattern, the directory it starts in.
+    pub(crate) path: PathBuf,
+    /// The same with every `..` still in it, as the system will walk it.
+    pub(crate) written: PathBuf,
+    /// What the command does with it.
+    pub(crate) usage: Usage,
+    /// Whether what lies below it goes along, so that somebody has to look.
+    pub(crate) carries: bool,
+    /// A file name pattern of the shell, from `path` on.
+    pub(crate) pattern: Option<String>,
+    /// Whether the path is an unknown one, because of an expansion or an unknown directory.
+    pub(crate) unknown: bool,
+    /// Whether the last name is a pattern that begins with a dot.
+    pub(crate) dotted: bool,
+}
+
+impl Spec {
+    pub(crate) fn new(base: &Path, path: &Path) -> Self {
+        Self {
+            path: normalize(base, path),
+            written: as_written(base, path),
+            usage: Usage::default(),
+            carries: false,
+            pattern: None,
+            unknown: false,
+            dotted: false,
+        }
+    }
+
+    pub(crate) fn of_operand(operand: &PathOperand, base: &Path) -> Self {
+        let mut spec = if operand.glob {
+            Self::of_pattern(&operand.path, base)
+        } else {
+            Self::new(base, Path::new(&operand.path))
+        };
+        spec.usage.redirect = operand.role == PathRole::Redirect;
+        spec
+    }
+
+    /// A file name pattern: the part before the first name with a wildcard is a path.
+    pub(crate) fn of_pattern(text: &str, base: &Path) -> Self {
+        let plain: usize = text
+            .split_inclusive('/')
+            .take_while(|name| name.ends_with('/') && !name.contains(['*', '?', '[', '{', '\\']))
+            .map(str::len)
+            .sum();
+        let (directory, pattern) = text.split_at_checked(plain).unwrap_or(("", text));
+        let mut spec = Self::new(base, Path::new(directory));
+        let mut names = pattern.split('/').filter(|name| !name.is_empty()).rev();
+        let last = names.next();
+        // What `..` means after a wildcard is known only to the file system, and `.*` stands for `..` too, unless
+        // the shell is a new one: of the last name that matters only where what is below is read.
+        spec.unknown = last == Some("..") || names.any(|name| name == ".." || is_dotted(name));
+        spec.dotted = last.is_some_and(is_dotted);
+        spec.pattern = Some(pattern.to_owned());
+        spec
+    }
+}
+
+/// Whether a name with a wildcard begins with a dot.
+fn is_dotted(name: &str) -> bool {
+    name.starts_with('.') && name.contains(['*', '?', '['])
+}
