@@ -57,36 +57,7 @@ pub fn load(places: &Places, request: &SettingsRequest) -> Result<Loaded, Settin
     if let Some(text) = request.flags.as_deref().filter(|text| !text.trim().is_empty()) {
         loaded.files.push(flags(text, places.start())?);
     }
-    let before = loaded.files.len();
-    for (layer, name) in [(Layer::Local, "settings.local.json"), (Layer::Project, "settings.json")] {
-        if request.sources.contains(layer) {
-            for (directory, file) in places.project_files(name) {
-                loaded.add(layer, file, directory)?;
-            }
-        }
-    }
-    loaded.trusted = request.trust;
-    if loaded.files.len() > before {
-        let trust = read_trust(places, &mut loaded.notes).for_this_run(request.trust);
-        for directory in trust.unpinned(&places.project).filter(|_| !request.trust) {
-            let text = "trust in this project does not say what it covers, so it covers nothing: `windlass trust` shows \
-                        and records it";
-            loaded.notes.push(Note::new(&Origin::File(directory.clone()), text));
-        }
-        let sources = request.sources;
-        loaded.trusted = trust.standing(&places.project, places.start(), sources.names(Layer::Project)).is_trusted();
-        for file in loaded.files.iter_mut().skip(before) {
-            file.standing = trust.standing(&places.project, &file.anchor, sources.names(file.layer));
-            if let Some(root) = places.project.first() {
-                file.root.clone_from(root);
-                // Where it does not count in full, it does not matter who wrote it.
-                if let (Layer::Local, true, Origin::File(path)) = (file.layer, file.standing.is_trusted(), &file.origin)
-                {
-                    file.shipped = is_shipped(root, path);
-                }
-            }
-        }
-    }
+    loaded.project(places, request)?;
     if request.sources.contains(Layer::User) {
         for (directory, file) in places.user_files() {
             loaded.add(Layer::User, file, directory)?;
@@ -100,6 +71,46 @@ pub fn load(places: &Places, request: &SettingsRequest) -> Result<Loaded, Settin
 }
 
 impl Loaded {
+    /// The files of the project, with how far each counts.
+    fn project(&mut self, places: &Places, request: &SettingsRequest) -> Result<(), SettingsError> {
+        let before = self.files.len();
+        for (layer, name) in [(Layer::Local, "settings.local.json"), (Layer::Project, "settings.json")] {
+            if request.sources.contains(layer) {
+                for (directory, file) in places.project_files(name) {
+                    self.add(layer, file, directory)?;
+                }
+            }
+        }
+        self.trusted = request.trust;
+        if self.files.len() > before {
+            self.judge(before, places, request);
+        }
+        Ok(())
+    }
+
+    /// Says of the project's files, which are those after the first `before`, how far they count.
+    fn judge(&mut self, before: usize, places: &Places, request: &SettingsRequest) {
+        let trust = read_trust(places, &mut self.notes).for_this_run(request.trust);
+        for directory in trust.unpinned(&places.project).filter(|_| !request.trust) {
+            let text = "trust in this project does not say what it covers, so it covers nothing: `windlass trust` shows \
+                        and records it";
+            self.notes.push(Note::new(&Origin::file(directory), text));
+        }
+        let sources = request.sources;
+        self.trusted = trust.standing(&places.project, places.start(), sources.names(Layer::Project)).is_trusted();
+        for file in self.files.iter_mut().skip(before) {
+            file.standing = trust.standing(&places.project, &file.anchor, sources.names(file.layer));
+            if let Some(root) = places.project.first() {
+                file.root.clone_from(root);
+                // Where it does not count in full, it does not matter who wrote it.
+                if let (Layer::Local, true, Origin::File(path)) = (file.layer, file.standing.is_trusted(), &file.origin)
+                {
+                    file.shipped = is_shipped(root, path);
+                }
+            }
+        }
+    }
+
     fn add(&mut self, layer: Layer, path: PathBuf, anchor: &Path) -> Result<(), SettingsError> {
         if let Some(text) = read_settings(&path)? {
             let origin = Origin::File(path);

@@ -166,26 +166,9 @@ impl Raw {
         if of_plugin && wants_mode {
             without_effect.push("permissionMode".to_owned());
         }
-        let effort = match self.effort.unwrap_or_default() {
-            Value::Null => None,
-            effort => {
-                let known = effort.as_str().and_then(|text| text.parse().ok());
-                if known.is_none() {
-                    without_effect.push(format!("effort: {}", one_line(&effort.to_string(), 40)));
-                }
-                known
-            }
-        };
-        let background = match self.background.unwrap_or_default() {
-            Value::Null => None,
-            background => {
-                let known = background.as_bool().or(background.as_str().and_then(|text| text.parse().ok()));
-                if known.is_none() {
-                    without_effect.push(format!("background: {}", one_line(&background.to_string(), 40)));
-                }
-                known
-            }
-        };
+        let effort = understood(self.effort, "effort", |effort| effort.as_str()?.parse().ok(), &mut without_effect);
+        let truth = |value: &Value| value.as_bool().or(value.as_str().and_then(|text| text.parse().ok()));
+        let background = understood(self.background, "background", truth, &mut without_effect);
         without_effect.sort();
         let tools = self.tools.map(Names::list).filter(|names| !names.iter().any(|name| name == "*"));
         let description = one_line(&self.description.unwrap_or_default(), MOST_DESCRIPTION);
@@ -203,6 +186,21 @@ impl Raw {
             without_effect,
         })
     }
+}
+
+/// A value that is understood; one that is not has no effect and is listed.
+fn understood<T>(
+    value: Option<Value>,
+    key: &str,
+    read: impl Fn(&Value) -> Option<T>,
+    without_effect: &mut Vec<String>,
+) -> Option<T> {
+    let value = value.filter(|value| !value.is_null())?;
+    let known = read(&value);
+    if known.is_none() {
+        without_effect.push(format!("{key}: {}", one_line(&value.to_string(), 40)));
+    }
+    known
 }
 
 fn turns(value: &Value) -> Result<u32, String> {

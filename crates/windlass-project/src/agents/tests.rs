@@ -1,8 +1,10 @@
+use super::load::MOST_AGENTS;
 use super::*;
 use crate::testing::project;
-use crate::{SettingSources, SettingsUpdates};
+use crate::{SettingSources, SettingsRequest, SettingsUpdates};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::path::Path;
 use windlass_types::{Effort, PermissionMode};
 
 fn flag(definition: &str) -> Result<LoadedAgent, AgentError> {

@@ -115,64 +115,86 @@ enum Open {
 
 /// Whether the program is covered by the small grammar.
 pub(super) fn is_harmless(program: &str) -> bool {
-    let mut rest = program;
-    let mut braces = 0usize;
-    let mut before = Before::Operand;
-    let mut open: Vec<Open> = Vec::new();
-    let mut control = false;
+    let mut reading = Reading::default();
+    let (mut rest, mut before) = (program, Before::Operand);
     while let Some(c) = rest.chars().next() {
+        match reading.token(c, rest, before) {
+            Some(next) => (rest, before) = next,
+            None => return false,
+        }
+    }
+    reading.braces == 0 && reading.open.is_empty()
+}
+
+/// What is open where a program is read.
+#[derive(Default)]
+struct Reading {
+    braces: usize,
+    open: Vec<Open>,
+    /// Whether `if`, `while` or `for` was read, and nothing but blanks since.
+    control: bool,
+}
+
+impl Reading {
+    /// Reads the token that `rest` begins with, by its first character: what follows, and what a `/` would be there.
+    /// `None` if it is not covered.
+    fn token<'p>(&mut self, c: char, rest: &'p str, before: Before) -> Option<(&'p str, Before)> {
         let after = rest.get(c.len_utf8()..).unwrap_or_default();
-        let was_control = std::mem::take(&mut control);
-        let token = match c {
+        let was_control = std::mem::take(&mut self.control);
+        match c {
             ' ' | '\t' | '\n' if c != '\n' || was_control => {
-                control = was_control;
+                self.control = was_control;
                 Some((after, before))
             }
             '"' => string(after).map(|after| (after, Before::Other)),
             '/' if before == Before::Operand => pattern(after).map(|after| (after, Before::Other)),
             '/' if before == Before::Value && !after.starts_with('=') => Some((after, Before::Other)),
             '0'..='9' => Some((after.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'), Before::Value)),
-            'a'..='z' | 'A'..='Z' | '_' => name(rest).map(|(name, after)| {
-                control = matches!(name, "if" | "while" | "for");
-                (after, if is_value(name) { Before::Value } else { Before::Other })
-            }),
-            '{' | '}' if !open.is_empty() => None,
-            '{' => {
-                braces = braces.saturating_add(1);
-                Some((after, Before::Operand))
+            'a'..='z' | 'A'..='Z' | '_' => {
+                let (name, after) = name(rest)?;
+                self.control = matches!(name, "if" | "while" | "for");
+                Some((after, if is_value(name) { Before::Value } else { Before::Other }))
             }
-            '}' => {
-                braces = braces.saturating_sub(1);
-                Some((after, Before::Operand))
-            }
+            '{' | '}' | '(' | ')' | '[' | ']' => Some((after, self.bracket(c, was_control)?)),
             // Inside braces it may redirect what is printed, but not inside parentheses.
-            '>' if (braces > 0 && !open.iter().any(|o| *o != Open::Index)) || after.starts_with('>') => None,
+            '>' if (self.braces > 0 && !self.open.iter().any(|o| *o != Open::Index)) || after.starts_with('>') => None,
             '|' => after.strip_prefix('|').map(|after| (after, Before::Operand)),
             '&' => after.strip_prefix('&').map(|after| (after, Before::Operand)),
-            '(' => {
-                open.push(if was_control { Open::Control } else { Open::Group });
-                Some((after, Before::Operand))
-            }
-            '[' => {
-                open.push(Open::Index);
-                Some((after, Before::Other))
-            }
-            ')' => match open.pop() {
-                Some(Open::Group) => Some((after, Before::Value)),
-                Some(Open::Control) => Some((after, Before::Other)),
-                _ => None,
-            },
-            ']' => open.pop().filter(|o| *o == Open::Index).map(|_| (after, Before::Value)),
             ',' | ';' | '\n' | '!' | '~' | '=' => Some((after, Before::Operand)),
             '$' | '+' | '-' | '*' | '%' | '<' | '>' | '?' | ':' | '^' => Some((after, Before::Other)),
             _ => None,
-        };
-        match token {
-            Some((next, next_before)) => (rest, before) = (next, next_before),
-            None => return false,
         }
     }
-    braces == 0 && open.is_empty()
+
+    /// Opens or closes a bracket; `None` if it does not fit.
+    fn bracket(&mut self, c: char, was_control: bool) -> Option<Before> {
+        match c {
+            '{' | '}' if !self.open.is_empty() => None,
+            '{' => {
+                self.braces = self.braces.saturating_add(1);
+                Some(Before::Operand)
+            }
+            '}' => {
+                self.braces = self.braces.saturating_sub(1);
+                Some(Before::Operand)
+            }
+            '(' => {
+                self.open.push(if was_control { Open::Control } else { Open::Group });
+                Some(Before::Operand)
+            }
+            '[' => {
+                self.open.push(Open::Index);
+                Some(Before::Other)
+            }
+            ')' => match self.open.pop() {
+                Some(Open::Group) => Some(Before::Value),
+                Some(Open::Control) => Some(Before::Other),
+                _ => None,
+            },
+            ']' => self.open.pop().filter(|o| *o == Open::Index).map(|_| Before::Value),
+            _ => None,
+        }
+    }
 }
 
 /// Whether the name is a variable's, so that what follows it is an operator.

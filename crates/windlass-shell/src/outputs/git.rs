@@ -21,27 +21,41 @@ const OPTIONS: &[(&str, &str, &[&str])] = &[
     ("am", "", &["directory"]),
 ];
 
+/// A sub-command of git with its arguments, and where `-C` leads.
+struct Subcommand<'w> {
+    name: &'w str,
+    args: &'w [Word],
+    directory: String,
+}
+
+impl<'w> Subcommand<'w> {
+    fn parse(args: &'w [Word]) -> Option<Self> {
+        let mut directory = String::new();
+        let mut rest = args;
+        loop {
+            let (word, tail) = rest.split_first()?;
+            rest = tail;
+            match word.text() {
+                "-C" => {
+                    if let Some((given, after)) = tail.split_first() {
+                        directory = join(&directory, given.text());
+                        rest = after;
+                    }
+                }
+                "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix" | "--config-env" => {
+                    rest = tail.get(1..).unwrap_or_default();
+                }
+                text if text.starts_with('-') => {}
+                name => return Some(Self { name, args: rest, directory }),
+            }
+        }
+    }
+}
+
+/// What a git command writes without a redirection, by its arguments.
 pub(super) fn outputs(args: &[Word]) -> Vec<Output<'_>> {
     let mut outputs = Vec::new();
-    let mut directory = String::new();
-    let mut rest = args;
-    let subcommand = loop {
-        let Some((word, tail)) = rest.split_first() else { return outputs };
-        rest = tail;
-        match word.text() {
-            "-C" => {
-                if let Some((given, after)) = tail.split_first() {
-                    directory = join(&directory, given.text());
-                    rest = after;
-                }
-            }
-            "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix" | "--config-env" => {
-                rest = tail.get(1..).unwrap_or_default();
-            }
-            text if text.starts_with('-') => {}
-            text => break text,
-        }
-    };
+    let Some(Subcommand { name: subcommand, args: rest, directory }) = Subcommand::parse(args) else { return outputs };
     let (short, long) =
         OPTIONS.iter().find(|(name, ..)| *name == subcommand).map_or(("", &[][..]), |(_, short, long)| (*short, *long));
     // Whatever compares can write what it found. Abbreviations count.

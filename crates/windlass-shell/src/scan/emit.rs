@@ -47,18 +47,7 @@ impl Reader<'_, '_> {
                 let script = args.iter().find(|a| !matches!(a.text(), "--" | "-p" | "-l"));
                 self.script_of(script.map(std::slice::from_ref).unwrap_or_default());
             }
-            "alias" | "enable" | "hash" | "shopt" | "unalias" if !args.is_empty() => {
-                let harmless =
-                    args.iter().all(|a| matches!(a.text(), "-r" | "-p" | "-l" | "nullglob" | "globstar" | "-s" | "-u"));
-                if !harmless {
-                    self.undecided(Undecided::Definition);
-                }
-                for arg in args {
-                    if let Some((_, script)) = arg.text().split_once('=') {
-                        self.nested_script(script);
-                    }
-                }
-            }
+            "alias" | "enable" | "hash" | "shopt" | "unalias" if !args.is_empty() => self.definitions(args),
             "source" | "." => {
                 if args.first().is_none_or(|a| !a.is_literal() || a.text().starts_with("/dev/")) {
                     self.undecided(Undecided::Input);
@@ -72,20 +61,7 @@ impl Reader<'_, '_> {
                 }
             }
             "let" | "test" | "[" | "declare" | "typeset" | "local" | "export" | "readonly" | "printf" | "read"
-            | "unset" => {
-                for arg in args {
-                    self.nested_expansions_of_literal(arg);
-                }
-                match program {
-                    "declare" | "typeset" | "local" | "export" | "readonly" => self.declared(args),
-                    "printf" if args.first().is_some_and(|arg| arg.text().starts_with("-v")) => {
-                        self.named(args.get(..2).unwrap_or(args));
-                    }
-                    "read" | "unset" => self.named(args),
-                    "let" => args.iter().for_each(|arg| self.assigned(arg)),
-                    _ => {}
-                }
-            }
+            | "unset" => self.on_variables(program, args),
             "getopts" => self.named(args),
             "find" | "gfind" | "fd" | "fdfind" => self.find(args, wrapped),
             _ => return self.wrapper(program, args, wrapped),
@@ -93,15 +69,39 @@ impl Reader<'_, '_> {
         false
     }
 
+    /// What gives names another meaning.
+    fn definitions(&mut self, args: &[Word]) {
+        let harmless =
+            args.iter().all(|a| matches!(a.text(), "-r" | "-p" | "-l" | "nullglob" | "globstar" | "-s" | "-u"));
+        if !harmless {
+            self.undecided(Undecided::Definition);
+        }
+        for arg in args {
+            if let Some((_, script)) = arg.text().split_once('=') {
+                self.nested_script(script);
+            }
+        }
+    }
+
+    /// Builtins that set or compare variables: their arguments may hold expansions of their own.
+    fn on_variables(&mut self, program: &str, args: &[Word]) {
+        for arg in args {
+            self.nested_expansions_of_literal(arg);
+        }
+        match program {
+            "declare" | "typeset" | "local" | "export" | "readonly" => self.declared(args),
+            "printf" if args.first().is_some_and(|arg| arg.text().starts_with("-v")) => {
+                self.named(args.get(..2).unwrap_or(args));
+            }
+            "read" | "unset" => self.named(args),
+            "let" => args.iter().for_each(|arg| self.assigned(arg)),
+            _ => {}
+        }
+    }
+
     fn wrapper(&mut self, program: &str, args: &[Word], wrapped: usize) -> bool {
         if wrappers::is_loose(program) {
-            for arg in args {
-                // `su -c 'script'`, `script -c 'script'`, `tmux new 'script'`.
-                if arg.text().contains([' ', ';', '|', '&', '\n']) {
-                    self.nested_script(arg.text());
-                }
-            }
-            return self.suffixes(args, wrapped);
+            return self.loose_wrapper(args, wrapped);
         }
         let Some(wrapper) = wrappers::find(program) else {
             return false;
@@ -146,6 +146,17 @@ impl Reader<'_, '_> {
             self.script_of(rest);
         }
         self.emit(rest, Vec::new(), wrapped.saturating_add(1))
+    }
+
+    /// A program that runs another one somewhere among its arguments.
+    fn loose_wrapper(&mut self, args: &[Word], wrapped: usize) -> bool {
+        for arg in args {
+            // `su -c 'script'`, `script -c 'script'`, `tmux new 'script'`.
+            if arg.text().contains([' ', ';', '|', '&', '\n']) {
+                self.nested_script(arg.text());
+            }
+        }
+        self.suffixes(args, wrapped)
     }
 
     /// Options of wrappers that hold a script or a command line, to which the words after them belong. True if it

@@ -1,0 +1,109 @@
+//! The agents of a session, by name.
+
+use super::definition::{AgentError, LoadedAgent};
+use super::parse;
+use crate::note::Note;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use windlass_types::JsonError;
+
+/// The agents of a session.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Agents {
+    /// One of each name, sorted by name.
+    pub agents: Vec<LoadedAgent>,
+    /// Files that are left out, and why.
+    pub notes: Vec<Note>,
+    /// Definitions that cannot be used, by name.
+    pub(super) unusable: BTreeMap<String, String>,
+    /// Those of a project that nobody trusts.
+    pub(super) untrusted: BTreeMap<String, PathBuf>,
+}
+
+impl Agents {
+    /// The agents of a JSON object, as the command line and hosts give them: `{"name":{"description":..,"prompt":..}}`.
+    /// A definition that cannot be used matters only when it is chosen.
+    ///
+    /// # Errors
+    /// The text is not a JSON object of objects, or has a key twice.
+    pub fn parse(json: &str) -> Result<Self, JsonError> {
+        let mut all = Self::default();
+        for (name, definition) in parse::object(json)? {
+            all.add(name, definition, None);
+        }
+        all.sort();
+        Ok(all)
+    }
+
+    /// Joins weaker definitions: what is here counts for more.
+    #[must_use]
+    pub fn or(mut self, weaker: Self) -> Self {
+        let own = self.agents.iter().map(LoadedAgent::name).chain(self.unusable.keys().map(String::as_str));
+        let own: BTreeSet<String> = own.map(str::to_owned).collect();
+        self.agents.extend(weaker.agents.into_iter().filter(|agent| !own.contains(agent.name())));
+        self.unusable.extend(weaker.unusable.into_iter().filter(|(name, _)| !own.contains(name)));
+        for (name, path) in weaker.untrusted {
+            self.untrusted.entry(name).or_insert(path);
+        }
+        self.notes.extend(weaker.notes);
+        self.sort();
+        self
+    }
+
+    /// The agent of this name.
+    ///
+    /// # Errors
+    /// There is none that counts and can be used; the error names those that exist.
+    pub fn get(&self, name: &str) -> Result<&LoadedAgent, AgentError> {
+        if let Some(agent) = self.agents.iter().find(|agent| agent.name() == name) {
+            return Ok(agent);
+        }
+        let (name, known) = (name.to_owned(), self.agents.iter().map(|agent| agent.name().to_owned()).collect());
+        Err(match (self.unusable.get(&name), self.untrusted.get(&name).cloned()) {
+            (Some(problem), _) => AgentError::Unusable { name, problem: problem.clone() },
+            (None, Some(path)) => AgentError::Untrusted { name, path, known },
+            (None, None) => AgentError::Unknown { name, known },
+        })
+    }
+
+    /// Definitions that cannot be used, by name, and what is wrong with them. Their names are taken: no weaker agent
+    /// may stand in.
+    pub fn unusable(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.unusable.iter().map(|(name, problem)| (name.as_str(), problem.as_str()))
+    }
+
+    /// Adds the agent in a file of a plugin, whose name without `.md` is `file`, and says what is wrong with it.
+    pub(crate) fn add_of_plugin(&mut self, plugin: &str, file: &str, text: &str, path: &Path) -> Vec<String> {
+        let (name, definition) = parse::file_of_plugin(text, plugin, file, path);
+        if self.is_known(&name) {
+            return vec![format!("there is another agent {name:?}, which counts for more")];
+        }
+        let problems = match &definition {
+            Err(problem) => vec![format!("the agent {name:?} cannot be used: {problem}")],
+            Ok(agent) if agent.without_effect.is_empty() => Vec::new(),
+            Ok(agent) => vec![format!("without effect for an agent of a plugin: {}", agent.without_effect.join(", "))],
+        };
+        self.add(name, definition, Some(path));
+        self.sort();
+        problems
+    }
+
+    pub(super) fn is_known(&self, name: &str) -> bool {
+        self.unusable.contains_key(name) || self.agents.iter().any(|agent| agent.name() == name)
+    }
+
+    pub(super) fn add(&mut self, name: String, definition: Result<LoadedAgent, String>, path: Option<&Path>) {
+        match definition {
+            Ok(agent) => self.agents.push(agent),
+            Err(problem) => {
+                let place = path.map(|path| format!("{}: ", path.display())).unwrap_or_default();
+                self.unusable.insert(name, format!("{place}{problem}"));
+            }
+        }
+    }
+
+    pub(super) fn sort(&mut self) {
+        self.agents.sort_by(|a, b| a.name().cmp(b.name()));
+    }
+}

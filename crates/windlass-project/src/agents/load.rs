@@ -1,0 +1,114 @@
+//! Reading the agents in files.
+
+use super::collection::Agents;
+use super::definition::AgentSource;
+use super::parse;
+use crate::markdown::{Folder, MarkdownFile, Walk, of_project, of_user};
+use crate::note::Notes;
+use crate::places::Places;
+use crate::records::read_trust;
+use crate::request::SettingsRequest;
+use crate::sources::Layer;
+use crate::trust::{Standing, TrustKind};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// The name of their folders.
+const FOLDER: &str = "agents";
+/// Most agents of files, and names in a note.
+pub(super) const MOST_AGENTS: usize = 512;
+const MOST_NAMES: usize = 20;
+
+/// Reads the agents in files of the project and the user, as far as the request reads those layers. Nothing is
+/// executed.
+///
+/// An agent of the project wins over one of the user with its name, one nearer to the start over one further up,
+/// `.windlass` over `.claude`. Those of a directory that nobody trusts are left out with a note. Links are not
+/// followed. What cannot be used is left out with a note; its name is taken, though.
+#[must_use]
+pub fn load_agents(places: &Places, request: &SettingsRequest) -> Agents {
+    let mut reading = Reading { agents: Agents::default(), notes: Notes::default() };
+    let mut walk = Walk::new(false);
+    let mut trust = None;
+    let project = of_project(places, FOLDER).into_iter().map(|folder| (AgentSource::Project, folder));
+    let user = of_user(places, FOLDER).into_iter().map(|folder| (AgentSource::User, folder));
+    for (source, folder) in project.chain(user) {
+        let layer = if source == AgentSource::Project { Layer::Project } else { Layer::User };
+        if !request.sources.contains(layer) {
+            continue;
+        }
+        let files = walk.files(&folder, &mut reading.notes);
+        let standing = match &folder.within {
+            Some(directory) if !files.is_empty() => trust
+                .get_or_insert_with(|| read_trust(places, &mut reading.notes.0).for_this_run(request.trust))
+                .standing(&places.project, directory, request.sources.names(layer)),
+            _ => Standing::trusted(),
+        };
+        reading.folder(&folder, files, source, &standing);
+    }
+    let Reading { mut agents, notes } = reading;
+    agents.notes = notes.0;
+    agents.sort();
+    agents
+}
+
+/// Agents on their way, the strongest first.
+struct Reading {
+    agents: Agents,
+    notes: Notes,
+}
+
+impl Reading {
+    fn folder(&mut self, folder: &Folder, files: Vec<MarkdownFile>, source: AgentSource, standing: &Standing) {
+        let mut left_out = BTreeSet::new();
+        for file in files {
+            if self.agents.untrusted.len() >= MOST_AGENTS {
+                break;
+            }
+            left_out.extend(self.file(file, source, standing));
+        }
+        if !left_out.is_empty() {
+            let some = left_out.into_iter().take(MOST_NAMES).collect::<Vec<_>>().join(", ");
+            self.notes.add(&folder.path, format!("agents do not count {}: {some}", standing.condition()));
+        }
+    }
+
+    /// Adds the agent of a file, or returns its name if it does not count without trust.
+    fn file(&mut self, file: MarkdownFile, source: AgentSource, standing: &Standing) -> Option<String> {
+        let text = self.notes.read(&file.path)?;
+        let Some((name, definition)) = parse::file(&text, source, &file.path) else {
+            self.notes.add(&file.path, "it is no agent: its head says no `name` that can be used");
+            return None;
+        };
+        let agents = &mut self.agents;
+        if !standing.covers(&file.path, TrustKind::Agent, &name, &text) {
+            agents.untrusted.entry(name.clone()).or_insert(file.path);
+            return Some(name);
+        }
+        if agents.is_known(&name) {
+            self.notes.add(&file.path, format!("there is another agent {name:?}, which counts for more"));
+        } else if agents.agents.len().saturating_add(agents.unusable.len()) >= MOST_AGENTS {
+            self.notes.add(&file.path, format!("there are more than {MOST_AGENTS} agents"));
+        } else {
+            if let Err(problem) = &definition {
+                self.notes.add(&file.path, format!("the agent {name:?} cannot be used: {problem}"));
+            }
+            agents.add(name, definition, Some(&file.path));
+        }
+        None
+    }
+}
+
+/// The agents in files of the project, each with its file and text, also those that do not count.
+pub(crate) fn agent_files(places: &Places) -> Vec<(PathBuf, String, String)> {
+    let (mut walk, mut notes, mut found) = (Walk::new(false), Notes::default(), Vec::new());
+    for folder in of_project(places, FOLDER) {
+        for file in walk.files(&folder, &mut notes) {
+            let Some(text) = notes.read(&file.path) else { continue };
+            if let Some((name, _)) = parse::file(&text, AgentSource::Project, &file.path) {
+                found.push((file.path, name, text));
+            }
+        }
+    }
+    found
+}
