@@ -49,7 +49,7 @@ impl<'a> Call<'a> {
         let links = workspace.links();
         let facts = Found::new(command, links);
         let view = View::new(&command.analysis, &self.facts.cwd, workspace.home());
-        self.touches.extend(view.found.iter().map(|spec| facts.touch(spec)));
+        self.touches.extend(view.found.iter().map(|spec| facts.touch_of(spec)));
         let named: HashSet<&Path> = view.specs().map(|spec| spec.written.as_path()).collect();
         for fact in command.paths.iter().filter(|fact| !named.contains(fact.requested.as_path())) {
             let usage = Usage { read: true, write: fact.write, ..Usage::default() };
@@ -69,7 +69,7 @@ impl<'a> Call<'a> {
             self.touches.extend(shown.into_iter().map(touch));
         }
         self.parts = view.parts.map(|parts| {
-            let touches = |part: &Part<'_>| part.specs.iter().map(|spec| facts.touch(spec)).collect();
+            let touches = |part: &Part<'_>| part.specs.iter().map(|spec| facts.touch_of(spec)).collect();
             parts.into_iter().map(|part| (touches(&part), part)).map(|(touches, part)| (part, touches)).collect()
         });
         if let Some(parts) = &mut self.parts {

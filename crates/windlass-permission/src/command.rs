@@ -30,7 +30,7 @@ pub(crate) struct Part<'a> {
     pub(crate) pipeline: usize,
 }
 
-/// What the text of a command tells.
+/// What is known from the text of a command.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
     /// The allow side: every command, if the text is understood and it is known where each runs.

@@ -74,7 +74,7 @@ impl PolicyConfig {
         self
     }
 
-    /// Tells of a directory that is a link, and what it resolves to.
+    /// Adds a directory that is a link, and what it resolves to.
     #[must_use]
     pub fn with_link(mut self, from: impl Into<PathBuf>, to: impl Into<PathBuf>) -> Self {
         self.links.push((from.into(), to.into()));

@@ -30,10 +30,10 @@ impl Lowest {
 impl Policy {
     /// The verdict on a call.
     ///
-    /// `hook` is what PreToolUse hooks said together. `approved` is the digest of a call that somebody who
+    /// `hook` is the joint answer of the PreToolUse hooks. `approved` is the digest of a call that somebody who
     /// was asked has allowed: if it is this call's, *ask* becomes *allow*, also on the safety floor. A deny stays.
     pub fn decide(&self, facts: &CallFacts, hook: Option<&HookVerdict>, approved: Option<&CallDigest>) -> Decision {
-        let call = self.call(facts);
+        let call = self.prepare(facts);
         let mut lowest = Lowest::default();
         lowest.consider(hook.and_then(hook_lowers));
         for rule in &self.rules.deny {

@@ -106,7 +106,7 @@ pub enum OwnCheck {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Standing {
-    /// Nobody looked.
+    /// It was not looked at.
     #[default]
     Unknown,
     /// Nothing.

@@ -44,7 +44,7 @@ impl<'a> Found<'a> {
         self.paths.get(written).map_or(Standing::Unknown, |fact| fact.end)
     }
 
-    pub(crate) fn touch(&self, spec: &Spec) -> Touch {
+    pub(crate) fn touch_of(&self, spec: &Spec) -> Touch {
         let mut touch = Touch::new(&spec.path, spec.usage, self.links);
         touch.unknown = spec.unknown;
         touch.written.clone_from(&spec.written);

@@ -71,7 +71,7 @@ impl Part {
         }
     }
 
-    /// What one name is made of; nothing for `**`.
+    /// What one name is made of; empty for `**`.
     fn tokens(&self) -> Option<Cow<'_, [Token]>> {
         match self {
             Self::Tree => None,

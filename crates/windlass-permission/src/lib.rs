@@ -3,10 +3,10 @@
 //! A [`Policy`] is plain data: rules parsed at load, a mode, the directories of the workspace. A driver
 //! gathers what is known of a call as [`CallFacts`] (links followed, command analysed), and
 //! [`Policy::decide`] turns both into a [`Decision`](windlass_types::Decision) without looking at the
-//! world. Who is asked when it says *ask* is behind the [`CanUseTool`] port.
+//! world. Who is asked when the verdict is *ask* is behind the [`CanUseTool`] port.
 //!
 //! The verdict is the minimum (deny < ask < allow) of: a hook's deny or ask, deny rules, the safety floor,
-//! ask rules, the tool's own check, the mode. Only what none of these touches goes on to allow rules, a
+//! ask rules, the tool's own check, the mode. Only what none of these touches is left to allow rules, a
 //! hook's allow and the built-in read-only set, and asks otherwise.
 //!
 //! ```

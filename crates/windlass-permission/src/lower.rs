@@ -13,7 +13,7 @@ use std::path::Path;
 use windlass_shell::{BashPattern, DenyMatch, Understood, catastrophic};
 use windlass_types::{Behavior, Decision, DecisionReason};
 
-/// Whether a deny or ask rule applies to a call; *possible* if that cannot be told.
+/// Whether a deny or ask rule applies to a call; *possible* if that cannot be decided.
 pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> DenyMatch {
     if let Test::Path(path) = &rule.test {
         let judged = Judged { rule, path, call, workspace };
@@ -133,7 +133,7 @@ fn command_applies(pattern: &BashPattern, call: &Call<'_>) -> DenyMatch {
     if command.analysis.undecided().is_some() { found.max(DenyMatch::Possible) } else { found }
 }
 
-/// What a rule that applies, or may apply, says.
+/// The verdict of a rule that applies, or may apply.
 pub(crate) fn rule_decision(rule: &Rule, call: &Call<'_>, found: DenyMatch) -> Option<Decision> {
     let denies = rule.behavior == Behavior::Deny;
     let (behavior, reason, message) = match found {
@@ -190,14 +190,20 @@ impl Floor<'_> {
                 return Some(deny(found.to_string()));
             }
             if let Some(touch) = removed(call).find(|touch| touch.usage.tree && self.holds_a_root(touch)) {
-                return Some(deny(format!("it would remove {}, a whole home or working tree", touch.path().display())));
+                return Some(deny(format!(
+                    "it would remove {}, a whole home or working tree",
+                    touch.requested_path().display()
+                )));
             }
         }
         let device = call
             .all_touches()
             .filter(|touch| touch.usage.write && !touch.usage.loose)
             .find(|touch| touch.subjects().any(|subject| is_raw_device(&subject.exact)))?;
-        Some(deny(format!("it would write to the device {}", device.path().display())).with_blocked_path(device.path()))
+        Some(
+            deny(format!("it would write to the device {}", device.requested_path().display()))
+                .with_blocked_path(device.requested_path()),
+        )
     }
 
     /// Whether the touched path is a root of the workspace or the home, or above one.
@@ -221,21 +227,22 @@ impl Floor<'_> {
     fn protected_touch(&self, call: &Call<'_>) -> Option<(String, Option<std::path::PathBuf>)> {
         // What a copy brings to places that are neither the workspace's nor the user's is theirs.
         let kept = self.workspace.roots();
-        let elsewhere = |touch: &Touch| touch.copied && !kept.clone().any(|root| touch.path().starts_with(root));
+        let elsewhere =
+            |touch: &Touch| touch.copied && !kept.clone().any(|root| touch.requested_path().starts_with(root));
         let certain = |touch: &&Touch| touch.usage.write && !touch.usage.loose && !elsewhere(touch);
         call.all_touches().filter(certain).find_map(|touch| {
             let by_name = touch.subjects().find_map(|subject| protected::protected_name(&subject.path));
             let listed = || {
-                let inside = touch
-                    .subjects()
-                    .any(|subject| self.workspace.protected().iter().any(|directory| directory.holds(subject)));
-                inside.then(|| touch.path().display().to_string())
+                let inside = touch.subjects().any(|subject| {
+                    self.workspace.protected_directories().iter().any(|directory| directory.holds(subject))
+                });
+                inside.then(|| touch.requested_path().display().to_string())
             };
             let by_pattern =
                 || touch.pattern.as_deref().filter(|p| protected::pattern_may_be_protected(p)).map(str::to_owned);
             let by_git = || touch.route.git_directory.as_ref().map(|directory| directory.display().to_string());
             let name = by_name.or_else(listed).or_else(by_git).or_else(by_pattern)?;
-            Some((name, Some(touch.path().to_path_buf())))
+            Some((name, Some(touch.requested_path().to_path_buf())))
         })
     }
 }
@@ -245,7 +252,7 @@ fn written_unseen(call: &Call<'_>) -> Option<Decision> {
     let unseen =
         |touch: &&Touch| touch.usage.write && !touch.usage.loose && matches!(touch.unclear, Some(MADE | NO_PARENT));
     let touch = call.all_touches().find(unseen)?;
-    let (path, why) = (touch.path(), touch.unclear.unwrap_or_default());
+    let (path, why) = (touch.requested_path(), touch.unclear.unwrap_or_default());
     let message = format!("It writes to {}, but {why}: that needs an answer to this very call.", path.display());
     Some(Decision::new(Behavior::Ask, DecisionReason::Protected, message).with_blocked_path(path))
 }
@@ -315,10 +322,10 @@ fn removed<'a>(call: &'a Call<'_>) -> impl Iterator<Item = &'a Touch> {
         let gone = moves || matches!(program, "rm" | "rmdir");
         // What is moved away is read as well, where it goes to is not.
         let is_source =
-            move |path: &Path| !moves || touches.iter().any(|other| other.usage.read && other.path() == path);
-        touches
-            .iter()
-            .filter(move |touch| gone && touch.usage.write && !touch.usage.redirect && is_source(touch.path()))
+            move |path: &Path| !moves || touches.iter().any(|other| other.usage.read && other.requested_path() == path);
+        touches.iter().filter(move |touch| {
+            gone && touch.usage.write && !touch.usage.redirect && is_source(touch.requested_path())
+        })
     })
 }
 

@@ -100,7 +100,7 @@ fn mark(parts: &mut [(Part<'_>, Vec<Touch>)], made: &[Made]) {
 /// A path by its text, and in every form that was found for it.
 fn forms(written: &Path, touches: &[Touch]) -> Vec<PathBuf> {
     let path = normalize(Path::new("/"), written);
-    let same = touches.iter().filter(|touch| touch.path() == path);
+    let same = touches.iter().filter(|touch| touch.requested_path() == path);
     let mut forms: Vec<PathBuf> = same.flat_map(|touch| touch.subjects().map(|subject| subject.path.clone())).collect();
     forms.push(path);
     forms

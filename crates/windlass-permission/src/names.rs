@@ -33,7 +33,7 @@ pub(crate) fn is_read_tool(name: &str) -> bool {
 }
 
 /// Tools that look into everything below a path, and filter what they find through
-/// [`Policy::may_read`](crate::Policy::may_read).
+/// `Policy::may_read`.
 pub(crate) fn searches_trees(name: &str) -> bool {
     matches!(name, "Glob" | "Grep" | "LS")
 }

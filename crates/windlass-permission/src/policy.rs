@@ -51,8 +51,8 @@ impl Policy {
     }
 
     /// Adds rules of one source and behaviour. `anchor` is where patterns that begin with a single `/`
-    /// start: the project root, the directory of a settings file. What can be said about rules that have no
-    /// effect, or less than one may think, is returned.
+    /// start: the project root, the directory of a settings file. Warnings about rules that have no
+    /// effect, or less than one may think, are returned.
     ///
     /// # Errors
     /// A deny or ask rule cannot be used; then none of these rules is added. An unusable allow rule is
@@ -126,7 +126,7 @@ impl Policy {
     /// run it beside others, once [`decide`](Self::decide) has allowed it. A command that changes the directory
     /// or stays in the background is not: later calls depend on it.
     pub fn is_proven_read_only(&self, facts: &CallFacts) -> bool {
-        let call = self.call(facts);
+        let call = self.prepare(facts);
         let settled = match &facts.command {
             Some(command) => {
                 !command.background && call.parts.iter().flatten().all(|(part, _)| !part.changes_directory())
@@ -167,7 +167,7 @@ impl Policy {
         self.rules.offer(tools)
     }
 
-    pub(crate) fn call<'a>(&self, facts: &'a CallFacts) -> Call<'a> {
+    pub(crate) fn prepare<'a>(&self, facts: &'a CallFacts) -> Call<'a> {
         Call::new(facts, &self.workspace)
     }
 

@@ -46,7 +46,7 @@ pub(crate) enum Gap {
     WriteOutside(PathBuf),
     /// A file is changed.
     Edit,
-    /// What allowed the call was said of another definition of its tool.
+    /// The rule that allowed the call is bound to another definition of its tool.
     Redefined,
     /// Nothing allows the call.
     NoRule,
@@ -196,8 +196,8 @@ impl<'a> Grants<'a> {
         if let (Cover::Mode, Some(why)) = (program, part.unclear_copy) {
             return Err(Gap::Unclear(why));
         }
-        // A rule for a program of which nothing is known covers its arguments, whatever they mean, but not what it is
-        // told to write elsewhere.
+        // A rule for a program of which nothing is known covers its arguments, whatever they mean, but not what an
+        // option makes it write elsewhere.
         let judged = |touch: &&Touch| part.is_known() || touch.usage.redirect || touch.usage.output || part.on_files;
         let judged = touches.iter().filter(judged);
         self.all(judged, |touch| {
@@ -239,7 +239,7 @@ fn edit_gap(touches: &[Touch], workspace: &[Directory]) -> Gap {
 }
 
 fn is_null(touch: &Touch) -> bool {
-    touch.path() == std::path::Path::new("/dev/null") && touch.route.resolved.is_empty()
+    touch.requested_path() == std::path::Path::new("/dev/null") && touch.route.resolved.is_empty()
 }
 
 /// Whether an allow rule on the call's tool covers the call.

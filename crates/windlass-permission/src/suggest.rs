@@ -12,7 +12,7 @@ use windlass_types::{Behavior, PermissionMode, PermissionUpdate, RuleValue, Upda
 /// More than this many things in the way of one call get no suggestion.
 const MAX_GAPS: usize = 4;
 
-/// Changes that together let the call run; nothing if there are none that surely do.
+/// Changes that together let the call run; empty if there are none that surely do.
 pub(crate) fn suggestions(policy: &Policy, call: &Call<'_>, gap: &Gap) -> Vec<PermissionUpdate> {
     let mut all: Vec<PermissionUpdate> = Vec::new();
     let mut tried = policy.clone();

@@ -112,7 +112,7 @@ impl Touch {
     }
 
     /// The path as requested.
-    pub(crate) fn path(&self) -> &Path {
+    pub(crate) fn requested_path(&self) -> &Path {
         self.route.requested.first().map_or(Path::new(""), |subject| &subject.path)
     }
 
@@ -128,7 +128,7 @@ impl Touch {
         }
         let inside = |subject: &&Subject| workspace.iter().any(|directory| directory.contains(subject));
         let end = self.route.resolved.first().filter(|_| self.route.requested.iter().any(|subject| inside(&subject)));
-        end.map_or_else(|| self.path().to_path_buf(), |subject| subject.path.clone())
+        end.map_or_else(|| self.requested_path().to_path_buf(), |subject| subject.path.clone())
     }
 
     /// Whether a test holds for the request and for its end, in any of their forms, and for all that it stands for.

@@ -77,7 +77,7 @@ pub(crate) struct Shown {
     pub(crate) tracked: bool,
 }
 
-/// The paths whose content a git command may show, from the directories it may run in. `end` tells what stands at a
+/// The paths whose content a git command may show, from the directories it may run in. `end` returns what stands at a
 /// path as written: git takes a word for a path if something does.
 pub(crate) fn shown(
     words: &[Word],

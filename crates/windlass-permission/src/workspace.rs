@@ -51,7 +51,7 @@ impl Workspace {
         &self.links
     }
 
-    pub(crate) fn protected(&self) -> &[Directory] {
+    pub(crate) fn protected_directories(&self) -> &[Directory] {
         &self.protected
     }
 

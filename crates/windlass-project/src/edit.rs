@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use windlass_permission::{ParsedRule, parse_rule, rule_text};
 use windlass_types::{Behavior, JsonError, PermissionUpdate, RuleValue};
 
-/// The text of a settings file after a change, or nothing if that changes nothing. The rest of the file stays as
+/// The text of a settings file after a change, or `None` if the change makes no difference. The rest of the file stays as
 /// it is: keys in their order, values as they are written. The empty text stands for a file that is not there.
 ///
 /// # Errors

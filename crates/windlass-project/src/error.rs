@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use windlass_permission::RuleError;
 
-/// Settings that cannot be used. Going on without them could lose a rule that denies, so nothing starts.
+/// Settings that cannot be used. Without them a rule that denies could be lost, so no session starts.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum SettingsError {
@@ -37,7 +37,7 @@ pub enum SettingsError {
         /// What is wrong.
         problem: String,
     },
-    /// A hook that decides whether something may happen cannot run, so going on would allow more than was wanted.
+    /// A hook that decides whether something may happen cannot run, so without it more would be allowed than was wanted.
     #[error(
         "{origin}: {hook} cannot run in this version, and without it more could happen than you want: remove it, say \
          `\"onFailure\":\"continue\"` in it to go on without it, or switch hooks off with `--settings \

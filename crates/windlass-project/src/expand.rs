@@ -50,7 +50,7 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
 /// The placeholder that a text begins with, and what follows it.
 fn placeholder(text: &str) -> Option<(Piece<'_>, &str)> {
     let rest = text.strip_prefix('$')?;
-    let goes_on = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    let continues = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     if let Some(rest) = rest.strip_prefix("ARGUMENTS") {
         if let Some((digits, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'))
             && !digits.is_empty()
@@ -59,11 +59,11 @@ fn placeholder(text: &str) -> Option<(Piece<'_>, &str)> {
         {
             return Some((Piece::Index(digits.parse().ok()?), after));
         }
-        return (!goes_on(rest)).then_some((Piece::All, rest));
+        return (!continues(rest)).then_some((Piece::All, rest));
     }
     let digit = rest.chars().next()?.to_digit(10)?;
     let after = rest.get(1..)?;
-    (!goes_on(after)).then_some((Piece::Number(usize::try_from(digit).ok()?), after))
+    (!continues(after)).then_some((Piece::Number(usize::try_from(digit).ok()?), after))
 }
 
 /// Single arguments: blanks separate them, quotes hold one together.

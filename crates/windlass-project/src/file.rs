@@ -32,7 +32,7 @@ pub fn read_named(path: &Path, limit: u64) -> io::Result<String> {
     }
 }
 
-/// The text of a regular file, without a byte-order mark; `None` if nothing has that name. A link that leads
+/// The text of a regular file, without a byte-order mark; `None` if there is none of that name. A link that leads
 /// nowhere is an error: whoever made it wanted the file to be read.
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<Option<String>, ReadError> {
     read(path, limit, true)
@@ -43,7 +43,7 @@ pub(crate) fn read_text_itself(path: &Path, limit: u64) -> Result<Option<String>
     read(path, limit, false)
 }
 
-/// The bytes of a regular file; `None` if nothing has that name.
+/// The bytes of a regular file; `None` if there is none of that name.
 pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ReadError> {
     read_all(path, limit, true)
 }
@@ -79,7 +79,7 @@ fn read_all(path: &Path, limit: u64, follow: bool) -> Result<Option<Vec<u8>>, Re
     Ok(Some(bytes))
 }
 
-/// Whether the error says that nothing has the name, also because a parent is a file.
+/// Whether the error means that no file has the name, also because a parent is a file.
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -72,7 +72,7 @@ impl FrontMatter {
         self.0.keys().map(String::as_str)
     }
 
-    /// A text; nothing for a key that is absent or empty.
+    /// A text; `None` for a key that is absent or empty.
     pub(crate) fn text(&self, key: &str) -> Option<String> {
         let field = self.0.get(key)?;
         let lines = || field.below.iter().map(String::as_str).collect::<Vec<_>>();

@@ -31,7 +31,7 @@ impl fmt::Display for GatingHook {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookSettings {
-    /// Hooks that decide and do not say that a failure of theirs is to be passed over, in order.
+    /// Hooks that decide and whose failure is not to be passed over, in order.
     pub gating: Vec<GatingHook>,
     /// The events of all other hooks, sorted.
     pub others: Vec<String>,
@@ -67,8 +67,8 @@ impl HookSettings {
     fn event(&mut self, event: &str, groups: &Value) {
         let is_gating = GATING.contains(&event);
         for hook in hooks_of(groups) {
-            let goes_on = hook.get("onFailure").and_then(Value::as_str) == Some("continue");
-            if is_gating && !goes_on {
+            let continues = hook.get("onFailure").and_then(Value::as_str) == Some("continue");
+            if is_gating && !continues {
                 let what = hook.get("command").and_then(Value::as_str).map(str::to_owned);
                 self.gating
                     .push(GatingHook { event: event.to_owned(), what: what.unwrap_or_else(|| hook.to_string()) });

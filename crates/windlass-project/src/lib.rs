@@ -1,6 +1,6 @@
 //! What is read from disk for a project: settings in layers, trust, custom commands, agents, plugins and MCP servers.
 //!
-//! Reading and deciding are apart. [`load`] reads the files that [`Places`] names; [`resolve`] is pure and says
+//! Reading and deciding are apart. [`load`] reads the files that [`Places`] names; [`resolve`] is pure and decides
 //! what counts, with the origin of each value. Whatever cannot be read or understood and might forbid something
 //! is an error that names the file: a rule that denies is never lost quietly.
 //!

@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 pub struct Loaded {
     /// The files that are there, those of the strongest layer first.
     pub files: Vec<SettingsFile>,
-    /// Whether the directory where the session starts is trusted, at least as it was once. Nobody looks when no file of the project is
-    /// there, so this is then true only if this run says so.
+    /// Whether the directory where the session starts is trusted, at least as it was once. When no file of the project is
+    /// there, the records are not read, and this is true only if this run trusts the project.
     pub trusted: bool,
     /// Records of trust that could not be read.
     pub notes: Vec<Note>,
@@ -71,7 +71,7 @@ pub fn load(places: &Places, request: &SettingsRequest) -> Result<Loaded, Settin
 }
 
 impl Loaded {
-    /// The files of the project, with how far each counts.
+    /// The files of the project, each with how far it counts.
     fn project(&mut self, places: &Places, request: &SettingsRequest) -> Result<(), SettingsError> {
         let before = self.files.len();
         for (layer, name) in [(Layer::Local, "settings.local.json"), (Layer::Project, "settings.json")] {
@@ -88,7 +88,7 @@ impl Loaded {
         Ok(())
     }
 
-    /// Says of the project's files, which are those after the first `before`, how far they count.
+    /// Decides how far the files of the project count: those after the first `before`.
     fn judge(&mut self, before: usize, places: &Places, request: &SettingsRequest) {
         let trust = read_trust(places, &mut self.notes).for_this_run(request.trust);
         for directory in trust.unpinned(&places.project).filter(|_| !request.trust) {

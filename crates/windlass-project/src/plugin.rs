@@ -50,11 +50,11 @@ impl PluginDir {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Plugin {
-    /// What it is called: as its manifest says, or its directory without one.
+    /// What it is called: as its manifest names it, or its directory without one.
     pub name: String,
-    /// The version of its manifest, if that says one. Its author's text.
+    /// The version of its manifest, if that has one. Its author's text.
     pub version: Option<String>,
-    /// What it is for, in a line, if its manifest says so. Its author's text.
+    /// What it is for, in a line, if its manifest has a description. Its author's text.
     pub description: Option<String>,
     /// The directory as it was named, made absolute.
     pub path: PathBuf,
@@ -98,9 +98,9 @@ impl Plugins {
 
 /// Loads plugins for a session that starts in `cwd`, an absolute path. Nothing is executed and nothing written.
 ///
-/// A plugin is a directory with `.claude-plugin/plugin.json`, an object that says at least a `name`; without that file
+/// A plugin is a directory with `.claude-plugin/plugin.json`, an object with at least a `name`; without that file
 /// it is called as its directory. Its commands are in `commands`, its agents in `agents`, its MCP servers in
-/// `.mcp.json`, or where the manifest says: a path or a list of them, relative to the plugin. What leads out of the
+/// `.mcp.json`, or where the manifest names them: a path or a list of them, relative to the plugin. What leads out of the
 /// plugin, also through links, is left out. Of two plugins with one name the first counts.
 ///
 /// ```
@@ -145,7 +145,7 @@ pub fn load_plugins(cwd: &Path, directories: &[PluginDir]) -> Plugins {
     all
 }
 
-/// One plugin with what is not used of it; nothing for a directory that is among those before.
+/// One plugin with its errors; `None` for a directory that was loaded before.
 #[expect(clippy::type_complexity, reason = "a plugin and its errors, or why there is none")]
 fn load(
     path: &Path,
@@ -166,7 +166,7 @@ fn load(
         return Err((PluginErrorKind::NotLoaded, message));
     }
     let mut components = Components::new(&root, &manifest);
-    // However much is wrong with the rest, this is said.
+    // This comes first: the number of errors is limited, and this one must be among them.
     components.unsupported();
     let (commands, agents) = (components.commands(), components.agents());
     let servers = if mcp { components.servers() } else { Vec::new() };

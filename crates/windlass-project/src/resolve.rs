@@ -24,8 +24,8 @@ const MOST_NAMES: usize = 8;
 /// Rules and directories join; of everything else the strongest layer counts. Whatever a file forbids counts, also
 /// when nobody trusts it: deny and ask rules, a mode narrower than the one otherwise in force, a disabled
 /// bypassPermissions, a sandbox. What a file of the project widens counts when its [`Standing`](crate::Standing)
-/// says so, and what a shared file of a project says about the model provider, a wider mode or directories outside
-/// never does.
+/// allows it, and what a shared file of a project sets of the model provider, a wider mode or directories outside
+/// never counts.
 ///
 /// # Errors
 /// A deny or ask rule cannot be used, or a mode given on the command line is not known. An allow rule that cannot be
@@ -82,16 +82,16 @@ impl Resolved {
     }
 
     /// The narrowest of these modes counts, if it allows less than the one that would be in force.
-    fn narrow_mode(&mut self, said: Vec<Setting<PermissionMode>>) {
+    fn narrow_mode(&mut self, modes: Vec<Setting<PermissionMode>>) {
         let otherwise = self.permissions.default_mode.as_ref().map(|mode| mode.value).unwrap_or_default();
-        for mode in said.iter().filter(|mode| width(mode.value) >= width(otherwise) && mode.value != otherwise) {
+        for mode in modes.iter().filter(|mode| width(mode.value) >= width(otherwise) && mode.value != otherwise) {
             let who = match mode.layer {
                 Layer::Project => "a project's shared file",
                 _ => "a file that the repository holds, or of a project that nobody trusts,",
             };
             self.notes.push(Note::new(&mode.origin, format!("{who} cannot widen the mode to {}", mode.value)));
         }
-        let narrowest = said.into_iter().min_by_key(|mode| (width(mode.value), mode.value != PermissionMode::Plan));
+        let narrowest = modes.into_iter().min_by_key(|mode| (width(mode.value), mode.value != PermissionMode::Plan));
         if let Some(mode) = narrowest.filter(|mode| width(mode.value) < width(otherwise)) {
             self.permissions.default_mode = Some(mode);
         }
@@ -184,7 +184,7 @@ impl Reading<'_> {
                 self.resolved.permissions.default_mode = Some(self.setting(mode));
             }
         } else if self.resolved.permissions.default_mode.is_none() {
-            // Nobody stronger has said; whether it narrows what the weaker ones say shows when they have.
+            // No stronger file names a mode. Whether this one narrows is known when the weaker files are read.
             let narrower = self.setting(mode);
             self.narrower.push(narrower);
         }
@@ -275,16 +275,16 @@ impl Reading<'_> {
     /// A server starts a program, so only those whose files no repository brings can want one.
     fn mcpjson(&mut self) {
         let file = self.file;
-        let said = &file.settings.mcpjson;
-        for name in &said.disabled {
+        let choice = &file.settings.mcpjson;
+        for name in &choice.disabled {
             self.resolved.mcpjson.disabled.entry(name.clone()).or_insert_with(|| file.origin.clone());
         }
         let trusted = |key: &str, content: &str| !file.is_shared() && file.covers(TrustKind::Setting, key, content);
         let all = trusted("enableAllProjectMcpServers", "true");
-        let enabled = trusted("enabledMcpjsonServers", &content_of(&said.enabled));
+        let enabled = trusted("enabledMcpjsonServers", &content_of(&choice.enabled));
         let ignored = [
-            ("enableAllProjectMcpServers", said.all == Some(true) && !all),
-            ("enabledMcpjsonServers", !said.enabled.is_empty() && !enabled),
+            ("enableAllProjectMcpServers", choice.all == Some(true) && !all),
+            ("enabledMcpjsonServers", !choice.enabled.is_empty() && !enabled),
         ];
         if let Some((key, _)) = ignored.iter().find(|(_, ignored)| *ignored) {
             let why = match file.is_shared() || !file.standing.is_trusted() {
@@ -294,11 +294,11 @@ impl Reading<'_> {
             self.note(format!("`{key}` does not count {why}"));
         }
         // A false is no wider than nothing.
-        let counts = all || (!file.is_shared() && file.standing.is_trusted() && said.all == Some(false));
-        if let Some(said) = said.all.filter(|_| counts && self.resolved.mcpjson.all.is_none()) {
-            self.resolved.mcpjson.all = Some(self.setting(said));
+        let counts = all || (!file.is_shared() && file.standing.is_trusted() && choice.all == Some(false));
+        if let Some(all) = choice.all.filter(|_| counts && self.resolved.mcpjson.all.is_none()) {
+            self.resolved.mcpjson.all = Some(self.setting(all));
         }
-        for name in said.enabled.iter().filter(|_| enabled) {
+        for name in choice.enabled.iter().filter(|_| enabled) {
             self.resolved.mcpjson.enabled.entry(name.clone()).or_insert_with(|| file.origin.clone());
         }
     }
@@ -327,7 +327,7 @@ impl Reading<'_> {
     /// A sandbox can be asked for by anyone; only files outside the project can say that none is needed.
     fn sandbox(&mut self, sandbox: &mut SandboxSettings) {
         let file = self.file;
-        let counts = |said: Option<bool>| said.filter(|said| *said || !file.layer.lies_in_project());
+        let counts = |wish: Option<bool>| wish.filter(|wish| *wish || !file.layer.lies_in_project());
         if sandbox.enabled.is_none() {
             sandbox.enabled = counts(file.settings.sandbox.enabled);
             self.resolved.sandbox.enabled = sandbox.enabled.map(|_| file.origin.clone());
@@ -346,7 +346,7 @@ impl Reading<'_> {
     }
 }
 
-/// Whether a variable says where the model is or who pays for it.
+/// Whether a variable decides where the model is or who pays for it.
 fn concerns_provider(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     name.starts_with("ANTHROPIC_") || name.starts_with("CLAUDE_CODE_USE_") || name.ends_with("_PROXY")

@@ -37,8 +37,8 @@ pub struct RuleSet {
     pub origin: Origin,
 }
 
-/// Which servers of a project's `.mcp.json` are wanted, by whoever may say so. What switches a server off counts
-/// whoever says it.
+/// Which servers of a project's `.mcp.json` are wanted, by files that may decide it. What switches a server off counts
+/// in every file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpjsonChoice {

@@ -7,7 +7,6 @@ use crate::hooks::HookSettings;
 use crate::servers::pattern::ServerPattern;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use windlass_types::{JsonError, JsonText};
 
 /// The settings of one file that this version honours.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,7 +40,7 @@ pub struct Settings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpjsonSettings {
-    /// Whether all servers of a project's `.mcp.json` count, if the file says.
+    /// Whether all servers of a project's `.mcp.json` count, if the file decides that.
     pub all: Option<bool>,
     /// Servers that count, by name.
     pub enabled: Vec<String>,
@@ -53,9 +52,9 @@ pub struct McpjsonSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerListSettings {
-    /// The servers that may be connected, if the file says, or what is wrong with the list.
+    /// The servers that may be connected, if the file has the list, or what is wrong with the list.
     pub allowed: Option<Result<Vec<ServerPattern>, String>>,
-    /// The servers that may not, if the file says, or what is wrong with the list.
+    /// The servers that may not, if the file has the list, or what is wrong with the list.
     pub denied: Option<Result<Vec<ServerPattern>, String>>,
     /// In a managed file, whether only managed files may allow any.
     pub managed_only: bool,
@@ -83,36 +82,28 @@ pub struct PermissionSettings {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SandboxSettings {
-    /// Whether commands should run in a sandbox, if the file says.
+    /// Whether commands should run in a sandbox, if the file decides that.
     pub enabled: Option<bool>,
-    /// Whether nothing should run when there is no sandbox, if the file says.
+    /// Whether nothing should run when there is no sandbox, if the file decides that.
     pub fail_if_unavailable: Option<bool>,
 }
 
 impl Settings {
-    /// Reads the text of a settings file. Keys that are not known are listed; `null` is as good as absent.
-    ///
-    /// # Errors
-    /// The text is not a JSON object, has a key twice, or a known key has a value of another type.
-    pub fn parse(text: &str) -> Result<Self, JsonError> {
-        raw::parse(&JsonText::parse_strict(text)?)
-    }
-
     /// Keys whose values widen what may happen, rules, directories, variables and hooks aside, with their canonical
     /// text.
     pub(crate) fn widening(&self) -> Vec<(&'static str, String)> {
-        let said = |said: bool, key, content: String| said.then_some((key, content));
+        let when = |holds: bool, key, content: String| holds.then_some((key, content));
         let mcpjson = &self.mcpjson;
         let allowed = self.server_lists.allowed.as_ref().and_then(|list| list.as_ref().ok());
         [
             self.model.as_ref().map(|model| ("model", content_of(model))),
-            said(!self.fallback_model.is_empty(), "fallbackModel", content_of(&self.fallback_model)),
+            when(!self.fallback_model.is_empty(), "fallbackModel", content_of(&self.fallback_model)),
             self.agent.as_ref().map(|agent| ("agent", content_of(agent))),
             self.permissions.default_mode.as_ref().map(|mode| ("permissions.defaultMode", content_of(mode))),
-            said(mcpjson.all == Some(true), "enableAllProjectMcpServers", "true".to_owned()),
-            said(!mcpjson.enabled.is_empty(), "enabledMcpjsonServers", content_of(&mcpjson.enabled)),
+            when(mcpjson.all == Some(true), "enableAllProjectMcpServers", "true".to_owned()),
+            when(!mcpjson.enabled.is_empty(), "enabledMcpjsonServers", content_of(&mcpjson.enabled)),
             allowed.map(|list| ("allowedMcpServers", content_of(list))),
-            said(self.hooks.disabled, "disableAllHooks", "true".to_owned()),
+            when(self.hooks.disabled, "disableAllHooks", "true".to_owned()),
         ]
         .into_iter()
         .flatten()

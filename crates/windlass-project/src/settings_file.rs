@@ -27,7 +27,7 @@ pub struct SettingsFile {
     pub standing: Standing,
     /// Whether the repository holds a local file: then others wrote it, and it is treated like a shared one.
     pub shipped: bool,
-    /// What it says.
+    /// Its content.
     pub settings: Settings,
 }
 

@@ -16,7 +16,7 @@ pub enum Layer {
     Local,
     /// What the command line or the host gives.
     Flags,
-    /// What the administrator of the machine says.
+    /// The settings of the administrator of the machine.
     Managed,
 }
 

@@ -121,7 +121,7 @@ impl SettingsUpdates {
         replace(&target, text, is_of_user).map_err(failed)
     }
 
-    /// Nobody else of us writes while the file is open.
+    /// No other process of windlass writes while the file is open.
     fn lock(&self) -> Result<Option<File>, KeepError> {
         let Some(record) = self.places.records.first() else { return Ok(None) };
         let path = record.with_extension("lock");

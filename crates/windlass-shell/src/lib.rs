@@ -3,11 +3,11 @@
 //! [`analyse`] reads a text as bash (non-interactive, no start-up files) would and gives two answers:
 //!
 //! * the **allow side** under-approximates: [`Analysis::understood`] is the list of commands if the text is covered
-//!   by a small grammar whose meaning is completely known, and nothing otherwise;
+//!   by a small grammar whose meaning is completely known, and a reason otherwise;
 //! * the **deny side** over-approximates: [`Analysis::found`] lists every command that might run, through
-//!   any nesting, quoting, wrapper or literal script, and [`Analysis::undecided`] says when there may be more.
+//!   any nesting, quoting, wrapper or literal script, and [`Analysis::undecided`] is set when there may be more.
 //!
-//! [`SimpleCommand::classify`] tells what an understood command does and which paths it touches,
+//! [`SimpleCommand::classify`] finds what an understood command does and which paths it touches,
 //! [`FoundCommand::outputs`] names what a command may write without a redirection,
 //! [`BashPattern`] matches permission rules, [`catastrophic`] finds what must never run.
 //!

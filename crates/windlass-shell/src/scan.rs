@@ -1,6 +1,6 @@
 //! The deny side: every command that might run.
 //!
-//! A tolerant reader of the whole shell language. It never refuses; where it cannot follow it says so
+//! A tolerant reader of the whole shell language. It never refuses; where it cannot follow, it notes why
 //! ([`Undecided`]). All work is paid from a budget that is linear in the length of the text.
 
 mod carried;

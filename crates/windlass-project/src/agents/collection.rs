@@ -73,7 +73,7 @@ impl Agents {
         self.unusable.iter().map(|(name, problem)| (name.as_str(), problem.as_str()))
     }
 
-    /// Adds the agent in a file of a plugin, whose name without `.md` is `file`, and says what is wrong with it.
+    /// Adds the agent in a file of a plugin, whose name without `.md` is `file`, and returns what is wrong with it.
     pub(crate) fn add_of_plugin(&mut self, plugin: &str, file: &str, text: &str, path: &Path) -> Vec<String> {
         let (name, definition) = parse::file_of_plugin(text, plugin, file, path);
         if self.is_known(&name) {

@@ -39,7 +39,7 @@ impl fmt::Display for AgentSource {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoadedAgent {
-    /// What it is told and what it has. Its prompt is never empty.
+    /// Its prompt, and what it may use. The prompt is never empty.
     pub definition: AgentDefinition,
     /// What a session whose main agent it is begins with, before the first prompt.
     pub initial_prompt: Option<String>,
@@ -73,7 +73,7 @@ impl LoadedAgent {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AgentError {
-    /// Nobody defined it.
+    /// It is not defined.
     #[error("there is no agent {name:?}: {}", list(known))]
     Unknown {
         /// The name that was asked for.

@@ -90,7 +90,7 @@ pub(super) fn object(json: &str) -> Result<Vec<Named>, JsonError> {
     Ok(all.into_iter().map(definition).collect())
 }
 
-/// The definition of a Markdown file: nothing if its head says no name that can be used.
+/// The definition of a Markdown file; `None` if its head has no name that can be used.
 pub(super) fn file(text: &str, source: AgentSource, path: &Path) -> Option<Named> {
     let (head, body) = front_matter::split(text);
     let name = head.text("name").filter(|name| is_name(name))?;
@@ -99,14 +99,14 @@ pub(super) fn file(text: &str, source: AgentSource, path: &Path) -> Option<Named
     Some((name, agent))
 }
 
-/// The definition of a Markdown file of a plugin. It is called as its head says, or as its file, behind the plugin's
-/// name and the folders that it is in.
+/// The definition of a Markdown file of a plugin. Its name is that of its head, or else of its
+/// file, after the plugin's name and the folders that the file is in.
 pub(super) fn file_of_plugin(text: &str, plugin: &str, file: &str, path: &Path) -> Named {
     let (head, body) = front_matter::split(text);
-    let said = head.text("name").filter(|name| is_name(name) && !name.contains(':'));
-    let file = match (said, file.rsplit_once(':')) {
-        (Some(said), Some((folders, _))) => format!("{folders}:{said}"),
-        (Some(said), None) => said,
+    let own = head.text("name").filter(|name| is_name(name) && !name.contains(':'));
+    let file = match (own, file.rsplit_once(':')) {
+        (Some(own), Some((folders, _))) => format!("{folders}:{own}"),
+        (Some(own), None) => own,
         (None, _) => file.to_owned(),
     };
     let name = format!("{plugin}:{file}");

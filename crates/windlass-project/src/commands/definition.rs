@@ -53,13 +53,13 @@ pub struct Command {
     pub name: String,
     /// What it does, in a line: from its head, or the first line of its text.
     pub description: String,
-    /// What may follow the name, such as `[file]`; empty if the head does not say.
+    /// What may follow the name, such as `[file]`; empty if the head has no hint.
     pub argument_hint: String,
     /// Who wrote it.
     pub source: CommandSource,
     /// Rules of calls that need no question while it runs. Empty for a project that nobody trusts.
     pub allowed_tools: Vec<String>,
-    /// The model that it wants, if its head says.
+    /// The model that it wants, if its head names one.
     pub model: Option<String>,
     /// Its file.
     pub path: PathBuf,

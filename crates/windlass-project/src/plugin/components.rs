@@ -75,7 +75,7 @@ impl<'a> Components<'a> {
         agents
     }
 
-    /// The Markdown files of a kind of component, in the folder of that name or where the manifest says.
+    /// The Markdown files of a kind of component, in the folder of that name or where the manifest names them.
     fn texts(&mut self, kind: &str) -> Vec<(MarkdownFile, String)> {
         let paths = match self.manifest.paths(kind) {
             None => self.root.join(kind).symlink_metadata().map(|_| kind.to_owned()).into_iter().collect(),
@@ -186,12 +186,12 @@ impl<'a> Components<'a> {
         }
     }
 
-    /// Says which kinds of components are there and not used.
+    /// Reports the kinds of components that are there and not used.
     pub(super) fn unsupported(&mut self) {
         for kind in UNSUPPORTED {
-            let said = kind.keys.iter().find(|key| self.manifest.says(key)).map(|key| format!("`{key}`"));
+            let named = kind.keys.iter().find(|key| self.manifest.has(key)).map(|key| format!("`{key}`"));
             let there = || kind.places.iter().find(|place| self.has(place)).map(|place| (*place).to_owned());
-            if let Some(place) = said.or_else(there) {
+            if let Some(place) = named.or_else(there) {
                 let what = kind.what;
                 let message = format!("its {what} ({place}) are not supported in this version: none is used or run");
                 self.error(PluginErrorKind::Unsupported, message);

@@ -15,7 +15,7 @@ const MOST_DESCRIPTION: usize = 1_536;
 /// Most paths of one kind of component.
 const MOST_PATHS: usize = 64;
 
-/// What a plugin says of itself.
+/// The manifest of a plugin.
 #[derive(Debug)]
 pub(super) struct Manifest {
     pub(super) name: String,
@@ -51,7 +51,7 @@ impl Manifest {
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let json = JsonText::parse_strict(text).map_err(|error| error.to_string())?;
         let fields: BTreeMap<String, JsonText> = json.to().map_err(|error| error.to_string())?;
-        let said = |key: &str, most| {
+        let line = |key: &str, most| {
             let text = fields.get(key).and_then(|value| value.to::<String>().ok());
             text.map(|text| one_line(&text, most)).filter(|text| !text.trim().is_empty())
         };
@@ -59,14 +59,14 @@ impl Manifest {
         let name: String = name.to().map_err(|_| "its `name` is not text")?;
         Ok(Self {
             name: checked(&name)?,
-            version: said("version", MOST_VERSION),
-            description: said("description", MOST_DESCRIPTION),
+            version: line("version", MOST_VERSION),
+            description: line("description", MOST_DESCRIPTION),
             fields,
         })
     }
 
-    /// Whether it says something under a key.
-    pub(super) fn says(&self, key: &str) -> bool {
+    /// Whether it has a value that is not empty under a key.
+    pub(super) fn has(&self, key: &str) -> bool {
         self.fields.get(key).is_some_and(|value| !matches!(value.as_str(), "null" | "[]" | "{}" | "\"\"" | "false"))
     }
 
@@ -101,7 +101,7 @@ fn checked(name: &str) -> Result<String, String> {
     ))
 }
 
-/// Where a path of a plugin leads, with links followed; nothing if it leads nowhere.
+/// Where a path of a plugin leads, with links followed; `None` if it leads nowhere.
 pub(super) fn inside(root: &Path, written: &str) -> Result<Option<PathBuf>, String> {
     let path = Path::new(written);
     let is_below = |part: Component<'_>| matches!(part, Component::CurDir | Component::Normal(_));
@@ -116,7 +116,7 @@ pub(super) fn inside(root: &Path, written: &str) -> Result<Option<PathBuf>, Stri
     }
 }
 
-/// The text of a file of a plugin; nothing if it is not there.
+/// The text of a file of a plugin; `None` if it is not there.
 pub(super) fn read_inside(root: &Path, written: &str) -> Result<Option<String>, String> {
     let of = |problem: String| format!("{written}: {problem}");
     let Some(path) = inside(root, written).map_err(of)? else {

@@ -75,7 +75,7 @@ impl ServerDefinition {
     }
 
     /// What a variable in its entry (`${NAME}`) stands for: `CLAUDE_PLUGIN_ROOT` for the directory of its plugin,
-    /// others for what `environment` says. A file of a project does not get the keys of the model provider.
+    /// others for what `environment` returns. A file of a project does not get the keys of the model provider.
     pub fn variable(&self, name: &str, environment: impl Fn(&str) -> Option<String>) -> Option<String> {
         match &self.plugin_root {
             Some(root) if name == PLUGIN_ROOT => Some(root.to_string_lossy().into_owned()),

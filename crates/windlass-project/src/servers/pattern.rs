@@ -184,7 +184,7 @@ impl UrlPattern {
         self.is_place_of(url) && self.path.as_ref().is_none_or(|pattern| glob(pattern, &whole_path(url)))
     }
 
-    /// Whether the address is one of these, whatever its query says and whether it ends with a slash.
+    /// Whether the address is one of these, whatever its query is and whether it ends with a slash.
     fn touches(&self, url: &Url) -> bool {
         let path = url.path();
         let fits = |pattern: &String| {
@@ -212,7 +212,7 @@ fn whole_path(url: &Url) -> String {
     url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()))
 }
 
-/// Whether a text is as a pattern says, where `*` is any text. Takes time in proportion to both.
+/// Whether a text matches a pattern, where `*` is any text. Takes time in proportion to both.
 fn glob(pattern: &str, text: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
     let (between, last) = rest.rsplit_once('*').unwrap_or(("", rest));

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// `deniedMcpServers` and `allowedMcpServers` of all settings files.
 ///
-/// What a file denies counts whoever says it. The lists of what is allowed join, as far as their files count in full;
+/// What a file denies always counts. The lists of what is allowed join, as far as their files count in full;
 /// one of a project's shared file, or of a project that nobody trusts, can only narrow that. With
 /// `allowManagedMcpServersOnly` of a managed file only managed lists allow anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -56,18 +56,18 @@ impl ServerLists {
     }
 
     fn add(&mut self, file: &SettingsFile, joined: &mut Option<AllowedServers>, notes: &mut Vec<Note>) {
-        let said = &file.settings.server_lists;
-        match &said.denied {
+        let server_lists = &file.settings.server_lists;
+        match &server_lists.denied {
             None => {}
             Some(Ok(patterns)) => {
                 self.denied.extend(patterns.iter().map(|pattern| (pattern.clone(), file.origin.clone())));
             }
             Some(Err(problem)) => self.cannot_read(&file.origin, "deniedMcpServers", problem, notes),
         }
-        if said.managed_only && file.layer != Layer::Managed {
+        if server_lists.managed_only && file.layer != Layer::Managed {
             notes.push(Note::new(&file.origin, "`allowManagedMcpServersOnly` counts in managed settings only"));
         }
-        match &said.allowed {
+        match &server_lists.allowed {
             None => {}
             Some(_) if self.managed_only.is_some() && file.layer != Layer::Managed => {
                 notes.push(Note::new(&file.origin, "`allowedMcpServers` counts in managed settings only"));
@@ -94,8 +94,8 @@ impl ServerLists {
         self.unreadable.get_or_insert(note);
     }
 
-    /// Makes the lists ready for use. `expand` puts variables in place (`${NAME}`), or says what is wrong. Let it say
-    /// what the environment was before settings changed it.
+    /// Makes the lists ready for use. `expand` puts variables in place (`${NAME}`), or returns what is wrong. It
+    /// should know the environment as it was before settings changed it.
     #[must_use]
     pub fn policy(&self, expand: impl Fn(&str) -> Result<String, String>) -> ServerPolicy {
         self.ready(&expand).unwrap_or_else(|unreadable| ServerPolicy { closed: Some(unreadable), ..Default::default() })

@@ -31,7 +31,7 @@ struct Project {
     disabled_mcpjson_servers: Option<Vec<String>>,
 }
 
-/// What the user says of servers outside of settings.
+/// The user's servers, and which of the project's the user wants, from outside of settings.
 #[derive(Debug, Default)]
 pub(super) struct UserServers {
     /// Servers for all projects.

@@ -164,8 +164,18 @@ impl OneOrMany {
     }
 }
 
+impl Settings {
+    /// Reads the text of a settings file. Keys that are not known are listed; `null` is as good as absent.
+    ///
+    /// # Errors
+    /// The text is not a JSON object, has a key twice, or a known key has a value of another type.
+    pub fn parse(text: &str) -> Result<Self, JsonError> {
+        settings(&JsonText::parse_strict(text)?)
+    }
+}
+
 /// The settings that a file holds.
-pub(super) fn parse(json: &JsonText) -> Result<Settings, JsonError> {
+fn settings(json: &JsonText) -> Result<Settings, JsonError> {
     let raw: Raw = json.to()?;
     let (hooks, servers) = (json.to::<RawHooks>()?, json.to::<RawServers>()?);
     let permissions = raw.permissions.unwrap_or_default();

@@ -59,7 +59,7 @@ pub struct TrustItem {
     pub kind: TrustKind,
     /// What it is called.
     pub name: String,
-    /// What it says: two items of one name with the same content do the same.
+    /// Its content: two items of one name with the same content do the same.
     pub content: String,
 }
 
@@ -73,7 +73,7 @@ impl TrustItem {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrustStatus {
-    /// Nobody has trusted an item of its name.
+    /// No item of its name was trusted before.
     New,
     /// Something else was trusted under its name.
     Changed,

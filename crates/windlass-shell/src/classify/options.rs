@@ -32,7 +32,7 @@ pub(super) struct Options {
     pub(super) dashed: &'static [&'static str],
 }
 
-/// How a program tells options from operands, where that is special.
+/// How a program distinguishes options from operands, where that is special.
 #[derive(Clone, Copy)]
 pub(super) struct Syntax {
     /// Whether it takes `-NUM`.

@@ -167,7 +167,7 @@ impl Script<'_> {
         (!text.trim().is_empty() && !text.contains('\\')).then_some(())
     }
 
-    /// True if there was a label. To some versions it goes on to the end of the line: then less is run.
+    /// True if there was a label. To some versions it continues to the end of the line: then less is run.
     fn label(&mut self) -> Option<bool> {
         let before = self.rest.len();
         self.skip(|c| c.is_ascii_alphanumeric() || c == '_');

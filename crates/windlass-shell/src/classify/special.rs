@@ -80,7 +80,7 @@ pub(super) fn iconv(args: &[Word]) -> Findings {
     encodings.then(|| read_only(&ICONV, args))?
 }
 
-/// The shell's limits and mask, told and not set.
+/// The shell's limits and mask, where they are shown and not set.
 pub(super) fn limits(name: &str, args: &[Word]) -> Findings {
     let args = literals(args)?;
     let tells = match (name, args.as_slice()) {
@@ -115,7 +115,7 @@ pub(super) fn who(args: &[Word]) -> Findings {
 pub(super) const XXD: &[&str] = &["-a", "-b", "-e", "-E", "-i", "-p", "-ps", "-plain", "-u", "-C"];
 pub(super) const XXD_NUMBERS: &[&str] = &["-c", "-cols", "-g", "-l", "-len", "-o", "-s", "-seek"];
 
-/// Options are told by their first letters, never bundled, and a second operand is written.
+/// Options are recognised by their first letters, never bundled, and a second operand is written.
 pub(super) fn xxd(args: &[Word]) -> Findings {
     let is_number = |text: &str| {
         let text = text.trim_start_matches(['+', '-']);

@@ -349,7 +349,7 @@ pub(super) const TABLE: &[Spec] = &[
         "oldest",
         "parent=",
     ]),
-    // Of a value of `-o` that is wrong it tells the console.
+    // It reports a wrong value of `-o` on the console.
     Spec::new("pidof", "cnqsx", "d", TEXT),
     Spec::new("pr", "acdfFmrtT", "DhlNowW", FILES).long(&["across", "header=", "length=", "merge", "omit-header"]),
     Spec::new("pstree", "aAcgGhlnpsStTuU", "HN", Operands::Text(1)),
@@ -562,7 +562,7 @@ pub(super) const TABLE: &[Spec] = &[
     Spec::new("users", "", "", Operands::Text(0)),
     // With a time based one its last state is kept.
     Spec::new("uuidgen", "r", "", Operands::Text(0)),
-    // With an operand it goes on.
+    // With an operand it does not end.
     Spec::new("vmstat", "adDfmnstwy", "", Operands::Text(0)),
     Spec::new("w", "fhosu", "", Operands::Text(1)),
     Spec::new("wc", "cmlLw", "", FILES)

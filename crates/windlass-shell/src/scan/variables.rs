@@ -131,7 +131,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Whether a new PATH finds what the old one found: it goes on where that ends, or has system directories alone.
+/// Whether a new PATH finds what the old one found: it continues where that ends, or has system directories alone.
 fn keeps_programs(word: &Word, value: &str) -> bool {
     let text = |piece: &Piece| match piece {
         Piece::Text { text, .. } => Some(text.clone()),
@@ -141,8 +141,8 @@ fn keeps_programs(word: &Word, value: &str) -> bool {
     let mut tail = word.pieces().iter().skip_while(|piece| text(piece).is_some());
     let old = matches!(tail.next(), Some(Piece::Param(name)) if name == "PATH");
     let mut after = tail.skip_while(|piece| text(piece).is_some_and(|text| text.is_empty()));
-    let goes_on =
+    let continues =
         head == "PATH=" && old && after.next().is_none_or(|piece| text(piece).is_some_and(|t| t.starts_with(':')));
     let appends = word.text().starts_with("PATH+=:");
-    goes_on || appends || (word.is_literal() && value.split(':').all(|part| SYSTEM_DIRECTORIES.contains(&part)))
+    continues || appends || (word.is_literal() && value.split(':').all(|part| SYSTEM_DIRECTORIES.contains(&part)))
 }
