@@ -48,7 +48,7 @@ pub struct PathOperand {
     pub role: PathRole,
 }
 
-/// What a command does. Made by [`SimpleCommand::classify`].
+/// What a command does. Made by [`SimpleCommand::classify`](crate::SimpleCommand::classify).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Classification {
