@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass::crates::permission::PolicyConfig;
 use windlass::crates::runtime::judge;
-use windlass::crates::tool::{Workspace, absolute};
+use windlass::crates::tool::Workspace;
 use windlass::crates::tools::LocalWorkspace;
+use windlass::crates::types::path::absolute;
 use windlass::crates::types::{MatchedRule, RuleSource, ToolUse};
 use windlass::{
     Behavior, Decision, Home, JsonText, LoadedProject, PermissionMode, PermissionUpdate, Policy, ToolSet, coding_tools,

@@ -5,20 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::is_nfc;
 
-/// Joins and removes `.` and `..` by text alone. `..` above the root stays at the root.
-pub(crate) fn normalize(base: &Path, path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in base.join(path).components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                out.pop();
-            }
-            part => out.push(part),
-        }
-    }
-    out
-}
+pub(crate) use windlass_types::path::absolute as normalize;
 
 /// Joins and leaves every `..` where it is, as the system walks the path.
 pub(crate) fn as_written(base: &Path, path: &Path) -> PathBuf {

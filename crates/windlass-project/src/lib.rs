@@ -40,7 +40,6 @@ mod markdown;
 mod mode;
 mod note;
 mod object;
-mod path;
 mod places;
 mod plugin;
 mod records;
@@ -53,7 +52,6 @@ mod settings;
 mod settings_file;
 mod shipped;
 mod sources;
-mod temporary;
 #[cfg(test)]
 mod testing;
 mod trust;

@@ -2,7 +2,6 @@
 
 use crate::error::SettingsError;
 use crate::note::{Note, Origin};
-use crate::path::normalized;
 use crate::places::Places;
 use crate::records::read_trust;
 use crate::request::SettingsRequest;
@@ -14,6 +13,7 @@ use crate::shipped::is_shipped;
 use crate::sources::Layer;
 use crate::trust::Standing;
 use std::path::{Path, PathBuf};
+use windlass_types::path::normalized;
 
 /// The settings files of a session.
 #[derive(Debug, Clone, Default)]

@@ -12,12 +12,12 @@ pub use error::{PluginError, PluginErrorKind};
 
 use crate::agents::Agents;
 use crate::commands::definition::Command;
-use crate::path::normalized;
 use crate::servers::definition::ServerDefinition;
 use components::Components;
 use manifest::Manifest;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use windlass_types::path::normalized;
 
 /// Most plugins.
 const MOST_PLUGINS: usize = 64;

@@ -4,7 +4,6 @@ use crate::canonical::content_of;
 use crate::error::SettingsError;
 use crate::mode::width;
 use crate::note::Note;
-use crate::path::normalized;
 use crate::resolved::{Resolved, RuleSet, Setting};
 use crate::servers::policy::ServerLists;
 use crate::settings::SandboxSettings;
@@ -12,6 +11,7 @@ use crate::settings_file::SettingsFile;
 use crate::sources::Layer;
 use crate::trust::TrustKind;
 use windlass_permission::{Policy, PolicyConfig};
+use windlass_types::path::normalized;
 use windlass_types::text::visible_line;
 use windlass_types::{Behavior, PermissionMode};
 

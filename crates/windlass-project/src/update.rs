@@ -3,19 +3,19 @@
 use crate::edit::{names_one_of, updated};
 use crate::error::SettingsError;
 use crate::note::Origin;
-use crate::path::normalized;
 use crate::places::Places;
 use crate::records::read_trust;
 use crate::review::trust_items;
 use crate::settings_file::read_settings;
 use crate::sources::{Layer, SettingSources};
-use crate::temporary::Temporary;
 use crate::trust::{Approved, ProjectRecord, TrustRecord, pinned};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 use windlass_permission::{Policy, PolicyConfig, UpdateError, rule_text};
+use windlass_tool::private_file::{AtomicFile, sync_dir};
+use windlass_types::path::normalized;
 use windlass_types::{Behavior, PermissionMode, PermissionUpdate, UpdateDestination};
 
 /// Why a change was not kept. It may still hold for the session.
@@ -267,16 +267,13 @@ impl Approved {
 fn replace(path: &Path, text: &str, is_private: bool) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     std::fs::create_dir_all(folder)?;
-    let mut temporary = Temporary::create(folder, is_private)?;
+    let mut new = if is_private { AtomicFile::create(path)? } else { AtomicFile::create_shared(path)? };
     if let Ok(old) = path.metadata() {
-        temporary.file.set_permissions(old.permissions())?;
+        new.file().set_permissions(old.permissions())?;
     }
-    temporary.file.write_all(text.as_bytes())?;
-    temporary.file.sync_all()?;
-    temporary.rename(path)?;
-    #[cfg(unix)]
-    File::open(folder)?.sync_all()?;
-    Ok(())
+    new.file().write_all(text.as_bytes())?;
+    new.replace()?;
+    sync_dir(folder)
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! Results that are too large for the model.
 
-use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use windlass_tool::Ids;
+use windlass_tool::{Ids, private_file};
 use windlass_types::{ContentBlock, JsonText, ToolResultContent};
 
 /// What a block takes up beside its text, in bytes.
@@ -177,7 +175,7 @@ fn note(kept: Option<PathBuf>) -> String {
 async fn keep(artifacts: Option<&Path>, text: &str, ids: &dyn Ids) -> Option<PathBuf> {
     let text = text.to_owned();
     let path = artifacts?.join(format!("result-{:032x}.txt", ids.bits()));
-    let written = tokio::task::spawn_blocking(move || write(&path, &text).map(|()| path));
+    let written = tokio::task::spawn_blocking(move || private_file::write_new(&path, text.as_bytes()).map(|()| path));
     match written.await {
         Ok(Ok(path)) => Some(path),
         Ok(Err(error)) => {
@@ -188,40 +186,10 @@ async fn keep(artifacts: Option<&Path>, text: &str, ids: &dyn Ids) -> Option<Pat
     }
 }
 
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)?;
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_data()).and_then(|()| sync_names(folder));
-    if written.is_err() {
-        let _ = fs::remove_file(path);
-    }
-    written
-}
-
-/// Makes the names in a folder of artifacts durable, and that of the folder: it stands in one of the session, which
-/// may be new as well.
-fn sync_names(folder: &Path) -> io::Result<()> {
-    // Directories cannot be opened for this on other systems.
-    if cfg!(unix) {
-        for folder in folder.ancestors().take(3).filter(|folder| !folder.as_os_str().is_empty()) {
-            fs::File::open(folder)?.sync_all()?;
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use windlass_types::ImageSource;
 
     #[derive(Debug)]
@@ -367,12 +335,14 @@ mod tests {
             .args(["artifact::tests::the_whole_is_kept_privately", "--exact"])
             .output();
         if !traced.is_ok_and(|traced| traced.status.success()) {
-            println!("SKIPPED: strace is not here or may not trace");
+            windlass_testkit::skipped("an strace that may trace");
             return;
         }
         let calls = fs::read_to_string(trace.path()).unwrap();
         let synced = |end: &str| calls.lines().any(|line| line.contains(&format!("{end}>) ")) && line.ends_with("= 0"));
-        assert!(synced("/tool-results/result-00000000000000000000000000000001.txt"), "{calls}");
+        // The content has another name until it is whole.
+        let is_content = |line: &str| line.contains("/tool-results/.windlass-") && line.ends_with("= 0");
+        assert!(calls.lines().any(is_content), "{calls}");
         assert!(synced("/tool-results"), "{calls}");
         let folder = std::env::temp_dir().canonicalize().unwrap();
         assert!(synced(&folder.to_string_lossy()), "{calls}");

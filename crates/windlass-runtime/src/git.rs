@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use windlass_permission::git::{GitTracked, attributes_are_inert, inert_config, read_index, redirects_git};
 use windlass_shell::{Analysis, FoundCommand, Word};
-use windlass_tool::{EntryKind, JudgedPath, Permit, Workspace, WorkspaceErrorKind, absolute};
+use windlass_tool::{EntryKind, JudgedPath, Permit, Workspace, WorkspaceErrorKind};
 use windlass_types::CallDigest;
+use windlass_types::path::absolute;
 
 /// Bytes of a file that names another place.
 const MAX_POINTER: usize = 4 * 1024;

@@ -5,13 +5,14 @@ use crate::look::Look;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use windlass_core::{EffectId, Prepared, Unprepared};
 use windlass_permission::{CallFacts, CommandFacts, OwnCheck, PathFact, Policy, access_of_unknown, command_paths};
 use windlass_schema::CheckedTools;
-use windlass_tool::{DynTool, PreparedCall, ToolCheck, ToolSet, Workspace, absolute};
+use windlass_tool::{DynTool, PreparedCall, ToolCheck, ToolSet, Workspace};
+use windlass_types::path::{absolute, has_parent};
 use windlass_types::text::visible_line;
 use windlass_types::{Access, Behavior, CallDigest, Decision, DecisionReason, JsonText, ToolUse};
 
@@ -229,8 +230,7 @@ fn absolute_access(access: Access, cwd: &Path) -> (Access, Vec<PathBuf>) {
 /// The paths with `..` in them as the system would walk them, which is elsewhere if
 /// a link stands before it.
 fn walked_differently(paths: &[PathBuf], cwd: &Path) -> Vec<PathBuf> {
-    let has_parent = |path: &&PathBuf| path.components().any(|part| part == Component::ParentDir);
-    paths.iter().filter(has_parent).map(|path| cwd.join(path)).collect()
+    paths.iter().filter(|path| has_parent(path)).map(|path| cwd.join(path)).collect()
 }
 
 /// The digest of the exact call. Each part is preceded by its length, so that

@@ -2,11 +2,11 @@
 
 use crate::lock::{LockError, LockedFolder};
 use crate::open;
-use std::fs::{self, DirBuilder, File};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use windlass_session::{SessionKey, StoreError, StoreErrorKind};
+use windlass_tool::private_file::{self, AtomicFile, sync_dir};
 
 /// How often something is made again where somebody removed or made something meanwhile.
 const MOST_TRIES: u32 = 1_000;
@@ -49,13 +49,9 @@ pub(crate) fn create_dirs(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
         false => above.to_owned(),
     });
     let above = above.collect();
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     let mut tries = 0;
     loop {
-        match builder.create(path) {
+        match private_file::create_dir(path) {
             Ok(()) => return Ok(above),
             // Somebody removes a directory above it at the same moment.
             Err(missing) if missing.kind() == ErrorKind::NotFound && tries < MOST_TRIES => tries += 1,
@@ -124,31 +120,12 @@ pub(crate) fn create_whole(path: &Path, key: &SessionKey, lines: &[u8]) -> Resul
 
 /// Makes a small file of this text, durable but for its name. What is there is replaced as a whole.
 pub(crate) fn replace_whole(path: &Path, text: &str) -> Result<(), StoreError> {
-    let written = partial(path).and_then(|(mut file, partial)| {
-        let replaced =
-            file.write_all(text.as_bytes()).and_then(|()| file.sync_data()).and_then(|()| fs::rename(&partial, path));
-        if replaced.is_err() {
-            let _ = fs::remove_file(&partial);
-        }
-        replaced
-    });
-    written.map_err(|e| error(path, "write", &e))
-}
-
-/// A file beside a path in which that is prepared, of a name that is no one else's.
-fn partial(to: &Path) -> io::Result<(File, PathBuf)> {
-    static MADE: AtomicU64 = AtomicU64::new(0);
-    let mut tries = 0;
-    loop {
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let path = to.with_extension(format!("partial-{}-{number}", std::process::id()));
-        tries += 1;
-        match open::create_new(&path) {
-            // A process of the same number left it behind.
-            Err(e) if e.kind() == ErrorKind::AlreadyExists && tries < MOST_TRIES => {}
-            made => return Ok((made?, path)),
-        }
-    }
+    let replace = || {
+        let mut new = AtomicFile::create(path)?;
+        new.file().write_all(text.as_bytes())?;
+        new.replace()
+    };
+    replace().map_err(|e| error(path, "write", &e))
 }
 
 /// Appends a line of its own to a log, whoever else writes it, and returns where
@@ -175,37 +152,12 @@ pub(crate) fn append_line(path: &Path, line: &str) -> Result<Option<u64>, StoreE
     }
 }
 
-/// Writes a file elsewhere and links it to its place. The inner error is that of
-/// the link.
+/// Writes a file elsewhere and gives it its name. The inner error is that of the name.
 fn place_whole(to: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<io::Result<()>, StoreError> {
-    let (mut copy, partial) = partial(to).map_err(|e| error(to, "write", &e))?;
-    let failed = |e: io::Error| error(&partial, "write", &e);
-    let written = write(&mut copy).and_then(|()| copy.sync_data()).map_err(failed);
-    // A link never replaces what somebody else put there meanwhile.
-    let placed = written.map(|()| match fs::hard_link(&partial, to) {
-        Err(e) if e.kind() != ErrorKind::AlreadyExists => rename_new(&partial, to),
-        linked => linked,
-    });
-    // After a rename, or a failure before there was one, it is not there.
-    let _ = fs::remove_file(&partial);
-    placed
-}
-
-/// Renames a file, for file systems without links. Replaces nothing, as far as the system can promise that.
-fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    #[cfg(any(target_os = "linux", target_os = "macos"))]
-    {
-        use rustix::fs::{CWD, RenameFlags, renameat_with};
-        use rustix::io::Errno;
-        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-            renamed => return Ok(renamed?),
-        }
-    }
-    if to.symlink_metadata().is_ok() {
-        return Err(ErrorKind::AlreadyExists.into());
-    }
-    fs::rename(from, to)
+    let failed = |e: io::Error| error(to, "write", &e);
+    let mut new = AtomicFile::create(to).map_err(failed)?;
+    write(new.file()).map_err(failed)?;
+    Ok(new.place_new())
 }
 
 /// Whether the last line of a log lacks its line break.
@@ -217,24 +169,4 @@ pub(crate) fn is_torn(file: &mut File) -> io::Result<bool> {
     file.seek(SeekFrom::End(-1))?;
     file.read_exact(&mut last)?;
     Ok(last != *b"\n")
-}
-
-/// Makes the names in a directory durable.
-#[cfg(unix)]
-pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
-    match open::directory(path) {
-        // Names can be made in it, but they cannot be read: all of its file system is synced instead.
-        #[cfg(target_os = "linux")]
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-            let below = rustix::fs::open(path, rustix::fs::OFlags::PATH, rustix::fs::Mode::empty())?;
-            Ok(rustix::fs::syncfs(below)?)
-        }
-        opened => opened?.sync_all(),
-    }
-}
-
-/// Directories cannot be opened for this on other systems.
-#[cfg(not(unix))]
-pub(crate) fn sync_dir(_: &Path) -> io::Result<()> {
-    Ok(())
 }

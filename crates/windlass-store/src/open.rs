@@ -27,11 +27,6 @@ pub(crate) fn append(path: &Path, create: bool) -> io::Result<File> {
     open(private().append(true).read(true).create(create), path, Links::Refused)
 }
 
-/// Makes a file that was not there, readable by its user only.
-pub(crate) fn create_new(path: &Path) -> io::Result<File> {
-    open(private().write(true).create_new(true), path, Links::Refused)
-}
-
 /// Opens a directory, to lock or sync it.
 #[cfg(unix)]
 pub(crate) fn directory(path: &Path) -> io::Result<File> {

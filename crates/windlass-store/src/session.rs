@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use windlass_session::{Durability, END_OF_TORN_LINE, LogEncoder, Owner, SessionKey, StoreError};
+use windlass_tool::private_file::sync_dir;
 use windlass_types::Entry;
 
 /// Most bytes that wait for the disk before an append waits with them.
@@ -312,7 +313,7 @@ impl Log {
         if sync {
             file.sync_data().map_err(|error| failed("sync", error))?;
             for directory in self.new_names.drain(..) {
-                disk::sync_dir(&directory).map_err(|error| disk::error(&directory, "sync", &error))?;
+                sync_dir(&directory).map_err(|error| disk::error(&directory, "sync", &error))?;
             }
             if let Some(observer) = &self.observer {
                 observer.written(&self.path, file.stream_position().map_err(|error| failed("read", error))?);

@@ -16,6 +16,7 @@ use windlass_session::{
     AgentSummary, Annotation, Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, ProjectKey, SessionKey,
     SessionStore, SessionSummary, StoreError, read_agent_log, read_log,
 };
+use windlass_tool::private_file::sync_dir;
 use windlass_types::{Entry, SessionId};
 
 /// Sessions as files: `projects/<slug>/<session>.jsonl` under a home, agents of them as
@@ -235,7 +236,7 @@ impl SessionStore for JsonlStore {
                 // Without it the log would be there and half known.
                 let folder = path.parent().unwrap_or(Path::new("."));
                 let written = disk::replace_whole(&agents::meta_path(&path), meta)
-                    .and_then(|()| disk::sync_dir(folder).map_err(|error| disk::error(folder, "sync", &error)));
+                    .and_then(|()| sync_dir(folder).map_err(|error| disk::error(folder, "sync", &error)));
                 written.inspect_err(|_| drop(remove(&path, &key)))?;
             }
             if let Some(observer) = observer {

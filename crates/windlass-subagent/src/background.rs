@@ -2,10 +2,12 @@
 
 use crate::report::{self, Task, happened};
 use serde::Serialize;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_tool::{AgentReport, AgentSpec, BoxFuture, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolError, ToolOutput};
+use windlass_tool::{
+    AgentReport, AgentSpec, BoxFuture, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolError, ToolOutput, private_file,
+};
 use windlass_types::{Outcome, TaskId, TaskKind, TaskStatus};
 
 /// What a host is told of a call that left its agent working.
@@ -60,17 +62,6 @@ pub(crate) fn start(mut spec: AgentSpec, task: &Task, cx: &ToolCx) -> Result<Too
     })
 }
 
-/// Makes the name of a file durable, and those of its folder and of the parent folder, which may be new.
-fn sync_names(file: &Path) -> io::Result<()> {
-    // Directories cannot be opened for this on other systems.
-    if cfg!(unix) {
-        for folder in file.ancestors().skip(1).take(3).filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::File::open(folder)?.sync_all()?;
-        }
-    }
-    Ok(())
-}
-
 /// What the model and the host are told when an agent has ended.
 async fn outcome(task: &Task, ended: Result<AgentReport, ToolError>, file: Option<PathBuf>) -> TaskOutcome {
     let name = &task.description;
@@ -101,35 +92,8 @@ async fn outcome(task: &Task, ended: Result<AgentReport, ToolError>, file: Optio
     outcome
 }
 
-/// Writes a report to a new private file: all of it or nothing. Dropping the future does not stop the writing.
+/// Writes a report to a new private file: all of it or nothing. It is durable, as the notification is that names it. Dropping the future does not stop the writing.
 async fn keep(file: PathBuf, text: String) -> io::Result<()> {
-    let written = tokio::task::spawn_blocking(move || write(&file, &text));
+    let written = tokio::task::spawn_blocking(move || private_file::write_new(&file, text.as_bytes()));
     written.await.map_err(io::Error::other)?
-}
-
-fn write(file: &Path, text: &str) -> io::Result<()> {
-    if let Some(folder) = file.parent() {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder)?;
-    }
-    let part = file.with_extension("part");
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut open = options.open(&part)?;
-    // The notification that names the file is durable, so it is as well.
-    let written = open
-        .write_all(text.as_bytes())
-        .and_then(|()| open.sync_data())
-        .and_then(|()| std::fs::rename(&part, file))
-        .and_then(|()| sync_names(file));
-    if written.is_err() {
-        // What is there is of no use to anybody.
-        let _ = std::fs::remove_file(&part);
-    }
-    written
 }

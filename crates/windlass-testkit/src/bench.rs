@@ -9,8 +9,9 @@ use serde::Serialize;
 use windlass_schema::CheckedTools;
 use windlass_tool::{
     Cancel, Clock, DynTool, Ids, JudgedPath, Permit, PreparedCall, Process, ToolCheck, ToolCx, ToolCxParts, ToolError,
-    ToolOutput, ToolSet, ToolSetError, Workspace, absolute,
+    ToolOutput, ToolSet, ToolSetError, Workspace,
 };
+use windlass_types::path::absolute;
 use windlass_types::{Access, CallDigest, ContextChange, JsonText, SessionId, ToolUseId};
 
 use crate::fake::{ManualClock, MemoryWorkspace, ScriptedProcess, SequentialIds};

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use windlass_types::path::absolute;
 use windlass_types::{JsonText, SessionId, ToolUseId};
 
 /// What a running tool is given. Cheap to clone.
@@ -177,23 +178,6 @@ impl fmt::Debug for ToolCxParts {
     }
 }
 
-/// Makes a path absolute and lexically normal: relative ones start at `base`,
-/// `.` disappears and `..` takes its parent away, without looking at links.
-pub fn absolute(base: &Path, path: &Path) -> PathBuf {
-    use std::path::Component;
-    let mut normal = PathBuf::new();
-    for component in base.join(path).components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                normal.pop();
-            }
-            other => normal.push(other),
-        }
-    }
-    normal
-}
-
 /// What tools remember between the calls of one session: one value of each type.
 #[derive(Default)]
 pub struct SessionState(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
@@ -243,14 +227,5 @@ mod tests {
         state.get::<Mutex<u32>>().lock().map(|mut n| *n += 1).unwrap();
         assert_eq!(*state.get::<Mutex<u32>>().lock().unwrap(), 1);
         assert_eq!(*state.get::<Mutex<u64>>().lock().unwrap(), 0);
-    }
-
-    #[test]
-    fn paths_become_absolute_and_normal() {
-        for (path, expected) in
-            [("a/./b", "/w/a/b"), ("../x", "/x"), ("/a/../../b", "/b"), ("", "/w"), ("a/..", "/w"), ("//a//b/", "/a/b")]
-        {
-            assert_eq!(absolute(Path::new("/w"), Path::new(path)), Path::new(expected), "{path}");
-        }
     }
 }

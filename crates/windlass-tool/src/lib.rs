@@ -21,6 +21,8 @@ mod function;
 mod near;
 mod nowhere;
 mod output;
+#[cfg(feature = "system")]
+pub mod private_file;
 mod process;
 mod set;
 mod system;
@@ -33,7 +35,7 @@ pub use access::{JudgedPath, PathFilter, Permit};
 pub use agents::{AgentReport, AgentSpec, Agents};
 pub use background::{Background, TaskCx, TaskOutcome, TaskSpec, TaskWork};
 pub use cancel::{Cancel, Cancelled};
-pub use cx::{Resumed, SessionState, ToolCx, ToolCxParts, absolute};
+pub use cx::{Resumed, SessionState, ToolCx, ToolCxParts};
 pub use dyn_tool::{BoxFuture, DynTool, PreparedCall, schema_of};
 pub use error::{ToolError, ToolErrorKind};
 pub use function::{ToolFn, tool_fn, tool_fn_with};

@@ -41,14 +41,14 @@
 //!
 //! | features | packages | what they bring |
 //! |---|---|---|
-//! | `none` | 56 | sessions with your own provider, tools and store; agents, hooks, permissions, structured output, scripted models |
-//! | `anthropic` | 124 | `Anthropic`, the Messages API, with its HTTP and TLS stack |
+//! | `none` | 59 | sessions with your own provider, tools and store; agents, hooks, permissions, structured output, scripted models |
+//! | `anthropic` | 126 | `Anthropic`, the Messages API, with its HTTP and TLS stack |
 //! | `project` | 128 | what is read of a project: `Project`, its settings, agents, commands and servers; brings `store` and `tools` |
 //! | `store` | 61 | `.persist(..)`: sessions on disk, and with `tools` checkpoints of files |
 //! | `tools` | 97 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
-//! | `mcp` | 155 | `McpServers`: MCP servers as tools |
-//! | `proxy` | 124 | `CredentialProxy`, through which programs reach the API without the key |
-//! | `anthropic,gzip` | 133 | compressed answers of the API |
+//! | `mcp` | 157 | `McpServers`: MCP servers as tools |
+//! | `proxy` | 126 | `CredentialProxy`, through which programs reach the API without the key |
+//! | `anthropic,gzip` | 136 | compressed answers of the API |
 //! | `project,store,tools` | 128 | all that needs no C compiler |
 //! | `anthropic,project,store,tools` | 160 | the default |
 //!

@@ -1,9 +1,10 @@
 //! The opaque id by which a provider can tell users of one key apart.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use windlass_tool::Ids;
+use windlass_tool::private_file::AtomicFile;
 
 /// Where it is kept, below the home.
 const FILE: &str = "windlass-user-id";
@@ -24,15 +25,13 @@ pub(crate) fn user_id(home: &Path, ids: &dyn Ids) -> Option<String> {
 fn make(home: &Path, path: &Path, ids: &dyn Ids) -> Option<String> {
     let id = format!("{:0DIGITS$x}", ids.bits());
     std::fs::create_dir_all(home).ok()?;
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt as _;
-        options.mode(0o600);
-    }
-    match options.open(path) {
-        Ok(mut file) => file.write_all(id.as_bytes()).ok().map(|()| id),
+    let place = || {
+        let mut new = AtomicFile::create(path)?;
+        new.file().write_all(id.as_bytes())?;
+        new.place_new()
+    };
+    match place() {
+        Ok(()) => Some(id),
         // Another session was faster.
         Err(_) => read(path).ok().flatten(),
     }

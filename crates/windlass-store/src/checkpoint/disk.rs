@@ -3,15 +3,15 @@
 use super::history::History;
 use super::record::Record;
 use super::shelf::{AppendError, Shelf};
-use crate::disk::{create_dirs, sync_dir};
+use crate::disk::create_dirs;
 use crate::lock::{LockError, Locked};
 use crate::open;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use windlass_session::{CheckpointError, CheckpointErrorKind};
+use windlass_tool::private_file::{self, sync_dir};
 
 /// Longest line of the index: several times the longest path.
 const LONGEST_LINE: u64 = 64 * 1024;
@@ -26,8 +26,6 @@ pub(crate) struct Disk {
     directory: PathBuf,
     /// Open and locked from the first use on.
     index: Mutex<Option<Index>>,
-    /// How many temporary files were made.
-    made: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -41,7 +39,7 @@ struct Index {
 
 impl Disk {
     pub(crate) fn new(directory: PathBuf) -> Self {
-        Self { directory, index: Mutex::default(), made: AtomicU64::new(0) }
+        Self { directory, index: Mutex::default() }
     }
 
     fn index_path(&self) -> PathBuf {
@@ -109,20 +107,7 @@ impl Disk {
     }
 
     fn place(&self, hash: &blake3::Hash, content: &[u8]) -> io::Result<()> {
-        let number = self.made.fetch_add(1, Ordering::Relaxed);
-        let temporary = self.objects().join(format!("partial-{}-{number}", std::process::id()));
-        let placed = (|| {
-            let mut file = open::create_new(&temporary)?;
-            file.write_all(content)?;
-            file.sync_data()?;
-            fs::rename(&temporary, self.object(hash))?;
-            sync_dir(&self.objects())
-        })();
-        if placed.is_err() {
-            // The first error is the one to report.
-            let _ = fs::remove_file(&temporary);
-        }
-        placed
+        private_file::replace(&self.object(hash), content)
     }
 }
 

@@ -4,10 +4,11 @@ use super::engine::{Engine, link_or_like, seen};
 use super::lines;
 use super::record::{Kind, Record, State};
 use super::shelf::Shelf;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use windlass_session::{CheckpointError, FileChange, NotRestored, NotRestoredKind, Rewind, RewindOptions, RewoundFile};
 use windlass_tool::{WholeFile, WorkspaceError};
 use windlass_types::EntryId;
+use windlass_types::path::has_parent;
 
 /// What is to be done to one file.
 struct Step {
@@ -110,8 +111,7 @@ impl<S: Shelf> Engine<S> {
     async fn find_out(&self, path: &Path, then: State, options: &RewindOptions) -> Result<Found, CheckpointError> {
         use NotRestoredKind::{CannotKeep, Conflict, Link, NotKept, Outside};
         // A path that climbs may begin in a directory and end outside of it.
-        let climbs = path.components().any(|part| part == Component::ParentDir);
-        if climbs || !options.directories.iter().any(|directory| path.starts_with(directory)) {
+        if has_parent(path) || !options.directories.iter().any(|directory| path.starts_with(directory)) {
             return Ok(left(path, Outside, "it is not in the workspace"));
         }
         if let State::Unkept { why } = then {

@@ -36,7 +36,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-mcp", &["windlass-context", "windlass-schema", "windlass-tool", "windlass-types"]),
     ("windlass-tools", &["windlass-tool", "windlass-types"]),
     ("windlass-store", &["windlass-session", "windlass-tool", "windlass-types"]),
-    ("windlass-project", &["windlass-permission", "windlass-subagent", "windlass-types"]),
+    ("windlass-project", &["windlass-permission", "windlass-subagent", "windlass-tool", "windlass-types"]),
     (
         "windlass",
         &[

@@ -93,7 +93,9 @@ impl Workspace for Flawed {
     async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
         match self.flaw {
             Flaw::ResolvesBySpelling => Ok(ResolvedPath::new(path, EntryKind::File)),
-            Flaw::ResolvesParentsByName => self.files.resolve(&windlass_tool::absolute(Path::new("/"), path)).await,
+            Flaw::ResolvesParentsByName => {
+                self.files.resolve(&windlass_types::path::absolute(Path::new("/"), path)).await
+            }
             Flaw::TellsNoHops => Ok(self.files.resolve(path).await?.with_via(Vec::new())),
             _ => self.files.resolve(path).await,
         }

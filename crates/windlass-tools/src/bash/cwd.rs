@@ -11,7 +11,7 @@ use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use windlass_tool::ToolCx;
+use windlass_tool::{ToolCx, private_file};
 
 /// The file of one command; gone when dropped.
 #[derive(Debug)]
@@ -25,11 +25,7 @@ const LONGEST_PATH: u64 = 64 * 1024;
 impl CwdFile {
     pub(super) fn create(folder: &Path, name: u128) -> io::Result<Self> {
         let path = folder.join(format!("windlass-{name:032x}"));
-        let mut options = std::fs::OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(&path)?;
+        let mut file = private_file::create(&path)?;
         let created = Self { path };
         file.write_all(&script(&created.path))?;
         Ok(created)

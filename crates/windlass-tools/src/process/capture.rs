@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt as _;
+use windlass_tool::private_file;
 
 /// How much output is kept, and where the rest goes.
 #[derive(Debug, Clone)]
@@ -214,39 +215,26 @@ async fn durable(file: &mut File, path: &Path) -> io::Result<()> {
     sync_names(path).await
 }
 
-/// Makes the name of a file durable, and those of its folder and of the parent folder, which may be new.
+/// Makes the name of a file durable, and those of the folders that a session makes for it.
 async fn sync_names(path: &Path) -> io::Result<()> {
     let path = path.to_owned();
-    let synced = tokio::task::spawn_blocking(move || {
-        // Directories cannot be opened for this on other systems.
-        if cfg!(unix) {
-            for folder in path.ancestors().skip(1).take(3).filter(|folder| !folder.as_os_str().is_empty()) {
-                std::fs::File::open(folder)?.sync_all()?;
-            }
-        }
-        Ok(())
-    });
-    synced.await.map_err(io::Error::other)?
+    blocking(move || private_file::sync_names(&path)).await
 }
 
 /// Creates a file only its owner can read, and its folder where that is missing.
 async fn create_private(path: &Path) -> io::Result<File> {
-    if let Some(folder) = path.parent() {
-        create_private_dir(folder).await?;
-    }
-    let mut options = tokio::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    options.mode(0o600);
-    options.open(path).await
+    let path = path.to_owned();
+    let created = blocking(move || {
+        if let Some(folder) = path.parent() {
+            private_file::create_dir(folder)?;
+        }
+        private_file::create(&path)
+    });
+    created.await.map(File::from_std)
 }
 
-async fn create_private_dir(folder: &Path) -> io::Result<()> {
-    let mut builder = tokio::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    builder.mode(0o700);
-    builder.create(folder).await
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
 }
 
 #[cfg(test)]

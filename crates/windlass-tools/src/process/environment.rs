@@ -7,6 +7,8 @@ pub use given::{GivenEnvironment, given_environment};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use windlass_types::path::has_parent;
+
 /// Names that programs need to find the user's tools and speak the user's language.
 const INHERITED: &[&str] = &[
     "ALL_PROXY",
@@ -193,8 +195,7 @@ fn search_path(path: &OsStr, workspace: &[PathBuf]) -> OsString {
 }
 
 fn leads_into(folder: &Path, root: &Path) -> bool {
-    let has_parent = folder.components().any(|part| part == std::path::Component::ParentDir);
-    has_parent || folder.starts_with(root)
+    has_parent(folder) || folder.starts_with(root)
 }
 
 #[cfg(test)]

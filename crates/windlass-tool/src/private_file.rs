@@ -1,0 +1,227 @@
+//! Files of this machine that only their user can read, and that a crash leaves whole. Needs the feature `system`.
+//!
+//! Sessions, results and settings hold what a user typed and what programs printed, so other users must not read them. Whoever
+//! writes such a file uses this module: the rights are there from the first moment, nothing that stands at the name is
+//! followed or cut short, and a file that is complete can be made durable together with its name.
+//!
+//! The paths themselves are trusted here. Files of a workspace, which anybody may exchange for a link meanwhile, are
+//! written through the [`Workspace`](crate::Workspace) port instead.
+//!
+//! ```
+//! use std::io::Write as _;
+//! use windlass_tool::private_file::{AtomicFile, create_dir, sync_dir};
+//!
+//! # fn main() -> std::io::Result<()> {
+//! # let temporary = tempfile::tempdir()?;
+//! # let folder = temporary.path().join("notes");
+//! create_dir(&folder)?;
+//! let mut new = AtomicFile::create(&folder.join("today"))?;
+//! new.file().write_all(b"whoever reads it sees all of this, or what was there before")?;
+//! new.replace()?;
+//! sync_dir(&folder)
+//! # }
+//! ```
+
+use crate::{Ids as _, SystemIds};
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Creates a directory that only this user can enter, and those above it where they are missing.
+///
+/// # Errors
+/// One of them cannot be created. It is no error if the directory is there already, whoever can enter it.
+pub fn create_dir(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
+/// Creates a file that only this user can read, and opens it for writing.
+///
+/// # Errors
+/// Something has this name already, be it a link that leads nowhere; or the file cannot be created.
+pub fn create(path: &Path) -> io::Result<File> {
+    create_with_mode(path, 0o600)
+}
+
+/// Makes the names in a directory durable. What was written to the files is not meant.
+///
+/// # Errors
+/// The directory cannot be opened, or the disk does not take the names.
+#[cfg(unix)]
+pub fn sync_dir(path: &Path) -> io::Result<()> {
+    use rustix::fs::{Mode, OFlags};
+    let opened = rustix::fs::open(path, OFlags::DIRECTORY.union(OFlags::CLOEXEC), Mode::empty());
+    match opened {
+        // Names can be made in it, but they cannot be read: all of its file system is synced instead.
+        #[cfg(target_os = "linux")]
+        Err(rustix::io::Errno::ACCESS) => {
+            let below = rustix::fs::open(path, OFlags::PATH.union(OFlags::CLOEXEC), Mode::empty())?;
+            Ok(rustix::fs::syncfs(below)?)
+        }
+        opened => File::from(opened?).sync_all(),
+    }
+}
+
+/// Makes the names in a directory durable. Directories cannot be opened for this on this system.
+///
+/// # Errors
+/// None on this system.
+#[cfg(not(unix))]
+pub fn sync_dir(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Makes the name of a file durable, and those of its folder and of the parent folder: a session makes both of them
+/// for its first file.
+///
+/// # Errors
+/// As those of [`sync_dir`].
+pub fn sync_names(file: &Path) -> io::Result<()> {
+    let mut folders = file.ancestors().skip(1).take(3).filter(|folder| !folder.as_os_str().is_empty());
+    folders.try_for_each(sync_dir)
+}
+
+/// The new content of a file, written beside it and put in its place in one step. Whoever reads the file sees all of
+/// the old content or all of the new one, also after a crash. Dropped before that, nothing of it is left behind.
+#[derive(Debug)]
+pub struct AtomicFile {
+    file: File,
+    temporary: PathBuf,
+    target: PathBuf,
+    placed: bool,
+}
+
+impl AtomicFile {
+    /// Creates a file beside `target` that only this user can read.
+    ///
+    /// # Errors
+    /// The folder of `target` is not there, or takes no new file.
+    pub fn create(target: &Path) -> io::Result<Self> {
+        Self::create_as(&temporary_name(), target, 0o600)
+    }
+
+    /// Creates a file beside `target` that others can read as far as the settings of this process let them.
+    ///
+    /// # Errors
+    /// As those of [`create`](Self::create).
+    pub fn create_shared(target: &Path) -> io::Result<Self> {
+        Self::create_as(&temporary_name(), target, 0o666)
+    }
+
+    /// The file, to be written.
+    pub fn file(&mut self) -> &mut File {
+        &mut self.file
+    }
+
+    /// Makes the content durable and gives it the name, in the place of what has it now. The name is durable after
+    /// [`sync_dir`] only.
+    ///
+    /// # Errors
+    /// The disk does not take the content, or the name cannot be given. What had the name has it still.
+    pub fn replace(mut self) -> io::Result<()> {
+        self.file.sync_all()?;
+        std::fs::rename(&self.temporary, &self.target)?;
+        self.placed = true;
+        Ok(())
+    }
+
+    /// Makes the content durable and gives it the name if nothing has it. The name is durable after [`sync_dir`] only.
+    ///
+    /// # Errors
+    /// The disk does not take the content, or something has the name already ([`ErrorKind::AlreadyExists`]).
+    pub fn place_new(mut self) -> io::Result<()> {
+        self.file.sync_all()?;
+        // A link never replaces what somebody else put there meanwhile. The first name goes when this is dropped.
+        match std::fs::hard_link(&self.temporary, &self.target) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                rename_new(&self.temporary, &self.target)?;
+                self.placed = true;
+                Ok(())
+            }
+            linked => linked,
+        }
+    }
+
+    fn create_as(name: &str, target: &Path, mode: u32) -> io::Result<Self> {
+        let temporary = target.with_file_name(name);
+        let file = create_with_mode(&temporary, mode)?;
+        Ok(Self { file, temporary, target: target.to_owned(), placed: false })
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if !self.placed {
+            // The first error is the one to report.
+            drop(std::fs::remove_file(&self.temporary));
+        }
+    }
+}
+
+/// Replaces a file by one of this content that only this user can read, durable with its name.
+///
+/// # Errors
+/// The content or its name is not durable. Before that, what was there stands.
+pub fn replace(target: &Path, content: &[u8]) -> io::Result<()> {
+    let mut new = AtomicFile::create(target)?;
+    new.file().write_all(content)?;
+    new.replace()?;
+    match target.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        Some(folder) => sync_dir(folder),
+        None => sync_dir(Path::new(".")),
+    }
+}
+
+/// Makes a file of this content that only this user can read, and its folder where that is missing. Both are durable
+/// with their names.
+///
+/// # Errors
+/// Something has the name already, which then stands; or the file is not durable, and then there is none.
+pub fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        create_dir(folder)?;
+    }
+    let mut new = AtomicFile::create(path)?;
+    new.file().write_all(content)?;
+    new.place_new()?;
+    sync_names(path).inspect_err(|_| drop(std::fs::remove_file(path)))
+}
+
+/// A name that nobody can guess or has taken. It has its own length: that of the target may be the longest allowed.
+fn temporary_name() -> String {
+    format!(".windlass-{:032x}.tmp", SystemIds::default().bits())
+}
+
+fn create_with_mode(path: &Path, mode: u32) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
+    #[cfg(not(unix))]
+    let _ = mode;
+    options.open(path)
+}
+
+/// Renames a file where the file system has no links. Replaces nothing, as far as the system can promise that.
+fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            renamed => return Ok(renamed?),
+        }
+    }
+    if to.symlink_metadata().is_ok() {
+        return Err(ErrorKind::AlreadyExists.into());
+    }
+    std::fs::rename(from, to)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! Paths by their text alone: no file system is asked, and no link is followed.
+//!
+//! Rules, settings and tools compare paths in this form, so there is one of it.
+
+use std::path::{Component, Path, PathBuf};
+
+/// A path without `.` and `..`. Each `..` takes away the name before it; at the root, or before the first name, it
+/// disappears.
+///
+/// The system walks such a path differently if a name before a `..` is a link. Whoever opens what a path leads to has
+/// to ask the file system instead.
+#[must_use]
+pub fn normalized(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                normal.pop();
+            }
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+/// A path that starts at `base` unless it is absolute already, [`normalized`].
+#[must_use]
+pub fn absolute(base: &Path, path: &Path) -> PathBuf {
+    normalized(&base.join(path))
+}
+
+/// Whether there is a `..` in a path: it may leave the directory that it seems to be in.
+#[must_use]
+pub fn has_parent(path: &Path) -> bool {
+    path.components().any(|component| component == Component::ParentDir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dots_go_by_text() {
+        for (path, expected) in [
+            ("a/./b/../c", "/w/a/c"),
+            ("../../../x", "/x"),
+            ("/a/../../b", "/b"),
+            ("/a//b/", "/a/b"),
+            ("", "/w"),
+            ("a/..", "/w"),
+            ("..", "/"),
+        ] {
+            assert_eq!(absolute(Path::new("/w"), Path::new(path)), Path::new(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_relative_path_stays_one() {
+        for (path, expected) in [("./a/../b/.", "b"), ("../a", "a"), ("a/..", ""), ("..", "")] {
+            assert_eq!(normalized(Path::new(path)), Path::new(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn only_whole_names_are_parents() {
+        for (path, expected) in [("/a/../b", true), ("..", true), ("/a/..b/c..", false), ("/a/./b", false)] {
+            assert_eq!(has_parent(Path::new(path)), expected, "{path}");
+        }
+    }
+}
