@@ -9,6 +9,7 @@
 //! | a session store, file checkpoints, a model provider | the kits [`store`], [`checkpoints`], [`provider`] |
 //! | a host against files, programs, time, people | [`fake`]: [`MemoryWorkspace`](fake::MemoryWorkspace), [`ScriptedProcess`](fake::ScriptedProcess), [`ManualClock`](fake::ManualClock), [`SequentialIds`](fake::SequentialIds), [`ScriptedHost`](fake::ScriptedHost), [`RecordingHook`](fake::RecordingHook) |
 //! | what happens when something breaks | [`fault`]: [`FaultyWorkspace`](fault::FaultyWorkspace), [`FaultyStore`](fault::FaultyStore) |
+//! | code whose system calls fail | [`faults`]: a test of its own process, under `strace` |
 //! | a client of the Messages API, over a real socket | [`wire`]: [`WireServer`](wire::WireServer) |
 //! | a race, without a sleep | [`Gate`] |
 //! | where a program or a right is missing | [`skipped`] says that a test did not run, and to a file if one is named |
@@ -81,6 +82,7 @@ pub mod checkpoints;
 pub mod fake;
 pub mod fault;
 pub mod frames;
+pub mod faults;
 mod gate;
 pub mod hook;
 pub mod process;

@@ -4,27 +4,16 @@
 //! `strace` makes system calls fail; where there is none, those tests say so and end.
 
 use crate::world::{LONG, json, marked, options, program, status, until_gone};
-use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use windlass_mcp::{McpServerConfig, McpServerState, McpServers};
+use windlass_testkit::faults::{self, Inside, Subject, has_strace, inject};
 
 const MARK: &str = "WINDLASS_TEST_MCP_MARK";
-/// Where the program that is tested finds its servers and writes its report.
-const PLACE: &str = "WINDLASS_TEST_MCP_PLACE";
 /// So many files are opened and read before what is tested begins. The loader and the servers open and read no more, so
 /// that a fault behind them meets neither.
 const BEFORE: usize = 16;
-/// Longer than one run of that program takes, on any machine.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-fn descriptors() -> usize {
-    let count = || std::fs::read_dir("/proc/self/fd")?.try_fold(0, |count, entry| entry.map(|_| count + 1));
-    // The fault may be meant for this very call, or for reading on.
-    count().or_else(|_: std::io::Error| count()).unwrap()
-}
 
 /// A server that is a script of its own, so that faults can be meant for starting it alone.
 fn script(place: &Path, name: &str) -> PathBuf {
@@ -51,25 +40,21 @@ async fn attempt(servers: &McpServers, name: &str) -> String {
 #[test]
 #[ignore = "another test starts it, with faults"]
 fn subject() {
-    let (Ok(mark), Some(place)) = (std::env::var(MARK), std::env::var_os(PLACE)) else { return };
-    let place = PathBuf::from(place);
+    let (Ok(mark), Some(inside)) = (std::env::var(MARK), Inside::find()) else { return };
     let config = |name: &str| {
         let behaviour = program("plain").env("MARK", &mark);
         let windlass_mcp::McpTransport::Stdio { env, .. } = behaviour.transport else { unreachable!() };
-        let config = McpServerConfig::stdio(place.join(name).to_str().unwrap());
+        let config = McpServerConfig::stdio(inside.place().join(name).to_str().unwrap());
         env.into_iter().fold(config, |config, (name, value)| config.env(name, value))
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut report = String::new();
     runtime.block_on(async {
-        for _ in 0..BEFORE {
-            // The fault may be meant for this.
-            let _ = std::fs::File::open("/dev/zero").and_then(|mut zeros| zeros.read(&mut [0; 1]));
-        }
+        faults::open_and_read(BEFORE);
         // What the runtime needs for the first program stays open.
         let _ = tokio::process::Command::new("/bin/true").status().await;
-        let before = descriptors();
-        std::fs::write(place.join("begun"), "").unwrap();
+        let before = faults::descriptors();
+        inside.begin();
         let servers = McpServers::new(options());
         servers.add("server", config("server")).unwrap();
         servers.settled(LONG).await;
@@ -88,53 +73,25 @@ fn subject() {
         report.push_str(if began.elapsed() < Duration::from_secs(5) { "closed\n" } else { "closed late\n" });
         until_gone(&mark).await;
         // A connection that was never made is taken down by tasks of its own: `close` does not wait for those.
-        while descriptors() != before && began.elapsed() < Duration::from_secs(10) {
+        while faults::descriptors() != before && began.elapsed() < Duration::from_secs(10) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let after = descriptors();
+        let after = faults::descriptors();
         report.push_str(&format!("descriptors: {}\n", i64::try_from(after).unwrap() - i64::try_from(before).unwrap()));
     });
-    // The fault may be meant for this very call.
-    std::fs::write(place.join("report"), &report).or_else(|_| std::fs::write(place.join("report"), &report)).unwrap();
+    inside.report(&report);
 }
 
 /// The lines of the report of the program, run with faults. `None` if it did not begin: the fault was met before.
-fn report_of(faults: &[&str], what: &str) -> Option<Vec<String>> {
+fn report_of(options: &[impl AsRef<str>], what: &str) -> Option<Vec<String>> {
     static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
     let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     let mark = format!("{}-faults-{number}", std::process::id());
     let place = tempfile::tempdir().unwrap();
     script(place.path(), "server");
     script(place.path(), "other");
-    let words = faults.iter().map(|word| word.replace("PLACE", place.path().to_str().unwrap()));
-    let mut child = Command::new("strace")
-        .args(["-f", "-qq", "-o", "/dev/null"])
-        .args(words)
-        .arg(std::env::current_exe().unwrap())
-        .args(["--exact", "faults::subject", "--ignored", "--nocapture", "--test-threads=1"])
-        .env(MARK, &mark)
-        .env(PLACE, place.path())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let began = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if began.elapsed() > PATIENCE {
-            child.kill().unwrap();
-            panic!("{what}: it hangs, and {} processes are left", marked(&mark));
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let said = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
-    if !place.path().join("begun").exists() {
-        return None;
-    }
-    assert!(!said.contains("panicked"), "{what}: {said}");
+    let report = Subject::new("faults::subject", place.path()).env(MARK, &mark).run(options, what)?;
     assert_eq!(marked(&mark), 0, "{what}");
-    let report = std::fs::read_to_string(place.path().join("report"));
-    let report = report.unwrap_or_else(|error| panic!("{what}: {error}: {said}"));
     let lines: Vec<String> = report.lines().map(str::to_owned).collect();
     assert_eq!(lines.len(), 7, "{what}: {report}");
     for line in &lines {
@@ -142,15 +99,6 @@ fn report_of(faults: &[&str], what: &str) -> Option<Vec<String>> {
     }
     assert_eq!(lines[5..], ["closed", "descriptors: 0"], "{what}: {report}");
     Some(lines)
-}
-
-fn has_strace() -> bool {
-    let works =
-        Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).status().is_ok_and(|status| status.success());
-    if !works {
-        windlass_testkit::skipped("an strace that may trace");
-    }
-    works
 }
 
 #[test]
@@ -173,11 +121,10 @@ fn a_call_that_the_system_refuses_costs_one_connection_at_most() {
     for (call, error, places) in calls {
         let mut met = 0;
         for when in places {
-            let inject = format!("inject={call}:error={error}:when={when}");
-            let trace = format!("trace={call}");
-            if let Some(report) = report_of(&["-e", &trace, "-e", &inject], &inject) {
+            let what = format!("{error} at {call} {when}");
+            if let Some(report) = report_of(&inject(call, error, when), &what) {
                 let failed = report[..5].iter().filter(|line| *line != "ok").count();
-                assert!(failed <= 1, "{inject}: {report:?}");
+                assert!(failed <= 1, "{what}: {report:?}");
                 met += 1;
             }
         }
@@ -199,20 +146,19 @@ fn a_server_that_the_system_does_not_start_is_named_with_the_cause() {
         ("EMFILE", "Too many open files"),
         ("EIO", "Input/output error"),
     ] {
-        let inject = format!("inject=execve:error={error}");
-        let report = report_of(&["-P", "PLACE/server", "-e", "trace=execve", "-e", &inject], &inject).unwrap();
+        let at = ["-P", "PLACE/server"].map(str::to_owned).into_iter();
+        let options: Vec<String> = at.chain(inject("execve", error, "1+")).collect();
+        let report = report_of(&options, error).unwrap();
         for line in &report[..4] {
-            assert!(line.contains(cause), "{inject}: {report:?}");
+            assert!(line.contains(cause), "{error}: {report:?}");
         }
-        assert!(report[1].contains("/server"), "{inject}: {report:?}");
-        assert_eq!(report[4], "ok", "{inject}: {report:?}");
+        assert!(report[1].contains("/server"), "{error}: {report:?}");
+        assert_eq!(report[4], "ok", "{error}: {report:?}");
     }
 }
 
 #[test]
 fn without_faults_every_call_is_answered() {
-    if has_strace() {
-        let report = report_of(&["-e", "trace=none"], "no fault").unwrap();
-        assert_eq!(report[..5], ["ok"; 5]);
-    }
+    let report = report_of(&[""; 0], "no fault").unwrap();
+    assert_eq!(report[..5], ["ok"; 5]);
 }

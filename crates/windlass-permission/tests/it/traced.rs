@@ -15,6 +15,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use windlass_shell::analyse;
+use windlass_testkit::faults::has_strace;
 use windlass_types::Behavior::Allow;
 
 const FREE: &str = include_str!("everyday_commands/free.txt");
@@ -216,8 +217,7 @@ fn is_wrong(line: &str, named: &[&str]) -> bool {
 
 /// Looks at every command of which `part` holds.
 fn look(name: &str, part: impl Fn(usize) -> bool) {
-    if Command::new("strace").arg("--version").stdout(Stdio::null()).status().is_err() {
-        windlass_testkit::skipped("strace");
+    if !has_strace() {
         return;
     }
     let world = World::new(Rules::default());
@@ -366,8 +366,7 @@ fn no_order_of_many_words_hides_a_file_that_is_written() {
 /// A command that does something is noticed.
 #[test]
 fn writing_connecting_and_starting_are_seen() {
-    if Command::new("strace").arg("--version").stdout(Stdio::null()).status().is_err() {
-        windlass_testkit::skipped("strace");
+    if !has_strace() {
         return;
     }
     let place = Place::new("seen");

@@ -13,6 +13,7 @@ mod budgets;
 mod diagram;
 mod edges;
 mod fault;
+mod faults;
 #[cfg(target_os = "linux")]
 mod packages;
 mod ports;

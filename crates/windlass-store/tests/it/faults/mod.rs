@@ -10,8 +10,9 @@
 mod inject;
 mod work;
 
-use inject::{Ended, Injection, strace_works};
+use inject::{Ended, Injection};
 use std::process::{Command, Stdio};
+use windlass_testkit::faults::can_attach;
 use work::World;
 
 /// The calls of the store that can fail, and how.
@@ -89,8 +90,7 @@ fn without_a_fault_everything_is_done() {
 
 #[test]
 fn a_fault_at_any_call_loses_nothing_that_was_acknowledged() {
-    if !strace_works() {
-        windlass_testkit::skipped("an strace that may trace");
+    if !can_attach() {
         return;
     }
     let mut figures = Figures::default();
@@ -105,7 +105,7 @@ fn a_fault_at_any_call_loses_nothing_that_was_acknowledged() {
 #[test]
 #[ignore = "takes minutes"]
 fn every_error_at_every_call_loses_nothing_that_was_acknowledged() {
-    assert!(strace_works());
+    assert!(can_attach());
     let mut figures = Figures::default();
     for (call, errors) in FAULTS {
         every_call(call, |_| errors.to_vec(), &mut figures);
@@ -116,8 +116,7 @@ fn every_error_at_every_call_loses_nothing_that_was_acknowledged() {
 /// What is acknowledged would survive the loss of the machine only if each new name on the way to it does.
 #[test]
 fn a_name_is_durable_before_what_it_leads_to_is_acknowledged() {
-    if !strace_works() {
-        windlass_testkit::skipped("an strace that may trace");
+    if !can_attach() {
         return;
     }
     let world = World::new().without_home();

@@ -3,37 +3,19 @@
 //!
 //! `strace` makes system calls fail; where there is none, those tests say so and end.
 
-use std::io::Read as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use windlass_testkit::faults::{self, Inside, Subject, has_strace, inject};
 use windlass_tool::{Cancel, Process, ProcessCommand};
 use windlass_tools::LocalProcess;
 
 use crate::programs::support::{alive, eventually, shell, sleeper, unique};
 
 const TAG: &str = "WINDLASS_TEST_FAULTS";
-/// Where the program that is tested writes files and its report.
-const PLACE: &str = "WINDLASS_TEST_FAULTS_PLACE";
 /// So many files are opened and read in each thread before what is tested begins. The loader opens and reads no more
 /// in the first thread, so that a fault behind them does not keep the program from being loaded.
 const BEFORE: usize = 8;
-/// Longer than one run of that program takes, on any machine.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-fn descriptors() -> usize {
-    let count = || std::fs::read_dir("/proc/self/fd")?.try_fold(0, |count, entry| entry.map(|_| count + 1));
-    // The fault may be meant for this very call, or for reading on.
-    count().or_else(|_: std::io::Error| count()).unwrap()
-}
-
-fn read_before() {
-    for _ in 0..BEFORE {
-        // The fault may be meant for this.
-        let _ = std::fs::File::open("/dev/zero").and_then(|mut zeros| zeros.read(&mut [0; 1]));
-    }
-}
 
 /// One command of each kind: it ends, it leaves something behind, its time is up, it writes a file, it leaves behind
 /// what has nothing of it but the mark. A last one is dropped.
@@ -53,18 +35,17 @@ fn commands(tag: &str, place: &Path) -> Vec<ProcessCommand> {
 #[test]
 #[ignore = "another test starts it, with faults"]
 fn subject() {
-    let Ok(tag) = std::env::var(TAG) else { return };
-    let place = std::path::PathBuf::from(std::env::var_os(PLACE).unwrap());
+    let (Ok(tag), Some(inside)) = (std::env::var(TAG), Inside::find()) else { return };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut report = String::new();
     runtime.block_on(async {
         // The runtime has its own descriptors by now.
-        tokio::task::spawn_blocking(read_before).await.unwrap();
-        read_before();
-        let before = descriptors();
-        std::fs::write(place.join("begun"), "").unwrap();
+        tokio::task::spawn_blocking(|| faults::open_and_read(BEFORE)).await.unwrap();
+        faults::open_and_read(BEFORE);
+        let before = faults::descriptors();
+        inside.begin();
         let process = LocalProcess::new(tag.clone());
-        for command in commands(&tag, &place) {
+        for command in commands(&tag, inside.place()) {
             let ran = process.run(command, &Cancel::new()).await;
             report.push_str(&match ran {
                 Ok(outcome) => {
@@ -79,45 +60,19 @@ fn subject() {
         report.push_str(if dropped.await.is_err() { "dropped\n" } else { "not dropped\n" });
         drop(process);
         // The watchdog that is gone is not waited for, but its pipe is closed.
-        let after = descriptors();
+        let after = faults::descriptors();
         report.push_str(&format!("descriptors: {}\n", i64::try_from(after).unwrap() - i64::try_from(before).unwrap()));
     });
-    // The fault may be meant for this very call.
-    std::fs::write(place.join("report"), &report).or_else(|_| std::fs::write(place.join("report"), &report)).unwrap();
+    inside.report(&report);
 }
 
-/// The lines of the report of the program, run under `wrapper`. Nothing if it did not begin: the fault was met before.
-fn report_of(wrapper: &[&str], what: &str) -> Option<Vec<String>> {
+/// The lines of the report of the program, run under an `strace` with these options. Nothing if it did not begin: the
+/// fault was met before.
+fn report_of(options: &[impl AsRef<str>], what: &str) -> Option<Vec<String>> {
     let tag = unique();
     let place = tempfile::tempdir().unwrap();
-    let words = wrapper.iter().map(|word| word.replace("PLACE", place.path().to_str().unwrap()));
-    let mut words = words.chain([std::env::current_exe().unwrap().to_str().unwrap().to_owned()]);
-    let mut child = Command::new(words.next().unwrap())
-        .args(words)
-        .args(["--exact", "programs::faults::subject", "--ignored", "--test-threads=1"])
-        .env(TAG, &tag)
-        .env(PLACE, place.path())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let began = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if began.elapsed() > PATIENCE {
-            child.kill().unwrap();
-            panic!("{what}: it hangs");
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let said = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
-    if !place.path().join("begun").exists() {
-        return None;
-    }
-    assert!(!said.contains("panicked"), "{what}: {said}");
+    let report = Subject::new("programs::faults::subject", place.path()).env(TAG, &tag).run(options, what)?;
     eventually(&format!("{what}: nothing is left of it"), || alive(&tag).is_empty());
-    let report = std::fs::read_to_string(place.path().join("report"));
-    let report = report.unwrap_or_else(|error| panic!("{what}: {error}: {said}"));
     let lines: Vec<String> = report.lines().map(str::to_owned).collect();
     assert_eq!(lines.len(), 7, "{what}: {report}");
     for line in &lines {
@@ -131,19 +86,14 @@ fn report_of(wrapper: &[&str], what: &str) -> Option<Vec<String>> {
     Some(lines)
 }
 
-#[track_caller]
-fn has_strace() -> bool {
-    let works =
-        Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).status().is_ok_and(|status| status.success());
-    if !works {
-        windlass_testkit::skipped("an strace that may trace");
-    }
-    works
+/// The options that make calls fail which concern a path.
+fn at(path: &str, call: &str, error: &str, when: &str) -> Vec<String> {
+    ["-P", path].map(str::to_owned).into_iter().chain(inject(call, error, when)).collect()
 }
 
 #[test]
 fn without_faults_every_command_does_what_it_should() {
-    let report = report_of(&["env"], "no fault").unwrap();
+    let report = report_of(&[""; 0], "no fault").unwrap();
     assert_eq!(report[..2], ["Code(0): 5", "Code(0): 5"]);
     assert_eq!(report[2], "TimedOut: 0");
     assert_eq!(report[3..], ["Code(0): 45009", "Code(0): 5", "dropped", "descriptors: 0"]);
@@ -173,11 +123,9 @@ fn a_call_that_the_system_refuses_leaves_nothing_behind() {
     for (call, error, places) in calls {
         let mut met = 0;
         for when in places {
-            let inject = format!("inject={call}:error={error}:when={when}");
-            let trace = format!("trace={call}");
-            let wrapper = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject];
-            if let Some(report) = report_of(&wrapper, &inject) {
-                assert_eq!(report[6], "descriptors: 0", "{inject}");
+            let what = format!("{error} at {call} {when}");
+            if let Some(report) = report_of(&inject(call, error, when), &what) {
+                assert_eq!(report[6], "descriptors: 0", "{what}");
                 met += 1;
             }
         }
@@ -191,13 +139,11 @@ fn output_that_the_disk_does_not_take_ends_no_command() {
         return;
     }
     for (error, when) in [("ENOSPC", "1"), ("ENOSPC", "1+"), ("EIO", "1+"), ("EDQUOT", "1")] {
-        let inject = format!("inject=write:error={error}:when={when}");
-        let wrapper =
-            ["strace", "-f", "-qq", "-o", "/dev/null", "-P", "PLACE/output", "-e", "trace=write", "-e", &inject];
-        let report = report_of(&wrapper, &inject).unwrap();
+        let what = format!("{error} at write {when}");
+        let report = report_of(&at("PLACE/output", "write", error, when), &what).unwrap();
         // All of it is in memory nevertheless.
-        assert_eq!(report[3], "Code(0): 45009, not all on disk", "{inject}");
-        assert_eq!(report[6], "descriptors: 0", "{inject}");
+        assert_eq!(report[3], "Code(0): 45009, not all on disk", "{what}");
+        assert_eq!(report[6], "descriptors: 0", "{what}");
     }
 }
 
@@ -225,19 +171,13 @@ fn a_program_that_the_system_does_not_start_is_named_with_the_cause() {
         return;
     }
     for (error, cause) in NOT_STARTED {
-        let inject = format!("inject=execve:error={error}");
-        let wrapper =
-            ["strace", "-f", "-qq", "-o", "/dev/null", "-P", "/bin/bash", "-e", "trace=execve", "-e", &inject];
-        let report = report_of(&wrapper, &inject).unwrap();
+        let report = report_of(&at("/bin/bash", "execve", error, "1+"), error).unwrap();
         for line in &report[..5] {
-            assert!(line.starts_with("error: ") && line.contains(cause), "{inject}: {report:?}");
+            assert!(line.starts_with("error: ") && line.contains(cause), "{error}: {report:?}");
         }
-        assert_eq!(report[5..], ["not dropped", "descriptors: 0"], "{inject}");
+        assert_eq!(report[5..], ["not dropped", "descriptors: 0"], "{error}");
         // Only the first one is not started.
-        let inject = format!("inject=openat:error={error}:when=1");
-        let wrapper =
-            ["strace", "-f", "-qq", "-o", "/dev/null", "-P", "/dev/null", "-e", "trace=openat", "-e", &inject];
-        let report = report_of(&wrapper, &inject).unwrap();
+        let report = report_of(&at("/dev/null", "openat", error, "1"), error).unwrap();
         assert_eq!(
             report[1..],
             ["Code(0): 5", "TimedOut: 0", "Code(0): 45009", "Code(0): 5", "dropped", "descriptors: 0"]
@@ -251,11 +191,9 @@ fn without_a_watchdog_commands_run_all_the_same() {
         return;
     }
     for error in ["ENOENT", "EACCES", "ENOMEM", "EIO"] {
-        let inject = format!("inject=execve:error={error}");
-        let wrapper = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", "/bin/sh", "-e", "trace=execve", "-e", &inject];
-        let report = report_of(&wrapper, &inject).unwrap();
-        assert_eq!(report[..4], ["Code(0): 5", "Code(0): 5", "TimedOut: 0", "Code(0): 45009"], "{inject}");
-        assert_eq!(report[5..], ["dropped", "descriptors: 0"], "{inject}");
+        let report = report_of(&at("/bin/sh", "execve", error, "1+"), error).unwrap();
+        assert_eq!(report[..4], ["Code(0): 5", "Code(0): 5", "TimedOut: 0", "Code(0): 45009"], "{error}");
+        assert_eq!(report[5..], ["dropped", "descriptors: 0"], "{error}");
     }
 }
 
@@ -266,11 +204,9 @@ fn each(call: &str, places: impl Iterator<Item = usize>, errors: &[&str], all: b
         // Another one each time, unless all are to be tried.
         let errors = if all { errors } else { std::slice::from_ref(&errors[when % errors.len()]) };
         for error in errors {
-            let inject = format!("inject={call}:error={error}:when={when}");
-            let trace = format!("trace={call}");
-            let wrapper = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", &trace, "-e", &inject];
-            if let Some(report) = report_of(&wrapper, &inject) {
-                assert_eq!(report[6], "descriptors: 0", "{inject}: {report:?}");
+            let what = format!("{error} at {call} {when}");
+            if let Some(report) = report_of(&inject(call, error, when), &what) {
+                assert_eq!(report[6], "descriptors: 0", "{what}: {report:?}");
                 met += 1;
             }
         }

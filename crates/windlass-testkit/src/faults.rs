@@ -1,0 +1,256 @@
+//! System calls that fail in a program under test, by `strace`.
+//!
+//! The program is a test of the same binary that only another test starts, the *subject*. Its test names the calls that
+//! fail, runs it as a [`Subject`], and reads what it reports. Inside, [`Inside`] says where to begin and where the
+//! report goes.
+//!
+//! A fault is meant for the code under test, but it hits whichever call has its number, also one with which the subject
+//! only looks at itself. Everything here that runs inside is made for that: it tries once more, since a fault with one
+//! number comes once in each thread. Looks that a subject takes by other means belong in [`again`].
+//!
+//! ```no_run
+//! use windlass_testkit::faults::{self, Inside, Subject};
+//!
+//! // #[test] #[ignore = "another test starts it, with faults"]
+//! fn subject() {
+//!     let Some(inside) = Inside::find() else { return };
+//!     faults::open_and_read(8);
+//!     let before = faults::descriptors();
+//!     inside.begin();
+//!     // … what is tested …
+//!     inside.report(&format!("{} descriptors more", faults::descriptors() - before));
+//! }
+//!
+//! // #[test]
+//! fn a_file_that_is_not_opened_leaves_nothing_behind() {
+//!     if !faults::has_strace() {
+//!         return;
+//!     }
+//!     let place = std::env::temp_dir().join("place");
+//!     for when in 9..20 {
+//!         let fault = faults::inject("openat", "EMFILE", when);
+//!         if let Some(report) = Subject::new("subject", &place).run(&fault, &format!("{fault:?}")) {
+//!             assert_eq!(report, "0 descriptors more");
+//!         }
+//!     }
+//! }
+//! ```
+
+use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The environment variable by which a subject finds its place.
+const PLACE: &str = "WINDLASS_TEST_FAULTS_PLACE";
+/// Longer than one run of a subject takes, on any machine.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Between two looks at a subject that runs.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Whether `strace` is here and may trace what it starts. If not, says that the test is [skipped](crate::skipped).
+#[track_caller]
+#[must_use]
+pub fn has_strace() -> bool {
+    let traced = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
+    let works = traced.is_ok_and(|status| status.success());
+    if !works {
+        crate::skipped("an strace that may trace");
+    }
+    works
+}
+
+/// Whether `strace` may also trace a program that runs already, as [`attach`] does. If not, says that the test is
+/// [skipped](crate::skipped).
+///
+/// # Panics
+/// No program can be started.
+#[track_caller]
+#[must_use]
+pub fn can_attach() -> bool {
+    let mut child = Command::new("sleep").arg("60").spawn().expect("sleep starts");
+    let traced = attach(child.id(), &["-e", "trace=none"], Path::new("/dev/null"));
+    child.kill().and_then(|()| child.wait()).expect("sleep ends");
+    let works = traced.is_ok_and(|mut strace| strace.wait().is_ok());
+    if !works {
+        crate::skipped("an strace that may trace a running program");
+    }
+    works
+}
+
+/// The options of `strace` that make a call fail: which call or calls (`vfork,fork,clone`), with which error, and
+/// which of them in each thread, counted from 1 (`3`, or `3+` for all from the third on).
+#[must_use]
+pub fn inject(call: &str, error: &str, when: impl Display) -> [String; 4] {
+    let flag = || "-e".to_owned();
+    [flag(), format!("trace={call}"), flag(), format!("inject={call}:error={error}:when={when}")]
+}
+
+/// Starts a `strace` of a program that runs, and waits until it traces.
+///
+/// # Errors
+/// What `strace` says if it cannot trace that program.
+pub fn attach(pid: u32, options: &[impl AsRef<OsStr>], log: &Path) -> Result<Child, String> {
+    let mut strace = Command::new("strace")
+        .args(["-f", "-o"])
+        .arg(log)
+        .args(options)
+        .args(["-p", &pid.to_string()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let stderr = strace.stderr.take().ok_or("strace has no standard error")?;
+    let mut lines = BufReader::new(stderr).lines();
+    let mut said = String::new();
+    let attached = lines.by_ref().map_while(Result::ok).any(|line| {
+        said.push_str(&line);
+        line.contains("attached")
+    });
+    if attached {
+        // It says more with each thread, and would end if it could not.
+        std::thread::spawn(move || lines.count());
+        return Ok(strace);
+    }
+    drop(strace.wait());
+    Err(said)
+}
+
+/// A test of this binary that is run on its own, with system calls that fail.
+#[derive(Debug)]
+pub struct Subject<'a> {
+    test: &'a str,
+    place: &'a Path,
+    environment: Vec<(&'a str, OsString)>,
+}
+
+impl<'a> Subject<'a> {
+    /// The test of this name (`module::subject`). Its files and its report go to `place`, a directory.
+    #[must_use]
+    pub fn new(test: &'a str, place: &'a Path) -> Self {
+        Self { test, place, environment: Vec::new() }
+    }
+
+    /// Adds a variable to its environment.
+    #[must_use]
+    pub fn env(mut self, name: &'a str, value: impl Into<OsString>) -> Self {
+        self.environment.push((name, value.into()));
+        self
+    }
+
+    /// Runs it under `strace` with these options, or on its own if there are none, and returns what it reports. `None`
+    /// if it did not begin: the fault was met before that. `PLACE` in an option stands for its directory, and `what`
+    /// names the fault in messages.
+    ///
+    /// # Panics
+    /// It cannot be started, panics, hangs for two minutes, or begins and then reports nothing.
+    #[must_use]
+    pub fn run(&self, options: &[impl AsRef<str>], what: &str) -> Option<String> {
+        let mut child = self.command(options).spawn().unwrap_or_else(|error| panic!("{what}: {error}"));
+        let began = Instant::now();
+        while child.try_wait().is_ok_and(|status| status.is_none()) {
+            if began.elapsed() > PATIENCE {
+                drop(child.kill());
+                panic!("{what}: it hangs");
+            }
+            std::thread::sleep(LOOK);
+        }
+        let said = child.stderr.take().map(io::read_to_string);
+        let said = said.and_then(Result::ok).unwrap_or_default();
+        if !self.place.join("begun").exists() {
+            return None;
+        }
+        assert!(!said.contains("panicked"), "{what}: {said}");
+        let report = std::fs::read_to_string(self.place.join("report"));
+        Some(report.unwrap_or_else(|error| panic!("{what}: it reports nothing: {error}: {said}")))
+    }
+
+    fn command(&self, options: &[impl AsRef<str>]) -> Command {
+        let binary = std::env::current_exe().expect("a test knows its binary");
+        let mut command = if options.is_empty() {
+            Command::new(binary)
+        } else {
+            let mut command = Command::new("strace");
+            let place = self.place.to_string_lossy();
+            command.args(["-f", "-qq", "-o", "/dev/null"]);
+            command.args(options.iter().map(|option| option.as_ref().replace("PLACE", &place))).arg(binary);
+            command
+        };
+        command
+            .args(["--exact", self.test, "--ignored", "--nocapture", "--test-threads=1"])
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .env(PLACE, self.place)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped());
+        command
+    }
+}
+
+/// What a subject knows of the test that runs it.
+#[derive(Debug)]
+pub struct Inside {
+    place: PathBuf,
+}
+
+impl Inside {
+    /// `None` where this is no subject: somebody runs all tests that are ignored.
+    #[must_use]
+    pub fn find() -> Option<Self> {
+        let place = std::env::var_os(PLACE)?.into();
+        Some(Self { place })
+    }
+
+    /// The directory that it shares with its test.
+    #[must_use]
+    pub fn place(&self) -> &Path {
+        &self.place
+    }
+
+    /// Says that what is tested begins now. A fault that comes before is not looked at.
+    ///
+    /// # Panics
+    /// It cannot be said, twice.
+    pub fn begin(&self) {
+        again(|| File::create(self.place.join("begun")));
+    }
+
+    /// Hands the test what was found.
+    ///
+    /// # Panics
+    /// It cannot be written, twice.
+    pub fn report(&self, text: &str) {
+        again(|| std::fs::write(self.place.join("report"), text));
+    }
+}
+
+/// The result of a look that the subject takes for its report. It looks once more if that fails: the fault may have been
+/// meant for this very look.
+///
+/// # Panics
+/// It fails twice.
+pub fn again<T>(look: impl Fn() -> io::Result<T>) -> T {
+    look().or_else(|_| look()).unwrap_or_else(|error| panic!("the subject cannot look at itself: {error}"))
+}
+
+/// How many descriptors this process has open.
+///
+/// # Panics
+/// The system does not say so, twice.
+#[must_use]
+pub fn descriptors() -> usize {
+    again(|| std::fs::read_dir("/proc/self/fd")?.try_fold(0, |count, entry| entry.map(|_| count + 1)))
+}
+
+/// Opens and reads so many files in this thread. A fault with a greater number leaves the loader alone, in the subject
+/// and in the programs that it starts.
+pub fn open_and_read(files: usize) {
+    for _ in 0..files {
+        // The fault may be meant for this.
+        drop(File::open("/dev/zero").and_then(|mut zeros| zeros.read(&mut [0; 1])));
+    }
+}

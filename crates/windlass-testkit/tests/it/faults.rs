@@ -1,0 +1,71 @@
+use windlass_testkit::faults::{self, Inside, Subject};
+
+/// What the subject does beside looking at itself.
+const WORK: &str = "WINDLASS_TEST_FAULTS_WORK";
+
+#[test]
+#[ignore = "another test starts it, with faults"]
+fn subject() {
+    let Some(inside) = Inside::find() else { return };
+    faults::open_and_read(3);
+    let before = faults::descriptors();
+    inside.begin();
+    let kept = match std::env::var(WORK).as_deref() {
+        Ok("leak") => Some(faults::again(|| std::fs::File::open("/dev/null"))),
+        Ok("panic") => panic!("as it was asked to"),
+        _ => None,
+    };
+    inside.report(&format!("{} more", faults::descriptors() - before));
+    drop(kept);
+}
+
+fn run(work: &str, options: &[impl AsRef<str>]) -> Option<String> {
+    let place = tempfile::tempdir().unwrap();
+    Subject::new("faults::subject", place.path()).env(WORK, work).run(options, work)
+}
+
+const NO_FAULT: [&str; 0] = [];
+
+#[test]
+fn a_subject_reports_what_it_found() {
+    assert_eq!(run("", &NO_FAULT).as_deref(), Some("0 more"));
+    assert_eq!(run("leak", &NO_FAULT).as_deref(), Some("1 more"));
+}
+
+#[test]
+#[should_panic(expected = "as it was asked to")]
+fn a_subject_that_panics_is_not_overlooked() {
+    let _ = run("panic", &NO_FAULT);
+}
+
+/// Whichever call of its own looks the fault meets, the report is the same.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_fault_is_met_by_the_look_at_it() {
+    if !faults::has_strace() {
+        return;
+    }
+    for (call, error) in [("openat", "EMFILE"), ("getdents64", "EIO"), ("read", "EIO"), ("write", "EIO")] {
+        let mut reports = 0;
+        for when in (1..24).step_by(if call == "read" { 3 } else { 1 }) {
+            if let Some(report) = run("", &faults::inject(call, error, when)) {
+                assert_eq!(report, "0 more", "{call} {when}");
+                reports += 1;
+            }
+        }
+        assert!(reports > 0, "{call}: it never began");
+    }
+}
+
+/// The fault is real: code that does not look twice meets it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_call_that_is_named_fails() {
+    if !faults::has_strace() {
+        return;
+    }
+    let path = ["-P", "/dev/null"].map(str::to_owned);
+    let options: Vec<String> = path.into_iter().chain(faults::inject("openat", "EIO", "1+")).collect();
+    let met = std::panic::catch_unwind(|| run("leak", &options));
+    assert!(met.is_err(), "{met:?}");
+}
