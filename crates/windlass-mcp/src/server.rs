@@ -152,8 +152,8 @@ impl Server {
                 Ok(_) if state.removed || !state.enabled => Err(McpError::Disabled { name: self.name.clone() }),
                 Ok((connection, ended, tools)) => {
                     let connection = Arc::new(connection);
-                    state.info.clone_from(&connection.info);
-                    state.instructions.clone_from(&connection.instructions);
+                    state.info.clone_from(&connection.introduction.info);
+                    state.instructions.clone_from(&connection.introduction.instructions);
                     state.offered(tools);
                     state.failures = 0;
                     state.retry_at = None;

@@ -5,7 +5,7 @@ use std::path::Path;
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 
-use super::GrepQuery;
+use super::query::GrepQuery;
 
 /// A type or glob that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
-use super::GrepQuery;
+use super::query::GrepQuery;
 
 /// Longest pattern, in bytes.
 const MAX_PATTERN: usize = 64 * 1024;

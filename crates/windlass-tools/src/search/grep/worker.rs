@@ -13,9 +13,9 @@ use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink
 use ignore::DirEntry;
 
 use super::filter::Filter;
+use super::query::{GrepMode, GrepQuery};
 use super::sink::{Count, FirstMatch, Lines};
 use super::window::Window;
-use super::{GrepMode, GrepQuery};
 use crate::search::newest::Newest;
 use crate::search::walk::{Interrupt, Scope, Worker};
 use crate::workspace::dir;

@@ -1,0 +1,191 @@
+//! A call of a tool, from its request to its result.
+
+use super::Connection;
+use crate::McpError;
+use crate::content::{lenient_output, output};
+use crate::text::{LONGEST_ERROR, chain, clipped};
+use crate::transport::{SendError, was_not_sent};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, RequestId, RequestMetaObject, ServerResult,
+};
+use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+use serde_json::{Map, Value};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::time::{Instant, sleep_until, timeout};
+use windlass_tool::{Cancel, ToolOutput};
+use windlass_types::JsonText;
+
+/// How long the calls of a connection may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CallLimits {
+    /// In all, if that is limited.
+    pub(super) whole: Option<Duration>,
+    /// Without a sign of progress.
+    pub(super) silence: Duration,
+}
+
+/// Why a call has no result.
+pub(crate) enum NotCalled {
+    /// It has certainly not reached the server.
+    Unsent(McpError),
+    /// It may have reached the server, which was lost before it answered.
+    Lost {
+        /// What the connection says of it.
+        detail: String,
+    },
+    /// Anything else.
+    Failed(McpError),
+}
+
+/// What a call is given beside its arguments.
+#[derive(Clone)]
+pub(crate) struct CallCx<'a> {
+    pub(crate) tool_use_id: Option<&'a str>,
+    pub(crate) cancel: Cancel,
+    pub(crate) progress: &'a (dyn Fn(String) + Send + Sync),
+    /// How long it may take in all, instead of what is configured.
+    pub(crate) timeout: Option<Duration>,
+}
+
+impl Connection {
+    /// Calls a tool by its own name.
+    pub(crate) async fn call(&self, tool: &str, arguments: &JsonText, cx: CallCx<'_>) -> Result<ToolOutput, NotCalled> {
+        let arguments: Map<String, Value> = arguments.to().map_err(|error| {
+            let code = i64::from(ErrorCode::INVALID_PARAMS.0);
+            NotCalled::Failed(McpError::Refused { code, message: error.to_string() })
+        })?;
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let request = CallToolRequest::new(params);
+        let mut options = PeerRequestOptions::no_options();
+        if let Some(id) = cx.tool_use_id {
+            let mut meta = RequestMetaObject::new();
+            meta.0.insert("claudecode/toolUseId".to_owned(), Value::from(id));
+            options = options.with_meta(meta);
+        }
+        let one = self.calls.begin();
+        let sent = self.peer.send_request_with_option(ClientRequest::CallToolRequest(request), options).await;
+        // Who asks whether anything takes requests hears that nothing does: it has gone nowhere.
+        let handle = sent.map_err(|error| self.unsent(&error))?;
+        one.has_id(&handle.id);
+        let answer = self.await_answer(OpenCall(Some(handle)), &cx).await;
+        match &answer {
+            Ok(_) => one.was_answered(),
+            Err(NotCalled::Lost { .. }) => one.was_lost(),
+            Err(_) => {}
+        }
+        match answer? {
+            ServerResult::CallToolResult(result) => Ok(output(result)),
+            ServerResult::CustomResult(result) => {
+                lenient_output(result.0).ok_or_else(|| NotCalled::Failed(self.bad_answer()))
+            }
+            _ => Err(NotCalled::Failed(self.bad_answer())),
+        }
+    }
+
+    /// The call has not reached the server, and this connection takes no more.
+    fn unsent(&self, error: &ServiceError) -> NotCalled {
+        self.spent.store(true, Ordering::SeqCst);
+        let reason = match &error {
+            ServiceError::TransportSend(failure) => clipped(&chain(&*failure.error), LONGEST_ERROR),
+            _ => "the connection ended before the call was sent".to_owned(),
+        };
+        NotCalled::Unsent(McpError::NotConnected { name: self.server.clone(), reason })
+    }
+
+    /// Why a call has no result: whether it may have reached the server is what counts.
+    fn unanswered(&self, id: &RequestId, error: ServiceError) -> NotCalled {
+        match &error {
+            ServiceError::TransportSend(failure) if was_not_sent(&*failure.error) => return self.unsent(&error),
+            // It was refused as a whole.
+            ServiceError::TransportSend(failure) if is_refusal(&*failure.error) => {}
+            ServiceError::TransportSend(_) | ServiceError::TransportClosed if !self.sent.may_have(id) => {
+                return self.unsent(&error);
+            }
+            ServiceError::TransportSend(failure) => {
+                // A program to which nothing can be written is of no use any more. An endpoint may be the next time.
+                self.ended.fetch_or(self.ending.is_of_program(), Ordering::SeqCst);
+                return NotCalled::Lost { detail: format!(": {}", clipped(&chain(&*failure.error), LONGEST_ERROR)) };
+            }
+            ServiceError::TransportClosed => {
+                self.ended.store(true, Ordering::SeqCst);
+                return NotCalled::Lost { detail: String::new() };
+            }
+            _ => {}
+        }
+        NotCalled::Failed(self.failed(error))
+    }
+
+    async fn await_answer(&self, mut call: OpenCall, cx: &CallCx<'_>) -> Result<ServerResult, NotCalled> {
+        let limit = cx.timeout.or(self.limits.whole).unwrap_or(Duration::MAX);
+        let end = deadline(limit);
+        let silence = self.limits.silence;
+        let Some(handle) = &mut call.0 else { return Err(NotCalled::Failed(self.bad_answer())) };
+        let id = handle.id.clone();
+        let (mut progress, _listening) = self.heard.listen(handle.progress_token.clone());
+        let mut patience = deadline(silence);
+        loop {
+            tokio::select! {
+                biased;
+                () = cx.cancel.cancelled() => return Err(NotCalled::Failed(McpError::Stopped)),
+                answer = &mut handle.rx => {
+                    // It needs no taking back any more.
+                    call.0 = None;
+                    let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
+                    return answer.map_err(|error| self.unanswered(&id, error));
+                }
+                Ok(()) = progress.changed() => {
+                    (cx.progress)(progress.borrow_and_update().clone());
+                    patience = deadline(silence);
+                }
+                () = sleep_until(end.min(patience)) => {
+                    let limit = if end <= patience { limit } else { silence };
+                    return Err(NotCalled::Failed(McpError::TimedOut { name: self.server.clone(), limit }));
+                }
+            }
+        }
+    }
+}
+
+/// Whether a request failed because of what it is or what the server answered: it was not lost.
+fn is_refusal(error: &(dyn std::error::Error + 'static)) -> bool {
+    if let Some(error) = error.downcast_ref::<SendError>() {
+        return !matches!(error, SendError::Closed | SendError::Write(_));
+    }
+    matches!(
+        error.downcast_ref::<StreamableHttpError<reqwest::Error>>(),
+        Some(
+            StreamableHttpError::HttpStatus(_)
+                | StreamableHttpError::UnexpectedServerResponse(_)
+                | StreamableHttpError::UnexpectedContentType(_)
+                | StreamableHttpError::AuthRequired(_)
+                | StreamableHttpError::InsufficientScope(_)
+                | StreamableHttpError::SessionExpired
+                | StreamableHttpError::ReinitializationFailed(_)
+        )
+    )
+}
+
+/// A request that is taken back when nobody waits for its answer any more.
+pub(super) struct OpenCall(pub(super) Option<RequestHandle<RoleClient>>);
+
+impl Drop for OpenCall {
+    fn drop(&mut self) {
+        if let Some(handle) = self.0.take()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            runtime.spawn(async move {
+                // A server that does not read must not keep this for ever.
+                let _ = timeout(Duration::from_secs(5), handle.cancel(Some("the call was stopped".to_owned()))).await;
+            });
+        }
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a deadline on the clock of tokio, which tests can hold")]
+fn deadline(limit: Duration) -> Instant {
+    let now = Instant::now();
+    // Far enough for a limit that no clock can hold.
+    now.checked_add(limit).unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))
+}
