@@ -132,7 +132,7 @@ impl Assembly {
             return Err(protocol("message_start with content"));
         }
         if let Some(usage) = start.usage {
-            usage.raise(&mut self.usage);
+            self.usage.raise(usage.into());
         }
         self.state = State::Started;
         Ok(ModelEvent::MessageStart { id: MessageId::from(&*start.id), model: start.model, usage: self.usage })
@@ -188,7 +188,7 @@ impl Assembly {
     fn message_delta(&mut self, frame: &Frame<'_>) -> Result<ModelEvent, ModelError> {
         self.check_started("message_delta")?;
         if let Some(usage) = &frame.usage {
-            usage.raise(&mut self.usage);
+            self.usage.raise((*usage).into());
         }
         let reason = frame.delta.as_ref().and_then(|delta| delta.stop_reason.as_deref()).map(StopReason::from);
         if let Some(reason) = &reason {

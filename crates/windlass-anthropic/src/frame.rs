@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use windlass_types::Usage;
+use windlass_types::ApiUsage;
 
 /// Every event, flat: one pass over the text, keys borrowed, no buffering as an
 /// enum by tag would need it.
@@ -21,7 +21,7 @@ pub(crate) struct Frame<'a> {
     #[serde(borrow, default)]
     pub(crate) message: Option<&'a RawValue>,
     #[serde(default)]
-    pub(crate) usage: Option<WireUsage>,
+    pub(crate) usage: Option<ApiUsage>,
 }
 
 /// A block's delta, or the delta of the message.
@@ -80,7 +80,7 @@ pub(crate) struct Start<'a> {
     #[serde(default)]
     pub(crate) content: Option<Vec<serde::de::IgnoredAny>>,
     #[serde(default)]
-    pub(crate) usage: Option<WireUsage>,
+    pub(crate) usage: Option<ApiUsage>,
 }
 
 /// The start of a block of any known type.
@@ -102,49 +102,4 @@ pub(crate) struct Block<'a> {
     pub(crate) name: String,
     #[serde(borrow, default)]
     pub(crate) input: Option<&'a RawValue>,
-}
-
-/// Usage figures. Missing and null mean: nothing new.
-#[derive(Deserialize)]
-pub(crate) struct WireUsage {
-    #[serde(default)]
-    input_tokens: Option<u64>,
-    #[serde(default)]
-    output_tokens: Option<u64>,
-    #[serde(default)]
-    cache_creation_input_tokens: Option<u64>,
-    #[serde(default)]
-    cache_read_input_tokens: Option<u64>,
-    #[serde(default)]
-    cache_creation: Option<CacheCreation>,
-    #[serde(default)]
-    server_tool_use: Option<ServerToolUse>,
-}
-
-#[derive(Deserialize)]
-struct CacheCreation {
-    #[serde(default)]
-    ephemeral_1h_input_tokens: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct ServerToolUse {
-    #[serde(default)]
-    web_search_requests: Option<u64>,
-}
-
-impl WireUsage {
-    /// Raises the figures. They are cumulative, so one that is lower than before
-    /// only says less: some gateways repeat the input as zero.
-    pub(crate) fn raise(&self, usage: &mut Usage) {
-        let raise = |figure: &mut u64, new: Option<u64>| *figure = (*figure).max(new.unwrap_or(0));
-        raise(&mut usage.input_tokens, self.input_tokens);
-        raise(&mut usage.output_tokens, self.output_tokens);
-        raise(&mut usage.cache_creation_input_tokens, self.cache_creation_input_tokens);
-        raise(&mut usage.cache_read_input_tokens, self.cache_read_input_tokens);
-        let long = self.cache_creation.as_ref().and_then(|cache| cache.ephemeral_1h_input_tokens);
-        raise(&mut usage.cache_creation_1h_input_tokens, long);
-        let searches = self.server_tool_use.as_ref().and_then(|tools| tools.web_search_requests);
-        raise(&mut usage.web_search_requests, searches);
-    }
 }

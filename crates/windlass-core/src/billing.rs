@@ -40,9 +40,9 @@ impl Bill {
         match event {
             ModelEvent::MessageStart { usage, .. } => {
                 self.first.get_or_insert(*usage);
-                raise(&mut self.reported, usage);
+                self.reported.raise(*usage);
             }
-            ModelEvent::MessageDelta { usage, .. } => raise(&mut self.reported, usage),
+            ModelEvent::MessageDelta { usage, .. } => self.reported.raise(*usage),
             event => self.streamed.add(event),
         }
     }
@@ -89,17 +89,6 @@ impl Bill {
         }
         usage
     }
-}
-
-/// Figures are cumulative: one that is lower than before only says less.
-fn raise(usage: &mut Usage, more: &Usage) {
-    let raise = |figure: &mut u64, more: u64| *figure = (*figure).max(more);
-    raise(&mut usage.input_tokens, more.input_tokens);
-    raise(&mut usage.output_tokens, more.output_tokens);
-    raise(&mut usage.cache_creation_input_tokens, more.cache_creation_input_tokens);
-    raise(&mut usage.cache_creation_1h_input_tokens, more.cache_creation_1h_input_tokens);
-    raise(&mut usage.cache_read_input_tokens, more.cache_read_input_tokens);
-    raise(&mut usage.web_search_requests, more.web_search_requests);
 }
 
 /// Whether a call that failed before its message began was refused, or never reached the model.

@@ -10,7 +10,7 @@ mod read;
 #[cfg(any(feature = "cassette", test))]
 pub(crate) use read::read_event;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use windlass_types::{
     BlockStart, ContentBlock, JsonText, ModelEvent, ModelItem, RateLimit, StopReason, StreamDelta, ToolUseId, Usage,
 };
@@ -119,8 +119,7 @@ enum Delta<'a> {
     Unknown,
 }
 
-#[derive(Serialize, Deserialize, Default)]
-#[serde(default)]
+#[derive(Serialize)]
 struct WireUsage {
     input_tokens: u64,
     cache_creation_input_tokens: u64,
@@ -132,15 +131,13 @@ struct WireUsage {
     server_tool_use: Option<ServerToolUse>,
 }
 
-#[derive(Serialize, Deserialize, Default)]
-#[serde(default)]
+#[derive(Serialize)]
 struct CacheCreation {
     ephemeral_5m_input_tokens: u64,
     ephemeral_1h_input_tokens: u64,
 }
 
-#[derive(Serialize, Deserialize, Default)]
-#[serde(default)]
+#[derive(Serialize)]
 struct ServerToolUse {
     web_search_requests: u64,
 }
@@ -160,17 +157,6 @@ impl From<&Usage> for WireUsage {
             server_tool_use: (usage.web_search_requests > 0)
                 .then_some(ServerToolUse { web_search_requests: usage.web_search_requests }),
         }
-    }
-}
-
-impl From<WireUsage> for Usage {
-    fn from(wire: WireUsage) -> Self {
-        let mut usage = Self::new(wire.input_tokens, wire.output_tokens);
-        usage.cache_creation_input_tokens = wire.cache_creation_input_tokens;
-        usage.cache_read_input_tokens = wire.cache_read_input_tokens;
-        usage.cache_creation_1h_input_tokens = wire.cache_creation.unwrap_or_default().ephemeral_1h_input_tokens;
-        usage.web_search_requests = wire.server_tool_use.unwrap_or_default().web_search_requests;
-        usage
     }
 }
 

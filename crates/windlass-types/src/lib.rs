@@ -66,4 +66,4 @@ pub use steering::{Steered, SteeredFate};
 pub use task::{TaskEnded, TaskInfo, TaskKind, TaskProgress, TaskRecord, TaskStatus, TaskUsage};
 pub use time::Timestamp;
 pub use tool::{Access, ContextChange, ToolOutcome, ToolSpec};
-pub use usage::{NanoUsd, Usage};
+pub use usage::{ApiUsage, NanoUsd, Usage};

@@ -38,6 +38,59 @@ impl Usage {
     }
 }
 
+impl Usage {
+    /// Raises each figure to that of a later count of the same call. Counts of one call are cumulative, so a figure that
+    /// is lower than before only says less: some gateways repeat the input as zero.
+    pub fn raise(&mut self, later: Self) {
+        let raise = |figure: &mut u64, later: u64| *figure = (*figure).max(later);
+        raise(&mut self.input_tokens, later.input_tokens);
+        raise(&mut self.output_tokens, later.output_tokens);
+        raise(&mut self.cache_creation_input_tokens, later.cache_creation_input_tokens);
+        raise(&mut self.cache_creation_1h_input_tokens, later.cache_creation_1h_input_tokens);
+        raise(&mut self.cache_read_input_tokens, later.cache_read_input_tokens);
+        raise(&mut self.web_search_requests, later.web_search_requests);
+    }
+}
+
+/// Usage as the Messages API writes it, to be read from its JSON and turned into [`Usage`]. A figure that is missing or
+/// null is zero.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+pub struct ApiUsage {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    cache_creation_input_tokens: Option<u64>,
+    cache_read_input_tokens: Option<u64>,
+    cache_creation: Option<CacheCreation>,
+    server_tool_use: Option<ServerToolUse>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct CacheCreation {
+    ephemeral_1h_input_tokens: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+struct ServerToolUse {
+    web_search_requests: Option<u64>,
+}
+
+impl From<ApiUsage> for Usage {
+    fn from(read: ApiUsage) -> Self {
+        let cache_creation = read.cache_creation.unwrap_or_default();
+        Self {
+            input_tokens: read.input_tokens.unwrap_or_default(),
+            output_tokens: read.output_tokens.unwrap_or_default(),
+            cache_creation_input_tokens: read.cache_creation_input_tokens.unwrap_or_default(),
+            cache_creation_1h_input_tokens: cache_creation.ephemeral_1h_input_tokens.unwrap_or_default(),
+            cache_read_input_tokens: read.cache_read_input_tokens.unwrap_or_default(),
+            web_search_requests: read.server_tool_use.unwrap_or_default().web_search_requests.unwrap_or_default(),
+        }
+    }
+}
+
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
@@ -110,5 +163,45 @@ impl NanoUsd {
 impl fmt::Display for NanoUsd {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "${:.4}", self.usd())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> Usage {
+        serde_json::from_str::<ApiUsage>(json).unwrap().into()
+    }
+
+    #[test]
+    fn usage_is_read_as_the_api_writes_it() {
+        let usage = read(
+            r#"{"input_tokens":1,"cache_creation_input_tokens":5,"cache_read_input_tokens":3,"output_tokens":2,
+            "server_tool_use":{"web_search_requests":7,"web_fetch_requests":0},"service_tier":null,
+            "cache_creation":{"ephemeral_1h_input_tokens":4,"ephemeral_5m_input_tokens":1}}"#,
+        );
+        let expected = Usage {
+            input_tokens: 1,
+            output_tokens: 2,
+            cache_creation_input_tokens: 5,
+            cache_creation_1h_input_tokens: 4,
+            cache_read_input_tokens: 3,
+            web_search_requests: 7,
+        };
+        assert_eq!(usage, expected);
+        assert_eq!(read(r#"{"output_tokens":2,"input_tokens":null,"cache_creation":null}"#), Usage::new(0, 2));
+        for wrong in [r#"{"input_tokens":-1}"#, r#"{"input_tokens":"1"}"#, "1"] {
+            assert!(serde_json::from_str::<ApiUsage>(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_later_count_never_lowers_a_figure() {
+        let mut usage = Usage::new(10, 1);
+        usage.raise(Usage::new(0, 5));
+        assert_eq!(usage, Usage::new(10, 5));
+        usage.raise(read(r#"{"output_tokens":4,"cache_creation":{"ephemeral_1h_input_tokens":6}}"#));
+        assert_eq!((usage.output_tokens, usage.cache_creation_1h_input_tokens), (5, 6));
     }
 }

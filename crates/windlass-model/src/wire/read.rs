@@ -1,10 +1,9 @@
 //! Frames, read back as events.
 
-use super::WireUsage;
 use serde::Deserialize;
 use serde::de::Error as _;
 use std::borrow::Cow;
-use windlass_types::{BlockStart, ContentBlock, JsonText, ModelEvent, RateLimit, StopReason, StreamDelta};
+use windlass_types::{ApiUsage, BlockStart, ContentBlock, JsonText, ModelEvent, RateLimit, StopReason, StreamDelta};
 
 #[derive(Deserialize)]
 struct Read<'a> {
@@ -17,7 +16,7 @@ struct Read<'a> {
     whole: bool,
     delta: Option<JsonText>,
     #[serde(default)]
-    usage: WireUsage,
+    usage: ApiUsage,
     rate_limit: Option<Box<RateLimit>>,
 }
 
@@ -26,7 +25,7 @@ struct ReadMessage {
     id: String,
     model: String,
     #[serde(default)]
-    usage: WireUsage,
+    usage: ApiUsage,
 }
 
 #[derive(Deserialize)]

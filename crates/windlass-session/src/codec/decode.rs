@@ -1,13 +1,13 @@
 //! Lines to records.
 
-use super::line::{CostBody, Exact, IntentBody, WireUsage};
+use super::line::{CostBody, Exact, IntentBody};
 use super::{COST, CWD, DECISION, INTENT, MODE, MODEL, TASK, TODOS};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use windlass_types::{
-    CallDigest, ContentBlock, EntryId, EntryKind, JsonText, MessageId, ModelUsage, NanoUsd, PermissionMode, RunId,
-    RunRecord, StopReason, Timestamp, ToolResult, ToolUseId, UserEntry,
+    ApiUsage, CallDigest, ContentBlock, EntryId, EntryKind, JsonText, MessageId, ModelUsage, NanoUsd, PermissionMode,
+    RunId, RunRecord, StopReason, Timestamp, ToolResult, ToolUseId, UserEntry,
 };
 
 /// A line that was understood, with what of it was not.
@@ -275,7 +275,7 @@ fn assistant(fields: &Fields<'_>, warnings: &mut Vec<String>) -> Result<Body, St
         model: read(message.model).unwrap_or_default(),
         content,
         stop_reason: read(message.stop_reason),
-        usage: read::<WireUsage>(message.usage).map(Into::into).unwrap_or_default(),
+        usage: read::<ApiUsage>(message.usage).map(Into::into).unwrap_or_default(),
     }))
 }
 

@@ -177,8 +177,7 @@ pub(super) struct AssistantMessage<'a> {
 }
 
 /// Usage as the Messages API writes it.
-#[derive(Serialize, Deserialize, Default)]
-#[serde(default)]
+#[derive(Serialize)]
 pub(super) struct WireUsage {
     input_tokens: u64,
     cache_creation_input_tokens: u64,
@@ -188,15 +187,13 @@ pub(super) struct WireUsage {
     server_tool_use: Option<ServerToolUse>,
 }
 
-#[derive(Serialize, Deserialize, Default)]
-#[serde(default)]
+#[derive(Serialize)]
 struct CacheCreation {
     ephemeral_1h_input_tokens: u64,
     ephemeral_5m_input_tokens: u64,
 }
 
-#[derive(Serialize, Deserialize, Default)]
-#[serde(default)]
+#[derive(Serialize)]
 struct ServerToolUse {
     web_search_requests: u64,
 }
@@ -215,17 +212,6 @@ impl From<Usage> for WireUsage {
             }),
             server_tool_use: Some(ServerToolUse { web_search_requests: usage.web_search_requests }),
         }
-    }
-}
-
-impl From<WireUsage> for Usage {
-    fn from(wire: WireUsage) -> Self {
-        let mut usage = Self::new(wire.input_tokens, wire.output_tokens);
-        usage.cache_creation_input_tokens = wire.cache_creation_input_tokens;
-        usage.cache_read_input_tokens = wire.cache_read_input_tokens;
-        usage.cache_creation_1h_input_tokens = wire.cache_creation.unwrap_or_default().ephemeral_1h_input_tokens;
-        usage.web_search_requests = wire.server_tool_use.unwrap_or_default().web_search_requests;
-        usage
     }
 }
 
