@@ -36,6 +36,8 @@
 //! }
 //! ```
 
+#![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot look has failed")]
+
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
 use std::fs::File;
