@@ -11,8 +11,10 @@ use std::process::Command;
 /// Crates that many others are built on: lines of code of all files, and of the longest file. Tests, comments and
 /// empty lines do not count.
 const HUBS: &[(&str, usize, usize)] = &[
-    ("windlass-types", 3_050, 300),
-    ("windlass-tool", 1_500, 150),
+    // Usage of the Messages API is read here, and paths are normalised here; four other crates did both.
+    ("windlass-types", 3_120, 300),
+    // Private files are written here, which six other crates did.
+    ("windlass-tool", 1_590, 150),
     ("windlass-model", 2_450, 300),
     ("windlass-core", 5_200, 375),
     ("windlass-runtime", 3_400, 490),
@@ -33,7 +35,8 @@ const PACKAGES: &[(&[&str], usize)] = &[
     (&["-p", "windlass-types"], 12),
     (&["-p", "windlass-model"], 17),
     (&["-p", "windlass-core"], 28),
-    (&["-p", "windlass-runtime"], 54),
+    // Three of them are rustix and what it needs: names of private files are made durable with it.
+    (&["-p", "windlass-runtime"], 57),
 ];
 
 fn crates() -> PathBuf {
