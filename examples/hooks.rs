@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use serde_json::json;
 use windlass::{
-    Hook, HookError, HookEventName, Interest, PreToolUse, PreToolUseAction, PromptAction, Script, ScriptedModel,
-    UserPromptSubmit, coding_tools, query,
+    Hook, HookContext, HookError, HookEventName, Interest, PreToolUse, PreToolUseAction, PromptAction, Script,
+    ScriptedModel, UserPromptSubmit, coding_tools, query,
 };
 
 struct NoSecrets;
@@ -19,7 +19,7 @@ impl Hook for NoSecrets {
         vec![Interest::tools(HookEventName::PreToolUse, ["Read", "Grep"])]
     }
 
-    async fn pre_tool_use(&self, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+    async fn pre_tool_use(&self, _: &HookContext, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
         if event.tool_input.as_str().contains(".env") {
             return Ok(PreToolUseAction::deny("Environment files hold secrets; ask the user for what you need."));
         }
@@ -39,7 +39,7 @@ impl Hook for Today {
         vec![Interest::all(HookEventName::UserPromptSubmit)]
     }
 
-    async fn user_prompt_submit(&self, _: &UserPromptSubmit) -> Result<PromptAction, HookError> {
+    async fn user_prompt_submit(&self, _: &HookContext, _: &UserPromptSubmit) -> Result<PromptAction, HookError> {
         Ok(PromptAction::AddContext("The release is frozen until Monday.".to_owned()))
     }
 }

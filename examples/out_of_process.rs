@@ -13,8 +13,8 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use windlass::{
-    DynTool, Hook, HookError, HookEventName, Interest, PermissionAnswer, PreToolUse, PreToolUseAction, ToolCx, ToolSet,
-    can_use_tool_fn, schemars, tool_fn,
+    DynTool, Hook, HookContext, HookError, HookEventName, Interest, PermissionAnswer, PreToolUse, PreToolUseAction,
+    ToolCx, ToolSet, can_use_tool_fn, schemars, tool_fn,
 };
 use windlass_protocol::client::{Client, ClientOptions, Message, Program};
 
@@ -36,7 +36,7 @@ impl Hook for NoDeleting {
         vec![Interest::tools(HookEventName::PreToolUse, ["Bash"])]
     }
 
-    async fn pre_tool_use(&self, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+    async fn pre_tool_use(&self, _: &HookContext, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
         Ok(match event.tool_input.as_str().contains("rm ") {
             true => PreToolUseAction::deny("Nothing is deleted here."),
             false => PreToolUseAction::Continue,

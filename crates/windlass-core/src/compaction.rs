@@ -12,9 +12,10 @@ use crate::request::Purpose;
 use crate::session::{Session, duration_ms};
 use crate::{EffectId, Input, ModelFailure, UnfitInput};
 use windlass_context::{SessionFacts, estimate_text, named_files, older_half, summary_of, summary_text};
+use windlass_types::hook::event::PreCompact;
 use windlass_types::{
-    CompactRecord, CompactTrigger, Compacted, ContentBlock, Continuation, EntryKind, EventKind, HookCall,
-    HookEventName, HookOutcome, ModelItem, Outcome, Status, StopReason, TaskInfo, Timestamp, UserEntry,
+    CompactRecord, CompactTrigger, Compacted, ContentBlock, Continuation, EntryKind, EventKind, HookEventName,
+    HookOutcome, ModelItem, Outcome, Status, StopReason, TaskInfo, Timestamp, UserEntry,
 };
 
 /// How often a summary is asked for that does not come.
@@ -87,7 +88,7 @@ impl Compaction {
         }
         let Purpose::Summary { focus, .. } = &self.call.purpose else { return self.send(session) };
         let (trigger, custom_instructions) = (self.trigger.as_str().to_owned(), focus.clone());
-        self.hooks = Some(session.run_hooks(HookCall::PreCompact { trigger, custom_instructions }));
+        self.hooks = Some(session.run_hooks(PreCompact { trigger, custom_instructions }));
         CompactionStep::Waits
     }
 

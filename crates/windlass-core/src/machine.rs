@@ -11,7 +11,8 @@ use crate::tasks::Tasks;
 use crate::{EffectId, Input, MachineConfig, Output, Prompt, PromptKind, State, UnfitInput};
 use windlass_context::unusable_media;
 use windlass_permission::Policy;
-use windlass_types::{Entry, EntryId, HookCall, HookEventName, SessionId, SteeredFate, TaskInfo, Timestamp};
+use windlass_types::hook::event::SessionEnd;
+use windlass_types::{Entry, EntryId, HookEventName, SessionId, SteeredFate, TaskInfo, Timestamp};
 
 /// The agent loop of one session, without any input or output of its own.
 ///
@@ -293,7 +294,7 @@ impl Machine {
             session.append_unawaited(vec![entry]);
         }
         if session.opened && session.main_listens(HookEventName::SessionEnd) {
-            let effect = session.run_hooks(HookCall::SessionEnd { reason: "other".to_owned() });
+            let effect = session.run_hooks(SessionEnd { reason: "other".to_owned() });
             self.activity = Activity::Closing(effect);
         } else {
             self.closed();

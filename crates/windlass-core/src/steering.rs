@@ -9,7 +9,8 @@
 use crate::session::Session;
 use crate::{EffectId, Prompt};
 use std::collections::VecDeque;
-use windlass_types::{ContentBlock, EntryId, HookCall, HookEventName, HookOutcome, SteeredFate};
+use windlass_types::hook::event::UserPromptSubmit;
+use windlass_types::{ContentBlock, EntryId, HookEventName, HookOutcome, SteeredFate};
 
 /// The messages that wait for a safe point of a run.
 #[derive(Debug, Default)]
@@ -103,7 +104,7 @@ impl Steering {
         for message in self.messages.iter_mut().filter(|message| matches!(message.review, Review::Due)) {
             if listens {
                 let prompt = prompt_text(&message.prompt);
-                message.review = Review::Asked(session.run_hooks(HookCall::UserPromptSubmit { prompt }));
+                message.review = Review::Asked(session.run_hooks(UserPromptSubmit { prompt }));
                 return;
             }
             message.review = Review::Passed(Vec::new());

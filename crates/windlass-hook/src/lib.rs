@@ -2,24 +2,25 @@
 //!
 //! Implement [`Hook`] with one method for each event that it cares about; each
 //! event has its own action type, so a hook cannot answer what the event does
-//! not allow. [`Hooks`] runs the hooks of a session in parallel and merges what
-//! they say in declared order: deny before ask before allow, the first rewrite
-//! that is given wins over later ones of the same rank.
+//! not allow. [`Hooks`] runs the hooks of a session in parallel and merges their
+//! answers in declared order ([`HookOutcome::merge`]): deny before ask before
+//! allow; of several rewrites the first counts.
 //!
 //! PreToolUse, PermissionRequest and UserPromptSubmit are gates: a hook that
 //! fails or panics there denies the call or blocks the prompt, and is named. Elsewhere a failure is
 //! reported and changes nothing.
+//!
+//! [`HookOutcome::merge`]: windlass_types::HookOutcome::merge
 
-mod action;
+mod context;
 mod hook;
-mod stack;
+mod hooks;
+mod interest;
 
-pub use action::{
-    PermissionRequestAction, PostToolUseAction, PreCompactAction, PreToolUseAction, PromptAction, SessionStartAction,
-    StopAction,
-};
-pub use hook::{
-    Hook, HookError, Interest, PermissionRequestEvent, PostToolUse, PostToolUseFailure, PreCompact, PreToolUse,
-    SessionEnd, SessionStart, Stop, SubagentStart, SubagentStop, UserPromptSubmit,
-};
-pub use stack::{HookContext, Hooks};
+pub use context::HookContext;
+pub use hook::{Hook, HookError};
+pub use hooks::Hooks;
+pub use interest::Interest;
+pub use windlass_types::hook::action::*;
+pub use windlass_types::hook::event::*;
+pub use windlass_types::hook::{HookEvent, action, event};

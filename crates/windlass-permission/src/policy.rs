@@ -155,6 +155,16 @@ impl Policy {
             .all(|subject| rules().all(|rule| rule.reach(&subject, self.workspace.ready()) != Reach::Covers))
     }
 
+    /// The directories beside the paths of a call whose names may be listed, each as requested and with its links
+    /// followed: inside the workspace both ways, and not denied.
+    pub fn listable<'a>(&'a self, facts: &'a CallFacts) -> impl Iterator<Item = (&'a Path, &'a Path)> {
+        let inside = |path: &Path| self.directories().iter().any(|directory| path.starts_with(directory));
+        let parents = facts.paths.iter().filter_map(|path| Some((path.requested.parent()?, path.resolved.parent()?)));
+        parents.filter(move |(requested, resolved)| {
+            inside(requested) && inside(resolved) && self.may_read(requested, resolved)
+        })
+    }
+
     /// Says which tools are offered now; names that are not those of server tools are left alone.
     ///
     /// A server can change what a tool of its is. An allow rule that names one tool is therefore bound to the

@@ -3,9 +3,8 @@
 use crate::canonical::content_of;
 use serde_json::Value;
 use std::fmt;
+use windlass_types::HookEventName;
 
-/// Events whose hooks decide whether something may happen.
-const GATING: [&str; 3] = ["PreToolUse", "PermissionRequest", "UserPromptSubmit"];
 /// Most characters of a hook in a message.
 const MOST_SHOWN: usize = 200;
 
@@ -65,7 +64,7 @@ impl HookSettings {
     }
 
     fn event(&mut self, event: &str, groups: &Value) {
-        let is_gating = GATING.contains(&event);
+        let is_gating = HookEventName::named(event).is_some_and(HookEventName::is_gating);
         for hook in hooks_of(groups) {
             let continues = hook.get("onFailure").and_then(Value::as_str) == Some("continue");
             if is_gating && !continues {

@@ -24,12 +24,7 @@ pub(crate) fn permit(facts: &CallFacts, policy: Arc<Policy>) -> Permit {
         paths.map(|path| JudgedPath::new(&path.requested, &path.resolved)).collect()
     };
     // So that a tool can say which name was meant when one is missing.
-    let inside = |path: &Path| policy.directories().iter().any(|directory| path.starts_with(directory));
-    let parents = facts.paths.iter().filter_map(|path| Some((path.requested.parent()?, path.resolved.parent()?)));
-    let listable = parents
-        .filter(|(requested, resolved)| inside(requested) && inside(resolved) && policy.may_read(requested, resolved))
-        .map(|(requested, resolved)| JudgedPath::new(requested, resolved));
-    let listable = listable.collect();
+    let listable = policy.listable(facts).map(|(requested, resolved)| JudgedPath::new(requested, resolved)).collect();
     Permit::new(facts.digest.clone())
         .with_reads(judged(false))
         .with_writes(judged(true))

@@ -17,8 +17,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::FutureExt;
+use serde::Serialize;
 use windlass_hook::{Hook, HookContext, Hooks, Interest};
-use windlass_types::{HookCall, HookEventName, HookOutcome, JsonText, SessionId};
+use windlass_types::{HookCall, HookOutcome, JsonText, SessionId};
 
 use crate::Violation;
 use crate::violation::{calmly, ensure, within};
@@ -46,8 +47,7 @@ pub fn has_steady_interests(hook: &dyn Hook) -> Result<Vec<Interest>, Violation>
     ensure(!name.trim().is_empty(), || "the hook has no name".to_owned())?;
     ensure(!interests.is_empty(), || format!("{name} listens to nothing"))?;
     for interest in &interests {
-        let about_tools = occasions(&Interest::all(interest.event)).iter().any(|call| call.tool_name().is_some());
-        ensure(about_tools || interest.tools.is_empty(), || {
+        ensure(interest.event.is_about_tools() || interest.tools.is_empty(), || {
             format!("{name} listens to {} of {:?}, but that is not about a tool", interest.event, interest.tools)
         })?;
     }
@@ -96,57 +96,62 @@ pub async fn survives_being_dropped(hook: &Arc<dyn Hook>, call: &HookCall) -> Re
     Ok(())
 }
 
+/// Fields of which every event finds its own.
+#[derive(Serialize)]
+struct Payload<'a> {
+    tool_name: &'a str,
+    tool_input: JsonText,
+    tool_use_id: &'static str,
+    tool_response: &'static str,
+    error: &'static str,
+    duration_ms: u64,
+    prompt: &'static str,
+    agent_id: &'static str,
+    agent_type: &'static str,
+    trigger: &'static str,
+    reason: &'static str,
+    last_assistant_message: &'static str,
+    /// What follows differs between the occasions of one event.
+    stop_hook_active: bool,
+    source: &'static str,
+    custom_instructions: Option<&'static str>,
+}
+
+impl<'a> Payload<'a> {
+    fn new(tool: &'a str, again: bool) -> Self {
+        Self {
+            tool_name: tool,
+            tool_input: usual_input(tool),
+            tool_use_id: "toolu_1",
+            tool_response: "done",
+            error: "it did not work",
+            duration_ms: 12,
+            prompt: "Fix the failing test.",
+            agent_id: "a1",
+            agent_type: "general-purpose",
+            trigger: "manual",
+            reason: "closed",
+            last_assistant_message: "Done.",
+            stop_hook_active: again,
+            source: if again { "resume" } else { "startup" },
+            custom_instructions: again.then_some("the API"),
+        }
+    }
+}
+
 /// Ordinary occasions that an interest covers, for tools it names or for a few that everybody knows.
 pub fn occasions(interest: &Interest) -> Vec<HookCall> {
-    use HookEventName as E;
     let tools =
         if interest.tools.is_empty() { vec!["Bash".to_owned(), "Read".to_owned()] } else { interest.tools.clone() };
-    let of_tools = |make: &dyn Fn(String, JsonText) -> HookCall| {
-        tools.iter().map(|tool| make(tool.clone(), usual_input(tool))).collect()
-    };
-    match interest.event {
-        E::PreToolUse => of_tools(&|tool_name, tool_input| HookCall::PreToolUse {
-            tool_name,
-            tool_input,
-            tool_use_id: "toolu_1".into(),
-        }),
-        E::PermissionRequest => of_tools(&|tool_name, tool_input| HookCall::PermissionRequest {
-            tool_name,
-            tool_input,
-            tool_use_id: "toolu_1".into(),
-            permission_suggestions: Vec::new(),
-        }),
-        E::PostToolUse => of_tools(&|tool_name, tool_input| HookCall::PostToolUse {
-            tool_name,
-            tool_input,
-            tool_use_id: "toolu_1".into(),
-            tool_response: JsonText::of("done").unwrap_or_else(|_| JsonText::empty_object()),
-            duration_ms: 12,
-        }),
-        E::PostToolUseFailure => of_tools(&|tool_name, tool_input| HookCall::PostToolUseFailure {
-            tool_name,
-            tool_input,
-            tool_use_id: "toolu_1".into(),
-            error: "it did not work".to_owned(),
-            is_interrupt: false,
-            duration_ms: 12,
-        }),
-        E::UserPromptSubmit => vec![HookCall::UserPromptSubmit { prompt: "Fix the failing test.".to_owned() }],
-        E::Stop => [false, true]
-            .map(|stop_hook_active| HookCall::Stop { stop_hook_active, last_assistant_message: "Done.".to_owned() })
-            .into(),
-        E::PreCompact => {
-            let custom_instructions = [None, Some("the API".to_owned())];
-            custom_instructions
-                .map(|custom_instructions| HookCall::PreCompact { trigger: "manual".to_owned(), custom_instructions })
-                .into()
+    let mut calls = Vec::new();
+    for tool in &tools {
+        for again in [false, true] {
+            let payload = JsonText::of(&Payload::new(tool, again));
+            let call = payload.and_then(|payload| HookCall::read(interest.event, &payload));
+            calls.extend(call.ok().filter(|call| !calls.contains(call)));
         }
-        E::SessionStart => {
-            ["startup", "resume"].map(|source| HookCall::SessionStart { source: source.to_owned() }).into()
-        }
-        E::SessionEnd => vec![HookCall::SessionEnd { reason: "closed".to_owned() }],
-        _ => Vec::new(),
     }
+    calls
 }
 
 fn usual_input(tool: &str) -> JsonText {

@@ -16,7 +16,7 @@ mod content;
 mod entry;
 mod environment;
 mod event;
-mod hook;
+pub mod hook;
 mod id;
 mod json;
 mod message;

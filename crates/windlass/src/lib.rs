@@ -109,11 +109,9 @@ pub use toolkit::coding_tools;
 #[cfg(feature = "anthropic")]
 pub use windlass_anthropic::Anthropic;
 pub use windlass_context::SystemPrompt;
-pub use windlass_hook::{
-    Hook, HookError, Interest, PermissionRequestAction, PermissionRequestEvent, PostToolUse, PostToolUseAction,
-    PostToolUseFailure, PreCompact, PreCompactAction, PreToolUse, PreToolUseAction, PromptAction, SessionEnd,
-    SessionStart, SessionStartAction, Stop, StopAction, SubagentStart, SubagentStop, UserPromptSubmit,
-};
+pub use windlass_hook::action::*;
+pub use windlass_hook::event::*;
+pub use windlass_hook::{Hook, HookContext, HookError, Interest};
 #[cfg(feature = "proxy")]
 pub use windlass_http::proxy::{
     CredentialProxy, ProxyCredential, ProxyError, ProxyNotice, ProxyNoticeKind, ProxyOptions,

@@ -2,10 +2,11 @@
 
 use super::call::{After, Allowed, Call, Cx, Preparing, Read, Stage, Step, footprint};
 use crate::{Effect, EffectId, Prepared, Unprepared};
+use windlass_types::hook::event::PreToolUse;
 use windlass_types::text::sentence;
 use windlass_types::{
-    AuditedDecision, Behavior, Decision, DecisionReason, EntryKind, EventKind, HookCall, HookEventName, HookOutcome,
-    JsonText, PermissionAnswer, PermissionDenial, PermissionRequest, PermissionUpdate, ToolOutcome,
+    AuditedDecision, Behavior, Decision, DecisionReason, EntryKind, EventKind, HookEventName, HookOutcome, JsonText,
+    PermissionAnswer, PermissionDenial, PermissionRequest, PermissionUpdate, ToolOutcome,
 };
 
 impl Call {
@@ -118,7 +119,7 @@ impl Call {
     }
 
     fn ask_hooks(&mut self, cx: &mut Cx<'_>, read: Box<Read>) {
-        let effect = cx.session.run_hooks(HookCall::PreToolUse {
+        let effect = cx.session.run_hooks(PreToolUse {
             tool_name: self.original.name.clone(),
             tool_input: self.input.clone(),
             tool_use_id: self.original.id.clone(),

@@ -5,6 +5,7 @@ use crate::session::{Session, duration_ms};
 use crate::{Effect, EffectId, Input, RunCall, Unprepared};
 use std::path::PathBuf;
 use windlass_context::runtime_text;
+use windlass_types::hook::event::{PostToolUse, PostToolUseFailure};
 use windlass_types::{
     Access, AuditedDecision, Decision, Entry, EntryId, EntryKind, EventKind, HookCall, HookEventName, HookOutcome,
     JsonText, ToolFinished, ToolOutcome, ToolProgress, ToolResult, ToolResultContent, ToolResultEntry, ToolStarted,
@@ -153,12 +154,12 @@ impl Call {
         }
         let (tool_name, tool_use_id) = (self.original.name.clone(), self.original.id.clone());
         let (tool_input, duration_ms) = (self.input.clone(), outcome.duration_ms);
-        let occasion = if outcome.is_error {
+        let occasion: HookCall = if outcome.is_error {
             let (error, is_interrupt) = (outcome.content.text(), self.stopping);
-            HookCall::PostToolUseFailure { tool_name, tool_input, tool_use_id, error, is_interrupt, duration_ms }
+            PostToolUseFailure { tool_name, tool_input, tool_use_id, error, is_interrupt, duration_ms }.into()
         } else {
             let tool_response = response_of(&outcome);
-            HookCall::PostToolUse { tool_name, tool_input, tool_use_id, tool_response, duration_ms }
+            PostToolUse { tool_name, tool_input, tool_use_id, tool_response, duration_ms }.into()
         };
         self.stage = Stage::Reviewing(cx.session.run_hooks(occasion), outcome, running);
     }

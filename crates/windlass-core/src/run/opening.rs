@@ -6,9 +6,10 @@ use crate::session::Session;
 use crate::steering::prompt_text;
 use crate::{Prompt, PromptKind};
 use windlass_context::unusable_media;
+use windlass_types::hook::event::UserPromptSubmit;
 use windlass_types::{
-    CompactTrigger, Continuation, EventKind, HookCall, HookEventName, HookOutcome, ModelErrorKind, Outcome,
-    RunFailureKind, RunOrigin, RunStarted,
+    CompactTrigger, Continuation, EventKind, HookEventName, HookOutcome, ModelErrorKind, Outcome, RunFailureKind,
+    RunOrigin, RunStarted,
 };
 
 impl Run {
@@ -52,7 +53,7 @@ impl Run {
             }
         }
         if session.main_listens(HookEventName::UserPromptSubmit) {
-            let effect = session.run_hooks(HookCall::UserPromptSubmit { prompt: prompt_text(&prompt) });
+            let effect = session.run_hooks(UserPromptSubmit { prompt: prompt_text(&prompt) });
             self.phase = Phase::Submitting(effect, prompt);
             return Flow::Continues;
         }

@@ -2,11 +2,12 @@
 
 use super::Session;
 use crate::{Effect, EffectId};
+use windlass_types::hook::event::{SessionStart, Stop, SubagentStart, SubagentStop};
 use windlass_types::{EventKind, HookCall, HookEventName, HookOutcome, ToolUseId};
 
 impl Session {
-    pub(crate) fn run_hooks(&mut self, call: HookCall) -> EffectId {
-        let cwd = self.state.cwd().to_path_buf();
+    pub(crate) fn run_hooks(&mut self, call: impl Into<HookCall>) -> EffectId {
+        let (call, cwd) = (call.into(), self.state.cwd().to_path_buf());
         self.effect(Effect::RunHooks { call, cwd })
     }
 
@@ -25,10 +26,10 @@ impl Session {
     /// The occasion before the first prompt.
     pub(crate) fn opening(&self) -> HookCall {
         match &self.config.agent {
-            Some(agent) => HookCall::SubagentStart(agent.identity.clone()),
+            Some(agent) => SubagentStart { agent: agent.identity.clone() }.into(),
             None => {
                 let source = if self.state.is_empty() { "startup" } else { "resume" };
-                HookCall::SessionStart { source: source.to_owned() }
+                SessionStart { source: source.to_owned() }.into()
             }
         }
     }
@@ -37,12 +38,11 @@ impl Session {
     pub(crate) fn stopping(&self, continued: bool) -> HookCall {
         let last_assistant_message = self.run.text.clone();
         match &self.config.agent {
-            Some(agent) => HookCall::SubagentStop {
-                agent: agent.identity.clone(),
-                stop_hook_active: continued,
-                last_assistant_message,
-            },
-            None => HookCall::Stop { stop_hook_active: continued, last_assistant_message },
+            Some(agent) => {
+                SubagentStop { agent: agent.identity.clone(), stop_hook_active: continued, last_assistant_message }
+                    .into()
+            }
+            None => Stop { stop_hook_active: continued, last_assistant_message }.into(),
         }
     }
 }

@@ -264,7 +264,7 @@ impl Checks {
         match effect {
             Effect::CallModel(request) => self.request(request, machine.state().cost(), going),
             Effect::Run(call) => self.run(call, log, going),
-            Effect::RunHooks { call: HookCall::SessionEnd { .. }, .. } => assert!(self.closing),
+            Effect::RunHooks { call: HookCall::SessionEnd(_), .. } => assert!(self.closing),
             _ => {}
         }
     }
@@ -276,7 +276,7 @@ impl Checks {
         assert!(!self.closing, "the model is asked in a session that is closed");
         for (_, going) in going {
             // What the user says meanwhile is looked at beside everything else.
-            let said = |call: &HookCall| matches!(call, HookCall::UserPromptSubmit { prompt } if is_said(prompt));
+            let said = |call: &HookCall| matches!(call, HookCall::UserPromptSubmit(event) if is_said(&event.prompt));
             let beside =
                 matches!(going, Going::Append | Going::Told(_)) || matches!(going, Going::Hooks(call) if said(call));
             assert!(beside, "{going:?} goes on while the model is asked");

@@ -500,7 +500,7 @@ impl Sim {
             7 => outcome.updated_output = Some("seen by the hook".into()),
             _ => {}
         }
-        if matches!(call, HookCall::PreToolUse { .. }) && self.choices.once_in(5) {
+        if matches!(call, HookCall::PreToolUse(_)) && self.choices.once_in(5) {
             outcome.updated_input = Some(JsonText::parse(r#"{"path":"by-hook"}"#).unwrap());
         }
         outcome

@@ -20,7 +20,7 @@ fn gated() -> MachineConfig {
 
 /// The hooks that are asked about what was said.
 fn is_gate(going: &Going) -> bool {
-    matches!(going, Going::Hooks(HookCall::UserPromptSubmit { prompt }) if prompt.starts_with("said "))
+    matches!(going, Going::Hooks(HookCall::UserPromptSubmit(event)) if event.prompt.starts_with("said "))
 }
 
 fn answers(sim: &mut Sim, fill: impl FnOnce(&mut HookOutcome)) {

@@ -1,6 +1,5 @@
 //! Hooks of the host, for another process.
 
-mod call;
 mod output;
 
 use super::failure::Failure;
@@ -12,20 +11,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_hook::{Hook, HookContext, Hooks, Interest};
 use windlass_types::{AgentIdentity, HookEventName, JsonText, SessionId};
-
-const EVENTS: [HookEventName; 11] = [
-    HookEventName::PreToolUse,
-    HookEventName::PermissionRequest,
-    HookEventName::PostToolUse,
-    HookEventName::PostToolUseFailure,
-    HookEventName::UserPromptSubmit,
-    HookEventName::Stop,
-    HookEventName::SubagentStart,
-    HookEventName::SubagentStop,
-    HookEventName::PreCompact,
-    HookEventName::SessionStart,
-    HookEventName::SessionEnd,
-];
 
 /// All hooks of a host: one callback for each event, behind which they are asked
 /// and merged as they are in process.
@@ -55,10 +40,10 @@ impl HookCallbacks {
         self.hooks.interests().iter().any(|interest| interest.event.is_gating())
     }
 
-    /// What `initialize` says of them; `None` if there are none.
+    /// What `initialize` says of them. `None` if there are none.
     pub(super) fn registration(&self) -> Option<BTreeMap<&'static str, [Matcher; 1]>> {
         let interests = self.hooks.interests();
-        let registered = EVENTS.into_iter().filter_map(|event| {
+        let registered = HookEventName::ALL.iter().copied().filter_map(|event| {
             let of_event: Vec<&Interest> = interests.iter().filter(|interest| interest.event == event).collect();
             let matcher = Matcher {
                 matcher: matcher(&of_event),
@@ -76,7 +61,9 @@ impl HookCallbacks {
     pub(super) async fn answer(&self, body: &JsonText) -> Result<JsonText, Failure> {
         let Callback { input } = body.to()?;
         let context: Context = input.to()?;
-        let call = call::read(&context.hook_event_name, &input)?;
+        let event = HookEventName::named(&context.hook_event_name)
+            .ok_or_else(|| Failure::new(format!("no hook is about {}", context.hook_event_name)))?;
+        let call = HookCall::read(event, &input)?;
         let agent = context.agent_id.map(|id| AgentIdentity::new(id.into(), context.agent_type.unwrap_or_default()));
         let cx = HookContext::new(SessionId::from(context.session_id), context.cwd).with_agent(agent);
         let outcome = self.hooks.run(&cx, &call).await;
@@ -87,7 +74,7 @@ impl HookCallbacks {
     }
 }
 
-/// The tools that any of them is about; `None` for all.
+/// The tools that any of them is about. `None` for all.
 fn matcher(interests: &[&Interest]) -> Option<String> {
     let plain = |name: &String| {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))

@@ -15,22 +15,11 @@ use futures_util::future::join_all;
 use matcher::Matcher;
 use serde::Serialize;
 use std::fmt;
-use table::{HookTable, Registered, is_about_tools};
+use table::{HookTable, Registered};
 use tokio::sync::watch;
-use windlass_hook::{Hook, HookContext, Interest};
+use windlass_hook::{Hook, HookContext, HookError, Interest, PreToolUse};
 use windlass_types::text::clause;
-use windlass_types::{
-    AgentIdentity, Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, PermissionAnswer,
-};
-
-/// What matchers look at: the tool's name, the type of the agent, or why the conversation is replaced.
-fn subject(call: &HookCall) -> Option<&str> {
-    match call {
-        HookCall::SubagentStart(agent) | HookCall::SubagentStop { agent, .. } => Some(&agent.agent_type),
-        HookCall::PreCompact { trigger, .. } => Some(trigger),
-        _ => call.tool_name(),
-    }
-}
+use windlass_types::{AgentIdentity, HookCall, HookEventName, HookOutcome, ToolUseId};
 
 /// The hooks that the host registered, as one [`Hook`]: it asks the host over
 /// the control channel and says what the host says. Cheap to clone.
@@ -71,7 +60,7 @@ impl Hook for HostHooks {
 
     fn interests(&self) -> Vec<Interest> {
         let interest = |registered: &Registered| match &registered.matcher {
-            Matcher::Names(names) if is_about_tools(registered.event) => {
+            Matcher::Names(names) if registered.event.is_about_tools() => {
                 Interest::tools(registered.event, names.iter().cloned())
             }
             _ => Interest::all(registered.event),
@@ -79,19 +68,19 @@ impl Hook for HostHooks {
         self.table().0.iter().filter(|registered| !registered.callbacks.is_empty()).map(interest).collect()
     }
 
-    async fn answer(&self, cx: &HookContext, call: &HookCall) -> Option<HookOutcome> {
+    async fn answer(&self, cx: &HookContext, call: &HookCall) -> Result<Option<HookOutcome>, HookError> {
         let table = self.table();
         let asked = table
             .0
             .iter()
-            .filter(|registered| registered.event == call.event() && registered.matcher.matches(subject(call)))
+            .filter(|registered| registered.event == call.event() && registered.matcher.matches(call.subject()))
             .flat_map(|registered| registered.callbacks.iter().map(move |callback| (registered, callback)));
-        let said = join_all(asked.map(|(registered, callback)| self.ask(cx, call, registered, callback))).await;
+        let answers = join_all(asked.map(|(registered, callback)| self.ask(cx, call, registered, callback))).await;
         let mut outcome = HookOutcome::default();
-        for one in said {
-            merge(&mut outcome, one);
+        for answer in answers {
+            outcome.merge(answer);
         }
-        Some(outcome)
+        Ok(Some(outcome))
     }
 }
 
@@ -125,7 +114,7 @@ impl HostHooks {
     /// Asks a callback of the host about an occasion; once more without the output if that is too long.
     async fn ask(&self, cx: &HookContext, call: &HookCall, registered: &Registered, callback: &str) -> HookOutcome {
         let answer = match self.send(cx, call, registered, callback).await {
-            Err(AskError::TooLong) => match shortened(call) {
+            Err(AskError::TooLong) => match call.shortened() {
                 Some(short) => self.send(cx, &short, registered, callback).await,
                 None => Err(AskError::TooLong),
             },
@@ -138,7 +127,7 @@ impl HostHooks {
         };
         match read {
             Ok(mut outcome) => {
-                if let HookCall::PreToolUse { tool_input, .. } = call {
+                if let HookCall::PreToolUse(PreToolUse { tool_input, .. }) = call {
                     // Hosts write JSON in their own way: what says the same is no change.
                     outcome.updated_input = outcome.updated_input.filter(|input| !same_json(input, tool_input));
                 }
@@ -158,7 +147,7 @@ impl HostHooks {
         // For the session's own calls the mode that the host knows counts.
         let own = cx.permission_mode.filter(|_| cx.agent.is_some());
         let scene = self.scene.borrow().clone();
-        let agent = occasion_agent(call);
+        let agent = call.agent();
         let request = Callback {
             subtype: "hook_callback",
             callback_id: callback,
@@ -169,16 +158,16 @@ impl HostHooks {
                 permission_mode: own.unwrap_or(scene.permission_mode).as_str(),
                 agent: cx.agent.as_ref().filter(|_| agent.is_none()),
                 agent_transcript_path: match call {
-                    HookCall::SubagentStop { agent, .. } => Some(scene.agent_transcript_path(&agent.id)),
+                    HookCall::SubagentStop(stop) => Some(scene.agent_transcript_path(&stop.agent.id)),
                     _ => None,
                 },
                 call,
             },
-            tool_use_id: tool_use_id(call),
+            tool_use_id: call.tool_use_id().map(ToolUseId::as_str),
         };
         let asker = agent.or(cx.agent.as_ref()).map_or(Asker::Run, |agent| Asker::Agent(agent.id.clone()));
         let about = match call {
-            HookCall::PreToolUse { tool_use_id, .. } => {
+            HookCall::PreToolUse(PreToolUse { tool_use_id, .. }) => {
                 Some(About { agent: cx.agent.as_ref().map(|agent| agent.id.clone()), call: tool_use_id.clone() })
             }
             _ => None,
@@ -188,91 +177,28 @@ impl HostHooks {
     }
 }
 
-/// What a hook that failed says.
+/// What a hook that failed answers.
 fn failed(event: HookEventName, registered: &Registered, callback: &str, error: &AskError) -> HookOutcome {
-    let mut outcome = HookOutcome::default();
     if *error == AskError::Withdrawn {
         // The run is being stopped, and the call with it. Should it not be, nobody has let it pass.
-        if event == HookEventName::PreToolUse {
-            outcome.verdict = Some(HookVerdict::new(
-                Behavior::Deny,
-                callback,
-                format!("The hook {callback}: {}.", clause(&error.to_string())),
-            ));
-        }
-        return outcome;
+        return match event {
+            HookEventName::PreToolUse => {
+                HookOutcome::refused(event, callback, format!("The hook {callback}: {}.", clause(&error.to_string())))
+            }
+            _ => HookOutcome::default(),
+        };
     }
-    // A gate that nobody guards is closed: what cannot be asked about does not run.
+    // A call that nobody could be asked about does not run.
     let unguarded = matches!(error, AskError::TimedOut(_) | AskError::Gone | AskError::TooLong);
-    let reason = || format!("The hook {callback} failed: {}.", clause(&error.to_string()));
-    match event {
-        HookEventName::PreToolUse if registered.blocks || unguarded => {
-            outcome.verdict = Some(HookVerdict::new(Behavior::Deny, callback, reason()));
-        }
-        HookEventName::PermissionRequest if registered.blocks || unguarded => {
-            outcome.answer = Some(PermissionAnswer::deny(reason()));
-        }
-        HookEventName::UserPromptSubmit if registered.blocks => {
-            outcome.block = Some(HookVerdict::new(Behavior::Deny, callback, reason()));
-        }
-        _ => {}
-    }
+    let closes = event.is_gating() && (registered.blocks || (unguarded && event.is_about_tools()));
+    let mut outcome = match closes {
+        true => HookOutcome::refused(
+            event,
+            callback,
+            format!("The hook {callback} failed: {}.", clause(&error.to_string())),
+        ),
+        false => HookOutcome::default(),
+    };
     outcome.failures.push((callback.to_owned(), error.to_string()));
     outcome
-}
-
-/// The agent whose beginning or end an occasion is.
-fn occasion_agent(call: &HookCall) -> Option<&AgentIdentity> {
-    match call {
-        HookCall::SubagentStart(agent) | HookCall::SubagentStop { agent, .. } => Some(agent),
-        _ => None,
-    }
-}
-
-fn tool_use_id(call: &HookCall) -> Option<&str> {
-    match call {
-        HookCall::PreToolUse { tool_use_id, .. }
-        | HookCall::PermissionRequest { tool_use_id, .. }
-        | HookCall::PostToolUse { tool_use_id, .. }
-        | HookCall::PostToolUseFailure { tool_use_id, .. } => Some(tool_use_id.as_str()),
-        _ => None,
-    }
-}
-
-/// The same occasion with its output left out, where a hook does not decide by it.
-fn shortened(call: &HookCall) -> Option<HookCall> {
-    let note = || JsonText::of("[The output is too long to be shown to a hook.]").ok();
-    match call.clone() {
-        HookCall::PostToolUse { tool_name, tool_input, tool_use_id, duration_ms, .. } => {
-            Some(HookCall::PostToolUse { tool_name, tool_input, tool_use_id, tool_response: note()?, duration_ms })
-        }
-        HookCall::Stop { stop_hook_active, .. } => {
-            Some(HookCall::Stop { stop_hook_active, last_assistant_message: String::new() })
-        }
-        HookCall::SubagentStop { agent, stop_hook_active, .. } => {
-            Some(HookCall::SubagentStop { agent, stop_hook_active, last_assistant_message: String::new() })
-        }
-        _ => None,
-    }
-}
-
-/// What several callbacks say together: the lowest opinion, the first of the rest.
-fn merge(all: &mut HookOutcome, one: HookOutcome) {
-    if let Some(verdict) = one.verdict
-        && all.verdict.as_ref().is_none_or(|before| verdict.behavior < before.behavior)
-    {
-        all.verdict = Some(verdict);
-    }
-    let is_deny = |answer: &PermissionAnswer| matches!(answer, PermissionAnswer::Deny { .. });
-    all.answer = match (all.answer.take(), one.answer) {
-        (Some(before), Some(answer)) if is_deny(&answer) && !is_deny(&before) => Some(answer),
-        (before, answer) => before.or(answer),
-    };
-    all.block = all.block.take().or(one.block);
-    all.updated_input = all.updated_input.take().or(one.updated_input);
-    all.updated_output = all.updated_output.take().or(one.updated_output);
-    all.stop = all.stop.take().or(one.stop);
-    all.additional_context.extend(one.additional_context);
-    all.system_messages.extend(one.system_messages);
-    all.failures.extend(one.failures);
 }

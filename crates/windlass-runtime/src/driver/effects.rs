@@ -31,7 +31,7 @@ impl Driver {
                 });
             }
             // Closing does not wait for a host that does not read.
-            Effect::RunHooks { call: HookCall::SessionEnd { .. }, .. } => self.begin(id, effect),
+            Effect::RunHooks { call: HookCall::SessionEnd(_), .. } => self.begin(id, effect),
             effect if self.work.held.is_crowded() => self.work.held.hold(id, effect),
             effect => self.begin(id, effect),
         }
@@ -120,7 +120,7 @@ impl Driver {
         self.work.tasks.start(id, async move {
             let outcome = match &call {
                 // Nothing else is left to end a session whose last hook does not answer.
-                HookCall::SessionEnd { .. } => {
+                HookCall::SessionEnd(_) => {
                     tokio::time::timeout(SESSION_END, hooks.run(&cx, &call)).await.unwrap_or_default()
                 }
                 _ => hooks.run(&cx, &call).await,

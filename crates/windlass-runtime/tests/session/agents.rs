@@ -4,7 +4,7 @@ use crate::world::{In, Open, Ran, act, is_started, key, model, soon, world};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
-use windlass_hook::{Hook, HookContext, Interest};
+use windlass_hook::{Hook, HookContext, HookError, Interest};
 use windlass_model::{ScriptedModel, ScriptedTurn};
 use windlass_permission::can_use_tool_fn;
 use windlass_session::{MemoryStore, SessionStore};
@@ -326,19 +326,19 @@ impl Hook for Watches {
             .into()
     }
 
-    async fn answer(&self, cx: &HookContext, call: &HookCall) -> Option<HookOutcome> {
+    async fn answer(&self, cx: &HookContext, call: &HookCall) -> Result<Option<HookOutcome>, HookError> {
         let who = cx.agent.as_ref().map(|who| who.id.to_string()).unwrap_or_default();
         self.0.lock().unwrap().push(format!("{} {who}", call.event()).trim_end().to_owned());
         let mut outcome = HookOutcome::default();
         match call {
             HookCall::SubagentStart(_) => outcome.additional_context.push("Mind the gap.".to_owned()),
-            HookCall::SubagentStop { stop_hook_active: false, .. } => {
+            HookCall::SubagentStop(stop) if !stop.stop_hook_active => {
                 let block = windlass_types::HookVerdict::new(windlass_types::Behavior::Deny, "watches", "Once more.");
                 outcome.block = Some(block);
             }
             _ => {}
         }
-        Some(outcome)
+        Ok(Some(outcome))
     }
 }
 

@@ -33,7 +33,7 @@ impl Hook for Late {
         listens.then(|| Interest::all(HookEventName::PreToolUse)).into_iter().collect()
     }
 
-    async fn pre_tool_use(&self, _: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+    async fn pre_tool_use(&self, _: &HookContext, _: &PreToolUse) -> Result<PreToolUseAction, HookError> {
         Ok(PreToolUseAction::deny("It came later."))
     }
 }
@@ -338,10 +338,10 @@ impl Hook for Modes {
         vec![Interest::all(HookEventName::PreToolUse)]
     }
 
-    async fn answer(&self, cx: &HookContext, _: &HookCall) -> Option<HookOutcome> {
+    async fn answer(&self, cx: &HookContext, _: &HookCall) -> Result<Option<HookOutcome>, HookError> {
         let mode = cx.permission_mode.map_or_else(String::new, |mode| mode.to_string());
         self.0.lock().unwrap().push(if cx.agent.is_some() { format!("agent in {mode}") } else { mode });
-        None
+        Ok(None)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::world::{Ran, calls, interest, key, look, model, soon, world};
 use async_trait::async_trait;
 use std::time::Duration;
-use windlass_hook::{Hook, HookError, Interest, SessionEnd};
+use windlass_hook::{Hook, HookContext, HookError, Interest, SessionEnd};
 use windlass_model::ScriptedTurn;
 use windlass_session::{MemoryStore, SessionStore, check_log};
 use windlass_types::{EventKind, HookEventName, Outcome};
@@ -35,7 +35,7 @@ impl Hook for AtEnd {
         interest(HookEventName::SessionEnd)
     }
 
-    async fn session_end(&self, _: &SessionEnd) -> Result<(), HookError> {
+    async fn session_end(&self, _: &HookContext, _: &SessionEnd) -> Result<(), HookError> {
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use crate::world::{Ran, act, calls, interest, look, soon, world};
 use async_trait::async_trait;
 use std::path::Path;
 use std::sync::Arc;
-use windlass_hook::{Hook, HookError, Interest, PreToolUse, PreToolUseAction};
+use windlass_hook::{Hook, HookContext, HookError, Interest, PreToolUse, PreToolUseAction};
 use windlass_model::{ModelError, ModelProvider, ModelStream};
 use windlass_permission::can_use_tool_fn;
 use windlass_session::{
@@ -139,7 +139,7 @@ impl Hook for PanickingHook {
         interest(HookEventName::PreToolUse)
     }
 
-    async fn pre_tool_use(&self, _: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+    async fn pre_tool_use(&self, _: &HookContext, _: &PreToolUse) -> Result<PreToolUseAction, HookError> {
         panic!("the hook is broken")
     }
 }

@@ -3,7 +3,7 @@
 use crate::world::{calls, interest, soon, world};
 use async_trait::async_trait;
 use std::sync::{Arc, Mutex};
-use windlass_hook::{Hook, HookError, Interest, PermissionRequestAction, PermissionRequestEvent};
+use windlass_hook::{Hook, HookContext, HookError, Interest, PermissionRequestAction, PermissionRequestEvent};
 use windlass_permission::{CanUseTool, can_use_tool_fn};
 use windlass_tool::{DynTool, tool_fn};
 use windlass_types::{EventKind, HookEventName, JsonText, PermissionAnswer};
@@ -21,7 +21,11 @@ impl Hook for Guard {
         interest(HookEventName::PermissionRequest)
     }
 
-    async fn permission_request(&self, _: &PermissionRequestEvent) -> Result<PermissionRequestAction, HookError> {
+    async fn permission_request(
+        &self,
+        _: &HookContext,
+        _: &PermissionRequestEvent,
+    ) -> Result<PermissionRequestAction, HookError> {
         (self.0)()
     }
 }
@@ -39,7 +43,11 @@ impl Hook for Silent {
         interest(HookEventName::PermissionRequest)
     }
 
-    async fn permission_request(&self, _: &PermissionRequestEvent) -> Result<PermissionRequestAction, HookError> {
+    async fn permission_request(
+        &self,
+        _: &HookContext,
+        _: &PermissionRequestEvent,
+    ) -> Result<PermissionRequestAction, HookError> {
         std::future::pending().await
     }
 }

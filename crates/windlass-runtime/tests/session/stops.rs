@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::time::Instant;
-use windlass_hook::{Hook, HookError, Interest, PreToolUse, PreToolUseAction, SessionEnd};
+use windlass_hook::{Hook, HookContext, HookError, Interest, PreToolUse, PreToolUseAction, SessionEnd};
 use windlass_model::{Gate, ScriptedTurn};
 use windlass_runtime::{Prompt, SessionError, SessionHandle};
 use windlass_session::MemoryStore;
@@ -140,14 +140,14 @@ impl Hook for CallsBack {
         [interest(HookEventName::PreToolUse), interest(HookEventName::SessionEnd)].concat()
     }
 
-    async fn pre_tool_use(&self, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+    async fn pre_tool_use(&self, _: &HookContext, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
         let handle = self.0.get().unwrap();
         handle.steer(vec![ContentBlock::text("from the hook")])?;
         handle.stop_tool(event.tool_use_id.clone())?;
         Ok(PreToolUseAction::Continue)
     }
 
-    async fn session_end(&self, _: &SessionEnd) -> Result<(), HookError> {
+    async fn session_end(&self, _: &HookContext, _: &SessionEnd) -> Result<(), HookError> {
         // Waits for what waits for it.
         let _ = self.0.get().unwrap().close().await;
         Ok(())

@@ -12,7 +12,7 @@ mod process;
 mod system;
 mod workspace;
 
-pub use hook::{Occasion, RecordingHook};
+pub use hook::RecordingHook;
 pub use host::ScriptedHost;
 pub use process::{ScriptedProcess, ScriptedRun};
 pub use system::{ManualClock, SequentialIds};

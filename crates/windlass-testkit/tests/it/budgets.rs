@@ -11,8 +11,9 @@ use std::process::Command;
 /// Crates that many others are built on: lines of code of all files, and of the longest file. Tests, comments and
 /// empty lines do not count.
 const HUBS: &[(&str, usize, usize)] = &[
-    // Usage of the Messages API is read here, and paths are normalised here; four other crates did both.
-    ("windlass-types", 3_120, 300),
+    // The events of hooks, their payloads and answers stand there once; hook, protocol and testkit had them each. Usage
+    // of the Messages API is read here, and paths are normalised here; four other crates did both.
+    ("windlass-types", 3_650, 300),
     // Private files are written here, which six other crates did.
     ("windlass-tool", 1_590, 150),
     ("windlass-model", 2_450, 300),

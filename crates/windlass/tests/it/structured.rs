@@ -4,8 +4,8 @@ use serde_json::json;
 use std::sync::{Arc, Mutex};
 use windlass::crates::model::ScriptedTurn;
 use windlass::{
-    Access, Continuation, Error, EventKind, Hook, HookError, Interest, JsonText, Outcome, Permissions, Query,
-    RunResult, ScriptedModel, Status, Stop, StopAction, query, tool_fn,
+    Access, Continuation, Error, EventKind, Hook, HookContext, HookError, Interest, JsonText, Outcome, Permissions,
+    Query, RunResult, ScriptedModel, Status, Stop, StopAction, query, tool_fn,
 };
 
 #[derive(Debug, PartialEq, serde::Deserialize, windlass::schemars::JsonSchema)]
@@ -108,7 +108,7 @@ impl Hook for Once {
         vec![Interest::all(windlass::HookEventName::Stop)]
     }
 
-    async fn stop(&self, _: &Stop) -> Result<StopAction, HookError> {
+    async fn stop(&self, _: &HookContext, _: &Stop) -> Result<StopAction, HookError> {
         let mut asked = self.0.lock().unwrap();
         *asked += 1;
         Ok(if *asked == 1 { StopAction::KeepGoing { feedback: "count".into() } } else { StopAction::Continue })

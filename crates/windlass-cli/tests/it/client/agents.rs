@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 use windlass::{
-    ContentBlock, Hook, HookError, HookEventName, Interest, JsonText, PermissionAnswer, PreToolUse, PreToolUseAction,
-    SessionStartAction, StopAction, SubagentStart, SubagentStop, can_use_tool_fn,
+    ContentBlock, Hook, HookContext, HookError, HookEventName, Interest, JsonText, PermissionAnswer, PreToolUse,
+    PreToolUseAction, SessionStartAction, StopAction, SubagentStart, SubagentStop, can_use_tool_fn,
 };
 use windlass_protocol::client::{Client, ClientOptions, Message, TaskMessage};
 
@@ -34,18 +34,18 @@ impl Hook for Watch {
             .to_vec()
     }
 
-    async fn pre_tool_use(&self, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
-        let agent = event.agent.as_ref().map_or("main", |agent| agent.agent_type.as_str());
+    async fn pre_tool_use(&self, cx: &HookContext, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+        let agent = cx.agent.as_ref().map_or("main", |agent| agent.agent_type.as_str());
         self.note(format!("{agent} calls {}", event.tool_name));
         Ok(PreToolUseAction::Continue)
     }
 
-    async fn subagent_start(&self, event: &SubagentStart) -> Result<SessionStartAction, HookError> {
+    async fn subagent_start(&self, _: &HookContext, event: &SubagentStart) -> Result<SessionStartAction, HookError> {
         self.note(format!("{} begins", event.agent.agent_type));
         Ok(SessionStartAction::Continue)
     }
 
-    async fn subagent_stop(&self, event: &SubagentStop) -> Result<StopAction, HookError> {
+    async fn subagent_stop(&self, _: &HookContext, event: &SubagentStop) -> Result<StopAction, HookError> {
         self.note(format!("{} said {}", event.agent.agent_type, event.last_assistant_message));
         Ok(StopAction::Continue)
     }

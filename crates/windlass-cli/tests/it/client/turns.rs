@@ -7,8 +7,8 @@ use std::path::Path;
 use std::sync::Arc;
 use windlass::crates::types::ContentBlock;
 use windlass::{
-    DynTool, Hook, HookError, HookEventName, Interest, JsonText, PermissionAnswer, PreToolUse, PreToolUseAction,
-    ToolCx, ToolSet, can_use_tool_fn, tool_fn,
+    DynTool, Hook, HookContext, HookError, HookEventName, Interest, JsonText, PermissionAnswer, PreToolUse,
+    PreToolUseAction, ToolCx, ToolSet, can_use_tool_fn, tool_fn,
 };
 use windlass_protocol::client::{Client, ClientError, ClientOptions, Message, Program, ResultMessage};
 
@@ -149,7 +149,7 @@ impl Hook for Guard {
         vec![Interest::tools(HookEventName::PreToolUse, ["Write"])]
     }
 
-    async fn pre_tool_use(&self, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+    async fn pre_tool_use(&self, _: &HookContext, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
         Ok(PreToolUseAction::deny(format!("guarded: {}", event.tool_name)))
     }
 }

@@ -18,7 +18,7 @@ impl Hook for Guard {
         self.1.clone()
     }
 
-    async fn pre_tool_use(&self, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+    async fn pre_tool_use(&self, _: &HookContext, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
         match event.tool_input.as_str() {
             r#"{"x": 1e2}"# => {
                 Ok(PreToolUseAction::Rewrite { input: JsonText::parse(r#"{"x": 123456789012345678901234567890}"#)? })
@@ -28,21 +28,25 @@ impl Hook for Guard {
         }
     }
 
-    async fn permission_request(&self, event: &PermissionRequestEvent) -> Result<PermissionRequestAction, HookError> {
-        assert_eq!(event.suggestions.len(), 1);
-        let answer = PermissionAnswer::Allow { updated_input: None, updates: event.suggestions.clone() };
+    async fn permission_request(
+        &self,
+        _: &HookContext,
+        event: &PermissionRequestEvent,
+    ) -> Result<PermissionRequestAction, HookError> {
+        assert_eq!(event.permission_suggestions.len(), 1);
+        let answer = PermissionAnswer::Allow { updated_input: None, updates: event.permission_suggestions.clone() };
         Ok(PermissionRequestAction::Answer(answer))
     }
 
-    async fn subagent_start(&self, event: &SubagentStart) -> Result<SessionStartAction, HookError> {
+    async fn subagent_start(&self, _: &HookContext, event: &SubagentStart) -> Result<SessionStartAction, HookError> {
         Ok(SessionStartAction::AddContext(format!("{} {}", event.agent.id, event.agent.agent_type)))
     }
 
-    async fn subagent_stop(&self, event: &SubagentStop) -> Result<StopAction, HookError> {
+    async fn subagent_stop(&self, _: &HookContext, event: &SubagentStop) -> Result<StopAction, HookError> {
         Ok(StopAction::KeepGoing { feedback: format!("{} {}", event.agent.id, event.last_assistant_message) })
     }
 
-    async fn post_tool_use(&self, _: &PostToolUse) -> Result<PostToolUseAction, HookError> {
+    async fn post_tool_use(&self, _: &HookContext, _: &PostToolUse) -> Result<PostToolUseAction, HookError> {
         Ok(PostToolUseAction::AddContext("more".into()))
     }
 }

@@ -1,32 +1,18 @@
 //! The hooks of the host, listed.
 
-use super::table::{EVENTS, HookTable};
+use super::table::{HookTable, events};
 use serde_json::{Value, json};
 use windlass_types::HookEventName;
-
-fn summary(event: HookEventName) -> &'static str {
-    match event {
-        HookEventName::PreToolUse => "Before a tool runs",
-        HookEventName::PermissionRequest => "Before the user is asked about a call",
-        HookEventName::PostToolUse => "After a tool ran",
-        HookEventName::PostToolUseFailure => "After a tool failed",
-        HookEventName::UserPromptSubmit => "Before a prompt enters the conversation",
-        HookEventName::Stop => "Before a run ends because the model is done",
-        HookEventName::SubagentStart => "When an agent begins that another one started",
-        HookEventName::SubagentStop => "Before such an agent ends because its model is done",
-        HookEventName::PreCompact => "Before the conversation is replaced by a summary",
-        _ => "",
-    }
-}
+use windlass_types::hook::Subject;
 
 impl HookTable {
     /// What is registered: the answer to `get_hooks_listing`.
     pub(crate) fn listing(&self) -> Value {
         let event = |event: HookEventName| {
-            let matches = !matches!(event, HookEventName::UserPromptSubmit | HookEventName::Stop);
-            json!({ "name": event.as_str(), "summary": summary(event), "supportsMatcher": matches })
+            let matches = event.subject() != Subject::None;
+            json!({ "name": event.as_str(), "summary": event.summary(), "supportsMatcher": matches })
         };
-        let with_hooks = EVENTS.into_iter().filter_map(|name| {
+        let with_hooks = events().filter_map(|name| {
             let hooks = self.0.iter().filter(|registered| registered.event == name);
             let count: usize = hooks.map(|registered| registered.callbacks.len()).sum();
             let mut listed = event(name);
@@ -51,7 +37,7 @@ impl HookTable {
         json!({
             "events": with_hooks.collect::<Vec<_>>(),
             "hooks": rows.collect::<Vec<_>>(),
-            "eventCatalog": EVENTS.map(event),
+            "eventCatalog": events().map(event).collect::<Vec<_>>(),
             "policy": {
                 "disabledByPolicy": false,
                 "managedOnly": false,

@@ -1,9 +1,9 @@
-//! What a hook of the host says.
+//! The answer of a hook of the host.
 
 use serde::Deserialize;
-use windlass_types::{
-    Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, PermissionAnswer, ToolResultContent,
-};
+use windlass_hook::PermissionRequestEvent;
+use windlass_types::hook::AnswerKind;
+use windlass_types::{Behavior, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, ToolResultContent};
 
 use crate::server::permission;
 
@@ -66,10 +66,10 @@ enum PermissionDecision {
     Defer,
 }
 
-/// Reads what a hook said of an occasion. `hook` is its name.
+/// Reads what a hook answers to an occasion. `hook` is its name.
 ///
 /// # Errors
-/// It is not an output object, or is about another event. Then it says nothing.
+/// It is not an output object, or is about another event. Then it has no opinion.
 pub(crate) fn read(hook: &str, call: &HookCall, output: &JsonText) -> Result<HookOutcome, String> {
     if !output.is_object() {
         return Err("its output is not an object".to_owned());
@@ -89,18 +89,18 @@ pub(crate) fn read(hook: &str, call: &HookCall, output: &JsonText) -> Result<Hoo
         outcome.stop = Some(short(stop_reason.unwrap_or_else(|| format!("The {event} hook stopped the run."))));
     }
     let reason = reason.map(short);
-    match (decision, event) {
-        (Some(Decision::Block), HookEventName::PreToolUse) => {
-            outcome.verdict = Some(verdict(Behavior::Deny, hook, reason, "The call was blocked by a hook."));
-        }
-        (Some(Decision::Approve), HookEventName::PreToolUse) => {
+    match (decision, event.answer()) {
+        (Some(Decision::Approve), AnswerKind::Verdict) => {
             outcome.verdict = Some(verdict(Behavior::Allow, hook, reason, ""));
         }
-        (Some(Decision::Block), HookEventName::PermissionRequest) => {
-            outcome.answer = Some(PermissionAnswer::deny(reason.unwrap_or_else(|| "A hook refused this call.".into())));
-        }
-        (Some(Decision::Block), _) => {
-            outcome.block = Some(verdict(Behavior::Deny, hook, reason, "It was blocked by a hook."));
+        (Some(Decision::Block), kind) => {
+            let otherwise = match kind {
+                AnswerKind::Verdict => "The call was blocked by a hook.",
+                AnswerKind::Permission => "A hook refused this call.",
+                _ => "It was blocked by a hook.",
+            };
+            let reason = reason.filter(|reason| kind == AnswerKind::Permission || !reason.is_empty());
+            outcome.merge(HookOutcome::refused(event, hook, reason.unwrap_or_else(|| otherwise.to_owned())));
         }
         _ => {}
     }
@@ -115,8 +115,8 @@ pub(crate) fn read(hook: &str, call: &HookCall, output: &JsonText) -> Result<Hoo
 
 fn apply(specific: Specific, hook: &str, call: &HookCall, outcome: &mut HookOutcome) -> Result<(), String> {
     let context = specific.additional_context.map(short).filter(|text| !text.is_empty());
-    match call.event() {
-        HookEventName::PreToolUse => {
+    match call.event().answer() {
+        AnswerKind::Verdict => {
             let said = specific.permission_decision_reason.map(short);
             let verdict = specific.permission_decision.map(|decision| match decision {
                 PermissionDecision::Allow => verdict(Behavior::Allow, hook, said, ""),
@@ -138,24 +138,27 @@ fn apply(specific: Specific, hook: &str, call: &HookCall, outcome: &mut HookOutc
             }
             outcome.additional_context.extend(context);
         }
-        HookEventName::PermissionRequest => {
-            if let HookCall::PermissionRequest { tool_input, .. } = call {
+        AnswerKind::Permission => {
+            if let HookCall::PermissionRequest(PermissionRequestEvent { tool_input, .. }) = call {
                 let decision = specific.decision.filter(|decision| decision.as_str() != "null");
-                outcome.answer = decision.map(|decision| permission::read(tool_input, Some(&decision)));
+                let answer = decision.map(|decision| permission::read(tool_input, Some(&decision)));
+                outcome.answer = answer.or(outcome.answer.take());
             }
         }
-        HookEventName::PostToolUse => {
+        AnswerKind::Output => {
+            // What a tool that failed has to say is not replaced from outside.
             let output = specific.updated_tool_output.or(specific.updated_mcp_tool_output);
+            let output = output.filter(|_| call.event() == HookEventName::PostToolUse);
             outcome.updated_output = output.as_ref().map(content);
             outcome.additional_context.extend(context);
         }
         // Context at the end keeps the run going.
-        HookEventName::Stop | HookEventName::SubagentStop => {
+        AnswerKind::Feedback => {
             if let (None, Some(context)) = (&outcome.block, context) {
                 outcome.block = Some(HookVerdict::new(Behavior::Deny, hook, context));
             }
         }
-        _ => outcome.additional_context.extend(context),
+        AnswerKind::Context | AnswerKind::None => outcome.additional_context.extend(context),
     }
     Ok(())
 }

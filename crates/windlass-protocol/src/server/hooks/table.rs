@@ -11,27 +11,8 @@ use windlass_types::HookEventName;
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The events that hooks of the host are asked about.
-pub(super) const EVENTS: [HookEventName; 9] = [
-    HookEventName::PreToolUse,
-    HookEventName::PermissionRequest,
-    HookEventName::PostToolUse,
-    HookEventName::PostToolUseFailure,
-    HookEventName::UserPromptSubmit,
-    HookEventName::Stop,
-    HookEventName::SubagentStart,
-    HookEventName::SubagentStop,
-    HookEventName::PreCompact,
-];
-
-/// Whether hooks for an event can be about some tools only.
-pub(super) fn is_about_tools(event: HookEventName) -> bool {
-    matches!(
-        event,
-        HookEventName::PreToolUse
-            | HookEventName::PermissionRequest
-            | HookEventName::PostToolUse
-            | HookEventName::PostToolUseFailure
-    )
+pub(super) fn events() -> impl Iterator<Item = HookEventName> {
+    HookEventName::ALL.iter().copied().filter(|event| event.is_for_hosts())
 }
 
 /// Hooks as `initialize` carries them: matchers by event.
@@ -76,7 +57,7 @@ impl HookTable {
     pub(crate) fn read(config: HookConfig) -> Result<Self, String> {
         let mut table = Vec::new();
         for (event, matchers) in config {
-            let Some(event) = EVENTS.into_iter().find(|known| known.as_str() == event) else {
+            let Some(event) = HookEventName::named(&event).filter(|event| event.is_for_hosts()) else {
                 tracing::warn!(event, "hooks for this event are never asked");
                 continue;
             };
@@ -85,7 +66,7 @@ impl HookTable {
                 table.push(Registered {
                     event,
                     text: config.matcher.clone().unwrap_or_default(),
-                    matcher: Matcher::parse(config.matcher.as_deref(), is_about_tools(event))?,
+                    matcher: Matcher::parse(config.matcher.as_deref(), event.is_about_tools())?,
                     callbacks: config.hook_callback_ids,
                     timeout: timeout.unwrap_or(TIMEOUT),
                     blocks: config.on_failure.is_some_and(|word| word != "continue"),

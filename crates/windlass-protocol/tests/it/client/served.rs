@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use tokio::task::JoinHandle;
-use windlass_hook::{Hook, HookError, Interest, PreToolUse, PreToolUseAction};
+use windlass_hook::{Hook, HookContext, HookError, Interest, PreToolUse, PreToolUseAction};
 use windlass_model::{Gate, ScriptedModel, ScriptedTurn};
 use windlass_permission::can_use_tool_fn;
 use windlass_protocol::client::{Client, ClientError, ClientOptions, Message, Priority};
@@ -147,8 +147,8 @@ impl Hook for Guard {
         vec![Interest::tools(HookEventName::PreToolUse, ["act"])]
     }
 
-    async fn pre_tool_use(&self, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
-        assert_eq!((event.session_id.as_str(), event.cwd.to_str()), ("s", Some("/w")));
+    async fn pre_tool_use(&self, cx: &HookContext, _: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+        assert_eq!((cx.session_id.as_str(), cx.cwd.to_str()), ("s", Some("/w")));
         Ok(PreToolUseAction::deny("guarded"))
     }
 }

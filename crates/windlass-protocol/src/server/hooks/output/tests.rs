@@ -1,11 +1,13 @@
 use super::*;
+use windlass_hook::{PostToolUse, PreToolUse, Stop};
+use windlass_types::PermissionAnswer;
 
 fn pre(output: &str) -> Result<HookOutcome, String> {
-    let call = HookCall::PreToolUse {
+    let call = HookCall::from(PreToolUse {
         tool_name: "Bash".into(),
         tool_input: JsonText::empty_object(),
         tool_use_id: "t".into(),
-    };
+    });
     read("h", &call, &JsonText::parse(output).unwrap())
 }
 
@@ -59,13 +61,13 @@ fn nonsense_is_no_opinion_but_an_error() {
 
 #[test]
 fn after_a_call_and_at_the_end() {
-    let call = HookCall::PostToolUse {
+    let call = HookCall::from(PostToolUse {
         tool_name: "Bash".into(),
         tool_input: JsonText::empty_object(),
         tool_use_id: "t".into(),
         tool_response: JsonText::empty_object(),
         duration_ms: 0,
-    };
+    });
     let said = r#"{"decision":"block","reason":"bad","hookSpecificOutput":{"hookEventName":"PostToolUse",
         "additionalContext":"c","updatedToolOutput":{"x":1}}}"#;
     let outcome = read("h", &call, &JsonText::parse(said).unwrap()).unwrap();
@@ -73,7 +75,7 @@ fn after_a_call_and_at_the_end() {
     assert_eq!(outcome.additional_context, ["c"]);
     assert_eq!(outcome.updated_output.unwrap().text(), r#"{"x":1}"#);
 
-    let stop = HookCall::Stop { stop_hook_active: false, last_assistant_message: String::new() };
+    let stop = HookCall::from(Stop { stop_hook_active: false, last_assistant_message: String::new() });
     let said = r#"{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"go on"}}"#;
     assert_eq!(read("h", &stop, &JsonText::parse(said).unwrap()).unwrap().block.unwrap().reason, "go on");
 }
@@ -88,12 +90,12 @@ fn long_texts_are_cut() {
 
 #[test]
 fn answers_to_questions() {
-    let call = HookCall::PermissionRequest {
+    let call = HookCall::from(PermissionRequestEvent {
         tool_name: "Bash".into(),
         tool_input: JsonText::parse(r#"{"command":"ls"}"#).unwrap(),
         tool_use_id: "t".into(),
         permission_suggestions: Vec::new(),
-    };
+    });
     let answer = |decision: &str| {
         let output =
             format!(r#"{{"hookSpecificOutput":{{"hookEventName":"PermissionRequest","decision":{decision}}}}}"#);
@@ -110,4 +112,7 @@ fn answers_to_questions() {
     }
     let blocked = read("h", &call, &JsonText::parse(r#"{"decision":"block","reason":"r"}"#).unwrap()).unwrap();
     assert_eq!(blocked.answer, Some(PermissionAnswer::deny("r")));
+    let blocked = r#"{"decision":"block","reason":"r","hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":null}}"#;
+    let blocked = read("h", &call, &JsonText::parse(blocked).unwrap()).unwrap();
+    assert_eq!(blocked.answer, Some(PermissionAnswer::deny("r")), "what follows does not take a block back");
 }

@@ -1,7 +1,8 @@
 use super::*;
+use crate::{HookError, PreToolUse, PreToolUseAction, PromptAction, UserPromptSubmit};
 use async_trait::async_trait;
 use futures_util::FutureExt;
-use windlass_types::JsonText;
+use windlass_types::{Behavior, HookEventName, HookVerdict, JsonText};
 
 struct Fixed(&'static str, fn() -> Result<PreToolUseAction, HookError>);
 
@@ -15,11 +16,11 @@ impl Hook for Fixed {
         vec![Interest::tools(HookEventName::PreToolUse, ["Bash"]), Interest::all(HookEventName::UserPromptSubmit)]
     }
 
-    async fn pre_tool_use(&self, _: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+    async fn pre_tool_use(&self, _: &HookContext, _: &PreToolUse) -> Result<PreToolUseAction, HookError> {
         (self.1)()
     }
 
-    async fn user_prompt_submit(&self, _: &UserPromptSubmit) -> Result<PromptAction, HookError> {
+    async fn user_prompt_submit(&self, _: &HookContext, _: &UserPromptSubmit) -> Result<PromptAction, HookError> {
         Err("no".into())
     }
 }
@@ -27,7 +28,7 @@ impl Hook for Fixed {
 fn run(hooks: Vec<Fixed>, tool: &str) -> HookOutcome {
     let hooks = Hooks::new(hooks.into_iter().map(|hook| Arc::new(hook) as Arc<dyn Hook>));
     let call =
-        HookCall::PreToolUse { tool_name: tool.into(), tool_input: JsonText::empty_object(), tool_use_id: "t".into() };
+        PreToolUse { tool_name: tool.into(), tool_input: JsonText::empty_object(), tool_use_id: "t".into() }.into();
     let cx = HookContext::new("s".into(), "/w".into());
     hooks.run(&cx, &call).now_or_never().unwrap()
 }
@@ -89,17 +90,17 @@ impl Hook for Relay {
         vec![Interest::all(HookEventName::PreToolUse)]
     }
 
-    async fn answer(&self, _: &HookContext, call: &HookCall) -> Option<HookOutcome> {
+    async fn answer(&self, _: &HookContext, call: &HookCall) -> Result<Option<HookOutcome>, HookError> {
         assert_eq!(call.tool_name(), Some("Bash"));
         let mut outcome = HookOutcome::default();
         outcome.verdict = Some(HookVerdict::new(Behavior::Allow, "far", "fine"));
         outcome.updated_input = JsonText::parse(r#"{"a":1}"#).ok();
         outcome.additional_context.push("context".into());
         outcome.stop = Some("enough".into());
-        Some(outcome)
+        Ok(Some(outcome))
     }
 
-    async fn pre_tool_use(&self, _: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+    async fn pre_tool_use(&self, _: &HookContext, _: &PreToolUse) -> Result<PreToolUseAction, HookError> {
         panic!("the whole answer counts")
     }
 }
@@ -109,7 +110,7 @@ fn a_whole_answer_is_merged_like_the_others() {
     let fixed = Fixed("a", || Ok(PreToolUseAction::ask("hm")));
     let hooks = Hooks::new([Arc::new(Relay) as Arc<dyn Hook>, Arc::new(fixed)]);
     let (tool_input, tool_use_id) = (JsonText::empty_object(), "t".into());
-    let call = HookCall::PreToolUse { tool_name: "Bash".into(), tool_input, tool_use_id };
+    let call = HookCall::from(PreToolUse { tool_name: "Bash".into(), tool_input, tool_use_id });
     let outcome = hooks.run(&HookContext::new("s".into(), "/w".into()), &call).now_or_never().unwrap();
     assert_eq!(outcome.verdict.unwrap().hook, "a");
     assert_eq!(outcome.updated_input.unwrap().as_str(), r#"{"a":1}"#);

@@ -1,0 +1,142 @@
+//! A question about a call that is put to PermissionRequest hooks and the host at the same time.
+
+use windlass_types::PermissionAnswer;
+
+/// What hooks and the host have answered so far, and what follows from it.
+///
+/// A deny of either counts at once, an allow when all hooks have answered. A hook's allow needs no host. Where nobody
+/// decides, the call is denied. Of two denials that of the hooks is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[must_use]
+pub struct Question {
+    hooks: Reply,
+    host: Reply,
+}
+
+/// What one side has answered.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+enum Reply {
+    /// It is being asked.
+    #[default]
+    Pending,
+    /// It does not decide.
+    NoOpinion,
+    Answer(PermissionAnswer),
+}
+
+impl Reply {
+    fn of(answer: Option<PermissionAnswer>) -> Self {
+        answer.map_or(Self::NoOpinion, Self::Answer)
+    }
+
+    fn deny(&self) -> Option<&PermissionAnswer> {
+        match self {
+            Self::Answer(answer @ PermissionAnswer::Deny { .. }) => Some(answer),
+            _ => None,
+        }
+    }
+}
+
+impl Question {
+    /// A question that nobody has answered.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// All hooks have answered; `None` if none of them decides.
+    pub fn hooks_answered(&mut self, answer: Option<PermissionAnswer>) {
+        self.hooks = Reply::of(answer);
+    }
+
+    /// The host has answered; `None` if there is none.
+    pub fn host_answered(&mut self, answer: Option<PermissionAnswer>) {
+        self.host = Reply::of(answer);
+    }
+
+    /// Whether hooks are still being asked.
+    pub fn waits_for_hooks(&self) -> bool {
+        self.hooks == Reply::Pending
+    }
+
+    /// Whether the host is still being asked.
+    pub fn waits_for_host(&self) -> bool {
+        self.host == Reply::Pending
+    }
+
+    /// The answer, once nothing that is still to come can change it.
+    pub fn settled(&self) -> Option<PermissionAnswer> {
+        if let Some(deny) = self.hooks.deny().or(self.host.deny()) {
+            return Some(deny.clone());
+        }
+        match (&self.hooks, &self.host) {
+            (Reply::Pending, _) | (Reply::NoOpinion, Reply::Pending) => None,
+            (Reply::Answer(answer), _) | (Reply::NoOpinion, Reply::Answer(answer)) => Some(answer.clone()),
+            (Reply::NoOpinion, Reply::NoOpinion) => {
+                Some(PermissionAnswer::deny("Nobody is there to approve the call, so it was denied."))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deny_wins_at_once_and_an_allow_waits_for_hooks() {
+        let allow = || Reply::Answer(PermissionAnswer::allow());
+        let deny = |text: &str| Reply::Answer(PermissionAnswer::deny(text));
+        let nobody = "Nobody is there to approve the call, so it was denied.";
+        for (hooks, host, expected) in [
+            (Reply::Pending, Reply::Pending, Reply::Pending),
+            (Reply::Pending, allow(), Reply::Pending),
+            (Reply::Pending, deny("host"), deny("host")),
+            (Reply::Pending, Reply::NoOpinion, Reply::Pending),
+            (Reply::NoOpinion, Reply::Pending, Reply::Pending),
+            (Reply::NoOpinion, allow(), allow()),
+            (Reply::NoOpinion, deny("host"), deny("host")),
+            (Reply::NoOpinion, Reply::NoOpinion, deny(nobody)),
+            (allow(), Reply::Pending, allow()),
+            (allow(), deny("host"), deny("host")),
+            (allow(), Reply::NoOpinion, allow()),
+            (deny("hook"), Reply::Pending, deny("hook")),
+            (deny("hook"), allow(), deny("hook")),
+            (deny("hook"), deny("host"), deny("hook")),
+        ] {
+            let question = Question { hooks, host };
+            let got = question.settled().map_or(Reply::Pending, Reply::Answer);
+            assert_eq!(got, expected, "{question:?}");
+        }
+    }
+
+    /// What is settled stays settled: an answer that comes later does not turn a deny into an allow.
+    #[test]
+    fn no_later_answer_turns_a_deny_into_an_allow() {
+        let answers = [None, Some(PermissionAnswer::allow()), Some(PermissionAnswer::deny("no"))];
+        for hooks in &answers {
+            for host in &answers {
+                for hooks_first in [true, false] {
+                    let mut question = Question::new();
+                    let mut seen = Vec::new();
+                    for side in [hooks_first, !hooks_first] {
+                        if side {
+                            question.hooks_answered(hooks.clone());
+                        } else {
+                            question.host_answered(host.clone());
+                        }
+                        seen.extend(question.settled());
+                    }
+                    assert!(!question.waits_for_hooks() && !question.waits_for_host());
+                    let is_deny = |answer: &PermissionAnswer| matches!(answer, PermissionAnswer::Deny { .. });
+                    let allows = [hooks, host].into_iter().flatten().any(|answer| !is_deny(answer));
+                    let denies = [hooks, host].into_iter().flatten().any(is_deny);
+                    let settled = seen.last().expect("both have answered");
+                    assert_eq!(is_deny(settled), denies || !allows, "{hooks:?} {host:?}");
+                    // An allow of a hook may have been given before the host denies: then nobody waits for the host.
+                    let first = seen.first().expect("both have answered");
+                    assert!(is_deny(settled) || !is_deny(first), "{hooks:?} {host:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! What every type of answer has to say of itself.
+
+use super::HookOutcome;
+
+/// What kind of answer an event takes, which is also how one is read from another process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "whoever reads answers must know each kind")]
+pub enum AnswerKind {
+    /// A verdict on a call, another input for it, and context.
+    Verdict,
+    /// The answer to a question about a call.
+    Permission,
+    /// Another output, feedback, and context.
+    Output,
+    /// A block, and context.
+    Context,
+    /// Feedback with which the model continues.
+    Feedback,
+    /// There is none.
+    None,
+}
+
+/// What a hook may answer to an event. Its default has no opinion.
+pub trait HookAction: Default + Send {
+    /// Its kind.
+    const KIND: AnswerKind;
+
+    /// The outcome of an occasion on which this is the answer of the only hook, whose name is given.
+    fn into_outcome(self, hook: &str) -> HookOutcome;
+}

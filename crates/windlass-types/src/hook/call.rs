@@ -1,0 +1,202 @@
+//! What follows from the rows of events: their names, and an occasion of any of them.
+
+use super::action::*;
+use super::event::*;
+use super::{AnswerKind, HookAction, HookPayload, Subject};
+use crate::{AgentIdentity, JsonError, JsonText, ToolUseId};
+use serde::Serialize;
+use std::fmt;
+
+/// An event that stands in the rows of [`hook_events!`](crate::hook_events): its payload, its name and its answer.
+pub trait HookEvent: HookPayload + Into<HookCall> {
+    /// What hooks may answer.
+    type Action: HookAction;
+    /// Its name.
+    const NAME: HookEventName;
+
+    /// The payload, if an occasion is one of this event.
+    fn of(call: &HookCall) -> Option<&Self>;
+}
+
+macro_rules! define {
+    ($($(#[doc = $doc:literal])+ $name:ident: $method:ident($event:ident) -> $action:ident;)*) => {
+        /// The events that hooks can listen to.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[non_exhaustive]
+        pub enum HookEventName {
+            $($(#[doc = $doc])+ $name,)*
+        }
+
+        /// One occasion on which hooks are asked.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+        #[serde(tag = "hook_event_name")]
+        #[non_exhaustive]
+        pub enum HookCall {
+            $($(#[doc = $doc])+ $name($event),)*
+        }
+
+        $(
+            impl HookEvent for $event {
+                type Action = $action;
+                const NAME: HookEventName = HookEventName::$name;
+
+                fn of(call: &HookCall) -> Option<&Self> {
+                    match call {
+                        HookCall::$name(event) => Some(event),
+                        _ => None,
+                    }
+                }
+            }
+
+            impl From<$event> for HookCall {
+                fn from(event: $event) -> Self {
+                    Self::$name(event)
+                }
+            }
+        )*
+
+        impl HookEventName {
+            /// All events, in the order of their rows.
+            pub const ALL: &[Self] = &[$(Self::$name),*];
+
+            /// The name as settings and the wire write it.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => stringify!($name),)*
+                }
+            }
+
+            fn traits(self) -> Traits {
+                match self {
+                    $(Self::$name => Traits::of::<$event>(),)*
+                }
+            }
+        }
+
+        impl HookCall {
+            /// The event's name.
+            pub fn event(&self) -> HookEventName {
+                match self {
+                    $(Self::$name(_) => HookEventName::$name,)*
+                }
+            }
+
+            /// Reads the payload of an event, as it is written beside the event's name.
+            ///
+            /// # Errors
+            /// Something is missing that a hook decides by, or is not of its kind.
+            pub fn read(event: HookEventName, payload: &JsonText) -> Result<Self, JsonError> {
+                match event {
+                    $(HookEventName::$name => payload.to().map(Self::$name),)*
+                }
+            }
+
+            /// The tool's name and the tool use, for events about a call.
+            fn tool(&self) -> Option<(&str, &ToolUseId)> {
+                match self {
+                    $(Self::$name(event) => event.tool(),)*
+                }
+            }
+
+            /// What the matcher of a hook is compared with: the tool's name, the agent's type, or what made a compaction begin.
+            pub fn subject(&self) -> Option<&str> {
+                match self {
+                    $(Self::$name(event) => event.subject(),)*
+                }
+            }
+
+            /// The agent whose beginning or end this is.
+            pub fn agent(&self) -> Option<&AgentIdentity> {
+                match self {
+                    $(Self::$name(event) => event.agent(),)*
+                }
+            }
+
+            /// The same occasion without its output. `None` where a hook decides by all of it.
+            #[must_use]
+            pub fn shortened(&self) -> Option<Self> {
+                match self {
+                    $(Self::$name(event) => event.shortened().map(Self::$name),)*
+                }
+            }
+        }
+    };
+}
+
+crate::hook_events!(define);
+
+/// What holds for all occasions of an event.
+struct Traits {
+    summary: &'static str,
+    is_gate: bool,
+    subject: Subject,
+    is_for_hosts: bool,
+    answer: AnswerKind,
+}
+
+impl Traits {
+    fn of<E: HookEvent>() -> Self {
+        Self {
+            summary: E::SUMMARY,
+            is_gate: E::IS_GATE,
+            subject: E::SUBJECT,
+            is_for_hosts: E::IS_FOR_HOSTS,
+            answer: E::Action::KIND,
+        }
+    }
+}
+
+impl HookEventName {
+    /// The event with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|event| event.as_str() == name)
+    }
+
+    /// When it happens, in a few words.
+    pub fn summary(self) -> &'static str {
+        self.traits().summary
+    }
+
+    /// Whether a failure of a hook counts as a deny or block.
+    pub fn is_gating(self) -> bool {
+        self.traits().is_gate
+    }
+
+    /// What matchers are compared with.
+    pub fn subject(self) -> Subject {
+        self.traits().subject
+    }
+
+    /// Whether it is about a call of a tool.
+    pub fn is_about_tools(self) -> bool {
+        self.subject() == Subject::Tool
+    }
+
+    /// Whether a host in another process can register for it.
+    pub fn is_for_hosts(self) -> bool {
+        self.traits().is_for_hosts
+    }
+
+    /// What kind of answer hooks give.
+    pub fn answer(self) -> AnswerKind {
+        self.traits().answer
+    }
+}
+
+impl fmt::Display for HookEventName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl HookCall {
+    /// The tool's name, for events about a call.
+    pub fn tool_name(&self) -> Option<&str> {
+        self.tool().map(|(name, _)| name)
+    }
+
+    /// The tool use, for events about a call.
+    pub fn tool_use_id(&self) -> Option<&ToolUseId> {
+        self.tool().map(|(_, id)| id)
+    }
+}

@@ -1,0 +1,300 @@
+//! The events that hooks are asked about: a row and a payload for each.
+
+use super::{HookPayload, Subject, wire};
+use crate::{AgentIdentity, JsonText, PermissionUpdate, ToolUseId};
+use serde::{Deserialize, Serialize};
+
+/// Hands one row per event to the macro that is named: what happens, the event's name, the method of a hook, the
+/// payload and the type of the answer.
+///
+/// The names are looked up where the macro is used: import [`event`](crate::hook::event) and
+/// [`action`](crate::hook::action) there. This is not part of the stable interface.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! hook_events {
+    ($build:ident) => {
+        $build! {
+            /// Before a tool runs. A failure denies the call.
+            PreToolUse: pre_tool_use(PreToolUse) -> PreToolUseAction;
+            /// A call needs an answer: the hook may give it instead of the host, who is asked at the same time. Without a
+            /// host only hooks can allow it. A failure denies the call.
+            PermissionRequest: permission_request(PermissionRequestEvent) -> PermissionRequestAction;
+            /// After a tool ran.
+            PostToolUse: post_tool_use(PostToolUse) -> PostToolUseAction;
+            /// After a tool failed.
+            PostToolUseFailure: post_tool_use_failure(PostToolUseFailure) -> PostToolUseAction;
+            /// Before a prompt, or a message to the run in progress, enters the conversation. A failure blocks it.
+            UserPromptSubmit: user_prompt_submit(UserPromptSubmit) -> PromptAction;
+            /// Before a run ends because the model is done.
+            Stop: stop(Stop) -> StopAction;
+            /// An agent below the main one begins; what is added is for its model.
+            SubagentStart: subagent_start(SubagentStart) -> SessionStartAction;
+            /// Before an agent below the main one ends because its model is done.
+            SubagentStop: subagent_stop(SubagentStop) -> StopAction;
+            /// Before a conversation is replaced by a summary.
+            PreCompact: pre_compact(PreCompact) -> PreCompactAction;
+            /// A session was opened.
+            SessionStart: session_start(SessionStart) -> SessionStartAction;
+            /// A session is closed.
+            SessionEnd: session_end(SessionEnd) -> NoAction;
+        }
+    };
+}
+
+/// Before a tool runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+pub struct PreToolUse {
+    /// The tool's name.
+    #[serde(default)]
+    pub tool_name: String,
+    /// Its input, exactly as the model wrote it.
+    #[serde(deserialize_with = "wire::not_null")]
+    pub tool_input: JsonText,
+    /// The tool use.
+    #[serde(default = "wire::no_id")]
+    pub tool_use_id: ToolUseId,
+}
+
+impl HookPayload for PreToolUse {
+    const SUMMARY: &'static str = "Before a tool runs";
+    const IS_GATE: bool = true;
+    const SUBJECT: Subject = Subject::Tool;
+
+    fn tool(&self) -> Option<(&str, &ToolUseId)> {
+        Some((&self.tool_name, &self.tool_use_id))
+    }
+}
+
+/// A call needs an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+pub struct PermissionRequestEvent {
+    /// The tool's name.
+    #[serde(default)]
+    pub tool_name: String,
+    /// The input that will run.
+    #[serde(deserialize_with = "wire::not_null")]
+    pub tool_input: JsonText,
+    /// The tool use.
+    #[serde(default = "wire::no_id")]
+    pub tool_use_id: ToolUseId,
+    /// Changes of permissions that would make the question unnecessary.
+    #[serde(default, deserialize_with = "wire::known")]
+    pub permission_suggestions: Vec<PermissionUpdate>,
+}
+
+impl HookPayload for PermissionRequestEvent {
+    const SUMMARY: &'static str = "Before the user is asked about a call";
+    const IS_GATE: bool = true;
+    const SUBJECT: Subject = Subject::Tool;
+
+    fn tool(&self) -> Option<(&str, &ToolUseId)> {
+        Some((&self.tool_name, &self.tool_use_id))
+    }
+}
+
+/// After a tool ran.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+pub struct PostToolUse {
+    /// The tool's name.
+    #[serde(default)]
+    pub tool_name: String,
+    /// The input that ran.
+    #[serde(deserialize_with = "wire::not_null")]
+    pub tool_input: JsonText,
+    /// The tool use.
+    #[serde(default = "wire::no_id")]
+    pub tool_use_id: ToolUseId,
+    /// The structured output, or the text as a JSON string.
+    #[serde(default = "wire::empty_text", deserialize_with = "wire::or_empty_text")]
+    pub tool_response: JsonText,
+    /// How long it ran, in milliseconds.
+    #[serde(default)]
+    pub duration_ms: u64,
+}
+
+impl HookPayload for PostToolUse {
+    const SUMMARY: &'static str = "After a tool ran";
+    const SUBJECT: Subject = Subject::Tool;
+
+    fn tool(&self) -> Option<(&str, &ToolUseId)> {
+        Some((&self.tool_name, &self.tool_use_id))
+    }
+
+    fn shortened(&self) -> Option<Self> {
+        let tool_response = JsonText::of("[The output is too long to be shown to a hook.]").ok()?;
+        Some(Self { tool_response, ..self.clone() })
+    }
+}
+
+/// After a tool failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+pub struct PostToolUseFailure {
+    /// The tool's name.
+    #[serde(default)]
+    pub tool_name: String,
+    /// The input that ran.
+    #[serde(deserialize_with = "wire::not_null")]
+    pub tool_input: JsonText,
+    /// The tool use.
+    #[serde(default = "wire::no_id")]
+    pub tool_use_id: ToolUseId,
+    /// What the model will read.
+    #[serde(default, deserialize_with = "wire::text_of_any")]
+    pub error: String,
+    /// Whether the user stopped it.
+    #[serde(default)]
+    pub is_interrupt: bool,
+    /// How long it ran, in milliseconds.
+    #[serde(default)]
+    pub duration_ms: u64,
+}
+
+impl HookPayload for PostToolUseFailure {
+    const SUMMARY: &'static str = "After a tool failed";
+    const SUBJECT: Subject = Subject::Tool;
+
+    fn tool(&self) -> Option<(&str, &ToolUseId)> {
+        Some((&self.tool_name, &self.tool_use_id))
+    }
+}
+
+/// Before a prompt, or a message to the run in progress, enters the conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+pub struct UserPromptSubmit {
+    /// The text of the prompt.
+    #[serde(default)]
+    pub prompt: String,
+}
+
+impl HookPayload for UserPromptSubmit {
+    const SUMMARY: &'static str = "Before a prompt enters the conversation";
+    const IS_GATE: bool = true;
+}
+
+/// Before a run ends because the model is done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+pub struct Stop {
+    /// Whether the run continues because of an earlier Stop hook.
+    #[serde(default)]
+    pub stop_hook_active: bool,
+    /// The model's last text.
+    #[serde(default, deserialize_with = "wire::or_default")]
+    pub last_assistant_message: String,
+}
+
+impl HookPayload for Stop {
+    const SUMMARY: &'static str = "Before a run ends because the model is done";
+
+    fn shortened(&self) -> Option<Self> {
+        Some(Self { last_assistant_message: String::new(), ..self.clone() })
+    }
+}
+
+/// An agent below the main one begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+pub struct SubagentStart {
+    /// The agent.
+    #[serde(flatten, deserialize_with = "wire::agent")]
+    pub agent: AgentIdentity,
+}
+
+impl HookPayload for SubagentStart {
+    const SUMMARY: &'static str = "When an agent begins that another one started";
+    const SUBJECT: Subject = Subject::Word;
+
+    fn subject(&self) -> Option<&str> {
+        Some(&self.agent.agent_type)
+    }
+
+    fn agent(&self) -> Option<&AgentIdentity> {
+        Some(&self.agent)
+    }
+}
+
+/// Before an agent below the main one ends because its model is done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+pub struct SubagentStop {
+    /// The agent.
+    #[serde(flatten, deserialize_with = "wire::agent")]
+    pub agent: AgentIdentity,
+    /// Whether it continues because of an earlier SubagentStop hook.
+    #[serde(default)]
+    pub stop_hook_active: bool,
+    /// The model's last text.
+    #[serde(default, deserialize_with = "wire::or_default")]
+    pub last_assistant_message: String,
+}
+
+impl HookPayload for SubagentStop {
+    const SUMMARY: &'static str = "Before such an agent ends because its model is done";
+    const SUBJECT: Subject = Subject::Word;
+
+    fn subject(&self) -> Option<&str> {
+        Some(&self.agent.agent_type)
+    }
+
+    fn agent(&self) -> Option<&AgentIdentity> {
+        Some(&self.agent)
+    }
+
+    fn shortened(&self) -> Option<Self> {
+        Some(Self { last_assistant_message: String::new(), ..self.clone() })
+    }
+}
+
+/// Before a conversation is replaced by a summary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+pub struct PreCompact {
+    /// `manual` or `auto`.
+    #[serde(default)]
+    pub trigger: String,
+    /// What the user wants the summary to care for.
+    #[serde(default)]
+    pub custom_instructions: Option<String>,
+}
+
+impl HookPayload for PreCompact {
+    const SUMMARY: &'static str = "Before the conversation is replaced by a summary";
+    const SUBJECT: Subject = Subject::Word;
+
+    fn subject(&self) -> Option<&str> {
+        Some(&self.trigger)
+    }
+}
+
+/// A session was opened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+pub struct SessionStart {
+    /// `startup` or `resume`.
+    #[serde(default)]
+    pub source: String,
+}
+
+impl HookPayload for SessionStart {
+    const SUMMARY: &'static str = "When a session was opened";
+    const IS_FOR_HOSTS: bool = false;
+}
+
+/// A session is closed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+pub struct SessionEnd {
+    /// Why.
+    #[serde(default)]
+    pub reason: String,
+}
+
+impl HookPayload for SessionEnd {
+    const SUMMARY: &'static str = "When a session is closed";
+    const IS_FOR_HOSTS: bool = false;
+}

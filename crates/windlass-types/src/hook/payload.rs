@@ -1,0 +1,49 @@
+//! What every event has to say of itself.
+
+use crate::{AgentIdentity, ToolUseId};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// What the matcher of a hook is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "what reads matchers must know each kind")]
+pub enum Subject {
+    /// The event has no matcher.
+    None,
+    /// The name of the tool.
+    Tool,
+    /// Another word, see [`HookPayload::subject`].
+    Word,
+}
+
+/// The payload of an event, with what holds for all its occasions.
+pub trait HookPayload: Clone + Serialize + DeserializeOwned {
+    /// When it happens, for people who choose an event from a list.
+    const SUMMARY: &'static str;
+    /// Whether a hook that fails closes the gate: the call is denied, the prompt blocked.
+    const IS_GATE: bool = false;
+    /// What matchers are compared with.
+    const SUBJECT: Subject = Subject::None;
+    /// Whether a host in another process can register for it.
+    const IS_FOR_HOSTS: bool = true;
+
+    /// The tool's name and the tool use, for events about a call.
+    fn tool(&self) -> Option<(&str, &ToolUseId)> {
+        None
+    }
+
+    /// The word that matchers are compared with.
+    fn subject(&self) -> Option<&str> {
+        self.tool().map(|(name, _)| name)
+    }
+
+    /// The agent whose beginning or end this is.
+    fn agent(&self) -> Option<&AgentIdentity> {
+        None
+    }
+
+    /// The same without the output, for a host that cannot take all of it. `None` where a hook decides by all of it.
+    fn shortened(&self) -> Option<Self> {
+        None
+    }
+}
