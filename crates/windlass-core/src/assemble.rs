@@ -36,7 +36,7 @@ pub struct MessageAssembler {
     max_bytes: usize,
     max_blocks: usize,
     bytes: usize,
-    state: State,
+    state: MessagePhase,
     /// Set by the start of the message.
     id: Option<MessageId>,
     model: String,
@@ -50,7 +50,7 @@ pub struct MessageAssembler {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum MessagePhase {
     Waiting,
     Content,
     Stopping,
@@ -178,7 +178,7 @@ impl MessageAssembler {
             max_bytes,
             max_blocks,
             bytes: 0,
-            state: State::Waiting,
+            state: MessagePhase::Waiting,
             id: None,
             model: String::new(),
             content: Vec::new(),
@@ -193,7 +193,7 @@ impl MessageAssembler {
     /// Whether the message is complete. When the stream has ended and this is
     /// false, the stream was cut.
     pub fn is_complete(&self) -> bool {
-        self.state == State::Complete
+        self.state == MessagePhase::Complete
     }
 
     /// Takes the next event.
@@ -202,48 +202,48 @@ impl MessageAssembler {
     /// The event cannot stand here, or a limit is passed. The message is lost:
     /// every later event fails too.
     pub fn handle<'a>(&'a mut self, event: &'a ModelEvent) -> Result<Step<'a>, AssembleError> {
-        if self.state == State::Failed {
+        if self.state == MessagePhase::Failed {
             return Err(AssembleError::Ended);
         }
         // Set first and lifted on success, so that no path out of an error leaves it usable.
-        let state = std::mem::replace(&mut self.state, State::Failed);
+        let state = std::mem::replace(&mut self.state, MessagePhase::Failed);
         let next = self.next_state(state, event)?;
         self.apply(next, event)
     }
 
     /// Whether the event may stand in a state, and the state after it.
-    fn next_state(&self, state: State, event: &ModelEvent) -> Result<State, AssembleError> {
+    fn next_state(&self, state: MessagePhase, event: &ModelEvent) -> Result<MessagePhase, AssembleError> {
         if matches!(event, ModelEvent::Ping | ModelEvent::RateLimit(_) | ModelEvent::Unknown) {
             return Ok(state);
         }
         match (state, event) {
-            (State::Complete | State::Failed, _) => Err(AssembleError::Ended),
-            (State::Waiting, ModelEvent::MessageStart { .. }) => Ok(State::Content),
-            (State::Waiting, _) => Err(AssembleError::NotStarted),
+            (MessagePhase::Complete | MessagePhase::Failed, _) => Err(AssembleError::Ended),
+            (MessagePhase::Waiting, ModelEvent::MessageStart { .. }) => Ok(MessagePhase::Content),
+            (MessagePhase::Waiting, _) => Err(AssembleError::NotStarted),
             (_, ModelEvent::MessageStart { .. }) => Err(AssembleError::StartedTwice),
-            (State::Stopping, ModelEvent::MessageStop) => Ok(State::Complete),
-            (State::Content, ModelEvent::MessageStop) => match self.open {
+            (MessagePhase::Stopping, ModelEvent::MessageStop) => Ok(MessagePhase::Complete),
+            (MessagePhase::Content, ModelEvent::MessageStop) => match self.open {
                 Some(_) => Err(AssembleError::BlockOpen { index: self.content.len() }),
                 None => Err(AssembleError::NoStopReason),
             },
             (_, ModelEvent::MessageDelta { stop_reason: None, .. }) => Ok(state),
-            (State::Content, ModelEvent::MessageDelta { .. }) => match self.open {
+            (MessagePhase::Content, ModelEvent::MessageDelta { .. }) => match self.open {
                 Some(_) => Err(AssembleError::BlockOpen { index: self.content.len() }),
-                None => Ok(State::Stopping),
+                None => Ok(MessagePhase::Stopping),
             },
-            (State::Stopping, ModelEvent::MessageDelta { stop_reason: Some(reason), .. }) => {
+            (MessagePhase::Stopping, ModelEvent::MessageDelta { stop_reason: Some(reason), .. }) => {
                 if self.stop_reason.as_ref() == Some(reason) {
                     Ok(state)
                 } else {
                     Err(AssembleError::StopReasonChanged)
                 }
             }
-            (State::Stopping, _) => Err(AssembleError::AfterStopReason),
-            (State::Content, _) => Ok(State::Content),
+            (MessagePhase::Stopping, _) => Err(AssembleError::AfterStopReason),
+            (MessagePhase::Content, _) => Ok(MessagePhase::Content),
         }
     }
 
-    fn apply<'a>(&'a mut self, next: State, event: &'a ModelEvent) -> Result<Step<'a>, AssembleError> {
+    fn apply<'a>(&'a mut self, next: MessagePhase, event: &'a ModelEvent) -> Result<Step<'a>, AssembleError> {
         match event {
             ModelEvent::MessageStart { id, model, usage } => {
                 self.take(id.as_str().len().saturating_add(model.len()))?;

@@ -41,6 +41,8 @@ mod retry;
 mod rights;
 mod run;
 mod session;
+mod signatures;
+mod spending;
 mod state;
 mod steering;
 mod tasks;
@@ -58,5 +60,5 @@ pub use effect::{
 };
 pub use error::UnfitInput;
 pub use machine::Machine;
-pub use state::State;
+pub use state::SessionState;
 pub use windlass_types::{Prompt, PromptKind};

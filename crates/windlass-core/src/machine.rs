@@ -8,7 +8,7 @@ use crate::prompts::Prompts;
 use crate::run::{Flow, Run};
 use crate::session::Session;
 use crate::tasks::Tasks;
-use crate::{EffectId, Input, MachineConfig, Output, Prompt, PromptKind, State, UnfitInput};
+use crate::{EffectId, Input, MachineConfig, Output, Prompt, PromptKind, SessionState, UnfitInput};
 use windlass_context::unusable_media;
 use windlass_permission::Policy;
 use windlass_types::hook::event::SessionEnd;
@@ -67,7 +67,7 @@ impl Machine {
     }
 
     /// What the log says: the conversation, the cost, the current directory.
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &SessionState {
         &self.session.state
     }
 

@@ -27,14 +27,19 @@ pub(crate) struct Outbox {
     /// For how long the log had been silent when the host read of it. `None`: it has answered since.
     silence: Option<Duration>,
     next_seq: u64,
+    /// What the host reads when the next run begins.
+    notices: Vec<String>,
 }
+
+/// Most notices that wait for a run.
+const MOST_NOTICES: usize = 200;
 
 /// The end of the session.
 #[derive(Debug)]
 enum Last {
     NotYet,
     Waiting(Output),
-    Said,
+    Sent,
 }
 
 #[derive(Debug)]
@@ -59,7 +64,19 @@ impl Outbox {
             before_request: EffectId(0),
             silence: None,
             next_seq: 0,
+            notices: Vec::new(),
         }
+    }
+
+    /// Keeps a notice until the next run begins.
+    pub(crate) fn keep_notice(&mut self, message: String) {
+        if self.notices.len() < MOST_NOTICES {
+            self.notices.push(message);
+        }
+    }
+
+    pub(crate) fn take_notices(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notices)
     }
 
     /// Hands out an effect.
@@ -197,7 +214,7 @@ impl Outbox {
             return Some(Output::Event(Box::new(Event::new(seq, self.session_id.clone(), run, turn, kind))));
         }
         if self.events.is_empty() && matches!(self.last, Last::Waiting(_)) {
-            let Last::Waiting(output) = std::mem::replace(&mut self.last, Last::Said) else { return None };
+            let Last::Waiting(output) = std::mem::replace(&mut self.last, Last::Sent) else { return None };
             return Some(output);
         }
         None

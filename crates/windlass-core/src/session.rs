@@ -10,7 +10,7 @@ use crate::models::Models;
 use crate::news::News;
 use crate::outbox::Outbox;
 use crate::rights::Rights;
-use crate::{Effect, EffectId, MachineConfig, Prompt, State};
+use crate::{Effect, EffectId, MachineConfig, Prompt, SessionState};
 use std::collections::HashSet;
 use windlass_types::{
     ContentBlock, Entry, EntryId, EntryKind, EventKind, JsonText, NanoUsd, PermissionDenial, RunId, RunOrigin, Status,
@@ -24,7 +24,7 @@ pub(crate) struct Session {
     pub(crate) rights: Rights,
     pub(crate) models: Models,
     /// The fold of the log. Changed by [`Session::record`] alone.
-    pub(crate) state: State,
+    pub(crate) state: SessionState,
     pub(crate) out: Outbox,
     pub(crate) ids: Ids,
     pub(crate) now: Timestamp,
@@ -38,8 +38,6 @@ pub(crate) struct Session {
     pub(crate) opened: bool,
     /// What the model has not read of background work.
     pub(crate) news: News,
-    /// What the host reads when the next run begins.
-    notices: Vec<String>,
 }
 
 /// What the result of a run says.
@@ -94,7 +92,7 @@ impl Ids {
 impl Session {
     /// The session that a log records.
     pub(crate) fn new(mut config: MachineConfig, log: &[Entry]) -> Self {
-        let mut state = State::new(config.cwd.clone());
+        let mut state = SessionState::new(config.cwd.clone());
         let mut taken = std::mem::take(&mut config.taken_ids);
         for entry in log {
             state.apply(entry);
@@ -111,7 +109,6 @@ impl Session {
             spent: if config.agent.is_none() { state.cost() } else { NanoUsd::ZERO },
             opened: false,
             news: left_by(log),
-            notices: Vec::new(),
             config,
             state,
         }
@@ -153,18 +150,16 @@ impl Session {
 
     /// Reports something to the host: in the run, or else in the next one.
     pub(crate) fn notice(&mut self, message: String) {
-        /// Most notices that wait for a run.
-        const MOST: usize = 200;
         if self.run.is_open {
             self.status(Status::Notice { message });
-        } else if self.notices.len() < MOST {
-            self.notices.push(message);
+        } else {
+            self.out.keep_notice(message);
         }
     }
 
     /// Reports what waited for a run.
     pub(crate) fn send_notices(&mut self) {
-        for message in std::mem::take(&mut self.notices) {
+        for message in self.out.take_notices() {
             self.status(Status::Notice { message });
         }
     }

@@ -2,32 +2,29 @@
 
 use crate::ModelProfile;
 use crate::instructions::KnownInstructions;
-use crate::model_id::is_same_model;
-use std::collections::{BTreeMap, HashMap};
+use crate::signatures::Signatures;
+use crate::spending::Spending;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use windlass_context::estimate_blocks;
 use windlass_session::Transcript;
 use windlass_types::{
-    ContentBlock, Entry, EntryId, EntryKind, EnvironmentContext, JsonText, Message, ModelUsage, NanoUsd,
-    PermissionMode, Role, RunRecord, SharedMessage, Usage,
+    ContentBlock, Entry, EntryId, EntryKind, EnvironmentContext, JsonText, ModelUsage, NanoUsd, PermissionMode,
+    RunRecord, SharedMessage, Usage,
 };
 
 /// What a session's log says. Only an entry changes the conversation, so
 /// that folding the log gives what the live machine has.
 #[derive(Debug)]
-pub struct State {
+pub struct SessionState {
     transcript: Transcript,
     leaf: Option<EntryId>,
     mode: Option<PermissionMode>,
     cwd: PathBuf,
     todos: Option<JsonText>,
-    cost: NanoUsd,
-    model_usage: BTreeMap<String, ModelUsage>,
-    /// Which model signed a thinking block: others cannot read it.
-    signed_by: HashMap<String, String>,
-    /// The models that signed anything.
-    signers: Vec<String>,
-    /// What the user said last.
+    spending: Spending,
+    signatures: Signatures,
+    /// The last prompt of the user.
     last_prompt: Vec<ContentBlock>,
     /// What the conversation takes up: counted by the provider up to its last
     /// answer, and estimated since.
@@ -37,11 +34,9 @@ pub struct State {
     environment: Option<EnvironmentContext>,
     /// What servers of tools say, as far as the conversation holds it.
     instructions: KnownInstructions,
-    /// The record of the last run.
-    recorded: Option<RunRecord>,
 }
 
-impl State {
+impl SessionState {
     pub(crate) fn new(cwd: PathBuf) -> Self {
         Self {
             transcript: Transcript::new(),
@@ -49,16 +44,13 @@ impl State {
             mode: None,
             cwd,
             todos: None,
-            cost: NanoUsd::ZERO,
-            model_usage: BTreeMap::new(),
-            signed_by: HashMap::new(),
-            signers: Vec::new(),
+            spending: Spending::default(),
+            signatures: Signatures::default(),
             last_prompt: Vec::new(),
             context_tokens: 0,
             at_boundary: false,
             environment: None,
             instructions: KnownInstructions::default(),
-            recorded: None,
         }
     }
 
@@ -71,17 +63,13 @@ impl State {
         self.measure(entry);
         self.note_environment(entry);
         match &entry.kind {
-            EntryKind::Assistant(message) => self.note_signatures(&message.content, &message.model),
+            EntryKind::Assistant(message) => self.signatures.note(&message.content, &message.model),
             EntryKind::User(user) if !user.is_meta && !user.is_summary => self.last_prompt.clone_from(&user.content),
             EntryKind::Compacted(_) => self.leaf = Some(entry.id.clone()),
             EntryKind::Mode(mode) => self.mode = Some(*mode),
             EntryKind::Cwd(cwd) => self.cwd = PathBuf::from(cwd),
             EntryKind::Todos(todos) => self.todos = Some(todos.clone()),
-            EntryKind::RunFinished(record) => {
-                self.cost = record.cost;
-                self.model_usage.clone_from(&record.model_usage);
-                self.recorded = Some(record.clone());
-            }
+            EntryKind::RunFinished(record) => self.spending = Spending::of(record),
             _ => {}
         }
     }
@@ -134,36 +122,20 @@ impl State {
         &self.instructions
     }
 
-    /// What the user said last.
+    /// The last prompt of the user.
     pub(crate) fn last_prompt(&self) -> &[ContentBlock] {
         &self.last_prompt
     }
 
-    fn note_signatures(&mut self, content: &[ContentBlock], model: &str) {
-        for signature in content.iter().filter_map(signature) {
-            self.signed_by.insert(signature.to_owned(), model.to_owned());
-            if !self.signers.iter().any(|signer| signer == model) {
-                self.signers.push(model.to_owned());
-            }
-        }
-    }
-
     /// Books a call. Kept with the record of its run.
     pub(crate) fn charge(&mut self, model: &ModelProfile, usage: Usage, cost: Option<NanoUsd>) {
-        let total = self.model_usage.entry(model.id.clone()).or_default();
-        total.add(usage, cost);
-        total.context_window = model.info.context_window;
-        total.max_output_tokens = model.info.max_output_tokens;
-        self.cost = self.cost.saturating_add(cost.unwrap_or_default());
+        self.spending.charge(model, usage, cost);
     }
 
     /// The record of the last run with what was booked since, if anything was: agents in the background may end after
     /// every run.
     pub(crate) fn unrecorded(&self) -> Option<RunRecord> {
-        let recorded = self.recorded.as_ref().filter(|recorded| recorded.model_usage != self.model_usage)?;
-        let mut record = recorded.clone();
-        (record.cost, record.model_usage) = (self.cost, self.model_usage.clone());
-        Some(record)
+        self.spending.unrecorded()
     }
 
     /// The conversation.
@@ -175,23 +147,7 @@ impl State {
     /// signed is left out: no other can read it.
     pub(crate) fn messages_for(&self, model: &str) -> Vec<SharedMessage> {
         let messages = self.transcript.messages();
-        if self.signers.iter().all(|signer| is_same_model(signer, model)) {
-            return messages;
-        }
-        messages.into_iter().filter_map(|message| self.readable_by(model, message)).collect()
-    }
-
-    fn readable_by(&self, model: &str, message: SharedMessage) -> Option<SharedMessage> {
-        let foreign = |block: &ContentBlock| {
-            signature(block)
-                .and_then(|signature| self.signed_by.get(signature))
-                .is_some_and(|signer| !is_same_model(signer, model))
-        };
-        if message.role != Role::Assistant || !message.content.iter().any(foreign) {
-            return Some(message);
-        }
-        let content: Vec<ContentBlock> = message.content.iter().filter(|block| !foreign(block)).cloned().collect();
-        (!content.is_empty()).then(|| Message::assistant(content).into())
+        self.signatures.readable(messages, model)
     }
 
     /// The last entry of the conversation.
@@ -199,7 +155,7 @@ impl State {
         self.leaf.as_ref()
     }
 
-    /// Whether nothing was said yet.
+    /// Whether the conversation is empty.
     pub fn is_empty(&self) -> bool {
         self.leaf.is_none()
     }
@@ -222,20 +178,11 @@ impl State {
     /// What the session cost so far. Of a run that was killed, what it spent
     /// after the last recorded run is not known.
     pub fn cost(&self) -> NanoUsd {
-        self.cost
+        self.spending.cost
     }
 
     /// Tokens and cost by model.
     pub fn model_usage(&self) -> &BTreeMap<String, ModelUsage> {
-        &self.model_usage
-    }
-}
-
-/// What identifies a block of reasoning.
-fn signature(block: &ContentBlock) -> Option<&str> {
-    match block {
-        ContentBlock::Thinking { signature, .. } => Some(signature),
-        ContentBlock::RedactedThinking { data } => Some(data),
-        _ => None,
+        &self.spending.by_model
     }
 }

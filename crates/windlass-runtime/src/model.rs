@@ -15,10 +15,10 @@ type Opening = Pin<Box<dyn Future<Output = Result<ModelStream, ModelError>> + Se
 /// A model call that is going on.
 pub(crate) struct ModelCall {
     effect: EffectId,
-    state: State,
+    state: CallPhase,
 }
 
-enum State {
+enum CallPhase {
     Opening(Opening),
     Streaming(ModelStream),
     Ended,
@@ -28,7 +28,7 @@ impl ModelCall {
     pub(crate) fn new(effect: EffectId, provider: Arc<dyn ModelProvider>, request: Arc<ModelRequest>) -> Self {
         let opening = AssertUnwindSafe(async move { provider.stream(request).await }).catch_unwind();
         let opening = async move { opening.await.unwrap_or_else(|_| Err(panicked())) };
-        Self { effect, state: State::Opening(Box::pin(opening)) }
+        Self { effect, state: CallPhase::Opening(Box::pin(opening)) }
     }
 
     pub(crate) fn effect(&self) -> EffectId {
@@ -47,15 +47,15 @@ impl ModelCall {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<windlass_types::ModelItem, ModelError>>> {
         loop {
             match &mut self.state {
-                State::Opening(opening) => match opening.as_mut().poll(cx) {
-                    Poll::Ready(Ok(stream)) => self.state = State::Streaming(stream),
+                CallPhase::Opening(opening) => match opening.as_mut().poll(cx) {
+                    Poll::Ready(Ok(stream)) => self.state = CallPhase::Streaming(stream),
                     Poll::Ready(Err(error)) => {
-                        self.state = State::Ended;
+                        self.state = CallPhase::Ended;
                         return Poll::Ready(Some(Err(error)));
                     }
                     Poll::Pending => return Poll::Pending,
                 },
-                State::Streaming(stream) => {
+                CallPhase::Streaming(stream) => {
                     let polled = std::panic::catch_unwind(AssertUnwindSafe(|| stream.as_mut().poll_next(cx)));
                     let item = match polled {
                         Ok(Poll::Pending) => return Poll::Pending,
@@ -65,11 +65,11 @@ impl ModelCall {
                     };
                     // Nothing may follow either of these, so the stream is let go.
                     if !matches!(&item, Ok(item) if item.event != ModelEvent::MessageStop) {
-                        self.state = State::Ended;
+                        self.state = CallPhase::Ended;
                     }
                     return Poll::Ready(Some(item));
                 }
-                State::Ended => return Poll::Ready(None),
+                CallPhase::Ended => return Poll::Ready(None),
             }
         }
     }

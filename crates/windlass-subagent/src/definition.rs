@@ -1,8 +1,11 @@
-//! What an agent is told, and what it has.
+//! What an agent is for, and what it has.
 
 use windlass_types::{Effort, PermissionMode};
 
-/// What an agent is told, and what it has.
+/// The name of the tool that gives tasks to agents.
+pub const AGENT_TOOL_NAME: &str = "Agent";
+
+/// What an agent is for, and what it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AgentDefinition {

@@ -27,6 +27,6 @@ mod text;
 mod tool;
 
 pub use built_in::built_in;
-pub use definition::AgentDefinition;
+pub use definition::{AGENT_TOOL_NAME, AgentDefinition};
 pub use set::Subagents;
-pub use tool::{AGENT_TOOL_NAME, AgentTool};
+pub use tool::AgentTool;

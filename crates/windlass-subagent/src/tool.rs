@@ -4,7 +4,7 @@ use crate::describe::describe;
 use crate::input::{AgentInput, named};
 use crate::report::{self, Task};
 use crate::text::one_line;
-use crate::{AgentDefinition, Subagents, background};
+use crate::{AGENT_TOOL_NAME, AgentDefinition, Subagents, background};
 use std::sync::Arc;
 use windlass_tool::{
     AgentSpec, Annotations, BoxFuture, DynTool, InterruptBehavior, PreparedCall, ToolCx, ToolError, ToolOutput,
@@ -12,8 +12,6 @@ use windlass_tool::{
 };
 use windlass_types::{Access, AgentId, JsonText, SectionScope, SystemSection, ToolSpec};
 
-/// The name of the tool that gives tasks to agents.
-pub const AGENT_TOOL_NAME: &str = "Agent";
 /// Its old name, by which lists of tools may still mean it.
 const OLD_NAME: &str = "Task";
 

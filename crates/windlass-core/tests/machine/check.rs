@@ -277,8 +277,8 @@ impl Checks {
         for (_, going) in going {
             // What the user says meanwhile is looked at beside everything else.
             let said = |call: &HookCall| matches!(call, HookCall::UserPromptSubmit(event) if is_said(&event.prompt));
-            let beside =
-                matches!(going, Going::Append | Going::Told(_)) || matches!(going, Going::Hooks(call) if said(call));
+            let beside = matches!(going, Going::Append | Going::Stopping(_))
+                || matches!(going, Going::Hooks(call) if said(call));
             assert!(beside, "{going:?} goes on while the model is asked");
         }
         let blocks: Vec<String> = request
@@ -346,7 +346,7 @@ impl Checks {
         let running = || {
             going.iter().filter_map(|(_, going)| match going {
                 Going::Run(other) => Some(other),
-                Going::Told(other) if !matches!(other.facts.access, Access::Reads(_)) => Some(other),
+                Going::Stopping(other) if !matches!(other.facts.access, Access::Reads(_)) => Some(other),
                 _ => None,
             })
         };
@@ -362,7 +362,7 @@ impl Checks {
     pub(crate) fn after_step(&mut self, machine: &Machine, log: &[Entry], going: &[(EffectId, Going)]) {
         if machine.is_idle() {
             for (_, going) in going {
-                let left = matches!(going, Going::Append | Going::Told(_));
+                let left = matches!(going, Going::Append | Going::Stopping(_));
                 assert!(left, "{going:?} goes on after the end");
             }
         }

@@ -26,7 +26,7 @@ pub(crate) fn sim(config: MachineConfig, script: &[&[ContentBlock]]) -> Sim {
 }
 
 pub(crate) fn is_run(going: &Going) -> bool {
-    matches!(going, Going::Run(_) | Going::Told(_))
+    matches!(going, Going::Run(_) | Going::Stopping(_))
 }
 
 pub(crate) fn is_ask(going: &Going) -> bool {

@@ -36,7 +36,7 @@ pub(crate) enum Going {
     Snapshot,
     Run(RunCall),
     /// A call that was told to stop: it still answers.
-    Told(RunCall),
+    Stopping(RunCall),
     Append,
     Sleep,
     /// What the ledger has said. `None`: open calls of other agents hold what it needs.
@@ -259,7 +259,7 @@ impl Sim {
                     self.for_others.extend(answers);
                 }
                 match going {
-                    Going::Run(call) | Going::Told(call) => self.going.push((id, Going::Told(call))),
+                    Going::Run(call) | Going::Stopping(call) => self.going.push((id, Going::Stopping(call))),
                     Going::Append => self.going.insert(at, (id, Going::Append)),
                     Going::Reserve(None) => {}
                     going => self.cancelled.push((id, going)),
@@ -470,7 +470,7 @@ impl Sim {
                     Input::Ran(id, Box::new(tools::run(&call)))
                 }
             }
-            Going::Told(call) => Input::Ran(id, Box::new(tools::run(&call))),
+            Going::Stopping(call) => Input::Ran(id, Box::new(tools::run(&call))),
             Going::Append => {
                 let refused = self.wild.store && self.choices.once_in(12);
                 if !refused {
