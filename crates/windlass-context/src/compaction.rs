@@ -5,7 +5,7 @@ use windlass_types::{ContentBlock, JsonText, Message, Role, SharedMessage, TaskI
 
 /// Most files that a summary names.
 const MAX_FILES: usize = 30;
-/// Most characters of what it says of background work.
+/// Most characters of its text about background work.
 const MAX_DESCRIPTION: usize = 200;
 
 /// Stands for the beginning of a conversation that is too long even to be summarised.
@@ -53,9 +53,9 @@ pub struct SessionFacts<'a> {
     pub todos: Option<&'a JsonText>,
     /// The files that calls named, latest first.
     pub files: &'a [String],
-    /// The work that goes on in the background.
+    /// The work that runs in the background.
     pub tasks: &'a [TaskInfo],
-    /// Whether a run goes on, whose prompt follows word for word.
+    /// Whether a run is in progress, whose prompt follows word for word.
     pub goes_on: bool,
 }
 

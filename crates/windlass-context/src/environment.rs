@@ -1,7 +1,7 @@
 //! What the model reads about where it works.
 //!
 //! It is a text in the conversation, not a part of the system prompt: the system prompt stays the same for all
-//! directories and days, and what was said once is never edited. What changes later is said later.
+//! directories and days, and a text once sent is never edited. What changes later is a text of its own.
 
 use crate::reminder;
 use std::path::{Path, PathBuf};
@@ -91,28 +91,28 @@ impl Environment {
     }
 }
 
-/// The text for a model that was told something else before. `None` if nothing changed.
-pub fn environment_changes(told: &EnvironmentContext, now: &EnvironmentContext) -> Option<String> {
+/// The text for a model that knows an earlier environment. `None` if nothing changed.
+pub fn environment_changes(known: &EnvironmentContext, now: &EnvironmentContext) -> Option<String> {
     let mut lines = Vec::new();
-    if told.directory != now.directory {
+    if known.directory != now.directory {
         lines.push(format!("The working directory is now {}", now.directory));
     }
-    let added = now.additional_directories.iter().filter(|path| !told.additional_directories.contains(path));
+    let added = now.additional_directories.iter().filter(|path| !known.additional_directories.contains(path));
     lines.extend(added.map(|path| format!("Now part of the workspace: {path}")));
-    let gone = told.additional_directories.iter().filter(|path| !now.additional_directories.contains(path));
+    let gone = known.additional_directories.iter().filter(|path| !now.additional_directories.contains(path));
     lines.extend(gone.map(|path| format!("No longer part of the workspace: {path}")));
-    if told.platform != now.platform && !now.platform.is_empty() {
+    if known.platform != now.platform && !now.platform.is_empty() {
         lines.push(format!("The platform is now {}", now.platform));
     }
-    if told.date != now.date {
+    if known.date != now.date {
         lines.push(format!("The date is now {} (UTC)", now.date));
     }
-    if told.git_branch != now.git_branch
+    if known.git_branch != now.git_branch
         && let Some(branch) = &now.git_branch
     {
         lines.push(format!("The git branch is now {branch}"));
     }
-    match (told.plan_mode, now.plan_mode) {
+    match (known.plan_mode, now.plan_mode) {
         (false, true) => lines.push(PLAN_MODE_ON.to_owned()),
         (true, false) => lines.push(PLAN_MODE_OFF.to_owned()),
         _ => {}

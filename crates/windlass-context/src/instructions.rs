@@ -19,9 +19,9 @@ pub struct ServerInstructions {
     pub text: String,
 }
 
-/// The instructions of servers: the name of each, how the names of its tools begin, and what it says. Those of one
+/// The instructions of servers: the name of each, how the names of its tools begin, and its text. Those of one
 /// server have at most 2,000 characters and all together 10,000; control characters and whatever looks like a text of
-/// the runtime are taken out or marked. A server that says nothing is left out.
+/// the runtime are taken out or marked. A server without a text is left out.
 #[must_use]
 pub fn server_instructions<'a>(
     servers: impl IntoIterator<Item = (&'a str, &'a str, &'a str)>,

@@ -1,5 +1,5 @@
-//! What goes into the context window: token estimates, reminders, and the
-//! texts that the runtime itself writes. Pure.
+//! What goes into the context window: token estimates, reminders, reasoning that a model can
+//! read, and the texts that the runtime itself writes. Pure.
 
 mod compaction;
 mod environment;
@@ -7,8 +7,10 @@ mod estimate;
 mod imitation;
 mod instructions;
 mod media;
+mod model_id;
 mod prompt;
 mod reminder;
+mod signatures;
 mod task;
 
 pub use compaction::{
@@ -19,6 +21,8 @@ pub use estimate::{StreamedTokens, estimate_blocks, estimate_message, estimate_r
 pub use imitation::{foreign_content, foreign_text};
 pub use instructions::{ServerInstructions, server_instructions};
 pub use media::unusable_media;
+pub use model_id::is_same_model;
 pub use prompt::{SystemPrompt, coding_agent_sections};
 pub use reminder::{is_reminder, reminder, runtime_text};
+pub use signatures::Signatures;
 pub use task::task_notification;

@@ -12,7 +12,7 @@ const MOST_IMAGE: usize = 10 * 1024 * 1024;
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const PDF: &str = "application/pdf";
 
-/// Why one of the blocks cannot be sent, in words for whoever made it; nothing if all can, as far as can be told
+/// Why one of the blocks cannot be sent, in words for whoever made it; `None` if all can, as far as can be seen
 /// from here.
 #[must_use]
 pub fn unusable_media(blocks: &[ContentBlock]) -> Option<String> {
@@ -55,7 +55,7 @@ fn bytes(data: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// What the bytes are, if their beginning tells.
+/// What the bytes are, if their beginning shows it.
 fn kind(bytes: &[u8]) -> Option<&'static str> {
     match bytes {
         [0x89, b'P', b'N', b'G', ..] => Some("image/png"),

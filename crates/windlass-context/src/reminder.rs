@@ -10,7 +10,7 @@ pub fn reminder(text: &str) -> String {
     format!("<system-reminder>\n{text}\n</system-reminder>")
 }
 
-/// Whether a text is a [`reminder`], as far as its form tells.
+/// Whether a text is a [`reminder`], as far as its form shows.
 pub fn is_reminder(text: &str) -> bool {
     text.starts_with("<system-reminder>\n") && text.ends_with("\n</system-reminder>")
 }
@@ -24,7 +24,7 @@ pub mod runtime_text {
     pub const INTERRUPTED_TOOLS: &str = "[Request interrupted by user for tool use]";
     /// Answers a call that was stopped before it ran.
     pub const NOT_RUN: &str = "The call did not run: the user stopped the run first.";
-    /// A call that had not begun when the user stopped it. The run goes on.
+    /// A call that had not begun when the user stopped it. The run continues.
     pub const CALL_STOPPED: &str = "The call did not run: the user stopped it first.";
     /// Answers a call that was stopped while it ran.
     pub const STOPPED: &str =
@@ -34,7 +34,7 @@ pub mod runtime_text {
                                 written, so it may be incomplete. Send it again, in smaller parts if it is long.";
     /// Answers a call in a message in which the model refused.
     pub const REFUSED_CALL: &str = "The call did not run: the message ended in a refusal.";
-    /// Asks the model to go on after the output limit.
+    /// Asks the model to continue after the output limit.
     pub const CONTINUE: &str = "Your answer reached the output limit and was cut. Go on exactly where it stopped, \
                                 without repeating anything and without an introduction. Work in smaller steps.";
     /// Asks for the structured output that a run must end with.

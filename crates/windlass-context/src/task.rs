@@ -1,4 +1,4 @@
-//! What the model is told of background work.
+//! What the model reads of background work.
 
 use crate::imitation::is_tag;
 use windlass_types::TaskEnded;
@@ -11,7 +11,7 @@ const MAX_REPORT: usize = 30_000;
 /// Tags that a report cannot hold: the model trusts what they mark.
 const TAGS: [&str; 3] = ["result", "task-notification", "system-reminder"];
 
-/// Says that background work has ended: what, how, and where its output is. The
+/// The text that background work has ended: what, how, and where its output is. The
 /// output itself is not part of it, but what an agent reports is. Neither summary nor report can look like
 /// anything else.
 pub fn task_notification(ended: &TaskEnded) -> String {

@@ -153,7 +153,7 @@ pub enum Step<'a> {
     Usage {
         /// Replaces earlier figures.
         usage: Usage,
-        /// Why the model stopped, when this event says it.
+        /// Why the model stopped, when this event has it.
         stop_reason: Option<&'a StopReason>,
     },
     /// The message is complete.

@@ -235,7 +235,7 @@ impl Batch {
         }
     }
 
-    /// Other tools are offered. What was said, or is being asked, of a tool does not hold for another one of its name.
+    /// Other tools are offered. Answers about a tool, given or awaited, do not hold for another one of its name.
     pub(crate) fn tools_changed(&mut self, session: &mut Session) {
         for at in self.open.clone() {
             let Some(call) = self.calls.get(at) else { return };

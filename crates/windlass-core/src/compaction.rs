@@ -153,7 +153,7 @@ impl Compaction {
         let text = text.concat();
         let whole = match message.stop_reason {
             StopReason::Refusal | StopReason::MaxTokens | StopReason::ContextWindowExceeded => false,
-            // What it says beside a call may be anything but the summary.
+            // Text beside a call may be anything but the summary.
             StopReason::ToolUse => text.contains("</summary>"),
             _ => true,
         };

@@ -100,7 +100,7 @@ pub enum Effect {
     },
     /// Wait. Answered by [`Input::Woke`].
     Sleep(Duration),
-    /// Tell background work to stop. Answered by [`Input::TaskEnded`], soon, if it
+    /// Ask background work to stop. Answered by [`Input::TaskEnded`], soon, if it
     /// is running.
     StopTask(TaskId),
     /// Stop an effect. Only a [`Effect::Run`] still answers; of all others an answer is ignored.
@@ -137,7 +137,7 @@ pub enum Input {
     Withdraw(EntryId),
     /// Stop the run.
     Interrupt,
-    /// Stop one call; the run goes on.
+    /// Stop one call; the run continues.
     StopTool(ToolUseId),
     /// Call this model from the next request on.
     SetModel(Box<ModelProfile>),
@@ -156,7 +156,7 @@ pub enum Input {
     SessionSpent(NanoUsd),
     /// The parent may do this now, and this agent no more. Ignored by the main agent.
     Inherit(Box<Policy>),
-    /// A task says how far it is.
+    /// A task reports how far it is.
     TaskProgress(TaskId, TaskUsage, Option<String>),
     /// Ask the hooks on these occasions from now on: the event, and the tool (`None` for all).
     SetHooks(BTreeSet<(HookEventName, Option<String>)>),
@@ -185,7 +185,7 @@ pub enum Input {
     Answered(EffectId, PermissionAnswer),
     /// Files were kept, or could not be.
     Snapshotted(EffectId, Result<(), String>),
-    /// A call says how far it is.
+    /// A call reports how far it is.
     Progress(EffectId, String),
     /// A running call left work behind that continues in the background.
     TaskStarted(EffectId, Box<TaskInfo>),
@@ -209,7 +209,7 @@ pub struct Prepared {
     pub facts: CallFacts,
     /// One line that names what it does.
     pub title: String,
-    /// Whether its tool says that it only reads. It runs beside readers then; what may run does not follow from it.
+    /// Whether its tool claims that it only reads. It runs beside readers then; what may run does not follow from it.
     pub hinted_read_only: bool,
 }
 
@@ -256,11 +256,11 @@ pub struct ModelFailure {
     pub status: Option<u16>,
     /// How long the provider asks to wait.
     pub retry_after: Option<Duration>,
-    /// Whether the provider wants the request repeated, if it said so. It counts before the kind.
+    /// Whether the provider wants the request repeated, if its answer has that. It counts before the kind.
     pub should_retry: Option<bool>,
     /// Whether it is certain that the provider bills nothing: no model had the request.
     pub unbilled: bool,
-    /// What the provider says of the subscription's allowance, if it said something.
+    /// The subscription's allowance, if the provider reported one.
     pub rate_limit: Option<Box<RateLimit>>,
     /// 32 random bits, for the jitter of a wait.
     pub jitter: u32,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use windlass_context::ServerInstructions;
 use windlass_types::{ContentBlock, Entry, EntryKind, ToolSpec};
 
-/// Most texts of servers that one conversation holds: a server that says something else at each start must not fill it.
+/// Most texts of servers that one conversation holds: a server with another text at each start must not fill it.
 const MOST_TEXTS: usize = 64;
 
 /// The instructions that the conversation holds: a fold over the log, so that a resumed session repeats none.

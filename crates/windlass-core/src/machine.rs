@@ -66,7 +66,7 @@ impl Machine {
         }
     }
 
-    /// What the log says: the conversation, the cost, the current directory.
+    /// The fold of the log: the conversation, the cost, the current directory.
     pub fn state(&self) -> &SessionState {
         &self.session.state
     }

@@ -53,7 +53,7 @@ impl Models {
         broken.or(replaced.then_some("history"))
     }
 
-    /// Takes what an answer says of the subscription's allowance. Returns whether the host should read it.
+    /// Takes the subscription's allowance of an answer. Returns whether the host should read it.
     pub(crate) fn note_rate_limit(&mut self, said: &RateLimit) -> bool {
         let is_news = self.rate_limit.as_ref().is_none_or(|known| is_news(known, said));
         if is_news {

@@ -1,8 +1,7 @@
 //! What waits to leave the machine.
 //!
-//! Effects leave at once. Events leave in order, and an event that tells the
-//! host something that must not be lost waits until the entries that say it
-//! are durable.
+//! Effects leave at once. Events leave in order, and an event that reports to the host
+//! what must not be lost waits until the entries that hold it are durable.
 
 use crate::pending::Pending;
 use crate::{Effect, EffectId, Input, Output, UnfitInput, coalesce};
@@ -169,7 +168,7 @@ impl Outbox {
     }
 
     /// An append was answered. Returns whether it is durable, and with it all
-    /// before it: of one that was merely handed to the writer this says nothing.
+    /// before it: one that was merely handed to the writer may still be lost.
     pub(crate) fn durable(&mut self, append: EffectId) -> bool {
         if !self.awaited.contains(&append) {
             return false;

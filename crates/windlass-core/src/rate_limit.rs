@@ -7,7 +7,7 @@ const LEAST_STEP: f64 = 1.0;
 /// Times closer than this, in seconds, are the same: providers round them differently from answer to answer.
 const SAME_TIME: u64 = 60;
 
-/// Whether an answer says something new: the status, the window, a time or anything about overage changed, or the
+/// Whether an answer has something new: the status, the window, a time or anything about overage changed, or the
 /// utilization moved by a hundredth. What an answer does not say counts as unchanged. It is measured against what was
 /// reported last, so that small steps in one direction are reported when they add up.
 pub(crate) fn is_news(known: &RateLimit, said: &RateLimit) -> bool {

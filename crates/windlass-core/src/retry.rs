@@ -41,7 +41,7 @@ pub(crate) enum Next {
 impl Retry {
     /// Decides about a failure. `has_fallback` is false once it is in use.
     pub(crate) fn after(&mut self, failure: &ModelFailure, limits: &Limits, has_fallback: bool) -> Next {
-        // What the provider says of the repeat counts before the kind, but the same prompt stays too long.
+        // The provider's word on the repeat counts before the kind, but the same prompt stays too long.
         match (failure.kind.class(), failure.should_retry) {
             (ErrorClass::TooLong, _) => return Next::TooLong,
             (ErrorClass::Final, None | Some(false)) => return Next::GiveUp,
@@ -74,7 +74,7 @@ impl Retry {
     }
 }
 
-/// What a failure says when the wait that the provider asks for is not waited.
+/// The message of a failure whose wait, as the provider wants it, is too long.
 pub(crate) fn out_of_patience(failure: &ModelFailure, asked: Duration) -> String {
     let said = failure.message.trim_end_matches('.');
     let seconds = asked.as_secs_f64().ceil();

@@ -67,7 +67,7 @@ enum Phase {
     Calling(Box<Turn>),
     /// The message is complete; its calls are judged, run and answered.
     Tools(Batch),
-    /// A safe point: hooks are asked about what the user has said meanwhile.
+    /// A safe point: hooks are asked about messages that have come meanwhile.
     Halted(SafePoint),
     /// The model is done; Stop hooks are asked.
     Stopping(EffectId),
@@ -80,7 +80,7 @@ enum SafePoint {
     Tools,
     /// The model is done.
     End,
-    /// The hooks have said whether the run may end.
+    /// The hooks have answered whether the run may end.
     Stopping(Box<HookOutcome>),
 }
 

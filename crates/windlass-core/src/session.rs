@@ -40,7 +40,7 @@ pub(crate) struct Session {
     pub(crate) news: News,
 }
 
-/// What the result of a run says.
+/// What goes into the result of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunTally {
     /// `None` before the first run.
@@ -219,7 +219,7 @@ impl Session {
         self.record_as(id, parent, EntryKind::User(user))
     }
 
-    /// Appends entries. What is said of them waits until they are durable.
+    /// Appends entries. Events about them wait until they are durable.
     pub(crate) fn append(&mut self, entries: Vec<Entry>) -> EffectId {
         let append = self.effect(Effect::Append { entries, durable: true });
         self.out.await_durable(append);

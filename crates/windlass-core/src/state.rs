@@ -1,19 +1,17 @@
-//! What a session's log says: a fold over its entries.
+//! The state of a session: a fold over the entries of its log.
 
-use crate::ModelProfile;
 use crate::instructions::KnownInstructions;
-use crate::signatures::Signatures;
 use crate::spending::Spending;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use windlass_context::estimate_blocks;
+use windlass_context::{Signatures, estimate_blocks};
 use windlass_session::Transcript;
 use windlass_types::{
     ContentBlock, Entry, EntryId, EntryKind, EnvironmentContext, JsonText, ModelUsage, NanoUsd, PermissionMode,
-    RunRecord, SharedMessage, Usage,
+    SharedMessage,
 };
 
-/// What a session's log says. Only an entry changes the conversation, so
+/// The state of a session as its log has it. Only an entry changes the conversation, so
 /// that folding the log gives what the live machine has.
 #[derive(Debug)]
 pub struct SessionState {
@@ -127,15 +125,9 @@ impl SessionState {
         &self.last_prompt
     }
 
-    /// Books a call. Kept with the record of its run.
-    pub(crate) fn charge(&mut self, model: &ModelProfile, usage: Usage, cost: Option<NanoUsd>) {
-        self.spending.charge(model, usage, cost);
-    }
-
-    /// The record of the last run with what was booked since, if anything was: agents in the background may end after
-    /// every run.
-    pub(crate) fn unrecorded(&self) -> Option<RunRecord> {
-        self.spending.unrecorded()
+    /// What the session has spent. Kept with the record of each run.
+    pub(crate) fn spending(&mut self) -> &mut Spending {
+        &mut self.spending
     }
 
     /// The conversation.

@@ -125,7 +125,7 @@ impl Steering {
         self.messages.iter().any(|message| matches!(message.review, Review::Asked(asked) if asked == effect))
     }
 
-    /// Hooks said whether a message may join the conversation. Returns why the run is to end, if they want that.
+    /// Hooks have answered whether a message may join the conversation. Returns why the run is to end, if they want that.
     pub(crate) fn hooked(&mut self, session: &mut Session, effect: EffectId, outcome: HookOutcome) -> Option<String> {
         session.hooks_ran(HookEventName::UserPromptSubmit, None, &outcome);
         let asked = |message: &Message| matches!(message.review, Review::Asked(asked) if asked == effect);

@@ -3,11 +3,11 @@
 use crate::assemble::{AssembledMessage, Step};
 use crate::batch::Batch;
 use crate::call::{AfterFailure, ModelCall, Received, Sent};
-use crate::model_id::is_same_model;
 use crate::pending::not_awaited;
 use crate::request::Purpose;
 use crate::session::Session;
 use crate::{EffectId, Input, ModelFailure, UnfitInput};
+use windlass_context::is_same_model;
 use windlass_types::{
     AssistantEntry, BlockStart, ContentBlock, Continuation, Delta, EntryId, EntryKind, EventKind, MessageId,
     ModelEvent, ModelItem, Outcome, Status, StopReason, Usage, WithdrawReason,

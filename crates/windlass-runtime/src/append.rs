@@ -28,7 +28,7 @@ pub(crate) enum Log {
     Nowhere,
 }
 
-/// Where a log goes on.
+/// Where a log continues.
 #[derive(Debug, Default)]
 pub(crate) struct Begin {
     /// Its position.
@@ -40,7 +40,7 @@ pub(crate) struct Begin {
 /// After how long the machine hears that the store is silent, again and again.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Waits for an answer of the store, and says how long it has been silent.
+/// Waits for an answer of the store, and reports how long it has been silent.
 async fn with_patience<T>(answer: impl Future<Output = T>, inputs: &mpsc::UnboundedSender<Input>) -> T {
     let mut answer = pin!(answer);
     let mut silence = Duration::ZERO;
@@ -93,7 +93,7 @@ pub(crate) async fn write_log(
             break;
         }
     }
-    // Whatever was acknowledged is durable already; there is nobody to tell of a failure here.
+    // Whatever was acknowledged is durable already; nobody could be informed of a failure here.
     let _ = AssertUnwindSafe(store.close(lease)).catch_unwind().await;
 }
 

@@ -171,7 +171,7 @@ fn note(kept: Option<PathBuf>) -> String {
 }
 
 /// Writes a text to a new private file, durable with its name: the result that names it is durable too. Where that
-/// fails, the model is not told of a file.
+/// fails, no file is named to the model.
 async fn keep(artifacts: Option<&Path>, text: &str, ids: &dyn Ids) -> Option<PathBuf> {
     let text = text.to_owned();
     let path = artifacts?.join(format!("result-{:032x}.txt", ids.bits()));

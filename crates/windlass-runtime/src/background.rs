@@ -1,4 +1,4 @@
-//! Work that goes on after its call: the driver's side.
+//! Work that continues after its call: the driver's side.
 
 use crate::SessionError;
 use crate::handle::{Order, SessionHandle};
@@ -13,9 +13,9 @@ use windlass_core::{EffectId, Input};
 use windlass_tool::{Background, BoxFuture, Cancel, Ids, TaskCx, TaskOutcome, TaskSpec, TaskWork, ToolError};
 use windlass_types::{TaskEnded, TaskId, TaskInfo, TaskKind, TaskStatus, ToolUseId};
 
-/// How much goes on at a time in one session.
+/// How much work may run at a time in one session.
 const MOST: usize = 64;
-/// How long work may take to end after it was told to. Then it is dropped.
+/// How long work may take to end after it was asked to. Then it is dropped.
 const GRACE: Duration = Duration::from_secs(3);
 /// The same for agents: what they left in the background themselves has its own time to end.
 const GRACE_OF_AGENTS: Duration = Duration::from_secs(5);
@@ -39,7 +39,7 @@ impl SessionHandle {
         self.order(Order::StopTasks)
     }
 
-    /// Waits until nothing goes on and nothing is about to: every prompt that was
+    /// Waits until nothing runs and nothing is about to: every prompt that was
     /// given before is answered, no background work is left, and neither is a run
     /// that its end began. Also ready when the session has ended.
     ///
@@ -48,8 +48,8 @@ impl SessionHandle {
         self.told_when(Order::Quiet)
     }
 
-    /// Waits until no run goes on and none is about to: every prompt that was given before is answered, and no
-    /// run begins because background work has ended. Such work may still go on. Also ready when the session has ended.
+    /// Waits until no run is in progress and none is about to begin: every prompt that was given before is answered, and no
+    /// run begins because background work has ended. Such work may still run. Also ready when the session has ended.
     ///
     /// Cancel safe.
     pub fn settled(&self) -> impl Future<Output = ()> + Send + 'static {
@@ -86,7 +86,7 @@ pub(crate) struct Registry {
 struct Shared {
     tasks: Mutex<Tasks>,
     results: mpsc::UnboundedSender<Input>,
-    /// How many go on.
+    /// How many run.
     count: watch::Sender<usize>,
 }
 
@@ -122,14 +122,14 @@ impl Registry {
         Arc::new(OfCall { shared: Arc::clone(&self.shared), call, tool_use_id, ids, folder, only_reads })
     }
 
-    /// Tells work to stop, if it goes on.
+    /// Asks work to stop, if it runs.
     pub(crate) fn stop(&self, id: &TaskId) {
         if let Some(task) = self.shared.lock().alive.get(id) {
             task.cancel.cancel();
         }
     }
 
-    /// Tells all work to stop.
+    /// Asks all work to stop.
     pub(crate) fn stop_all(&self) {
         for task in self.shared.lock().alive.values() {
             task.cancel.cancel();

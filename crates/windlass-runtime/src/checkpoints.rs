@@ -1,4 +1,4 @@
-//! Files as they were: kept before calls change them, and put back when the host says so.
+//! Files as they were: kept before calls change them, and put back when the host asks for it.
 
 use crate::handle::{Order, SessionHandle};
 use futures_util::FutureExt;
@@ -19,7 +19,7 @@ pub enum RewindError {
     /// The session keeps no checkpoints.
     #[error("File checkpointing is not enabled, so no files can be rewound.")]
     Off,
-    /// A run is going on, whose tools may be changing files, or an agent in the background.
+    /// A run is in progress, whose tools may be changing files, or an agent in the background.
     #[error("files cannot be rewound while a run is going on, also that of an agent: wait for its result, or stop it")]
     Running,
     /// The session is closed.
@@ -55,7 +55,7 @@ impl SessionHandle {
         self.wait(FileOrder::List(answer), waiting)
     }
 
-    /// What [`rewind_files`](Self::rewind_files) would do. May be asked while a run is going on.
+    /// What [`rewind_files`](Self::rewind_files) would do. May be asked while a run is in progress.
     ///
     /// # Errors
     /// No checkpoints are kept, there is no such checkpoint, or the session is closed.
@@ -78,9 +78,9 @@ impl SessionHandle {
     /// future loses only the outcome. Prompts that are given meanwhile wait.
     ///
     /// # Errors
-    /// A run is going on, no checkpoints are kept, there is no such checkpoint,
+    /// A run is in progress, no checkpoints are kept, there is no such checkpoint,
     /// or the session is closed. No file was changed then. What goes wrong with one file is
-    /// said in the outcome.
+    /// named in the outcome.
     pub fn rewind_files(&self, to: &EntryId) -> impl Future<Output = Result<Rewind, RewindError>> + Send + 'static {
         let (answer, waiting) = oneshot::channel();
         let order = FileOrder::Rewind { to: to.clone(), how: How::Do, leave_conflicts: false, answer };

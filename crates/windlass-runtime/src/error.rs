@@ -18,7 +18,7 @@ pub enum OpenError {
         /// The id.
         session_id: String,
     },
-    /// The session cannot go on at the given point, or cannot be copied.
+    /// The session cannot continue at the given point, or cannot be copied.
     #[error(transparent)]
     Fork {
         /// Why.

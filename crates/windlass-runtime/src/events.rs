@@ -115,7 +115,7 @@ impl EventQueue {
 
 /// The events of a session, in order.
 ///
-/// An `Err` means that the session cannot go on; it is the last item. Failures
+/// An `Err` means that the session cannot continue; it is the last item. Failures
 /// of runs, tools and model calls are events.
 ///
 /// Dropping it closes the session.
@@ -130,10 +130,10 @@ impl EventStream {
         Self { queue, _guard: guard }
     }
 
-    /// The next event, or nothing when the session is closed. Cancel safe.
+    /// The next event, or `None` when the session is closed. Cancel safe.
     ///
     /// # Errors
-    /// The session cannot go on. Nothing follows.
+    /// The session cannot continue. Nothing follows.
     pub async fn next(&mut self) -> Result<Option<Event>, SessionError> {
         poll_fn(|cx| self.queue.poll(cx)).await.transpose()
     }

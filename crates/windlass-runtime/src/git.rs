@@ -130,7 +130,7 @@ impl Look<'_> {
         self.is_whole(&repository).await?;
         let config = self.read(&repository.common.join("config"), MAX_TEXT).await?.unwrap_or_default();
         let config = inert_config(&config)?;
-        // Reading commands refresh the index, and tell this hook.
+        // Reading commands refresh the index, and call this hook.
         for hook in ["post-index-change", "post-index-change.exe"] {
             self.is_missing(&repository.common.join("hooks").join(hook)).await?;
         }
@@ -194,7 +194,7 @@ impl Look<'_> {
         (there.kind == EntryKind::Directory && self.is_inside(&there.path)).then_some(there.path)
     }
 
-    /// What git takes for a repository. Anything less it passes by, and goes on upwards.
+    /// What git takes for a repository. Anything less it passes by, and looks further upwards.
     async fn is_whole(&self, repository: &Repository) -> Option<()> {
         let head = String::from_utf8(self.read(&repository.own.join("HEAD"), MAX_POINTER).await??).ok()?;
         let head = head.trim_end();

@@ -13,7 +13,7 @@ use windlass_types::{
     ContentBlock, Effort, EntryId, PermissionMode, PermissionUpdate, SessionId, TaskId, Thinking, ToolUseId,
 };
 
-/// What a session is told.
+/// What a session is asked to do.
 #[derive(Debug)]
 pub(crate) enum Order {
     /// Something for the machine.
@@ -30,9 +30,9 @@ pub(crate) enum Order {
     StopTask(TaskId),
     /// All of it.
     StopTasks,
-    /// Somebody waits until nothing goes on.
+    /// Somebody waits until nothing runs.
     Quiet(oneshot::Sender<()>),
-    /// Say when no run goes on and none is about to.
+    /// Report when no run is in progress and none is about to begin.
     Settled(oneshot::Sender<()>),
 }
 
@@ -82,7 +82,7 @@ impl SessionHandle {
         &self.session_id
     }
 
-    /// Starts a run with a prompt, or queues it behind the run that is going on.
+    /// Starts a run with a prompt, or queues it behind the run in progress.
     ///
     /// # Errors
     /// The session is closed.
@@ -110,9 +110,9 @@ impl SessionHandle {
         self.give(Input::Prompt(Prompt::compact(focus.unwrap_or_default())))
     }
 
-    /// Says something to the run that is going on. The model reads it at the
+    /// Sends a message to the run in progress. The model reads it at the
     /// next safe point: after the tools of this turn, or before the run would end;
-    /// the run goes on with it, and has one result for all that was said.
+    /// the run continues with it, and has one result for all its messages.
     /// UserPromptSubmit hooks are asked about it while tools run, and may keep it out.
     ///
     /// If the run ends before (a limit, a failure, an interrupt), it is a prompt with a
@@ -126,7 +126,7 @@ impl SessionHandle {
         self.give(Input::Steer(prompt.into()))
     }
 
-    /// Says something to the run that is going on, as [`steer`](Self::steer) does, but only to
+    /// Sends a message to the run in progress, as [`steer`](Self::steer) does, but only to
     /// it: what cannot be delivered does not become a prompt. It is given back, see
     /// [`SteeredFate::Returned`](windlass_types::SteeredFate::Returned).
     ///
@@ -146,7 +146,7 @@ impl SessionHandle {
         self.give(Input::Withdraw(id))
     }
 
-    /// Stops the run. Its result says that it was interrupted; the session goes on.
+    /// Stops the run. Its result is that it was interrupted; the session continues.
     ///
     /// # Errors
     /// The session is closed.
@@ -154,7 +154,7 @@ impl SessionHandle {
         self.give(Input::Interrupt)
     }
 
-    /// Stops one call; the run goes on and the model is told.
+    /// Stops one call; the run continues, and the model reads that the call was stopped.
     ///
     /// # Errors
     /// The session is closed.
@@ -214,7 +214,7 @@ impl SessionHandle {
         self.give(Input::SetInstructions(instructions.into()))
     }
 
-    /// Tells whoever follows the events something, as a [notice](windlass_types::Status::Notice): in the run that goes on, or else when the
+    /// Reports something to whoever follows the events, as a [notice](windlass_types::Status::Notice): in the run in progress, or else when the
     /// next one begins.
     ///
     /// # Errors

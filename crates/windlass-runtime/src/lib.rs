@@ -12,8 +12,8 @@
 //! The driver never waits for the host. At most one pending text and one
 //! pending progress note per block or call are kept (later ones join them), and
 //! a bounded queue of everything else; while that is full no model item is read
-//! and no effect begins, but effects that are going on, waits, stops and the log
-//! go on. Nothing is dropped but merged text. The same holds while as much waits for the log to answer.
+//! and no effect begins, but effects in progress, waits, stops and the log
+//! continue. Nothing is dropped but merged text. The same holds while as much waits for the log to answer.
 //!
 //! # Dropping
 //! Dropping the [`EventStream`] closes the session: running effects are stopped,

@@ -32,7 +32,7 @@ impl<'a> Look<'a> {
         Self { workspace, left: MAX_ENTRIES, git_directories: HashMap::new() }
     }
 
-    /// Follows the links of a path. Nothing if that is not possible.
+    /// Follows the links of a path. `None` if that is not possible.
     pub(crate) async fn follow(&mut self, requested: PathBuf, write: bool) -> Option<PathFact> {
         let there = self.workspace.resolve(&requested).await.ok()?;
         Some(self.fact(requested, there, write).await)
@@ -203,7 +203,7 @@ impl<'a> Look<'a> {
         TreeFact::new(&path.path, entries, links, is_whole)
     }
 
-    /// The entries of a directory, if they can be told and are not too many.
+    /// The entries of a directory, if they can be listed and are not too many.
     async fn entries(&mut self, directory: &Path) -> Option<Vec<DirectoryEntry>> {
         let entries = match self.workspace.entries(directory, self.left.saturating_add(1)).await {
             Ok(entries) => entries,

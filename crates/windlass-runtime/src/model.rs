@@ -1,4 +1,4 @@
-//! A model call that is going on.
+//! A model call in progress.
 
 use futures_util::FutureExt;
 use std::future::Future;
@@ -12,7 +12,7 @@ use windlass_types::{ModelErrorKind, ModelEvent, ModelRequest};
 
 type Opening = Pin<Box<dyn Future<Output = Result<ModelStream, ModelError>> + Send>>;
 
-/// A model call that is going on.
+/// A model call in progress.
 pub(crate) struct ModelCall {
     effect: EffectId,
     state: CallPhase,
@@ -35,7 +35,7 @@ impl ModelCall {
         self.effect
     }
 
-    /// The next input for the machine; nothing when the call has ended.
+    /// The next input for the machine; `None` when the call has ended.
     /// Cancel safe.
     pub(crate) async fn next(&mut self, jitter: impl Fn() -> u32) -> Option<Input> {
         std::future::poll_fn(|cx| self.poll(cx)).await.map(|item| match item {

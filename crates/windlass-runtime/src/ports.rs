@@ -40,7 +40,7 @@ pub struct Ports {
     pub scratch: Option<PathBuf>,
     /// Where files are kept before calls change them, so that they can be rewound; nothing means that they cannot.
     pub checkpoints: Option<Arc<dyn Checkpoints>>,
-    /// Whether calls may leave work behind that goes on in the background, also those of agents. Default: yes.
+    /// Whether calls may leave work behind that runs in the background, also those of agents. Default: yes.
     pub background: bool,
 }
 

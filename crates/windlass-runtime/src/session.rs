@@ -34,13 +34,13 @@ pub struct Persistence {
     pub key: SessionKey,
     /// Who writes.
     pub owner: Owner,
-    /// What every line says.
+    /// What every line has.
     pub header: LogHeader,
     /// Whether the session must exist already.
     pub must_exist: bool,
     /// The session that this one is to be a copy of. It must exist, and this one must not.
     pub fork_of: Option<SessionKey>,
-    /// Where the conversation goes on, if not at its end.
+    /// Where the conversation continues, if not at its end.
     pub point: Option<ResumePoint>,
 }
 
@@ -65,7 +65,7 @@ impl Persistence {
         self
     }
 
-    /// The conversation goes on behind an earlier entry. What follows that one
+    /// The conversation continues behind an earlier entry. What follows that one
     /// stays in the log and is no longer part of the conversation, from the first
     /// new entry on; a copy does not get it.
     #[must_use]
@@ -117,11 +117,11 @@ impl Session {
     /// Opens a session and starts its task on the current tokio runtime.
     ///
     /// A log with open calls (the program was killed) is repaired first: each
-    /// gets a result that says what is known of it, and the repair is written.
+    /// gets a result with what is known of it, and the repair is written.
     ///
     /// # Errors
     /// The store refused, the session is in use, it does not exist, or it cannot
-    /// go on at the point that was given. Then nothing was written.
+    /// continue at the point that was given. Then nothing was written.
     pub async fn open(config: SessionConfig) -> Result<Self, OpenError> {
         let keeper = config.ports.checkpoints.clone().map(Keeper::new);
         Self::open_nested(config, Nested { keeper, depth: 0, main: None, waiting: None, budget: None }).await
@@ -184,7 +184,7 @@ pub(crate) struct Nested {
     pub(crate) budget: Option<Budget>,
 }
 
-/// What hooks listen to: the event, and the tool (nothing for all).
+/// What hooks listen to: the event, and the tool (`None` for all).
 pub(crate) fn listened(hooks: &Hooks) -> BTreeSet<(HookEventName, Option<String>)> {
     let mut occasions = BTreeSet::new();
     for interest in hooks.interests() {
@@ -197,7 +197,7 @@ pub(crate) fn listened(hooks: &Hooks) -> BTreeSet<(HookEventName, Option<String>
     occasions
 }
 
-/// Tells the host that the session has ended, also when its task panicked.
+/// Reports to the host that the session has ended, also when its task panicked.
 struct LastWord {
     queue: Arc<EventQueue>,
     ended: watch::Sender<Ended>,

@@ -6,14 +6,14 @@ use tokio::task::JoinHandle;
 use windlass_core::EffectId;
 use windlass_tool::Cancel;
 
-/// The effects that are going on. Dropping it stops them all.
+/// The effects in progress. Dropping it stops them all.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks(HashMap<EffectId, Task>);
 
 #[derive(Debug)]
 struct Task {
     work: AbortOnDrop<()>,
-    /// Set for effects that are told to stop and then answer.
+    /// Set for effects that are asked to stop and then answer.
     cancel: Option<Cancel>,
 }
 
@@ -23,7 +23,7 @@ impl Tasks {
         self.0.insert(id, Task { work: AbortOnDrop(tokio::spawn(work)), cancel: None });
     }
 
-    /// Starts an effect that is told to stop, and answers then.
+    /// Starts an effect that is asked to stop, and answers then.
     pub(crate) fn start_stoppable(
         &mut self,
         id: EffectId,
@@ -33,7 +33,7 @@ impl Tasks {
         self.0.insert(id, Task { work: AbortOnDrop(tokio::spawn(work)), cancel: Some(cancel) });
     }
 
-    /// Stops an effect, or tells it to stop.
+    /// Stops an effect, or asks it to stop.
     pub(crate) fn cancel(&mut self, id: EffectId) {
         if let Some(cancel) = self.0.get(&id).and_then(|task| task.cancel.as_ref()) {
             cancel.cancel();

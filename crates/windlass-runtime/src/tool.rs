@@ -14,7 +14,7 @@ use windlass_tool::{
 };
 use windlass_types::ToolOutcome;
 
-/// How long a call may take to end after it was told to. Then it is dropped.
+/// How long a call may take to end after it was asked to. Then it is dropped.
 const GRACE: Duration = Duration::from_millis(800);
 
 /// What a call may touch: what was judged, and nothing else.
@@ -41,7 +41,7 @@ pub(crate) struct Running {
     pub(crate) ids: Arc<dyn Ids>,
 }
 
-/// Runs a call to its end, also when it panics or is told to stop.
+/// Runs a call to its end, also when it panics or is asked to stop.
 #[expect(clippy::disallowed_methods, reason = "measures how long the call takes")]
 pub(crate) async fn run(running: Running) -> ToolOutcome {
     let Running { tool, call, cx, cancel, ids } = running;
@@ -61,7 +61,7 @@ pub(crate) async fn run(running: Running) -> ToolOutcome {
             _ => tokio::time::timeout(GRACE, &mut work.0).await.ok(),
         },
     };
-    // What the runtime itself says of a call is not foreign.
+    // Texts of the runtime itself about a call are not foreign.
     let is_foreign = annotations.foreign_output
         && match &ended {
             Some(Ok(Ok(_))) => true,

@@ -1,4 +1,4 @@
-//! Agents that go on after their call.
+//! Agents that continue after their call.
 
 use crate::report::{self, Task, happened};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use windlass_tool::{
 };
 use windlass_types::{Outcome, TaskId, TaskKind, TaskStatus};
 
-/// What a host is told of a call that left its agent working.
+/// What a host reads of a call that left its agent working.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Launched<'a> {
@@ -62,7 +62,7 @@ pub(crate) fn start(mut spec: AgentSpec, task: &Task, cx: &ToolCx) -> Result<Too
     })
 }
 
-/// What the model and the host are told when an agent has ended.
+/// What the model and the host read when an agent has ended.
 async fn outcome(task: &Task, ended: Result<AgentReport, ToolError>, file: Option<PathBuf>) -> TaskOutcome {
     let name = &task.description;
     let ended = match ended {

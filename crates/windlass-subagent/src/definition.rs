@@ -16,24 +16,24 @@ pub struct AgentDefinition {
     /// Its system prompt.
     pub prompt: String,
     /// The only tools that it has, by name; `mcp__server` and `mcp__server__*` are all tools of a server.
-    /// Absent: all tools of the agent above it.
+    /// Absent: all tools of its parent.
     pub tools: Option<Vec<String>>,
     /// Tools that it does not have, and rules of calls that are refused.
     pub disallowed_tools: Vec<String>,
-    /// Its model, by id or alias. Absent: that of the agent above it.
+    /// Its model, by id or alias. Absent: that of its parent.
     pub model: Option<String>,
     /// The permission mode that it wants. Below another agent it counts only if it permits less than that one's.
     pub permission_mode: Option<PermissionMode>,
     /// Most model messages in a run; above zero. Absent: no limit of its own.
     pub max_turns: Option<u32>,
-    /// How much its model spends on an answer. Absent: as the agent above it.
+    /// How much its model spends on an answer. Absent: as its parent.
     pub effort: Option<Effort>,
-    /// Whether it runs in the background when the call does not say. Absent: as the set of agents says.
+    /// Whether it runs in the background when the call does not say. Absent: the default of the set of agents.
     pub background: Option<bool>,
 }
 
 impl AgentDefinition {
-    /// An agent with all tools and the model of the agent above it.
+    /// An agent with all tools and the model of its parent.
     pub fn new(name: impl Into<String>, description: impl Into<String>, prompt: impl Into<String>) -> Self {
         Self {
             name: name.into(),

@@ -1,4 +1,4 @@
-//! What a call of the tool says.
+//! The input of the tool.
 
 use crate::built_in::DEFAULT_TYPE;
 use crate::text::one_line;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use windlass_tool::ToolError;
 use windlass_types::{Effort, JsonText};
 
-/// Most characters of what is said of a call.
+/// Most characters of the description of a call.
 const MOST_DESCRIPTION: usize = 120;
 
 /// What a call says. Fields that are not here are no matter.
@@ -48,7 +48,7 @@ impl AgentInput {
         self.effort().map(drop)
     }
 
-    /// The type as it was said: rules are compared with exactly this.
+    /// The type as the call names it: rules are compared with exactly this.
     pub(crate) fn agent_type(&self) -> &str {
         self.subagent_type.as_deref().unwrap_or(DEFAULT_TYPE)
     }

@@ -1,6 +1,6 @@
 //! Agents below the main one: their definitions, and the tool that runs them.
 //!
-//! An [`AgentDefinition`] says what an agent is told and what it has. [`Subagents`] is a set of them and makes the
+//! An [`AgentDefinition`] describes what an agent is for and what it has. [`Subagents`] is a set of them and makes the
 //! [`AgentTool`], through which a model gives an agent a task. The tool reaches agents only through the port
 //! [`Agents`](windlass_tool::Agents), so it knows nothing of how they are run.
 //!

@@ -37,7 +37,7 @@ impl Task {
     }
 }
 
-/// What a host is told of an agent that has reported.
+/// What a host reads of an agent that has reported.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Completed<'a> {

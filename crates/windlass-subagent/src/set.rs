@@ -5,12 +5,12 @@ use crate::{AgentDefinition, built_in};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// How deep agents may be below the main one, unless said otherwise.
+/// How deep agents may be below the main one, by default.
 const DEFAULT_DEPTH: u32 = 3;
 
 /// The agents that a model can give tasks to, and how they are run.
 ///
-/// Unless said otherwise these are the [built-in ones](crate::built_in), a call waits for the report, and agents can have agents
+/// By default these are the [built-in ones](crate::built_in), a call waits for the report, and agents can have agents
 /// of their own down to a depth of three.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[must_use]
@@ -55,7 +55,7 @@ impl Subagents {
     }
 
     /// Whether agents of the main agent run in the background when neither the call nor the definition says. The
-    /// model is told when one ends. Deeper agents are always waited for. Default: no.
+    /// model is informed when one ends. Deeper agents are always waited for. Default: no.
     pub fn background_by_default(mut self, on: bool) -> Self {
         self.background_by_default = on;
         self

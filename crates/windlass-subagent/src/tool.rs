@@ -108,7 +108,7 @@ impl Call {
         }
         let spec = self.spec(cx, depth)?;
         let task = Task::new(&spec);
-        // Where nothing can go on, the call waits.
+        // Where nothing can run in the background, the call waits.
         if depth == 0 && self.in_background() && cx.background().is_ok() {
             return background::start(spec, &task, cx);
         }

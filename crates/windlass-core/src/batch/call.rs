@@ -25,7 +25,7 @@ pub(super) struct Call {
     pub(super) stage: Stage,
 }
 
-/// What hooks and the host have said of a call.
+/// What hooks and the host have answered about a call.
 #[derive(Debug, Default)]
 pub(super) struct Consent {
     /// Whether the PreToolUse hooks were asked about the call as it is.
@@ -82,7 +82,7 @@ pub(super) struct Read {
     pub(super) footprint: Access,
     pub(super) title: String,
     pub(super) read_only: bool,
-    /// Whether its tool says that it only reads: it may run beside readers. No right follows from it.
+    /// Whether its tool claims that it only reads: it may run beside readers. No right follows from it.
     pub(super) hinted_read_only: bool,
     /// The effect that read it.
     pub(super) prepared: EffectId,

@@ -18,7 +18,7 @@ impl Call {
         self.stage = Stage::Preparing(effect, Preparing { tool, approves });
     }
 
-    /// A call that has not begun is read and judged anew: what was said of it was said of another call.
+    /// A call that has not begun is read and judged anew: earlier answers were about another call.
     pub(super) fn read_again(&mut self, cx: &mut Cx<'_>) {
         let can_be = matches!(
             self.stage,
@@ -154,7 +154,7 @@ impl Call {
         self.stage = Stage::Asking(effect, read);
     }
 
-    /// PermissionRequest hooks were asked the question that the host was asked. What they said of it is part of the
+    /// PermissionRequest hooks were asked the question that the host was asked. Their verdict is part of the
     /// answer.
     pub(super) fn asked_hooks(&mut self, cx: &mut Cx<'_>, outcome: HookOutcome) {
         cx.session.hooks_ran(HookEventName::PermissionRequest, Some(self.original.id.clone()), &outcome);
@@ -208,12 +208,8 @@ impl Call {
 }
 
 /// What would ask is denied when no host can answer.
-fn nobody_to_ask(asked: Decision) -> Decision {
-    let message = format!("{} Nobody is there to approve it, so it was denied.", sentence(&asked.message));
-    let mut decision = Decision::new(Behavior::Deny, DecisionReason::NobodyToAsk, message);
-    decision.rule = asked.rule;
-    decision.protected = asked.protected;
-    decision.blocked_path = asked.blocked_path;
-    decision.suggestions = asked.suggestions;
+fn nobody_to_ask(mut decision: Decision) -> Decision {
+    decision.message = format!("{} Nobody is there to approve it, so it was denied.", sentence(&decision.message));
+    (decision.behavior, decision.reason) = (Behavior::Deny, DecisionReason::NobodyToAsk);
     decision
 }

@@ -59,7 +59,7 @@ impl Machine {
     /// Everything that is left becomes durable.
     pub(super) fn closed(&mut self) {
         self.activity = Activity::Closed;
-        let record = self.session.state.unrecorded();
+        let record = self.session.state.spending().unrecorded();
         let record = record.map(|record| self.session.record(None, EntryKind::RunFinished(record)));
         // A durable append, empty or not: when it is answered, everything before it is durable.
         self.final_append = Some(self.session.append(record.into_iter().collect()));
@@ -121,7 +121,7 @@ impl Machine {
     }
 }
 
-/// What every result of the run says.
+/// What every result of the run has.
 fn result(session: &Session, outcome: Outcome) -> RunResult {
     let tally = &session.run;
     let mut result = RunResult::new(outcome, session.config.session_id.clone());

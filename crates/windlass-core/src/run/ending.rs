@@ -34,7 +34,7 @@ impl Run {
         }
     }
 
-    /// Records what the user said during the run, and which background work ended. Returns whether the model has to
+    /// Records the messages that came during the run, and which background work ended. Returns whether the model has to
     /// answer to any of it. What is not worth another call of the model is left out, unless one follows anyway.
     fn join(&mut self, session: &mut Session, call_follows: bool) -> bool {
         let news = if call_follows { session.record_news() } else { session.record_urgent_news() };

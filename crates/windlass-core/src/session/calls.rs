@@ -39,7 +39,7 @@ impl Session {
         }
     }
 
-    /// Takes what an answer says of the subscription's allowance, and reports it if it is new to the host.
+    /// Takes the subscription's allowance of an answer, and reports it if it is new to the host.
     pub(crate) fn note_rate_limit(&mut self, said: &RateLimit) {
         if self.models.note_rate_limit(said) {
             self.event(EventKind::RateLimit(said.clone()), None);
@@ -50,7 +50,7 @@ impl Session {
     pub(crate) fn book(&mut self, bill: Bill, usage: Usage) {
         let Bill { model, started, reservation, .. } = bill;
         let cost = model.info.cost(&usage);
-        self.state.charge(&model, usage, cost);
+        self.state.spending().charge(&model, usage, cost);
         let cost = cost.unwrap_or_default();
         self.spent = self.spent.saturating_add(cost);
         if reservation.is_some() || cost > NanoUsd::ZERO {
@@ -67,6 +67,6 @@ impl Session {
 
     /// Books what an agent below this one used. All agents share one ledger, which knows of it already.
     pub(crate) fn book_of_agent(&mut self, model: &ModelProfile, usage: Usage) {
-        self.state.charge(model, usage, model.info.cost(&usage));
+        self.state.spending().charge(model, usage, model.info.cost(&usage));
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct Extras {
     pub(crate) context: Option<Context>,
     pub(crate) settings: Option<JsonText>,
     pub(crate) thinking: Thinking,
-    pub(crate) only_compacts_when_told: bool,
+    pub(crate) compacts_on_request_only: bool,
     pub(crate) permission_mode: Option<PermissionMode>,
     pub(crate) initial_prompt: Vec<ContentBlock>,
     pub(crate) agents: Option<Vec<HostAgent>>,

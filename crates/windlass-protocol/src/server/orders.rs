@@ -126,7 +126,7 @@ impl Orders {
             commands: extras.commands.as_mut().map(|(commands, _)| std::mem::take(commands)),
             settings: extras.settings.take(),
             thinking: extras.thinking,
-            only_compacts_when_told: extras.only_compacts_when_told,
+            compacts_on_request_only: extras.compacts_on_request_only,
             permission_mode: extras.permission_mode,
             initial_prompt: std::mem::take(&mut extras.initial_prompt),
             agents: extras.agents.take(),

@@ -57,7 +57,7 @@ struct Ending {
     /// Why the session could not be opened.
     failure: Option<OpenFailure>,
     /// Whether `shutdown` is ready.
-    is_told: bool,
+    is_requested: bool,
     /// Set when closing has begun: whether by an order, or why it ends early.
     began: Option<Result<bool, ServerError>>,
     /// When closing is over at the latest.
@@ -216,8 +216,8 @@ where
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>, shutdown: Pin<&mut impl Future<Output = ()>>) -> Poll<Happened> {
-        if !self.end.is_told && shutdown.poll(cx).is_ready() {
-            self.end.is_told = true;
+        if !self.end.is_requested && shutdown.poll(cx).is_ready() {
+            self.end.is_requested = true;
             return Poll::Ready(Happened::ShutDown);
         }
         if let Some(deadline) = &mut self.end.deadline

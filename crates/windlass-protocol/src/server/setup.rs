@@ -178,7 +178,7 @@ impl Opened {
     /// window is nearly full, as sessions do by default.
     #[must_use]
     pub fn with_auto_compact(mut self, on: bool) -> Self {
-        self.extras.only_compacts_when_told = !on;
+        self.extras.compacts_on_request_only = !on;
         self
     }
 

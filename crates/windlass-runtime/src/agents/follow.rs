@@ -1,4 +1,4 @@
-//! An agent that goes on: its events on their way to the host, and what came of it.
+//! An agent at work: its events on their way to the host, and what came of it.
 
 use crate::Session;
 use crate::events::EventQueue;
@@ -26,7 +26,7 @@ impl fmt::Debug for Above {
     }
 }
 
-/// What is known of an agent that goes on.
+/// What is known of an agent at work.
 #[derive(Debug, Default)]
 struct Known {
     model: String,
@@ -78,7 +78,7 @@ impl Above {
         Ok(report)
     }
 
-    /// Shows the host an event, as soon as there is room for it. An agent that is told to stop does not wait for a
+    /// Shows the host an event, as soon as there is room for it. An agent that is to stop does not wait for a
     /// host that does not read: what it still has to say is bounded.
     async fn tell(&self, mut event: Event, cancel: &Cancel) {
         event.agent = event.agent.below(&self.tool_use_id);

@@ -234,7 +234,7 @@ pub(crate) struct Facts {
     pub(crate) commands: Option<Vec<SlashCommand>>,
     pub(crate) settings: Option<JsonText>,
     pub(crate) thinking: Thinking,
-    pub(crate) only_compacts_when_told: bool,
+    pub(crate) compacts_on_request_only: bool,
     pub(crate) permission_mode: Option<PermissionMode>,
     pub(crate) initial_prompt: Vec<ContentBlock>,
     pub(crate) agents: Option<Vec<HostAgent>>,

@@ -53,7 +53,7 @@ impl Machine {
         let known: u64 = parts.iter().map(|(.., tokens)| tokens).sum();
         parts.push(("messages".to_owned(), "Messages".to_owned(), billed.saturating_sub(known)));
         let usage = (billed > 0).then_some(self.session.spent.last);
-        let auto_compact = self.session.facts.as_ref().is_none_or(|facts| !facts.only_compacts_when_told);
+        let auto_compact = self.session.facts.as_ref().is_none_or(|facts| !facts.compacts_on_request_only);
         Context { auto_compact, model, window, used: billed.max(known), parts, usage }
     }
 }

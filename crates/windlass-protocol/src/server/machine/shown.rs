@@ -20,7 +20,7 @@ pub(crate) enum Asker {
     /// The agent that made this call.
     Call(ToolUseId),
     /// No run: it stays when one is stopped.
-    Nobody,
+    None,
 }
 
 /// The calls of runs whose frames are written, so that no question about a call overtakes it. And the agents that
@@ -117,7 +117,7 @@ impl Shown {
             Asker::Run => true,
             Asker::Agent(agent) => !self.is_background(agent),
             Asker::Call(call) => !self.is_background_call(call),
-            Asker::Nobody => false,
+            Asker::None => false,
         }
     }
 
@@ -181,7 +181,7 @@ mod tests {
         for (call, stops) in [("same", false), ("none", true)] {
             assert_eq!(shown.stops_with_the_run(&Asker::Call(call.into())), stops, "{call}");
         }
-        assert!(shown.stops_with_the_run(&Asker::Run) && !shown.stops_with_the_run(&Asker::Nobody));
+        assert!(shown.stops_with_the_run(&Asker::Run) && !shown.stops_with_the_run(&Asker::None));
         // That of a call which left its agent working says nothing of the agent; that of another one does.
         for (call, left) in [("a", 4), ("b", 2)] {
             let result = ToolResult::ok(call, "");

@@ -128,7 +128,7 @@ impl HostMcpServer {
         let asker = match method.method.as_str() {
             "tools/call" => caller(&message),
             // Greetings and lists belong to no run.
-            _ => Asker::Nobody,
+            _ => Asker::None,
         };
         let said = self.asking.ask(Ask::of(asker), &body).await?;
         let Some(said) = said else { return Ok(None) };

@@ -4,9 +4,9 @@ use crate::model_id::is_same_model;
 use std::collections::HashMap;
 use windlass_types::{ContentBlock, Message, Role, SharedMessage};
 
-/// Which model signed which reasoning.
+/// Which model signed which reasoning, and what another model can read therefore.
 #[derive(Debug, Default)]
-pub(crate) struct Signatures {
+pub struct Signatures {
     signed_by: HashMap<String, String>,
     /// The models that signed anything.
     signers: Vec<String>,
@@ -14,7 +14,7 @@ pub(crate) struct Signatures {
 
 impl Signatures {
     /// Notes what a message of a model has signed.
-    pub(crate) fn note(&mut self, content: &[ContentBlock], model: &str) {
+    pub fn note(&mut self, content: &[ContentBlock], model: &str) {
         for signature in content.iter().filter_map(signature) {
             self.signed_by.insert(signature.to_owned(), model.to_owned());
             if !self.signers.iter().any(|signer| signer == model) {
@@ -24,7 +24,7 @@ impl Signatures {
     }
 
     /// The messages without reasoning that another model signed.
-    pub(crate) fn readable(&self, messages: Vec<SharedMessage>, model: &str) -> Vec<SharedMessage> {
+    pub fn readable(&self, messages: Vec<SharedMessage>, model: &str) -> Vec<SharedMessage> {
         if self.signers.iter().all(|signer| is_same_model(signer, model)) {
             return messages;
         }

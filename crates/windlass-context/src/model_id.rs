@@ -2,7 +2,7 @@
 
 /// Whether two ids name one model: of one of them providers may know a dated
 /// form, or call the latest of them so; a variant such as `[1m]` is the same model.
-pub(crate) fn is_same_model(a: &str, b: &str) -> bool {
+pub fn is_same_model(a: &str, b: &str) -> bool {
     fn undated(id: &str) -> &str {
         let id = id.strip_suffix(']').and_then(|id| id.rsplit_once('[')).map_or(id, |(id, _)| id);
         let id = id.strip_suffix("-latest").unwrap_or(id);
