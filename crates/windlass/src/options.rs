@@ -88,7 +88,7 @@ impl Options {
     pub(crate) fn policy(&self, cwd: &Path, notices: &mut Vec<String>) -> Result<Policy, Error> {
         let mut config = PolicyConfig::new(cwd);
         for extra in &self.surroundings.additional_directories {
-            let extra = windlass_tool::absolute(cwd, extra);
+            let extra = windlass_types::path::absolute(cwd, extra);
             config.additional_directories.push(directory("the additional directory", &extra)?);
         }
         config.home = self.surroundings.user_home();

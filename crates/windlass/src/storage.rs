@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_permission::Policy;
 use windlass_session::{Checkpoints, LogHeader, SessionKey, SessionStore};
-use windlass_tool::{Ids, absolute};
+use windlass_tool::Ids;
+use windlass_types::path::absolute;
 use windlass_types::{Behavior, RuleSource};
 
 /// Where sessions are kept, and as whose.

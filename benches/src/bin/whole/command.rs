@@ -184,7 +184,12 @@ pub fn reads(report: &mut Report) -> Result<()> {
     let (runtime, client) = (runtime()?, Client::new(&programs.peer.server.url())?);
     for _ in 0..STARTS {
         model.push(programs.turn(|| runtime.block_on(two_requests(&client)))?);
-        let run = |mut command: Command| move || Ok(ensure!(command.status()?.success(), "the program failed"));
+        let run = |mut command: Command| {
+            move || {
+                ensure!(command.status()?.success(), "the program failed");
+                Ok(())
+            }
+        };
         floors.push(programs.turn(run(programs.floor(&programs.floor, &more)))?);
         own.push(programs.turn(run(programs.ours(&[])))?);
         let cpu = |of: &Programs, command: &Command| of.measured(command).map(|(cpu, _)| cpu);

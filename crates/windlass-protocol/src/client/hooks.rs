@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_hook::{Hook, HookContext, Hooks, Interest};
-use windlass_types::{AgentIdentity, HookEventName, JsonText, SessionId};
+use windlass_types::{AgentIdentity, HookCall, HookEventName, JsonText, SessionId};
 
 /// All hooks of a host: one callback for each event, behind which they are asked
 /// and merged as they are in process.

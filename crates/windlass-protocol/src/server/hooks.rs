@@ -19,7 +19,7 @@ use table::{HookTable, Registered};
 use tokio::sync::watch;
 use windlass_hook::{Hook, HookContext, HookError, Interest, PreToolUse};
 use windlass_types::text::clause;
-use windlass_types::{AgentIdentity, HookCall, HookEventName, HookOutcome, ToolUseId};
+use windlass_types::{AgentIdentity, HookCall, HookEventName, HookOutcome, JsonText, ToolUseId};
 
 /// The hooks that the host registered, as one [`Hook`]: it asks the host over
 /// the control channel and says what the host says. Cheap to clone.
