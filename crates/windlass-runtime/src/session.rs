@@ -16,8 +16,8 @@ use tokio::sync::{mpsc, watch};
 use windlass_core::{Machine, MachineConfig};
 use windlass_hook::Hooks;
 use windlass_session::{
-    ForkError, ForkRequest, LogHeader, Owner, ResumePoint, SessionKey, SessionStore, StoreErrorKind, fork_session,
-    repair,
+    Durability, ForkError, ForkRequest, Loaded, LogHeader, Owner, ResumePoint, SessionKey, SessionStore,
+    StoreErrorKind, fork_session, repair,
 };
 use windlass_types::{Entry, EntryId, HookEventName};
 
@@ -274,50 +274,77 @@ async fn open_log(
         Err(error) if error.kind == StoreErrorKind::NotFound => return Err(not_found(&key)),
         Err(source) => return Err(OpenError::Store { source }),
     };
-    let mut begin = Begin { seq: lease.seq(), first: Vec::new() };
-    let mut entries = Vec::new();
-    let mut notices = Vec::new();
-    let mut taken_ids = Vec::new();
+    let begin = Begin { seq: lease.seq(), first: Vec::new() };
+    let mut restored = Restored { begin, entries: Vec::new(), notices: Vec::new(), taken_ids: Vec::new() };
     if let Some(loaded) = loaded {
-        notices = notices_of(&loaded.report);
-        taken_ids = loaded.report.off_branch_ids;
-        let (repaired, report) = repair(loaded.entries);
-        begin.seq = loaded.seq;
-        entries = repaired;
-        if let Some(point) = point {
-            taken_ids.extend(entries.iter().map(|entry| entry.id.clone()));
-            let truncated = point.truncate(entries)?;
-            begin.first = truncated.restated(&cwd, ports.clock.now(), || EntryId::from_bits(ports.ids.bits()));
-            entries = truncated.into_entries();
-            entries.extend(begin.first.iter().cloned());
+        let synthetic = restored.take(loaded, point, &cwd, ports)?;
+        restored.settle_directory(machine, ports).await;
+        if !synthetic.is_empty() {
+            let appended = store.append(&lease, restored.begin.seq, synthetic, Durability::Durable).await;
+            restored.begin.seq = appended.map_err(|source| OpenError::Store { source })?;
         }
-        let directories = machine.policy.directories();
-        let directory = Directory::of(&entries, directories, &*ports.workspace).await;
-        if let Some((entry, notice)) = directory.restated(&machine.cwd, &*ports.clock, &*ports.ids) {
-            notices.extend(notice);
-            entries.push(entry.clone());
-            begin.first.push(entry);
+    }
+    let Restored { begin, entries, notices, taken_ids } = restored;
+    let (log, waiting) = mpsc::unbounded_channel();
+    let writer = tokio::spawn(write_log(store, lease, begin, waiting, results));
+    Ok(Opened { entries, log: Log::Store(log), writer: Some(writer), notices, taken_ids })
+}
+
+/// What a session continues with that was kept.
+struct Restored {
+    begin: Begin,
+    entries: Vec<Entry>,
+    notices: Vec<String>,
+    taken_ids: Vec<EntryId>,
+}
+
+impl Restored {
+    /// Takes over what was loaded, repaired, up to the point to resume at. Returns the results that the repair made up,
+    /// which the log does not have yet.
+    fn take(
+        &mut self,
+        loaded: Loaded,
+        point: Option<ResumePoint>,
+        cwd: &str,
+        ports: &Ports,
+    ) -> Result<Vec<Entry>, OpenError> {
+        self.notices = notices_of(&loaded.report);
+        self.taken_ids = loaded.report.off_branch_ids;
+        self.begin.seq = loaded.seq;
+        let (entries, report) = repair(loaded.entries);
+        self.entries = entries;
+        if let Some(point) = point {
+            self.taken_ids.extend(self.entries.iter().map(|entry| entry.id.clone()));
+            let truncated = point.truncate(std::mem::take(&mut self.entries))?;
+            self.begin.first = truncated.restated(cwd, ports.clock.now(), || EntryId::from_bits(ports.ids.bits()));
+            self.entries = truncated.into_entries();
+            self.entries.extend(self.begin.first.iter().cloned());
         }
         if !report.renamed.is_empty() {
-            notices.push(format!(
+            self.notices.push(format!(
                 "{} tool calls of this session have the id of an earlier one; they go by other ids.",
                 report.renamed.len()
             ));
         }
         if !report.synthetic.is_empty() {
-            notices.push(format!(
+            self.notices.push(format!(
                 "{} tool calls of this session never ended; their outcome is unknown, and they were not run again.",
                 report.synthetic.len()
             ));
-            begin.seq = store
-                .append(&lease, begin.seq, report.synthetic, windlass_session::Durability::Durable)
-                .await
-                .map_err(|source| OpenError::Store { source })?;
+        }
+        Ok(report.synthetic)
+    }
+
+    /// A directory that is gone, or outside of the workspace now, is left for the one that the session opens in.
+    async fn settle_directory(&mut self, machine: &MachineConfig, ports: &Ports) {
+        let directories = machine.policy.directories();
+        let directory = Directory::of(&self.entries, directories, &*ports.workspace).await;
+        if let Some((entry, notice)) = directory.restated(&machine.cwd, &*ports.clock, &*ports.ids) {
+            self.notices.extend(notice);
+            self.entries.push(entry.clone());
+            self.begin.first.push(entry);
         }
     }
-    let (log, waiting) = mpsc::unbounded_channel();
-    let writer = tokio::spawn(write_log(store, lease, begin, waiting, results));
-    Ok(Opened { entries, log: Log::Store(log), writer: Some(writer), notices, taken_ids })
 }
 
 /// Makes the session a copy of another one.
