@@ -23,7 +23,7 @@ const KNOWN_DELTAS: [&str; 4] = ["text_delta", "thinking_delta", "signature_delt
 /// other with indexes from zero, a stop reason, the stop.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
-    state: State,
+    state: MessageState,
     blocks: usize,
     open: Option<Open>,
     bytes: usize,
@@ -33,7 +33,7 @@ pub(crate) struct Assembly {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum MessageState {
     #[default]
     Waiting,
     Started,
@@ -56,7 +56,7 @@ impl Assembly {
     }
 
     pub(crate) fn is_complete(&self) -> bool {
-        self.state == State::Complete
+        self.state == MessageState::Complete
     }
 
     /// Reads one event: its name, if the stream gives one, and its data.
@@ -124,7 +124,7 @@ impl Assembly {
     }
 
     fn message_start(&mut self, message: Option<&RawValue>) -> Result<ModelEvent, ModelError> {
-        if self.state != State::Waiting {
+        if self.state != MessageState::Waiting {
             return Err(protocol("a second message_start"));
         }
         let start: Start<'_> = part(message, "message_start")?;
@@ -134,7 +134,7 @@ impl Assembly {
         if let Some(usage) = start.usage {
             self.usage.raise(usage.into());
         }
-        self.state = State::Started;
+        self.state = MessageState::Started;
         Ok(ModelEvent::MessageStart { id: MessageId::from(&*start.id), model: start.model, usage: self.usage })
     }
 
@@ -208,15 +208,15 @@ impl Assembly {
         if self.open.is_some() || self.stop_reason.is_none() {
             return Err(ModelError::new(ModelErrorKind::Cut, "the API ended the message before it was complete"));
         }
-        self.state = State::Complete;
+        self.state = MessageState::Complete;
         Ok(ModelEvent::MessageStop)
     }
 
     fn check_started(&self, event: &str) -> Result<(), ModelError> {
         match self.state {
-            State::Started => Ok(()),
-            State::Waiting => Err(protocol(format_args!("{event} before message_start"))),
-            State::Complete => Err(protocol(format_args!("{event} after message_stop"))),
+            MessageState::Started => Ok(()),
+            MessageState::Waiting => Err(protocol(format_args!("{event} before message_start"))),
+            MessageState::Complete => Err(protocol(format_args!("{event} after message_stop"))),
         }
     }
 

@@ -37,13 +37,13 @@ pub(crate) enum Target {
 pub(crate) struct Writer(Arc<Shared>);
 
 struct Shared {
-    state: Mutex<State>,
+    state: Mutex<WriterState>,
     /// Told when there is something to write.
     work: Condvar,
     progress: watch::Sender<Progress>,
 }
 
-struct State {
+struct WriterState {
     waiting: VecDeque<(Target, Vec<u8>)>,
     /// Until the thread takes them.
     streams: Option<Streams>,
@@ -96,7 +96,7 @@ impl Writer {
 
     fn over(out: impl Write + Send + 'static, err: impl Write + Send + 'static) -> Self {
         let streams = Some(Streams { out: Box::new(out), err: Box::new(err) });
-        let state = Mutex::new(State { waiting: VecDeque::new(), streams, failure: None });
+        let state = Mutex::new(WriterState { waiting: VecDeque::new(), streams, failure: None });
         Self(Arc::new(Shared { state, work: Condvar::new(), progress: watch::Sender::default() }))
     }
 
@@ -183,7 +183,7 @@ impl Writer {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WriterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -44,11 +44,11 @@ pub struct Events {
     pending: usize,
     /// When the first chunk came after the last progress.
     unproductive_since: Option<Instant>,
-    state: State,
+    state: BodyState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum BodyState {
     Open,
     BodyEnded,
     Done,
@@ -77,7 +77,7 @@ impl Events {
             stall_timeout: options.stall_timeout,
             pending: 0,
             unproductive_since: None,
-            state: State::Open,
+            state: BodyState::Open,
         }
     }
 
@@ -92,12 +92,12 @@ impl Events {
 
     /// [`next`](Self::next) for a hand-written stream.
     pub fn poll_next_event(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<SseEvent, HttpError>>> {
-        if self.state == State::Done {
+        if self.state == BodyState::Done {
             return Poll::Ready(None);
         }
         let item = ready!(self.poll_item(context));
         if !matches!(item, Some(Ok(_))) {
-            self.state = State::Done;
+            self.state = BodyState::Done;
         }
         Poll::Ready(item)
     }
@@ -112,7 +112,7 @@ impl Events {
     /// body, usually the mark of its end, is read in the background for a moment,
     /// because a connection whose answer is not read to its end is lost.
     pub fn release(self) {
-        if self.state != State::Open {
+        if self.state != BodyState::Open {
             return;
         }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else {
@@ -153,7 +153,7 @@ impl Events {
                     }
                     Some(Err(error)) => return Poll::Ready(Some(Err(error))),
                     None => {
-                        self.state = State::BodyEnded;
+                        self.state = BodyState::BodyEnded;
                         self.feed.end();
                     }
                 },

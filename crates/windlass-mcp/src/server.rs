@@ -38,12 +38,12 @@ pub(crate) struct Server {
     pub(crate) name: String,
     pub(crate) config: McpServerConfig,
     shared: Arc<Shared>,
-    state: Mutex<State>,
+    state: Mutex<ServerState>,
     /// Held while the server is being connected, so that it is done once.
     connecting: tokio::sync::Mutex<()>,
 }
 
-struct State {
+struct ServerState {
     enabled: bool,
     removed: bool,
     phase: Phase,
@@ -63,7 +63,7 @@ enum Phase {
 
 impl Server {
     pub(crate) fn new(name: &str, config: McpServerConfig, shared: Arc<Shared>) -> Self {
-        let state = State {
+        let state = ServerState {
             enabled: true,
             removed: false,
             phase: Phase::Pending,
@@ -78,7 +78,7 @@ impl Server {
         Self { name: name.to_owned(), config, shared, state: Mutex::new(state), connecting }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ServerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -352,7 +352,7 @@ impl Server {
     }
 }
 
-impl State {
+impl ServerState {
     fn offered(&mut self, offered: Offered) {
         self.tools = offered.tools.into();
         self.left_out = offered.left_out;

@@ -84,7 +84,7 @@ type Answer = dyn Fn(&ModelRequest, usize) -> ScriptedTurn + Send + Sync;
 
 struct Shared {
     source: Source,
-    state: Mutex<State>,
+    state: Mutex<ScriptState>,
 }
 
 enum Source {
@@ -93,7 +93,7 @@ enum Source {
 }
 
 #[derive(Default)]
-struct State {
+struct ScriptState {
     asked: usize,
     requests: Vec<Arc<ModelRequest>>,
 }
@@ -197,7 +197,7 @@ impl ScriptedModel {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, ScriptState> {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

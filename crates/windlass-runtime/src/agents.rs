@@ -96,15 +96,15 @@ pub(crate) struct Below {
 
 /// Who has to know of answers to questions of an agent below the main one. Nobody, for the main one.
 #[derive(Debug)]
-pub(crate) struct Concerned {
+pub(crate) struct Ancestors {
     main: Option<mpsc::UnboundedSender<Input>>,
     waiting: Option<mpsc::UnboundedSender<Input>>,
 }
 
-impl Concerned {
+impl Ancestors {
     /// A question was answered. What is to be kept of the answer holds for the whole session, from which the agents
     /// get it back. Whoever wants the run to stop means the one that the user began, and not a part of it.
-    pub(crate) fn hear(&self, answer: &PermissionAnswer) {
+    pub(crate) fn take(&self, answer: &PermissionAnswer) {
         let (to, input) = match answer {
             PermissionAnswer::Allow { updates, .. } if !updates.is_empty() => {
                 (&self.main, Input::UpdatePermissions(updates.clone()))
@@ -142,8 +142,8 @@ impl Below {
     }
 
     /// Who else has to know of answers to questions of this agent.
-    pub(crate) fn concerned(&self) -> Concerned {
-        Concerned { main: self.main.clone(), waiting: self.waiting.clone() }
+    pub(crate) fn ancestors(&self) -> Ancestors {
+        Ancestors { main: self.main.clone(), waiting: self.waiting.clone() }
     }
 
     pub(crate) async fn next(&mut self) -> Option<AgentOrder> {

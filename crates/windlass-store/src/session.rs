@@ -22,11 +22,11 @@ const MOST_KEPT: usize = 8 * 1024;
 pub(crate) struct OpenSession {
     pub(crate) key: SessionKey,
     pub(crate) owner: Owner,
-    state: Mutex<State>,
+    state: Mutex<WriteState>,
 }
 
 #[derive(Debug)]
-struct State {
+struct WriteState {
     log: Log,
     encoder: LogEncoder,
     seq: u64,
@@ -66,7 +66,7 @@ pub(crate) struct Log {
 
 impl OpenSession {
     pub(crate) fn new(key: SessionKey, owner: Owner, log: Log, encoder: LogEncoder, seq: u64) -> Self {
-        let state = State {
+        let state = WriteState {
             log,
             encoder,
             seq,
@@ -80,7 +80,7 @@ impl OpenSession {
         Self { key, owner, state: Mutex::new(state) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WriteState> {
         // Nothing panics between two changes that belong together.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -112,7 +112,7 @@ impl OpenSession {
             if state.seq != expected {
                 return Err(StoreError::conflict(&self.key, expected, state.seq));
             }
-            let State { encoder, pending, .. } = &mut *state;
+            let WriteState { encoder, pending, .. } = &mut *state;
             for entry in entries {
                 encoder.entry(entry, pending);
             }
@@ -156,7 +156,7 @@ impl OpenSession {
         }
     }
 
-    fn wait(&self, state: &mut State, sync: bool) -> Option<oneshot::Receiver<Result<(), StoreError>>> {
+    fn wait(&self, state: &mut WriteState, sync: bool) -> Option<oneshot::Receiver<Result<(), StoreError>>> {
         let is_idle = state.pending.is_empty() && !state.is_writing;
         if is_idle && !(sync && state.is_unsynced) {
             return None;
@@ -166,7 +166,7 @@ impl OpenSession {
         Some(waiting)
     }
 
-    fn start_writing(self: &Arc<Self>, state: &mut State) {
+    fn start_writing(self: &Arc<Self>, state: &mut WriteState) {
         if std::mem::replace(&mut state.is_writing, true) {
             return;
         }
@@ -189,7 +189,7 @@ impl OpenSession {
                 let mut state = self.lock();
                 let waiters = std::mem::take(&mut state.waiters);
                 if waiters.iter().any(|waiter| waiter.needs_sync) {
-                    let State { encoder, pending, .. } = &mut *state;
+                    let WriteState { encoder, pending, .. } = &mut *state;
                     encoder.checksum(pending);
                 }
                 let failed = state.failed.clone();

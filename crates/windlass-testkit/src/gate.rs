@@ -30,11 +30,11 @@ use tokio::sync::watch;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Gate {
-    state: Arc<watch::Sender<State>>,
+    state: Arc<watch::Sender<GateState>>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct State {
+struct GateState {
     open: bool,
     arrived: usize,
 }
@@ -49,7 +49,7 @@ impl Gate {
     /// A shut gate.
     #[must_use]
     pub fn new() -> Self {
-        Self { state: Arc::new(watch::Sender::new(State::default())) }
+        Self { state: Arc::new(watch::Sender::new(GateState::default())) }
     }
 
     /// Lets everything through that waits here now or comes later.

@@ -53,7 +53,7 @@ impl Query {
             session.handle.prompt(prompt)?;
             Ok(session)
         };
-        Run { state: State::Opening(Box::pin(opening)), wait, notices: Vec::new() }
+        Run { state: RunState::Opening(Box::pin(opening)), wait, notices: Vec::new() }
     }
 }
 
@@ -98,7 +98,7 @@ impl IntoFuture for Query {
 /// Dropping it stops the run; what was acknowledged stays in the log.
 #[must_use = "a run does nothing until it is polled"]
 pub struct Run {
-    state: State,
+    state: RunState,
     /// How long background work is waited for.
     wait: Option<Duration>,
     notices: Vec<String>,
@@ -107,7 +107,7 @@ pub struct Run {
 /// Ready when nothing runs in the background any more, or it has taken too long.
 type Quiet = Pin<Box<dyn Future<Output = bool> + Send>>;
 
-enum State {
+enum RunState {
     Opening(Pin<Box<dyn Future<Output = Result<Session, Error>> + Send>>),
     Open {
         handle: SessionHandle,
@@ -144,7 +144,7 @@ impl Run {
     pub async fn handle(&mut self) -> Result<SessionHandle, Error> {
         poll_fn(|cx| self.poll_open(cx)).await?;
         match &self.state {
-            State::Open { handle, .. } | State::Waiting { handle, .. } => Ok(handle.clone()),
+            RunState::Open { handle, .. } | RunState::Waiting { handle, .. } => Ok(handle.clone()),
             _ => Err(Error::Session(windlass_runtime::SessionError::Closed)),
         }
     }
@@ -157,14 +157,14 @@ impl Run {
     }
 
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        if let State::Opening(opening) = &mut self.state {
+        if let RunState::Opening(opening) = &mut self.state {
             match ready!(opening.as_mut().poll(cx)) {
                 Ok(Session { handle, events, notices, .. }) => {
                     self.notices = notices;
-                    self.state = State::Open { handle, events };
+                    self.state = RunState::Open { handle, events };
                 }
                 Err(error) => {
-                    self.state = State::Ended;
+                    self.state = RunState::Ended;
                     return Poll::Ready(Err(error));
                 }
             }
@@ -175,14 +175,14 @@ impl Run {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
         loop {
             let next = match &mut self.state {
-                State::Opening(_) => match ready!(self.poll_open(cx)) {
+                RunState::Opening(_) => match ready!(self.poll_open(cx)) {
                     Ok(()) => continue,
                     Err(error) => Some(Err(error)),
                 },
-                State::Open { events, .. } => {
+                RunState::Open { events, .. } => {
                     ready!(Pin::new(events).poll_next(cx)).map(|next| next.map_err(Error::from))
                 }
-                State::Waiting { events, quiet, .. } => match (Pin::new(events).poll_next(cx), &mut *quiet) {
+                RunState::Waiting { events, quiet, .. } => match (Pin::new(events).poll_next(cx), &mut *quiet) {
                     (Poll::Ready(next), _) => next.map(|next| next.map_err(Error::from)),
                     (Poll::Pending, Some(waiting)) => {
                         ready!(waiting.as_mut().poll(cx));
@@ -195,7 +195,7 @@ impl Run {
                         continue;
                     }
                 },
-                State::Closing { closed, events } => {
+                RunState::Closing { closed, events } => {
                     let mut refused = ready!(closed.as_mut().poll(cx)).err();
                     // Everything is there already: the session has ended.
                     while let Poll::Ready(Some(last)) = Pin::new(&mut *events).poll_next(cx) {
@@ -203,14 +203,14 @@ impl Run {
                     }
                     refused.map(|error| Err(error.into()))
                 }
-                State::Ended => None,
+                RunState::Ended => None,
             };
             match &next {
                 Some(Ok(event)) if event.agent.is_main() && matches!(event.kind, EventKind::RunFinished(_)) => {
                     self.wait()
                 }
                 Some(Ok(_)) => {}
-                _ => self.state = State::Ended,
+                _ => self.state = RunState::Ended,
             }
             return Poll::Ready(next);
         }
@@ -221,21 +221,21 @@ impl Run {
         if self.wait == Some(Duration::ZERO) {
             return self.close();
         }
-        self.state = match std::mem::replace(&mut self.state, State::Ended) {
-            State::Open { handle, events } => {
+        self.state = match std::mem::replace(&mut self.state, RunState::Ended) {
+            RunState::Open { handle, events } => {
                 // What takes longer is stopped.
                 let quiet: Quiet = Box::pin(handle.quiet_within(self.wait.unwrap_or(Duration::MAX)));
-                State::Waiting { handle, events, quiet: Some(quiet) }
+                RunState::Waiting { handle, events, quiet: Some(quiet) }
             }
             state => state,
         };
     }
 
     fn close(&mut self) {
-        let before = std::mem::replace(&mut self.state, State::Ended);
-        if let State::Open { handle, events, .. } | State::Waiting { handle, events, .. } = before {
+        let before = std::mem::replace(&mut self.state, RunState::Ended);
+        if let RunState::Open { handle, events, .. } | RunState::Waiting { handle, events, .. } = before {
             let closed = Box::pin(async move { handle.close().await });
-            self.state = State::Closing { closed, events };
+            self.state = RunState::Closing { closed, events };
         }
     }
 }
@@ -251,11 +251,11 @@ impl Stream for Run {
 impl fmt::Debug for Run {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match &self.state {
-            State::Opening(_) => "opening",
-            State::Open { .. } => "open",
-            State::Waiting { .. } => "waiting",
-            State::Closing { .. } => "closing",
-            State::Ended => "ended",
+            RunState::Opening(_) => "opening",
+            RunState::Open { .. } => "open",
+            RunState::Waiting { .. } => "waiting",
+            RunState::Closing { .. } => "closing",
+            RunState::Ended => "ended",
         };
         f.debug_struct("Run").field("state", &state).finish()
     }

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::options::NoticeSink;
 
-/// Trouble of one kind is told at most once in this time.
+/// Trouble of one kind is reported at most once in this time.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// Something that the owner of a proxy may want to know. Holds no credential and
@@ -20,7 +20,7 @@ pub struct ProxyNotice {
     pub kind: ProxyNoticeKind,
     /// The trouble in a sentence.
     pub message: String,
-    /// How many more of this kind came since the last notice and were not told.
+    /// How many more of this kind came since the last notice and were not reported.
     pub suppressed: u64,
 }
 
@@ -51,10 +51,10 @@ impl fmt::Display for ProxyNotice {
 /// Tells of trouble, seldom enough that nobody can fill a log with it.
 pub(super) struct Notices {
     sink: Option<NoticeSink>,
-    told: Mutex<Vec<Told>>,
+    reported: Mutex<Vec<Reported>>,
 }
 
-struct Told {
+struct Reported {
     kind: ProxyNoticeKind,
     at: Instant,
     suppressed: u64,
@@ -62,7 +62,7 @@ struct Told {
 
 impl Notices {
     pub(super) fn new(sink: Option<NoticeSink>) -> Self {
-        Self { sink, told: Mutex::new(Vec::new()) }
+        Self { sink, reported: Mutex::new(Vec::new()) }
     }
 
     pub(super) fn tell(&self, kind: ProxyNoticeKind, message: impl Into<String>) {
@@ -74,13 +74,13 @@ impl Notices {
         }
     }
 
-    /// How many were not told since the last one, or nothing if this is too soon.
+    /// How many were not reported since the last one, or nothing if this is too soon.
     #[expect(clippy::disallowed_methods, reason = "measures the pause between two notices")]
     fn due(&self, kind: ProxyNoticeKind) -> Option<u64> {
         let now = Instant::now();
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(last) = told.iter_mut().find(|told| told.kind == kind) else {
-            told.push(Told { kind, at: now, suppressed: 0 });
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(last) = reported.iter_mut().find(|reported| reported.kind == kind) else {
+            reported.push(Reported { kind, at: now, suppressed: 0 });
             return Some(0);
         };
         if now.duration_since(last.at) < QUIET {

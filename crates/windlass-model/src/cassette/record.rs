@@ -65,10 +65,10 @@ pub struct Recorder<P> {
 
 struct Log {
     scrub: Scrub,
-    state: Mutex<State>,
+    state: Mutex<RecorderState>,
 }
 
-struct State {
+struct RecorderState {
     sink: Box<dyn Write + Send>,
     calls: u64,
     before: Option<Asked>,
@@ -91,7 +91,7 @@ impl<P: ModelProvider> Recorder<P> {
         let header =
             Line { windlass_cassette: Some(VERSION), provider: Some(provider.name().to_owned()), ..Line::default() };
         write_lines(&mut sink, &[header])?;
-        let state = State { sink, calls: 0, before: None, broken: None };
+        let state = RecorderState { sink, calls: 0, before: None, broken: None };
         Ok(Self { provider, log: Arc::new(Log { scrub, state: Mutex::new(state) }) })
     }
 
@@ -123,7 +123,7 @@ impl<P: ModelProvider> Recorder<P> {
 }
 
 impl Log {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RecorderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

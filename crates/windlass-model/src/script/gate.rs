@@ -9,16 +9,16 @@ use std::task::{Context, Poll, Waker};
 /// Shut at first; once opened it stays open. Clones share the gate. It needs no
 /// runtime.
 #[derive(Debug, Clone, Default)]
-pub struct Gate(Arc<Mutex<State>>);
+pub struct Gate(Arc<Mutex<GateState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct GateState {
     open: bool,
     arrived: usize,
     wakers: Vec<Waker>,
 }
 
-impl State {
+impl GateState {
     fn wake(&mut self) {
         self.wakers.drain(..).for_each(Waker::wake);
     }
@@ -80,7 +80,7 @@ impl Gate {
         Poll::Pending
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, GateState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,7 +8,7 @@ use windlass_types::JsonText;
 
 /// A system frame that is not about a run: the state of the session, or its mode.
 #[derive(Serialize)]
-pub(crate) struct State<'a> {
+pub(crate) struct StateChanged<'a> {
     #[serde(rename = "type")]
     pub(crate) kind: &'static str,
     pub(crate) subtype: &'static str,

@@ -137,11 +137,11 @@ impl Driver {
     fn ask(&mut self, id: EffectId, request: PermissionRequest, cwd: PathBuf) {
         let (host, hooks) = (self.ports.can_use_tool.clone(), self.ports.hooks.clone());
         let cx = self.hook_context(cwd);
-        let (results, concerned) = (self.answers.sender.clone(), self.below.concerned());
+        let (results, ancestors) = (self.answers.sender.clone(), self.below.ancestors());
         self.work.tasks.start(id, async move {
             let tell = |outcome| answer(&results, Input::AskedHooks(id, Box::new(outcome)));
             let said = question::ask(host, hooks, cx, request, tell).await;
-            concerned.hear(&said);
+            ancestors.take(&said);
             answer(&results, Input::Answered(id, said));
         });
     }

@@ -214,23 +214,23 @@ fn plain_position(nodes: &[Node], groups: &Groups, parents: &[Option<usize>], gr
 /// which then follows on what stands before it.
 fn cut_cycles(groups: &Groups, parents: &mut [Option<usize>]) {
     #[derive(Clone, Copy, PartialEq)]
-    enum State {
+    enum Visit {
         New,
         OnPath,
         Done,
     }
-    let mut states = vec![State::New; parents.len()];
+    let mut states = vec![Visit::New; parents.len()];
     for start in 0..parents.len() {
         let mut path = Vec::new();
         let mut at = Some(start);
         while let Some(group) = at {
             match states.get(group) {
-                Some(State::New) => {}
-                Some(State::OnPath) => {
+                Some(Visit::New) => {}
+                Some(Visit::OnPath) => {
                     let cycle = path.iter().rev().take_while(|other| **other != group).chain([&group]);
                     let first = cycle.min().copied().unwrap_or(group);
                     // What is done leads to a beginning without coming by here.
-                    let is_done = |other: usize| states.get(other) == Some(&State::Done);
+                    let is_done = |other: usize| states.get(other) == Some(&Visit::Done);
                     let before = head(groups, first).and_then(|line| groups.before(line, is_done));
                     if let Some(parent) = parents.get_mut(first) {
                         *parent = before;
@@ -240,14 +240,14 @@ fn cut_cycles(groups: &Groups, parents: &mut [Option<usize>]) {
                 _ => break,
             }
             if let Some(state) = states.get_mut(group) {
-                *state = State::OnPath;
+                *state = Visit::OnPath;
             }
             path.push(group);
             at = parents.get(group).copied().flatten();
         }
         for group in path {
             if let Some(state) = states.get_mut(group) {
-                *state = State::Done;
+                *state = Visit::Done;
             }
         }
     }

@@ -31,10 +31,10 @@ use crate::Gate;
 /// # });
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct ScriptedHost(Arc<Mutex<State>>);
+pub struct ScriptedHost(Arc<Mutex<HostState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct HostState {
     script: VecDeque<Step>,
     otherwise: Option<PermissionAnswer>,
     requests: Vec<PermissionRequest>,

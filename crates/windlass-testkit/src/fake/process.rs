@@ -38,10 +38,10 @@ use run::Ending;
 /// # });
 /// ```
 #[derive(Clone, Default)]
-pub struct ScriptedProcess(Arc<Mutex<State>>);
+pub struct ScriptedProcess(Arc<Mutex<ProcessState>>);
 
 #[derive(Default)]
-struct State {
+struct ProcessState {
     entries: Vec<Entry>,
     commands: Vec<ProcessCommand>,
     abandoned: usize,

@@ -7,10 +7,10 @@ use crate::Gate;
 
 /// Faults by operation, and how often each operation was begun.
 #[derive(Debug)]
-pub(super) struct Plan<O, K>(Mutex<State<O, K>>);
+pub(super) struct Plan<O, K>(Mutex<PlanState<O, K>>);
 
 #[derive(Debug)]
-struct State<O, K> {
+struct PlanState<O, K> {
     counts: BTreeMap<O, u64>,
     faults: Vec<Fault<O, K>>,
     gates: Vec<(O, u64, Gate)>,
@@ -35,7 +35,7 @@ pub(super) enum Failure<K> {
 
 impl<O, K> Default for Plan<O, K> {
     fn default() -> Self {
-        Self(Mutex::new(State { counts: BTreeMap::new(), faults: Vec::new(), gates: Vec::new() }))
+        Self(Mutex::new(PlanState { counts: BTreeMap::new(), faults: Vec::new(), gates: Vec::new() }))
     }
 }
 
@@ -77,7 +77,7 @@ impl<O: Ord + Copy, K: Copy> Plan<O, K> {
         failure
     }
 
-    fn lock(&self) -> MutexGuard<'_, State<O, K>> {
+    fn lock(&self) -> MutexGuard<'_, PlanState<O, K>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -66,11 +66,11 @@ pub struct FaultyStore<S>(Arc<Inner<S>>);
 struct Inner<S> {
     inner: S,
     plan: Plan<StoreOperation, StoreErrorKind>,
-    state: Mutex<State>,
+    state: Mutex<FaultyStoreState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct FaultyStoreState {
     crashed: bool,
     crash_at_append: Option<u64>,
     sessions: BTreeMap<SessionKey, Kept>,
@@ -201,7 +201,7 @@ impl<S: SessionStore> FaultyStore<S> {
         self.0.plan.count(operation)
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, FaultyStoreState> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

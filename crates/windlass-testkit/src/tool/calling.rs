@@ -9,7 +9,7 @@ use serde_json::Value;
 use windlass_tool::{Cancel, InterruptBehavior, PreparedCall, ToolCx, ToolOutput};
 use windlass_types::Access;
 
-use super::reading::Said;
+use super::reading::Claims;
 use super::watch::{Notes, Watched};
 use crate::violation::{ensure, within};
 use crate::{ToolBench, Violation};
@@ -67,7 +67,7 @@ async fn begin(
 ) -> Result<(Box<dyn PreparedCall>, ToolCx, Access), Violation> {
     let prepared =
         bench.prepare(sample).map_err(|error| Violation::new(format!("prepare {sample}: {}", error.model_text())))?;
-    let access = Said::of(&*prepared).access;
+    let access = Claims::of(&*prepared).access;
     let mut parts = bench.parts();
     parts.permit = bench.cx(&access).await.permit().clone();
     if let Some(notes) = notes {

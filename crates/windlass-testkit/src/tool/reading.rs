@@ -41,14 +41,14 @@ pub fn has_a_valid_spec(bench: &ToolBench) -> Result<(), Violation> {
 
 /// What a prepared call says of itself.
 #[derive(Debug, PartialEq)]
-pub(super) struct Said {
+pub(super) struct Claims {
     pub(super) access: Access,
     command: Option<String>,
     check: ToolCheck,
     title: String,
 }
 
-impl Said {
+impl Claims {
     pub(super) fn of(call: &dyn PreparedCall) -> Self {
         Self {
             access: call.access(),
@@ -77,12 +77,12 @@ pub fn reads_samples_steadily(bench: &ToolBench, samples: &[Value]) -> Result<()
     Ok(())
 }
 
-fn prepared(bench: &ToolBench, sample: &Value) -> Result<Said, Violation> {
+fn prepared(bench: &ToolBench, sample: &Value) -> Result<Claims, Violation> {
     let what = format!("prepare {sample}");
     let call = calmly(&what, || bench.prepare(sample))?;
     let call = call.map_err(|error| Violation::new(format!("{what}: {}", error.model_text())))?;
-    let said = calmly(&what, || Said::of(&*call))?;
-    let again = calmly(&what, || Said::of(&*call))?;
+    let said = calmly(&what, || Claims::of(&*call))?;
+    let again = calmly(&what, || Claims::of(&*call))?;
     ensure(again == said, || format!("{what}: first it says {said:?}, then {again:?}"))?;
     Ok(said)
 }
@@ -118,8 +118,8 @@ pub fn survives_any_input(bench: &ToolBench, samples: &[Value]) -> Result<(), Vi
         let fits = calmly(&what, || schema.check(&input).is_ok())?;
         let call = calmly(&what, || Arc::clone(tool).prepare(&input))?;
         if let Ok(call) = call {
-            let said = calmly(&what, || Said::of(&*call))?;
-            ensure(!fits || said == Said::of(&*call), || format!("{what}: it says two things of one call"))?;
+            let said = calmly(&what, || Claims::of(&*call))?;
+            ensure(!fits || said == Claims::of(&*call), || format!("{what}: it says two things of one call"))?;
         }
     }
     Ok(())

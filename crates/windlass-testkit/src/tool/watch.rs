@@ -11,10 +11,10 @@ use windlass_tool::{
 
 /// What a call did that its access does not name.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Notes(Arc<Mutex<State>>);
+pub(super) struct Notes(Arc<Mutex<WatchState>>);
 
 #[derive(Debug, Default)]
-struct State {
+struct WatchState {
     refused: Vec<PathBuf>,
     programs: Vec<String>,
 }

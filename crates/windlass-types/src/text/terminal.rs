@@ -9,12 +9,12 @@ use super::{Before, Cluster, Hidden, hidden};
 /// Blanks of other writings, characters for private use, emoji, and joiners between letters that need them stay.
 #[derive(Debug, Default)]
 pub struct TerminalFilter {
-    state: State,
+    state: EscapeState,
     cluster: Cluster,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum State {
+enum EscapeState {
     #[default]
     Text,
     /// After ESC.
@@ -56,23 +56,22 @@ impl TerminalFilter {
     }
 }
 
-fn step(state: State, c: char) -> (State, bool) {
+fn step(state: EscapeState, c: char) -> (EscapeState, bool) {
     match (state, c) {
         // A line never belongs to a sequence: one that does not end cannot swallow what follows.
-        (_, '\n') => (State::Text, true),
-        (State::String, '\u{7}' | '\u{9c}') | (State::StringEscape, '\\') => (State::Text, false),
-        (State::String | State::StringEscape, '\u{1b}') => (State::StringEscape, false),
-        (State::String | State::StringEscape, _) => (State::String, false),
-        (_, '\u{1b}') => (State::Escape, false),
-        (State::Escape, '[') | (State::Text, '\u{9b}') => (State::Control, false),
-        (State::Escape, ']' | 'P' | 'X' | '^' | '_') | (State::Text, '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}') => {
-            (State::String, false)
-        }
-        (State::Escape | State::Intermediate, ' '..='/') => (State::Intermediate, false),
-        (State::Escape | State::Intermediate, _) => (State::Text, false),
-        (State::Control, ' '..='?') => (State::Control, false),
-        (State::Control, '@'..='~') => (State::Text, false),
-        (State::Control | State::Text, '\t') => (State::Text, true),
-        (State::Control | State::Text, c) => (State::Text, !c.is_control()),
+        (_, '\n') => (EscapeState::Text, true),
+        (EscapeState::String, '\u{7}' | '\u{9c}') | (EscapeState::StringEscape, '\\') => (EscapeState::Text, false),
+        (EscapeState::String | EscapeState::StringEscape, '\u{1b}') => (EscapeState::StringEscape, false),
+        (EscapeState::String | EscapeState::StringEscape, _) => (EscapeState::String, false),
+        (_, '\u{1b}') => (EscapeState::Escape, false),
+        (EscapeState::Escape, '[') | (EscapeState::Text, '\u{9b}') => (EscapeState::Control, false),
+        (EscapeState::Escape, ']' | 'P' | 'X' | '^' | '_')
+        | (EscapeState::Text, '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}') => (EscapeState::String, false),
+        (EscapeState::Escape | EscapeState::Intermediate, ' '..='/') => (EscapeState::Intermediate, false),
+        (EscapeState::Escape | EscapeState::Intermediate, _) => (EscapeState::Text, false),
+        (EscapeState::Control, ' '..='?') => (EscapeState::Control, false),
+        (EscapeState::Control, '@'..='~') => (EscapeState::Text, false),
+        (EscapeState::Control | EscapeState::Text, '\t') => (EscapeState::Text, true),
+        (EscapeState::Control | EscapeState::Text, c) => (EscapeState::Text, !c.is_control()),
     }
 }

@@ -63,10 +63,10 @@ enum Sink {
 
 /// The notices of a loaded project.
 #[derive(Default)]
-pub(crate) struct Notices(Lock<State>);
+pub(crate) struct Notices(Lock<NoticeState>);
 
 #[derive(Default)]
-struct State {
+struct NoticeState {
     waiting: Vec<ProjectNotice>,
     seen: BTreeSet<String>,
     sink: Sink,

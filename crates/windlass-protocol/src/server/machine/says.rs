@@ -4,7 +4,7 @@ use super::Machine;
 use crate::line::{self, MAX_LINE};
 use crate::server::commands::SlashCommand;
 use crate::server::frames::{
-    CommandLifecycle, CommandsChanged, Lifecycle, Replay, Reset, Response, State, TitleChanged, answer,
+    CommandLifecycle, CommandsChanged, Lifecycle, Replay, Reset, Response, StateChanged, TitleChanged, answer,
 };
 use serde_json::json;
 use windlass_types::{JsonText, PermissionMode};
@@ -46,7 +46,7 @@ impl Machine {
     }
 
     fn say_system(&mut self, subtype: &'static str, state: Option<&'static str>, mode: Option<&str>) {
-        let frame = State {
+        let frame = StateChanged {
             kind: "system",
             subtype,
             status: mode.map(|_| ()),

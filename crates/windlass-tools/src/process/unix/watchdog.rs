@@ -49,11 +49,11 @@ exit 0
 pub(in crate::process) struct Watchdog {
     /// What the environment of every child contains: `NAME=session`, without the number of the call.
     mark: String,
-    state: Mutex<State>,
+    state: Mutex<WatchdogState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct WatchdogState {
     live: BTreeSet<i32>,
     shell: Option<Shell>,
 }
@@ -95,7 +95,7 @@ impl Watchdog {
         }
     }
 
-    fn tell(&self, state: &mut State, line: &str) {
+    fn tell(&self, state: &mut WatchdogState, line: &str) {
         let told = state.shell.as_mut().is_some_and(|shell| shell.pipe.write_all(line.as_bytes()).is_ok());
         if !told {
             // Somebody killed it; the new one gets the whole list.
@@ -103,7 +103,7 @@ impl Watchdog {
         }
     }
 
-    fn restart(&self, state: &mut State) {
+    fn restart(&self, state: &mut WatchdogState) {
         state.shell = None;
         let list: String = state.live.iter().map(|group| format!("+{group}\n")).collect();
         let started = start(&self.mark).and_then(|mut shell| {

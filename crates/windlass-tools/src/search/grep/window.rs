@@ -16,11 +16,11 @@ pub(super) struct Window {
     /// One more than is asked for, to know whether there is more.
     need: usize,
     full: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<WindowState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct WindowState {
     files: BTreeMap<PathBuf, Kept>,
     lines: usize,
     weight: usize,
@@ -101,7 +101,7 @@ impl Window {
         self.add(&mut state, path, Kept::Count(count));
     }
 
-    fn add(&self, state: &mut State, path: PathBuf, kept: Kept) {
+    fn add(&self, state: &mut WindowState, path: PathBuf, kept: Kept) {
         state.lines += kept.lines();
         state.weight += kept.weight();
         state.files.insert(path, kept);
@@ -120,11 +120,11 @@ impl Window {
         self.full.store(full, Ordering::Relaxed);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, WindowState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn into_state(self) -> State {
+    fn into_state(self) -> WindowState {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
