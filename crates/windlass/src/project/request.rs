@@ -16,7 +16,7 @@ use windlass_project::{Agents, Places, PluginDir, SettingSources, SettingsReques
 /// remembered. What the program itself says through the builder counts for more, but where a file forbids something.
 ///
 /// Of a project that nobody has trusted only what its files forbid counts; each thing that is left out is a
-/// [`ProjectNotice`]. A file that cannot be read or understood keeps the session from being opened, because it might have
+/// [`ProjectNotice`](crate::ProjectNotice). A file that cannot be read or understood keeps the session from being opened, because it might have
 /// forbidden something.
 ///
 /// ```
