@@ -280,7 +280,7 @@ pub(crate) fn note_to_stderr(note: &str) {
     let _ = writeln!(stderr(), "windlass: {}", clean_line(note));
 }
 
-/// Waits until the process is told to end.
+/// Waits for the signal to end.
 fn terminated() -> impl Future<Output = ()> {
     #[cfg(unix)]
     return async {

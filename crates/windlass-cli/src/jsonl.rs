@@ -14,7 +14,7 @@ const MOST: u64 = 16 << 20;
 pub(crate) struct Line<T> {
     /// Its number, from one.
     pub(crate) number: u64,
-    /// Its id, as far as it can be told.
+    /// Its id, as far as it is known.
     pub(crate) id: Option<JsonText>,
     /// What it says, or why it cannot be used.
     pub(crate) value: Result<T, String>,

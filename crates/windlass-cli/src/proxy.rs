@@ -75,7 +75,7 @@ fn tell(notice: &ProxyNotice) {
     let _ = writeln!(stderr(), "windlass proxy: {}", clean(&notice.to_string()));
 }
 
-/// Says where the proxy is, and stays until it is told to end.
+/// Says where the proxy is, and stays until the signal to end.
 async fn stay(proxy: CredentialProxy, args: &ProxyArgs) -> anyhow::Result<i32> {
     let text = match args.format {
         ProxyFormat::Env => for_shell(&proxy),

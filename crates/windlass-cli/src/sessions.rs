@@ -132,7 +132,7 @@ struct Unreadable<'a> {
 }
 
 /// Checks files and returns the exit code: 1 when one cannot be read or is no
-/// conversation that could go on.
+/// conversation that could be continued.
 fn check(sessions: &[String]) -> anyhow::Result<i32> {
     let (mut invalid, mut out) = (false, stdout().lock());
     for given in sessions {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use windlass::SessionHandle;
 
-/// How long a session may take to close when the process is told to end.
+/// How long a session may take to close when the process is to end.
 const LAST_WORDS: Duration = Duration::from_secs(4);
 /// How long the rest may take: servers that are programs end, and a reader takes what is left.
 const CLEAN_UP: Duration = Duration::from_secs(3);

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 
 /// How many bytes wait at most before those that produce more have to wait.
 const ROOM: usize = 256 * 1024;
-/// How long the last words may take when the process was told to end.
+/// How long the last words may take after the signal to end.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 /// Writing takes little of it.
 const STACK: usize = 128 * 1024;
@@ -38,7 +38,7 @@ pub(crate) struct Writer(Arc<Shared>);
 
 struct Shared {
     state: Mutex<WriterState>,
-    /// Told when there is something to write.
+    /// Notified when there is something to write.
     work: Condvar,
     progress: watch::Sender<Progress>,
 }
@@ -61,7 +61,7 @@ struct Progress {
     /// Bytes that are not written yet.
     left: usize,
     failed: bool,
-    /// Whether the process was told to end.
+    /// Whether the process has the signal to end.
     hurry: bool,
 }
 
@@ -128,7 +128,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Waits until there is room for more, or the process was told to end. Cancel safe.
+    /// Waits until there is room for more, or for the signal to end. Cancel safe.
     ///
     /// # Errors
     /// Nothing can be written any more.
@@ -136,7 +136,7 @@ impl Writer {
         self.until(|progress| progress.hurry || progress.left <= ROOM).await
     }
 
-    /// Waits until everything is written, or the process was told to end. Cancel safe.
+    /// Waits until everything is written, or for the signal to end. Cancel safe.
     ///
     /// # Errors
     /// Nothing can be written any more.
@@ -153,7 +153,7 @@ impl Writer {
     }
 
     /// Waits until everything is written, also for a reader that takes its time; but not long when the process
-    /// was told to end.
+    /// has the signal to end.
     ///
     /// # Errors
     /// Not everything could be written.
@@ -166,7 +166,7 @@ impl Writer {
         }
     }
 
-    /// The process was told to end: from now on nothing waits for a reader.
+    /// The process has the signal to end: from now on nothing waits for a reader.
     pub(crate) fn hurry(&self) {
         self.0.progress.send_modify(|progress| progress.hurry = true);
     }

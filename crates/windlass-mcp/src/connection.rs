@@ -65,7 +65,7 @@ impl Connection {
         self.ending.last_words()
     }
 
-    /// Ends the connection, and waits a bounded time until the server was told and nothing is left of a program.
+    /// Ends the connection, and waits a bounded time until the server knows and nothing is left of a program.
     pub(crate) async fn close(&self) {
         self.ending.close().await;
     }

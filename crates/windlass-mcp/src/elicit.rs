@@ -5,7 +5,7 @@ use windlass_types::JsonText;
 
 /// Answers the questions of servers.
 ///
-/// Without one, servers are told that there is nobody to ask, and questions
+/// Without one, servers learn that there is nobody to ask, and questions
 /// that come all the same are declined.
 #[async_trait]
 pub trait Elicitation: Send + Sync + 'static {

@@ -30,7 +30,7 @@ pub(crate) struct Listener {
 /// What was heard, for those that wait for it.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
-    /// Told when the list of tools has changed.
+    /// Notified when the list of tools has changed.
     pub(crate) tools_changed: Notify,
     progress: Mutex<HashMap<ProgressToken, watch::Sender<String>>>,
 }

@@ -1,4 +1,4 @@
-//! What a set of servers is told.
+//! The options of a set of servers.
 
 use crate::Elicitation;
 use std::ffi::OsString;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_tool::ProgramWatch;
 
-/// What a set of servers is told.
+/// The options of a set of servers.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct McpOptions {
@@ -75,7 +75,7 @@ impl McpOptions {
         self
     }
 
-    /// How long a call may go on without an answer or a sign of progress. Default: one hour.
+    /// How long a call may take without an answer or a sign of progress. Default: one hour.
     #[must_use]
     pub fn with_call_timeout(mut self, limit: Duration) -> Self {
         self.call_timeout = limit;

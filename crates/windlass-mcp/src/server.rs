@@ -120,7 +120,7 @@ impl Server {
         }
     }
 
-    /// Connects the server, if it is not connected. The work goes on when the
+    /// Connects the server, if it is not connected. The work continues when the
     /// future is dropped.
     pub(crate) async fn connect(self: &Arc<Self>, at_once: bool) -> Result<Arc<Connection>, McpError> {
         let server = Arc::clone(self);

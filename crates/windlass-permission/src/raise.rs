@@ -196,7 +196,7 @@ impl<'a> Grants<'a> {
         if let (Cover::Mode, Some(why)) = (program, part.unclear_copy) {
             return Err(Gap::Unclear(why));
         }
-        // A rule for a program of which nothing is known covers its arguments, whatever they mean, but not what an
+        // A rule for an unknown program covers its arguments, whatever they mean, but not what an
         // option makes it write elsewhere.
         let judged = |touch: &&Touch| part.is_known() || touch.usage.redirect || touch.usage.output || part.on_files;
         let judged = touches.iter().filter(judged);

@@ -17,7 +17,7 @@ pub(crate) struct Usage {
     pub(crate) follows: bool,
     /// Whether a redirection names it.
     pub(crate) redirect: bool,
-    /// Whether it is just an argument of a program of which nothing is known.
+    /// Whether it is just an argument of an unknown program.
     pub(crate) loose: bool,
     /// Whether an option of the program, or the like, names it as a file to write.
     pub(crate) output: bool,

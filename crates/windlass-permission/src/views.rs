@@ -275,7 +275,7 @@ impl<'a> GitCommand<'a> {
         self.elsewhere || self.options().any(other)
     }
 
-    /// Of an object that only its hash names nothing is known.
+    /// An object that is named by its hash alone is unknown.
     fn shows_an_object(&self) -> bool {
         let prints =
             self.options().any(|o| o == "-p" || ["--te", "--f", "--batch"].iter().any(|long| o.starts_with(long)));

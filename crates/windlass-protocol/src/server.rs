@@ -102,9 +102,9 @@ where
         Self { open, options }
     }
 
-    /// Serves until the input ends, every prompt has its result and no background
-    /// work goes on (see [`ServerOptions::background_wait`]), or until `shutdown` is ready. The session is closed then: runs are stopped, open
-    /// calls settled, everything durable.
+    /// Serves until the input ends, every prompt has its result and no background work is running (see
+    /// [`ServerOptions::background_wait`]), or until `shutdown` is ready. The session is closed then: runs are stopped,
+    /// open calls settled, everything durable.
     ///
     /// Not cancel safe: dropping the future stops the session without waiting
     /// for it.

@@ -1,7 +1,7 @@
 //! Agents below the one whose call runs: the driver's side.
 //!
-//! Each is a session of its own, whose events reach the host of the first one. It is opened by the driver of the
-//! agent above it, which alone knows what that one may do now.
+//! Each is a session of its own, whose events reach the host of the main agent. It is opened by the driver of its
+//! parent, which alone knows what the parent may do now.
 
 mod follow;
 
@@ -24,7 +24,7 @@ use windlass_session::AgentHeader;
 use windlass_tool::{AgentReport, AgentSpec, Agents, BoxFuture, Cancel, ToolError, ToolSet};
 use windlass_types::{AgentIdentity, PermissionAnswer, TaskId, ToolUseId};
 
-/// How long agents may take to end when the agent above them ends.
+/// How long agents may take to end when their parent ends.
 const GRACE: Duration = Duration::from_secs(4);
 
 /// What calls ask the driver for.
@@ -55,7 +55,7 @@ struct Parts {
     changes: u64,
 }
 
-/// An agent that is open and has not been told anything yet.
+/// An agent that is open and has no prompt yet.
 #[derive(Debug)]
 pub(crate) struct Opened {
     agent: Alive,
@@ -64,7 +64,7 @@ pub(crate) struct Opened {
     ready: oneshot::Sender<()>,
 }
 
-/// An agent that goes on.
+/// An agent that is at work.
 #[derive(Debug)]
 struct Alive {
     handle: SessionHandle,
@@ -78,7 +78,7 @@ pub(crate) struct Below {
     orders: mpsc::UnboundedReceiver<AgentOrder>,
     ask: mpsc::UnboundedSender<AgentOrder>,
     alive: Vec<Alive>,
-    /// What the agents below were told of what they may do.
+    /// The epoch of the policy that the agents below have.
     epoch: u64,
     /// How often something else has changed that they follow.
     changes: u64,
@@ -194,7 +194,7 @@ impl Below {
         }
     }
 
-    /// Takes tools from agents that the one above them has no more, and gives them others in their place.
+    /// Takes tools from agents that their parent has no more, and gives them others in their place.
     pub(crate) fn follow_tools(&mut self, tools: &ToolSet, machine: &Machine) {
         self.changes += 1;
         for agent in &self.alive {
@@ -202,7 +202,7 @@ impl Below {
         }
     }
 
-    /// Lets hooks that listen now hear of agents that go on.
+    /// Lets hooks that listen now hear of agents that are at work.
     pub(crate) fn follow_hooks(&mut self) {
         self.changes += 1;
         for agent in &self.alive {
@@ -210,7 +210,7 @@ impl Below {
         }
     }
 
-    /// Gives programs of agents that go on this environment.
+    /// Gives programs of agents that are at work this environment.
     pub(crate) fn follow_environment(&mut self, env: &[(OsString, OsString)]) {
         self.changes += 1;
         for agent in &self.alive {
@@ -225,7 +225,7 @@ impl Below {
         }
     }
 
-    /// Lets agents do no more than the one above them, from now on.
+    /// Lets agents do no more than their parent, from now on.
     pub(crate) fn follow_policy(&mut self, machine: &Machine) {
         if std::mem::replace(&mut self.epoch, machine.policy_epoch()) != machine.policy_epoch() {
             for agent in &self.alive {
@@ -291,19 +291,19 @@ impl Alive {
         let _ = self.handle.order(order);
     }
 
-    /// Tells it what the one above it may do.
+    /// Gives it what its parent may do.
     fn may_do(&self, policy: &Policy) {
         self.order(Order::Input(Input::Inherit(Box::new(policy.clone()))));
     }
 
-    /// Gives it what it may have of these tools of the one above it. An agent that loses the last goes on without.
+    /// Gives it what it may have of these tools of its parent. An agent that loses the last continues without.
     fn has_tools(&self, above: &ToolSet, machine: &Machine) {
         let tools = tools_of(&self.spec, &self.cwd, above, machine).ok();
         self.order(Order::Tools(tools.unwrap_or_default()));
     }
 }
 
-/// Who an agent is, and how much less it may do than the one above it.
+/// Who an agent is, and how much less it may do than its parent.
 fn agent_of(spec: &AgentSpec) -> AgentConfig {
     AgentConfig::new(AgentIdentity::new(spec.id.clone(), spec.agent_type.clone())).with_rights(spec.rights.clone())
 }

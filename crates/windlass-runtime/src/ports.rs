@@ -38,7 +38,7 @@ pub struct Ports {
     /// A folder for what goes with the session when there is no place for large outputs, such as the output of
     /// background work: made when needed, private, and removed when the session ends.
     pub scratch: Option<PathBuf>,
-    /// Where files are kept before calls change them, so that they can be rewound; nothing means that they cannot.
+    /// Where files are kept before calls change them, so that they can be rewound. `None`: they cannot.
     pub checkpoints: Option<Arc<dyn Checkpoints>>,
     /// Whether calls may leave work behind that runs in the background, also those of agents. Default: yes.
     pub background: bool,

@@ -83,7 +83,7 @@ pub struct SessionConfig {
     pub machine: MachineConfig,
     /// What the session reaches the world through.
     pub ports: Ports,
-    /// How it is kept; nothing means not at all.
+    /// How it is kept. `None`: not at all.
     pub persistence: Option<Persistence>,
 }
 

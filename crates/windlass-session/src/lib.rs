@@ -14,7 +14,7 @@
 //!
 //! To resume: open, load, repair, append what the repair made, fold. To go back to
 //! an earlier point, [`truncate`] before the fold; to leave the session as it is and
-//! go on in a copy, [`fork_session`].
+//! continue in a copy, [`fork_session`].
 //!
 //! This crate reads no files, knows no clock and needs no async runtime.
 

@@ -92,7 +92,7 @@ enum Link {
     Id(EntryId),
     /// This node.
     Node(usize),
-    /// It cannot be told.
+    /// It is not known.
     Unknown,
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-/// Is told how far a log is durable, so that its lines can be sent elsewhere:
+/// Learns how far a log is durable, so that its lines can be sent elsewhere:
 /// the file itself is the queue. Called from the thread that writes; it must not
 /// block.
 pub trait LogObserver: fmt::Debug + Send + Sync + 'static {

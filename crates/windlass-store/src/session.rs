@@ -53,7 +53,7 @@ pub(crate) struct Log {
     pub(crate) path: PathBuf,
     /// Open and locked; absent until the first append makes it.
     pub(crate) file: Option<Locked>,
-    /// The log in another root that this one goes on from.
+    /// The log in another root that this one continues.
     pub(crate) import: Option<PathBuf>,
     /// What stands beside the log of an agent, until it is written.
     meta: Option<String>,

@@ -60,7 +60,7 @@ impl JsonlStore {
     }
 
     /// A store that also finds the sessions of other homes. Those are only
-    /// read: a session from there that goes on is copied first.
+    /// read: a session from there that is continued is copied first.
     pub fn with_imports(home: impl Into<PathBuf>, imports: Vec<PathBuf>) -> Self {
         let roots = Roots { home: home.into(), imports };
         Self { inner: Arc::new(Inner { roots, open: Mutex::default(), epoch: AtomicU64::new(0), observer: None }) }

@@ -174,7 +174,7 @@ impl ToolBench {
         lock(&self.parts).cancel.clone()
     }
 
-    /// What the tool told of its progress, over all calls.
+    /// What the tool reported of its progress, over all calls.
     pub fn progress(&self) -> Vec<String> {
         lock(&self.progress).clone()
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// A point at which something waits until the test lets it go on: a reply of the wire server, an operation
+/// A point at which something waits until the test lets it continue: a reply of the wire server, an operation
 /// of a fake. It takes the place of a sleep: the test knows how far things are instead of hoping so.
 ///
 /// Clones share the gate, so one gate can hold thousands of replies. It is shut

@@ -22,7 +22,7 @@ pub trait Process: Debug + Send + Sync + 'static {
     async fn run(&self, command: ProcessCommand, cancel: &Cancel) -> Result<ProcessOutcome, ProcessError>;
 }
 
-/// Told the latest output of a program now and then.
+/// Gets the latest output of a program now and then.
 pub type OutputProgress = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// What to run.
@@ -37,7 +37,7 @@ pub struct ProcessCommand {
     pub cwd: PathBuf,
     /// Its whole environment. Nothing is inherited.
     pub env: Vec<(OsString, OsString)>,
-    /// When it is stopped; nothing means never.
+    /// When it is stopped. `None`: never.
     pub timeout: Option<Duration>,
     /// How many bytes of output are kept in memory, head and tail together, for each of both streams.
     pub inline_bytes: usize,
@@ -53,7 +53,7 @@ pub struct ProcessCommand {
     pub background: bool,
     /// Sends standard error into standard output, both in the order of writing.
     pub merge_streams: bool,
-    /// Told the latest output now and then.
+    /// Gets the latest output now and then.
     pub progress: Option<OutputProgress>,
 }
 

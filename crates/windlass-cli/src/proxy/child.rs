@@ -13,7 +13,7 @@ use tokio::signal::unix::{Signal as Arrivals, SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 use windlass::CredentialProxy;
 
-/// How long a command may take to end after it was told to.
+/// How long a command may take to end after the signal.
 const LAST_WORDS: Duration = Duration::from_secs(10);
 
 /// Runs a command with the nonce until it ends; returns its exit code.
@@ -56,7 +56,7 @@ fn code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }
 
-/// On Linux a process can be told of its parent's end, but only by itself: this
+/// On Linux a process can learn of its parent's end, but only by itself: this
 /// program is started once more, and becomes the command.
 #[cfg(target_os = "linux")]
 fn prepared(command: &[OsString]) -> anyhow::Result<tokio::process::Command> {

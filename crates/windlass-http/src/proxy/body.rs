@@ -41,8 +41,8 @@ impl UploadState {
     }
 }
 
-/// A body that did not come to its end. Says nothing: what happened is told elsewhere, by
-/// those who know what may be told.
+/// A body that did not come to its end. Says nothing: what happened is reported elsewhere, by
+/// those who know what may be reported.
 #[derive(Debug)]
 pub(super) struct BodyError;
 

@@ -147,7 +147,7 @@ impl Server {
     }
 }
 
-/// Waits until the proxy is told to end, or is gone.
+/// Waits until the proxy is to end, or is gone.
 async fn drained(draining: &mut watch::Receiver<bool>) {
     let _ = draining.wait_for(|draining| *draining).await;
 }
@@ -168,7 +168,7 @@ async fn converse(stream: TcpStream, server: Arc<Server>, mut draining: watch::R
         .serve_connection(io, service);
     let mut connection = pin!(connection);
     tokio::select! {
-        // An error here is one of the client or of the upstream, and told there.
+        // An error here is one of the client or of the upstream, and reported there.
         _ = connection.as_mut() => return,
         () = drained(&mut draining) => {}
     }

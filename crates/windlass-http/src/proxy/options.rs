@@ -74,7 +74,7 @@ impl ProxyOptions {
         Ok(options)
     }
 
-    /// Sets what is told about trouble, at most once a second for each kind. It is called on the
+    /// Sets what hears of trouble, at most once a second for each kind. It is called on the
     /// proxy's tasks and must not block.
     #[must_use]
     pub fn on_notice(mut self, sink: impl Fn(&ProxyNotice) + Send + Sync + 'static) -> Self {

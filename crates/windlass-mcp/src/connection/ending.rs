@@ -55,7 +55,7 @@ impl Ending {
         self.process.as_ref().map(|process| process.words().describe()).unwrap_or_default()
     }
 
-    /// Ends the connection, and waits a bounded time until the server was told and nothing is left of a program.
+    /// Ends the connection, and waits a bounded time until the server knows and nothing is left of a program.
     pub(super) async fn close(&self) {
         self.stop();
         let _ = timeout(GOODBYE, self.over.clone().wait_for(|over| *over)).await;

@@ -15,7 +15,7 @@ pub(crate) const MOST_VALUES: usize = 500_000;
 pub(crate) struct Intake(Arc<Mutex<HashSet<RequestId>>>);
 
 impl Intake {
-    /// Whether a message goes on to the client.
+    /// Whether a message is passed to the client.
     pub(crate) fn admits(&self, message: &ServerJsonRpcMessage) -> bool {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match message {

@@ -21,7 +21,7 @@ use windlass_types::{
 /// A call is written when its stream has ended or was dropped, in one piece;
 /// until then it is kept in memory. When the cassette cannot be written, the
 /// next call fails; [`Recorder::finish`] tells at the end. A cassette holds the
-/// whole conversation: [`Scrub`] takes out keys and what it is told to, no more.
+/// whole conversation: [`Scrub`] takes out keys and what it is asked to, no more.
 ///
 /// ```
 /// use windlass_model::{Recorder, Replayer, Scrub, Script, ScriptedModel};

@@ -4,7 +4,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// A point of a script at which its model waits until a test lets it go on.
+/// A point of a script at which its model waits until a test lets it continue.
 ///
 /// Shut at first; once opened it stays open. Clones share the gate. It needs no
 /// runtime.

@@ -23,7 +23,7 @@ pub(crate) struct Outbox {
 /// Lines on their way, with the room that they take up.
 #[derive(Debug)]
 struct Lines {
-    /// Nothing is the end.
+    /// `None` is the end.
     bytes: Option<Vec<u8>>,
     _room: Option<OwnedSemaphorePermit>,
 }

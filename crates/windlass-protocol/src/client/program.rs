@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_types::PermissionMode;
 
-/// Told each line that a program writes to standard error.
+/// Gets each line that a program writes to standard error.
 pub(super) type StderrSink = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A program that speaks the host protocol, and how it is started: `windlass`,
@@ -94,7 +94,7 @@ impl Program {
         self
     }
 
-    /// Told each line that it writes to standard error, at most 8 KiB of one.
+    /// Gets each line that it writes to standard error, at most 8 KiB of one.
     /// Must be quick. Default: only the last 8 KiB are kept, for errors.
     pub fn on_stderr(mut self, sink: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.stderr = Some(Arc::new(sink));
@@ -153,17 +153,17 @@ impl Program {
         self.flag("max-budget-usd", usd.to_string())
     }
 
-    /// Goes on with a session.
+    /// Continues a session.
     pub fn resume(self, session_id: &str) -> Self {
         self.flag("resume", session_id)
     }
 
-    /// Goes on with the newest session of the directory.
+    /// Continues the newest session of the directory.
     pub fn continue_latest(self) -> Self {
         self.arg("--continue")
     }
 
-    /// Goes on with a copy of the session, under a new id.
+    /// Continues a copy of the session, under a new id.
     pub fn fork_session(self) -> Self {
         self.arg("--fork-session")
     }

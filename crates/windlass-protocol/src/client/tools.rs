@@ -136,7 +136,7 @@ impl ToolServers {
         let id = call.meta.and_then(|meta| meta.tool_use_id).unwrap_or_default();
         let said = match tools.prepare(&call.name, &input) {
             Ok(prepared) => {
-                // Told when this future is dropped, for what the tool may have started.
+                // Cancelled when this future is dropped, for what the tool may have started.
                 let (cx, _stop) = self.calls.cx(&call.name, id);
                 let called = AssertUnwindSafe(async { prepared.call(cx).await }).catch_unwind().await;
                 called.unwrap_or_else(|_| Err(ToolError::from_boxed("it panicked".into())))

@@ -57,7 +57,7 @@ impl SlashCommand {
 /// What the server carries out itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Builtin {
-    /// Goes on with a new, empty session.
+    /// Continues with a new, empty session.
     Clear,
     /// Replaces the conversation by a summary.
     Compact,

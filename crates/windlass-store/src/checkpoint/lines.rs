@@ -38,7 +38,7 @@ pub(crate) fn count(from: &[u8], to: &[u8]) -> (u64, u64) {
 fn middles<'a>(a: &'a [u8], b: &'a [u8]) -> (&'a [u8], &'a [u8]) {
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     let begin = match a.get(..same) {
-        // All of one of them: a line that goes on in the other is not the same line.
+        // All of one of them: a line that continues in the other is not the same line.
         Some(head) if same < a.len() || same < b.len() => {
             head.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1)
         }

@@ -188,7 +188,7 @@ impl<S: Shelf> Engine<S> {
     }
 }
 
-/// The content of a file that was kept, if it is what it was. Nothing is the content of no file.
+/// The content of a file that was kept, if it is what it was. `None` is the content of no file.
 fn content(shelf: &impl Shelf, state: &State) -> Option<Vec<u8>> {
     match state {
         State::Absent { .. } => Some(Vec::new()),

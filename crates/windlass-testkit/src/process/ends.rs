@@ -13,10 +13,10 @@ use crate::violation::ensure;
 const STUBBORN: &str = "trap '' TERM HUP INT; echo $$; sleep 600 & echo $!; \
     sh -c 'trap \"\" TERM HUP INT; echo $$; sleep 600; :' & sleep 600 & echo $!; wait; sleep 600; :";
 
-/// The code or the signal is told as it was.
+/// The code or the signal is reported as it was.
 ///
 /// # Errors
-/// Another one is told.
+/// Another one is reported.
 pub async fn reports_how_a_program_ended(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
     for (script, exit) in [
         ("true", ProcessExit::Code(0)),
@@ -50,7 +50,7 @@ pub async fn ends_what_is_left_behind(process: &dyn Process, shell: &Shell) -> R
 /// A program whose time is up ends with all it started, also against its will; what it printed is kept.
 ///
 /// # Errors
-/// It goes on, a process lives on, or the output is lost.
+/// It continues, a process lives on, or the output is lost.
 pub async fn stops_when_time_is_up(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
     let mut command = shell.command(STUBBORN);
     command.timeout = Some(Duration::from_millis(1_500));
@@ -70,7 +70,7 @@ pub async fn stops_when_time_is_up(process: &dyn Process, shell: &Shell) -> Resu
 /// starts never does.
 ///
 /// # Errors
-/// It goes on, a process lives on, or one was started.
+/// It continues, a process lives on, or one was started.
 pub async fn stops_when_cancelled(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
     let cancel = Cancel::new();
     let script = format!("{{ {STUBBORN}; }} & echo ready >cancel.ready; wait; wait");

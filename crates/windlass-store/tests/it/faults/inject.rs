@@ -1,6 +1,6 @@
 //! Runs the worker, with one of its system calls failing.
 
-use crate::faults::work::World;
+use crate::faults::work::{READY, World};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use windlass_testkit::faults::attach;
@@ -29,6 +29,7 @@ pub(crate) fn run(world: &World, injection: Option<&Injection<'_>>) -> Ended {
     let mut command = world.worker(Command::new(std::env::current_exe().unwrap()));
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
+    until_ready(&mut child);
     let log = world.trace();
     let strace = injection.map(|Injection { call, number, error }| {
         let trace = format!("trace=?{call}");
@@ -49,6 +50,7 @@ pub(crate) fn trace(world: &World, calls: &str) -> String {
     let mut command = world.worker(Command::new(std::env::current_exe().unwrap()));
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
+    until_ready(&mut child);
     let log = world.trace();
     let options = ["-y", "-s", "4096", "-e", &format!("trace={calls}")];
     let mut strace = attach(child.id(), &options, &log).unwrap();
@@ -56,6 +58,17 @@ pub(crate) fn trace(world: &World, calls: &str) -> String {
     assert!(wait(child).success);
     strace.wait().unwrap();
     std::fs::read_to_string(&log).unwrap()
+}
+
+/// Waits until a worker waits itself: what the test harness around it writes first is not meant to fail.
+fn until_ready(child: &mut Child) {
+    let stdout = child.stdout.as_mut().unwrap();
+    let mut said = Vec::new();
+    let mut byte = [0];
+    while !said.ends_with(READY.as_bytes()) {
+        assert!(stdout.read(&mut byte).unwrap() == 1, "{}", String::from_utf8_lossy(&said));
+        said.extend(byte);
+    }
 }
 
 /// Waits for a worker.

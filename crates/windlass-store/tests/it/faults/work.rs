@@ -17,6 +17,8 @@ use windlass_tool::Ids;
 use windlass_tools::LocalWorkspace;
 use windlass_types::{ContentBlock, Entry, EntryId, EntryKind, Timestamp, UserEntry};
 
+/// What the worker writes before it waits to be let go.
+pub(crate) const READY: &str = "ready\n";
 const HOME: &str = "WINDLASS_FAULTS_HOME";
 
 /// How many entries are appended to each log.
@@ -247,6 +249,8 @@ fn tell<T>(step: &str, done: Result<T, impl std::fmt::Display>) -> Option<T> {
 fn worker() {
     let Some(folder) = std::env::var_os(HOME) else { return };
     let world = World { folder: PathBuf::from(folder), _made: None };
+    print!("{READY}");
+    std::io::stdout().flush().unwrap();
     let mut line = String::new();
     let _ = std::io::stdin().lock().read_line(&mut line);
     blocking(async {
