@@ -186,10 +186,10 @@ async fn each_broken_promise_is_found() {
         (Flaw::NeverSpills, rule!(spills_what_is_too_large), "a file above"),
         (Flaw::AlwaysSpills, rule!(spills_what_is_too_large), "a file above"),
         (Flaw::LeavesOrphans, rule!(ends_what_is_left_behind), "some live on"),
-        (Flaw::IgnoresTime, rule!(stops_when_time_is_up), "nothing came of it in 10 s"),
+        (Flaw::IgnoresTime, rule!(stops_when_time_is_up), "nothing came of it in 30 s"),
         (Flaw::CallsATimeoutACode, rule!(stops_when_time_is_up), "told as Code(124)"),
         (Flaw::ForgetsOutputInTime, rule!(stops_when_time_is_up), "what it printed before its time was up is \"\""),
-        (Flaw::IgnoresACancel, rule!(stops_when_cancelled), "nothing came of it in 10 s"),
+        (Flaw::IgnoresACancel, rule!(stops_when_cancelled), "nothing came of it in 30 s"),
         (Flaw::StartsWhatIsCancelled, rule!(stops_when_cancelled), "cancelled before it started ran"),
         (Flaw::OutlivesItsFuture, rule!(kills_what_is_dropped), "some live on"),
     ];
