@@ -13,8 +13,8 @@ use crate::rights::Rights;
 use crate::{Effect, EffectId, MachineConfig, Prompt, SessionState};
 use std::collections::HashSet;
 use windlass_types::{
-    ContentBlock, Entry, EntryId, EntryKind, EventKind, JsonText, NanoUsd, PermissionDenial, RunId, RunOrigin, Status,
-    Steered, SteeredFate, StopReason, Timestamp, Usage, UserEntry,
+    ContentBlock, Entry, EntryId, EntryKind, EventKind, JsonText, NanoUsd, PermissionDenial, QuestionId, RunId,
+    RunOrigin, Status, Steered, SteeredFate, StopReason, Timestamp, Usage, UserEntry,
 };
 
 /// What all parts of a machine work with.
@@ -64,6 +64,7 @@ pub(crate) struct RunTally {
 pub(crate) struct Ids {
     seed: u128,
     made: u64,
+    questions: u64,
     /// The ids of all entries: none is given twice.
     taken: HashSet<EntryId>,
 }
@@ -71,8 +72,13 @@ pub(crate) struct Ids {
 impl Ids {
     fn bits(&mut self) -> u128 {
         self.made += 1;
-        // An odd factor spreads the counter over all bits and keeps ids distinct.
-        self.seed.wrapping_add(u128::from(self.made).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835))
+        self.seed.wrapping_add(spread(self.made))
+    }
+
+    /// Questions are counted apart: the ids of entries are the same whether the host is asked or not.
+    pub(crate) fn question(&mut self) -> QuestionId {
+        self.questions += 1;
+        QuestionId::from_bits((!self.seed).wrapping_add(spread(self.questions)))
     }
 
     pub(crate) fn run(&mut self) -> RunId {
@@ -89,6 +95,11 @@ impl Ids {
     }
 }
 
+/// An odd factor spreads the counter over all bits and keeps ids distinct.
+fn spread(count: u64) -> u128 {
+    u128::from(count).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
+}
+
 impl Session {
     /// The session that a log records.
     pub(crate) fn new(mut config: MachineConfig, log: &[Entry]) -> Self {
@@ -102,7 +113,7 @@ impl Session {
             rights: Rights::new(&config, state.permission_mode()),
             models: Models::default(),
             out: Outbox::new(config.session_id.clone()),
-            ids: Ids { seed: config.seed, made: 0, taken },
+            ids: Ids { seed: config.seed, made: 0, questions: 0, taken },
             now: Timestamp::default(),
             run: RunTally::default(),
             prompt: None,

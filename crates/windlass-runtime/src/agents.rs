@@ -10,6 +10,7 @@ use crate::budget::{Place, Places};
 use crate::checkpoints::Keeper;
 use crate::events::EventQueue;
 use crate::handle::{Order, SessionHandle};
+use crate::open_questions::{OpenQuestion, OpenQuestions};
 use crate::session::{Nested, Persistence, SessionConfig};
 use follow::Above;
 use futures_util::future::join_all;
@@ -18,11 +19,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-use windlass_core::{AgentConfig, AgentError, AgentOpening, Input, Machine, ModelProfile, OfferedTool};
+use windlass_core::{AgentConfig, AgentError, AgentOpening, Input, Machine, OfferedTool};
 use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
 use windlass_session::AgentHeader;
 use windlass_tool::{AgentReport, AgentSpec, Agents, BoxFuture, Cancel, ToolError, ToolSet};
-use windlass_types::{AgentIdentity, PermissionAnswer, TaskId, ToolUseId};
+use windlass_types::{AgentIdentity, PermissionAnswer, PermissionRequest, TaskId, ToolUseId};
 
 /// How long agents may take to end when their parent ends.
 const GRACE: Duration = Duration::from_secs(4);
@@ -92,6 +93,8 @@ pub(crate) struct Below {
     waiting: Option<mpsc::UnboundedSender<Input>>,
     /// How the session is kept, for agents that are to be kept beside it.
     kept: Option<Persistence>,
+    /// The questions of the session, as this agent asks them.
+    questions: OpenQuestions,
 }
 
 /// Who has to know of answers to questions of an agent below the main one. Nobody, for the main one.
@@ -130,9 +133,10 @@ pub(crate) struct Parent<'a> {
 impl Below {
     /// What is below an agent, and the keeper of files of that agent.
     pub(crate) fn new(nested: Nested, kept: Option<Persistence>, places: Places) -> (Self, Option<Keeper>) {
-        let Nested { keeper, depth, main, waiting, budget: _ } = nested;
+        let Nested { keeper, depth, main, waiting, budget: _, questions } = nested;
         let (ask, orders) = mpsc::unbounded_channel();
-        let below = Self { orders, ask, alive: Vec::new(), epoch: 0, changes: 0, places, depth, main, waiting, kept };
+        let (alive, epoch, changes) = (Vec::new(), 0, 0);
+        let below = Self { orders, ask, alive, epoch, changes, places, depth, main, waiting, kept, questions };
         (below, keeper)
     }
 
@@ -144,6 +148,11 @@ impl Below {
     /// Who else has to know of answers to questions of this agent.
     pub(crate) fn ancestors(&self) -> Ancestors {
         Ancestors { main: self.main.clone(), waiting: self.waiting.clone() }
+    }
+
+    /// Opens a question of this agent, so that it can be answered.
+    pub(crate) fn open_question(&self, request: &PermissionRequest) -> OpenQuestion {
+        self.questions.open(request)
     }
 
     pub(crate) async fn next(&mut self) -> Option<AgentOrder> {
@@ -264,6 +273,7 @@ impl Below {
             main: Some(self.main.clone().unwrap_or_else(|| (*results).clone())),
             waiting: spec.task.is_none().then(|| self.waiting.clone().unwrap_or_else(|| (*results).clone())),
             budget: Some(self.places.budget().clone()),
+            questions: self.questions.of_agent(tool_use_id.clone()),
         };
         Ok(Parts { config, nested, place, changes: self.changes })
     }
@@ -310,11 +320,7 @@ fn agent_of(spec: &AgentSpec) -> AgentConfig {
 
 fn opened_with(spec: &AgentSpec, ports: &Ports, cwd: &Path) -> AgentOpening {
     let mut opening = AgentOpening::new(agent_of(spec), cwd.to_path_buf(), ports.ids.bits());
-    opening.model = spec.model.as_deref().filter(|model| *model != "inherit").map(|name| {
-        let id = ports.provider.resolve_model(name);
-        let info = ports.provider.model_info(&id);
-        ModelProfile::new(id, info)
-    });
+    opening.model = spec.model.as_deref().filter(|model| *model != "inherit").map(|name| ports.model(name));
     opening.chooses_model = spec.chooses_model;
     (opening.effort, opening.max_turns, opening.system) = (spec.effort, spec.max_turns, spec.system.clone());
     opening

@@ -12,18 +12,21 @@ use crate::events::EventQueue;
 use crate::handle::Order;
 use crate::held::Held;
 use crate::model::ModelCall;
+use crate::open_questions::OpenQuestion;
 use crate::orders::Orders;
 use crate::ports::Ports;
 use crate::prepare::ReadCalls;
 use crate::progress::Progress;
 use crate::session::{Nested, Persistence, listened};
 use crate::tasks::Tasks;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use windlass_core::{Input, Machine, Output, StoreFailureKind};
 use windlass_permission::Policy;
 use windlass_tool::{Resumed, SessionState};
+use windlass_types::QuestionId;
 
 /// How long SessionEnd hooks may take.
 const SESSION_END: Duration = Duration::from_secs(10);
@@ -62,6 +65,8 @@ struct Work {
     held: Held,
     calls: ReadCalls,
     progress: Progress,
+    /// Questions that can be answered, and whose hooks and callback are not asked yet.
+    asked: BTreeMap<QuestionId, OpenQuestion>,
 }
 
 /// What all calls of the session share.
@@ -117,6 +122,7 @@ impl Driver {
             held: Held::new(Arc::clone(&queue)),
             calls: ReadCalls::new(),
             progress: Progress::new(),
+            asked: BTreeMap::new(),
         };
         Self {
             machine,
@@ -196,6 +202,7 @@ impl Driver {
     fn obey(&mut self, order: Order) -> Option<Input> {
         match order {
             Order::Input(input) => Some(input),
+            Order::Model(name) => Some(Input::SetModel(Box::new(self.ports.model(&name)))),
             Order::Tools(tools) => {
                 let specs = tools.specs();
                 self.ports.tools = tools.into();

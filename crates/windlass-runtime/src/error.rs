@@ -55,6 +55,9 @@ pub enum SessionError {
     /// The session was closed before it could do what was asked.
     #[error("the session is closed")]
     Closed,
+    /// A model was to be called by an empty name.
+    #[error("the name of the model is empty: give an id or an alias such as `sonnet`")]
+    EmptyModelName,
     /// The driver ended unexpectedly. This is a bug in windlass.
     #[error("the session ended unexpectedly; this is a bug, please report it")]
     Internal,

@@ -2,6 +2,7 @@
 
 use crate::SessionError;
 use crate::handle::Guard;
+use crate::kept::Kept;
 use futures_core::Stream;
 use std::collections::VecDeque;
 use std::fmt;
@@ -16,30 +17,91 @@ use windlass_types::Event;
 /// going on may still add to it.
 pub(crate) const ENOUGH: usize = 512;
 
-/// The events that the host has not read yet.
+/// The events that the host has not read yet, and those that are kept for watchers.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue(Mutex<Inner>);
 
 #[derive(Debug, Default)]
-struct Inner {
+pub(crate) struct Inner {
     events: VecDeque<Event>,
-    next_seq: u64,
-    end: Option<Option<SessionError>>,
+    pub(crate) next_seq: u64,
+    end: Option<End>,
     reader: Option<Waker>,
     writers: Vec<Waker>,
-    abandoned: bool,
+    reading: Reading,
+    /// `None`: no one has ever watched.
+    pub(crate) kept: Option<Kept>,
+}
+
+/// Whether the host reads the events in its own time.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Reading {
+    /// Events wait until the host reads them.
+    #[default]
+    Attached,
+    /// Only watchers see events.
+    Detached,
+}
+
+/// How the events ended.
+#[derive(Debug, Clone)]
+struct End {
+    error: Option<SessionError>,
+    /// Whether the host has read the error.
+    is_reported: bool,
+}
+
+impl Inner {
+    /// Gives an event its number, and keeps it for watchers.
+    ///
+    /// Numbered on the way out, so that joined events leave no gap.
+    fn number(&mut self, event: &mut Event) {
+        event.seq = self.next_seq;
+        self.next_seq += 1;
+    }
+
+    fn keep(&mut self, mut event: Event) {
+        self.number(&mut event);
+        if let Some(kept) = &mut self.kept {
+            kept.push(event);
+        }
+    }
+
+    /// What waits for the host is for watchers alone from now on.
+    fn detach(&mut self) {
+        self.reading = Reading::Detached;
+        for event in std::mem::take(&mut self.events) {
+            self.keep(event);
+        }
+        self.writers.drain(..).for_each(Waker::wake);
+        self.wake();
+    }
+
+    fn wake(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            reader.wake();
+        }
+        if let (Some(kept), true) = (&mut self.kept, self.end.is_some()) {
+            kept.wake();
+        }
+    }
+
+    /// How the events ended, once the last of them has its number.
+    pub(crate) fn ended(&self) -> Option<Option<SessionError>> {
+        self.end.as_ref().filter(|_| self.events.is_empty()).map(|end| end.error.clone())
+    }
 }
 
 impl EventQueue {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds an event; text and progress join what waits already.
     pub(crate) fn push(&self, event: Event) {
         let mut inner = self.lock();
-        if inner.abandoned {
-            return;
+        if inner.reading == Reading::Detached {
+            return inner.keep(event);
         }
         let Event { seq, session_id, agent, run_id, turn, kind, .. } = event;
         let waiting = inner.events.iter_mut().rev().map(|waiting| (waiting.agent == agent, &mut waiting.kind));
@@ -56,10 +118,8 @@ impl EventQueue {
     /// Nothing follows, but perhaps an error.
     pub(crate) fn end(&self, error: Option<SessionError>) {
         let mut inner = self.lock();
-        inner.end.get_or_insert(error);
-        if let Some(reader) = inner.reader.take() {
-            reader.wake();
-        }
+        inner.end.get_or_insert(End { error, is_reported: false });
+        inner.wake();
     }
 
     /// Whether so much waits that nothing new should begin.
@@ -82,27 +142,26 @@ impl EventQueue {
         .await;
     }
 
-    fn abandon(&self) {
-        let mut inner = self.lock();
-        inner.abandoned = true;
-        inner.events.clear();
-        inner.writers.drain(..).for_each(Waker::wake);
+    /// Events wait for the host no longer. Those to come are for watchers, if any are kept.
+    fn detach(&self) {
+        self.lock().detach();
     }
 
     pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<Option<Result<Event, SessionError>>> {
         let mut inner = self.lock();
         if let Some(mut event) = inner.events.pop_front() {
-            // Numbered on the way out, so that joined events leave no gap.
-            event.seq = inner.next_seq;
-            inner.next_seq += 1;
+            inner.number(&mut event);
+            if let Some(kept) = &mut inner.kept {
+                kept.push(event.clone());
+            }
             if inner.events.len() < ENOUGH {
                 inner.writers.drain(..).for_each(Waker::wake);
             }
             return Poll::Ready(Some(Ok(event)));
         }
-        match inner.end.take() {
-            Some(error) => {
-                inner.end = Some(None);
+        match &mut inner.end {
+            Some(end) => {
+                let error = end.error.clone().filter(|_| !std::mem::replace(&mut end.is_reported, true));
                 Poll::Ready(error.map(Err))
             }
             None => {
@@ -118,16 +177,17 @@ impl EventQueue {
 /// An `Err` means that the session cannot continue; it is the last item. Failures
 /// of runs, tools and model calls are events.
 ///
-/// Dropping it closes the session.
+/// The session waits for this stream: once it is 512 events behind, no new call begins until it is read.
+/// Dropping it closes the session; [`detach`](Self::detach) does not.
 #[must_use = "dropping the stream closes the session"]
 pub struct EventStream {
     queue: Arc<EventQueue>,
-    _guard: Guard,
+    guard: Option<Guard>,
 }
 
 impl EventStream {
     pub(crate) fn new(queue: Arc<EventQueue>, guard: Guard) -> Self {
-        Self { queue, _guard: guard }
+        Self { queue, guard: Some(guard) }
     }
 
     /// The next event, or `None` when the session is closed. Cancel safe.
@@ -136,6 +196,23 @@ impl EventStream {
     /// The session cannot continue. Nothing follows.
     pub async fn next(&mut self) -> Result<Option<Event>, SessionError> {
         poll_fn(|cx| self.queue.poll(cx)).await.transpose()
+    }
+
+    /// Lets the session continue without this stream: its events are seen by
+    /// [watchers](crate::SessionHandle::subscribe_from) alone, and it waits for none of them. What this stream has not
+    /// read is kept for them.
+    ///
+    /// The session is closed by [`SessionHandle::close`](crate::SessionHandle::close), or when the last handle and the
+    /// last watcher are dropped. Its open questions are denied then.
+    pub fn detach(mut self) {
+        {
+            let mut inner = self.queue.lock();
+            let next = inner.next_seq;
+            inner.kept.get_or_insert_with(|| Kept::from(next));
+        }
+        if let Some(guard) = self.guard.take() {
+            guard.disarm();
+        }
     }
 }
 
@@ -149,7 +226,7 @@ impl Stream for EventStream {
 
 impl Drop for EventStream {
     fn drop(&mut self) {
-        self.queue.abandon();
+        self.queue.detach();
     }
 }
 

@@ -1,7 +1,9 @@
 //! Orders to a session.
 
-use crate::SessionError;
 use crate::checkpoints::FileOrder;
+use crate::events::EventQueue;
+use crate::open_questions::OpenQuestions;
+use crate::{AnswerError, EventFeed, SessionError, UnknownPosition};
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +12,8 @@ use windlass_context::ServerInstructions;
 use windlass_core::{Input, ModelProfile, Prompt};
 use windlass_tool::ToolSet;
 use windlass_types::{
-    ContentBlock, Effort, EntryId, PermissionMode, PermissionUpdate, SessionId, TaskId, Thinking, ToolUseId,
+    ContentBlock, Effort, EntryId, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, QuestionId,
+    SessionId, TaskId, Thinking, ToolUseId,
 };
 
 /// What a session is asked to do.
@@ -18,6 +21,8 @@ use windlass_types::{
 pub(crate) enum Order {
     /// Something for the machine.
     Input(Input),
+    /// The model of this name from the next request on.
+    Model(String),
     /// These tools from the next request on.
     Tools(ToolSet),
     /// Hooks listen to something else.
@@ -50,6 +55,36 @@ pub struct SessionHandle {
     /// Whether somebody closed it: what is ordered from then on would be lost.
     closing: Arc<AtomicBool>,
     ended: watch::Receiver<Ended>,
+    questions: OpenQuestions,
+    events: Arc<EventQueue>,
+}
+
+/// The model that a session is to call.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum ModelSelection {
+    /// By its name, id or alias, as the session's provider knows it.
+    Name(String),
+    /// By all that is known of it.
+    Profile(Box<ModelProfile>),
+}
+
+impl From<&str> for ModelSelection {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+impl From<String> for ModelSelection {
+    fn from(name: String) -> Self {
+        Self::Name(name)
+    }
+}
+
+impl From<ModelProfile> for ModelSelection {
+    fn from(profile: ModelProfile) -> Self {
+        Self::Profile(Box::new(profile))
+    }
 }
 
 impl SessionHandle {
@@ -57,13 +92,14 @@ impl SessionHandle {
         session_id: SessionId,
         orders: mpsc::UnboundedSender<Order>,
         ended: watch::Receiver<Ended>,
+        (questions, events): (OpenQuestions, Arc<EventQueue>),
     ) -> Self {
-        Self { session_id, orders, closing: Arc::default(), ended }
+        Self { session_id, orders, closing: Arc::default(), ended, questions, events }
     }
 
     /// Closes the session when it is dropped.
     pub(crate) fn guard(&self) -> Guard {
-        Guard { orders: self.orders.clone(), closing: Arc::clone(&self.closing) }
+        Guard { orders: self.orders.clone(), closing: Arc::clone(&self.closing), is_armed: true }
     }
 
     fn give(&self, input: Input) -> Result<(), SessionError> {
@@ -162,12 +198,56 @@ impl SessionHandle {
         self.give(Input::StopTool(id))
     }
 
-    /// Calls this model from the next request on.
+    /// Calls this model from the next request on: a name, id or alias that the session's provider knows, such as
+    /// `haiku`, or a whole profile.
     ///
     /// # Errors
-    /// The session is closed.
-    pub fn set_model(&self, model: ModelProfile) -> Result<(), SessionError> {
-        self.give(Input::SetModel(Box::new(model)))
+    /// The session is closed, or the name is empty.
+    pub fn set_model(&self, model: impl Into<ModelSelection>) -> Result<(), SessionError> {
+        match model.into() {
+            ModelSelection::Name(name) if name.trim().is_empty() => Err(SessionError::EmptyModelName),
+            ModelSelection::Name(name) => self.order(Order::Model(name)),
+            ModelSelection::Profile(profile) => self.give(Input::SetModel(profile)),
+        }
+    }
+
+    /// The questions that wait for an answer, of all agents of the session, in the order in which they were asked. A
+    /// question is there before its event, [`PermissionRequested`](windlass_types::EventKind::PermissionRequested), and
+    /// until it is answered or withdrawn.
+    pub fn open_questions(&self) -> Vec<PermissionRequest> {
+        self.questions.list()
+    }
+
+    /// Answers a question by its [id](PermissionRequest::id). The first answer counts, of any handle or of the
+    /// session's callback; hooks that deny count for more.
+    ///
+    /// # Errors
+    /// The question is not open any more, or never was.
+    pub fn answer(&self, id: &QuestionId, answer: PermissionAnswer) -> Result<(), AnswerError> {
+        self.questions.answer(id, answer)
+    }
+
+    /// Watches the session from now on, beside its stream and other watchers.
+    ///
+    /// Events are kept for watchers from the first subscription, or from
+    /// [`EventStream::detach`](crate::EventStream::detach), on: at most the last 4,096 and 4 MiB of them.
+    pub fn subscribe(&self) -> EventFeed {
+        EventFeed::now(self.clone())
+    }
+
+    /// Watches the session from the event with this number on: first what is kept of the past, then what comes. What is
+    /// kept no longer is said ([`Watched::Missed`](crate::Watched::Missed)). A watcher that comes back begins behind the
+    /// last event that it has seen.
+    ///
+    /// # Errors
+    /// The session has not come that far. Numbers begin anew each time a session is opened, so this may be a position of
+    /// an earlier time.
+    pub fn subscribe_from(&self, seq: u64) -> Result<EventFeed, UnknownPosition> {
+        EventFeed::from(self.clone(), seq)
+    }
+
+    pub(crate) fn events(&self) -> &Arc<EventQueue> {
+        &self.events
     }
 
     /// Judges calls by this mode from now on. A mode that the session does not
@@ -282,10 +362,13 @@ impl SessionHandle {
         }
     }
 
-    /// Waits until the session has ended, without ending it. Cancel safe.
-    pub async fn ended(&self) {
+    /// Waits until the session has ended, without ending it. Cancel safe. What is returned is no handle: a session whose
+    /// stream is [detached](crate::EventStream::detach) ends when it alone is left.
+    pub fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut ended = self.ended.clone();
-        let _ = ended.wait_for(Option::is_some).await;
+        async move {
+            let _ = ended.wait_for(Option::is_some).await;
+        }
     }
 }
 
@@ -294,10 +377,21 @@ impl SessionHandle {
 pub(crate) struct Guard {
     orders: mpsc::UnboundedSender<Order>,
     closing: Arc<AtomicBool>,
+    is_armed: bool,
+}
+
+impl Guard {
+    /// Lets the session be closed by its handles alone.
+    pub(crate) fn disarm(mut self) {
+        self.is_armed = false;
+    }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
+        if !self.is_armed {
+            return;
+        }
         self.closing.store(true, Ordering::Release);
         let _ = self.orders.send(Order::Input(Input::Close));
     }

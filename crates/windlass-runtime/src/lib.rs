@@ -18,7 +18,7 @@
 //! # Dropping
 //! Dropping the [`EventStream`] closes the session: running effects are stopped,
 //! open calls settled, everything appended. It cannot wait for that;
-//! [`SessionHandle::close`] can.
+//! [`SessionHandle::close`] can. [`EventStream::detach`] lets the session continue, seen by [watchers](EventFeed) alone.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
 mod agents;
@@ -33,8 +33,10 @@ mod events;
 mod git;
 mod handle;
 mod held;
+mod kept;
 mod look;
 mod model;
+mod open_questions;
 mod orders;
 mod ports;
 mod prepare;
@@ -44,14 +46,17 @@ mod resumed;
 mod session;
 mod tasks;
 mod tool;
+mod watch;
 
 pub use checkpoints::RewindError;
 pub use error::{OpenError, SessionError};
 pub use events::EventStream;
-pub use handle::SessionHandle;
+pub use handle::{ModelSelection, SessionHandle};
+pub use open_questions::AnswerError;
 pub use ports::Ports;
 pub use prepare::judge;
 pub use session::{Persistence, Session, SessionConfig};
+pub use watch::{EventFeed, UnknownPosition, Watched};
 
 pub use windlass_core::{Limits, MachineConfig, ModelProfile, Prompt, PromptKind, UnpricedModels};
 pub use windlass_tool::{SystemClock, SystemIds};

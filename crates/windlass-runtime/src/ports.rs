@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use windlass_core::ModelProfile;
 use windlass_hook::Hooks;
 use windlass_model::ModelProvider;
 use windlass_permission::CanUseTool;
@@ -25,8 +26,11 @@ pub struct Ports {
     pub process: Arc<dyn Process>,
     /// Hooks.
     pub hooks: Hooks,
-    /// Whoever answers permission requests, if anybody does.
+    /// What is called with permission requests.
     pub can_use_tool: Option<Arc<dyn CanUseTool>>,
+    /// Whether permission requests wait for an answer through a [handle](crate::SessionHandle::answer), also where
+    /// nothing is called with them. Default: no.
+    pub ask_via_events: bool,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// Chance.
@@ -60,6 +64,7 @@ impl Ports {
             process,
             hooks: Hooks::default(),
             can_use_tool: None,
+            ask_via_events: false,
             clock: Arc::new(SystemClock::default()),
             ids: Arc::new(SystemIds::default()),
             env: Arc::from([]),
@@ -68,6 +73,20 @@ impl Ports {
             checkpoints: None,
             background: true,
         }
+    }
+}
+
+impl Ports {
+    /// The model of a name, as the provider knows it.
+    pub(crate) fn model(&self, name: &str) -> ModelProfile {
+        let id = self.provider.resolve_model(name);
+        let info = self.provider.model_info(&id);
+        ModelProfile::new(id, info)
+    }
+
+    /// Whether a host may answer permission requests.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.ask_via_events || self.can_use_tool.is_some()
     }
 }
 

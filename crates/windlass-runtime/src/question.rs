@@ -1,5 +1,6 @@
 //! A question about a call, put to hooks and the host at the same time.
 
+use crate::open_questions::OpenQuestion;
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -8,11 +9,20 @@ use windlass_hook::{HookContext, Hooks, PermissionRequestEvent};
 use windlass_permission::{CanUseTool, Question};
 use windlass_types::{HookCall, HookOutcome, PermissionAnswer, PermissionRequest};
 
+/// The host as it is asked one question. Its first answer counts, whichever way it comes.
+#[derive(Default)]
+pub(crate) struct Host {
+    /// Is called with the question.
+    pub(crate) callback: Option<Arc<dyn CanUseTool>>,
+    /// Is answered by the question's id. `None`: no one could.
+    pub(crate) open: Option<OpenQuestion>,
+}
+
 /// Asks both, and answers as soon as it is certain what the answer is.
 ///
 /// What hooks did is reported when all of them have answered, and any of them ran.
 pub(crate) async fn ask(
-    host: Option<Arc<dyn CanUseTool>>,
+    host: Host,
     hooks: Hooks,
     cx: HookContext,
     request: PermissionRequest,
@@ -25,7 +35,7 @@ pub(crate) async fn ask(
         permission_suggestions: request.decision.suggestions.clone(),
     });
     let mut hooks = pin!(hooks.run(&cx, &call));
-    let mut host = pin!(ask_host(host, request));
+    let mut host = pin!(host.answer(request));
     let mut question = Question::new();
     let mut report = Some(report);
     loop {
@@ -45,10 +55,25 @@ pub(crate) async fn ask(
     }
 }
 
-async fn ask_host(host: Option<Arc<dyn CanUseTool>>, request: PermissionRequest) -> Option<PermissionAnswer> {
-    let host = host?;
-    let asked = AssertUnwindSafe(async move { host.can_use_tool(request).await }).catch_unwind().await;
-    Some(asked.unwrap_or_else(|_| {
+impl Host {
+    /// The host's answer; `None` if there is no host.
+    async fn answer(self, request: PermissionRequest) -> Option<PermissionAnswer> {
+        match (self.callback, self.open) {
+            (None, None) => None,
+            (Some(callback), None) => Some(call(callback, request).await),
+            (None, Some(mut open)) => Some(open.answered().await),
+            (Some(callback), Some(mut open)) => Some(tokio::select! {
+                biased;
+                answer = open.answered() => answer,
+                answer = call(callback, request) => answer,
+            }),
+        }
+    }
+}
+
+async fn call(callback: Arc<dyn CanUseTool>, request: PermissionRequest) -> PermissionAnswer {
+    let asked = AssertUnwindSafe(async move { callback.can_use_tool(request).await }).catch_unwind().await;
+    asked.unwrap_or_else(|_| {
         PermissionAnswer::deny("The host failed while it was asked about the call, so it was denied.")
-    }))
+    })
 }

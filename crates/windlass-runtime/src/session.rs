@@ -6,6 +6,7 @@ use crate::checkpoints::Keeper;
 use crate::driver::{Driver, DriverParts};
 use crate::events::{EventQueue, EventStream};
 use crate::handle::{Ended, SessionHandle};
+use crate::open_questions::OpenQuestions;
 use crate::resumed::Directory;
 use crate::tasks::AbortOnDrop;
 use crate::{OpenError, Ports, SessionError};
@@ -124,13 +125,14 @@ impl Session {
     /// continue at the point that was given. Then nothing was written.
     pub async fn open(config: SessionConfig) -> Result<Self, OpenError> {
         let keeper = config.ports.checkpoints.clone().map(Keeper::new);
-        Self::open_nested(config, Nested { keeper, depth: 0, main: None, waiting: None, budget: None }).await
+        let questions = OpenQuestions::default();
+        Self::open_nested(config, Nested { keeper, depth: 0, main: None, waiting: None, budget: None, questions }).await
     }
 
     /// Opens the session of an agent, the main one or one below it.
     pub(crate) async fn open_nested(config: SessionConfig, nested: Nested) -> Result<Self, OpenError> {
         let SessionConfig { mut machine, ports, persistence } = config;
-        machine.can_ask = machine.can_ask || ports.can_use_tool.is_some();
+        machine.can_ask = machine.can_ask || ports.can_ask();
         machine.hooks.extend(listened(&ports.hooks));
         let (orders_in, orders) = mpsc::unbounded_channel();
         let (results, inputs) = mpsc::unbounded_channel();
@@ -142,7 +144,8 @@ impl Session {
             Some(persistence) => open_log(persistence, &machine, &ports, results.clone()).await?,
         };
         machine.taken_ids.extend(opened.taken_ids);
-        let handle = SessionHandle::new(machine.session_id.clone(), orders_in, ended);
+        let shared = (nested.questions.clone(), Arc::clone(&queue));
+        let handle = SessionHandle::new(machine.session_id.clone(), orders_in, ended, shared);
         let machine = Machine::new(machine, &opened.entries);
         let driver = Driver::new(DriverParts {
             machine,
@@ -182,6 +185,8 @@ pub(crate) struct Nested {
     pub(crate) waiting: Option<mpsc::UnboundedSender<windlass_core::Input>>,
     /// What all agents of the session spend from. `None` for the main one, whose driver makes it.
     pub(crate) budget: Option<Budget>,
+    /// The questions of the session, as this agent asks them.
+    pub(crate) questions: OpenQuestions,
 }
 
 /// What hooks listen to: the event, and the tool (`None` for all).

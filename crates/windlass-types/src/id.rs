@@ -92,6 +92,11 @@ string_id! {
     AgentId
 }
 
+string_id! {
+    /// A question to the host. Unique in its session, over all agents. Formatted as a UUID v4.
+    QuestionId
+}
+
 /// Formats 128 bits as a UUID v4 (RFC 9562, section 5.4): version and variant
 /// bits are set over the given bits.
 fn format_uuid_v4(bits: u128) -> String {
@@ -105,6 +110,13 @@ fn format_uuid_v4(bits: u128) -> String {
         (bits >> 48) & 0xffff,
         bits & 0xffff_ffff_ffff
     )
+}
+
+impl QuestionId {
+    /// An id from 128 bits, formatted as a UUID v4.
+    pub fn from_bits(bits: u128) -> Self {
+        Self::from(format_uuid_v4(bits))
+    }
 }
 
 impl EntryId {

@@ -45,7 +45,7 @@ pub use event::{
     ToolStarted, WithdrawReason,
 };
 pub use hook::{HookCall, HookEventName, HookOutcome, HookVerdict};
-pub use id::{AgentId, EntryId, MessageId, RunId, SessionId, TaskId, ToolUseId};
+pub use id::{AgentId, EntryId, MessageId, QuestionId, RunId, SessionId, TaskId, ToolUseId};
 pub use json::{JsonError, JsonText};
 pub use message::{Message, Role, SharedMessage};
 pub use model::{

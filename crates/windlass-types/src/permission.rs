@@ -1,6 +1,6 @@
 //! Verdicts on tool calls, and what people answer.
 
-use crate::{JsonText, ToolUseId};
+use crate::{JsonText, QuestionId, ToolUseId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -349,6 +349,9 @@ impl CallDigest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct PermissionRequest {
+    /// The question itself: an answer names it. A call whose input an answer changed may be asked about again, under
+    /// another id.
+    pub id: QuestionId,
     /// The tool use.
     pub tool_use_id: ToolUseId,
     /// The tool's name.
@@ -368,9 +371,10 @@ pub struct PermissionRequest {
 }
 
 impl PermissionRequest {
-    /// A question about a call.
+    /// A question about a call. Its id is that of the call, until another one is set.
     pub fn new(call: crate::ToolUse, title: String, decision: Decision, digest: CallDigest) -> Self {
         Self {
+            id: QuestionId::from(call.id.as_str()),
             tool_use_id: call.id,
             tool: call.name,
             input: call.input,

@@ -146,10 +146,12 @@ impl Call {
     fn ask_host(&mut self, cx: &mut Cx<'_>, read: Box<Read>, decision: Decision) {
         let digest = read.facts.digest.clone();
         let mut request = PermissionRequest::new(self.current(), read.title.clone(), decision, digest);
+        request.id = cx.session.ids.question();
         request.identity = cx.session.config.agent.as_ref().map(|agent| agent.identity.clone());
-        cx.session.event(EventKind::PermissionRequested(request.clone()), None);
         let cwd = cx.session.state.cwd().to_path_buf();
-        let effect = cx.session.effect(Effect::Ask { request: Box::new(request), cwd });
+        // Asked before the event is seen: a host that answers at once finds the question.
+        let effect = cx.session.effect(Effect::Ask { request: Box::new(request.clone()), cwd });
+        cx.session.event(EventKind::PermissionRequested(request), None);
         self.consent.host_asked = true;
         self.stage = Stage::Asking(effect, read);
     }

@@ -17,6 +17,10 @@ use windlass_types::{Access, DecisionReason, EntryId, HookCall, PermissionReques
 
 impl Driver {
     pub(super) fn carry_out(&mut self, id: EffectId, effect: Effect) {
+        if let (Effect::Ask { request, .. }, true) = (&effect, self.ports.can_ask()) {
+            // Its event follows, and may be answered while the question itself is held back.
+            self.work.asked.insert(request.id.clone(), self.below.open_question(request));
+        }
         match effect {
             Effect::Append { entries, durable } => self.append(id, entries, durable),
             Effect::Cancel(other) => self.cancel(other),
@@ -85,8 +89,10 @@ impl Driver {
         if self.work.model.as_ref().is_some_and(|call| call.effect() == effect) {
             self.work.model = None;
         }
-        if let Some(Effect::Run(_)) = self.work.held.remove(effect) {
-            answer(&self.answers.sender, Input::Ran(effect, Box::new(not_run())));
+        match self.work.held.remove(effect) {
+            Some(Effect::Run(_)) => answer(&self.answers.sender, Input::Ran(effect, Box::new(not_run()))),
+            Some(Effect::Ask { request, .. }) => drop(self.work.asked.remove(&request.id)),
+            _ => {}
         }
         self.account.release(effect);
         self.work.tasks.cancel(effect);
@@ -135,7 +141,9 @@ impl Driver {
     }
 
     fn ask(&mut self, id: EffectId, request: PermissionRequest, cwd: PathBuf) {
-        let (host, hooks) = (self.ports.can_use_tool.clone(), self.ports.hooks.clone());
+        let open = self.work.asked.remove(&request.id);
+        let host = question::Host { callback: self.ports.can_use_tool.clone(), open };
+        let hooks = self.ports.hooks.clone();
         let cx = self.hook_context(cwd);
         let (results, ancestors) = (self.answers.sender.clone(), self.below.ancestors());
         self.work.tasks.start(id, async move {

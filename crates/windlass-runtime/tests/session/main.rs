@@ -9,6 +9,7 @@
 )]
 
 mod agents;
+mod answers;
 mod background;
 mod changes;
 mod faults;
@@ -22,4 +23,5 @@ mod questions;
 mod stops;
 mod store;
 mod streaming;
+mod watching;
 mod world;

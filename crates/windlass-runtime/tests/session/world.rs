@@ -69,6 +69,7 @@ pub(crate) struct World {
     pub(crate) tools: Vec<Arc<dyn DynTool>>,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) host: Option<Arc<dyn CanUseTool>>,
+    pub(crate) ask_via_events: bool,
     pub(crate) workspace: Arc<dyn Workspace>,
     pub(crate) store: Option<Arc<dyn SessionStore>>,
     pub(crate) id: String,
@@ -83,6 +84,7 @@ pub(crate) fn world(model: impl ModelProvider, tools: impl IntoIterator<Item = A
         tools: tools.into_iter().collect(),
         hooks: Vec::new(),
         host: None,
+        ask_via_events: false,
         workspace: Arc::new(MemoryWorkspace::new()),
         store: None,
         id: "s".to_owned(),
@@ -120,6 +122,7 @@ impl World {
         let mut ports = Ports::new(self.provider, tools, self.workspace, Arc::new(ScriptedProcess::new()));
         ports.hooks = Hooks::new(self.hooks);
         ports.can_use_tool = self.host;
+        ports.ask_via_events = self.ask_via_events;
         if let Some(clock) = self.clock {
             ports.clock = clock;
         }

@@ -1,0 +1,137 @@
+//! The questions of a session that can be answered by their id, those of all its agents.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::oneshot;
+use windlass_types::{AgentPath, PermissionAnswer, PermissionRequest, QuestionId, ToolUseId};
+
+/// A question that could not be answered.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnswerError {
+    /// No question with this id is open: another answer came first, the call was stopped, or the id is wrong.
+    #[error("question {id} is not open: it is answered or withdrawn already, or was never asked in this session")]
+    NotOpen {
+        /// The id.
+        id: QuestionId,
+    },
+}
+
+/// The open questions of a session, as one of its agents sees them. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OpenQuestions {
+    open: Arc<Mutex<Vec<Open>>>,
+    /// The agent that asks.
+    agent: AgentPath,
+}
+
+#[derive(Debug)]
+struct Open {
+    request: PermissionRequest,
+    answer: oneshot::Sender<PermissionAnswer>,
+}
+
+impl OpenQuestions {
+    /// The same questions, for an agent that this tool use starts.
+    pub(crate) fn of_agent(&self, spawned_by: ToolUseId) -> Self {
+        Self { open: Arc::clone(&self.open), agent: self.agent.child(spawned_by) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Open>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens a question. It can be answered from now on, until what is returned is dropped.
+    pub(crate) fn open(&self, request: &PermissionRequest) -> OpenQuestion {
+        let (answer, answered) = oneshot::channel();
+        let id = request.id.clone();
+        let mut request = request.clone();
+        request.agent.clone_from(&self.agent);
+        self.lock().push(Open { request, answer });
+        OpenQuestion { id, all: self.clone(), answered }
+    }
+
+    /// What is open, in the order in which it was asked.
+    pub(crate) fn list(&self) -> Vec<PermissionRequest> {
+        self.lock().iter().map(|open| open.request.clone()).collect()
+    }
+
+    /// Answers a question. The first answer counts.
+    pub(crate) fn answer(&self, id: &QuestionId, answer: PermissionAnswer) -> Result<(), AnswerError> {
+        let open = self.close(id).ok_or_else(|| AnswerError::NotOpen { id: id.clone() })?;
+        open.answer.send(answer).map_err(|_| AnswerError::NotOpen { id: id.clone() })
+    }
+
+    fn close(&self, id: &QuestionId) -> Option<Open> {
+        let mut open = self.lock();
+        let at = open.iter().position(|open| open.request.id == *id)?;
+        Some(open.remove(at))
+    }
+}
+
+/// A question that is open for as long as this is kept.
+#[derive(Debug)]
+pub(crate) struct OpenQuestion {
+    id: QuestionId,
+    all: OpenQuestions,
+    answered: oneshot::Receiver<PermissionAnswer>,
+}
+
+impl OpenQuestion {
+    /// Waits for the answer.
+    pub(crate) async fn answered(&mut self) -> PermissionAnswer {
+        match (&mut self.answered).await {
+            Ok(answer) => answer,
+            // An open question is closed by its answer or by dropping this.
+            Err(_) => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for OpenQuestion {
+    fn drop(&mut self) {
+        self.all.close(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windlass_types::{Behavior, CallDigest, Decision, DecisionReason, JsonText, ToolUse};
+
+    fn request(id: &str) -> PermissionRequest {
+        let decision = Decision::new(Behavior::Ask, DecisionReason::Default, "?");
+        let call = ToolUse::new(id, "Bash", JsonText::parse("{}").unwrap());
+        PermissionRequest::new(call, "ls".into(), decision, CallDigest::new("0"))
+    }
+
+    #[tokio::test]
+    async fn the_first_answer_counts_and_a_second_one_is_an_error() {
+        let questions = OpenQuestions::default();
+        let mut open = questions.open(&request("a"));
+        let id = QuestionId::from("a");
+        assert_eq!(questions.list().len(), 1);
+        questions.answer(&id, PermissionAnswer::allow()).unwrap();
+        assert!(questions.list().is_empty(), "an answered question is not open");
+        assert_eq!(questions.answer(&id, PermissionAnswer::deny("no")), Err(AnswerError::NotOpen { id: id.clone() }));
+        assert_eq!(open.answered().await, PermissionAnswer::allow());
+    }
+
+    #[test]
+    fn a_question_that_is_withdrawn_is_not_open() {
+        let questions = OpenQuestions::default();
+        let open = questions.open(&request("a"));
+        let other = questions.open(&request("b"));
+        drop(open);
+        assert_eq!(questions.list().iter().map(|open| open.id.as_str().to_owned()).collect::<Vec<_>>(), ["b"]);
+        assert!(questions.answer(&"a".into(), PermissionAnswer::allow()).is_err());
+        drop(other);
+    }
+
+    #[test]
+    fn questions_of_agents_name_the_agent() {
+        let questions = OpenQuestions::default();
+        let agent = questions.of_agent("spawn".into()).of_agent("inner".into());
+        let _open = agent.open(&request("a"));
+        assert_eq!(questions.list()[0].agent.to_string(), "spawn/inner");
+    }
+}

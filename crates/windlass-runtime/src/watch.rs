@@ -1,0 +1,145 @@
+//! Watching a session from several places, each at its own pace.
+
+use crate::events::EventQueue;
+use crate::kept::{At, Kept};
+use crate::{SessionError, SessionHandle};
+use futures_core::Stream;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use windlass_types::Event;
+
+/// What a watcher sees.
+#[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_enums, reason = "a position of the feed holds an event, or no longer does")]
+pub enum Watched {
+    /// An event. Watchers share it.
+    Event(Arc<Event>),
+    /// The events with the numbers `from` up to, but not including, `to` are kept no longer. The session's log has what
+    /// counts of them.
+    Missed {
+        /// The number of the first one.
+        from: u64,
+        /// The number of the event that follows.
+        to: u64,
+    },
+}
+
+/// A position that a session does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("event {asked} is not known yet, the next one is {next}: numbers begin anew each time a session is opened")]
+#[non_exhaustive]
+pub struct UnknownPosition {
+    /// The number that was asked for.
+    pub asked: u64,
+    /// The number that the next event will have.
+    pub next: u64,
+}
+
+/// The events of a session as one of many watchers sees them, at its own pace. Made by
+/// [`SessionHandle::subscribe_from`].
+///
+/// A watcher that is slow, or never reads, holds up neither the session nor other watchers; what it has missed is an item
+/// of its own ([`Watched::Missed`]). While the host holds the session's [`EventStream`](crate::EventStream), watchers see
+/// what that stream has read; after [`EventStream::detach`](crate::EventStream::detach), everything at once.
+///
+/// It keeps the session open as a handle does. It ends when the session has ended; if the session could not continue, the last
+/// item is an `Err`.
+#[derive(Debug)]
+#[must_use = "a watcher sees events when it is polled"]
+pub struct EventFeed {
+    handle: SessionHandle,
+    next: u64,
+    watcher: u64,
+    is_over: bool,
+}
+
+impl EventFeed {
+    /// Watches from now on.
+    pub(crate) fn now(handle: SessionHandle) -> Self {
+        let next = handle.events().lock().next_seq;
+        Self::at(handle, next)
+    }
+
+    /// Watches from this number on.
+    pub(crate) fn from(handle: SessionHandle, seq: u64) -> Result<Self, UnknownPosition> {
+        let next = handle.events().lock().next_seq;
+        if seq > next { Err(UnknownPosition { asked: seq, next }) } else { Ok(Self::at(handle, seq)) }
+    }
+
+    fn at(handle: SessionHandle, next: u64) -> Self {
+        let mut inner = handle.events().lock();
+        let first = inner.next_seq;
+        let watcher = inner.kept.get_or_insert_with(|| Kept::from(first)).watcher();
+        drop(inner);
+        Self { handle, next, watcher, is_over: false }
+    }
+
+    /// What comes next, or `None` when the session has ended. Cancel safe.
+    ///
+    /// # Errors
+    /// The session could not continue. `None` follows.
+    pub async fn try_next(&mut self) -> Result<Option<Watched>, SessionError> {
+        poll_fn(|cx| self.poll(cx)).await.transpose()
+    }
+
+    /// The number of the event that this watcher waits for: where to [subscribe](SessionHandle::subscribe_from) again.
+    pub fn position(&self) -> u64 {
+        self.next
+    }
+
+    /// Orders to the session, and answers to its questions.
+    pub fn handle(&self) -> &SessionHandle {
+        &self.handle
+    }
+
+    fn queue(&self) -> &Arc<EventQueue> {
+        self.handle.events()
+    }
+
+    fn poll(&mut self, cx: &Context<'_>) -> Poll<Option<Result<Watched, SessionError>>> {
+        if self.is_over {
+            return Poll::Ready(None);
+        }
+        let (seen, over) = {
+            let mut inner = self.queue().lock();
+            let ended = inner.ended();
+            match (inner.kept.as_mut(), ended) {
+                (None, _) => (None, true),
+                (Some(kept), ended) => match (kept.at(self.next), ended) {
+                    (At::Event(event), _) => (Some(Ok(Watched::Event(event))), false),
+                    (At::Missed(to), _) => (Some(Ok(Watched::Missed { from: self.next, to })), false),
+                    (At::Ahead, Some(error)) => (error.map(Err), true),
+                    (At::Ahead, None) => {
+                        kept.wait(self.watcher, cx.waker().clone());
+                        return Poll::Pending;
+                    }
+                },
+            }
+        };
+        match &seen {
+            Some(Ok(Watched::Event(_))) => self.next += 1,
+            Some(Ok(Watched::Missed { to, .. })) => self.next = *to,
+            _ => {}
+        }
+        self.is_over = over;
+        Poll::Ready(seen)
+    }
+}
+
+impl Stream for EventFeed {
+    type Item = Result<Watched, SessionError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll(cx)
+    }
+}
+
+impl Drop for EventFeed {
+    fn drop(&mut self) {
+        if let Some(kept) = &mut self.queue().lock().kept {
+            kept.forget(self.watcher);
+        }
+    }
+}
