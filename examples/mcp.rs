@@ -34,7 +34,7 @@ async fn main() -> anyhow::Result<()> {
         .permissions(Permissions::new().allow(["mcp__home__weather"]))
         .stream();
     let mut seen = String::new();
-    while let Some(event) = run.next().await? {
+    while let Some(event) = run.try_next().await? {
         match event.kind {
             EventKind::ToolFinished(done) => {
                 seen = done.result.content.text();

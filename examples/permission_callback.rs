@@ -28,7 +28,7 @@ async fn main() -> anyhow::Result<()> {
     let mut run =
         query("Make notes").provider(model).tools(coding_tools(folder.path())).permissions(permissions).stream();
     let mut denied = 0;
-    while let Some(event) = run.next().await? {
+    while let Some(event) = run.try_next().await? {
         match event.kind {
             EventKind::PermissionResolved { tool, decision, .. } => {
                 println!("{tool}: {:?} ({:?})", decision.behavior, decision.reason);

@@ -36,7 +36,7 @@ async fn main() -> anyhow::Result<()> {
 
     let mut run = query("/greet Ada").provider(model).tools(coding_tools(folder.path())).project(project).stream();
     let mut denied = 0;
-    while let Some(event) = run.next().await? {
+    while let Some(event) = run.try_next().await? {
         match event.kind {
             EventKind::ToolFinished(tool) => {
                 println!("{}: {}", tool.tool, tool.denied.map_or("ran".to_owned(), |decision| decision.message));

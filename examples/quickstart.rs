@@ -21,7 +21,7 @@ async fn main() -> anyhow::Result<()> {
         .tools(coding_tools(folder.path()))
         .permission_mode(PermissionMode::AcceptEdits)
         .stream();
-    while let Some(event) = run.next().await? {
+    while let Some(event) = run.try_next().await? {
         match event.kind {
             EventKind::BlockDelta { delta: Delta::Text(text), .. } => print!("{text}"),
             EventKind::ToolFinished(done) => println!("[{}]\n{}", done.tool, done.diff.unwrap_or_default()),

@@ -24,7 +24,7 @@ async fn main() -> anyhow::Result<()> {
     let handle = session.handle.clone();
     handle.prompt(Prompt::text("Say hello"))?;
     let mut outcomes = Vec::new();
-    while let Some(event) = session.events.next().await? {
+    while let Some(event) = session.events.try_next().await? {
         match event.kind {
             // The first command runs: say something more. The second one runs: stop it.
             EventKind::ToolStarted(_) if outcomes.is_empty() => {

@@ -30,18 +30,17 @@ async fn main() -> anyhow::Result<()> {
             .turn(|turn| turn.tool_use("StructuredOutput", json!({"summary": "One typo.", "typos": [typo]}))),
     );
 
-    let result = query("Which typos are in greet.py?")
+    // Without a value that fits, the run did not succeed, and this is an error.
+    let answer = query("Which typos are in greet.py?")
         .provider(model)
         .tools(coding_tools(folder.path()))
         .output::<Review>()
-        .await?
-        // Without a value that fits, the run did not succeed.
-        .success()?;
-    let review: Review = result.output()?.expect("a successful run has its output");
+        .await?;
+    let review = answer.value;
     println!("{}", review.summary);
     for typo in &review.typos {
         println!("{}: {} -> {}", typo.file, typo.wrong, typo.right);
     }
-    anyhow::ensure!(review.typos.len() == 1 && result.turns == 3);
+    anyhow::ensure!(review.typos.len() == 1 && answer.result.turns == 3);
     Ok(())
 }

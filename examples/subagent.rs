@@ -40,7 +40,7 @@ async fn main() -> anyhow::Result<()> {
         .subagents(Subagents::new().with(proofreader))
         .stream();
     let (mut searched, mut reported, mut answer) = (false, String::new(), String::new());
-    while let Some(event) = run.next().await? {
+    while let Some(event) = run.try_next().await? {
         // What the agent below does comes under its own path.
         let who = if event.agent.is_main() { "main agent" } else { "proofreader" };
         match event.kind {

@@ -160,7 +160,7 @@ async fn show(
     let mut run = query.stream();
     signals.watch(run.handle().await.map_err(of_start)?);
     let mut result = None;
-    while let Some(event) = run.next().await.map_err(of_start)? {
+    while let Some(event) = run.try_next().await.map_err(of_start)? {
         let _screen = match asker {
             Some(asker) => Some(asker.screen().await),
             None => None,

@@ -246,7 +246,7 @@ async fn next(run: &mut Run, output: &mut Output, writer: &Writer, patience: Dur
     // Whoever reads our output should not wait for what is there.
     output.flush()?;
     tokio::select! {
-        next = tokio::time::timeout(patience, run.next()) => Ok(next.ok()),
+        next = tokio::time::timeout(patience, run.try_next()) => Ok(next.ok()),
         error = writer.failed() => Err(error.into()),
     }
 }

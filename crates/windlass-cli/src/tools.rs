@@ -215,7 +215,7 @@ impl Bench {
         *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
         self.session.handle.prompt(Prompt::new(vec![ContentBlock::text("Make the call.")]))?;
         let (mut asked, mut finished) = (None, None);
-        while let Some(event) = self.session.events.next().await? {
+        while let Some(event) = self.session.events.try_next().await? {
             match event.kind {
                 // What the gate said, before the answer of --on-ask.
                 EventKind::PermissionRequested(request) => asked = Some(request.decision),

@@ -18,6 +18,14 @@ pub trait CanUseTool: Send + Sync + 'static {
     async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer;
 }
 
+/// Keeps what the host answered for longer than the session, such as rules in the files of a project.
+#[async_trait]
+pub trait RememberAnswer: Send + Sync + 'static {
+    /// Keeps what is to be kept of an answer, before it counts. A panic is ignored; whatever becomes of it, the answer
+    /// stays as it is.
+    async fn remember(&self, request: &PermissionRequest, answer: &PermissionAnswer);
+}
+
 #[async_trait]
 impl<T: CanUseTool + ?Sized> CanUseTool for Arc<T> {
     async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer {

@@ -61,7 +61,7 @@ mod views;
 mod wildcard;
 mod workspace;
 
-pub use ask::{CanUseTool, CanUseToolFn, can_use_tool_fn};
+pub use ask::{CanUseTool, CanUseToolFn, RememberAnswer, can_use_tool_fn};
 pub use command::command_paths;
 pub use config::PolicyConfig;
 pub use error::{ModeError, RuleError, RuleWarning, UpdateError};

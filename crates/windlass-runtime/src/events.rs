@@ -194,7 +194,7 @@ impl EventStream {
     ///
     /// # Errors
     /// The session cannot continue. Nothing follows.
-    pub async fn next(&mut self) -> Result<Option<Event>, SessionError> {
+    pub async fn try_next(&mut self) -> Result<Option<Event>, SessionError> {
         poll_fn(|cx| self.queue.poll(cx)).await.transpose()
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use windlass_core::ModelProfile;
 use windlass_hook::Hooks;
 use windlass_model::ModelProvider;
-use windlass_permission::CanUseTool;
+use windlass_permission::{CanUseTool, RememberAnswer};
 use windlass_schema::CheckedTools;
 use windlass_session::Checkpoints;
 use windlass_tool::{Clock, Ids, Process, SystemClock, SystemIds, ToolSet, Workspace};
@@ -31,6 +31,8 @@ pub struct Ports {
     /// Whether permission requests wait for an answer through a [handle](crate::SessionHandle::answer), also where
     /// nothing is called with them. Default: no.
     pub ask_via_events: bool,
+    /// Keeps what the host answers for longer than the session. Default: nothing does.
+    pub remember: Option<Arc<dyn RememberAnswer>>,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// Chance.
@@ -65,6 +67,7 @@ impl Ports {
             hooks: Hooks::default(),
             can_use_tool: None,
             ask_via_events: false,
+            remember: None,
             clock: Arc::new(SystemClock::default()),
             ids: Arc::new(SystemIds::default()),
             env: Arc::from([]),

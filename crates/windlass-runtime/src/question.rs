@@ -6,7 +6,7 @@ use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 use windlass_hook::{HookContext, Hooks, PermissionRequestEvent};
-use windlass_permission::{CanUseTool, Question};
+use windlass_permission::{CanUseTool, Question, RememberAnswer};
 use windlass_types::{HookCall, HookOutcome, PermissionAnswer, PermissionRequest};
 
 /// The host as it is asked one question. Its first answer counts, whichever way it comes.
@@ -16,6 +16,8 @@ pub(crate) struct Host {
     pub(crate) callback: Option<Arc<dyn CanUseTool>>,
     /// Is answered by the question's id. `None`: no one could.
     pub(crate) open: Option<OpenQuestion>,
+    /// Keeps the answer, before it counts.
+    pub(crate) remember: Option<Arc<dyn RememberAnswer>>,
 }
 
 /// Asks both, and answers as soon as it is certain what the answer is.
@@ -58,16 +60,21 @@ pub(crate) async fn ask(
 impl Host {
     /// The host's answer; `None` if there is no host.
     async fn answer(self, request: PermissionRequest) -> Option<PermissionAnswer> {
-        match (self.callback, self.open) {
-            (None, None) => None,
-            (Some(callback), None) => Some(call(callback, request).await),
-            (None, Some(mut open)) => Some(open.answered().await),
-            (Some(callback), Some(mut open)) => Some(tokio::select! {
+        let answer = match (self.callback, self.open) {
+            (None, None) => return None,
+            (Some(callback), None) => call(callback, request.clone()).await,
+            (None, Some(mut open)) => open.answered().await,
+            (Some(callback), Some(mut open)) => tokio::select! {
                 biased;
                 answer = open.answered() => answer,
-                answer = call(callback, request) => answer,
-            }),
+                answer = call(callback, request.clone()) => answer,
+            },
+        };
+        if let Some(remember) = self.remember {
+            // A panic loses what was to be kept, and changes no answer.
+            let _ = AssertUnwindSafe(remember.remember(&request, &answer)).catch_unwind().await;
         }
+        Some(answer)
     }
 }
 

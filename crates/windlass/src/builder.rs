@@ -2,7 +2,7 @@
 
 #[cfg(feature = "store")]
 use crate::Home;
-use crate::{Options, Permissions, Query, Resume, SessionBuilder, Toolkit};
+use crate::{Agent, Options, Permissions, Query, Resume, SessionBuilder, Toolkit};
 #[cfg(feature = "tools")]
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -19,8 +19,8 @@ use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, PermissionMode, Thinki
 
 /// Writes the same methods for every builder that holds [`Options`](crate::Options).
 macro_rules! option_methods {
-    ($builder:ty) => {
-        impl $builder {
+    ($builder:ty $(, $output:ident)?) => {
+        impl$(<$output>)? $builder {
             fn with(mut self, change: impl FnOnce(&mut Options)) -> Self {
                 change(&mut self.options);
                 self
@@ -41,7 +41,8 @@ macro_rules! option_methods {
                 self.with(|options| options.model.fallback = Some(model.into()))
             }
 
-            /// The tools, such as [`coding_tools`](crate::coding_tools). Default: none.
+            /// Adds tools, such as [`coding_tools`](crate::coding_tools). Two of one name are an error when the session
+            /// opens. Default: none.
             pub fn tools(self, tools: impl Into<Toolkit>) -> Self {
                 self.with(|options| options.tools.toolkit.join(tools.into()))
             }
@@ -285,12 +286,6 @@ macro_rules! option_methods {
                 self.with(|options| options.tools.output_schema = Some(schema))
             }
 
-            /// Each run must end with data of this type: [`RunResult::output`](crate::RunResult::output).
-            /// See [`Self::output_schema`].
-            pub fn output<T: windlass_tool::schemars::JsonSchema>(self) -> Self {
-                self.output_schema(windlass_tool::schema_of::<T>())
-            }
-
             /// How the program is named in the session log. Default: `sdk-rust`.
             pub fn entrypoint(self, name: impl Into<String>) -> Self {
                 self.with(|options| options.storage.entrypoint = Some(name.into()))
@@ -342,5 +337,22 @@ macro_rules! option_methods {
     };
 }
 
-option_methods!(Query);
+option_methods!(Query<O>, O);
 option_methods!(SessionBuilder);
+option_methods!(Agent);
+
+/// Writes the same method for builders whose runs the program reads itself.
+macro_rules! output_method {
+    ($builder:ty) => {
+        impl $builder {
+            /// Each run must end with data of this type: [`RunResult::output`](crate::RunResult::output).
+            /// See [`Self::output_schema`].
+            pub fn output<T: windlass_tool::schemars::JsonSchema>(self) -> Self {
+                self.output_schema(windlass_tool::schema_of::<T>())
+            }
+        }
+    };
+}
+
+output_method!(SessionBuilder);
+output_method!(Agent);

@@ -1,5 +1,6 @@
 //! What keeps a run from starting.
 
+use std::fmt;
 use std::path::PathBuf;
 use windlass_permission::{ModeError, RuleError};
 use windlass_runtime::{OpenError, SessionError};
@@ -11,7 +12,9 @@ use windlass_tool::ToolSetError;
 ///
 /// A run that started always has a result; failures of the model, of tools and
 /// of permissions are in there, see [`Outcome`](crate::Outcome).
-#[derive(Debug, thiserror::Error)]
+///
+/// Its `Debug` is the same text, since that is what a program prints that returns it from `main`.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No model provider was given.
@@ -108,7 +111,34 @@ pub enum Error {
     /// The session store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A query was awaited for a value, and the output of its run fits the schema, but not the type.
+    #[error("the output of the run does not fit its type: {problem}")]
+    UnfitOutput {
+        /// What does not fit.
+        problem: String,
+    },
+    /// The session was to be opened outside of a tokio runtime.
+    #[error(
+        "there is no tokio runtime: call this from `#[tokio::main]`, or inside `Runtime::block_on` of a runtime with `enable_all()`"
+    )]
+    NoRuntime,
     /// The session ended before its time.
     #[error(transparent)]
     Session(#[from] SessionError),
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            let reason = error.to_string();
+            // Most errors name their cause themselves.
+            if !text.contains(&reason) {
+                text = format!("{text}: {reason}");
+            }
+            cause = error.source();
+        }
+        f.write_str(&text)
+    }
 }

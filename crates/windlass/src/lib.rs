@@ -12,7 +12,7 @@
 //! let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("Hello from a script.")));
 //!
 //! let mut run = query("Say hello").provider(model).stream();
-//! while let Some(event) = run.next().await? {
+//! while let Some(event) = run.try_next().await? {
 //!     if let EventKind::BlockDelta { delta: Delta::Text(text), .. } = &event.kind {
 //!         print!("{text}");
 //!     }
@@ -22,7 +22,7 @@
 //! ```
 //!
 //! # What is where
-//! - [`query`], [`session`]: one prompt, or many by hand. [`Options`] of both are the same.
+//! - [`query`], [`session`]: one prompt, or many by hand. [`agent`]: the options of both as a value.
 //! - `coding_tools`: Read, Write, Edit, MultiEdit, Glob, Grep, Bash, TaskStop, TodoWrite.
 //! - [`Tool`], [`tool_fn`]: your own tools.
 //! - `.output::<T>()`: the run ends with a value of a type, see [`Query::output`].
@@ -56,6 +56,7 @@
 //! C is compiled by the TLS stack alone, which `anthropic`, `proxy` and `mcp` bring. With `default-features = false,
 //! features = ["project", "store", "tools"]` no build script compiles any, and none is needed to build.
 
+mod agent;
 mod builder;
 #[cfg(all(feature = "store", feature = "tools"))]
 mod checkpoints;
@@ -83,8 +84,10 @@ mod session;
 mod session_tools;
 mod storage;
 mod toolkit;
+mod typed;
 mod user_id;
 
+pub use agent::{Agent, agent};
 pub use error::Error;
 pub use home::Home;
 pub use options::Options;
@@ -105,6 +108,7 @@ pub use session_tools::SessionTools;
 pub use toolkit::Toolkit;
 #[cfg(feature = "tools")]
 pub use toolkit::coding_tools;
+pub use typed::{RunOutput, Typed};
 
 #[cfg(feature = "anthropic")]
 pub use windlass_anthropic::Anthropic;
@@ -128,7 +132,8 @@ pub use windlass_project::{
     Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, SettingSource, SettingSources, load_plugins,
 };
 pub use windlass_runtime::{
-    EventStream, ModelProfile, OpenError, Prompt, RewindError, Session, SessionError, SessionHandle, UnpricedModels,
+    AnswerError, EventFeed, EventStream, ModelProfile, ModelSelection, OpenError, Prompt, RewindError, Session,
+    SessionError, SessionHandle, UnknownPosition, UnpricedModels, Watched,
 };
 pub use windlass_session::{
     Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints, FileChange, NotRestored,
@@ -145,10 +150,11 @@ pub use windlass_types::{
     Access, AgentId, AgentIdentity, AgentPath, Behavior, CacheTtl, CompactTrigger, Compacted, ContentBlock,
     Continuation, Decision, DecisionReason, Delta, Effort, EntryId, Event, EventKind, HookEventName, Interrupted,
     JsonText, Message, ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionAnswer, PermissionDenial,
-    PermissionMode, PermissionRequest, PermissionUpdate, RateLimit, RateLimitKind, RateLimitStatus, RetryStatus,
-    RuleSource, RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId, StateChange, Status,
-    StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage, Thinking, ToolFinished,
-    ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage, Utilization, WithdrawReason,
+    PermissionMode, PermissionRequest, PermissionUpdate, QuestionId, RateLimit, RateLimitKind, RateLimitStatus,
+    RetryStatus, RuleSource, RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId, StateChange,
+    Status, StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage, Thinking,
+    ToolFinished, ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage, Utilization,
+    WithdrawReason,
 };
 
 /// Runs the examples of the README as tests.

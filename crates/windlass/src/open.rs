@@ -35,9 +35,9 @@ pub(crate) use open_settled as open;
 
 /// Opens a session whose options say what its project says.
 pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTools), Error> {
+    tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
     let (mut opening, mut notices) = Opening::new(options).await?;
-    let offer =
-        Offer::new(&opening.options.tools, opening.options.permissions.can_use_tool.is_some(), &opening.policy)?;
+    let offer = Offer::new(&opening.options.tools, opening.options.permissions.can_ask(), &opening.policy)?;
     #[cfg(feature = "mcp")]
     let changes = offer.settle().await;
     let tools = offer.tools(opening.options.tools.subagents.as_ref())?;
@@ -89,6 +89,8 @@ impl Opening {
         let mut ports = Ports::new(Arc::clone(&self.provider), tools, surroundings.workspace(), process);
         ports.hooks = Hooks::new(self.options.hooks.iter().cloned());
         ports.can_use_tool.clone_from(&self.options.permissions.can_use_tool);
+        ports.ask_via_events = self.options.permissions.ask_via_events;
+        ports.remember.clone_from(&self.options.permissions.remember);
         ports.env = surroundings.program_environment(notices).into();
         ports.checkpoints = self.options.storage.checkpoints(&self.key, surroundings.workspace.is_none())?;
         ports.scratch = self.results.scratch.take();

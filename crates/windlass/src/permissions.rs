@@ -4,12 +4,12 @@ use std::fmt;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_permission::{CanUseTool, Policy, PolicyConfig, RuleError, can_use_tool_fn};
+use windlass_permission::{CanUseTool, Policy, PolicyConfig, RememberAnswer, RuleError, can_use_tool_fn};
 use windlass_types::{Behavior, PermissionAnswer, PermissionMode, PermissionRequest, RuleSource};
 
-/// Who may do what: a mode, rules, and whoever is asked about the rest.
+/// Who may do what: a mode, rules, and the host that is asked about the rest.
 ///
-/// The default asks nobody, so only reading inside the workspace is possible
+/// The default has no host to ask, so only reading inside the workspace is possible
 /// until rules allow more.
 #[derive(Clone, Default)]
 #[must_use]
@@ -18,6 +18,8 @@ pub struct Permissions {
     pub(crate) bypass_allowed: bool,
     pub(crate) rules: Vec<Rules>,
     pub(crate) can_use_tool: Option<Arc<dyn CanUseTool>>,
+    pub(crate) ask_via_events: bool,
+    pub(crate) remember: Option<Arc<dyn RememberAnswer>>,
     pub(crate) protected: Vec<PathBuf>,
 }
 
@@ -53,6 +55,48 @@ impl Permissions {
         A: Future<Output = PermissionAnswer> + Send + 'static,
     {
         Self::new().asking(can_use_tool_fn(answer))
+    }
+
+    /// Leaves questions open until they are answered through a handle of the session:
+    /// [`EventKind::PermissionRequested`](crate::EventKind::PermissionRequested) shows one,
+    /// [`SessionHandle::open_questions`](crate::SessionHandle::open_questions) lists all,
+    /// [`SessionHandle::answer`](crate::SessionHandle::answer) answers one by its id.
+    ///
+    /// ```
+    /// use windlass::{EventKind, PermissionAnswer, Permissions, Script, ScriptedModel, query, tool_fn};
+    /// use std::collections::BTreeMap;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let script = Script::new().turn(|turn| turn.tool_use("deploy", serde_json::json!({}))).turn(|turn| turn.text("Done."));
+    /// let deploy = tool_fn("deploy", "Deploys.", |_: BTreeMap<String, String>, _| async { Ok("deployed") });
+    /// let mut run = query("Deploy it")
+    ///     .provider(ScriptedModel::new(script))
+    ///     .tool(deploy)
+    ///     .permissions(Permissions::ask_via_events())
+    ///     .stream();
+    /// while let Some(event) = run.try_next().await? {
+    ///     if let EventKind::PermissionRequested(request) = event.kind {
+    ///         run.handle().await?.answer(&request.id, PermissionAnswer::allow())?;
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn ask_via_events() -> Self {
+        Self::new().asking_via_events()
+    }
+
+    /// Leaves questions open until they are answered through a handle, see [`ask_via_events`](Self::ask_via_events).
+    /// With a callback as well, the first answer counts.
+    pub fn asking_via_events(mut self) -> Self {
+        self.ask_via_events = true;
+        self
+    }
+
+    /// Whether questions can be answered at all.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.ask_via_events || self.can_use_tool.is_some()
     }
 
     /// Asks an implementation of the port.
@@ -180,7 +224,7 @@ impl fmt::Debug for Permissions {
             .field("mode", &self.mode)
             .field("bypass_allowed", &self.bypass_allowed)
             .field("rules", &self.rules)
-            .field("asks", &self.can_use_tool.is_some())
+            .field("asks", &self.can_ask())
             .finish()
     }
 }

@@ -1,23 +1,27 @@
 //! One prompt.
 
 use crate::open::open;
+use crate::typed::{RunOutput, Typed};
 use crate::{Error, Options, PromptInput};
 use futures_core::Stream;
 use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use windlass_runtime::{EventStream, Session, SessionHandle};
 use windlass_types::{Event, EventKind, RunResult};
 
-/// A prompt with its options. Stream it, or await it for its result.
+/// A prompt with its options. Stream it, or await it for its result: a [`RunResult`], or with
+/// [`output`](Self::output) a [`Typed`] value.
 #[derive(Debug)]
 #[must_use = "a query does nothing until it is streamed or awaited"]
-pub struct Query {
+pub struct Query<O = RunResult> {
     prompt: PromptInput,
     pub(crate) options: Options,
     wait: Option<Duration>,
+    output: PhantomData<fn() -> O>,
 }
 
 /// Begins a query: give it at least a provider, then stream or await it.
@@ -30,7 +34,35 @@ const BACKGROUND_WAIT: Duration = Duration::from_secs(600);
 
 impl Query {
     pub(crate) fn with_options(prompt: impl Into<PromptInput>, options: Options) -> Self {
-        Self { prompt: prompt.into(), options, wait: Some(BACKGROUND_WAIT) }
+        Self { prompt: prompt.into(), options, wait: Some(BACKGROUND_WAIT), output: PhantomData }
+    }
+}
+
+impl<O> Query<O> {
+    /// The run must end with data of this type. Awaited, the query is that value, and an error if there is none; see
+    /// [`output_schema`](Self::output_schema) for how often the model is asked for it.
+    ///
+    /// ```
+    /// use windlass::{Script, ScriptedModel, query, schemars::JsonSchema};
+    ///
+    /// #[derive(serde::Deserialize, JsonSchema)]
+    /// #[schemars(crate = "windlass::schemars")]
+    /// struct Review {
+    ///     approved: bool,
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), windlass::Error> {
+    /// let answer = serde_json::json!({ "approved": true });
+    /// let model = ScriptedModel::new(Script::new().turn(|turn| turn.tool_use("StructuredOutput", answer)));
+    /// let review: Review = query("Review the change").provider(model).output::<Review>().await?.value;
+    /// assert!(review.approved);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn output<T: windlass_tool::schemars::JsonSchema>(self) -> Query<Typed<T>> {
+        let Self { prompt, options, wait, .. } = self.output_schema(windlass_tool::schema_of::<T>());
+        Query { prompt, options, wait, output: PhantomData }
     }
 
     /// How long the query waits after its run for commands and agents that were left in the
@@ -44,7 +76,7 @@ impl Query {
     /// The run as a stream of events. It starts when it is first polled, on the
     /// tokio runtime that polls it.
     pub fn stream(self) -> Run {
-        let Self { prompt, options, wait } = self;
+        let Self { prompt, options, wait, .. } = self;
         let opening = async move {
             #[cfg(feature = "project")]
             let (prompt, options) = with_project(prompt, options)?;
@@ -68,23 +100,25 @@ fn with_project(prompt: PromptInput, mut options: Options) -> Result<(PromptInpu
     Ok((prompt, options))
 }
 
-impl IntoFuture for Query {
-    type Output = Result<RunResult, Error>;
+impl<O: RunOutput> IntoFuture for Query<O> {
+    type Output = Result<O, Error>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
 
-    /// Runs to the end and returns the result: the same stream, folded.
-    fn into_future(self) -> Self::IntoFuture {
+    /// Runs to the end and returns the result: the same stream, folded. No one sees its events, so questions that
+    /// wait for an answer [through events](crate::Permissions::ask_via_events) are denied.
+    fn into_future(mut self) -> Self::IntoFuture {
+        self.options.permissions.ask_via_events = false;
         Box::pin(async move {
             let mut run = self.stream();
             let mut result = None;
-            while let Some(event) = run.next().await? {
+            while let Some(event) = run.try_next().await? {
                 if event.agent.is_main()
                     && let EventKind::RunFinished(finished) = event.kind
                 {
                     result = Some(finished);
                 }
             }
-            result.ok_or(Error::Session(windlass_runtime::SessionError::Closed))
+            O::of(result.ok_or(Error::Session(windlass_runtime::SessionError::Closed))?)
         })
     }
 }
@@ -127,12 +161,12 @@ enum RunState {
 }
 
 impl Run {
-    /// The next event; none after the run's result. Cancel safe.
+    /// The next event; `None` when everything has ended. Cancel safe.
     ///
     /// # Errors
     /// The run could not start, or the session store refused an entry; then the
     /// run's result came before. Nothing follows.
-    pub async fn next(&mut self) -> Result<Option<Event>, Error> {
+    pub async fn try_next(&mut self) -> Result<Option<Event>, Error> {
         poll_fn(|cx| self.poll(cx)).await.transpose()
     }
 

@@ -6,7 +6,7 @@ use windlass_permission::Policy;
 use windlass_runtime::Session;
 
 /// A session that is about to be opened. See [`session`].
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 #[must_use = "a builder does nothing until it is opened"]
 pub struct SessionBuilder {
     pub(crate) options: Options,

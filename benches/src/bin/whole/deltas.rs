@@ -83,7 +83,7 @@ async fn lines(provider: windlass::Anthropic) -> Result<()> {
     });
     let mut line = Vec::new();
     let mut run = query("go").provider(provider).include_partial_messages(true).stream();
-    while let Some(event) = run.next().await? {
+    while let Some(event) = run.try_next().await? {
         line.clear();
         mapper.map(&event, &mut line);
         if !line.is_empty() {

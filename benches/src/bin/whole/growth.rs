@@ -90,7 +90,7 @@ async fn ours(peer: &Peer, place: &Place) -> Result<()> {
     let provider = peer.provider()?;
     let tools = place.tools().with(Grow);
     let mut run = query("go").provider(provider).tools(tools).persist(Home::new(place.home.path())).stream();
-    while let Some(event) = run.next().await? {
+    while let Some(event) = run.try_next().await? {
         if let EventKind::ToolFinished(done) = &event.kind {
             ensure!(!done.result.is_error, "the call failed: {done:?}");
         }

@@ -63,7 +63,7 @@ pub fn measure(report: &mut Report) -> Result<()> {
             });
             let tools = place.tools().with(Slow);
             let mut run = query("go").provider(provider).tools(tools).persist(Home::new(place.home.path())).stream();
-            while let Some(event) = run.next().await? {
+            while let Some(event) = run.try_next().await? {
                 if let EventKind::ToolFinished(done) = &event.kind {
                     ensure!(!done.result.is_error, "the call failed: {done:?}");
                 }

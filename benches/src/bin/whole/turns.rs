@@ -202,7 +202,7 @@ impl Sides<'_> {
                 .tools(self.place.tools())
                 .persist(Home::new(self.place.home.path()))
                 .stream();
-            while let Some(event) = run.next().await? {
+            while let Some(event) = run.try_next().await? {
                 if let EventKind::ToolFinished(done) = &event.kind {
                     ensure!(!done.result.is_error, "the call failed: {done:?}");
                 }

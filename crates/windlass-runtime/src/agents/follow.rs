@@ -58,7 +58,7 @@ impl Above {
                     let _ = handle.interrupt();
                     continue;
                 }
-                event = events.next() => event.map_err(gone)?,
+                event = events.try_next() => event.map_err(gone)?,
             };
             let Some(event) = event else { break };
             let is_last = event.agent.is_main() && matches!(event.kind, EventKind::RunFinished(_));

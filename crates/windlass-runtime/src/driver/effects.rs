@@ -142,7 +142,8 @@ impl Driver {
 
     fn ask(&mut self, id: EffectId, request: PermissionRequest, cwd: PathBuf) {
         let open = self.work.asked.remove(&request.id);
-        let host = question::Host { callback: self.ports.can_use_tool.clone(), open };
+        let (callback, remember) = (self.ports.can_use_tool.clone(), self.ports.remember.clone());
+        let host = question::Host { callback, open, remember };
         let hooks = self.ports.hooks.clone();
         let cx = self.hook_context(cwd);
         let (results, ancestors) = (self.answers.sender.clone(), self.below.ancestors());

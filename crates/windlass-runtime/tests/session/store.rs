@@ -100,7 +100,7 @@ async fn a_session_that_dies_at_any_append_resumes_without_loss_or_repetition() 
         let (events, error) = soon(async {
             let mut events = Vec::new();
             loop {
-                match open.events.next().await {
+                match open.events.try_next().await {
                     Ok(Some(event)) => {
                         let over = matches!(event.kind, EventKind::RunFinished(_));
                         events.push(event);

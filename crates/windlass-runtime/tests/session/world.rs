@@ -148,7 +148,7 @@ impl Open {
     }
 
     pub(crate) async fn next(&mut self) -> Option<Event> {
-        self.events.next().await.unwrap()
+        self.events.try_next().await.unwrap()
     }
 
     /// Reads up to the event that is looked for, and returns all of them.
@@ -185,7 +185,7 @@ impl Open {
     pub(crate) async fn rest(&mut self) -> (Vec<Event>, Option<SessionError>) {
         let mut events = Vec::new();
         loop {
-            match self.events.next().await {
+            match self.events.try_next().await {
                 Ok(Some(event)) => events.push(event),
                 Ok(None) => return (events, None),
                 Err(error) => return (events, Some(error)),

@@ -1,55 +1,48 @@
 //! Answers that hold longer than a session.
 
-use super::notice::Notices;
 use super::{LoadedProject, ProjectNotice, ProjectNoticeKind};
+use async_trait::async_trait;
 use std::sync::Arc;
-use windlass_permission::{CanUseTool, can_use_tool_fn};
+use windlass_permission::RememberAnswer;
 use windlass_project::{KeepUpdates, destination};
-use windlass_types::{PermissionAnswer, PermissionUpdate, UpdateDestination};
+use windlass_types::{PermissionAnswer, PermissionRequest, PermissionUpdate, UpdateDestination};
 
 impl LoadedProject {
     /// Has the changes that come with answers kept in the files that they name.
-    pub(super) fn remembering(&self, asked: Arc<dyn CanUseTool>) -> Arc<dyn CanUseTool> {
+    pub(super) fn remembering(&self) -> Arc<dyn RememberAnswer> {
         let files: Arc<dyn KeepUpdates> = Arc::new(self.read.updates.clone());
         let notices = Arc::clone(&self.shared.notices);
-        remembering(asked, files, move |text| answered(&notices, text))
+        // Each answer that is not kept is a notice.
+        let report = move |text| notices.give(ProjectNotice { kind: ProjectNoticeKind::Answer, text });
+        Arc::new(InFiles { files, report })
     }
 }
 
-fn answered(notices: &Notices, text: String) {
-    // Each answer that is not kept is said.
-    notices.give(ProjectNotice { kind: ProjectNoticeKind::Answer, text });
+/// Keeps the changes that come with an answer in the files that they name. What cannot be kept is reported, and holds
+/// for the session.
+struct InFiles<F> {
+    files: Arc<dyn KeepUpdates>,
+    report: F,
 }
 
-/// Asks somebody, and keeps the changes that come with an answer in the files that they name, before the answer counts.
-/// What cannot be kept is reported, and holds for the session.
-fn remembering(
-    asked: Arc<dyn CanUseTool>,
-    files: Arc<dyn KeepUpdates>,
-    tell: impl Fn(String) + Send + Sync + 'static,
-) -> Arc<dyn CanUseTool> {
-    let tell = Arc::new(tell);
-    Arc::new(can_use_tool_fn(move |request| {
-        let (asked, files, tell) = (Arc::clone(&asked), Arc::clone(&files), Arc::clone(&tell));
-        async move {
-            let is_protected = request.decision.protected;
-            let answer = asked.can_use_tool(request).await;
-            if let PermissionAnswer::Allow { updates, .. } = &answer {
-                let lasting: Vec<_> = updates.iter().filter(|update| lasts(update)).cloned().collect();
-                if is_protected && !lasting.is_empty() {
-                    // An answer to such a question is for that call alone.
-                    tell(
-                        "a permission update is not written to a file: the call needs an answer every time".to_owned(),
-                    );
-                } else if !lasting.is_empty() {
-                    keep(files, lasting).await.into_iter().for_each(|problem| {
-                        tell(format!("a permission update holds for this session only: {problem}"));
-                    });
-                }
-            }
-            answer
+#[async_trait]
+impl<F: Fn(String) + Send + Sync + 'static> RememberAnswer for InFiles<F> {
+    async fn remember(&self, request: &PermissionRequest, answer: &PermissionAnswer) {
+        let PermissionAnswer::Allow { updates, .. } = answer else { return };
+        let lasting: Vec<_> = updates.iter().filter(|update| lasts(update)).cloned().collect();
+        if lasting.is_empty() {
+            return;
         }
-    }))
+        if request.decision.protected {
+            // An answer to such a question is for that call alone.
+            return (self.report)(
+                "a permission update is not written to a file: the call needs an answer every time".to_owned(),
+            );
+        }
+        keep(Arc::clone(&self.files), lasting).await.into_iter().for_each(|problem| {
+            (self.report)(format!("a permission update holds for this session only: {problem}"));
+        });
+    }
 }
 
 /// Keeps changes; what could not be kept, and why.

@@ -112,7 +112,7 @@ impl LoadedProject {
         permissions.bypass_allowed &= self.resolved().permissions.bypass_disabled.is_none();
         let mode = self.start_mode(permissions.mode, permissions.bypass_allowed, agent);
         permissions.mode = Some(mode);
-        permissions.can_use_tool = permissions.can_use_tool.take().map(|asked| self.remembering(asked));
+        permissions.remember = Some(self.remembering());
         options.permissions = self.permissions(permissions);
     }
 

@@ -26,7 +26,7 @@ async fn a_query_waits_for_what_it_left_behind_and_returns_the_last_result() {
     let mut run = asked(script, work.path()).stream();
     let mut kinds = Vec::new();
     let mut last = None;
-    while let Some(event) = run.next().await.unwrap() {
+    while let Some(event) = run.try_next().await.unwrap() {
         match event.kind {
             EventKind::TaskStarted(_) => kinds.push("started"),
             EventKind::TaskEnded(ended) => {
@@ -87,7 +87,7 @@ async fn who_resumes_the_session_reads_that_it_was_stopped() {
 /// The results of all calls, of the main agent and those below.
 async fn results(query: Query) -> Vec<(String, bool)> {
     let (mut run, mut results) = (query.stream(), Vec::new());
-    while let Some(event) = run.next().await.unwrap() {
+    while let Some(event) = run.try_next().await.unwrap() {
         match event.kind {
             EventKind::ToolFinished(tool) => results.push((tool.result.content.text(), tool.result.is_error)),
             EventKind::TaskStarted(task) => panic!("{task:?}"),

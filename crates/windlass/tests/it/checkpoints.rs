@@ -47,7 +47,7 @@ fn prompt(number: u128) -> EntryId {
 async fn run(session: &mut Session, number: u128) -> Vec<(bool, String)> {
     session.handle.prompt(Prompt::text("go").with_id(prompt(number))).unwrap();
     let mut results = Vec::new();
-    while let Some(event) = session.events.next().await.unwrap() {
+    while let Some(event) = session.events.try_next().await.unwrap() {
         match event.kind {
             EventKind::ToolFinished(finished) => {
                 results.push((finished.result.is_error, finished.result.content.text()));
@@ -109,7 +109,7 @@ async fn nothing_is_rewound_while_a_run_goes_on() {
     // To ask is fine.
     assert_eq!(session.handle.file_changes(&prompt(1)).await.unwrap().files.len(), 1);
     gate.open();
-    while let Some(event) = session.events.next().await.unwrap() {
+    while let Some(event) = session.events.try_next().await.unwrap() {
         if let EventKind::RunFinished(_) = event.kind {
             break;
         }
@@ -135,7 +135,7 @@ async fn nothing_is_rewound_while_an_agent_goes_on_in_the_background() {
     let mut session = builder.open().await.unwrap();
     session.handle.prompt(Prompt::text("go").with_id(prompt(1))).unwrap();
     let mut begun = false;
-    while let Some(event) = session.events.next().await.unwrap() {
+    while let Some(event) = session.events.try_next().await.unwrap() {
         match event.kind {
             EventKind::RunFinished(_) if event.agent.is_main() => {
                 begun |= session.handle.rewind_files(&prompt(1)).await == Err(RewindError::Running);

@@ -44,7 +44,7 @@ pub(crate) async fn watch(query: Query) -> Seen {
     let mut run = query.stream();
     let mut seen = Seen::default();
     let mut shown = String::new();
-    while let Some(event) = run.next().await.expect("a run that began has a result") {
+    while let Some(event) = run.try_next().await.expect("a run that began has a result") {
         match &event.kind {
             EventKind::BlockDelta { delta: Delta::Text(text), .. } => shown.push_str(text),
             EventKind::MessageFinished { .. } => seen.texts.push(std::mem::take(&mut shown)),

@@ -45,7 +45,7 @@ fn world(answer: impl Fn(&ModelRequest, usize) -> ScriptedTurn + Send + Sync + '
 async fn run(session: &mut Session, prompt: Prompt) -> (Vec<Event>, RunResult) {
     session.handle.prompt(prompt).unwrap();
     let mut events = Vec::new();
-    while let Some(event) = session.events.next().await.unwrap() {
+    while let Some(event) = session.events.try_next().await.unwrap() {
         if let EventKind::RunFinished(result) = event.kind {
             return (events, result);
         }

@@ -39,7 +39,7 @@ fn model(seen: &Requests) -> ScriptedModel {
 
 async fn run(session: &mut Session, prompt: Prompt) {
     session.handle.prompt(prompt).unwrap();
-    while let Some(event) = session.events.next().await.unwrap() {
+    while let Some(event) = session.events.try_next().await.unwrap() {
         if let EventKind::RunFinished(result) = event.kind {
             assert_eq!(result.outcome, Outcome::Success);
             return;

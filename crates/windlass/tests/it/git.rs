@@ -101,7 +101,7 @@ async fn run(cwd: &Path, commands: &[&str]) -> Ran {
         .env([("PATH", std::env::var("PATH").unwrap()), ("HOME", cwd.join("..").to_string_lossy().into_owned())])
         .stream();
     let mut ran = Ran::default();
-    while let Some(event) = stream.next().await.unwrap() {
+    while let Some(event) = stream.try_next().await.unwrap() {
         if let EventKind::ToolFinished(finished) = event.kind {
             ran.results.push((finished.result.is_error, finished.result.content.text()));
         }
@@ -381,7 +381,7 @@ async fn an_environment_that_leads_elsewhere_reaches_no_git() {
         .env([("PATH", std::env::var("PATH").unwrap()), ("GIT_DIR", "/elsewhere/.git".to_owned())])
         .stream();
     let mut results = Vec::new();
-    while let Some(event) = stream.next().await.unwrap() {
+    while let Some(event) = stream.try_next().await.unwrap() {
         if let EventKind::ToolFinished(finished) = event.kind {
             results.push((finished.result.is_error, finished.result.content.text()));
         }

@@ -10,7 +10,7 @@ async fn told(root: &Path, tool: &str, input: serde_json::Value, permissions: Pe
     let mut run =
         query("x").provider(ScriptedModel::new(script)).tools(coding_tools(root)).permissions(permissions).stream();
     let mut text = None;
-    while let Some(event) = run.next().await.unwrap() {
+    while let Some(event) = run.try_next().await.unwrap() {
         if let EventKind::ToolFinished(finished) = event.kind {
             text = Some(finished.result.content.text());
         }

@@ -61,7 +61,7 @@ fn child() {
             .persist(Home::new(place.join("home")))
             .session_id(SESSION)
             .stream();
-        while let Some(event) = run.next().await.unwrap() {
+        while let Some(event) = run.try_next().await.unwrap() {
             let line = match event.kind {
                 EventKind::ToolFinished(finished) => format!("ACK result {}", finished.result.tool_use_id),
                 EventKind::MessageFinished { message_id, .. } => format!("ACK message {message_id}"),

@@ -104,7 +104,7 @@ async fn run_calls(place: &Place, permissions: Permissions, calls: Vec<(&'static
         .env([("PATH", std::env::var("PATH").unwrap()), ("HOME", place.at("home").to_string_lossy().into_owned())])
         .stream();
     let mut ran = Ran::default();
-    while let Some(event) = stream.next().await.unwrap() {
+    while let Some(event) = stream.try_next().await.unwrap() {
         if let EventKind::ToolFinished(finished) = event.kind {
             ran.results.push((finished.result.is_error, finished.result.content.text()));
         }

@@ -12,6 +12,8 @@
     reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
 )]
 
+mod agent;
+mod answering;
 #[cfg(target_os = "linux")]
 mod background;
 mod branch;

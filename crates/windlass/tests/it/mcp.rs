@@ -132,7 +132,7 @@ async fn settled() {
 async fn offered(session: &mut Session) -> Vec<String> {
     session.handle.prompt(windlass::crates::runtime::Prompt::text("go")).unwrap();
     let mut tools = Vec::new();
-    while let Some(event) = session.events.next().await.unwrap() {
+    while let Some(event) = session.events.try_next().await.unwrap() {
         match event.kind {
             EventKind::RunStarted(started) => tools = started.tools,
             EventKind::RunFinished(_) => return tools,
@@ -157,7 +157,7 @@ async fn a_call_goes_to_the_server_if_a_rule_allows_it() {
         let permissions = Permissions::new().allow(rules);
         let mut run = query("go").provider(model).mcp_servers(servers(&inside)).permissions(permissions).stream();
         let mut said = String::new();
-        while let Some(event) = run.next().await.unwrap() {
+        while let Some(event) = run.try_next().await.unwrap() {
             if let EventKind::ToolFinished(finished) = event.kind {
                 said = serde_json::to_string(&finished.result.content).unwrap();
             }
@@ -291,7 +291,7 @@ fn user_texts(request: &Value) -> Vec<String> {
 async fn run(session: &mut Session, prompt: &str) -> Vec<EventKind> {
     session.handle.prompt(windlass::crates::runtime::Prompt::text(prompt)).unwrap();
     let mut events = Vec::new();
-    while let Some(event) = session.events.next().await.unwrap() {
+    while let Some(event) = session.events.try_next().await.unwrap() {
         let is_last = matches!(event.kind, EventKind::RunFinished(_));
         events.push(event.kind);
         if is_last {

@@ -23,7 +23,7 @@ async fn a_tool_that_was_not_chosen_does_not_run_in_any_mode() {
         }
         let mut run = query.permissions(permissions).stream();
         let mut offered = Vec::new();
-        while let Some(event) = run.next().await.unwrap() {
+        while let Some(event) = run.try_next().await.unwrap() {
             if let EventKind::RunStarted(started) = event.kind {
                 offered = started.tools;
             }

@@ -35,7 +35,7 @@ fn host(answer: impl Fn(&str) -> PermissionAnswer + Send + Sync + 'static) -> (P
 async fn play(query: Query) -> (Vec<PermissionMode>, Vec<(String, bool, String)>) {
     let mut run = query.stream();
     let (mut modes, mut results) = (Vec::new(), Vec::new());
-    while let Some(event) = run.next().await.unwrap() {
+    while let Some(event) = run.try_next().await.unwrap() {
         match event.kind {
             EventKind::StateChanged(StateChange::PermissionMode { mode }) => modes.push(mode),
             EventKind::ToolFinished(finished) => {

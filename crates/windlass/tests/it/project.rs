@@ -44,7 +44,7 @@ fn touching() -> ScriptedModel {
 
 async fn ended(mut run: Run) -> (Vec<Event>, RunResult) {
     let mut events = Vec::new();
-    while let Some(event) = run.next().await.unwrap() {
+    while let Some(event) = run.try_next().await.unwrap() {
         events.push(event);
     }
     let result = events.iter().find_map(|event| match &event.kind {
@@ -79,6 +79,24 @@ async fn an_answer_is_remembered_for_the_next_session_of_the_project() {
     // Nobody is asked now, and nobody trusts the project.
     let (_, next) = ended(run(Permissions::new())).await;
     assert_eq!(next.permission_denials, []);
+}
+
+#[tokio::test]
+async fn an_answer_through_a_handle_is_remembered_too() {
+    let place = Place::new();
+    let asked = query("Go.").provider(touching()).tools(coding_tools(place.path("work")));
+    let mut run = asked.permissions(Permissions::ask_via_events()).project(place.project()).stream();
+    while let Some(event) = run.try_next().await.unwrap() {
+        if let EventKind::PermissionRequested(request) = event.kind {
+            let rules = vec![RuleValue::tool("Bash")];
+            let destination = UpdateDestination::LocalSettings;
+            let update = PermissionUpdate::AddRules { rules, behavior: Behavior::Allow, destination };
+            let answer = PermissionAnswer::Allow { updated_input: None, updates: vec![update] };
+            run.handle().await.unwrap().answer(&request.id, answer).unwrap();
+        }
+    }
+    let kept = std::fs::read_to_string(place.path("work/.windlass/settings.local.json")).unwrap();
+    assert!(kept.contains("\"Bash\""), "{kept}");
 }
 
 #[tokio::test]

@@ -347,7 +347,7 @@ async fn what_a_program_gives_reaches_commands_but_for_secrets_and_that_is_said(
         .permissions(Permissions::new().allow(["Bash"]))
         .env(given)
         .stream();
-    while run.next().await.unwrap().is_some() {}
+    while run.try_next().await.unwrap().is_some() {}
     let notices = run.notices().join("\n");
     assert!(notices.contains("GITHUB_TOKEN, LD_PRELOAD") && !notices.contains("hunter2"), "{notices}");
     let sent = String::from_utf8(server.requests()[1].body.to_vec()).unwrap();

@@ -17,7 +17,7 @@ async fn a_plain_answer_streams_and_ends() {
     let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("Hello there.")));
     let mut run = query("hi").provider(model).stream();
     let (mut text, mut last) = (String::new(), None);
-    while let Some(event) = run.next().await.unwrap() {
+    while let Some(event) = run.try_next().await.unwrap() {
         if let EventKind::BlockDelta { delta: Delta::Text(more), .. } = &event.kind {
             text.push_str(more);
         }
@@ -130,7 +130,7 @@ async fn a_resumed_session_knows_its_tasks() {
             query = query.continue_latest();
         }
         let mut run = query.stream();
-        while let Some(event) = run.next().await.unwrap() {
+        while let Some(event) = run.try_next().await.unwrap() {
             if let EventKind::ToolFinished(finished) = event.kind {
                 let structured: serde_json::Value = finished.structured.unwrap().to().unwrap();
                 lists.push(structured["oldTodos"][0]["content"].as_str().unwrap_or_default().to_owned());

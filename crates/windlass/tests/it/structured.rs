@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use windlass::crates::model::ScriptedTurn;
 use windlass::{
     Access, Continuation, Error, EventKind, Hook, HookContext, HookError, Interest, JsonText, Outcome, Permissions,
-    Query, RunResult, ScriptedModel, Status, Stop, StopAction, query, tool_fn,
+    Query, RunResult, ScriptedModel, Status, Stop, StopAction, query, session, tool_fn,
 };
 
 #[derive(Debug, PartialEq, serde::Deserialize, windlass::schemars::JsonSchema)]
@@ -27,7 +27,7 @@ fn say(text: &str) -> ScriptedTurn {
 /// A query over answers, one for each model call; the last is repeated.
 fn asked(answers: Vec<ScriptedTurn>) -> Query {
     let model = ScriptedModel::from_fn(move |_, number| answers[number.min(answers.len() - 1)].clone());
-    query("Does it build?").provider(model).output::<Verdict>()
+    session().provider(model).output::<Verdict>().query("Does it build?")
 }
 
 async fn result(answers: Vec<ScriptedTurn>) -> RunResult {
@@ -40,6 +40,40 @@ async fn the_output_ends_the_run_and_has_its_type() {
     assert_eq!((&result.outcome, result.turns), (&Outcome::Success, 1));
     assert_eq!(result.output::<Verdict>().unwrap(), Some(Verdict { builds: true, warnings: Some(3) }));
     assert!(result.output::<Vec<u8>>().is_err());
+}
+
+#[tokio::test]
+async fn an_awaited_query_gives_its_value() {
+    let model = ScriptedModel::from_fn(|_, _| give(json!({"builds": true})));
+    let typed = query("Does it build?").output::<Verdict>().provider(model).await.unwrap();
+    assert_eq!(typed.value, Verdict { builds: true, warnings: None });
+    assert_eq!((typed.result.turns, typed.result.outcome), (1, Outcome::Success));
+    // A run without a value is an error, with the result in it.
+    let model = ScriptedModel::from_fn(|_, _| say("Perhaps."));
+    let error = query("Does it build?").provider(model).output::<Verdict>().await.unwrap_err();
+    let Error::Unsuccessful(unsuccessful) = &error else { panic!("{error}") };
+    assert_eq!(unsuccessful.result().outcome, Outcome::NoStructuredOutput { attempts: 6 });
+}
+
+/// Reads a number that its schema does not restrict.
+#[derive(Debug, windlass::schemars::JsonSchema)]
+#[schemars(crate = "windlass::schemars")]
+#[allow(dead_code, reason = "only its schema is read")]
+struct Even {
+    number: i64,
+}
+
+impl<'de> serde::Deserialize<'de> for Even {
+    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        Err(serde::de::Error::custom("the number is odd"))
+    }
+}
+
+#[tokio::test]
+async fn a_value_that_fits_the_schema_and_not_the_type_is_an_error() {
+    let model = ScriptedModel::from_fn(|_, _| give(json!({"number": 3})));
+    let error = query("?").provider(model).output::<Even>().await.unwrap_err();
+    assert!(error.to_string().contains("the number is odd"), "{error}");
 }
 
 #[tokio::test]
@@ -57,7 +91,7 @@ async fn a_missing_output_is_asked_for_and_an_unfit_one_is_explained() {
     let answers = vec![say("Yes."), give(json!({"builds": "yes"})), give(json!({"builds": true}))];
     let mut run = asked(answers).stream();
     let (mut why, mut errors, mut last) = (Vec::new(), Vec::new(), None);
-    while let Some(event) = run.next().await.unwrap() {
+    while let Some(event) = run.try_next().await.unwrap() {
         match event.kind {
             EventKind::Status(Status::Requesting { continuation, .. }) => why.push(continuation),
             EventKind::ToolFinished(finished) if finished.result.is_error => errors.push(finished.result.content),

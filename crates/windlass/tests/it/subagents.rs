@@ -43,7 +43,7 @@ fn go(model: &ScriptedModel, cwd: &Path, agents: Subagents) -> Query {
 async fn events(query: Query) -> Vec<Event> {
     let mut run = query.stream();
     let mut events = Vec::new();
-    while let Some(event) = run.next().await.unwrap() {
+    while let Some(event) = run.try_next().await.unwrap() {
         events.push(event);
     }
     events
@@ -148,7 +148,7 @@ async fn an_agent_in_the_background_tells_when_it_ends() {
         }
         let (mut ended, mut origins, mut written): (Option<TaskEnded>, Vec<RunOrigin>, String) = Default::default();
         let mut run = query.stream();
-        while let Some(event) = run.next().await.unwrap() {
+        while let Some(event) = run.try_next().await.unwrap() {
             match event.kind {
                 EventKind::TaskEnded(task) => {
                     // A session that is not kept takes its files with it.
@@ -183,7 +183,7 @@ async fn stopping_the_run_stops_the_agent_and_the_session_goes_on() {
         .unwrap();
     open.handle.prompt(Prompt::text("go")).unwrap();
     let (mut ends, mut reported) = (Vec::new(), String::new());
-    while let Some(event) = open.events.next().await.unwrap() {
+    while let Some(event) = open.events.try_next().await.unwrap() {
         let is_main = event.agent.is_main();
         match event.kind {
             EventKind::ToolStarted(started) if started.tool == "Bash" => open.handle.interrupt().unwrap(),
@@ -264,7 +264,7 @@ async fn the_agents_of_an_open_session_can_be_others() {
             tools.set_subagents(agents).unwrap();
         }
         open.handle.prompt(Prompt::text("Go.")).unwrap();
-        while !matches!(open.events.next().await.unwrap().unwrap().kind, EventKind::RunFinished(_)) {}
+        while !matches!(open.events.try_next().await.unwrap().unwrap().kind, EventKind::RunFinished(_)) {}
     }
     let requests = model.requests();
     let described = |at: usize| {

@@ -71,7 +71,7 @@ async fn a_disk_that_fills_up_ends_the_run_and_loses_nothing() {
         .stream();
     let (mut shown, mut finished, mut text) = (Vec::new(), None, String::new());
     let error = loop {
-        match run.next().await {
+        match run.try_next().await {
             Ok(Some(event)) => match event.kind {
                 EventKind::BlockDelta { delta: windlass::Delta::Text(more), .. } => text.push_str(&more),
                 EventKind::MessageFinished { .. } => shown.push(std::mem::take(&mut text)),
@@ -245,7 +245,7 @@ async fn a_damaged_log_is_resumed_with_what_is_whole() {
     let asked = model.clone();
     let mut run = query("four").provider(model).persist(Home::new(home.path())).resume(SESSION).stream();
     let mut notices = Vec::new();
-    while let Some(event) = run.next().await.unwrap() {
+    while let Some(event) = run.try_next().await.unwrap() {
         if notices.is_empty() {
             notices = run.notices().to_vec();
         }
@@ -361,13 +361,13 @@ async fn rules_that_cannot_be_used_are_named() {
         assert!(matches!(&error, Error::Rule(_)) && error.to_string().contains("parenthesis"), "{error:?}");
     }
     let mut run = query("x").provider(says("ok")).permissions(Permissions::new().allow(["Read", "Bash("])).stream();
-    while run.next().await.unwrap().is_some() {}
+    while run.try_next().await.unwrap().is_some() {}
     // Also when the run is over.
     let [notice] = run.notices() else { panic!("{:?}", run.notices()) };
     assert!(notice.contains("`Bash(`") && notice.contains("ignored"), "{notice}");
     // Whoever reads rules from a file says so in its own words.
     let permissions = Permissions::new().with_rules(RuleSource::UserSettings, Behavior::Allow, ["Bash("]);
     let mut run = query("x").provider(says("ok")).permissions(permissions).stream();
-    while run.next().await.unwrap().is_some() {}
+    while run.try_next().await.unwrap().is_some() {}
     assert_eq!(run.notices(), [""; 0]);
 }

@@ -3,7 +3,6 @@
 use super::*;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use windlass_permission::can_use_tool_fn;
 use windlass_project::KeepError;
 use windlass_types::{Behavior, CallDigest, Decision, DecisionReason, JsonText, PermissionRequest, RuleValue, ToolUse};
 
@@ -27,24 +26,21 @@ async fn only_changes_for_files_of_questions_that_can_be_settled_are_kept() {
     let all = [LocalSettings, Session, ProjectSettings, CliArg, UserSettings].map(update);
     for (reason, kept) in [(DecisionReason::Default, 3), (DecisionReason::Protected, 0)] {
         let answer = PermissionAnswer::Allow { updated_input: None, updates: all.to_vec() };
-        let said = answer.clone();
         let files = Arc::new(Files::default());
-        let asked = can_use_tool_fn(move |_| std::future::ready(said.clone()));
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let tell = {
-            let told = Arc::clone(&told);
-            move |text| told.lock().unwrap_or_else(PoisonError::into_inner).push(text)
+        let reported = Arc::new(Mutex::new(Vec::new()));
+        let report = {
+            let reported = Arc::clone(&reported);
+            move |text| reported.lock().unwrap_or_else(PoisonError::into_inner).push(text)
         };
-        let asker = remembering(Arc::new(asked), Arc::clone(&files) as Arc<dyn KeepUpdates>, tell);
+        let kept_in = InFiles { files: Arc::clone(&files) as Arc<dyn KeepUpdates>, report };
         let decision = Decision::new(Behavior::Ask, reason, "why");
         let call = ToolUse::new("toolu_1", "Write", JsonText::empty_object());
         let request = PermissionRequest::new(call, String::new(), decision, CallDigest::new("0"));
-        // Whatever becomes of the files, the answer is the host's.
-        assert_eq!(asker.can_use_tool(request).await, answer);
+        kept_in.remember(&request, &answer).await;
         assert_eq!(files.0.lock().unwrap().len(), kept, "{reason:?}");
-        // Each change that was not kept is told, or that none is.
-        let told = told.lock().unwrap();
-        assert_eq!(told.len(), kept.max(1), "{told:?}");
-        assert!(told.iter().all(|text: &String| text.contains("a permission update")), "{told:?}");
+        // Each change that was not kept is reported, or that none is.
+        let reported = reported.lock().unwrap();
+        assert_eq!(reported.len(), kept.max(1), "{reported:?}");
+        assert!(reported.iter().all(|text: &String| text.contains("a permission update")), "{reported:?}");
     }
 }

@@ -1,0 +1,48 @@
+//! An agent as a value.
+
+use crate::{Options, PromptInput, Query, SessionBuilder};
+
+/// A provider, tools, permissions, hooks and all other options, as a value: set up once, cloned, passed around, and asked
+/// as often as one likes. Made by [`agent`]. Each query and each session is one of its own; they share what the agent was
+/// given, such as its provider, its tools and its hooks.
+///
+/// ```
+/// use windlass::{Script, ScriptedModel, agent};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), windlass::Error> {
+/// let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("Four.")).turn(|turn| turn.text("Six.")));
+/// let counter = agent().provider(model).max_turns(3);
+///
+/// assert_eq!(counter.query("Two and two?").await?.text, "Four.");
+/// assert_eq!(counter.clone().query("Three and three?").await?.text, "Six.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+#[must_use = "an agent does nothing until it is asked"]
+pub struct Agent {
+    pub(crate) options: Options,
+}
+
+/// Begins an agent: give it at least a provider.
+pub fn agent() -> Agent {
+    Agent::default()
+}
+
+impl Agent {
+    /// One prompt, in a session of its own. What is set on the query holds for it alone.
+    pub fn query(&self, prompt: impl Into<PromptInput>) -> Query {
+        Query::with_options(prompt, self.options.clone())
+    }
+
+    /// A session for many runs by hand. What is set on its builder holds for it alone.
+    pub fn session(&self) -> SessionBuilder {
+        SessionBuilder { options: self.options.clone() }
+    }
+
+    /// What queries and sessions of the agent begin with.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+}

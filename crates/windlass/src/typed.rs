@@ -1,0 +1,45 @@
+//! What an awaited query gives.
+
+use crate::Error;
+use serde::de::DeserializeOwned;
+use windlass_types::RunResult;
+
+/// A value of a type, with the result of the run that gave it. See [`Query::output`](crate::Query::output).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Typed<T> {
+    /// What the model gave, as the type.
+    pub value: T,
+    /// The run that ended with it: its cost, its turns, its session.
+    pub result: RunResult,
+}
+
+/// What an awaited [`Query`](crate::Query) gives: a [`RunResult`] whatever its outcome, or a [`Typed`] value.
+pub trait RunOutput: sealed::Sealed + Sized + Send + 'static {
+    /// What is given of a run's result.
+    #[doc(hidden)]
+    fn of(result: RunResult) -> Result<Self, Error>;
+}
+
+impl RunOutput for RunResult {
+    fn of(result: RunResult) -> Result<Self, Error> {
+        Ok(result)
+    }
+}
+
+impl<T: DeserializeOwned + Send + 'static> RunOutput for Typed<T> {
+    fn of(result: RunResult) -> Result<Self, Error> {
+        let result = result.success()?;
+        // A success without an output would be a run that was not asked for one.
+        let missing = || Error::UnfitOutput { problem: "the run ended without it".to_owned() };
+        let unfit = |error: windlass_types::JsonError| Error::UnfitOutput { problem: error.to_string() };
+        let value = result.output().map_err(unfit)?.ok_or_else(missing)?;
+        Ok(Self { value, result })
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::RunResult {}
+    impl<T> Sealed for super::Typed<T> {}
+}

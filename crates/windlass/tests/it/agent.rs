@@ -1,0 +1,89 @@
+//! An agent as a value, and errors as their users read them.
+
+use futures_util::FutureExt;
+use std::future::IntoFuture;
+use std::sync::{Arc, Mutex};
+use windlass::crates::model::ScriptedTurn;
+use windlass::{Error, EventKind, ScriptedModel, agent, query, tool_fn};
+
+type In = std::collections::BTreeMap<String, String>;
+
+/// A model that reports which tools it was offered.
+fn lists_tools() -> ScriptedModel {
+    ScriptedModel::from_fn(|request, _| {
+        let names: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
+        ScriptedTurn::new().text(&names.join(","))
+    })
+}
+
+fn tool(name: &str) -> impl windlass::DynTool {
+    tool_fn(name, "Does nothing.", |_: In, _| async { Ok("done") })
+}
+
+#[tokio::test]
+async fn an_agent_is_cloned_and_asked_and_each_query_is_its_own() {
+    let base = agent().provider(lists_tools()).tool(tool("one"));
+    let more = base.clone().tool(tool("two"));
+    assert_eq!(base.query("?").await.unwrap().text, "one");
+    assert_eq!(more.query("?").await.unwrap().text, "one,two");
+    // What a query adds holds for it alone.
+    assert_eq!(base.query("?").tool(tool("three")).await.unwrap().text, "one,three");
+    let (first, second) = (base.query("?").await.unwrap(), base.query("?").await.unwrap());
+    assert_ne!(first.session_id, second.session_id);
+    assert_eq!(second.text, "one");
+}
+
+#[tokio::test]
+async fn an_agent_opens_sessions() {
+    let base = agent().provider(lists_tools()).tool(tool("one"));
+    let mut session = base.session().open().await.unwrap();
+    session.handle.prompt("?".into()).unwrap();
+    let mut text = String::new();
+    while let Some(event) = session.events.try_next().await.unwrap() {
+        if let EventKind::RunFinished(result) = event.kind {
+            text = result.text;
+            break;
+        }
+    }
+    assert_eq!(text, "one");
+}
+
+#[tokio::test]
+async fn two_tools_of_one_name_are_an_error() {
+    let error = agent().provider(lists_tools()).tool(tool("one")).tool(tool("one")).query("?").await.unwrap_err();
+    assert!(matches!(error, Error::Tools(_)) && error.to_string().contains("one"), "{error}");
+}
+
+#[test]
+fn outside_of_a_runtime_is_an_error_and_no_panic() {
+    let asked = query("?").provider(lists_tools()).into_future().now_or_never().unwrap();
+    assert!(matches!(asked, Err(Error::NoRuntime)));
+    let opened = agent().provider(lists_tools()).session().open().now_or_never().unwrap();
+    assert!(opened.unwrap_err().to_string().contains("#[tokio::main]"));
+}
+
+/// A program that returns the error from `main` prints its `Debug`.
+#[tokio::test]
+async fn an_error_prints_as_a_sentence() {
+    let error = query("?").await.unwrap_err();
+    assert_eq!(format!("{error:?}"), error.to_string());
+    assert!(format!("{error:?}").starts_with("no model provider is set: "));
+}
+
+#[tokio::test]
+async fn a_session_changes_its_model_by_name() {
+    let models = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&models);
+    let model = ScriptedModel::from_fn(move |request, _| {
+        seen.lock().unwrap().push(request.model.clone());
+        ScriptedTurn::new().text("ok")
+    });
+    let mut session = agent().provider(model).model("first").session().open().await.unwrap();
+    assert!(session.handle.set_model(" ").is_err());
+    for name in ["first", "second"] {
+        session.handle.set_model(name).unwrap();
+        session.handle.prompt("?".into()).unwrap();
+        while !matches!(session.events.try_next().await.unwrap().unwrap().kind, EventKind::RunFinished(_)) {}
+    }
+    assert_eq!(*models.lock().unwrap(), ["first", "second"]);
+}
