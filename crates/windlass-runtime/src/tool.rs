@@ -2,6 +2,7 @@
 
 use crate::artifact;
 use crate::tasks::AbortOnDrop;
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use windlass_tool::{
     Cancel, DynTool, Ids, InterruptBehavior, JudgedPath, Permit, PreparedCall, ToolCx, ToolError, ToolErrorKind,
     ToolOutput,
 };
-use windlass_types::ToolOutcome;
+use windlass_types::{ToolFailure, ToolFailureKind, ToolOutcome};
 
 /// How long a call may take to end after it was asked to. Then it is dropped.
 const GRACE: Duration = Duration::from_millis(800);
@@ -73,7 +74,8 @@ pub(crate) async fn run(running: Running) -> ToolOutcome {
         Some(Ok(Err(error))) => failed(&error),
         Some(Err(join)) if join.is_panic() => {
             tracing::error!(tool_panicked = true, "a tool panicked");
-            ToolOutcome::error("The tool panicked. It may have taken effect in part.")
+            let failure = ToolFailure::new(ToolFailureKind::Panicked).with_source(panic_text(join.into_panic()));
+            ToolOutcome::error("The tool panicked. It may have taken effect in part.").with_failure(failure)
         }
         Some(Err(_)) | None => ToolOutcome::error(runtime_text::STOPPED),
     };
@@ -95,11 +97,34 @@ fn succeeded(output: ToolOutput) -> ToolOutcome {
 }
 
 fn failed(error: &ToolError) -> ToolOutcome {
-    if let Some(source) = error.source() {
+    let source = error.source().map(|source| causes(source));
+    if let Some(source) = &source {
         tracing::warn!(%source, "a tool failed");
     }
-    match error.kind() {
-        ToolErrorKind::Cancelled => ToolOutcome::error(runtime_text::STOPPED),
-        _ => ToolOutcome::error(error.model_text()),
+    let (text, kind) = match error.kind() {
+        ToolErrorKind::Cancelled => (runtime_text::STOPPED, ToolFailureKind::Cancelled),
+        ToolErrorKind::InvalidInput => (error.model_text(), ToolFailureKind::InvalidInput),
+        ToolErrorKind::Internal => (error.model_text(), ToolFailureKind::Internal),
+        _ => (error.model_text(), ToolFailureKind::Rejected),
+    };
+    ToolOutcome::error(text).with_failure(ToolFailure::new(kind).with_source(source))
+}
+
+/// An error and what caused it, as one text.
+fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// What a panic says, if that is a text.
+fn panic_text(panic: Box<dyn Any + Send>) -> Option<String> {
+    match panic.downcast::<String>() {
+        Ok(text) => Some(*text),
+        Err(panic) => panic.downcast_ref::<&str>().map(|text| (*text).to_owned()),
     }
 }

@@ -3,8 +3,8 @@
 use crate::{
     AgentIdentity, AgentPath, CompactTrigger, ContentBlock, Continuation, Decision, EntryId, HookEventName,
     HookOutcome, JsonText, MessageId, ModelErrorKind, NanoUsd, PermissionMode, PermissionRequest, RateLimit, RunId,
-    RunOrigin, RunResult, SessionId, Steered, StopReason, TaskEnded, TaskInfo, TaskProgress, ToolResult, ToolUseId,
-    Usage,
+    RunOrigin, RunResult, SessionId, Steered, StopReason, TaskEnded, TaskInfo, TaskProgress, ToolFailure, ToolResult,
+    ToolUseId, Usage,
 };
 use serde::Serialize;
 use std::path::PathBuf;
@@ -265,6 +265,9 @@ pub struct ToolFinished {
     pub duration_ms: u64,
     /// The verdict, when permission or hooks kept it from running.
     pub denied: Option<Decision>,
+    /// Why the tool failed. `None` if it succeeded, did not run, or gave an error as its own result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ToolFailure>,
     /// Its id in the log.
     pub entry: Option<EntryId>,
 }
@@ -272,7 +275,7 @@ pub struct ToolFinished {
 impl ToolFinished {
     /// A call that ran.
     pub fn new(tool: String, result: ToolResult) -> Self {
-        Self { tool, result, structured: None, diff: None, duration_ms: 0, denied: None, entry: None }
+        Self { tool, result, structured: None, diff: None, duration_ms: 0, denied: None, error: None, entry: None }
     }
 }
 

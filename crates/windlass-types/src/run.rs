@@ -152,6 +152,24 @@ impl Outcome {
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Success)
     }
+
+    /// The exit code for a program whose work was this run, one for each kind of outcome: 0 for a success, 1 for a
+    /// failure, 3 when the turns were used up, 4 when the money was, 5 when the model refused, 6 when it gave no
+    /// structured output, 7 when a hook stopped the run, 8 when a hook blocked the prompt, and 130 for an interrupt, as shells
+    /// expect. 2 is left for wrong usage of the program.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Failed(_) => 1,
+            Self::MaxTurns { .. } => 3,
+            Self::MaxBudget { .. } => 4,
+            Self::Refused => 5,
+            Self::NoStructuredOutput { .. } => 6,
+            Self::StoppedByHook { .. } => 7,
+            Self::PromptBlocked { .. } => 8,
+            Self::Interrupted { .. } => 130,
+        }
+    }
 }
 
 /// Usage and cost of one model.

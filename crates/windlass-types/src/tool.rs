@@ -1,7 +1,7 @@
 //! What tools are to the model and to the scheduler.
 
 use crate::{JsonText, TaskId, ToolResultContent};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// A tool as the model sees it. Its JSON is byte-stable over a session.
@@ -116,6 +116,50 @@ pub struct ToolOutcome {
     pub changes: Vec<ContextChange>,
     /// How long it ran, in milliseconds.
     pub duration_ms: u64,
+    /// Why the tool failed, for hosts. `None` for a tool that gave a result of its own, also one that is an error.
+    pub failure: Option<ToolFailure>,
+}
+
+/// Why a tool failed, for hosts. What the model reads is in the call's result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolFailure {
+    /// What kind of failure.
+    pub kind: ToolFailureKind,
+    /// The cause inside the tool, with its own causes, such as `cannot read the index: permission denied`. Not for the
+    /// model: it may hold secrets.
+    pub source: Option<String>,
+}
+
+/// What kind of failure of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ToolFailureKind {
+    /// The input is not what the tool takes.
+    InvalidInput,
+    /// The tool refused, with a text for the model.
+    Rejected,
+    /// The call was stopped.
+    Cancelled,
+    /// An error inside the tool; [`source`](ToolFailure::source) has it.
+    Internal,
+    /// The tool's code panicked; [`source`](ToolFailure::source) has the panic's message if that is a text.
+    Panicked,
+}
+
+impl ToolFailure {
+    /// A failure without a known cause.
+    pub fn new(kind: ToolFailureKind) -> Self {
+        Self { kind, source: None }
+    }
+
+    /// Adds the cause.
+    #[must_use]
+    pub fn with_source(mut self, source: Option<String>) -> Self {
+        self.source = source;
+        self
+    }
 }
 
 impl ToolOutcome {
@@ -127,6 +171,13 @@ impl ToolOutcome {
     /// A failed outcome with the text that the model should read.
     pub fn error(text: impl Into<String>) -> Self {
         Self { content: ToolResultContent::Text(text.into()), is_error: true, ..Self::default() }
+    }
+
+    /// Adds why the tool failed.
+    #[must_use]
+    pub fn with_failure(mut self, failure: ToolFailure) -> Self {
+        self.failure = Some(failure);
+        self
     }
 }
 

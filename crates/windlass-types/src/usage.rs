@@ -161,8 +161,16 @@ impl NanoUsd {
 }
 
 impl fmt::Display for NanoUsd {
+    /// Dollars with four decimals; an amount below a cent with as many as it takes to be exact, so that little is never
+    /// shown as zero.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "${:.4}", self.usd())
+        const CENT: u64 = 10_000_000;
+        if self.0 >= CENT {
+            return write!(f, "${:.4}", self.usd());
+        }
+        let digits = format!("{:09}", self.0);
+        let exact = digits.trim_end_matches('0');
+        write!(f, "$0.{exact:0<4}")
     }
 }
 
@@ -172,6 +180,18 @@ mod tests {
 
     fn read(json: &str) -> Usage {
         serde_json::from_str::<ApiUsage>(json).unwrap().into()
+    }
+
+    #[test]
+    fn money_is_shown_and_small_amounts_exactly() {
+        let shown = |nano| NanoUsd::new(nano).to_string();
+        assert_eq!(shown(0), "$0.0000");
+        assert_eq!(shown(1), "$0.000000001");
+        assert_eq!(shown(12_345), "$0.000012345");
+        assert_eq!(shown(1_500_000), "$0.0015");
+        assert_eq!(shown(9_999_999), "$0.009999999");
+        assert_eq!(shown(10_000_000), "$0.0100");
+        assert_eq!(shown(1_234_567_890), "$1.2346");
     }
 
     #[test]

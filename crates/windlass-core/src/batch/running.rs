@@ -231,6 +231,7 @@ impl Call {
         finished.diff = outcome.diff;
         finished.duration_ms = outcome.duration_ms;
         finished.denied = denied;
+        finished.error = outcome.failure;
         finished.entry = Some(entry.id.clone());
         let append = cx.session.append(verdict.into_iter().chain([entry]).collect());
         cx.session.event(EventKind::ToolFinished(finished), Some(append));

@@ -21,7 +21,7 @@ async fn events(client: &HttpClient) -> Result<Events, HttpError> {
 /// The number of events, and how the stream ended.
 async fn count(events: &mut Events) -> (usize, Option<HttpErrorKind>) {
     let mut count = 0;
-    while let Some(event) = events.try_next().await {
+    while let Some(event) = events.next().await {
         match event {
             Ok(_) => count += 1,
             Err(error) => return (count, Some(error.kind())),
@@ -40,7 +40,7 @@ async fn keeps_one_connection_also_when_the_end_is_not_read() {
         server.push(reply.clone().separate_writes());
         let mut events = events(&client).await.unwrap();
         for _ in 0..total {
-            events.try_next().await.unwrap().unwrap();
+            events.next().await.unwrap().unwrap();
         }
         events.release();
         // The rest of the body is read by another task of this runtime.
@@ -191,7 +191,7 @@ async fn dropping_the_events_hangs_up() {
     let first = reply.event_ends()[0];
     server.push(reply.pause_at(first, &gate));
     let mut events = events(&client(&server)).await.unwrap();
-    events.try_next().await.unwrap().unwrap();
+    events.next().await.unwrap().unwrap();
     drop(events);
     server.wait_hang_ups(1).await;
 }

@@ -59,7 +59,7 @@ fn decode(chunks: Vec<Vec<u8>>) -> Result<Vec<(Option<String>, String)>, HttpErr
     let mut events = events_of(chunks, &HttpOptions::default());
     run(async {
         let mut decoded = Vec::new();
-        while let Some(event) = events.try_next().await {
+        while let Some(event) = events.next().await {
             let event = event?;
             decoded.push((event.name, event.data));
         }
@@ -123,10 +123,10 @@ proptest! {
 fn bytes_that_are_not_utf8_are_a_protocol_error_and_the_last_item() {
     let mut events = events_of(vec![b"data: ok\n\ndata: \xff\n\ndata: later\n\n".to_vec()], &HttpOptions::default());
     run(async {
-        assert_eq!(events.try_next().await.unwrap().unwrap().data, "ok");
-        let error = events.try_next().await.unwrap().unwrap_err();
+        assert_eq!(events.next().await.unwrap().unwrap().data, "ok");
+        let error = events.next().await.unwrap().unwrap_err();
         assert_eq!(error.kind(), HttpErrorKind::Protocol);
-        assert!(events.try_next().await.is_none());
+        assert!(events.next().await.is_none());
     });
 }
 
@@ -138,7 +138,7 @@ fn an_event_has_a_greatest_size_and_the_stream_has_not() {
     run(async {
         let mut events = events_of(small, &options);
         let mut count = 0;
-        while let Some(event) = events.try_next().await {
+        while let Some(event) = events.next().await {
             event.unwrap();
             count += 1;
         }
@@ -147,7 +147,7 @@ fn an_event_has_a_greatest_size_and_the_stream_has_not() {
         for endless in ["data: more\n", "event: x\n", "no line end ", ": comment\n"] {
             let chunks = vec![endless.as_bytes().to_vec(); 1000];
             let mut events = events_of(chunks, &options);
-            let error = events.try_next().await.unwrap().unwrap_err();
+            let error = events.next().await.unwrap().unwrap_err();
             assert_eq!(error.kind(), HttpErrorKind::Protocol, "{endless}");
         }
     });
@@ -169,15 +169,15 @@ fn signs_of_life_are_not_progress() {
     };
     run(async {
         let mut events = Events::new(chunks(), &options);
-        assert!(events.try_next().await.unwrap().is_ok());
-        let error = events.try_next().await.unwrap().unwrap_err();
+        assert!(events.next().await.unwrap().is_ok());
+        let error = events.next().await.unwrap().unwrap_err();
         assert_eq!(error.kind(), HttpErrorKind::Timeout);
 
         let mut events = Events::new(chunks(), &options);
         for _ in 0..3 {
-            assert!(events.try_next().await.unwrap().is_ok());
+            assert!(events.next().await.unwrap().is_ok());
             events.progress();
         }
-        assert!(events.try_next().await.is_none());
+        assert!(events.next().await.is_none());
     });
 }

@@ -105,7 +105,7 @@ async fn in_a_minute<T>(future: impl Future<Output = T>) -> T {
 async fn read_for(open: &mut Open, quiet: Duration) -> (Vec<Event>, Option<SessionError>) {
     let mut events = Vec::new();
     loop {
-        match timeout(quiet, open.events.next()).await {
+        match timeout(quiet, open.events.try_next()).await {
             Ok(Ok(Some(event))) => events.push(event),
             Ok(Ok(None)) | Err(_) => return (events, None),
             Ok(Err(error)) => return (events, Some(error)),

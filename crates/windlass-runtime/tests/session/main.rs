@@ -12,6 +12,7 @@ mod agents;
 mod answers;
 mod background;
 mod changes;
+mod failures;
 mod faults;
 mod following;
 mod foreign;

@@ -18,9 +18,9 @@ async fn times(url: &str, key: &str) -> (Duration, Duration) {
     for _ in 0..ROUNDS {
         let start = Instant::now();
         let mut events = client.post("/v1/messages", headers.clone(), body.clone()).await.unwrap().events();
-        events.try_next().await.unwrap().unwrap();
+        events.next().await.unwrap().unwrap();
         firsts.push(start.elapsed());
-        while let Some(event) = events.try_next().await {
+        while let Some(event) = events.next().await {
             event.unwrap();
         }
         ends.push(start.elapsed());

@@ -141,7 +141,7 @@ async fn a_hundred_streams_at_a_time() {
         let body = Bytes::from_static(b"{}");
         let mut events = client.post("/v1/messages", headers.clone(), body).await.unwrap().events();
         let mut count = 0;
-        while let Some(event) = events.try_next().await {
+        while let Some(event) = events.next().await {
             event.unwrap();
             count += 1;
         }
