@@ -6,7 +6,7 @@ mod custom_provider;
 #[path = "custom_store.rs"]
 mod custom_store;
 
-use windlass::crates::types::{Message, ModelRequest};
+use windlass::provider::{Message, ModelRequest};
 use windlass_testkit::{Violation, provider, store};
 
 #[tokio::test]

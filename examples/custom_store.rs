@@ -5,11 +5,11 @@
 use async_trait::async_trait;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use windlass::crates::session::{
+use windlass::store::{
     AgentHeader, AgentSummary, Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, ProjectKey, SUMMARY_BYTES,
     SessionKey, StoreError, StoreErrorKind, read_agent_log, read_log, summarize,
 };
-use windlass::crates::types::{Entry, Timestamp};
+use windlass::store::{Entry, Timestamp};
 use windlass::{Script, ScriptedModel, SessionStore, SessionSummary, query};
 
 /// One session in the bucket.

@@ -35,6 +35,9 @@
 //! - [`Home`]: where sessions are kept, so that they survive a crash and can be
 //!   resumed. Without it nothing is written. With `.file_checkpoints(true)` files can be rewound to any prompt.
 //!
+//! Beside the root there is a module for each part: [`provider`], [`tool`], [`hook`], [`permission`], [`session`],
+//! [`store`], [`event`], `mcp` and [`testing`] hold all that programs name when they use it or write their own.
+//!
 //! # Features
 //! By default: `anthropic`, `project`, `store` and `tools`. All add something and change nothing else. The second column
 //! is the number of packages that a program compiles with these features alone, this one among them.
@@ -61,28 +64,38 @@ mod builder;
 #[cfg(all(feature = "store", feature = "tools"))]
 mod checkpoints;
 mod error;
+pub mod event;
 mod home;
+pub mod hook;
 mod lock;
 mod machine;
 #[cfg(feature = "mcp")]
-mod mcp;
+pub mod mcp;
+#[cfg(feature = "mcp")]
+mod mcp_tools;
 mod model;
 mod offer;
 mod open;
 mod options;
+pub mod permission;
 mod permissions;
 #[cfg(feature = "project")]
 mod project;
 mod prompt;
+pub mod provider;
 mod query;
 #[cfg(all(feature = "store", feature = "tools"))]
 mod repository;
 mod resume;
 #[cfg(all(feature = "mcp", feature = "project"))]
 mod servers;
-mod session;
+pub mod session;
+mod session_builder;
 mod session_tools;
 mod storage;
+pub mod store;
+pub mod testing;
+pub mod tool;
 mod toolkit;
 mod typed;
 mod user_id;
@@ -103,7 +116,7 @@ pub use query::{Query, Run, query};
 pub use resume::Resume;
 #[cfg(all(feature = "mcp", feature = "project"))]
 pub use servers::{server_config, server_policy, server_refusal};
-pub use session::{SessionBuilder, session};
+pub use session_builder::{SessionBuilder, session};
 pub use session_tools::SessionTools;
 pub use toolkit::Toolkit;
 #[cfg(feature = "tools")]

@@ -1,56 +1,7 @@
-//! The tools of MCP servers in a session.
+//! MCP servers as tools.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::time::Duration;
-use windlass_context::{ServerInstructions, server_instructions};
-use windlass_mcp::{McpChanges, McpServers, McpToolLeftOut};
-use windlass_tool::{DynTool, ToolSet};
-
-/// How long a session waits for servers before it opens. What comes later is put in place then.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Waits a while until the servers answer. What changes from the call on is in the result.
-pub(crate) async fn settle(servers: &McpServers) -> McpChanges {
-    let changes = servers.changes();
-    servers.settled(PATIENCE).await;
-    changes
-}
-
-/// The session's own tools and those of the servers that are wanted.
-pub(crate) fn join(own: &ToolSet, servers: &McpServers, is_wanted: impl Fn(&str) -> bool) -> ToolSet {
-    let usable = |tool: &Arc<dyn DynTool>| {
-        let name = tool.spec().name;
-        if !is_wanted(&name) {
-            return false;
-        }
-        let is_taken = own.get(&name).is_some();
-        if is_taken {
-            tracing::warn!(name, "an MCP tool is left out: the session has one of this name");
-        }
-        !is_taken
-    };
-    let theirs = servers.tools().into_iter().filter(usable);
-    let known = own.names().filter_map(|name| own.get(name)).cloned();
-    ToolSet::new(known.chain(theirs)).unwrap_or_else(|error| {
-        tracing::warn!(%error, "the tools of MCP servers cannot be used");
-        own.clone()
-    })
-}
-
-/// What the servers say of the use of their tools, for the model.
-pub(crate) fn instructions(servers: &McpServers) -> Vec<ServerInstructions> {
-    let said = servers.instructions();
-    server_instructions(said.iter().map(|said| (said.server.as_str(), said.prefix.as_str(), said.text.as_str())))
-}
-
-/// What the host should know of the tools of servers that cannot be used: a line for each, by server and tool.
-pub(crate) fn left_out(servers: &McpServers) -> BTreeSet<String> {
-    let left_out = servers.status().into_iter().flat_map(|status| {
-        let of_server = move |tool: McpToolLeftOut| {
-            format!("The tool {:?} of the MCP server {:?} is left out: {}.", tool.name, status.name, tool.reason)
-        };
-        status.tools_left_out.into_iter().map(of_server)
-    });
-    left_out.collect()
-}
+#[cfg(feature = "project")]
+pub use crate::project::{AbsentServer, ProjectServers, ServerNotConnected};
+#[cfg(feature = "project")]
+pub use crate::servers::{server_config, server_policy, server_refusal};
+pub use windlass_mcp::*;

@@ -65,14 +65,14 @@ impl Offer {
     /// Waits a while until the servers answer. What changes from the call on is in the result.
     #[cfg(feature = "mcp")]
     pub(crate) async fn settle(&self) -> Option<McpChanges> {
-        Some(crate::mcp::settle(self.servers()?).await)
+        Some(crate::mcp_tools::settle(self.servers()?).await)
     }
 
     /// What the servers say of the use of their tools.
     pub(crate) fn instructions(&self) -> Vec<ServerInstructions> {
         #[cfg(feature = "mcp")]
         if let Some(servers) = self.servers() {
-            return crate::mcp::instructions(servers);
+            return crate::mcp_tools::instructions(servers);
         }
         Vec::new()
     }
@@ -89,7 +89,7 @@ impl Offer {
         let own = ToolSet::new(own.map(|tool| self.limited(tool)))?;
         #[cfg(feature = "mcp")]
         if let Some(servers) = self.servers() {
-            return Ok(crate::mcp::join(&own, servers, |name| self.allows(name)));
+            return Ok(crate::mcp_tools::join(&own, servers, |name| self.allows(name)));
         }
         Ok(own)
     }

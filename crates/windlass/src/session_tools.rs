@@ -96,7 +96,7 @@ impl SessionTools {
     fn report_left_out(&self) {
         let Some(servers) = self.0.offer.servers() else { return };
         let mut reported = self.0.reported.lock();
-        for line in crate::mcp::left_out(servers) {
+        for line in crate::mcp_tools::left_out(servers) {
             if reported.len() < MOST_REPORTED && reported.insert(line.clone()) {
                 let _ = self.0.handle.notice(line);
             }

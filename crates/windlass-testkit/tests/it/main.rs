@@ -18,6 +18,7 @@ mod faults;
 mod packages;
 mod ports;
 mod provider;
+mod reachable;
 mod skip;
 mod store;
 mod tool;

@@ -1,0 +1,13 @@
+//! What a session shows: events, results of runs, and what they hold.
+
+pub use crate::typed::{RunOutput, Typed};
+pub use windlass_runtime::{EventFeed, EventStream, UnknownPosition, Watched};
+pub use windlass_types::{
+    AgentId, AgentIdentity, AgentPath, AgentRights, CompactTrigger, Compacted, ContentBlock, Continuation, Delta,
+    DocumentSource, EntryId, Event, EventKind, HookEventName, HookOutcome, HookVerdict, ImageSource, Interrupted,
+    JsonError, JsonText, MessageId, ModelErrorKind, ModelUsage, NanoUsd, Outcome, QuestionId, RateLimit, RateLimitKind,
+    RateLimitStatus, RetryStatus, RunFailure, RunFailureKind, RunId, RunOrigin, RunResult, RunStarted, SessionId,
+    StateChange, Status, Steered, SteeredFate, StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress,
+    TaskStatus, TaskUsage, Timestamp, ToolFailure, ToolFailureKind, ToolFinished, ToolProgress, ToolResult,
+    ToolResultContent, ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage, Utilization, WithdrawReason,
+};

@@ -1,0 +1,15 @@
+//! Where sessions and earlier states of files are kept: the ports [`SessionStore`] and [`Checkpoints`], what is stored,
+//! and the stores of this crate.
+
+pub use crate::home::Home;
+pub use windlass_session::*;
+#[cfg(feature = "store")]
+pub use windlass_store::{
+    CheckpointLimits, FileCheckpoints, JsonlStore, Listed, LogObserver, MemoryCheckpoints, SkippedFile, check_file,
+    export_file, git_branch,
+};
+pub use windlass_types::{
+    AgentId, AssistantEntry, AuditedDecision, CallDigest, CompactRecord, CompactTrigger, ContentBlock, Entry, EntryId,
+    EntryKind, EnvironmentContext, JsonText, Message, MessageId, ModelUsage, NanoUsd, PermissionMode, RunId, RunRecord,
+    SessionId, StopReason, TaskId, TaskRecord, Timestamp, ToolResult, ToolResultEntry, ToolUseId, Usage, UserEntry,
+};

@@ -1,0 +1,20 @@
+//! Tools: the trait [`Tool`], closures as tools, what calls are given and give back, and the tools of this crate.
+
+pub use crate::session_tools::SessionTools;
+pub use crate::toolkit::Toolkit;
+#[cfg(feature = "tools")]
+pub use crate::toolkit::coding_tools;
+pub use windlass_schema::OutputSchemaError;
+pub use windlass_subagent::{AgentDefinition, Subagents};
+pub use windlass_tool::*;
+pub use windlass_types::{
+    Access, AgentId, AgentIdentity, AgentRights, ContentBlock, ContextChange, Effort, JsonError, JsonText, Outcome,
+    PermissionMode, SessionId, TaskId, TaskKind, TaskStatus, TaskUsage, Thinking, ToolFailure, ToolFailureKind,
+    ToolOutcome, ToolResult, ToolResultContent, ToolSpec, ToolUse, ToolUseId, Usage,
+};
+
+/// The tools of [`coding_tools`] one by one, those that it leaves out, and what they work with.
+#[cfg(feature = "tools")]
+pub mod built_in {
+    pub use windlass_tools::*;
+}
