@@ -3,10 +3,8 @@
 
 use async_trait::async_trait;
 use std::sync::Arc;
+use windlass::provider::{BlockStart, MessageId, ModelEvent, ModelInfo, ModelRequest, StopReason, StreamDelta, Usage};
 use windlass::provider::{ModelStream, framed};
-use windlass::provider::{
-    BlockStart, MessageId, ModelEvent, ModelInfo, ModelRequest, StopReason, StreamDelta, Usage,
-};
 use windlass::{ModelError, ModelErrorKind, ModelProvider, query};
 
 #[derive(Debug)]

@@ -35,6 +35,7 @@ mod expand;
 mod greeting;
 mod listener;
 mod name;
+mod open_elicitations;
 mod options;
 mod process;
 mod program;
@@ -52,6 +53,7 @@ pub use config::{McpConfigError, McpServerConfig, McpToolPolicy, McpTransport, p
 pub use elicit::{Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest};
 pub use error::McpError;
 pub use expand::expand as expand_variables;
+pub use open_elicitations::{ElicitationNotOpen, OpenElicitation, OpenElicitations};
 pub use options::McpOptions;
 pub use servers::{McpChanges, McpServers};
 pub use status::{

@@ -1,0 +1,188 @@
+//! Questions of servers that are answered by their id.
+
+use crate::{Elicitation, ElicitationAnswer, ElicitationRequest};
+use async_trait::async_trait;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{oneshot, watch};
+use windlass_types::QuestionId;
+
+/// Questions of servers that wait for an answer, for programs that answer later and elsewhere: a browser, another task.
+/// Clones share them. Given to [`McpOptions::with_elicitation`](crate::McpOptions::with_elicitation).
+///
+/// ```
+/// use std::sync::Arc;
+/// use windlass_mcp::{McpOptions, McpServers, OpenElicitations};
+///
+/// let questions = OpenElicitations::new();
+/// let servers = McpServers::new(McpOptions::new().with_elicitation(Arc::new(questions.clone())));
+/// // Wherever answers come from:
+/// for open in questions.list() {
+///     println!("{}: {} asks: {}", open.id, open.request.server, open.request.message);
+/// }
+/// ```
+#[derive(Debug, Clone)]
+pub struct OpenElicitations(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    open: Mutex<State>,
+    changes: watch::Sender<()>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    asked: u64,
+    open: Vec<Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    question: OpenElicitation,
+    answer: oneshot::Sender<ElicitationAnswer>,
+}
+
+/// A question of a server that waits for an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OpenElicitation {
+    /// The question itself: an answer names it. Unique among those that share it.
+    pub id: QuestionId,
+    /// What is asked, and by which server.
+    pub request: ElicitationRequest,
+}
+
+/// A question of a server that could not be answered: it is answered or withdrawn already, or was never asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("question {id} of a server is not open: it is answered or withdrawn already, or was never asked")]
+#[non_exhaustive]
+pub struct ElicitationNotOpen {
+    /// The id.
+    pub id: QuestionId,
+}
+
+impl OpenElicitations {
+    /// No questions yet.
+    pub fn new() -> Self {
+        Self(Arc::new(Shared { open: Mutex::default(), changes: watch::Sender::new(()) }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is open, in the order in which it was asked.
+    pub fn list(&self) -> Vec<OpenElicitation> {
+        self.lock().open.iter().map(|waiting| waiting.question.clone()).collect()
+    }
+
+    /// Answers a question. The first answer counts.
+    ///
+    /// # Errors
+    /// The question is not open.
+    pub fn answer(&self, id: &QuestionId, answer: ElicitationAnswer) -> Result<(), ElicitationNotOpen> {
+        let waiting = self.close(id).ok_or_else(|| ElicitationNotOpen { id: id.clone() })?;
+        waiting.answer.send(answer).map_err(|_| ElicitationNotOpen { id: id.clone() })
+    }
+
+    /// Waits until a question is asked, answered or withdrawn. What is returned sees all that happens from this call on,
+    /// also before it is polled. Cancel safe.
+    pub fn changed(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut changes = self.0.changes.subscribe();
+        let shared = Arc::clone(&self.0);
+        async move {
+            // The sender is alive as long as this is.
+            let _ = changes.changed().await;
+            drop(shared);
+        }
+    }
+
+    fn close(&self, id: &QuestionId) -> Option<Waiting> {
+        let mut state = self.lock();
+        let at = state.open.iter().position(|waiting| waiting.question.id == *id)?;
+        let waiting = state.open.remove(at);
+        drop(state);
+        self.0.changes.send_replace(());
+        Some(waiting)
+    }
+}
+
+impl Default for OpenElicitations {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[async_trait]
+impl Elicitation for OpenElicitations {
+    async fn elicit(&self, request: ElicitationRequest) -> ElicitationAnswer {
+        let (answer, answered) = oneshot::channel();
+        let id = {
+            let mut state = self.lock();
+            state.asked += 1;
+            let id = QuestionId::from(format!("elicitation-{}", state.asked));
+            state.open.push(Waiting { question: OpenElicitation { id: id.clone(), request }, answer });
+            id
+        };
+        self.0.changes.send_replace(());
+        let _withdrawn = Withdrawn { questions: self, id };
+        answered.await.unwrap_or(ElicitationAnswer::Cancel)
+    }
+}
+
+/// Closes the question when the server no longer waits for it.
+struct Withdrawn<'a> {
+    questions: &'a OpenElicitations,
+    id: QuestionId,
+}
+
+impl Drop for Withdrawn<'_> {
+    fn drop(&mut self) {
+        self.questions.close(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ElicitationKind;
+
+    fn request(message: &str) -> ElicitationRequest {
+        let kind = ElicitationKind::Url { url: "https://example.com".into(), id: String::new() };
+        ElicitationRequest::new("server", message, kind)
+    }
+
+    #[tokio::test]
+    async fn a_question_waits_for_an_answer_by_its_id() {
+        let questions = OpenElicitations::new();
+        let asked = questions.changed();
+        let asking = tokio::spawn({
+            let questions = questions.clone();
+            async move { questions.elicit(request("Who?")).await }
+        });
+        asked.await;
+        let open = questions.list();
+        assert_eq!((open.len(), open[0].request.message.as_str()), (1, "Who?"));
+        questions.answer(&open[0].id, ElicitationAnswer::Decline).unwrap();
+        assert_eq!(asking.await.unwrap(), ElicitationAnswer::Decline);
+        assert!(questions.list().is_empty());
+        assert_eq!(
+            questions.answer(&open[0].id, ElicitationAnswer::Cancel),
+            Err(ElicitationNotOpen { id: open[0].id.clone() })
+        );
+    }
+
+    #[tokio::test]
+    async fn a_question_that_is_withdrawn_is_closed() {
+        let questions = OpenElicitations::new();
+        let asked = questions.changed();
+        let asking = tokio::spawn({
+            let questions = questions.clone();
+            async move { questions.elicit(request("Who?")).await }
+        });
+        asked.await;
+        let closed = questions.changed();
+        asking.abort();
+        closed.await;
+        assert!(questions.list().is_empty());
+    }
+}
