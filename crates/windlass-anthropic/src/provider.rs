@@ -151,6 +151,10 @@ impl ModelProvider for Anthropic {
         self.inner.catalogue.resolve(name)
     }
 
+    fn similar_models(&self, name: &str) -> Vec<String> {
+        self.inner.catalogue.similar(name)
+    }
+
     fn model_info(&self, model: &str) -> ModelInfo {
         self.inner.catalogue.info(model)
     }

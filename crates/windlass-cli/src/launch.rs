@@ -10,7 +10,7 @@ use windlass::crates::subagent::AGENT_TOOL_NAME;
 use windlass::crates::tools::AskUserQuestion;
 use windlass::{
     LoadedProject, PermissionMode, Permissions, Project, SessionBuilder, Subagents, SystemPrompt, Toolkit,
-    coding_tools, session,
+    UnpricedModels, coding_tools, session,
 };
 
 /// The former name of the tool for agents, which lists may still hold.
@@ -70,6 +70,9 @@ pub(crate) fn options(
             args.output.include_partial_messages && args.output.output_format == OutputFormat::StreamJson,
         )
         .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| entrypoint.to_owned()));
+    if driver == Driver::Host {
+        builder = builder.lenient_names();
+    }
     if offers_agents(args.tools.as_deref()) {
         builder = builder.subagents(Subagents::new().background_by_default(driver == Driver::Host));
     }
@@ -88,7 +91,7 @@ pub(crate) fn options(
         builder = builder.max_turns(turns);
     }
     if let Some(usd) = args.model.max_budget_usd {
-        builder = builder.max_budget_usd(usd);
+        builder = builder.max_budget_usd(usd).unpriced_models(UnpricedModels::Allow);
     }
     if let Some(effort) = args.model.effort {
         builder = builder.effort(effort);

@@ -8,6 +8,7 @@ mod table;
 pub use table::DEFAULT_MODEL;
 
 use table::{FAMILIES, Family};
+use windlass_types::near::nearest;
 use windlass_types::{LongPrompt, ModelInfo, Price};
 
 /// Betas of the Messages API that are known to make sense for an agent.
@@ -118,6 +119,18 @@ impl Catalogue {
         let own = self.aliases.iter().rev().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
         let built_in = table::ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
         own.map(|(_, model)| model.as_str()).or(built_in.map(|(_, model)| *model))
+    }
+
+    /// The aliases that a user may have meant by a name that is neither an alias nor the id of a known family, the
+    /// nearest first.
+    pub fn similar(&self, name: &str) -> Vec<String> {
+        let base = split_suffix(name.trim()).0;
+        if self.alias(base).is_some() || family(base).is_some() {
+            return Vec::new();
+        }
+        let own = self.aliases.iter().map(|(alias, _)| alias.as_str());
+        let all = own.chain(table::ALIASES.iter().map(|(alias, _)| *alias));
+        nearest(base, all).into_iter().map(str::to_owned).collect()
     }
 
     /// What is known of a resolved model. An unknown one gets careful limits and no price.

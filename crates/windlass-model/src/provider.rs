@@ -39,6 +39,13 @@ pub trait ModelProvider: Debug + Send + Sync + 'static {
     /// Turns what a user wrote (`sonnet`, `opus[1m]`, an id) into a model id of this provider.
     fn resolve_model(&self, name: &str) -> String;
 
+    /// Names that a user may have meant by one that this provider does not know, the nearest first: `sonnet` for `sonet`.
+    /// Empty for a name that it knows. Default: empty, for a provider that cannot tell.
+    fn similar_models(&self, name: &str) -> Vec<String> {
+        let _ = name;
+        Vec::new()
+    }
+
     /// What is known of a model: limits, abilities, price. Unknown models get
     /// careful defaults and no price.
     fn model_info(&self, model: &str) -> ModelInfo;
@@ -67,6 +74,10 @@ impl<P: ModelProvider + ?Sized> ModelProvider for Arc<P> {
 
     fn resolve_model(&self, name: &str) -> String {
         (**self).resolve_model(name)
+    }
+
+    fn similar_models(&self, name: &str) -> Vec<String> {
+        (**self).similar_models(name)
     }
 
     fn model_info(&self, model: &str) -> ModelInfo {

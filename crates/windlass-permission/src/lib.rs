@@ -66,7 +66,7 @@ pub use command::command_paths;
 pub use config::PolicyConfig;
 pub use error::{ModeError, RuleError, RuleWarning, UpdateError};
 pub use facts::{CallFacts, CommandFacts, CommandPath, OwnCheck, PathFact, PatternFact, Standing, TreeFact};
-pub use names::access_of_unknown;
+pub use names::{WELL_KNOWN_TOOLS, access_of_unknown};
 pub use only::OnlyTools;
 pub use pattern::{PatternName, ShellPattern};
 pub use policy::Policy;

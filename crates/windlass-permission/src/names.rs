@@ -17,6 +17,36 @@ pub(crate) fn canonical(name: &str) -> &str {
     }
 }
 
+/// Names of tools that rules and lists may hold whatever the session offers: windlass's own, and those of other programs
+/// that share settings with it.
+pub const WELL_KNOWN_TOOLS: &[&str] = &[
+    "Agent",
+    "AskUserQuestion",
+    "Bash",
+    "BashOutput",
+    "Edit",
+    "EnterPlanMode",
+    "ExitPlanMode",
+    "Glob",
+    "Grep",
+    "KillShell",
+    "LS",
+    "ListMcpResourcesTool",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "Read",
+    "ReadMcpResourceTool",
+    "Skill",
+    "StructuredOutput",
+    "Task",
+    "TaskStop",
+    "TodoWrite",
+    "WebFetch",
+    "WebSearch",
+    "Write",
+];
+
 /// The server and the tool that the name of a server's tool is made of.
 pub(crate) fn server_and_tool(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix("mcp__")?.split_once("__")

@@ -13,6 +13,11 @@ impl OnlyTools {
         self.0.push(names);
     }
 
+    /// All names of all lists.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().flatten().map(String::as_str)
+    }
+
     /// Whether a tool of this name counts.
     pub fn keeps(&self, tool: &str) -> bool {
         self.0.iter().all(|names| names.iter().any(|name| matches(name, tool)))

@@ -18,7 +18,6 @@ mod cx;
 mod dyn_tool;
 mod error;
 mod function;
-mod near;
 mod nowhere;
 mod output;
 #[cfg(feature = "system")]

@@ -1,11 +1,11 @@
 //! Sets of tools.
 
-use crate::near::similarity;
 use crate::{DynTool, ToolError};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use windlass_types::ToolSpec;
+use windlass_types::near::nearest;
 
 /// The tools of a session, by name. Cheap to clone; never changes.
 #[derive(Clone, Default)]
@@ -18,9 +18,6 @@ struct Member {
     tool: Arc<dyn DynTool>,
     spec: Arc<ToolSpec>,
 }
-
-/// Most characters of a wrong name that are compared with names of tools, which are not longer.
-const LONGEST_NAME: usize = 64;
 
 /// A set of tools that cannot be.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -98,14 +95,7 @@ impl ToolSet {
     }
 
     fn unknown_tool(&self, name: &str) -> String {
-        let lower: String = name.to_lowercase().chars().take(LONGEST_NAME).collect();
-        let mut near: Vec<(f64, &str)> = self
-            .names()
-            .map(|known| (similarity(&known.to_lowercase(), &lower), known))
-            .filter(|(score, _)| *score > 0.75)
-            .collect();
-        near.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let near: Vec<&str> = near.into_iter().take(3).map(|(_, known)| known).collect();
+        let near = nearest(name, self.names());
         let shown: String = name.chars().take(80).collect();
         if near.is_empty() {
             let all: Vec<&str> = self.names().take(40).collect();

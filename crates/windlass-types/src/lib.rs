@@ -22,6 +22,7 @@ mod json;
 mod message;
 mod model;
 mod model_info;
+pub mod near;
 pub mod path;
 mod permission;
 mod prompt;

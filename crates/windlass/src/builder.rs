@@ -2,6 +2,7 @@
 
 #[cfg(feature = "store")]
 use crate::Home;
+use crate::names::NameChecks;
 use crate::{Agent, Options, Permissions, Query, Resume, SessionBuilder, Toolkit};
 #[cfg(feature = "tools")]
 use std::ffi::OsString;
@@ -15,7 +16,7 @@ use windlass_runtime::UnpricedModels;
 use windlass_session::{Checkpoints, SessionStore};
 use windlass_subagent::Subagents;
 use windlass_tool::{DynTool, Process, Workspace};
-use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, PermissionMode, Thinking};
+use windlass_types::{CacheTtl, Effort, JsonText, PermissionMode, Thinking};
 
 /// Writes the same methods for every builder that holds [`Options`](crate::Options).
 macro_rules! option_methods {
@@ -132,13 +133,30 @@ macro_rules! option_methods {
             }
 
             /// Most money for the session, in US dollars. Reserved before each call. Default: no limit.
+            ///
+            /// With a model that has no known price the session does not open, unless
+            /// [`unpriced_models`](Self::unpriced_models) says what that means; nor does it with a negative amount or none.
             pub fn max_budget_usd(self, usd: f64) -> Self {
-                self.with(|options| options.limits.base.max_budget = Some(NanoUsd::from_usd(usd)))
+                self.with(|options| options.limits.budget_usd = Some(usd))
             }
 
-            /// What happens to the budget when a model has no known price. Default: it is called, with a warning.
+            /// What happens to the [budget](Self::max_budget_usd) when a model has no known price: it is called, with a
+            /// warning, or refused. Default: refused.
             pub fn unpriced_models(self, unpriced: UnpricedModels) -> Self {
-                self.with(|options| options.limits.base.unpriced = unpriced)
+                self.with(|options| options.limits.unpriced = Some(unpriced))
+            }
+
+            /// Whether the session opens only if every name that the program gave is that of a tool or a model that is
+            /// there. By default a rule that can never match is an error if it denies or asks; other names that mean nothing
+            /// in this session are [notices](crate::Run::notices), with what may have been meant. Default: no.
+            pub fn strict(self, on: bool) -> Self {
+                self.with(|options| options.names = if on { NameChecks::Strict } else { NameChecks::On })
+            }
+
+            /// Leaves names of tools and models unchecked, which [`strict`](Self::strict) describes: for programs that hand
+            /// on what programs of other versions say.
+            pub fn lenient_names(self) -> Self {
+                self.with(|options| options.names = NameChecks::Off)
             }
 
             /// Most repeats of a failed model call. Default 10.

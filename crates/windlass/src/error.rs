@@ -122,6 +122,34 @@ pub enum Error {
         "there is no tokio runtime: call this from `#[tokio::main]`, or inside `Runtime::block_on` of a runtime with `enable_all()`"
     )]
     NoRuntime,
+    /// Names of tools or models mean nothing in the session.
+    #[error("{}", problems.join("; "))]
+    Names {
+        /// What is wrong with each, and what may have been meant.
+        problems: Vec<String>,
+    },
+    /// The name of a model is empty.
+    #[error("the name of the {role} is empty: give an id or an alias such as `sonnet`, or leave it out")]
+    EmptyModelName {
+        /// Which model.
+        role: &'static str,
+    },
+    /// A limit is no number that limits anything.
+    #[error("{option} is {value}: give a number that is not negative")]
+    BadLimit {
+        /// The option.
+        option: &'static str,
+        /// What it was set to.
+        value: String,
+    },
+    /// There is a budget, and a model whose price is not known.
+    #[error(
+        "the model {model:?} has no known price, so the budget cannot hold: name one that has, give its price to the provider, or call `.unpriced_models(UnpricedModels::Allow)`"
+    )]
+    UnpricedBudget {
+        /// The model.
+        model: String,
+    },
     /// The session ended before its time.
     #[error(transparent)]
     Session(#[from] SessionError),

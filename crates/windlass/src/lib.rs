@@ -74,6 +74,7 @@ pub mod mcp;
 #[cfg(feature = "mcp")]
 mod mcp_tools;
 mod model;
+mod names;
 mod offer;
 mod open;
 mod options;

@@ -1,10 +1,11 @@
 //! The model of a session: which one it is, what it is sent, and how long it may work.
 
+use crate::Error;
 use std::sync::Arc;
 use windlass_context::SystemPrompt;
 use windlass_model::ModelProvider;
-use windlass_runtime::{Limits, ModelProfile};
-use windlass_types::{CacheTtl, Effort, Thinking};
+use windlass_runtime::{Limits, ModelProfile, UnpricedModels};
+use windlass_types::{CacheTtl, Effort, NanoUsd, Thinking};
 
 /// Which model answers, and how much it thinks.
 #[derive(Clone, Default)]
@@ -84,13 +85,32 @@ impl Prompts {
 #[derive(Clone, Default)]
 pub(crate) struct RunLimits {
     pub(crate) base: Limits,
+    /// The most money, in dollars, as the program gave it.
+    pub(crate) budget_usd: Option<f64>,
+    /// What a model without a price means for the budget, if the program said so.
+    pub(crate) unpriced: Option<UnpricedModels>,
     pub(crate) max_retries: Option<u32>,
     pub(crate) structured_output_retries: Option<u32>,
 }
 
 impl RunLimits {
+    /// Refuses a budget that is no amount, or that models without a price would spend unseen.
+    pub(crate) fn check(&self, model: &ModelChoice, provider: &dyn ModelProvider) -> Result<(), Error> {
+        let Some(budget) = self.budget_usd else { return Ok(()) };
+        if !budget.is_finite() || budget < 0.0 {
+            return Err(Error::BadLimit { option: "max_budget_usd", value: budget.to_string() });
+        }
+        let models = [Some(model.profile(provider)), model.fallback_profile(provider)];
+        match models.into_iter().flatten().find(|model| model.info.price.is_none()) {
+            Some(model) if self.unpriced.is_none() => Err(Error::UnpricedBudget { model: model.id }),
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn effective(&self) -> Limits {
         let mut limits = self.base.clone();
+        limits.max_budget = self.budget_usd.map(NanoUsd::from_usd);
+        limits.unpriced = self.unpriced.unwrap_or(UnpricedModels::Refuse);
         limits.max_retries = self.max_retries.unwrap_or(limits.max_retries);
         limits.max_structured_output_retries =
             self.structured_output_retries.unwrap_or(limits.max_structured_output_retries);

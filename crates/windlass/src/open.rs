@@ -6,7 +6,7 @@ use crate::repository::Look;
 use crate::resume::{Chosen, choose};
 use crate::storage::LargeResults;
 use crate::user_id::user_id;
-use crate::{Error, Options, SessionTools};
+use crate::{Error, Options, SessionTools, names};
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_context::Environment;
@@ -74,7 +74,8 @@ impl Opening {
     async fn new(options: Options) -> Result<(Self, Vec<String>), Error> {
         let provider = provider(&options)?;
         let cwd = options.working_directory()?;
-        let (ids, mut notices) = (SystemIds::default(), Vec::new());
+        options.limits.check(&options.model, &*provider)?;
+        let (ids, mut notices) = (SystemIds::default(), names::check(&options, &*provider)?);
         let chosen = choose(&options.start, &options.storage, &cwd, &ids, &mut notices).await?;
         let mut policy = options.policy(&cwd, &mut notices)?;
         let key = SessionKey::new(ProjectKey::of(&cwd), chosen.id.clone());

@@ -2,6 +2,7 @@
 
 use crate::machine::Surroundings;
 use crate::model::{Compaction, ModelChoice, Prompts, RequestOptions, RunLimits};
+use crate::names::NameChecks;
 use crate::offer::ToolOptions;
 use crate::resume::Start;
 use crate::storage::Storage;
@@ -31,6 +32,8 @@ pub struct Options {
     pub(crate) surroundings: Surroundings,
     pub(crate) storage: Storage,
     pub(crate) start: Start,
+    /// What doubtful names mean.
+    pub(crate) names: NameChecks,
     #[cfg(feature = "project")]
     pub(crate) project: crate::project::Applied,
 }

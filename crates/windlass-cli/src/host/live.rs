@@ -45,6 +45,10 @@ impl ModelProvider for Renewable {
         self.current().resolve_model(name)
     }
 
+    fn similar_models(&self, name: &str) -> Vec<String> {
+        self.current().similar_models(name)
+    }
+
     fn model_info(&self, model: &str) -> ModelInfo {
         self.current().model_info(model)
     }

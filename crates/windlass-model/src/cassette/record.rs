@@ -138,6 +138,10 @@ impl<P: ModelProvider> ModelProvider for Recorder<P> {
         self.provider.resolve_model(name)
     }
 
+    fn similar_models(&self, name: &str) -> Vec<String> {
+        self.provider.similar_models(name)
+    }
+
     fn model_info(&self, model: &str) -> ModelInfo {
         self.provider.model_info(model)
     }

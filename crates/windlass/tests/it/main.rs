@@ -32,6 +32,7 @@ mod link_oracle;
 mod links;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod names;
 mod only;
 mod plan;
 #[cfg(all(feature = "mcp", feature = "project"))]

@@ -360,7 +360,7 @@ async fn rules_that_cannot_be_used_are_named() {
         let error = query("x").provider(says("ok")).permissions(permissions).await.unwrap_err();
         assert!(matches!(&error, Error::Rule(_)) && error.to_string().contains("parenthesis"), "{error:?}");
     }
-    let mut run = query("x").provider(says("ok")).permissions(Permissions::new().allow(["Read", "Bash("])).stream();
+    let mut run = query("x").provider(says("ok")).permissions(Permissions::new().allow(["mcp__x", "Bash("])).stream();
     while run.try_next().await.unwrap().is_some() {}
     // Also when the run is over.
     let [notice] = run.notices() else { panic!("{:?}", run.notices()) };

@@ -1,8 +1,35 @@
-//! How much alike two names are.
+//! Names that are near a wrong one: what a user may have meant who mistyped.
+
+/// Most characters of a wrong name that are compared.
+const LONGEST_NAME: usize = 64;
+
+/// The known names that are near a wrong one, the nearest first, at most three. Case does not count.
+///
+/// ```
+/// use windlass_types::near::nearest;
+///
+/// assert_eq!(nearest("raed", ["Bash", "Read", "Write"]), ["Read"]);
+/// assert!(nearest("xyzzy", ["Bash", "Read", "Write"]).is_empty());
+/// ```
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let lower: String = name.to_lowercase().chars().take(LONGEST_NAME).collect();
+    let scored = known.into_iter().map(|known| (similarity(&known.to_lowercase(), &lower), known));
+    let mut near: Vec<(f64, &str)> = scored.filter(|(score, _)| *score > 0.75).collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.into_iter().take(3).map(|(_, known)| known).collect()
+}
+
+/// Whether two names differ only in case, `_` and `-`.
+pub fn is_same_but_for_case(a: &str, b: &str) -> bool {
+    let letters = |name: &str| -> String {
+        name.chars().filter(|char| !matches!(char, '_' | '-')).flat_map(char::to_lowercase).collect()
+    };
+    letters(a) == letters(b)
+}
 
 /// From 0, nothing in common, to 1, equal: the measure of Jaro, raised by that of Winkler for names that begin alike.
 /// Takes time that grows with the product of the lengths.
-pub(crate) fn similarity(a: &str, b: &str) -> f64 {
+fn similarity(a: &str, b: &str) -> f64 {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let alike = jaro(&a, &b);
     let prefix = a.iter().zip(&b).take(4).take_while(|(a, b)| a == b).count();
@@ -42,6 +69,20 @@ fn count(chars: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn case_and_separators_make_no_other_name() {
+        for (a, b, same) in [("read", "Read", true), ("todo_write", "TodoWrite", true), ("Reads", "Read", false)] {
+            assert_eq!(is_same_but_for_case(a, b), same, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_comes_first_and_long_names_are_cut() {
+        assert_eq!(nearest("sonet", ["haiku", "opus", "sonnet"]), ["sonnet"]);
+        assert_eq!(nearest("Reed", ["Read", "Reader", "Reed"]).first(), Some(&"Reed"));
+        assert!(nearest(&"x".repeat(1_000_000), ["Read"]).is_empty());
+    }
 
     #[test]
     fn known_pairs_have_their_known_measure() {

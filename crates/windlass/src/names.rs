@@ -1,0 +1,153 @@
+//! Names that a program gave and that may not mean what it thinks: of tools in rules, lists and agents, and of models.
+//!
+//! A rule that silently means nothing is worse than an error. What can never be right keeps the session from opening;
+//! what may be right elsewhere is a notice; in a [strict](crate::SessionBuilder::strict) session everything is an error.
+
+use crate::{Error, Options};
+use std::collections::BTreeSet;
+use windlass_model::ModelProvider;
+use windlass_permission::{WELL_KNOWN_TOOLS, parse_rule};
+use windlass_subagent::{AGENT_TOOL_NAME, AgentDefinition};
+use windlass_types::Behavior;
+use windlass_types::near::{is_same_but_for_case, nearest};
+
+/// What doubtful names mean for a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum NameChecks {
+    /// They are left alone.
+    Off,
+    /// Those that can never be right are errors, others notices.
+    #[default]
+    On,
+    /// All are errors.
+    Strict,
+}
+
+/// A name that is doubtful.
+#[derive(Debug, PartialEq, Eq)]
+struct Doubt {
+    text: String,
+    /// Whether it can never be right.
+    is_fatal: bool,
+}
+
+/// Checks the names of the options. What is returned are notices.
+///
+/// # Errors
+/// A name can never be right, or the session is strict and a name is doubtful.
+pub(crate) fn check(options: &Options, provider: &dyn ModelProvider) -> Result<Vec<String>, Error> {
+    check_models_are_named(options)?;
+    if options.names == NameChecks::Off {
+        return Ok(Vec::new());
+    }
+    let tools = Tools::of(options);
+    let mut doubts = tools.of_rules(options);
+    doubts.extend(tools.of_lists(options));
+    doubts.extend(tools.of_agents(options));
+    doubts.extend(models(options, provider));
+    let is_strict = options.names == NameChecks::Strict;
+    let (errors, notices): (Vec<_>, Vec<_>) = doubts.into_iter().partition(|doubt| is_strict || doubt.is_fatal);
+    if errors.is_empty() {
+        return Ok(notices.into_iter().map(|doubt| doubt.text).collect());
+    }
+    Err(Error::Names { problems: errors.into_iter().map(|doubt| doubt.text).collect() })
+}
+
+/// The names of tools that are known.
+struct Tools {
+    /// Those that the program gave, before rules and lists take some of them away.
+    offered: BTreeSet<String>,
+}
+
+impl Tools {
+    fn of(options: &Options) -> Self {
+        let own = options.tools.toolkit.tools.iter().map(|tool| tool.spec().name);
+        let agents = options.tools.subagents.is_some().then(|| AGENT_TOOL_NAME.to_owned());
+        let output = options.tools.output_schema.is_some().then(|| "StructuredOutput".to_owned());
+        Self { offered: own.chain(agents).chain(output).collect() }
+    }
+
+    /// What is doubtful about a name; `is_grave` says whether a misspelt one is an error.
+    fn doubt(&self, place: &str, name: &str, is_grave: bool) -> Option<Doubt> {
+        // What servers offer is known later, and patterns mean what there is.
+        if name.starts_with("mcp__") || name.contains('*') || self.offered.contains(name) {
+            return None;
+        }
+        let known = || self.offered.iter().map(String::as_str).chain(WELL_KNOWN_TOOLS.iter().copied());
+        if let Some(meant) = known().find(|known| *known != name && is_same_but_for_case(known, name)) {
+            let text = format!("{place} can never match, since no tool is named {name:?}: did you mean {meant:?}?");
+            return Some(Doubt { text, is_fatal: is_grave });
+        }
+        let near = if WELL_KNOWN_TOOLS.contains(&name) { Vec::new() } else { nearest(name, known()) };
+        let meant = near.first().map(|meant| format!(": did you mean {meant:?}?")).unwrap_or_default();
+        Some(Doubt {
+            text: format!("{place} names {name:?}, which is no tool of this session{meant}"),
+            is_fatal: false,
+        })
+    }
+
+    /// The rules of the program. Those of files are for all programs that read them.
+    fn of_rules(&self, options: &Options) -> Vec<Doubt> {
+        let sets = options.permissions.rules.iter().filter(|set| set.noted);
+        let rules = sets.flat_map(|set| set.rules.iter().map(|rule| (set.behavior, rule)));
+        rules
+            .filter_map(|(behavior, text)| {
+                // Unreadable rules have errors and notices of their own.
+                let rule = parse_rule(text).ok()?;
+                let kind = match behavior {
+                    Behavior::Deny => "deny",
+                    Behavior::Ask => "ask",
+                    Behavior::Allow => "allow",
+                };
+                // Nothing runs that should not, if an allow rule does not match.
+                let is_grave = behavior != Behavior::Allow;
+                self.doubt(&format!("the {kind} rule `{text}`"), rule.tool(), is_grave)
+            })
+            .collect()
+    }
+
+    fn of_lists(&self, options: &Options) -> Vec<Doubt> {
+        let names = options.tools.only.names().filter_map(|name| self.doubt("the list of tools", name, true));
+        names.collect()
+    }
+
+    fn of_agents(&self, options: &Options) -> Vec<Doubt> {
+        let doubts = agents(options).flat_map(|agent| {
+            let place = format!("the list of tools of the agent {:?}", agent.name);
+            let names = agent.tools.iter().flatten();
+            names.filter_map(move |name| self.doubt(&place, name, true)).collect::<Vec<_>>()
+        });
+        doubts.collect()
+    }
+}
+
+/// The agents that the program gave.
+fn agents(options: &Options) -> impl Iterator<Item = &AgentDefinition> {
+    #[cfg(feature = "project")]
+    let own = options.tools.base_subagents.as_ref().or(options.tools.subagents.as_ref());
+    #[cfg(not(feature = "project"))]
+    let own = options.tools.subagents.as_ref();
+    own.into_iter().flat_map(|agents| agents.definitions())
+}
+
+fn check_models_are_named(options: &Options) -> Result<(), Error> {
+    let model = options.model.name.as_deref().map(|name| ("model", name));
+    let fallback = options.model.fallback.as_deref().map(|name| ("fallback model", name));
+    match model.into_iter().chain(fallback).find(|(_, name)| name.trim().is_empty()) {
+        Some((role, _)) => Err(Error::EmptyModelName { role }),
+        None => Ok(()),
+    }
+}
+
+/// Models that the provider does not know, and whose names are near those of others.
+fn models(options: &Options, provider: &dyn ModelProvider) -> Vec<Doubt> {
+    let own = [options.model.name.as_deref(), options.model.fallback.as_deref()].into_iter().flatten();
+    let agents = agents(options).filter_map(|agent| agent.model.as_deref()).filter(|name| *name != "inherit");
+    own.chain(agents)
+        .filter_map(|name| {
+            let similar = provider.similar_models(name);
+            let text = format!("the model {name:?} is not known: did you mean {:?}?", similar.first()?);
+            Some(Doubt { text, is_fatal: false })
+        })
+        .collect()
+}
