@@ -83,33 +83,25 @@ impl Default for Limits {
     }
 }
 
-/// What a machine is made from. Fixed for the life of the machine, except what
-/// inputs change: model, mode, thinking.
+/// Whose machine it is, and where its new ids come from.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-pub struct MachineConfig {
+pub struct SessionIds {
     /// The session.
     pub session_id: SessionId,
     /// 128 random bits, fresh at each opening of the session; ids are made from them.
     pub seed: u128,
-    /// The model to call.
-    pub model: ModelProfile,
-    /// The model that takes over when the first is overloaded.
-    pub fallback: Option<ModelProfile>,
+    /// Ids that the log holds beside its conversation: no entry may repeat one.
+    pub taken: HashSet<EntryId>,
+}
+
+/// What every request to a model has, beside the conversation and the tools.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct RequestSettings {
     /// The system prompt.
     pub system: Vec<SystemSection>,
-    /// What the model reads of its environment: at the beginning, after a compaction, and when it changes. `None`: it
-    /// reads no such text.
-    pub environment: Option<Environment>,
-    /// The tools that the model is offered.
-    pub tools: Arc<[Arc<ToolSpec>]>,
-    /// What the servers of tools say of their use.
-    pub instructions: Arc<[ServerInstructions]>,
-    /// What may run.
-    pub policy: Policy,
-    /// The directory that the session starts in; absolute.
-    pub cwd: PathBuf,
-    /// How the model may reason.
+    /// How the model may reason. Default: not at all.
     pub thinking: Thinking,
     /// How much the model spends on an answer. `None` leaves it to the model. A model that
     /// does not know it is asked for the next weaker one that it knows.
@@ -120,24 +112,92 @@ pub struct MachineConfig {
     pub betas: Vec<String>,
     /// An opaque id of the user for the provider.
     pub user_id: Option<String>,
-    /// Lifetime of prompt-cache entries.
+    /// Lifetime of prompt-cache entries. `None`: requests ask for no cache. Default: five minutes.
     pub cache: Option<CacheTtl>,
     /// Whether events carry the provider's own frames.
     pub raw_frames: bool,
-    /// What hooks listen to: the event, and the tool (`None` for all).
-    pub hooks: BTreeSet<(HookEventName, Option<String>)>,
-    /// Whether somebody is there to answer permission requests.
-    pub can_ask: bool,
+}
+
+impl Default for RequestSettings {
+    fn default() -> Self {
+        Self {
+            system: Vec::new(),
+            thinking: Thinking::Off,
+            effort: None,
+            max_output_tokens: None,
+            betas: Vec::new(),
+            user_id: None,
+            cache: Some(CacheTtl::FiveMinutes),
+            raw_frames: false,
+        }
+    }
+}
+
+/// The tools that the model is offered. Default: none.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct OfferedTools {
+    /// Their definitions, in the order in which requests list them.
+    pub specs: Arc<[Arc<ToolSpec>]>,
+    /// How the servers of tools want them to be used.
+    pub instructions: Arc<[ServerInstructions]>,
     /// The tool that a run must end with, if it must: its input is the
     /// structured output. It must be one of the tools.
     pub structured_output: Option<String>,
-    /// Whether the conversation is compacted by itself before it fills the model's context
-    /// window. Default: yes.
-    pub auto_compact: bool,
+}
+
+/// Who takes part in decisions beside the policy. Default: no one.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Listeners {
+    /// What hooks listen to: the event, and the tool (`None` for all).
+    pub hooks: BTreeSet<(HookEventName, Option<String>)>,
+    /// Whether the host answers permission requests. Without it and hooks for them, what would ask is denied.
+    pub can_ask: bool,
+}
+
+/// When the conversation is compacted without an order of the user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AutoCompact {
+    /// Whether it is compacted before it fills the model's context window. Default: yes.
+    pub enabled: bool,
     /// The size of the window to go by, in tokens, if it is smaller than the model's.
-    pub auto_compact_window: Option<u64>,
-    /// Ids that the log holds beside its conversation: no entry may repeat one.
-    pub taken_ids: HashSet<EntryId>,
+    pub window: Option<u64>,
+}
+
+impl Default for AutoCompact {
+    fn default() -> Self {
+        Self { enabled: true, window: None }
+    }
+}
+
+/// What a machine is made from. Fixed for the life of the machine, except what
+/// inputs change: model, mode, thinking, effort, tools, hooks.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct MachineConfig {
+    /// Whose machine it is, and where its new ids come from.
+    pub ids: SessionIds,
+    /// The model to call.
+    pub model: ModelProfile,
+    /// The model that takes over when the first is overloaded.
+    pub fallback: Option<ModelProfile>,
+    /// What every request to a model has.
+    pub request: RequestSettings,
+    /// What the model reads of its environment: at the beginning, after a compaction, and when it changes. `None`: it
+    /// reads no such text.
+    pub environment: Option<Environment>,
+    /// The tools that the model is offered.
+    pub tools: OfferedTools,
+    /// What may run.
+    pub policy: Policy,
+    /// Who takes part in decisions beside the policy.
+    pub listeners: Listeners,
+    /// The directory that the session starts in; absolute.
+    pub cwd: PathBuf,
+    /// When the conversation is compacted without an order of the user.
+    pub auto_compact: AutoCompact,
     /// The limits. The money is that of all agents together.
     pub limits: Limits,
     /// The agent, if it is not the main one.
@@ -148,29 +208,16 @@ impl MachineConfig {
     /// A session with a model and a policy, no tools, no system prompt and default limits.
     pub fn new(session_id: SessionId, seed: u128, model: ModelProfile, policy: Policy, cwd: PathBuf) -> Self {
         Self {
-            session_id,
-            seed,
+            ids: SessionIds { session_id, seed, taken: HashSet::new() },
             model,
             fallback: None,
-            system: Vec::new(),
+            request: RequestSettings::default(),
             environment: None,
-            tools: Arc::from([]),
-            instructions: Arc::from([]),
+            tools: OfferedTools::default(),
             policy,
+            listeners: Listeners::default(),
             cwd,
-            thinking: Thinking::Off,
-            effort: None,
-            max_output_tokens: None,
-            betas: Vec::new(),
-            user_id: None,
-            cache: Some(CacheTtl::FiveMinutes),
-            raw_frames: false,
-            hooks: BTreeSet::new(),
-            can_ask: false,
-            structured_output: None,
-            auto_compact: true,
-            auto_compact_window: None,
-            taken_ids: HashSet::new(),
+            auto_compact: AutoCompact::default(),
             limits: Limits::default(),
             agent: None,
         }
@@ -178,6 +225,6 @@ impl MachineConfig {
 
     /// Whether any hook listens to an event (about a tool).
     pub(crate) fn listens(&self, event: HookEventName, tool: Option<&str>) -> bool {
-        self.hooks.iter().any(|(on, only)| *on == event && (only.is_none() || only.as_deref() == tool))
+        self.listeners.hooks.iter().any(|(on, only)| *on == event && (only.is_none() || only.as_deref() == tool))
     }
 }

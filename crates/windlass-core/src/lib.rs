@@ -52,7 +52,10 @@ pub use assemble::{
 };
 pub use budget::{CallCost, Ledger, LedgerKey, Reservation};
 pub use coalesce::coalesce;
-pub use config::{Limits, MachineConfig, ModelProfile, UnpricedModels};
+pub use config::{
+    AutoCompact, Limits, Listeners, MachineConfig, ModelProfile, OfferedTools, RequestSettings, SessionIds,
+    UnpricedModels,
+};
 pub use effect::{
     Effect, EffectId, Input, ModelFailure, Output, Prepared, RunCall, StoreFailure, StoreFailureKind, Unprepared,
 };

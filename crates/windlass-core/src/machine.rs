@@ -83,7 +83,7 @@ impl Machine {
 
     /// The session.
     pub fn session_id(&self) -> &SessionId {
-        &self.session.config.session_id
+        &self.session.config.ids.session_id
     }
 
     /// The entry of the prompt that current work is done for, if there was one.
@@ -170,17 +170,17 @@ impl Machine {
             }
             Input::SetModel(model) => session.set_model(*model),
             Input::SetPermissionMode(mode) => session.set_permission_mode(mode),
-            Input::SetThinking(thinking) => session.config.thinking = thinking,
-            Input::SetEffort(effort) => session.config.effort = effort,
+            Input::SetThinking(thinking) => session.config.request.thinking = thinking,
+            Input::SetEffort(effort) => session.config.request.effort = effort,
             Input::SetTools(tools) => {
                 session.set_tools(tools);
                 if let Activity::Running(run) = &mut self.activity {
                     run.tools_changed(session);
                 }
             }
-            Input::SetInstructions(instructions) => session.config.instructions = instructions,
+            Input::SetInstructions(instructions) => session.config.tools.instructions = instructions,
             Input::SetHooks(hooks) => {
-                session.config.hooks = hooks;
+                session.config.listeners.hooks = hooks;
                 // Calls that were allowed but have not begun pass the new ones, too.
                 session.rights.epoch += 1;
                 if let Activity::Running(run) = &mut self.activity {

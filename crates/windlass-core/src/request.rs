@@ -24,25 +24,25 @@ pub(crate) enum Purpose {
 
 /// The request for a purpose.
 pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) -> ModelRequest {
-    let config = &session.config;
+    let settings = &session.config.request;
     let messages = session.state.messages_for(&model.id);
-    let wanted = config.max_output_tokens.unwrap_or(model.info.default_output_tokens);
+    let wanted = settings.max_output_tokens.unwrap_or(model.info.default_output_tokens);
     let mut limit = wanted.min(model.info.max_output_tokens).max(1);
     let mut request = ModelRequest::new(model.id.clone(), messages, limit);
-    request.system.clone_from(&config.system);
-    request.tools = std::sync::Arc::clone(&config.tools);
-    request.thinking = match config.thinking {
+    request.system.clone_from(&settings.system);
+    request.tools = std::sync::Arc::clone(&session.config.tools.specs);
+    request.thinking = match settings.thinking {
         Thinking::Adaptive if model.info.adaptive_thinking => Thinking::Adaptive,
         Thinking::Budget(tokens) if model.info.thinking_budget => Thinking::Budget(tokens),
         // Newer models take no budget: they are asked to reason, and see themselves how much.
         Thinking::Budget(_) if model.info.adaptive_thinking => Thinking::Adaptive,
         _ => Thinking::Off,
     };
-    request.effort = config.effort.and_then(|effort| model.info.effort_for(effort));
-    request.betas.clone_from(&config.betas);
-    request.user_id.clone_from(&config.user_id);
-    request.cache = config.cache.filter(|_| model.info.prompt_cache);
-    request.raw_frames = config.raw_frames;
+    request.effort = settings.effort.and_then(|effort| model.info.effort_for(effort));
+    request.betas.clone_from(&settings.betas);
+    request.user_id.clone_from(&settings.user_id);
+    request.cache = settings.cache.filter(|_| model.info.prompt_cache);
+    request.raw_frames = settings.raw_frames;
     if let Purpose::Summary { focus, skip } = purpose {
         let messages = match *skip {
             0 => request.messages,

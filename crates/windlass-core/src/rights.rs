@@ -24,7 +24,7 @@ impl Rights {
         if recorded == Some(PermissionMode::Plan) && policy.mode() == PermissionMode::Default {
             let _ = policy.set_mode(PermissionMode::Plan);
         }
-        policy.offer(&config.tools);
+        policy.offer(&config.tools.specs);
         Self { policy, epoch: 0, mode_before_plan: PermissionMode::Default }
     }
 

@@ -104,7 +104,7 @@ impl Session {
     /// The session that a log records.
     pub(crate) fn new(mut config: MachineConfig, log: &[Entry]) -> Self {
         let mut state = SessionState::new(config.cwd.clone());
-        let mut taken = std::mem::take(&mut config.taken_ids);
+        let mut taken = std::mem::take(&mut config.ids.taken);
         for entry in log {
             state.apply(entry);
             taken.insert(entry.id.clone());
@@ -112,8 +112,8 @@ impl Session {
         Self {
             rights: Rights::new(&config, state.permission_mode()),
             models: Models::default(),
-            out: Outbox::new(config.session_id.clone()),
-            ids: Ids { seed: config.seed, made: 0, questions: 0, taken },
+            out: Outbox::new(config.ids.session_id.clone()),
+            ids: Ids { seed: config.ids.seed, made: 0, questions: 0, taken },
             now: Timestamp::default(),
             run: RunTally::default(),
             prompt: None,

@@ -260,7 +260,7 @@ impl Below {
         let Parent { machine, ports, keeper, results } = parent;
         let mut config = machine.agent_config(opened_with(spec, ports, cwd)).map_err(refused)?;
         let tools = tools_of(spec, cwd, &ports.tools, machine)?;
-        config.tools = tools.specs();
+        config.tools.specs = tools.specs();
         let mut ports = (*ports).clone();
         // The folder goes with the session of the main agent.
         ports.artifacts = ports.artifacts.or(ports.scratch.take());

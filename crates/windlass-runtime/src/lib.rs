@@ -58,5 +58,8 @@ pub use prepare::judge;
 pub use session::{Persistence, Session, SessionConfig};
 pub use watch::{EventFeed, UnknownPosition, Watched};
 
-pub use windlass_core::{Limits, MachineConfig, ModelProfile, Prompt, PromptKind, UnpricedModels};
+pub use windlass_core::{
+    AutoCompact, Limits, Listeners, MachineConfig, ModelProfile, OfferedTools, Prompt, PromptKind, RequestSettings,
+    SessionIds, UnpricedModels,
+};
 pub use windlass_tool::{SystemClock, SystemIds};

@@ -132,8 +132,8 @@ impl Session {
     /// Opens the session of an agent, the main one or one below it.
     pub(crate) async fn open_nested(config: SessionConfig, nested: Nested) -> Result<Self, OpenError> {
         let SessionConfig { mut machine, ports, persistence } = config;
-        machine.can_ask = machine.can_ask || ports.can_ask();
-        machine.hooks.extend(listened(&ports.hooks));
+        machine.listeners.can_ask |= ports.can_ask();
+        machine.listeners.hooks.extend(listened(&ports.hooks));
         let (orders_in, orders) = mpsc::unbounded_channel();
         let (results, inputs) = mpsc::unbounded_channel();
         let (ended_in, ended) = watch::channel(None);
@@ -143,9 +143,9 @@ impl Session {
             None => Opened::unkept(),
             Some(persistence) => open_log(persistence, &machine, &ports, results.clone()).await?,
         };
-        machine.taken_ids.extend(opened.taken_ids);
+        machine.ids.taken.extend(opened.taken_ids);
         let shared = (nested.questions.clone(), Arc::clone(&queue));
-        let handle = SessionHandle::new(machine.session_id.clone(), orders_in, ended, shared);
+        let handle = SessionHandle::new(machine.ids.session_id.clone(), orders_in, ended, shared);
         let machine = Machine::new(machine, &opened.entries);
         let driver = Driver::new(DriverParts {
             machine,

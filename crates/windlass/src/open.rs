@@ -109,9 +109,9 @@ impl Opening {
         machine.environment = Some(environment);
         let sends = self.options.requests.send_user_id.unwrap_or(true);
         let home = self.options.storage.home.as_ref().filter(|_| sends);
-        machine.user_id = home.and_then(|home| user_id(home.root(), &self.ids));
-        machine.tools = ports.tools.specs();
-        machine.instructions = offer.instructions().into();
+        machine.request.user_id = home.and_then(|home| user_id(home.root(), &self.ids));
+        machine.tools.specs = ports.tools.specs();
+        machine.tools.instructions = offer.instructions().into();
         self.options.configure(&mut machine);
         machine
     }

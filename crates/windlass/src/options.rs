@@ -106,16 +106,16 @@ impl Options {
 
     /// Writes what the options say of requests and runs.
     pub(crate) fn configure(&self, machine: &mut MachineConfig) {
-        machine.system = self.system_prompt().sections();
-        machine.thinking = self.thinking();
-        machine.effort = self.model.effort;
-        machine.auto_compact = self.compaction.auto;
-        machine.auto_compact_window = self.compaction.window;
-        machine.max_output_tokens = self.requests.max_output_tokens;
-        machine.betas.clone_from(&self.requests.betas);
-        machine.cache = self.requests.cache;
-        machine.raw_frames = self.requests.raw_frames;
-        machine.structured_output = self.tools.output_schema.as_ref().map(|_| StructuredOutput::NAME.to_owned());
+        let request = &mut machine.request;
+        request.system = self.system_prompt().sections();
+        request.thinking = self.thinking();
+        request.effort = self.model.effort;
+        request.max_output_tokens = self.requests.max_output_tokens;
+        request.betas.clone_from(&self.requests.betas);
+        request.cache = self.requests.cache;
+        request.raw_frames = self.requests.raw_frames;
+        (machine.auto_compact.enabled, machine.auto_compact.window) = (self.compaction.auto, self.compaction.window);
+        machine.tools.structured_output = self.tools.output_schema.as_ref().map(|_| StructuredOutput::NAME.to_owned());
         machine.limits = self.limits.effective();
     }
 }

@@ -85,7 +85,7 @@ impl Call {
         }
         let (verdict, approved) = (self.consent.hook_verdict.as_ref(), self.consent.approved.as_ref());
         let decision = cx.session.rights.policy.decide(&read.facts, verdict, approved);
-        let can_ask = config.can_ask || config.listens(HookEventName::PermissionRequest, Some(name));
+        let can_ask = config.listeners.can_ask || config.listens(HookEventName::PermissionRequest, Some(name));
         match decision.behavior {
             Behavior::Allow => {
                 let epoch = cx.session.rights.epoch;

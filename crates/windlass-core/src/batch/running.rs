@@ -240,7 +240,7 @@ impl Call {
 
     /// The call is answered: if it gave the structured output, that is kept; if it changes plan mode, the mode changes.
     fn note_success(&mut self, cx: &mut Cx<'_>, succeeded: bool) {
-        if cx.session.config.structured_output.as_deref() == Some(self.original.name.as_str()) {
+        if cx.session.config.tools.structured_output.as_deref() == Some(self.original.name.as_str()) {
             cx.notes.output = Some(cx.notes.output == Some(true) || succeeded);
             if succeeded {
                 cx.session.run.structured = Some(self.input.clone());

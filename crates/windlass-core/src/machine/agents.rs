@@ -3,6 +3,7 @@
 use super::Machine;
 use crate::plan::is_of_plan_mode;
 use crate::{AgentConfig, AgentError, AgentOpening, MachineConfig, ModelProfile, OfferedTool};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use windlass_permission::{OnlyTools, Policy};
@@ -22,13 +23,13 @@ impl Machine {
         let policy = self.narrowed(&agent, &cwd)?;
         let mut config = self.session.config.clone();
         config.model = model.unwrap_or_else(|| self.session.current_model().clone());
-        config.effort = effort.or(config.effort);
-        (config.policy, config.system, config.cwd, config.seed) = (policy, system, cwd, seed);
-        config.tools = Arc::from([]);
-        config.structured_output = None;
-        config.raw_frames = false;
+        (config.policy, config.cwd) = (policy, cwd);
+        (config.ids.seed, config.ids.taken) = (seed, HashSet::new());
+        (config.request.system, config.request.raw_frames) = (system, false);
+        config.request.effort = effort.or(config.request.effort);
+        config.tools.specs = Arc::from([]);
+        config.tools.structured_output = None;
         config.limits.max_turns = max_turns;
-        config.taken_ids.clear();
         config.agent = Some(agent);
         Ok(config)
     }
@@ -81,6 +82,6 @@ impl Machine {
     /// Whether a tool is one that agents below this one do not have: the one that takes the structured output, and
     /// those that lead into plan mode and out of it.
     fn is_main_only(&self, tool: &str) -> bool {
-        self.session.config.structured_output.as_deref() == Some(tool) || is_of_plan_mode(tool)
+        self.session.config.tools.structured_output.as_deref() == Some(tool) || is_of_plan_mode(tool)
     }
 }

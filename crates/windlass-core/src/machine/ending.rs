@@ -124,7 +124,7 @@ impl Machine {
 /// What every result of the run has.
 fn result(session: &Session, outcome: Outcome) -> RunResult {
     let tally = &session.run;
-    let mut result = RunResult::new(outcome, session.config.session_id.clone());
+    let mut result = RunResult::new(outcome, session.config.ids.session_id.clone());
     result.origin = tally.origin;
     result.turns = tally.turns;
     result.duration_ms = duration_ms(session.now, tally.started);

@@ -11,13 +11,13 @@ impl Run {
     pub(super) fn is_compaction_due(&self, session: &Session) -> bool {
         let config = &session.config;
         let window = session.current_model().info.context_window;
-        let window = config.auto_compact_window.map_or(window, |own| own.min(window));
-        config.auto_compact && self.pace.is_due(session.state.context_tokens(), window)
+        let window = config.auto_compact.window.map_or(window, |own| own.min(window));
+        config.auto_compact.enabled && self.pace.is_due(session.state.context_tokens(), window)
     }
 
     /// Whether a request that was too long can become shorter: there must be more than the prompt.
     pub(super) fn may_compact_overflow(&self, session: &Session) -> bool {
-        session.config.auto_compact && session.state.transcript().len() >= 2 && self.pace.may_shorten()
+        session.config.auto_compact.enabled && session.state.transcript().len() >= 2 && self.pace.may_shorten()
     }
 
     /// Begins a compaction.

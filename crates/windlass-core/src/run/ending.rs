@@ -62,7 +62,7 @@ impl Run {
 
     /// The model is done, and no message of the user waits: asks the Stop hooks, or ends the run.
     fn ask_to_stop(&mut self, session: &mut Session) -> Flow {
-        if session.config.structured_output.is_some() && session.run.structured.is_none() {
+        if session.config.tools.structured_output.is_some() && session.run.structured.is_none() {
             return match self.may_ask_for_output(session) {
                 Flow::Continues => {
                     let text = runtime_text::OUTPUT_MISSING.to_owned();

@@ -58,18 +58,18 @@ impl Session {
         if let Some(agent) = &self.config.agent
             && let Ok(policy) = agent.narrowed(parent, &self.config.cwd)
         {
-            self.rights.replace(policy, &self.config.tools);
+            self.rights.replace(policy, &self.config.tools.specs);
         }
     }
 
     /// Offers other tools to the model.
     pub(crate) fn set_tools(&mut self, tools: Arc<[Arc<ToolSpec>]>) {
         self.rights.offer(&tools);
-        self.config.tools = tools;
+        self.config.tools.specs = tools;
     }
 
     pub(crate) fn offered(&self, name: &str) -> Option<Arc<ToolSpec>> {
-        self.config.tools.iter().find(|tool| tool.name == name).cloned()
+        self.config.tools.specs.iter().find(|tool| tool.name == name).cloned()
     }
 
     /// A call that somebody approved has succeeded: if it begins or ends plan mode, the mode changes.

@@ -26,7 +26,7 @@ impl Session {
     /// Records the instructions of servers that the conversation does not hold yet. What was sent before stays as it
     /// is, so the provider's cache of it does, too.
     pub(crate) fn record_instructions(&mut self) -> Option<Entry> {
-        let missing = self.state.instructions().missing(&self.config.instructions, &self.config.tools);
+        let missing = self.state.instructions().missing(&self.config.tools.instructions, &self.config.tools.specs);
         (!missing.is_empty()).then(|| self.record_runtime_texts(missing))
     }
 

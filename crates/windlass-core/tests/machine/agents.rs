@@ -138,7 +138,7 @@ fn an_answer_to_an_agent_does_not_widen_its_own_mode() {
 #[test]
 fn an_agent_gets_no_tool_that_it_may_not_have() {
     let mut config = config();
-    config.structured_output = Some("Report".to_owned());
+    config.tools.structured_output = Some("Report".to_owned());
     let machine = Machine::new(config, &[]);
     let offered = ["Read", "Write", "Bash", "Question", "Report", "EnterPlanMode", "ExitPlanMode", "mcp__git__log"];
     let offered = offered.map(|name| OfferedTool { name, asks_the_user: name == "Question" });

@@ -99,7 +99,7 @@ fn an_answer_about_a_tool_says_nothing_of_another_one_of_its_name() {
     };
     for changed in [false, true] {
         let mut config = config();
-        config.tools = tools("Writes notes.");
+        config.tools.specs = tools("Writes notes.");
         let mut sim = sim(config, &[&[call("t1", "Write", "a")], &[text("I see.")]]);
         sim.play_except(is_ask);
         // The same tools again change nothing.
@@ -140,7 +140,7 @@ fn what_was_allowed_of_a_servers_tool_ends_with_its_definition() {
         }],
     };
     let mut config = config();
-    config.tools = offered("Looks.");
+    config.tools.specs = offered("Looks.");
     let calls = ["t1", "t2", "t3", "t4"].map(|id| [call(id, LOOK, "")]);
     let turns: Vec<&[ContentBlock]> = calls.iter().map(|call| &call[..]).collect();
     let mut sim = sim(config, &turns);

@@ -89,7 +89,7 @@ fn a_session_that_is_resumed_knows_it_already() {
     sim.play();
     for (later, expected) in [(1, None), (DAY, Some("The date is now 1970-01-02 (UTC)"))] {
         let mut config = informed();
-        config.seed = 8;
+        config.ids.seed = 8;
         let mut machine = Machine::new(config, &sim.log);
         machine.handle(Timestamp::from_millis(sim.now + later), Input::Prompt(Prompt::text("more"))).unwrap();
         let request = std::iter::from_fn(|| machine.poll()).find_map(|output| match output {

@@ -132,7 +132,7 @@ fn a11_turns_in_which_every_call_failed_are_bounded() {
 #[test]
 fn a15_a_hook_that_stops_the_run_leaves_every_call_answered() {
     let mut config = config();
-    config.hooks = [(HookEventName::PostToolUse, None)].into();
+    config.listeners.hooks = [(HookEventName::PostToolUse, None)].into();
     let mut sim = sim(config, &[&[call("t1", "Net", ""), call("t2", "Write", "b")]]);
     sim.play_except(|going| matches!(going, Going::Hooks(_)) || is_ask(going));
     let hook = sim.take(|going| matches!(going, Going::Hooks(_)));
@@ -170,7 +170,7 @@ fn c8_steering_at_the_end_is_answered_in_the_same_run() {
 #[test]
 fn h4_nobody_to_ask_denies_at_once() {
     let mut config = config();
-    config.can_ask = false;
+    config.listeners.can_ask = false;
     let mut sim = sim(config, &[&[call("t1", "Write", "a")], &[text("I see.")]]);
     sim.play();
     assert!(lines(&sim, "finished t1")[0].starts_with("finished t1 denied (NobodyToAsk)"));
@@ -237,7 +237,7 @@ fn h5_a_call_whose_intent_is_being_stored_is_judged_again_from_a_new_directory()
 #[test]
 fn h5_a_hook_that_allowed_here_is_asked_again_there() {
     let mut config = config();
-    config.hooks = [(HookEventName::PreToolUse, Some("Write".to_owned()))].into();
+    config.listeners.hooks = [(HookEventName::PreToolUse, Some("Write".to_owned()))].into();
     let mut sim = sim(config, &[&[call("t1", "Cd", "sub"), call("t2", "Write", "a")], &[text("Done.")]]);
     sim.play_except(|going| is_run(going) || matches!(going, Going::Hooks(_)));
     let hook = sim.take(|going| matches!(going, Going::Hooks(_)));
@@ -336,7 +336,7 @@ fn closing_drops_what_waits_and_ends_once() {
 #[test]
 fn a_stop_while_the_session_opens() {
     let mut config = config();
-    config.hooks = [(HookEventName::SessionStart, None)].into();
+    config.listeners.hooks = [(HookEventName::SessionStart, None)].into();
     let mut sim = sim(config, &[&[text("Hello.")]]);
     sim.input(Input::Prompt(Prompt::text("second")));
     sim.input(Input::Interrupt);

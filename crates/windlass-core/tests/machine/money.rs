@@ -204,7 +204,7 @@ fn a_summary_is_given_what_the_refused_call_no_longer_needs() {
 /// A configuration whose answers may have so many tokens, and whose budget buys so many tokens of output.
 fn config_for(most: u32, budget: u64) -> MachineConfig {
     let mut config = config();
-    config.max_output_tokens = Some(most);
+    config.request.max_output_tokens = Some(most);
     config.limits.max_budget = Some(NanoUsd::new(budget * OUTPUT));
     config
 }
@@ -214,7 +214,7 @@ fn config_for(most: u32, budget: u64) -> MachineConfig {
 fn automatic_compactions_that_fail_are_not_tried_before_every_turn() {
     const TURNS: usize = 12;
     let mut config = config();
-    config.auto_compact_window = Some(100);
+    config.auto_compact.window = Some(100);
     let mut sim = Sim::new(config, Choices::new(Vec::new()), TAME);
     // The model calls a tool whatever it is asked for.
     sim.script = (0..40).map(|n| vec![call(&format!("t{n}"), "Read", "a")]).collect();
@@ -240,7 +240,7 @@ fn is_summary(request: &windlass_types::ModelRequest) -> bool {
 #[test]
 fn another_run_tries_to_compact_again() {
     let mut config = config();
-    config.auto_compact_window = Some(100);
+    config.auto_compact.window = Some(100);
     let mut sim = Sim::new(config, Choices::new(Vec::new()), TAME);
     sim.script = (0..12).map(|n| vec![call(&format!("t{n}"), "Read", "a")]).collect();
     sim.prompt("do it");
@@ -386,7 +386,7 @@ mod bills {
 
     fn agent(number: usize) -> MachineConfig {
         let mut config = config();
-        config.cache = None;
+        config.request.cache = None;
         if number > 0 {
             let name = format!("a{number}");
             config.agent = Some(AgentConfig::new(AgentIdentity::new(name.as_str().into(), "scout")));

@@ -24,7 +24,7 @@ impl Tree {
             let mut choices = Choices::new(choices);
             let mut config = odd_config(&mut choices);
             config.limits.max_budget = Some(NanoUsd::new(budget));
-            config.seed = number as u128 + 1;
+            config.ids.seed = number as u128 + 1;
             if number > 0 {
                 let identity = AgentIdentity::new(format!("a{number}").as_str().into(), "scout");
                 config.agent = Some(AgentConfig::new(identity));

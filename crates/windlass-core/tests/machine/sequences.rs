@@ -181,7 +181,7 @@ fn asked_and_denied_for_good() {
 #[test]
 fn denied_by_a_rule_and_with_nobody_to_ask() {
     let mut config = config();
-    config.can_ask = false;
+    config.listeners.can_ask = false;
     let mut sim = sim(config, &[&[call("t1", "Banned", "a"), call("t2", "Write", "a")], &[text("I see.")]]);
     sim.play();
     let shown = render(&sim.events);
@@ -192,7 +192,7 @@ fn denied_by_a_rule_and_with_nobody_to_ask() {
 #[test]
 fn hooks_are_told_after_their_occasion() {
     let mut config = config();
-    config.hooks = [
+    config.listeners.hooks = [
         HookEventName::SessionStart,
         HookEventName::UserPromptSubmit,
         HookEventName::PreToolUse,

@@ -103,7 +103,7 @@ pub(crate) fn model(id: &str) -> ModelProfile {
 pub(crate) fn config() -> MachineConfig {
     let policy = tools::policy(PermissionMode::Default);
     let mut config = MachineConfig::new(SessionId::from("s"), 7, model("m"), policy, "/w".into());
-    config.can_ask = true;
+    config.listeners.can_ask = true;
     config
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn config() -> MachineConfig {
 pub(crate) fn odd_config(choices: &mut Choices) -> MachineConfig {
     let mut config = config();
     config.fallback = (choices.pick(2) == 1).then(|| model("f"));
-    config.can_ask = choices.pick(4) != 3;
+    config.listeners.can_ask = choices.pick(4) != 3;
     let hooks = [
         (HookEventName::PreToolUse, Some("Hooked".to_owned())),
         (HookEventName::PreToolUse, None),
@@ -124,9 +124,9 @@ pub(crate) fn odd_config(choices: &mut Choices) -> MachineConfig {
         (HookEventName::SessionStart, None),
         (HookEventName::SessionEnd, None),
     ];
-    config.hooks = hooks.into_iter().filter(|_| choices.pick(3) == 1).collect();
-    config.structured_output = (choices.pick(4) == 1).then(|| "Net".to_owned());
-    config.auto_compact_window = [None, Some(2_000), Some(100)][choices.pick(3)];
+    config.listeners.hooks = hooks.into_iter().filter(|_| choices.pick(3) == 1).collect();
+    config.tools.structured_output = (choices.pick(4) == 1).then(|| "Net".to_owned());
+    config.auto_compact.window = [None, Some(2_000), Some(100)][choices.pick(3)];
     let mut limits = Limits::default();
     limits.max_turns = (choices.pick(4) == 1).then_some(3);
     limits.max_budget = (choices.pick(3) == 1).then(|| NanoUsd::new(60_000_000 + 10_000_000 * choices.pick(20) as u64));

@@ -14,7 +14,7 @@ use windlass_types::{
 
 fn gated() -> MachineConfig {
     let mut config = config();
-    config.hooks = [(HookEventName::UserPromptSubmit, None)].into();
+    config.listeners.hooks = [(HookEventName::UserPromptSubmit, None)].into();
     config
 }
 
@@ -190,7 +190,7 @@ fn what_was_said_can_be_withdrawn_until_it_is_delivered() {
 fn hooks_that_come_later_are_asked_about_what_waits() {
     let mut sim = running(config());
     sim.say(false);
-    sim.input(Input::SetHooks(gated().hooks));
+    sim.input(Input::SetHooks(gated().listeners.hooks));
     sim.play_except(is_gate);
     assert_eq!(sim.requests.len(), 1);
     // Those that are gone are waited for no more, and have no say.

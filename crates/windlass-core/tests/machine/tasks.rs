@@ -216,7 +216,7 @@ fn work_that_starts_work_does_not_go_on_for_ever() {
 #[test]
 fn no_hook_judges_what_the_runtime_says() {
     let mut config = config();
-    config.hooks = [(HookEventName::UserPromptSubmit, None)].into();
+    config.listeners.hooks = [(HookEventName::UserPromptSubmit, None)].into();
     let mut sim = sim(config, &[&[call("t", "Net", "/x")], &[text("It runs.")], &[text("It is done.")]]);
     sim.play_except(is_run);
     let run = sim.going.iter().find(|(_, going)| is_run(going)).unwrap().0;

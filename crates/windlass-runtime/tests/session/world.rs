@@ -117,7 +117,7 @@ impl World {
         let tools = ToolSet::new(self.tools).unwrap();
         let seed = u128::from(std::process::id()) << 64 | Arc::as_ptr(&self.workspace).cast::<u8>() as u128;
         let mut machine = MachineConfig::new(SessionId::from(self.id.clone()), seed, model, policy, "/w".into());
-        machine.tools = tools.specs();
+        machine.tools.specs = tools.specs();
         machine.limits.max_budget = self.budget;
         let mut ports = Ports::new(self.provider, tools, self.workspace, Arc::new(ScriptedProcess::new()));
         ports.hooks = Hooks::new(self.hooks);

@@ -166,9 +166,9 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
     assert!(setup.fresh || opened == 0, "only a cleared session is opened again");
     let id = if opened == 0 { "s".to_owned() } else { format!("s{}", opened + 1) };
     let mut machine = MachineConfig::new(SessionId::from(id), 7, profile(&model_name), policy, "/w".into());
-    machine.tools = tools.specs();
-    machine.raw_frames = true;
-    machine.thinking = setup.thinking.flatten().unwrap_or(Thinking::Budget(1_500));
+    machine.tools.specs = tools.specs();
+    machine.request.raw_frames = true;
+    machine.request.thinking = setup.thinking.flatten().unwrap_or(Thinking::Budget(1_500));
     let mut ports =
         Ports::new(Arc::new(model), tools, Arc::new(MemoryWorkspace::new()), Arc::new(ScriptedProcess::new()));
     ports.checkpoints.clone_from(&*seen.checkpoints.lock().unwrap());
