@@ -2,7 +2,6 @@
 
 use crate::{LedgerKey, ModelProfile};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 use windlass_permission::{Policy, RuleError};
 use windlass_types::{AgentIdentity, AgentRights, Behavior, Effort, PermissionMode, RuleSource, SystemSection};
@@ -90,10 +89,11 @@ pub struct OfferedTool<'a> {
 }
 
 /// Why an agent cannot be opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {
     /// A rule of the agent cannot be read. Without it the agent might do too much.
+    #[error("The agent {agent_type:?} cannot be used: {source}")]
     Rule {
         /// The name of the agent's definition.
         agent_type: String,
@@ -101,48 +101,25 @@ pub enum AgentError {
         source: RuleError,
     },
     /// The model chose a model without a price, while the session has a budget.
+    #[error(
+        "The model {model:?} cannot be chosen: its price is not known, and the session has a budget. Leave it out."
+    )]
     UnpricedModel {
         /// The id of the chosen model.
         model: String,
     },
     /// None of the tools that the agent is to have is available.
+    #[error("The agent {agent_type:?} cannot be used: none of its tools is available here.")]
     NoTools {
         /// The name of the agent's definition.
         agent_type: String,
     },
     /// As many agents work as may at a time.
+    #[error("{most} agents are at work already: wait until one ends, or stop one.")]
     TooMany {
         /// That many.
         most: usize,
     },
-}
-
-impl fmt::Display for AgentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rule { agent_type, source } => write!(f, "The agent {agent_type:?} cannot be used: {source}"),
-            Self::UnpricedModel { model } => write!(
-                f,
-                "The model {model:?} cannot be chosen: its price is not known, and the session has a budget. Leave it \
-                 out."
-            ),
-            Self::NoTools { agent_type } => {
-                write!(f, "The agent {agent_type:?} cannot be used: none of its tools is available here.")
-            }
-            Self::TooMany { most } => {
-                write!(f, "{most} agents are at work already: wait until one ends, or stop one.")
-            }
-        }
-    }
-}
-
-impl std::error::Error for AgentError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Rule { source, .. } => Some(source),
-            Self::UnpricedModel { .. } | Self::NoTools { .. } | Self::TooMany { .. } => None,
-        }
-    }
 }
 
 /// How many agents of a session are at work, and how many may be.
@@ -188,27 +165,4 @@ impl AgentCount {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn agents_are_counted_for_their_parent_and_for_the_session() {
-        let mut count = AgentCount::default();
-        for _ in 0..AgentCount::MOST_OF_ONE {
-            count.begin(1).unwrap();
-        }
-        assert_eq!(count.begin(1), Err(AgentError::TooMany { most: AgentCount::MOST_OF_ONE }));
-        for parent in 2..5 {
-            for _ in 0..AgentCount::MOST_OF_ONE {
-                count.begin(parent).unwrap();
-            }
-        }
-        assert_eq!(count.begin(5), Err(AgentError::TooMany { most: AgentCount::MOST_OF_ALL }));
-        count.end(1);
-        count.begin(5).unwrap();
-        assert_eq!((count.of(1), count.of(5)), (AgentCount::MOST_OF_ONE - 1, 1));
-        // What was not counted frees no place.
-        count.end(9);
-        assert!(count.begin(9).is_err());
-    }
-}
+mod tests;

@@ -4,22 +4,27 @@ use crate::assemble::{AssembleError, AssembledMessage, MessageAssembler, Step};
 use crate::billing::Bill;
 use crate::budget::{Price, Reservation, price};
 use crate::naming::with_own_id;
+use crate::pending::not_awaited;
 use crate::request::{Purpose, build, limit_output};
 use crate::retry::{Next, Retry, out_of_patience};
 use crate::session::Session;
-use crate::{Effect, EffectId, ModelFailure, ModelProfile};
+use crate::{Effect, EffectId, Input, ModelFailure, ModelProfile, UnfitInput};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_context::estimate_request;
 use windlass_session::CallIds;
 use windlass_types::text::clause;
-use windlass_types::{ModelErrorKind, ModelEvent, ModelItem, ModelRequest, Outcome, RetryStatus, Status};
+use windlass_types::{
+    Continuation, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, Outcome, RetryStatus, Status, Usage,
+};
 
 /// One call of the model until its message is complete, or it is given up.
 #[derive(Debug)]
 pub(crate) struct ModelCall {
     pub(crate) purpose: Purpose,
+    /// Why it is made again, if it is.
+    pub(crate) repeat: Option<Continuation>,
     retry: Retry,
     stage: Stage,
 }
@@ -46,46 +51,39 @@ struct Stream {
     ids: CallIds,
 }
 
-/// What became of a request.
+/// How a call of the model continues.
 #[derive(Debug)]
-pub(crate) enum Sent {
-    /// It waits: for the log, the ledger, or its repeat.
-    NotYet,
-    /// The model has it.
-    Now(Arc<ModelRequest>),
-    /// The budget does not buy it.
-    Never(Outcome),
-}
-
-/// What an item of a stream is to whoever asked for the message.
-#[derive(Debug)]
-pub(crate) enum Received<'a> {
-    /// Something that is no part of the message.
-    Aside,
-    /// A part of the message.
-    Part(Step<'a>),
+pub(crate) enum CallStep {
+    /// It waits: for the log, the ledger, its repeat, or more of its stream.
+    Waits,
+    /// The model has the request.
+    Sent(Arc<ModelRequest>),
     /// The message is complete. The name is that of the model that was asked.
     Complete(Box<AssembledMessage>, String),
-    /// The stream cannot be followed.
-    Broken(ModelFailure),
+    /// It failed, or its stream ended early. [`ModelCall::after_failure`] decides what follows.
+    Failed(ModelFailure),
+    /// The prompt must become shorter.
+    TooLong(ModelFailure),
+    /// It is given up.
+    GivenUp(ModelFailure),
+    /// The budget does not buy it: the run ends.
+    Ends(Outcome),
 }
 
-/// What follows from a failure.
+/// What an item of a stream is.
 #[derive(Debug)]
-pub(crate) enum AfterFailure {
-    /// It waits for its repeat.
-    Waits,
-    /// It is to be sent again at once, to the fallback model.
-    FallsBack,
-    /// The prompt must become shorter.
-    TooLong,
-    /// It is given up, with this failure.
-    GivenUp(ModelFailure),
+pub(crate) enum Received<'a> {
+    /// A part of the message.
+    Part(Step<'a>),
+    /// Something else, after which the call continues like this.
+    Step(CallStep),
+    /// What cannot stand here: see [`ModelCall::broken`].
+    Broken(AssembleError),
 }
 
 impl ModelCall {
     pub(crate) fn new(purpose: Purpose) -> Self {
-        Self { purpose, retry: Retry::default(), stage: Stage::Behind }
+        Self { purpose, repeat: None, retry: Retry::default(), stage: Stage::Behind }
     }
 
     /// Whether it waits for this effect.
@@ -103,28 +101,32 @@ impl ModelCall {
     }
 
     /// Sends the request, for the first time or again, when log and budget allow it.
-    pub(crate) fn send(&mut self, session: &mut Session) -> Sent {
+    pub(crate) fn send(&mut self, session: &mut Session) -> CallStep {
         if session.out.is_behind() {
             self.stage = Stage::Behind;
-            return Sent::NotYet;
+            return CallStep::Waits;
         }
         let model = session.current_model().clone();
         let request = build(session, &model, &self.purpose);
         let limits = &session.config.limits;
-        let exhausted = Outcome::MaxBudget { limit: limits.max_budget.unwrap_or_default() };
         match price(limits, &model, || estimate_request(&request), request.max_output_tokens) {
             Price::Unlimited => self.stream(session, model, request, None),
             Price::Unknown => {
                 session.warn_unpriced(&model.id);
                 self.stream(session, model, request, None)
             }
-            Price::Refused => Sent::Never(exhausted),
+            Price::Refused => exhausted(session),
             Price::Costs(cost) => {
                 let effect = session.effect(Effect::Reserve(cost));
                 self.stage = Stage::Reserving(effect, Box::new((model, request)));
-                Sent::NotYet
+                CallStep::Waits
             }
         }
+    }
+
+    fn send_again(&mut self, session: &mut Session, why: Continuation) -> CallStep {
+        self.repeat = Some(why);
+        self.send(session)
     }
 
     fn stream(
@@ -133,34 +135,45 @@ impl ModelCall {
         model: ModelProfile,
         request: ModelRequest,
         reservation: Option<EffectId>,
-    ) -> Sent {
+    ) -> CallStep {
         let request = Arc::new(request);
         let effect = session.effect(Effect::CallModel(Arc::clone(&request)));
         let bill = Bill::new(model, Arc::clone(&request), session.now, reservation);
         let (assembler, ids) = (MessageAssembler::new(), CallIds::default());
         self.stage = Stage::Streaming(Box::new(Stream { effect, bill, assembler, ids }));
-        Sent::Now(request)
+        CallStep::Sent(request)
+    }
+
+    /// Takes an answer to the effect that it waits for, other than an item of its stream.
+    pub(crate) fn handle(
+        &mut self,
+        session: &mut Session,
+        effect: EffectId,
+        input: Input,
+    ) -> Result<CallStep, UnfitInput> {
+        match input {
+            Input::ModelFailed(_, failure) => Ok(self.failed(session, failure)),
+            Input::Reserved(_, answer) => Ok(self.reserved(session, answer)),
+            Input::Woke(_) => Ok(self.send_again(session, Continuation::Retry)),
+            input => Err(not_awaited(effect, &input)),
+        }
     }
 
     /// The ledger has answered.
-    pub(crate) fn reserved(&mut self, session: &mut Session, answer: Reservation) -> Sent {
-        let (effect, sending) = match std::mem::replace(&mut self.stage, Stage::Ended) {
+    fn reserved(&mut self, session: &mut Session, answer: Reservation) -> CallStep {
+        let (effect, (model, mut request)) = match std::mem::replace(&mut self.stage, Stage::Ended) {
             Stage::Reserving(effect, sending) => (effect, *sending),
             stage => {
                 self.stage = stage;
-                return Sent::NotYet;
+                return CallStep::Waits;
             }
         };
-        let (model, mut request) = sending;
         match answer {
             Reservation::Granted { max_output_tokens } => {
                 limit_output(&mut request, max_output_tokens);
                 self.stream(session, model, request, Some(effect))
             }
-            Reservation::Exhausted => {
-                let limit = session.config.limits.max_budget.unwrap_or_default();
-                Sent::Never(Outcome::MaxBudget { limit })
-            }
+            Reservation::Exhausted => exhausted(session),
         }
     }
 
@@ -176,36 +189,45 @@ impl ModelCall {
     pub(crate) fn item<'a>(&'a mut self, session: &mut Session, item: &'a ModelItem) -> Received<'a> {
         if let ModelEvent::RateLimit(limit) = &item.event {
             session.note_rate_limit(limit);
-            return Received::Aside;
+            return Received::Step(CallStep::Waits);
         }
         if item.event == ModelEvent::MessageStop {
-            return self.last_item(session, &item.event);
+            return Received::Step(self.last_item(session, &item.event));
         }
-        let Stage::Streaming(stream) = &mut self.stage else { return Received::Aside };
+        let Stage::Streaming(stream) = &mut self.stage else { return Received::Step(CallStep::Waits) };
         stream.bill.note(&item.event);
         match stream.assembler.handle(&item.event) {
             Ok(step) => Received::Part(step),
-            Err(error) => broken(session, stream.effect, &error),
+            Err(error) => Received::Broken(error),
         }
     }
 
-    fn last_item(&mut self, session: &mut Session, event: &ModelEvent) -> Received<'static> {
-        let Stage::Streaming(stream) = &mut self.stage else { return Received::Aside };
-        stream.bill.note(event);
+    fn last_item(&mut self, session: &mut Session, event: &ModelEvent) -> CallStep {
+        let Stage::Streaming(stream) = &mut self.stage else { return CallStep::Waits };
         let asked = stream.bill.model.id.clone();
         match stream.assembler.handle(event) {
             Ok(Step::Complete(message)) => {
                 self.end(session, Bill::complete);
-                Received::Complete(message, asked)
+                CallStep::Complete(message, asked)
             }
-            Ok(_) => Received::Aside,
-            Err(error) => broken(session, stream.effect, &error),
+            Ok(_) => CallStep::Waits,
+            Err(error) => self.broken(session, &error),
         }
     }
 
+    /// A stream that cannot be followed is read no further.
+    pub(crate) fn broken(&mut self, session: &mut Session, error: &AssembleError) -> CallStep {
+        if let Stage::Streaming(stream) = &self.stage {
+            session.cancel(stream.effect);
+        }
+        let text = format!("The provider's stream cannot be followed: {}.", clause(&error.to_string()));
+        self.failed(session, ModelFailure::new(ModelErrorKind::Protocol, text))
+    }
+
     /// The call failed, or its stream ended early: books it.
-    pub(crate) fn fail(&mut self, session: &mut Session, failure: &ModelFailure) {
-        self.end(session, |bill| bill.failed(failure));
+    fn failed(&mut self, session: &mut Session, failure: ModelFailure) -> CallStep {
+        self.end(session, |bill| bill.failed(&failure));
+        CallStep::Failed(failure)
     }
 
     /// The user has no more use for it: cancels it, and books what it has used.
@@ -218,33 +240,32 @@ impl ModelCall {
         self.end(session, Bill::abandoned);
     }
 
-    fn end(&mut self, session: &mut Session, used: impl FnOnce(&Bill) -> windlass_types::Usage) {
+    fn end(&mut self, session: &mut Session, used: impl FnOnce(&Bill) -> Usage) {
         if let Stage::Streaming(stream) = std::mem::replace(&mut self.stage, Stage::Ended) {
             let usage = used(&stream.bill);
             session.book(stream.bill, usage);
         }
     }
 
-    /// What follows from a failure. To be asked after [`ModelCall::fail`].
-    pub(crate) fn after_failure(&mut self, session: &mut Session, failure: ModelFailure) -> AfterFailure {
+    /// What follows from a failure.
+    pub(crate) fn after_failure(&mut self, session: &mut Session, failure: ModelFailure) -> CallStep {
         if let Some(limit) = &failure.rate_limit {
             session.note_rate_limit(limit);
         }
         match self.retry.after(&failure, &session.config.limits, session.has_fallback()) {
             Next::Wait(wait) => {
                 self.back_off(session, wait, &failure);
-                AfterFailure::Waits
+                CallStep::Waits
             }
             Next::Fallback => {
-                let from = session.current_model().id.clone();
-                session.fall_back(from);
-                AfterFailure::FallsBack
+                session.fall_back();
+                self.send_again(session, Continuation::Fallback)
             }
-            Next::TooLong => AfterFailure::TooLong,
-            Next::GiveUp => AfterFailure::GivenUp(failure),
+            Next::TooLong => CallStep::TooLong(failure),
+            Next::GiveUp => CallStep::GivenUp(failure),
             Next::OutOfPatience(asked) => {
                 let message = out_of_patience(&failure, asked);
-                AfterFailure::GivenUp(ModelFailure { message, ..failure })
+                CallStep::GivenUp(ModelFailure { message, ..failure })
             }
         }
     }
@@ -261,9 +282,7 @@ impl ModelCall {
     }
 }
 
-/// A stream that cannot be followed is read no further.
-fn broken(session: &mut Session, effect: EffectId, error: &AssembleError) -> Received<'static> {
-    let text = format!("The provider's stream cannot be followed: {}.", clause(&error.to_string()));
-    session.cancel(effect);
-    Received::Broken(ModelFailure::new(ModelErrorKind::Protocol, text))
+/// The budget does not buy the call.
+fn exhausted(session: &Session) -> CallStep {
+    CallStep::Ends(Outcome::MaxBudget { limit: session.config.limits.max_budget.unwrap_or_default() })
 }

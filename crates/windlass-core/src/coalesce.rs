@@ -17,29 +17,25 @@ pub fn coalesce<'a>(
             }
             _ => Some(EventKind::BlockDelta { index, delta }),
         },
-        EventKind::ToolProgress(now) => {
-            for (_, waiting) in waiting.filter(|(is_same, _)| *is_same) {
-                if let EventKind::ToolProgress(before) = waiting
-                    && before.tool_use_id == now.tool_use_id
-                {
-                    *before = now;
-                    return None;
+        event @ (EventKind::ToolProgress(_) | EventKind::TaskProgress(_)) => {
+            match waiting.find(|(is_same, before)| *is_same && is_newer(&event, before)) {
+                Some((_, before)) => {
+                    *before = event;
+                    None
                 }
+                None => Some(event),
             }
-            Some(EventKind::ToolProgress(now))
         }
-        EventKind::TaskProgress(now) => {
-            for (_, waiting) in waiting.filter(|(is_same, _)| *is_same) {
-                if let EventKind::TaskProgress(before) = waiting
-                    && before.info.id == now.info.id
-                {
-                    *before = now;
-                    return None;
-                }
-            }
-            Some(EventKind::TaskProgress(now))
-        }
-        other => Some(other),
+        event => Some(event),
+    }
+}
+
+/// Whether an event is the later report of the same call or task.
+fn is_newer(event: &EventKind, before: &EventKind) -> bool {
+    match (event, before) {
+        (EventKind::ToolProgress(now), EventKind::ToolProgress(before)) => now.tool_use_id == before.tool_use_id,
+        (EventKind::TaskProgress(now), EventKind::TaskProgress(before)) => now.info.id == before.info.id,
+        _ => false,
     }
 }
 

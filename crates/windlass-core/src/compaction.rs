@@ -6,8 +6,7 @@
 //! so that the provider's cache serves it. The old entries stay in the log.
 
 use crate::assemble::AssembledMessage;
-use crate::call::{AfterFailure, ModelCall, Received, Sent};
-use crate::pending::not_awaited;
+use crate::call::{CallStep, ModelCall, Received};
 use crate::request::Purpose;
 use crate::session::{Session, duration_ms};
 use crate::{EffectId, Input, ModelFailure, UnfitInput};
@@ -15,7 +14,7 @@ use windlass_context::{SessionFacts, estimate_text, named_files, older_half, sum
 use windlass_types::hook::event::PreCompact;
 use windlass_types::{
     CompactRecord, CompactTrigger, Compacted, ContentBlock, Continuation, EntryKind, EventKind, HookEventName,
-    HookOutcome, ModelItem, Outcome, Status, StopReason, TaskInfo, Timestamp, UserEntry,
+    HookOutcome, Outcome, Status, StopReason, TaskInfo, Timestamp, UserEntry,
 };
 
 /// How often a summary is asked for that does not come.
@@ -104,15 +103,8 @@ impl Compaction {
 
     /// Asks for the summary, when log and budget allow it.
     pub(crate) fn send(&mut self, session: &mut Session) -> CompactionStep {
-        let sent = self.call.send(session);
-        Self::sent(sent)
-    }
-
-    fn sent(sent: Sent) -> CompactionStep {
-        match sent {
-            Sent::NotYet | Sent::Now(_) => CompactionStep::Waits,
-            Sent::Never(outcome) => CompactionStep::Ends(outcome),
-        }
+        let step = self.call.send(session);
+        self.follow(session, Vec::new, step)
     }
 
     /// Takes an answer to the effect that it waits for. `tasks`: the background work that is running.
@@ -123,28 +115,38 @@ impl Compaction {
         effect: EffectId,
         input: Input,
     ) -> Result<CompactionStep, UnfitInput> {
-        Ok(match input {
-            Input::Hooked(_, outcome) => self.hooked(session, *outcome),
-            Input::Model(_, item) => self.item(session, tasks, &item),
-            Input::ModelFailed(_, failure) => self.failed(session, failure),
-            Input::Reserved(_, answer) => Self::sent(self.call.reserved(session, answer)),
-            Input::Woke(_) => self.send(session),
-            input => return Err(not_awaited(effect, &input)),
-        })
+        let step = match input {
+            Input::Hooked(_, outcome) => return Ok(self.hooked(session, *outcome)),
+            Input::Model(_, item) => {
+                let item = self.call.with_own_ids(session, &item);
+                match self.call.item(session, &item) {
+                    // The host reads nothing of the summary.
+                    Received::Part(_) => CallStep::Waits,
+                    Received::Step(step) => step,
+                    Received::Broken(error) => self.call.broken(session, &error),
+                }
+            }
+            input => self.call.handle(session, effect, input)?,
+        };
+        Ok(self.follow(session, tasks, step))
     }
 
-    /// An item of the stream that writes the summary. The host reads none of it.
-    fn item(
+    fn follow(
         &mut self,
         session: &mut Session,
         tasks: impl FnOnce() -> Vec<TaskInfo>,
-        item: &ModelItem,
+        step: CallStep,
     ) -> CompactionStep {
-        let item = self.call.with_own_ids(session, item);
-        match self.call.item(session, &item) {
-            Received::Aside | Received::Part(_) => CompactionStep::Waits,
-            Received::Complete(message, _) => self.complete(session, &tasks(), &message),
-            Received::Broken(failure) => self.failed(session, failure),
+        match step {
+            CallStep::Waits | CallStep::Sent(_) => CompactionStep::Waits,
+            CallStep::Complete(message, _) => self.complete(session, &tasks(), &message),
+            CallStep::Failed(failure) => {
+                let step = self.call.after_failure(session, failure);
+                self.follow(session, tasks, step)
+            }
+            CallStep::TooLong(failure) => self.send_less(session, failure),
+            CallStep::GivenUp(failure) => CompactionStep::Failed(failure.message),
+            CallStep::Ends(outcome) => CompactionStep::Ends(outcome),
         }
     }
 
@@ -197,17 +199,6 @@ impl Compaction {
         let append = session.append(vec![boundary, entry]);
         session.event(EventKind::Compacted(report), Some(append));
         session.models.history_replaced = true;
-    }
-
-    /// The call that writes the summary failed, or its stream ended early.
-    fn failed(&mut self, session: &mut Session, failure: ModelFailure) -> CompactionStep {
-        self.call.fail(session, &failure);
-        match self.call.after_failure(session, failure.clone()) {
-            AfterFailure::Waits => CompactionStep::Waits,
-            AfterFailure::FallsBack => self.send(session),
-            AfterFailure::TooLong => self.send_less(session, failure),
-            AfterFailure::GivenUp(failure) => CompactionStep::Failed(failure.message),
-        }
     }
 
     /// Even the request for the summary is too long: leaves out the older half of its messages.

@@ -47,9 +47,6 @@ mod tasks;
 mod turn;
 
 pub use agent::{AgentConfig, AgentCount, AgentError, AgentOpening, OfferedTool};
-pub use assemble::{
-    AssembleError, AssembledMessage, MAX_MESSAGE_BLOCKS, MAX_MESSAGE_BYTES, MalformedInput, MessageAssembler, Step,
-};
 pub use budget::{CallCost, Ledger, LedgerKey, Reservation};
 pub use coalesce::coalesce;
 pub use config::{

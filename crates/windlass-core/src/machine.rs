@@ -197,7 +197,7 @@ impl Machine {
             Input::LogSilent(silence) => self.log_is_silent(silence),
             _ => {}
         }
-        Ok(Flow::Continues)
+        Ok(Flow::Continue(()))
     }
 
     fn take_answer(&mut self, effect: EffectId, input: Input) -> Result<Flow, UnfitInput> {
@@ -211,7 +211,7 @@ impl Machine {
             (Activity::Closing(asked), Input::Hooked(..)) if *asked == effect => self.closed(),
             (_, input) => return Err(not_awaited(effect, &input)),
         }
-        Ok(Flow::Continues)
+        Ok(Flow::Continue(()))
     }
 
     /// Takes an answer that does not count any more: work that a call left behind must not continue.
@@ -219,7 +219,7 @@ impl Machine {
         if let Input::TaskStarted(_, info) = input {
             self.tasks.started(&mut self.session, false, *info);
         }
-        Flow::Continues
+        Flow::Continue(())
     }
 
     /// The user's message for the open run, or a prompt if there is none.
@@ -243,7 +243,7 @@ impl Machine {
     }
 
     fn follow(&mut self, flow: Flow) {
-        if let Flow::Ends(outcome) = flow {
+        if let Flow::Break(outcome) = flow {
             self.finish(outcome);
         }
     }
@@ -253,8 +253,8 @@ impl Machine {
         loop {
             match &mut self.activity {
                 Activity::Running(run) => match run.advance(&mut self.session, &mut self.tasks) {
-                    Flow::Continues => return,
-                    ends @ Flow::Ends(_) => self.follow(ends),
+                    Flow::Continue(()) => return,
+                    Flow::Break(outcome) => self.finish(outcome),
                 },
                 Activity::Idle => {
                     if let Some(prompt) = self.prompts.next() {

@@ -30,6 +30,7 @@ use crate::steering::Steering;
 use crate::tasks::Tasks;
 use crate::turn::Turn;
 use crate::{EffectId, Input, Prompt, UnfitInput};
+use std::ops::ControlFlow;
 use windlass_types::{HookOutcome, Outcome, RunFailure, RunFailureKind, ToolUseId};
 
 /// One run, from its prompt to its result.
@@ -84,19 +85,11 @@ enum SafePoint {
     Stopping(Box<HookOutcome>),
 }
 
-/// Whether a run continues.
-#[derive(Debug)]
-pub(crate) enum Flow {
-    /// It does.
-    Continues,
-    /// It ends like this.
-    Ends(Outcome),
-}
+/// Whether a run continues, or how it ends.
+pub(crate) type Flow = ControlFlow<Outcome>;
 
-impl Flow {
-    fn fails(kind: RunFailureKind, message: impl Into<String>) -> Self {
-        Self::Ends(Outcome::Failed(RunFailure::new(kind, message)))
-    }
+fn fails(kind: RunFailureKind, message: impl Into<String>) -> Flow {
+    Flow::Break(Outcome::Failed(RunFailure::new(kind, message)))
 }
 
 impl Run {
@@ -110,7 +103,7 @@ impl Run {
     ) -> Result<Flow, UnfitInput> {
         if let Some(batch) = self.batch().filter(|batch| batch.waits_for(effect)) {
             batch.handle(session, effect, input)?;
-            return Ok(Flow::Continues);
+            return Ok(Flow::Continue(()));
         }
         match (&mut self.phase, input) {
             (Phase::Calling(turn), input) if turn.call.waits_for(effect) => {
@@ -124,7 +117,7 @@ impl Run {
             (_, Input::Hooked(_, outcome)) if self.steering.waits_for(effect) => {
                 let stop = self.steering.hooked(session, effect, *outcome);
                 self.feedback.stop(stop);
-                Ok(Flow::Continues)
+                Ok(Flow::Continue(()))
             }
             (Phase::Opening(asked, prompt), Input::Hooked(_, outcome)) if *asked == effect => {
                 let prompt = std::mem::take(prompt);
@@ -154,39 +147,29 @@ impl Run {
             self.stop_tasks(session, tasks);
             self.ask_about_messages(session);
             match &mut self.phase {
-                Phase::Halted(_) if self.steering.is_reviewed() => {
-                    if let ends @ Flow::Ends(_) = self.leave_safe_point(session) {
-                        return ends;
-                    }
-                }
+                Phase::Halted(_) if self.steering.is_reviewed() => self.leave_safe_point(session)?,
                 Phase::Compacting(compaction) if compaction.is_behind() && !session.out.is_behind() => {
                     let step = compaction.send(session);
-                    if let ends @ Flow::Ends(_) = self.compaction_step(session, step) {
-                        return ends;
-                    }
+                    self.compaction_step(session, step)?;
                 }
                 Phase::Calling(turn) if turn.call.is_behind() && !session.out.is_behind() => {
                     let step = turn.send(session);
-                    if let ends @ Flow::Ends(_) = self.turn_step(session, step) {
-                        return ends;
-                    }
+                    self.turn_step(session, step)?;
                 }
                 Phase::Calling(turn) => {
                     turn.batch.advance(session);
-                    return Flow::Continues;
+                    return Flow::Continue(());
                 }
                 Phase::Tools(batch) => {
                     batch.advance(session);
-                    if !batch.is_done() {
-                        self.stop_tasks(session, tasks);
-                        return Flow::Continues;
-                    }
+                    let is_done = batch.is_done();
                     self.stop_tasks(session, tasks);
-                    if let ends @ Flow::Ends(_) = self.after_tools(session) {
-                        return ends;
+                    if !is_done {
+                        return Flow::Continue(());
                     }
+                    self.after_tools(session)?;
                 }
-                _ => return Flow::Continues,
+                _ => return Flow::Continue(()),
             }
         }
     }

@@ -2,15 +2,14 @@
 
 use crate::assemble::{AssembledMessage, Step};
 use crate::batch::Batch;
-use crate::call::{AfterFailure, ModelCall, Received, Sent};
-use crate::pending::not_awaited;
+use crate::call::{CallStep, ModelCall, Received};
 use crate::request::Purpose;
 use crate::session::Session;
 use crate::{EffectId, Input, ModelFailure, UnfitInput};
 use windlass_context::is_same_model;
 use windlass_types::{
     AssistantEntry, BlockStart, ContentBlock, Continuation, Delta, EntryId, EntryKind, EventKind, MessageId,
-    ModelEvent, ModelItem, Outcome, Status, StopReason, Usage, WithdrawReason,
+    ModelEvent, ModelItem, Outcome, Status, StopReason, StreamDelta, Usage, WithdrawReason,
 };
 
 /// One turn until its message is complete.
@@ -57,32 +56,8 @@ impl Turn {
 
     /// Sends its request, when log and budget allow it.
     pub(crate) fn send(&mut self, session: &mut Session) -> TurnStep {
-        let sent = self.call.send(session);
-        self.sent(session, sent)
-    }
-
-    fn send_again(&mut self, session: &mut Session, continuation: Continuation) -> TurnStep {
-        self.continuation = continuation;
-        self.send(session)
-    }
-
-    fn sent(&mut self, session: &mut Session, sent: Sent) -> TurnStep {
-        match sent {
-            Sent::NotYet => TurnStep::Waits,
-            Sent::Now(request) => {
-                session.note_prefix(&request);
-                let (continuation, model) = (self.continuation, request.model.clone());
-                session.status(Status::Requesting { continuation, model: model.clone() });
-                self.shown = Shown { model, ..Shown::default() };
-                TurnStep::Waits
-            }
-            Sent::Never(outcome) => {
-                // The turn was counted when it began. If this was to be its first call, it did not take place.
-                let is_first = !matches!(self.continuation, Continuation::Retry | Continuation::Fallback);
-                session.run.turns = session.run.turns.saturating_sub(u32::from(is_first));
-                TurnStep::Ends(outcome)
-            }
-        }
+        let step = self.call.send(session);
+        self.follow(session, step)
     }
 
     /// Takes an answer to the effect that its call waits for.
@@ -92,16 +67,37 @@ impl Turn {
         effect: EffectId,
         input: Input,
     ) -> Result<TurnStep, UnfitInput> {
-        Ok(match input {
-            Input::Model(_, item) => self.item(session, &item),
-            Input::ModelFailed(_, failure) => self.failed(session, failure),
-            Input::Reserved(_, answer) => {
-                let sent = self.call.reserved(session, answer);
-                self.sent(session, sent)
+        if let Input::Model(_, item) = input {
+            return Ok(self.item(session, &item));
+        }
+        let step = self.call.handle(session, effect, input)?;
+        Ok(self.follow(session, step))
+    }
+
+    fn follow(&mut self, session: &mut Session, step: CallStep) -> TurnStep {
+        match step {
+            CallStep::Waits => TurnStep::Waits,
+            CallStep::Sent(request) => {
+                session.note_prefix(&request);
+                let (continuation, model) = (self.call.repeat.unwrap_or(self.continuation), request.model.clone());
+                session.status(Status::Requesting { continuation, model: model.clone() });
+                self.shown = Shown { model, ..Shown::default() };
+                TurnStep::Waits
             }
-            Input::Woke(_) => self.send_again(session, Continuation::Retry),
-            input => return Err(not_awaited(effect, &input)),
-        })
+            CallStep::Complete(message, asked) => TurnStep::Complete(self.store(session, *message, asked)),
+            CallStep::Failed(failure) => {
+                self.withdraw(session, WithdrawReason::StreamFailed);
+                let step = self.call.after_failure(session, failure);
+                self.follow(session, step)
+            }
+            CallStep::TooLong(failure) => TurnStep::TooLong(failure),
+            CallStep::GivenUp(failure) => TurnStep::Failed(failure),
+            CallStep::Ends(outcome) => {
+                // The turn was counted when it began. If this was to be its first call, it did not take place.
+                session.run.turns = session.run.turns.saturating_sub(u32::from(self.call.repeat.is_none()));
+                TurnStep::Ends(outcome)
+            }
+        }
     }
 
     /// An item of the model's stream.
@@ -112,22 +108,24 @@ impl Turn {
             session.event(EventKind::ModelFrame { frame: frame.clone() }, None);
         }
         match self.call.item(session, &item) {
-            Received::Aside => TurnStep::Waits,
             Received::Part(step) => {
                 self.shown.show(session, &step);
                 if let Step::BlockFinished { block: ContentBlock::ToolUse(call), malformed, .. } = step {
-                    self.batch.push(call.clone(), malformed.map(|malformed| malformed.error.clone()));
+                    self.batch.push(call.clone(), malformed.map(str::to_owned));
                 }
                 TurnStep::Waits
             }
-            Received::Complete(message, asked) => TurnStep::Complete(self.store(session, *message, asked)),
-            Received::Broken(failure) => self.failed(session, failure),
+            Received::Step(step) => self.follow(session, step),
+            Received::Broken(error) => {
+                let step = self.call.broken(session, &error);
+                self.follow(session, step)
+            }
         }
     }
 
     /// Stores the complete message.
     fn store(&mut self, session: &mut Session, message: AssembledMessage, asked: String) -> StopReason {
-        let AssembledMessage { id, model, content, malformed: _, stop_reason, usage } = message;
+        let AssembledMessage { id, model, content, stop_reason, usage } = message;
         let text: Vec<&str> = content.iter().filter_map(ContentBlock::as_text).collect();
         session.run.text = text.join("\n");
         session.run.stop_reason = Some(stop_reason.clone());
@@ -146,18 +144,6 @@ impl Turn {
         let kind = EventKind::MessageFinished { message_id: id, model, stop_reason: Some(stop_reason.clone()), usage };
         session.event(kind, Some(append));
         stop_reason
-    }
-
-    /// The call failed, or its stream ended early.
-    fn failed(&mut self, session: &mut Session, failure: ModelFailure) -> TurnStep {
-        self.call.fail(session, &failure);
-        self.withdraw(session, WithdrawReason::StreamFailed);
-        match self.call.after_failure(session, failure.clone()) {
-            AfterFailure::Waits => TurnStep::Waits,
-            AfterFailure::FallsBack => self.send_again(session, Continuation::Fallback),
-            AfterFailure::TooLong => TurnStep::TooLong(failure),
-            AfterFailure::GivenUp(failure) => TurnStep::Failed(failure),
-        }
     }
 
     /// The user stopped the run.
@@ -191,9 +177,15 @@ impl Shown {
             Step::BlockStarted { index, block: BlockStart::Thinking { thinking, .. } } if !thinking.is_empty() => {
                 self.delta(session, index, Delta::Thinking(thinking.clone()));
             }
-            Step::Text { index, text } => self.delta(session, index, Delta::Text(text.to_owned())),
-            Step::Thinking { index, thinking } => self.delta(session, index, Delta::Thinking(thinking.to_owned())),
-            Step::ToolInput { index, json } => self.delta(session, index, Delta::ToolInput(json.to_owned())),
+            Step::Grew { index, delta: StreamDelta::Text(text) } => {
+                self.delta(session, index, Delta::Text(text.clone()))
+            }
+            Step::Grew { index, delta: StreamDelta::Thinking(thinking) } => {
+                self.delta(session, index, Delta::Thinking(thinking.clone()));
+            }
+            Step::Grew { index, delta: StreamDelta::ToolInput(json) } => {
+                self.delta(session, index, Delta::ToolInput(json.clone()));
+            }
             Step::BlockFinished { index, block, .. } => {
                 let line = session.ids.entry();
                 self.any = true;
@@ -203,7 +195,7 @@ impl Shown {
                 let block = block.clone();
                 session.event(EventKind::BlockFinished { message_id, model, index, line, block, usage }, None);
             }
-            Step::BlockStarted { .. } | Step::Usage { .. } | Step::Nothing | Step::Complete(_) => {}
+            Step::BlockStarted { .. } | Step::Grew { .. } | Step::Nothing | Step::Complete(_) => {}
         }
     }
 

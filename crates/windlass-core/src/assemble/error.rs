@@ -5,8 +5,7 @@ use windlass_types::ToolUseId;
 /// A stream that breaks the grammar of a message, or a limit. For the loop it is
 /// [`ModelErrorKind::Protocol`](windlass_types::ModelErrorKind::Protocol).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum AssembleError {
+pub(crate) enum AssembleError {
     /// Content before the message began.
     #[error("the model's stream does not begin with the start of a message")]
     NotStarted,

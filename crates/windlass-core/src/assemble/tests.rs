@@ -54,24 +54,35 @@ fn assemble(events: &[E]) -> Result<Option<AssembledMessage>, AssembleError> {
             message = Some(*complete);
         }
     }
-    assert_eq!(assembler.is_complete(), message.is_some());
+    assert_eq!(assembler.phase == Phase::Complete, message.is_some());
     Ok(message)
+}
+
+/// Which tool uses have an input that cannot be used, and why.
+fn malformed(events: &[E]) -> Vec<(usize, ToolUseId, String)> {
+    let (mut assembler, mut malformed) = (MessageAssembler::new(), Vec::new());
+    for event in events {
+        if let Step::BlockFinished { index, block, malformed: Some(error) } = assembler.handle(event).unwrap() {
+            malformed.push((index, block.as_tool_use().unwrap().id.clone(), error.to_owned()));
+        }
+    }
+    malformed
 }
 
 fn complete(events: &[E]) -> AssembledMessage {
     assemble(events).unwrap().expect("the message is complete")
 }
 
-fn call_with(pieces: &[&str]) -> AssembledMessage {
+fn call_with(pieces: &[&str]) -> Vec<E> {
     let mut events = vec![start(), call(0, "toolu_1")];
     events.extend(pieces.iter().map(|piece| input(0, piece)));
     events.extend([close(0), stop("tool_use"), E::MessageStop]);
-    complete(&events)
+    events
 }
 
 #[test]
 fn a_message_is_its_pieces_in_order() {
-    let message = complete(&[
+    let events = [
         E::Ping,
         start(),
         open(0, BlockStart::Thinking { thinking: "h".to_owned(), signature: String::new() }),
@@ -96,12 +107,13 @@ fn a_message_is_its_pieces_in_order() {
         stop("tool_use"),
         E::Ping,
         E::MessageStop,
-    ]);
+    ];
+    let message = complete(&events);
     assert_eq!(message.id.as_str(), "msg_1");
     assert_eq!(message.model, "m");
     assert_eq!(message.stop_reason, StopReason::ToolUse);
     assert_eq!(message.usage, Usage::new(3, 9));
-    assert_eq!(message.malformed, []);
+    assert_eq!(malformed(&events), []);
     assert_eq!(
         message.content,
         [
@@ -123,12 +135,14 @@ fn steps_borrow_what_came() {
     let (begin, first, piece, end) = (start(), text(0), words(0, "hi"), close(0));
     assert!(matches!(assembler.handle(&begin), Ok(Step::Started { model: "m", .. })));
     assert!(matches!(assembler.handle(&first), Ok(Step::BlockStarted { index: 0, .. })));
-    assert!(matches!(assembler.handle(&piece), Ok(Step::Text { index: 0, text: "hi" })));
+    assert!(
+        matches!(assembler.handle(&piece), Ok(Step::Grew { index: 0, delta: StreamDelta::Text(text) }) if text == "hi")
+    );
     assert!(matches!(
         assembler.handle(&end),
         Ok(Step::BlockFinished { index: 0, block: ContentBlock::Text { text }, malformed: None }) if text == "hi"
     ));
-    assert!(!assembler.is_complete());
+    assert_ne!(assembler.phase, Phase::Complete);
 }
 
 #[test]
@@ -139,8 +153,9 @@ fn an_empty_message_is_a_message() {
 #[test]
 fn a_call_without_input_text_has_an_empty_object() {
     for pieces in [&[][..], &[""], &["", ""]] {
-        let message = call_with(pieces);
-        assert_eq!(message.malformed, []);
+        let events = call_with(pieces);
+        let message = complete(&events);
+        assert_eq!(malformed(&events), []);
         assert_eq!(message.content[0].as_tool_use().unwrap().input.as_str(), "{}");
     }
 }
@@ -161,10 +176,11 @@ fn an_unusable_input_is_named_and_replaced() {
         " ",
         "not json",
     ] {
-        let message = call_with(&[bad]);
-        let [malformed] = message.malformed.as_slice() else { panic!("{bad} was taken") };
-        assert_eq!((malformed.index, malformed.id.as_str()), (0, "toolu_1"));
-        assert!(malformed.error.starts_with("the tool input is "), "{}", malformed.error);
+        let events = call_with(&[bad]);
+        let (message, malformed) = (complete(&events), malformed(&events));
+        let [(0, id, error)] = malformed.as_slice() else { panic!("{bad} was taken") };
+        assert_eq!(id.as_str(), "toolu_1");
+        assert!(error.starts_with("the tool input is "), "{error}");
         let call = message.content[0].as_tool_use().unwrap();
         assert_eq!((call.name.as_str(), call.input.as_str()), ("Read", "{}"), "{bad}");
     }
@@ -176,8 +192,8 @@ fn a_call_that_came_whole_is_checked_too() {
         let block = ContentBlock::ToolUse(ToolUse::new("toolu_1", "Read", JsonText::parse(input).unwrap()));
         [start(), open(0, BlockStart::Whole(block)), close(0), stop("tool_use"), E::MessageStop]
     };
-    assert_eq!(complete(&events(r#"{"a":1}"#)).malformed, []);
-    assert_eq!(complete(&events(r#"{"a":1,"a":2}"#)).malformed.len(), 1);
+    assert_eq!(malformed(&events(r#"{"a":1}"#)), []);
+    assert_eq!(malformed(&events(r#"{"a":1,"a":2}"#)).len(), 1);
 }
 
 #[test]
@@ -243,7 +259,7 @@ fn nothing_follows_an_error() {
     for event in [start(), stop("end_turn"), E::MessageStop, E::Ping] {
         assert_eq!(assembler.handle(&event), Err(AssembleError::Ended));
     }
-    assert!(!assembler.is_complete());
+    assert_ne!(assembler.phase, Phase::Complete);
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Machine {
         self.session.news.hold();
         match &mut self.activity {
             Activity::Running(run) => run.interrupt(&mut self.session),
-            Activity::Idle | Activity::Closing(_) | Activity::Closed => Flow::Continues,
+            Activity::Idle | Activity::Closing(_) | Activity::Closed => Flow::Continue(()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! When a run compacts the conversation, and how it continues then.
 
-use super::{Flow, Phase, Run};
+use super::{Flow, Phase, Run, fails};
 use crate::compaction::{AfterCompaction, Compaction, CompactionStep};
 use crate::pace::MOST_FAILURES;
 use crate::session::Session;
@@ -38,11 +38,11 @@ impl Run {
     }
 
     pub(super) fn compaction_step(&mut self, session: &mut Session, step: CompactionStep) -> Flow {
-        let Phase::Compacting(compaction) = &self.phase else { return Flow::Continues };
+        let Phase::Compacting(compaction) = &self.phase else { return Flow::Continue(()) };
         let (trigger, then) = (compaction.trigger, compaction.then);
         match step {
-            CompactionStep::Waits => Flow::Continues,
-            CompactionStep::Ends(outcome) => Flow::Ends(outcome),
+            CompactionStep::Waits => Flow::Continue(()),
+            CompactionStep::Ends(outcome) => Flow::Break(outcome),
             CompactionStep::Done => self.compacted(session, then),
             CompactionStep::Forbidden(why) => self.compaction_failed(session, then, &why),
             CompactionStep::Failed(why) => {
@@ -62,8 +62,8 @@ impl Run {
     fn compacted(&mut self, session: &mut Session, then: AfterCompaction) -> Flow {
         let spins = self.pace.spins(session.run.turns);
         match then {
-            AfterCompaction::EndOfRun => Flow::Ends(Outcome::Success),
-            _ if spins => Flow::fails(
+            AfterCompaction::EndOfRun => Flow::Break(Outcome::Success),
+            _ if spins => fails(
                 RunFailureKind::PromptTooLong,
                 "The conversation fills the model's context window again and again, right after it was compacted. \
                  Ask for less at once, or use a model with a larger window.",
@@ -81,7 +81,7 @@ impl Run {
     /// The conversation stays as it is.
     fn not_compacted(&mut self, session: &mut Session, then: AfterCompaction, why: &str) -> Flow {
         match then {
-            AfterCompaction::EndOfRun => Flow::fails(RunFailureKind::Compaction, why),
+            AfterCompaction::EndOfRun => fails(RunFailureKind::Compaction, why),
             AfterCompaction::Turn(continuation) => {
                 // It may still fit; asked again for each turn it would not be cheaper.
                 self.pace.skip_next();
@@ -93,7 +93,7 @@ impl Run {
                      session, or send less."
                 );
                 let failure = RunFailure::new(RunFailureKind::PromptTooLong, message).with_status(status);
-                Flow::Ends(Outcome::Failed(failure))
+                Flow::Break(Outcome::Failed(failure))
             }
         }
     }

@@ -13,17 +13,17 @@ impl Run {
     pub(super) fn halt(&mut self, at: SafePoint) -> Flow {
         self.phase = Phase::Halted(at);
         self.steering.halt();
-        Flow::Continues
+        Flow::Continue(())
     }
 
     /// Continues from a safe point.
     pub(super) fn leave_safe_point(&mut self, session: &mut Session) -> Flow {
         if let Some(reason) = self.feedback.stop.take() {
-            return Flow::Ends(Outcome::StoppedByHook { reason });
+            return Flow::Break(Outcome::StoppedByHook { reason });
         }
         let at = match &mut self.phase {
             Phase::Halted(at) => std::mem::replace(at, SafePoint::End),
-            _ => return Flow::Continues,
+            _ => return Flow::Continue(()),
         };
         let joined = self.join(session, matches!(at, SafePoint::Tools));
         match at {
@@ -63,20 +63,16 @@ impl Run {
     /// The model is done, and no message of the user waits: asks the Stop hooks, or ends the run.
     fn ask_to_stop(&mut self, session: &mut Session) -> Flow {
         if session.config.tools.structured_output.is_some() && session.run.structured.is_none() {
-            return match self.may_ask_for_output(session) {
-                Flow::Continues => {
-                    let text = runtime_text::OUTPUT_MISSING.to_owned();
-                    self.continue_with(session, text, Continuation::StructuredOutput)
-                }
-                ends @ Flow::Ends(_) => ends,
-            };
+            self.may_ask_for_output(session)?;
+            let text = runtime_text::OUTPUT_MISSING.to_owned();
+            return self.continue_with(session, text, Continuation::StructuredOutput);
         }
         let stopping = session.stopping(self.counts.stop_continuations > 0);
         if !session.config.listens(stopping.event(), None) {
-            return Flow::Ends(Outcome::Success);
+            return Flow::Break(Outcome::Success);
         }
         self.phase = Phase::Stopping(session.run_hooks(stopping));
-        Flow::Continues
+        Flow::Continue(())
     }
 
     /// Counts a turn without the structured output; the run ends after the last one.
@@ -84,9 +80,9 @@ impl Run {
         self.counts.structured_failures = self.counts.structured_failures.saturating_add(1);
         let attempts = self.counts.structured_failures;
         if attempts > session.config.limits.max_structured_output_retries {
-            return Flow::Ends(Outcome::NoStructuredOutput { attempts });
+            return Flow::Break(Outcome::NoStructuredOutput { attempts });
         }
-        Flow::Continues
+        Flow::Continue(())
     }
 
     /// Stop hooks have answered.
@@ -100,26 +96,26 @@ impl Run {
     fn may_stop(&mut self, session: &mut Session, outcome: HookOutcome) -> Flow {
         let allowed = session.config.limits.max_stop_continuations;
         match (outcome.stop, outcome.block) {
-            (Some(reason), _) => Flow::Ends(Outcome::StoppedByHook { reason }),
+            (Some(reason), _) => Flow::Break(Outcome::StoppedByHook { reason }),
             (None, Some(block)) if self.counts.stop_continuations < allowed => {
                 self.counts.stop_continuations += 1;
                 let text = format!("{}\n{}", runtime_text::STOP_FEEDBACK, block.reason);
                 self.continue_with(session, text, Continuation::StopHook)
             }
-            _ => Flow::Ends(Outcome::Success),
+            _ => Flow::Break(Outcome::Success),
         }
     }
 
     /// The user stops the run, wherever it is.
     pub(crate) fn interrupt(&mut self, session: &mut Session) -> Flow {
         match &mut self.phase {
-            Phase::Beginning => Flow::Ends(Outcome::Interrupted { during: Interrupted::Starting }),
+            Phase::Beginning => Flow::Break(Outcome::Interrupted { during: Interrupted::Starting }),
             Phase::Opening(effect, _) | Phase::Submitting(effect, _) => {
                 let effect = *effect;
                 // SessionStart hooks that had no say are asked again by the next prompt.
                 session.opened &= !matches!(self.phase, Phase::Opening(..));
                 session.cancel(effect);
-                Flow::Ends(Outcome::Interrupted { during: Interrupted::Starting })
+                Flow::Break(Outcome::Interrupted { during: Interrupted::Starting })
             }
             Phase::Calling(turn) => {
                 turn.interrupt(session);
@@ -129,7 +125,7 @@ impl Run {
                 compaction.interrupt(session);
                 session.status(Status::CompactionFailed { message: "It was stopped.".to_owned() });
                 match compaction.then {
-                    AfterCompaction::EndOfRun => Flow::Ends(Outcome::Interrupted { during: Interrupted::Streaming }),
+                    AfterCompaction::EndOfRun => Flow::Break(Outcome::Interrupted { during: Interrupted::Streaming }),
                     _ => interrupted(session),
                 }
             }
@@ -140,7 +136,7 @@ impl Run {
             Phase::Halted(_) => interrupted(session),
             Phase::Tools(batch) => {
                 batch.interrupt(session);
-                Flow::Continues
+                Flow::Continue(())
             }
         }
     }

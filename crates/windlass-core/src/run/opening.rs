@@ -1,6 +1,6 @@
 //! From a prompt to the first call of the model: the hooks that it has to pass.
 
-use super::{Flow, Phase, Run};
+use super::{Flow, Phase, Run, fails};
 use crate::compaction::AfterCompaction;
 use crate::session::Session;
 use crate::steering::prompt_text;
@@ -49,13 +49,13 @@ impl Run {
             let opening = session.opening();
             if session.config.listens(opening.event(), None) {
                 self.phase = Phase::Opening(session.run_hooks(opening), prompt);
-                return Flow::Continues;
+                return Flow::Continue(());
             }
         }
         if session.main_listens(HookEventName::UserPromptSubmit) {
             let effect = session.run_hooks(UserPromptSubmit { prompt: prompt_text(&prompt) });
             self.phase = Phase::Submitting(effect, prompt);
-            return Flow::Continues;
+            return Flow::Continue(());
         }
         self.accept(session, prompt)
     }
@@ -71,10 +71,10 @@ impl Run {
     pub(super) fn submitted(&mut self, session: &mut Session, prompt: Prompt, outcome: HookOutcome) -> Flow {
         session.hooks_ran(HookEventName::UserPromptSubmit, None, &outcome);
         if let Some(block) = outcome.block {
-            return Flow::Ends(Outcome::PromptBlocked { reason: block.reason });
+            return Flow::Break(Outcome::PromptBlocked { reason: block.reason });
         }
         if let Some(reason) = outcome.stop {
-            return Flow::Ends(Outcome::StoppedByHook { reason });
+            return Flow::Break(Outcome::StoppedByHook { reason });
         }
         self.feedback.context.extend(outcome.additional_context);
         self.accept(session, prompt)
@@ -84,7 +84,7 @@ impl Run {
     fn accept(&mut self, session: &mut Session, prompt: Prompt) -> Flow {
         const INVALID: RunFailureKind = RunFailureKind::Model(ModelErrorKind::InvalidRequest);
         if let Some(problem) = unusable_media(&prompt.content) {
-            return Flow::fails(INVALID, problem);
+            return fails(INVALID, problem);
         }
         let asks = prompt.kind == PromptKind::Query;
         let mut entries = vec![session.record_prompt(prompt)];
@@ -95,11 +95,11 @@ impl Run {
         }
         session.append_unawaited(entries);
         if !asks {
-            return Flow::Ends(Outcome::Success);
+            return Flow::Break(Outcome::Success);
         }
         if !session.state.transcript().is_ready() {
             let text = "The prompt has nothing in it that can be sent: give it text, an image or a document.";
-            return Flow::fails(INVALID, text);
+            return fails(INVALID, text);
         }
         self.call_model(session, Continuation::Prompt)
     }

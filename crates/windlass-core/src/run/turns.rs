@@ -1,6 +1,6 @@
 //! The turns of a run: when the model is called, and what its message leads to.
 
-use super::{Flow, Phase, Run, SafePoint};
+use super::{Flow, Phase, Run, SafePoint, fails};
 use crate::ModelFailure;
 use crate::batch::is_cut;
 use crate::compaction::AfterCompaction;
@@ -20,7 +20,7 @@ impl Run {
             return self.compact(session, CompactTrigger::Auto, None, AfterCompaction::Turn(continuation));
         }
         if let Some(limit) = session.config.limits.max_turns.filter(|limit| session.run.turns >= *limit) {
-            return Flow::Ends(Outcome::MaxTurns { limit });
+            return Flow::Break(Outcome::MaxTurns { limit });
         }
         session.run.turns += 1;
         self.request(session, continuation)
@@ -37,7 +37,7 @@ impl Run {
 
     pub(super) fn turn_step(&mut self, session: &mut Session, step: TurnStep) -> Flow {
         match step {
-            TurnStep::Waits => Flow::Continues,
+            TurnStep::Waits => Flow::Continue(()),
             TurnStep::Complete(stop_reason) => self.message_complete(session, &stop_reason),
             // Once: what was compacted and is still too long stays so.
             TurnStep::TooLong(failure) if self.may_compact_overflow(session) => {
@@ -46,7 +46,7 @@ impl Run {
             }
             TurnStep::TooLong(failure) => give_up(RunFailureKind::PromptTooLong, &failure),
             TurnStep::Failed(failure) => give_up(RunFailureKind::Model(failure.kind), &failure),
-            TurnStep::Ends(outcome) => Flow::Ends(outcome),
+            TurnStep::Ends(outcome) => Flow::Break(outcome),
         }
     }
 
@@ -60,10 +60,10 @@ impl Run {
         if !batch.is_empty() {
             batch.commit(session);
             self.phase = Phase::Tools(batch);
-            return Flow::Continues;
+            return Flow::Continue(());
         }
         match stop_reason {
-            StopReason::Refusal => Flow::Ends(Outcome::Refused),
+            StopReason::Refusal => Flow::Break(Outcome::Refused),
             cut if is_cut(cut) => self.continue_output(session),
             _ => self.halt(SafePoint::End),
         }
@@ -78,7 +78,7 @@ impl Run {
                  for less at once.",
                 allowed + 1
             );
-            return Flow::fails(RunFailureKind::OutputLimit, text);
+            return fails(RunFailureKind::OutputLimit, text);
         }
         self.counts.output_continuations += 1;
         self.continue_with(session, runtime_text::CONTINUE.to_owned(), Continuation::MaxOutput)
@@ -93,7 +93,7 @@ impl Run {
 
     /// All calls are answered: what comes next.
     pub(super) fn after_tools(&mut self, session: &mut Session) -> Flow {
-        let Phase::Tools(batch) = &mut self.phase else { return Flow::Continues };
+        let Phase::Tools(batch) = &mut self.phase else { return Flow::Continue(()) };
         let (all_failed, interrupted) = (batch.all_failed(), batch.is_interrupted());
         let notes = batch.take_notes();
         self.feedback.add(notes.feedback);
@@ -108,22 +108,22 @@ impl Run {
             return interrupted_with(session, runtime_text::INTERRUPTED_TOOLS, Interrupted::Tools);
         }
         if let Some(reason) = self.feedback.stop.take() {
-            return Flow::Ends(Outcome::StoppedByHook { reason });
+            return Flow::Break(Outcome::StoppedByHook { reason });
         }
         if session.run.stop_reason == Some(StopReason::Refusal) {
-            return Flow::Ends(Outcome::Refused);
+            return Flow::Break(Outcome::Refused);
         }
         if failing >= session.config.limits.max_failing_turns {
             let text = format!("Every tool call of the last {failing} turns failed, so the run was stopped.");
-            return Flow::fails(RunFailureKind::RepeatedToolFailure, text);
+            return fails(RunFailureKind::RepeatedToolFailure, text);
         }
         match notes.output {
             None => self.halt(SafePoint::Tools),
             Some(true) => self.halt(SafePoint::End),
-            Some(false) => match self.may_ask_for_output(session) {
-                Flow::Continues => self.halt(SafePoint::Tools),
-                ends @ Flow::Ends(_) => ends,
-            },
+            Some(false) => {
+                self.may_ask_for_output(session)?;
+                self.halt(SafePoint::Tools)
+            }
         }
     }
 }
@@ -132,7 +132,7 @@ impl Run {
 pub(super) fn interrupted_with(session: &mut Session, text: &str, during: Interrupted) -> Flow {
     let entry = session.record_user(UserEntry::new(vec![ContentBlock::text(text)]));
     session.append_unawaited(vec![entry]);
-    Flow::Ends(Outcome::Interrupted { during })
+    Flow::Break(Outcome::Interrupted { during })
 }
 
 fn give_up(kind: RunFailureKind, failure: &ModelFailure) -> Flow {
@@ -140,5 +140,5 @@ fn give_up(kind: RunFailureKind, failure: &ModelFailure) -> Flow {
         Some(advice) => format!("{} {advice}", sentence(&failure.message)),
         None => failure.message.clone(),
     };
-    Flow::Ends(Outcome::Failed(RunFailure::new(kind, message).with_status(failure.status)))
+    Flow::Break(Outcome::Failed(RunFailure::new(kind, message).with_status(failure.status)))
 }

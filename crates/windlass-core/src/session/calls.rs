@@ -20,7 +20,8 @@ impl Session {
     }
 
     /// Lets the fallback model take over.
-    pub(crate) fn fall_back(&mut self, from: String) {
+    pub(crate) fn fall_back(&mut self) {
+        let from = self.current_model().id.clone();
         self.models.falling_back = true;
         let to = self.current_model().id.clone();
         self.status(Status::FallingBack { from, to });
