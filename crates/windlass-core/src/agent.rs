@@ -22,13 +22,6 @@ impl AgentConfig {
         Self { identity, rights: AgentRights::default() }
     }
 
-    /// Sets what it may do of what its parent may.
-    #[must_use]
-    pub fn with_rights(mut self, rights: AgentRights) -> Self {
-        self.rights = rights;
-        self
-    }
-
     /// What the agent may do where its parent may do this: never more.
     ///
     /// # Errors

@@ -18,7 +18,8 @@ pub(crate) use error::AssembleError;
 
 use std::collections::{BTreeMap, HashSet};
 use windlass_types::{
-    BlockStart, ContentBlock, JsonText, MessageId, ModelEvent, StopReason, StreamDelta, ToolUse, ToolUseId, Usage,
+    BlockStart, ContentBlock, Delta, JsonText, MessageId, ModelEvent, StopReason, StreamDelta, ToolUse, ToolUseId,
+    Usage,
 };
 
 /// The most bytes of content that one message may hold.
@@ -29,8 +30,8 @@ const MAX_MESSAGE_BLOCKS: usize = 10_000;
 
 /// Folds the events of one model call into its message.
 ///
-/// Text is borrowed from the events on its way to the host and copied once, into
-/// the message. Memory is bounded by the limits given.
+/// Text is copied twice: into the message, and into the delta for the host. Memory is
+/// bounded by the limits given.
 #[derive(Debug)]
 pub(crate) struct MessageAssembler {
     phase: Phase,
@@ -97,10 +98,8 @@ pub(crate) enum Step<'a> {
     Nothing,
     /// The message began. The usage is that known at its start.
     Started { id: &'a MessageId, model: &'a str, usage: Usage },
-    /// A block began, perhaps with a first piece of its text.
-    BlockStarted { index: usize, block: &'a BlockStart },
     /// Text, reasoning or a tool input grew. An input is not to be read before its block is finished.
-    Grew { index: usize, delta: &'a StreamDelta },
+    Grew { index: usize, delta: Delta },
     /// A block is complete. The message is not yet, and may never be. `malformed`: why the input of a tool use is
     /// unusable; it must be answered with an error and never run. The block then holds `{}`.
     BlockFinished { index: usize, block: &'a ContentBlock, malformed: Option<&'a str> },
@@ -166,10 +165,7 @@ impl Unfinished {
                 (self.id, self.model, self.usage) = (Some(id.clone()), model.clone(), *usage);
                 Ok(Step::Started { id, model, usage: *usage })
             }
-            ModelEvent::BlockStart { index, block } => {
-                self.begin(*index, block)?;
-                Ok(Step::BlockStarted { index: *index, block })
-            }
+            ModelEvent::BlockStart { index, block } => self.begin(*index, block),
             ModelEvent::BlockDelta { index, delta } => self.extend(*index, delta),
             ModelEvent::BlockStop { index } => self.finish_block(*index),
             ModelEvent::MessageDelta { stop_reason, usage } => {
@@ -197,7 +193,7 @@ impl Unfinished {
         if self.bytes > self.max_bytes { Err(AssembleError::TooLarge { limit: self.max_bytes }) } else { Ok(()) }
     }
 
-    fn begin(&mut self, index: usize, start: &BlockStart) -> Result<(), AssembleError> {
+    fn begin(&mut self, index: usize, start: &BlockStart) -> Result<Step<'static>, AssembleError> {
         let expected = self.content.len();
         if self.open.is_some() {
             return Err(AssembleError::BlockOpen { index: expected });
@@ -222,7 +218,12 @@ impl Unfinished {
         self.take(block_len(&block))?;
         self.check(&block)?;
         self.open = Some(Open { block, whole: matches!(start, BlockStart::Whole(_)), input: String::new() });
-        Ok(())
+        let first = match start {
+            BlockStart::Text(text) if !text.is_empty() => Delta::Text(text.clone()),
+            BlockStart::Thinking { thinking, .. } if !thinking.is_empty() => Delta::Thinking(thinking.clone()),
+            _ => return Ok(Step::Nothing),
+        };
+        Ok(Step::Grew { index, delta: first })
     }
 
     fn check(&self, block: &ContentBlock) -> Result<(), AssembleError> {
@@ -246,31 +247,26 @@ impl Unfinished {
         }
     }
 
-    fn extend<'a>(&mut self, index: usize, delta: &'a StreamDelta) -> Result<Step<'a>, AssembleError> {
+    fn extend(&mut self, index: usize, delta: &StreamDelta) -> Result<Step<'static>, AssembleError> {
         if index != self.content.len() {
             return Err(AssembleError::NotOpen { index });
         }
         let piece = text_of(delta);
         self.take(piece.len())?;
         let Some(Open { block, whole, input }) = &mut self.open else { return Err(AssembleError::NotOpen { index }) };
-        match (block, delta) {
+        let (grows, shown): (_, Option<fn(String) -> Delta>) = match (block, delta) {
             // Tools that the provider runs stream their input too.
-            (ContentBlock::Unknown(_), StreamDelta::ToolInput(_)) => input.push_str(piece),
-            (ContentBlock::Unknown(_), _) | (_, StreamDelta::Unknown) => {}
+            (ContentBlock::Unknown(_), StreamDelta::ToolInput(_)) => (input, None),
+            (ContentBlock::Unknown(_), _) | (_, StreamDelta::Unknown) => return Ok(Step::Nothing),
             _ if *whole => return Err(AssembleError::WrongDelta { index }),
-            (ContentBlock::Thinking { signature, .. }, StreamDelta::Signature(_)) => signature.push_str(piece),
-            (ContentBlock::Text { text }, StreamDelta::Text(_))
-            | (ContentBlock::Thinking { thinking: text, .. }, StreamDelta::Thinking(_)) => {
-                text.push_str(piece);
-                return Ok(Step::Grew { index, delta });
-            }
-            (ContentBlock::ToolUse(_), StreamDelta::ToolInput(_)) => {
-                input.push_str(piece);
-                return Ok(Step::Grew { index, delta });
-            }
+            (ContentBlock::Thinking { signature, .. }, StreamDelta::Signature(_)) => (signature, None),
+            (ContentBlock::Text { text }, StreamDelta::Text(_)) => (text, Some(Delta::Text)),
+            (ContentBlock::Thinking { thinking, .. }, StreamDelta::Thinking(_)) => (thinking, Some(Delta::Thinking)),
+            (ContentBlock::ToolUse(_), StreamDelta::ToolInput(_)) => (input, Some(Delta::ToolInput)),
             _ => return Err(AssembleError::WrongDelta { index }),
-        }
-        Ok(Step::Nothing)
+        };
+        grows.push_str(piece);
+        Ok(shown.map_or(Step::Nothing, |shown| Step::Grew { index, delta: shown(piece.to_owned()) }))
     }
 
     fn finish_block(&mut self, index: usize) -> Result<Step<'_>, AssembleError> {

@@ -9,7 +9,7 @@ pub(crate) use call::Notes;
 use crate::pending::not_awaited;
 use crate::session::Session;
 use crate::{EffectId, Input, UnfitInput, Unprepared};
-use call::{After, Call, Cx, Settled, Stage, Step};
+use call::{Call, Cx, Settled, Stage, Step};
 use windlass_context::runtime_text;
 use windlass_types::{
     ContentBlock, ContextChange, DecisionReason, EntryId, EntryKind, StateChange, StopReason, TaskId, ToolUse,
@@ -88,9 +88,7 @@ impl Batch {
         }
         let unusable = |why: &str| Unprepared::new(DecisionReason::InvalidInput, why);
         if *stop_reason == StopReason::Refusal {
-            for at in 0..self.calls.len() {
-                self.with(session, at, |call, cx| call.make_unusable(cx, unusable(runtime_text::REFUSED_CALL)));
-            }
+            self.each(session, |call, cx| call.make_unusable(cx, unusable(runtime_text::REFUSED_CALL)));
         } else if is_cut(stop_reason) && content.last().is_some_and(is_call) {
             let last = self.calls.len().saturating_sub(1);
             self.with(session, last, |call, cx| call.make_unusable(cx, unusable(runtime_text::CUT_CALL)));
@@ -100,9 +98,7 @@ impl Batch {
     /// The message is complete and stored: everything that was held back continues.
     pub(crate) fn commit(&mut self, session: &mut Session) {
         self.committed = true;
-        for at in 0..self.calls.len() {
-            self.with(session, at, |call, cx| call.commit(cx));
-        }
+        self.each(session, Call::commit);
     }
 
     /// The message does not count any more, and neither do answers of its calls.
@@ -183,17 +179,19 @@ impl Batch {
         }
     }
 
+    /// Lets all calls take a step, in call order.
+    fn each(&mut self, session: &mut Session, step: impl Fn(&mut Call, &mut Cx<'_>)) {
+        for at in 0..self.calls.len() {
+            self.with(session, at, &step);
+        }
+    }
+
     /// Lets a call take a step, then notes where it is and applies what it changed.
-    fn with<R: Default>(
-        &mut self,
-        session: &mut Session,
-        at: usize,
-        step: impl FnOnce(&mut Call, &mut Cx<'_>) -> R,
-    ) -> R {
-        let Some(call) = self.calls.get_mut(at) else { return R::default() };
+    fn with(&mut self, session: &mut Session, at: usize, step: impl FnOnce(&mut Call, &mut Cx<'_>)) {
+        let Some(call) = self.calls.get_mut(at) else { return };
         let was_settled = call.is_settled();
         let (committed, interrupted) = (self.committed, self.interrupted);
-        let done = step(call, &mut Cx { session, notes: &mut self.notes, committed, interrupted });
+        step(call, &mut Cx { session, notes: &mut self.notes, committed, interrupted });
         let (is_open, is_settled) = (call.is_open(), call.is_settled());
         match self.open.binary_search(&at) {
             Ok(place) if !is_open => drop(self.open.remove(place)),
@@ -204,7 +202,6 @@ impl Batch {
             self.settled += 1;
             self.apply_changes(session);
         }
-        done
     }
 
     /// Applies what settled calls changed, in call order.
@@ -224,7 +221,7 @@ impl Batch {
                 session.record_change(kind, StateChange::Cwd { cwd });
                 // Calls that have not begun were judged for another directory.
                 for at in self.open.clone() {
-                    self.with(session, at, |call, cx| call.read_again(cx));
+                    self.with(session, at, Call::read_again);
                 }
             }
             ContextChange::Todos(todos) => {
@@ -241,7 +238,7 @@ impl Batch {
             let Some(call) = self.calls.get(at) else { return };
             let now = session.offered(&call.original.name);
             if now.is_some() && call.tool().is_some_and(|before| Some(before) != now.as_ref()) {
-                self.with(session, at, |call, cx| call.read_again(cx));
+                self.with(session, at, Call::read_again);
             }
         }
     }
@@ -251,16 +248,14 @@ impl Batch {
         if std::mem::replace(&mut self.interrupted, true) {
             return;
         }
-        for at in 0..self.calls.len() {
-            self.with(session, at, |call, cx| call.interrupt(cx));
-        }
+        self.each(session, Call::interrupt);
     }
 
     /// The user stopped one call; the run continues. Ids are unique in one message.
     pub(crate) fn stop(&mut self, session: &mut Session, id: &ToolUseId) {
         let open = |call: &Call| call.original.id == *id && !call.is_settled();
         if let Some(at) = self.calls.iter().position(open) {
-            self.with(session, at, |call, cx| call.stop(cx));
+            self.with(session, at, Call::stop);
         }
     }
 
@@ -282,9 +277,9 @@ impl Batch {
     /// Takes an answer to an effect of a call.
     pub(crate) fn handle(&mut self, session: &mut Session, effect: EffectId, input: Input) -> Result<(), UnfitInput> {
         let at = self.waiting_for(effect).ok_or_else(|| not_awaited(effect, &input))?;
-        match self.with(session, at, |call, cx| call.handle(cx, input)) {
-            After::Continues => {}
-            After::Interrupts => self.interrupt(session),
+        self.with(session, at, |call, cx| call.handle(cx, input));
+        if std::mem::take(&mut self.notes.interrupts) {
+            self.interrupt(session);
         }
         Ok(())
     }
@@ -292,7 +287,7 @@ impl Batch {
     /// An append is durable. If it was the intent of a call, the call continues.
     pub(crate) fn appended(&mut self, session: &mut Session, append: EffectId) {
         if let Some(at) = self.waiting_for(append) {
-            self.with(session, at, |call, cx| call.intent_durable(cx));
+            self.with(session, at, Call::intent_durable);
         }
     }
 }

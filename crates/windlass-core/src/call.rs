@@ -161,13 +161,9 @@ impl ModelCall {
 
     /// The ledger has answered.
     fn reserved(&mut self, session: &mut Session, answer: Reservation) -> CallStep {
-        let (effect, (model, mut request)) = match std::mem::replace(&mut self.stage, Stage::Ended) {
-            Stage::Reserving(effect, sending) => (effect, *sending),
-            stage => {
-                self.stage = stage;
-                return CallStep::Waits;
-            }
-        };
+        let stage = std::mem::replace(&mut self.stage, Stage::Ended);
+        let Stage::Reserving(effect, sending) = stage else { return CallStep::Waits };
+        let (model, mut request) = *sending;
         match answer {
             Reservation::Granted { max_output_tokens } => {
                 limit_output(&mut request, max_output_tokens);

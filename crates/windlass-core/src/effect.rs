@@ -218,13 +218,6 @@ impl Prepared {
     pub fn new(facts: CallFacts, title: impl Into<String>) -> Self {
         Self { facts, title: title.into(), hinted_read_only: false }
     }
-
-    /// Takes the word of its tool that it only reads.
-    #[must_use]
-    pub fn with_hint(mut self, read_only: bool) -> Self {
-        self.hinted_read_only = read_only;
-        self
-    }
 }
 
 /// A call that cannot be read.

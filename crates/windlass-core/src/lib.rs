@@ -24,7 +24,6 @@ mod effect;
 mod error;
 mod feedback;
 mod instructions;
-mod lost_tasks;
 mod machine;
 mod models;
 mod naming;

@@ -125,7 +125,7 @@ impl Machine {
 
     /// The next output, until there is none. Call it after every input.
     pub fn poll(&mut self) -> Option<Output> {
-        self.session.out.poll()
+        self.session.out.poll(&self.session.config.ids.session_id)
     }
 
     /// Takes an input at a point in time.
@@ -150,51 +150,43 @@ impl Machine {
             return self.take_answer(effect, input);
         }
         let session = &mut self.session;
-        match input {
+        match (&mut self.activity, input) {
             // No run begins in a session that is being closed.
-            Input::Prompt(_) | Input::Steer(_) | Input::Offer(_) if self.closing => {}
-            Input::Prompt(prompt) => self.prompts.push(prompt),
-            Input::Steer(prompt) => self.steer(prompt, false),
-            Input::Offer(prompt) => self.steer(prompt, true),
-            Input::Withdraw(id) => {
-                if let Activity::Running(run) = &mut self.activity {
-                    run.steering.withdraw(session, &id);
-                }
-            }
-            Input::Interrupt => return Ok(self.interrupt()),
-            Input::Close => return Ok(self.order_close()),
-            Input::StopTool(id) => {
-                if let Activity::Running(run) = &mut self.activity {
-                    run.stop_tool(session, &id);
-                }
-            }
-            Input::SetModel(model) => session.set_model(*model),
-            Input::SetPermissionMode(mode) => session.set_permission_mode(mode),
-            Input::SetThinking(thinking) => session.config.request.thinking = thinking,
-            Input::SetEffort(effort) => session.config.request.effort = effort,
-            Input::SetTools(tools) => {
+            (_, Input::Prompt(_) | Input::Steer(_) | Input::Offer(_)) if self.closing => {}
+            (_, Input::Prompt(prompt)) => self.prompts.push(prompt),
+            (_, Input::Steer(prompt)) => self.steer(prompt, false),
+            (_, Input::Offer(prompt)) => self.steer(prompt, true),
+            (Activity::Running(run), Input::Withdraw(id)) => run.steering.withdraw(session, &id),
+            (_, Input::Interrupt) => return Ok(self.interrupt()),
+            (_, Input::Close) => return Ok(self.order_close()),
+            (Activity::Running(run), Input::StopTool(id)) => run.stop_tool(session, &id),
+            (_, Input::SetModel(model)) => session.set_model(*model),
+            (_, Input::SetPermissionMode(mode)) => session.set_permission_mode(mode),
+            (_, Input::SetThinking(thinking)) => session.config.request.thinking = thinking,
+            (_, Input::SetEffort(effort)) => session.config.request.effort = effort,
+            (activity, Input::SetTools(tools)) => {
                 session.set_tools(tools);
-                if let Activity::Running(run) = &mut self.activity {
+                if let Activity::Running(run) = activity {
                     run.tools_changed(session);
                 }
             }
-            Input::SetInstructions(instructions) => session.config.tools.instructions = instructions,
-            Input::SetHooks(hooks) => {
+            (_, Input::SetInstructions(instructions)) => session.config.tools.instructions = instructions,
+            (activity, Input::SetHooks(hooks)) => {
                 session.config.listeners.hooks = hooks;
                 // Calls that were allowed but have not begun pass the new ones, too.
                 session.rights.epoch += 1;
-                if let Activity::Running(run) = &mut self.activity {
+                if let Activity::Running(run) = activity {
                     run.steering.ask_again(session);
                 }
             }
-            Input::Notice(message) => session.notice(message),
-            Input::UpdatePermissions(updates) => session.update_permissions(&updates),
-            Input::AgentUsed(model, usage) => session.book_of_agent(&model, usage),
-            Input::SessionSpent(spent) => session.spent = spent,
-            Input::Inherit(parent) => session.inherit(&parent),
-            Input::TaskProgress(id, usage, last_tool) => self.tasks.progress(session, &id, usage, last_tool),
-            Input::TaskEnded(ended) => self.tasks.ended(session, *ended),
-            Input::LogSilent(silence) => self.log_is_silent(silence),
+            (_, Input::Notice(message)) => session.notice(message),
+            (_, Input::UpdatePermissions(updates)) => session.update_permissions(&updates),
+            (_, Input::AgentUsed(model, usage)) => session.book_of_agent(&model, usage),
+            (_, Input::SessionSpent(spent)) => session.spent = spent,
+            (_, Input::Inherit(parent)) => session.inherit(&parent),
+            (_, Input::TaskProgress(id, usage, last_tool)) => self.tasks.progress(session, &id, usage, last_tool),
+            (_, Input::TaskEnded(ended)) => self.tasks.ended(session, *ended),
+            (_, Input::LogSilent(silence)) => self.log_is_silent(silence),
             _ => {}
         }
         Ok(Flow::Continue(()))
@@ -259,7 +251,7 @@ impl Machine {
                 Activity::Idle => {
                     if let Some(prompt) = self.prompts.next() {
                         self.tasks.prompted();
-                        self.begin(|run, session, resumed| run.begin(session, prompt, resumed));
+                        self.begin(Some(prompt));
                     } else if self.closing {
                         if !self.tasks.stop_all(&mut self.session) {
                             self.close();
@@ -267,7 +259,7 @@ impl Machine {
                         return;
                     } else if self.tasks.may_wake(&self.session) {
                         self.tasks.wake();
-                        self.begin(|run, session, _| run.begin_with_news(session));
+                        self.begin(None);
                     } else {
                         return;
                     }
@@ -277,9 +269,13 @@ impl Machine {
         }
     }
 
-    fn begin(&mut self, begin: impl FnOnce(&mut Run, &mut Session, bool) -> Flow) {
-        let mut run = Box::<Run>::default();
-        let flow = begin(&mut run, &mut self.session, std::mem::replace(&mut self.resumed, true));
+    /// Begins a run with a prompt, or because background work has ended.
+    fn begin(&mut self, prompt: Option<Prompt>) {
+        let (mut run, resumed) = (Box::<Run>::default(), std::mem::replace(&mut self.resumed, true));
+        let flow = match prompt {
+            Some(prompt) => run.begin(&mut self.session, prompt, resumed),
+            None => run.begin_with_news(&mut self.session),
+        };
         self.activity = Activity::Running(run);
         self.follow(flow);
     }

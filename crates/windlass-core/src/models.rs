@@ -1,6 +1,5 @@
 //! What is known of the models of a session and their calls.
 
-use crate::rate_limit::is_news;
 use std::sync::Arc;
 use windlass_types::{ModelRequest, RateLimit, SystemSection, ToolSpec};
 
@@ -16,7 +15,7 @@ pub(crate) struct Models {
     /// Whether the host knows that the budget does not hold for a model without a price.
     pub(crate) warned_unpriced: bool,
     /// What the host knows of the subscription's allowance.
-    rate_limit: Option<RateLimit>,
+    pub(crate) rate_limit: Option<RateLimit>,
 }
 
 /// What the cached prefix of a request is made of.
@@ -51,14 +50,5 @@ impl Models {
         self.prefix = Some(prefix);
         let replaced = std::mem::take(&mut self.history_replaced);
         broken.or(replaced.then_some("history"))
-    }
-
-    /// Takes the subscription's allowance of an answer. Returns whether the host should read it.
-    pub(crate) fn note_rate_limit(&mut self, said: &RateLimit) -> bool {
-        let is_news = self.rate_limit.as_ref().is_none_or(|known| is_news(known, said));
-        if is_news {
-            self.rate_limit = Some(said.clone());
-        }
-        is_news
     }
 }

@@ -9,9 +9,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 use windlass_types::{Event, EventKind, Outcome, RunFailure, RunFailureKind, RunId, SessionId, Status};
 
-#[derive(Debug)]
+/// What waits to leave the machine.
+#[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    session_id: SessionId,
     effects: VecDeque<(EffectId, Effect)>,
     pending: Pending,
     events: VecDeque<Waiting>,
@@ -20,9 +20,10 @@ pub(crate) struct Outbox {
     last: Last,
     /// Durable appends that are not answered yet.
     awaited: BTreeSet<EffectId>,
-    durable: EffectId,
+    /// The last append that is durable.
+    durable: Option<EffectId>,
     /// The last durable append that was handed out before the last request.
-    before_request: EffectId,
+    before_request: Option<EffectId>,
     /// For how long the log had been silent when the host read of it. `None`: it has answered since.
     silence: Option<Duration>,
     next_seq: u64,
@@ -34,8 +35,9 @@ pub(crate) struct Outbox {
 const MOST_NOTICES: usize = 200;
 
 /// The end of the session.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 enum Last {
+    #[default]
     NotYet,
     Waiting(Output),
     Sent,
@@ -50,23 +52,6 @@ struct Waiting {
 }
 
 impl Outbox {
-    pub(crate) fn new(session_id: SessionId) -> Self {
-        Self {
-            session_id,
-            effects: VecDeque::new(),
-            pending: Pending::default(),
-            events: VecDeque::new(),
-            at_once: VecDeque::new(),
-            last: Last::NotYet,
-            awaited: BTreeSet::new(),
-            durable: EffectId(0),
-            before_request: EffectId(0),
-            silence: None,
-            next_seq: 0,
-            notices: Vec::new(),
-        }
-    }
-
     /// Keeps a notice until the next run begins.
     pub(crate) fn keep_notice(&mut self, message: String) {
         if self.notices.len() < MOST_NOTICES {
@@ -81,7 +66,7 @@ impl Outbox {
     /// Hands out an effect.
     pub(crate) fn effect(&mut self, effect: Effect) -> EffectId {
         if matches!(effect, Effect::CallModel(_)) {
-            self.before_request = self.awaited.last().copied().unwrap_or(self.durable);
+            self.before_request = self.awaited.last().copied().or(self.durable);
         }
         let id = self.pending.add(&effect);
         self.effects.push_back((id, effect));
@@ -102,7 +87,7 @@ impl Outbox {
     /// request is sent, and no call that reads begins: a disk that hangs stops the run after one more model call, and
     /// what waits in memory is bounded.
     pub(crate) fn is_behind(&self) -> bool {
-        self.awaited.first().is_some_and(|append| *append <= self.before_request)
+        self.awaited.first().is_some_and(|append| Some(*append) <= self.before_request)
     }
 
     /// The log has not answered for so long. Returns whether the host should read of it.
@@ -176,7 +161,7 @@ impl Outbox {
         while self.awaited.first().is_some_and(|first| *first <= append) {
             self.awaited.pop_first();
         }
-        self.durable = self.durable.max(append);
+        self.durable = self.durable.max(Some(append));
         true
     }
 
@@ -187,7 +172,7 @@ impl Outbox {
         let durable = self.durable;
         let mut refused = false;
         self.events.retain_mut(|event| {
-            refused |= event.after.is_some_and(|after| after > durable);
+            refused |= event.after > durable;
             if refused && let EventKind::RunFinished(result) = &mut event.kind {
                 result.outcome = Outcome::Failed(RunFailure::new(RunFailureKind::Store, refusal));
                 result.text.clear();
@@ -198,11 +183,12 @@ impl Outbox {
         });
     }
 
-    pub(crate) fn poll(&mut self) -> Option<Output> {
+    /// The next output of a session.
+    pub(crate) fn poll(&mut self, session_id: &SessionId) -> Option<Output> {
         if let Some((id, effect)) = self.effects.pop_front() {
             return Some(Output::Effect(id, effect));
         }
-        let ready = self.events.front().is_some_and(|event| event.after.is_none_or(|after| after <= self.durable));
+        let ready = self.events.front().is_some_and(|event| event.after <= self.durable);
         let next = match self.at_once.pop_front() {
             None if ready => self.events.pop_front(),
             next => next,
@@ -210,7 +196,7 @@ impl Outbox {
         if let Some(Waiting { run, turn, kind, .. }) = next {
             let seq = self.next_seq;
             self.next_seq += 1;
-            return Some(Output::Event(Box::new(Event::new(seq, self.session_id.clone(), run, turn, kind))));
+            return Some(Output::Event(Box::new(Event::new(seq, session_id.clone(), run, turn, kind))));
         }
         if self.events.is_empty() && matches!(self.last, Last::Waiting(_)) {
             let Last::Waiting(output) = std::mem::replace(&mut self.last, Last::Sent) else { return None };

@@ -10,48 +10,34 @@ pub(crate) struct Pending {
     open: BTreeMap<EffectId, Kind>,
 }
 
-/// What an effect is, as far as its answers differ.
+/// What an effect is, as far as its answers differ, by the name that errors give it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Model,
-    Reservation,
-    Preparation,
-    Hooks,
-    Question,
-    Snapshot,
-    Call,
-    Append,
-    Sleep,
-}
+struct Kind(&'static str);
 
 impl Kind {
+    const MODEL: Self = Self("a model call");
+    const RESERVATION: Self = Self("a reservation");
+    const PREPARATION: Self = Self("the preparation of a call");
+    const HOOKS: Self = Self("a run of hooks");
+    const QUESTION: Self = Self("a question");
+    const SNAPSHOT: Self = Self("a snapshot");
+    const CALL: Self = Self("a tool call");
+    const APPEND: Self = Self("an append");
+    const SLEEP: Self = Self("a wait");
+
     fn of(effect: &Effect) -> Option<Self> {
         Some(match effect {
-            Effect::CallModel(_) => Self::Model,
-            Effect::Reserve(_) => Self::Reservation,
-            Effect::Prepare { .. } => Self::Preparation,
-            Effect::RunHooks { .. } => Self::Hooks,
-            Effect::Ask { .. } => Self::Question,
-            Effect::Snapshot { .. } => Self::Snapshot,
-            Effect::Run(_) => Self::Call,
-            Effect::Append { .. } => Self::Append,
-            Effect::Sleep(_) => Self::Sleep,
+            Effect::CallModel(_) => Self::MODEL,
+            Effect::Reserve(_) => Self::RESERVATION,
+            Effect::Prepare { .. } => Self::PREPARATION,
+            Effect::RunHooks { .. } => Self::HOOKS,
+            Effect::Ask { .. } => Self::QUESTION,
+            Effect::Snapshot { .. } => Self::SNAPSHOT,
+            Effect::Run(_) => Self::CALL,
+            Effect::Append { .. } => Self::APPEND,
+            Effect::Sleep(_) => Self::SLEEP,
             Effect::Settle { .. } | Effect::StopTask(_) | Effect::Cancel(_) => return None,
         })
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Model => "a model call",
-            Self::Reservation => "a reservation",
-            Self::Preparation => "the preparation of a call",
-            Self::Hooks => "a run of hooks",
-            Self::Question => "a question",
-            Self::Snapshot => "a snapshot",
-            Self::Call => "a tool call",
-            Self::Append => "an append",
-            Self::Sleep => "a wait",
-        }
     }
 }
 
@@ -69,20 +55,20 @@ impl Answer {
         let (effect, kind, name, is_last) = match input {
             Input::Model(effect, item) => {
                 let is_last = matches!(item.event, windlass_types::ModelEvent::MessageStop);
-                (effect, Kind::Model, "an item of a model's stream", is_last)
+                (effect, Kind::MODEL, "an item of a model's stream", is_last)
             }
-            Input::ModelFailed(effect, _) => (effect, Kind::Model, "a failure of a model call", true),
-            Input::Reserved(effect, _) => (effect, Kind::Reservation, "the answer to a reservation", true),
-            Input::Prepared(effect, _) => (effect, Kind::Preparation, "a call that was read", true),
-            Input::Hooked(effect, _) => (effect, Kind::Hooks, "an answer of hooks", true),
-            Input::AskedHooks(effect, _) => (effect, Kind::Question, "an answer of hooks to a question", false),
-            Input::Answered(effect, _) => (effect, Kind::Question, "an answer to a question", true),
-            Input::Snapshotted(effect, _) => (effect, Kind::Snapshot, "the end of a snapshot", true),
-            Input::Progress(effect, _) => (effect, Kind::Call, "the progress of a call", false),
-            Input::TaskStarted(effect, _) => (effect, Kind::Call, "the start of background work", false),
-            Input::Ran(effect, _) => (effect, Kind::Call, "the end of a call", true),
-            Input::Appended(effect, _) => (effect, Kind::Append, "the end of an append", true),
-            Input::Woke(effect) => (effect, Kind::Sleep, "the end of a wait", true),
+            Input::ModelFailed(effect, _) => (effect, Kind::MODEL, "a failure of a model call", true),
+            Input::Reserved(effect, _) => (effect, Kind::RESERVATION, "the answer to a reservation", true),
+            Input::Prepared(effect, _) => (effect, Kind::PREPARATION, "a call that was read", true),
+            Input::Hooked(effect, _) => (effect, Kind::HOOKS, "an answer of hooks", true),
+            Input::AskedHooks(effect, _) => (effect, Kind::QUESTION, "an answer of hooks to a question", false),
+            Input::Answered(effect, _) => (effect, Kind::QUESTION, "an answer to a question", true),
+            Input::Snapshotted(effect, _) => (effect, Kind::SNAPSHOT, "the end of a snapshot", true),
+            Input::Progress(effect, _) => (effect, Kind::CALL, "the progress of a call", false),
+            Input::TaskStarted(effect, _) => (effect, Kind::CALL, "the start of background work", false),
+            Input::Ran(effect, _) => (effect, Kind::CALL, "the end of a call", true),
+            Input::Appended(effect, _) => (effect, Kind::APPEND, "the end of an append", true),
+            Input::Woke(effect) => (effect, Kind::SLEEP, "the end of a wait", true),
             _ => return None,
         };
         Some(Self { effect: *effect, kind, name, is_last })
@@ -109,9 +95,7 @@ impl Pending {
     pub(crate) fn admit(&mut self, input: &Input) -> Result<bool, UnfitInput> {
         let Some(Answer { effect, kind, name: answer, is_last }) = Answer::of(input) else { return Ok(true) };
         match self.open.get(&effect) {
-            Some(expected) if *expected != kind => {
-                Err(UnfitInput::WrongKind { effect, answer, expected: expected.name() })
-            }
+            Some(expected) if *expected != kind => Err(UnfitInput::WrongKind { effect, answer, expected: expected.0 }),
             Some(_) => {
                 if is_last {
                     self.open.remove(&effect);

@@ -5,7 +5,6 @@ mod changes;
 mod hooks;
 mod reminders;
 
-use crate::lost_tasks::left_by;
 use crate::models::Models;
 use crate::news::News;
 use crate::outbox::Outbox;
@@ -112,14 +111,14 @@ impl Session {
         Self {
             rights: Rights::new(&config, state.permission_mode()),
             models: Models::default(),
-            out: Outbox::new(config.ids.session_id.clone()),
+            out: Outbox::default(),
             ids: Ids { seed: config.ids.seed, made: 0, questions: 0, taken },
             now: Timestamp::default(),
             run: RunTally::default(),
             prompt: None,
             spent: if config.agent.is_none() { state.cost() } else { NanoUsd::ZERO },
             opened: false,
-            news: left_by(log),
+            news: News::left_by(log),
             config,
             state,
         }

@@ -58,12 +58,30 @@ impl SessionState {
         if entry.is_conversation() {
             self.leaf = Some(entry.id.clone());
         }
-        self.measure(entry);
-        self.note_environment(entry);
+        let at_boundary = std::mem::replace(&mut self.at_boundary, matches!(entry.kind, EntryKind::Compacted(_)));
         match &entry.kind {
-            EntryKind::Assistant(message) => self.signatures.note(&message.content, &message.model),
-            EntryKind::User(user) if !user.is_meta && !user.is_summary => self.last_prompt.clone_from(&user.content),
-            EntryKind::Compacted(_) => self.leaf = Some(entry.id.clone()),
+            EntryKind::Assistant(message) => {
+                self.signatures.note(&message.content, &message.model);
+                match message.usage.total_input().saturating_add(message.usage.output_tokens) {
+                    0 => self.grow(&message.content),
+                    counted => self.context_tokens = counted,
+                }
+            }
+            EntryKind::User(user) => {
+                if user.is_summary && at_boundary {
+                    self.context_tokens = 0;
+                }
+                self.grow(&user.content);
+                if user.environment.is_some() {
+                    self.environment.clone_from(&user.environment);
+                }
+                if !user.is_meta && !user.is_summary {
+                    self.last_prompt.clone_from(&user.content);
+                }
+            }
+            EntryKind::ToolResult(result) => self.grow(&[ContentBlock::ToolResult(result.result.clone())]),
+            // What the model knows of its environment it knows from the conversation.
+            EntryKind::Compacted(_) => (self.leaf, self.environment) = (Some(entry.id.clone()), None),
             EntryKind::Mode(mode) => self.mode = Some(*mode),
             EntryKind::Cwd(cwd) => self.cwd = PathBuf::from(cwd),
             EntryKind::Todos(todos) => self.todos = Some(todos.clone()),
@@ -72,42 +90,13 @@ impl SessionState {
         }
     }
 
-    /// What is known is known from the conversation, and a compaction takes it out of that.
-    fn note_environment(&mut self, entry: &Entry) {
-        match &entry.kind {
-            EntryKind::User(user) if user.environment.is_some() => self.environment.clone_from(&user.environment),
-            EntryKind::Compacted(_) => self.environment = None,
-            _ => {}
-        }
+    fn grow(&mut self, blocks: &[ContentBlock]) {
+        self.context_tokens = self.context_tokens.saturating_add(estimate_blocks(blocks));
     }
 
     /// What the model knows of its environment. `None`: it has read no text about it.
     pub(crate) fn environment(&self) -> Option<&EnvironmentContext> {
         self.environment.as_ref()
-    }
-
-    fn measure(&mut self, entry: &Entry) {
-        let at_boundary = std::mem::replace(&mut self.at_boundary, matches!(entry.kind, EntryKind::Compacted(_)));
-        match &entry.kind {
-            EntryKind::Assistant(message) => {
-                let usage = message.usage;
-                let counted = usage.total_input().saturating_add(usage.output_tokens);
-                self.context_tokens = if counted > 0 {
-                    counted
-                } else {
-                    self.context_tokens.saturating_add(estimate_blocks(&message.content))
-                };
-            }
-            EntryKind::User(user) => {
-                let before = if user.is_summary && at_boundary { 0 } else { self.context_tokens };
-                self.context_tokens = before.saturating_add(estimate_blocks(&user.content));
-            }
-            EntryKind::ToolResult(result) => {
-                let block = ContentBlock::ToolResult(result.result.clone());
-                self.context_tokens = self.context_tokens.saturating_add(estimate_blocks(&[block]));
-            }
-            _ => {}
-        }
     }
 
     /// What the conversation takes up, in tokens.

@@ -37,14 +37,6 @@ enum Review {
     Passed(Vec<String>),
 }
 
-/// A message that joins the conversation.
-#[derive(Debug)]
-pub(crate) struct Joining {
-    pub(crate) prompt: Prompt,
-    /// What hooks want the model to read with it.
-    pub(crate) context: Vec<String>,
-}
-
 /// The text of a prompt, as hooks read it.
 pub(crate) fn prompt_text(prompt: &Prompt) -> String {
     let text: Vec<&str> = prompt.content.iter().filter_map(ContentBlock::as_text).collect();
@@ -152,12 +144,13 @@ impl Steering {
         self.messages.iter().take(self.awaited).all(|message| matches!(message.review, Review::Passed(_)))
     }
 
-    /// Takes out the messages that join the conversation at this safe point.
-    pub(crate) fn join(&mut self) -> Vec<Joining> {
+    /// Takes out the messages that join the conversation at this safe point, each with what hooks want the model to
+    /// read with it.
+    pub(crate) fn join(&mut self) -> Vec<(Prompt, Vec<String>)> {
         let joining = self.messages.drain(..self.awaited.min(self.messages.len()));
-        let joining = joining.map(|Message { prompt, review, .. }| {
-            let context = if let Review::Passed(context) = review { context } else { Vec::new() };
-            Joining { prompt, context }
+        let joining = joining.map(|Message { prompt, review, .. }| match review {
+            Review::Passed(context) => (prompt, context),
+            Review::Due | Review::Asked(_) => (prompt, Vec::new()),
         });
         self.awaited = 0;
         joining.collect()

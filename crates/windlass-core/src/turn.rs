@@ -8,8 +8,8 @@ use crate::session::Session;
 use crate::{EffectId, Input, ModelFailure, UnfitInput};
 use windlass_context::is_same_model;
 use windlass_types::{
-    AssistantEntry, BlockStart, ContentBlock, Continuation, Delta, EntryId, EntryKind, EventKind, MessageId,
-    ModelEvent, ModelItem, Outcome, Status, StopReason, StreamDelta, Usage, WithdrawReason,
+    AssistantEntry, ContentBlock, Continuation, EntryId, EntryKind, EventKind, MessageId, ModelEvent, ModelItem,
+    Outcome, Status, StopReason, Usage, WithdrawReason,
 };
 
 /// One turn until its message is complete.
@@ -109,10 +109,10 @@ impl Turn {
         }
         match self.call.item(session, &item) {
             Received::Part(step) => {
-                self.shown.show(session, &step);
-                if let Step::BlockFinished { block: ContentBlock::ToolUse(call), malformed, .. } = step {
+                if let Step::BlockFinished { block: ContentBlock::ToolUse(call), malformed, .. } = &step {
                     self.batch.push(call.clone(), malformed.map(str::to_owned));
                 }
+                self.shown.show(session, step);
                 TurnStep::Waits
             }
             Received::Step(step) => self.follow(session, step),
@@ -164,27 +164,16 @@ impl Turn {
 
 impl Shown {
     /// Reports a part of the message.
-    fn show(&mut self, session: &mut Session, step: &Step<'_>) {
-        match *step {
+    fn show(&mut self, session: &mut Session, step: Step<'_>) {
+        match step {
             Step::Started { id, model, usage } => {
                 self.message_id = Some(id.clone());
                 model.clone_into(&mut self.model);
                 self.usage = usage;
             }
-            Step::BlockStarted { index, block: BlockStart::Text(text) } if !text.is_empty() => {
-                self.delta(session, index, Delta::Text(text.clone()));
-            }
-            Step::BlockStarted { index, block: BlockStart::Thinking { thinking, .. } } if !thinking.is_empty() => {
-                self.delta(session, index, Delta::Thinking(thinking.clone()));
-            }
-            Step::Grew { index, delta: StreamDelta::Text(text) } => {
-                self.delta(session, index, Delta::Text(text.clone()))
-            }
-            Step::Grew { index, delta: StreamDelta::Thinking(thinking) } => {
-                self.delta(session, index, Delta::Thinking(thinking.clone()));
-            }
-            Step::Grew { index, delta: StreamDelta::ToolInput(json) } => {
-                self.delta(session, index, Delta::ToolInput(json.clone()));
+            Step::Grew { index, delta } => {
+                self.any = true;
+                session.event(EventKind::BlockDelta { index, delta }, None);
             }
             Step::BlockFinished { index, block, .. } => {
                 let line = session.ids.entry();
@@ -195,12 +184,7 @@ impl Shown {
                 let block = block.clone();
                 session.event(EventKind::BlockFinished { message_id, model, index, line, block, usage }, None);
             }
-            Step::BlockStarted { .. } | Step::Grew { .. } | Step::Nothing | Step::Complete(_) => {}
+            Step::Nothing | Step::Complete(_) => {}
         }
-    }
-
-    fn delta(&mut self, session: &mut Session, index: usize, delta: Delta) {
-        self.any = true;
-        session.event(EventKind::BlockDelta { index, delta }, None);
     }
 }

@@ -315,7 +315,9 @@ impl Alive {
 
 /// Who an agent is, and how much less it may do than its parent.
 fn agent_of(spec: &AgentSpec) -> AgentConfig {
-    AgentConfig::new(AgentIdentity::new(spec.id.clone(), spec.agent_type.clone())).with_rights(spec.rights.clone())
+    let mut agent = AgentConfig::new(AgentIdentity::new(spec.id.clone(), spec.agent_type.clone()));
+    agent.rights.clone_from(&spec.rights);
+    agent
 }
 
 fn opened_with(spec: &AgentSpec, ports: &Ports, cwd: &Path) -> AgentOpening {

@@ -109,7 +109,9 @@ pub(crate) async fn prepare(at: &Surroundings, call: &ToolUse, cwd: &Path) -> Re
     let title = visible_line(&claims.title);
     let facts = facts(at, call, cwd, claims).await;
     let call = ReadCall { call: prepared, tool: Arc::clone(tool) };
-    Ok(Ready { prepared: Prepared::new(facts, title).with_hint(hinted_read_only), call })
+    let mut prepared = Prepared::new(facts, title);
+    prepared.hinted_read_only = hinted_read_only;
+    Ok(Ready { prepared, call })
 }
 
 /// How a policy judges one call, without running anything: read as in a

@@ -6,7 +6,7 @@ use crate::{EffectId, Unprepared};
 use std::sync::Arc;
 use windlass_permission::CallFacts;
 use windlass_types::{
-    Access, CallDigest, ContextChange, Decision, EntryId, HookVerdict, JsonText, TaskId, Timestamp, ToolOutcome,
+    Access, CallDigest, ContextChange, Decision, Entry, EntryId, HookVerdict, JsonText, TaskId, Timestamp, ToolOutcome,
     ToolSpec, ToolUse,
 };
 
@@ -119,6 +119,17 @@ pub(super) struct Running {
     pub(super) announced: bool,
 }
 
+/// How a call comes to its answer.
+#[derive(Debug)]
+pub(super) enum Settling {
+    /// It ran, or could not begin. If its verdict was not stored before, it is stored with the result.
+    Ended(Option<Entry>),
+    /// It was denied.
+    Denied(Decision),
+    /// It was stopped before it ran.
+    Unrun,
+}
+
 /// A call that is answered.
 #[derive(Debug, Default)]
 pub(super) struct Settled {
@@ -143,18 +154,10 @@ pub(crate) struct Notes {
     pub(crate) feedback: Feedback,
     /// Whether a call gave the structured output, and one that fits.
     pub(crate) output: Option<bool>,
+    /// Whether the host wants the run to be stopped.
+    pub(super) interrupts: bool,
     /// Background work that calls want to end.
     pub(crate) tasks_to_stop: Vec<TaskId>,
-}
-
-/// What a call wants of the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum After {
-    /// They continue.
-    #[default]
-    Continues,
-    /// The run is to be stopped.
-    Interrupts,
 }
 
 impl Call {

@@ -1,12 +1,12 @@
 //! The gate of one call: reading it, asking hooks, deciding, asking the host.
 
-use super::call::{After, Allowed, Call, Cx, Preparing, Read, Stage, Step, footprint};
+use super::call::{Allowed, Call, Cx, Preparing, Read, Settling, Stage, Step, footprint};
 use crate::{Effect, EffectId, Prepared, Unprepared};
 use windlass_types::hook::event::PreToolUse;
 use windlass_types::text::sentence;
 use windlass_types::{
-    AuditedDecision, Behavior, Decision, DecisionReason, EntryKind, EventKind, HookEventName, HookOutcome, JsonText,
-    PermissionAnswer, PermissionDenial, PermissionRequest, PermissionUpdate, ToolOutcome,
+    AuditedDecision, Behavior, Decision, DecisionReason, Entry, EntryKind, EventKind, HookEventName, HookOutcome,
+    JsonText, PermissionAnswer, PermissionDenial, PermissionRequest, PermissionUpdate, ToolOutcome,
 };
 
 impl Call {
@@ -64,7 +64,7 @@ impl Call {
     /// Answers a call that cannot run.
     pub(super) fn refuse(&mut self, cx: &mut Cx<'_>, unprepared: Unprepared) {
         let decision = Decision::new(Behavior::Deny, unprepared.reason, unprepared.text.clone());
-        self.settle(cx, ToolOutcome::error(unprepared.text), Some(decision), None);
+        self.settle(cx, ToolOutcome::error(unprepared.text), Settling::Denied(decision));
     }
 
     /// Decides on a call that was read.
@@ -128,19 +128,26 @@ impl Call {
     }
 
     /// PreToolUse hooks have answered.
-    pub(super) fn hooked(&mut self, cx: &mut Cx<'_>, read: Box<Read>, outcome: HookOutcome) {
-        cx.session.hooks_ran(HookEventName::PreToolUse, Some(self.original.id.clone()), &outcome);
+    pub(super) fn hooked(&mut self, cx: &mut Cx<'_>, read: Box<Read>, mut outcome: HookOutcome) {
+        self.hooks_ran(cx, HookEventName::PreToolUse, &mut outcome);
         self.consent.hooks_asked = true;
         self.consent.hook_verdict = outcome.verdict;
-        cx.notes.feedback.context.extend(outcome.additional_context);
-        cx.notes.feedback.stop(outcome.stop);
-        match outcome.updated_input.filter(|input| *input != self.input) {
-            Some(input) => {
-                self.input = input;
-                self.prepare(cx, false);
-            }
-            None => self.judge(cx, read),
-        }
+        let input = outcome.updated_input.filter(|input| *input != self.input);
+        self.judge_as(cx, read, input, false);
+    }
+
+    /// Reports what hooks did, and notes what they want beside their answer.
+    pub(super) fn hooks_ran(&self, cx: &mut Cx<'_>, event: HookEventName, outcome: &mut HookOutcome) {
+        cx.session.hooks_ran(event, Some(self.original.id.clone()), outcome);
+        cx.notes.feedback.context.append(&mut outcome.additional_context);
+        cx.notes.feedback.stop(outcome.stop.take());
+    }
+
+    /// Judges a call, or reads it again if its input was replaced.
+    fn judge_as(&mut self, cx: &mut Cx<'_>, read: Box<Read>, replaced: Option<JsonText>, approves: bool) {
+        let Some(input) = replaced else { return self.judge(cx, read) };
+        self.input = input;
+        self.prepare(cx, approves);
     }
 
     fn ask_host(&mut self, cx: &mut Cx<'_>, read: Box<Read>, decision: Decision) {
@@ -156,26 +163,19 @@ impl Call {
         self.stage = Stage::Asking(effect, read);
     }
 
-    /// PermissionRequest hooks were asked the question that the host was asked. Their verdict is part of the
-    /// answer.
-    pub(super) fn asked_hooks(&mut self, cx: &mut Cx<'_>, outcome: HookOutcome) {
-        cx.session.hooks_ran(HookEventName::PermissionRequest, Some(self.original.id.clone()), &outcome);
-        cx.notes.feedback.context.extend(outcome.additional_context);
-        cx.notes.feedback.stop(outcome.stop);
-    }
-
     /// The host has answered.
-    pub(super) fn answered(&mut self, cx: &mut Cx<'_>, read: Box<Read>, answer: PermissionAnswer) -> After {
-        let (message, interrupt) = match answer {
+    pub(super) fn answered(&mut self, cx: &mut Cx<'_>, read: Box<Read>, answer: PermissionAnswer) {
+        let message = match answer {
             PermissionAnswer::Allow { updated_input, updates } => {
-                self.allowed(cx, read, updated_input, &updates);
-                return After::Continues;
+                return self.allowed(cx, read, updated_input, &updates);
             }
-            PermissionAnswer::Deny { message, interrupt } => (message, interrupt),
-            _ => ("The host's answer was not understood.".to_owned(), false),
+            PermissionAnswer::Deny { message, interrupt } => {
+                cx.notes.interrupts = interrupt;
+                message
+            }
+            _ => "The host's answer was not understood.".to_owned(),
         };
         self.deny(cx, &read, Decision::new(Behavior::Deny, DecisionReason::Host, message));
-        if interrupt { After::Interrupts } else { After::Continues }
     }
 
     /// The host allowed exactly what it was shown, or an input of its own.
@@ -186,26 +186,29 @@ impl Call {
             self.consent.approved = Some(read.facts.digest.clone());
         }
         cx.session.update_permissions(updates);
-        match input {
-            Some(input) => {
-                self.input = input;
-                self.prepare(cx, true);
-            }
-            None => self.judge(cx, read),
-        }
+        self.judge_as(cx, read, input, true);
     }
 
     /// Answers a call with the reason why it does not run.
     fn deny(&mut self, cx: &mut Cx<'_>, read: &Read, decision: Decision) {
-        let (id, tool) = (self.original.id.clone(), self.original.name.clone());
         cx.session.run.denials.push(PermissionDenial::new(&self.current()));
-        let digest = Some(read.facts.digest.clone());
-        let audited = AuditedDecision::new(id.clone(), digest, decision.clone());
-        let entry = cx.session.record(None, EntryKind::Decision(audited));
+        let entry = self.record_verdict(cx, read, &decision);
         let append = cx.session.append(vec![entry]);
-        let resolved = EventKind::PermissionResolved { tool_use_id: id, tool, decision: decision.clone() };
+        self.report_verdict(cx, &decision, append);
+        self.settle(cx, ToolOutcome::error(decision.message.clone()), Settling::Denied(decision));
+    }
+
+    pub(super) fn record_verdict(&self, cx: &mut Cx<'_>, read: &Read, decision: &Decision) -> Entry {
+        let digest = Some(read.facts.digest.clone());
+        let audited = AuditedDecision::new(self.original.id.clone(), digest, decision.clone());
+        cx.session.record(None, EntryKind::Decision(audited))
+    }
+
+    /// Reports a verdict when it is durable.
+    pub(super) fn report_verdict(&self, cx: &mut Cx<'_>, decision: &Decision, append: EffectId) {
+        let (tool_use_id, tool) = (self.original.id.clone(), self.original.name.clone());
+        let resolved = EventKind::PermissionResolved { tool_use_id, tool, decision: decision.clone() };
         cx.session.event(resolved, Some(append));
-        self.settle(cx, ToolOutcome::error(decision.message.clone()), Some(decision), None);
     }
 }
 

@@ -1,25 +1,25 @@
 //! Running one call, and answering it.
 
-use super::call::{After, Allowed, Call, Cx, Running, Settled, Stage, Step};
+use super::call::{Allowed, Call, Cx, Running, Settled, Settling, Stage, Step};
 use crate::session::{Session, duration_ms};
 use crate::{Effect, EffectId, Input, RunCall, Unprepared};
 use std::path::PathBuf;
 use windlass_context::runtime_text;
 use windlass_types::hook::event::{PostToolUse, PostToolUseFailure};
 use windlass_types::{
-    Access, AuditedDecision, Decision, Entry, EntryId, EntryKind, EventKind, HookCall, HookEventName, HookOutcome,
-    JsonText, ToolFinished, ToolOutcome, ToolProgress, ToolResult, ToolResultContent, ToolResultEntry, ToolStarted,
+    Access, EntryId, EntryKind, EventKind, HookCall, HookEventName, HookOutcome, JsonText, ToolFinished, ToolOutcome,
+    ToolProgress, ToolResult, ToolResultEntry, ToolStarted,
 };
 
 impl Call {
     /// Takes an answer to the effect that it waits for: of the kind that its stage waits for.
-    pub(super) fn handle(&mut self, cx: &mut Cx<'_>, input: Input) -> After {
+    pub(super) fn handle(&mut self, cx: &mut Cx<'_>, input: Input) {
         match (std::mem::take(&mut self.stage), input) {
             (Stage::Preparing(_, preparing), Input::Prepared(effect, result)) => {
                 self.prepared(cx, effect, preparing, result);
             }
             (Stage::Hooking(_, read), Input::Hooked(_, outcome)) => self.hooked(cx, read, *outcome),
-            (Stage::Asking(_, read), Input::Answered(_, answer)) => return self.answered(cx, read, answer),
+            (Stage::Asking(_, read), Input::Answered(_, answer)) => self.answered(cx, read, answer),
             (Stage::Running(_, running), Input::Ran(_, outcome)) => self.ran(cx, running, outcome),
             (Stage::Reviewing(_, outcome, running), Input::Hooked(_, hooks)) => {
                 self.reviewed(cx, &running, outcome, *hooks);
@@ -27,14 +27,16 @@ impl Call {
             (stage, input) => {
                 self.stage = stage;
                 match input {
-                    Input::AskedHooks(_, outcome) => self.asked_hooks(cx, *outcome),
+                    // They were asked the question that the host was asked. Their verdict is part of the answer.
+                    Input::AskedHooks(_, mut outcome) => {
+                        self.hooks_ran(cx, HookEventName::PermissionRequest, &mut outcome);
+                    }
                     Input::Snapshotted(_, result) => self.snapshotted(cx, result),
                     Input::Progress(_, message) => self.progress(cx, message),
                     _ => {}
                 }
             }
         }
-        After::Continues
     }
 
     /// Whether its intent need not be stored before it runs.
@@ -49,20 +51,19 @@ impl Call {
 
     /// Makes the intent of a call durable before it can have an effect.
     fn intend(&mut self, cx: &mut Cx<'_>) {
-        let Stage::Allowed(step, allowed) = &mut self.stage else { return };
+        let Stage::Allowed(_, Allowed { read, decision, .. }) = &self.stage else { return };
+        let tool_use_id = self.original.id.clone();
         let assistant = self.line.clone().unwrap_or_else(|| EntryId::from(""));
-        let (id, digest) = (self.original.id.clone(), allowed.read.facts.digest.clone());
-        let decision = allowed.decision.clone();
-        let audited = AuditedDecision::new(id.clone(), Some(digest.clone()), decision.clone());
-        let verdict = cx.session.record(None, EntryKind::Decision(audited));
-        let intent = EntryKind::Intent { tool_use_id: id.clone(), assistant, digest };
+        let verdict = self.record_verdict(cx, read, decision);
+        let intent = EntryKind::Intent { tool_use_id, assistant, digest: read.facts.digest.clone() };
         let intent = cx.session.record(None, intent);
         let append = cx.session.append(vec![verdict, intent]);
         if self.consent.host_asked {
-            let tool = self.original.name.clone();
-            cx.session.event(EventKind::PermissionResolved { tool_use_id: id, tool, decision }, Some(append));
+            self.report_verdict(cx, decision, append);
         }
-        *step = Step::Intending(append);
+        if let Stage::Allowed(step, _) = &mut self.stage {
+            *step = Step::Intending(append);
+        }
     }
 
     /// Its intent is durable: keeps the files that it writes, if it still may run.
@@ -93,7 +94,7 @@ impl Call {
             Ok(()) => {}
             Err(error) => {
                 let text = format!("The call did not run: the files it changes could not be kept first: {error}");
-                self.settle(cx, ToolOutcome::error(text), None, None);
+                self.settle(cx, ToolOutcome::error(text), Settling::Ended(None));
             }
         }
     }
@@ -165,16 +166,14 @@ impl Call {
     }
 
     /// Hooks have answered about a call that ran.
-    fn reviewed(&mut self, cx: &mut Cx<'_>, running: &Running, mut outcome: Box<ToolOutcome>, hooks: HookOutcome) {
-        cx.session.hooks_ran(event_after(&outcome), Some(self.original.id.clone()), &hooks);
+    fn reviewed(&mut self, cx: &mut Cx<'_>, running: &Running, mut outcome: Box<ToolOutcome>, mut hooks: HookOutcome) {
+        self.hooks_ran(cx, event_after(&outcome), &mut hooks);
         if let Some(content) = hooks.updated_output {
             outcome.content = content;
         }
-        cx.notes.feedback.context.extend(hooks.additional_context);
         if let Some(block) = hooks.block {
             cx.notes.feedback.context.push(format!("Feedback of the hook {:?}: {}", block.hook, block.reason));
         }
-        cx.notes.feedback.stop(hooks.stop);
         self.answer(cx, running, *outcome);
     }
 
@@ -182,58 +181,40 @@ impl Call {
     fn answer(&mut self, cx: &mut Cx<'_>, running: &Running, outcome: ToolOutcome) {
         let Allowed { read, decision, .. } = &running.allowed;
         // The verdict of a call with an effect was stored before it ran.
-        let verdict = (read.read_only && !self.consent.host_asked).then(|| {
-            let digest = Some(read.facts.digest.clone());
-            let audited = AuditedDecision::new(self.original.id.clone(), digest, decision.clone());
-            cx.session.record(None, EntryKind::Decision(audited))
-        });
-        self.settle_with(cx, verdict, outcome, None, None);
+        let is_stored = !read.read_only || self.consent.host_asked;
+        let verdict = (!is_stored).then(|| self.record_verdict(cx, read, decision));
+        self.settle(cx, outcome, Settling::Ended(verdict));
     }
 
     /// Answers a call that has not run.
-    pub(super) fn settle_unrun(&mut self, cx: &mut Cx<'_>, why: &'static str) {
-        self.settle(cx, ToolOutcome::error(why), None, Some(why));
+    fn settle_unrun(&mut self, cx: &mut Cx<'_>, why: &'static str) {
+        self.settle(cx, ToolOutcome::error(why), Settling::Unrun);
     }
 
     /// Answers a call, once and for all.
-    pub(super) fn settle(
-        &mut self,
-        cx: &mut Cx<'_>,
-        outcome: ToolOutcome,
-        denied: Option<Decision>,
-        synthetic: Option<&'static str>,
-    ) {
-        self.settle_with(cx, None, outcome, denied, synthetic);
-    }
-
-    fn settle_with(
-        &mut self,
-        cx: &mut Cx<'_>,
-        verdict: Option<Entry>,
-        outcome: ToolOutcome,
-        denied: Option<Decision>,
-        synthetic: Option<&'static str>,
-    ) {
+    pub(super) fn settle(&mut self, cx: &mut Cx<'_>, outcome: ToolOutcome, how: Settling) {
         let line = self.line.clone().unwrap_or_else(|| EntryId::from(""));
         self.note_success(cx, !outcome.is_error);
-        let content = match synthetic {
-            Some(text) => ToolResultContent::Text(text.to_owned()),
-            None => outcome.content,
-        };
-        let mut result = ToolResult::ok(self.original.id.clone(), content);
+        let mut result = ToolResult::ok(self.original.id.clone(), outcome.content);
         result.is_error = outcome.is_error;
         let mut entry = ToolResultEntry::new(result.clone(), line.clone());
         entry.structured.clone_from(&outcome.structured);
-        entry.synthetic = synthetic.is_some();
+        entry.synthetic = matches!(how, Settling::Unrun);
         let entry = cx.session.record(Some(line), EntryKind::ToolResult(entry));
         let mut finished = ToolFinished::new(self.original.name.clone(), result);
         finished.structured = outcome.structured;
         finished.diff = outcome.diff;
         finished.duration_ms = outcome.duration_ms;
-        finished.denied = denied;
         finished.error = outcome.failure;
         finished.entry = Some(entry.id.clone());
-        let append = cx.session.append(verdict.into_iter().chain([entry]).collect());
+        let mut entries = Vec::new();
+        match how {
+            Settling::Ended(verdict) => entries.extend(verdict),
+            Settling::Denied(decision) => finished.denied = Some(decision),
+            Settling::Unrun => {}
+        }
+        entries.push(entry);
+        let append = cx.session.append(entries);
         cx.session.event(EventKind::ToolFinished(finished), Some(append));
         self.stage = Stage::Settled(Settled { failed: outcome.is_error, changes: outcome.changes });
     }

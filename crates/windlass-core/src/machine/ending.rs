@@ -40,10 +40,8 @@ impl Machine {
     pub(super) fn interrupt(&mut self) -> Flow {
         self.report_silence();
         self.session.news.hold();
-        match &mut self.activity {
-            Activity::Running(run) => run.interrupt(&mut self.session),
-            Activity::Idle | Activity::Closing(_) | Activity::Closed => Flow::Continue(()),
-        }
+        let Activity::Running(run) = &mut self.activity else { return Flow::Continue(()) };
+        run.interrupt(&mut self.session)
     }
 
     /// The session is to end: stops the run first.

@@ -4,7 +4,6 @@ use super::turns::interrupted_with;
 use super::{Flow, Phase, Run, SafePoint};
 use crate::compaction::AfterCompaction;
 use crate::session::Session;
-use crate::steering::Joining;
 use windlass_context::runtime_text;
 use windlass_types::{Continuation, HookOutcome, Interrupted, Outcome, Status, SteeredFate};
 
@@ -40,7 +39,7 @@ impl Run {
         let news = if call_follows { session.record_news() } else { session.record_urgent_news() };
         let mut entries: Vec<_> = news.into_iter().collect();
         let mut joined = Vec::new();
-        for Joining { prompt, context } in self.steering.join() {
+        for (prompt, context) in self.steering.join() {
             self.feedback.context.extend(context);
             let id = prompt.id.clone();
             let entry = session.record_prompt(prompt);
@@ -108,37 +107,29 @@ impl Run {
 
     /// The user stops the run, wherever it is.
     pub(crate) fn interrupt(&mut self, session: &mut Session) -> Flow {
+        // SessionStart hooks that had no say are asked again by the next prompt.
+        session.opened &= !matches!(self.phase, Phase::Opening(..));
         match &mut self.phase {
-            Phase::Beginning => Flow::Break(Outcome::Interrupted { during: Interrupted::Starting }),
-            Phase::Opening(effect, _) | Phase::Submitting(effect, _) => {
-                let effect = *effect;
-                // SessionStart hooks that had no say are asked again by the next prompt.
-                session.opened &= !matches!(self.phase, Phase::Opening(..));
-                session.cancel(effect);
-                Flow::Break(Outcome::Interrupted { during: Interrupted::Starting })
-            }
-            Phase::Calling(turn) => {
-                turn.interrupt(session);
-                interrupted(session)
-            }
-            Phase::Compacting(compaction) => {
-                compaction.interrupt(session);
-                session.status(Status::CompactionFailed { message: "It was stopped.".to_owned() });
-                match compaction.then {
-                    AfterCompaction::EndOfRun => Flow::Break(Outcome::Interrupted { during: Interrupted::Streaming }),
-                    _ => interrupted(session),
-                }
-            }
-            Phase::Stopping(effect) => {
-                session.cancel(*effect);
-                interrupted(session)
-            }
-            Phase::Halted(_) => interrupted(session),
             Phase::Tools(batch) => {
                 batch.interrupt(session);
-                Flow::Continue(())
+                return Flow::Continue(());
             }
+            Phase::Calling(turn) => turn.interrupt(session),
+            _ => self.abandon(session),
         }
+        match &self.phase {
+            Phase::Beginning | Phase::Opening(..) | Phase::Submitting(..) => {
+                return Flow::Break(Outcome::Interrupted { during: Interrupted::Starting });
+            }
+            Phase::Compacting(compaction) => {
+                session.status(Status::CompactionFailed { message: "It was stopped.".to_owned() });
+                if compaction.then == AfterCompaction::EndOfRun {
+                    return Flow::Break(Outcome::Interrupted { during: Interrupted::Streaming });
+                }
+            }
+            Phase::Calling(_) | Phase::Tools(_) | Phase::Halted(_) | Phase::Stopping(_) => {}
+        }
+        interrupted_with(session, runtime_text::INTERRUPTED, Interrupted::Streaming)
     }
 
     /// The store refused an entry: no answer counts any more. What a call of the model has used is booked.
@@ -146,6 +137,12 @@ impl Run {
         if let Some(batch) = self.batch() {
             batch.forget(session);
         }
+        self.abandon(session);
+        self.steering.forget(session);
+    }
+
+    /// The effect that the phase waits for does not count any more.
+    fn abandon(&mut self, session: &mut Session) {
         match &mut self.phase {
             Phase::Opening(effect, _) | Phase::Submitting(effect, _) | Phase::Stopping(effect) => {
                 session.cancel(*effect);
@@ -154,11 +151,5 @@ impl Run {
             Phase::Compacting(compaction) => compaction.interrupt(session),
             Phase::Beginning | Phase::Tools(_) | Phase::Halted(_) => {}
         }
-        self.steering.forget(session);
     }
-}
-
-/// The run ends where the model was to speak.
-fn interrupted(session: &mut Session) -> Flow {
-    interrupted_with(session, runtime_text::INTERRUPTED, Interrupted::Streaming)
 }

@@ -2,6 +2,7 @@
 
 use super::{Session, duration_ms};
 use crate::billing::Bill;
+use crate::rate_limit::is_news;
 use crate::{Effect, ModelProfile};
 use windlass_types::{EventKind, ModelRequest, NanoUsd, RateLimit, Status, Usage};
 
@@ -42,7 +43,8 @@ impl Session {
 
     /// Takes the subscription's allowance of an answer, and reports it if it is new to the host.
     pub(crate) fn note_rate_limit(&mut self, said: &RateLimit) {
-        if self.models.note_rate_limit(said) {
+        if self.models.rate_limit.as_ref().is_none_or(|known| is_news(known, said)) {
+            self.models.rate_limit = Some(said.clone());
             self.event(EventKind::RateLimit(said.clone()), None);
         }
     }
