@@ -2,12 +2,18 @@
 
 use crate::imitation::foreign_text;
 use crate::reminder;
+use std::collections::HashSet;
+use std::sync::Arc;
+use windlass_types::{ContentBlock, Entry, EntryKind, ToolSpec};
 
 /// Most characters of the instructions of one server, and of all together.
 const MOST_OF_ONE: usize = 2_000;
 const MOST_OF_ALL: usize = 10_000;
 /// Most characters of a server's name.
 const LONGEST_NAME: usize = 100;
+
+/// Most texts of servers that one conversation holds: a server with another text at each start must not fill it.
+const MOST_TEXTS: usize = 64;
 
 /// The instructions of a server, as the model reads them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +57,34 @@ pub fn server_instructions<'a>(
         all.push(ServerInstructions { prefix: prefix.to_owned(), text: reminder(&text) });
     }
     all
+}
+
+/// The instructions that the conversation holds: a fold over the log, so that a resumed session repeats none.
+#[derive(Debug, Default)]
+pub struct KnownInstructions(HashSet<String>);
+
+impl KnownInstructions {
+    /// Notes an entry of the log.
+    pub fn apply(&mut self, entry: &Entry) {
+        match &entry.kind {
+            EntryKind::User(user) if user.is_meta => {
+                let texts = user.content.iter().filter_map(ContentBlock::as_text);
+                self.0.extend(texts.filter(|text| text.contains("<server-instructions ")).map(str::to_owned));
+            }
+            // The summary takes their place, and need not hold them.
+            EntryKind::Compacted(_) => self.0.clear(),
+            _ => {}
+        }
+    }
+
+    /// The texts that the conversation does not hold yet, of servers of which a tool is offered.
+    #[must_use]
+    pub fn missing(&self, offered: &[ServerInstructions], tools: &[Arc<ToolSpec>]) -> Vec<ContentBlock> {
+        let room = MOST_TEXTS.saturating_sub(self.0.len());
+        let is_of_use = |said: &&ServerInstructions| tools.iter().any(|tool| tool.name.starts_with(&said.prefix));
+        let missing = offered.iter().filter(|said| !self.0.contains(&said.text)).filter(is_of_use).take(room);
+        missing.map(|said| ContentBlock::text(said.text.as_str())).collect()
+    }
 }
 
 /// A text without control characters other than line ends and tabs, and without what changes how it is shown.

@@ -1,7 +1,6 @@
 //! Agents below the main one: what they are opened with, and how much less they may do than their parent.
 
-use crate::{LedgerKey, ModelProfile};
-use std::collections::BTreeMap;
+use crate::ModelProfile;
 use std::path::{Path, PathBuf};
 use windlass_permission::{Policy, RuleError};
 use windlass_types::{AgentIdentity, AgentRights, Behavior, Effort, PermissionMode, RuleSource, SystemSection};
@@ -107,55 +106,4 @@ pub enum AgentError {
         /// The name of the agent's definition.
         agent_type: String,
     },
-    /// As many agents work as may at a time.
-    #[error("{most} agents are at work already: wait until one ends, or stop one.")]
-    TooMany {
-        /// That many.
-        most: usize,
-    },
 }
-
-/// How many agents of a session are at work, and how many may be.
-///
-/// There is one for all agents of a session, kept beside its [`Ledger`](crate::Ledger).
-#[derive(Debug, Clone, Default)]
-pub struct AgentCount(BTreeMap<LedgerKey, usize>);
-
-impl AgentCount {
-    /// Most agents that work at a time for one parent.
-    pub const MOST_OF_ONE: usize = 16;
-    /// Most agents that work at a time in a session, beside the main one.
-    pub const MOST_OF_ALL: usize = 64;
-
-    /// Counts one more agent of this parent.
-    ///
-    /// # Errors
-    /// [`AgentError::TooMany`].
-    pub fn begin(&mut self, parent: LedgerKey) -> Result<(), AgentError> {
-        for (count, most) in [(self.of(parent), Self::MOST_OF_ONE), (self.0.values().sum(), Self::MOST_OF_ALL)] {
-            if count >= most {
-                return Err(AgentError::TooMany { most });
-            }
-        }
-        *self.0.entry(parent).or_default() += 1;
-        Ok(())
-    }
-
-    /// An agent of this parent has ended.
-    pub fn end(&mut self, parent: LedgerKey) {
-        if let Some(count) = self.0.get_mut(&parent) {
-            *count = count.saturating_sub(1);
-            if *count == 0 {
-                self.0.remove(&parent);
-            }
-        }
-    }
-
-    /// How many agents of this parent are at work.
-    pub fn of(&self, parent: LedgerKey) -> usize {
-        self.0.get(&parent).copied().unwrap_or_default()
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -12,8 +12,7 @@ use crate::{EffectId, Input, UnfitInput, Unprepared};
 use call::{Call, Cx, Settled, Stage, Step};
 use windlass_context::runtime_text;
 use windlass_types::{
-    ContentBlock, ContextChange, DecisionReason, EntryId, EntryKind, StateChange, StopReason, TaskId, ToolUse,
-    ToolUseId,
+    ContentBlock, ContextChange, DecisionReason, EntryId, EntryKind, StateChange, StopReason, ToolUse, ToolUseId,
 };
 
 /// How many calls of a message are looked at at a time. The others wait until one of these is answered.
@@ -35,7 +34,8 @@ pub(crate) struct Batch {
     committed: bool,
     /// Whether the user has stopped the run: open calls are being settled.
     interrupted: bool,
-    notes: Notes,
+    /// What the calls leave for the run.
+    pub(crate) notes: Notes,
 }
 
 impl Batch {
@@ -61,16 +61,6 @@ impl Batch {
     /// Whether all calls failed.
     pub(crate) fn all_failed(&self) -> bool {
         self.calls.iter().all(|call| matches!(call.stage, Stage::Settled(Settled { failed: true, .. })))
-    }
-
-    /// Background work that calls want to end.
-    pub(crate) fn take_tasks_to_stop(&mut self) -> Vec<TaskId> {
-        std::mem::take(&mut self.notes.tasks_to_stop)
-    }
-
-    /// What the calls leave for the run.
-    pub(crate) fn take_notes(&mut self) -> Notes {
-        std::mem::take(&mut self.notes)
     }
 
     /// The message is stored with these blocks in these lines, and it ended like this.

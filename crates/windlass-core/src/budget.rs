@@ -57,6 +57,9 @@ pub enum Reservation {
 /// An agent that spends from a [`Ledger`]; chosen by whoever keeps the ledger.
 pub type LedgerKey = u64;
 
+/// The answers for calls that waited: the agent, its [`Effect::Reserve`](crate::Effect::Reserve), and the answer.
+pub type LedgerAnswers = Vec<(LedgerKey, EffectId, Reservation)>;
+
 /// What the agents of a session have spent, all together, and what their open calls may still cost.
 ///
 /// There is one for all agents of a session, so that their calls cannot each spend what is left. A call that open
@@ -92,12 +95,7 @@ impl Ledger {
 
     /// Books what a call cost, and frees what was held for it. Returns the answers for calls that waited.
     #[must_use = "calls that waited get their answers here"]
-    pub fn settle(
-        &mut self,
-        agent: LedgerKey,
-        reservation: Option<EffectId>,
-        cost: NanoUsd,
-    ) -> Vec<(LedgerKey, EffectId, Reservation)> {
+    pub fn settle(&mut self, agent: LedgerKey, reservation: Option<EffectId>, cost: NanoUsd) -> LedgerAnswers {
         self.spent = self.spent.saturating_add(cost);
         if let Some(effect) = reservation {
             self.held.remove(&(agent, effect));
@@ -107,7 +105,7 @@ impl Ledger {
 
     /// Takes back what was asked for, granted or not. Returns the answers for calls that waited.
     #[must_use = "calls that waited get their answers here"]
-    pub fn release(&mut self, agent: LedgerKey, effect: EffectId) -> Vec<(LedgerKey, EffectId, Reservation)> {
+    pub fn release(&mut self, agent: LedgerKey, effect: EffectId) -> LedgerAnswers {
         self.waiting.retain(|(waiting, asked, _)| (*waiting, *asked) != (agent, effect));
         self.held.remove(&(agent, effect));
         self.answers()
@@ -115,13 +113,13 @@ impl Ledger {
 
     /// An agent has ended. What was held for it is free. Returns the answers for calls that waited.
     #[must_use = "calls that waited get their answers here"]
-    pub fn leave(&mut self, agent: LedgerKey) -> Vec<(LedgerKey, EffectId, Reservation)> {
+    pub fn leave(&mut self, agent: LedgerKey) -> LedgerAnswers {
         self.waiting.retain(|(waiting, ..)| *waiting != agent);
         self.held.retain(|(holder, _), _| *holder != agent);
         self.answers()
     }
 
-    fn answers(&mut self) -> Vec<(LedgerKey, EffectId, Reservation)> {
+    fn answers(&mut self) -> LedgerAnswers {
         let mut answers = Vec::new();
         for (agent, effect, cost) in std::mem::take(&mut self.waiting) {
             match self.decide(agent, effect, &cost) {

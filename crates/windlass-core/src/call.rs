@@ -1,6 +1,6 @@
 //! One call of the model, for a turn or for a summary: its waits, its stream, its repeats.
 
-use crate::assemble::{AssembleError, AssembledMessage, MessageAssembler, Step};
+use crate::assemble::{AssembleError, MessageAssembler, Step};
 use crate::billing::Bill;
 use crate::budget::{Price, Reservation, price};
 use crate::naming::with_own_id;
@@ -58,8 +58,6 @@ pub(crate) enum CallStep {
     Waits,
     /// The model has the request.
     Sent(Arc<ModelRequest>),
-    /// The message is complete. The name is that of the model that was asked.
-    Complete(Box<AssembledMessage>, String),
     /// It failed, or its stream ended early. [`ModelCall::after_failure`] decides what follows.
     Failed(ModelFailure),
     /// The prompt must become shorter.
@@ -70,17 +68,6 @@ pub(crate) enum CallStep {
     Ends(Outcome),
 }
 
-/// What an item of a stream is.
-#[derive(Debug)]
-pub(crate) enum Received<'a> {
-    /// A part of the message.
-    Part(Step<'a>),
-    /// Something else, after which the call continues like this.
-    Step(CallStep),
-    /// What cannot stand here: see [`ModelCall::broken`].
-    Broken(AssembleError),
-}
-
 impl ModelCall {
     pub(crate) fn new(purpose: Purpose) -> Self {
         Self { purpose, repeat: None, retry: Retry::default(), stage: Stage::Behind }
@@ -88,10 +75,14 @@ impl ModelCall {
 
     /// Whether it waits for this effect.
     pub(crate) fn waits_for(&self, effect: EffectId) -> bool {
+        self.awaited() == Some(effect)
+    }
+
+    fn awaited(&self) -> Option<EffectId> {
         match &self.stage {
-            Stage::Reserving(waiting, _) | Stage::BackingOff(waiting) => *waiting == effect,
-            Stage::Streaming(stream) => stream.effect == effect,
-            Stage::Behind | Stage::Ended => false,
+            Stage::Reserving(effect, _) | Stage::BackingOff(effect) => Some(*effect),
+            Stage::Streaming(stream) => Some(stream.effect),
+            Stage::Behind | Stage::Ended => None,
         }
     }
 
@@ -182,39 +173,36 @@ impl ModelCall {
     }
 
     /// An item of the stream.
-    pub(crate) fn item<'a>(&'a mut self, session: &mut Session, item: &'a ModelItem) -> Received<'a> {
+    ///
+    /// # Errors
+    /// It cannot stand here: see [`ModelCall::broken`].
+    pub(crate) fn item<'a>(
+        &'a mut self,
+        session: &mut Session,
+        item: &'a ModelItem,
+    ) -> Result<Step<'a>, AssembleError> {
         if let ModelEvent::RateLimit(limit) = &item.event {
             session.note_rate_limit(limit);
-            return Received::Step(CallStep::Waits);
+            return Ok(Step::Nothing);
         }
-        if item.event == ModelEvent::MessageStop {
-            return Received::Step(self.last_item(session, &item.event));
-        }
-        let Stage::Streaming(stream) = &mut self.stage else { return Received::Step(CallStep::Waits) };
+        let Stage::Streaming(stream) = &mut self.stage else { return Ok(Step::Nothing) };
         stream.bill.note(&item.event);
-        match stream.assembler.handle(&item.event) {
-            Ok(step) => Received::Part(step),
-            Err(error) => Received::Broken(error),
-        }
+        stream.assembler.handle(&item.event)
     }
 
-    fn last_item(&mut self, session: &mut Session, event: &ModelEvent) -> CallStep {
-        let Stage::Streaming(stream) = &mut self.stage else { return CallStep::Waits };
-        let asked = stream.bill.model.id.clone();
-        match stream.assembler.handle(event) {
-            Ok(Step::Complete(message)) => {
-                self.end(session, Bill::complete);
-                CallStep::Complete(message, asked)
-            }
-            Ok(_) => CallStep::Waits,
-            Err(error) => self.broken(session, &error),
-        }
+    /// The message is complete: books the call. Returns the model that was asked.
+    pub(crate) fn complete(&mut self, session: &mut Session) -> String {
+        let stage = std::mem::replace(&mut self.stage, Stage::Ended);
+        let Stage::Streaming(stream) = stage else { return String::new() };
+        let (asked, usage) = (stream.bill.model.id.clone(), stream.bill.complete());
+        session.book(stream.bill, usage);
+        asked
     }
 
     /// A stream that cannot be followed is read no further.
     pub(crate) fn broken(&mut self, session: &mut Session, error: &AssembleError) -> CallStep {
-        if let Stage::Streaming(stream) = &self.stage {
-            session.cancel(stream.effect);
+        if let Some(effect) = self.awaited() {
+            session.cancel(effect);
         }
         let text = format!("The provider's stream cannot be followed: {}.", clause(&error.to_string()));
         self.failed(session, ModelFailure::new(ModelErrorKind::Protocol, text))
@@ -228,10 +216,8 @@ impl ModelCall {
 
     /// The user has no more use for it: cancels it, and books what it has used.
     pub(crate) fn abandon(&mut self, session: &mut Session) {
-        match &self.stage {
-            Stage::Reserving(effect, _) | Stage::BackingOff(effect) => session.cancel(*effect),
-            Stage::Streaming(stream) => session.cancel(stream.effect),
-            Stage::Behind | Stage::Ended => {}
+        if let Some(effect) = self.awaited() {
+            session.cancel(effect);
         }
         self.end(session, Bill::abandoned);
     }

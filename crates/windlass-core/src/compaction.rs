@@ -5,8 +5,8 @@
 //! is asked over the whole conversation, with the same tools and system prompt,
 //! so that the provider's cache serves it. The old entries stay in the log.
 
-use crate::assemble::AssembledMessage;
-use crate::call::{CallStep, ModelCall, Received};
+use crate::assemble::{AssembledMessage, Step};
+use crate::call::{CallStep, ModelCall};
 use crate::request::Purpose;
 use crate::session::{Session, duration_ms};
 use crate::{EffectId, Input, ModelFailure, UnfitInput};
@@ -104,7 +104,7 @@ impl Compaction {
     /// Asks for the summary, when log and budget allow it.
     pub(crate) fn send(&mut self, session: &mut Session) -> CompactionStep {
         let step = self.call.send(session);
-        self.follow(session, Vec::new, step)
+        self.follow(session, step)
     }
 
     /// Takes an answer to the effect that it waits for. `tasks`: the background work that is running.
@@ -121,28 +121,25 @@ impl Compaction {
                 let item = self.call.with_own_ids(session, &item);
                 match self.call.item(session, &item) {
                     // The host reads nothing of the summary.
-                    Received::Part(_) => CallStep::Waits,
-                    Received::Step(step) => step,
-                    Received::Broken(error) => self.call.broken(session, &error),
+                    Ok(Step::Complete(message)) => {
+                        self.call.complete(session);
+                        return Ok(self.complete(session, &tasks(), &message));
+                    }
+                    Ok(_) => CallStep::Waits,
+                    Err(error) => self.call.broken(session, &error),
                 }
             }
             input => self.call.handle(session, effect, input)?,
         };
-        Ok(self.follow(session, tasks, step))
+        Ok(self.follow(session, step))
     }
 
-    fn follow(
-        &mut self,
-        session: &mut Session,
-        tasks: impl FnOnce() -> Vec<TaskInfo>,
-        step: CallStep,
-    ) -> CompactionStep {
+    fn follow(&mut self, session: &mut Session, step: CallStep) -> CompactionStep {
         match step {
             CallStep::Waits | CallStep::Sent(_) => CompactionStep::Waits,
-            CallStep::Complete(message, _) => self.complete(session, &tasks(), &message),
             CallStep::Failed(failure) => {
                 let step = self.call.after_failure(session, failure);
-                self.follow(session, tasks, step)
+                self.follow(session, step)
             }
             CallStep::TooLong(failure) => self.send_less(session, failure),
             CallStep::GivenUp(failure) => CompactionStep::Failed(failure.message),

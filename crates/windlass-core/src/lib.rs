@@ -23,7 +23,6 @@ mod config;
 mod effect;
 mod error;
 mod feedback;
-mod instructions;
 mod machine;
 mod models;
 mod naming;
@@ -45,8 +44,8 @@ mod steering;
 mod tasks;
 mod turn;
 
-pub use agent::{AgentConfig, AgentCount, AgentError, AgentOpening, OfferedTool};
-pub use budget::{CallCost, Ledger, LedgerKey, Reservation};
+pub use agent::{AgentConfig, AgentError, AgentOpening, OfferedTool};
+pub use budget::{CallCost, Ledger, LedgerAnswers, LedgerKey, Reservation};
 pub use coalesce::coalesce;
 pub use config::{
     AutoCompact, Limits, Listeners, MachineConfig, ModelProfile, OfferedTools, RequestSettings, SessionIds,

@@ -109,7 +109,7 @@ impl Machine {
     /// Whether there is no run and none is about to begin, and no event waits for the host.
     /// Background work may be running.
     pub fn is_settled(&self) -> bool {
-        self.is_idle() && !self.session.out.has_events() && !self.tasks.may_wake(&self.session)
+        self.is_idle() && self.session.out.backlog() == 0 && !self.tasks.may_wake(&self.session)
     }
 
     /// Whether the machine is settled, and no background work is running.

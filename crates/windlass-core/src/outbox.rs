@@ -15,8 +15,6 @@ pub(crate) struct Outbox {
     effects: VecDeque<(EffectId, Effect)>,
     pending: Pending,
     events: VecDeque<Waiting>,
-    /// Events that wait for none of the others.
-    at_once: VecDeque<Waiting>,
     last: Last,
     /// Durable appends that are not answered yet.
     awaited: BTreeSet<EffectId>,
@@ -126,18 +124,13 @@ impl Outbox {
     fn at_once(&mut self, run: Option<(RunId, u32)>, kind: EventKind) {
         let first = self.events.front().map(|waiting| (waiting.run.clone(), waiting.turn));
         if let Some((run, turn)) = first.or(run) {
-            self.at_once.push_back(Waiting { after: None, run, turn, kind });
+            self.events.push_front(Waiting { after: None, run, turn, kind });
         }
     }
 
     /// How many events wait until the log has answered, once all others have been taken out.
     pub(crate) fn backlog(&self) -> usize {
         self.events.len()
-    }
-
-    /// Whether events wait.
-    pub(crate) fn has_events(&self) -> bool {
-        !self.events.is_empty()
     }
 
     /// Queues the end: it leaves when everything else has. There is one.
@@ -188,12 +181,9 @@ impl Outbox {
         if let Some((id, effect)) = self.effects.pop_front() {
             return Some(Output::Effect(id, effect));
         }
-        let ready = self.events.front().is_some_and(|event| event.after <= self.durable);
-        let next = match self.at_once.pop_front() {
-            None if ready => self.events.pop_front(),
-            next => next,
-        };
-        if let Some(Waiting { run, turn, kind, .. }) = next {
+        if self.events.front().is_some_and(|event| event.after <= self.durable)
+            && let Some(Waiting { run, turn, kind, .. }) = self.events.pop_front()
+        {
             let seq = self.next_seq;
             self.next_seq += 1;
             return Some(Output::Event(Box::new(Event::new(seq, session_id.clone(), run, turn, kind))));

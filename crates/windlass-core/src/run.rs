@@ -184,7 +184,8 @@ impl Run {
 
     /// Stops background work that calls want to end.
     fn stop_tasks(&mut self, session: &mut Session, tasks: &mut Tasks) {
-        for id in self.batch().map(Batch::take_tasks_to_stop).unwrap_or_default() {
+        let stopped = self.batch().map(|batch| std::mem::take(&mut batch.notes.tasks_to_stop));
+        for id in stopped.unwrap_or_default() {
             tasks.stop(session, &id);
         }
     }

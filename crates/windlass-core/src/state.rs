@@ -1,10 +1,9 @@
 //! The state of a session: a fold over the entries of its log.
 
-use crate::instructions::KnownInstructions;
 use crate::spending::Spending;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use windlass_context::{Signatures, estimate_blocks};
+use windlass_context::{KnownInstructions, Signatures, estimate_blocks};
 use windlass_session::Transcript;
 use windlass_types::{
     ContentBlock, Entry, EntryId, EntryKind, EnvironmentContext, JsonText, ModelUsage, NanoUsd, PermissionMode,

@@ -2,7 +2,7 @@
 
 use crate::assemble::{AssembledMessage, Step};
 use crate::batch::Batch;
-use crate::call::{CallStep, ModelCall, Received};
+use crate::call::{CallStep, ModelCall};
 use crate::request::Purpose;
 use crate::session::Session;
 use crate::{EffectId, Input, ModelFailure, UnfitInput};
@@ -84,7 +84,6 @@ impl Turn {
                 self.shown = Shown { model, ..Shown::default() };
                 TurnStep::Waits
             }
-            CallStep::Complete(message, asked) => TurnStep::Complete(self.store(session, *message, asked)),
             CallStep::Failed(failure) => {
                 self.withdraw(session, WithdrawReason::StreamFailed);
                 let step = self.call.after_failure(session, failure);
@@ -108,15 +107,18 @@ impl Turn {
             session.event(EventKind::ModelFrame { frame: frame.clone() }, None);
         }
         match self.call.item(session, &item) {
-            Received::Part(step) => {
+            Ok(Step::Complete(message)) => {
+                let asked = self.call.complete(session);
+                TurnStep::Complete(self.store(session, *message, asked))
+            }
+            Ok(step) => {
                 if let Step::BlockFinished { block: ContentBlock::ToolUse(call), malformed, .. } = &step {
                     self.batch.push(call.clone(), malformed.map(str::to_owned));
                 }
                 self.shown.show(session, step);
                 TurnStep::Waits
             }
-            Received::Step(step) => self.follow(session, step),
-            Received::Broken(error) => {
+            Err(error) => {
                 let step = self.call.broken(session, &error);
                 self.follow(session, step)
             }

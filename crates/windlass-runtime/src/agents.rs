@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-use windlass_core::{AgentConfig, AgentError, AgentOpening, Input, Machine, OfferedTool};
+use windlass_core::{AgentConfig, AgentOpening, Input, Machine, OfferedTool};
 use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
 use windlass_session::AgentHeader;
 use windlass_tool::{AgentReport, AgentSpec, Agents, BoxFuture, Cancel, ToolError, ToolSet};
@@ -328,7 +328,7 @@ fn opened_with(spec: &AgentSpec, ports: &Ports, cwd: &Path) -> AgentOpening {
     opening
 }
 
-fn refused(error: AgentError) -> ToolError {
+fn refused(error: impl std::error::Error + Send + Sync + 'static) -> ToolError {
     ToolError::rejected(error.to_string()).with_source(error)
 }
 

@@ -5,8 +5,13 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::mpsc;
-use windlass_core::{AgentCount, AgentError, CallCost, EffectId, Input, Ledger, LedgerKey, Reservation};
+use windlass_core::{CallCost, EffectId, Input, Ledger, LedgerKey, Reservation};
 use windlass_types::NanoUsd;
+
+/// Most agents that work at a time for one parent.
+const MOST_OF_ONE: usize = 16;
+/// Most agents that work at a time in a session, beside the main one.
+const MOST_OF_ALL: usize = 64;
 
 /// The budget of a session. Made by the driver of the main agent, and given to those below it.
 #[derive(Debug, Clone)]
@@ -15,7 +20,8 @@ pub(crate) struct Budget(Arc<Mutex<Book>>);
 #[derive(Debug)]
 struct Book {
     ledger: Ledger,
-    count: AgentCount,
+    /// The parent of each agent that is at work.
+    parents: Vec<LedgerKey>,
     /// Where the answers for each agent go.
     agents: BTreeMap<LedgerKey, mpsc::UnboundedSender<Input>>,
     last: LedgerKey,
@@ -35,6 +41,13 @@ pub(crate) struct Place {
     parent: LedgerKey,
 }
 
+/// As many agents work as may at a time.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{most} agents are at work already: wait until one ends, or stop one.")]
+pub(crate) struct NoPlace {
+    most: usize,
+}
+
 /// What an agent counts the agents below it with.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
@@ -47,7 +60,7 @@ impl Budget {
     pub(crate) fn new(spent: NanoUsd) -> Self {
         Self(Arc::new(Mutex::new(Book {
             ledger: Ledger::new(spent),
-            count: AgentCount::default(),
+            parents: Vec::new(),
             agents: BTreeMap::new(),
             last: 0,
         })))
@@ -69,6 +82,11 @@ impl Budget {
 }
 
 impl Book {
+    /// How many agents of this parent are at work.
+    fn agents_of(&self, parent: LedgerKey) -> usize {
+        self.parents.iter().filter(|other| **other == parent).count()
+    }
+
     fn send(&self, answers: impl IntoIterator<Item = (LedgerKey, EffectId, Reservation)>) {
         for (agent, effect, answer) in answers {
             if let Some(inputs) = self.agents.get(&agent) {
@@ -81,14 +99,20 @@ impl Book {
 
 impl Places {
     /// A place for one more agent. Calls that begin agents at once each take one before any is open.
-    pub(crate) fn take(&self) -> Result<Place, AgentError> {
-        self.budget.book().count.begin(self.parent)?;
+    pub(crate) fn take(&self) -> Result<Place, NoPlace> {
+        let mut book = self.budget.book();
+        for (count, most) in [(book.agents_of(self.parent), MOST_OF_ONE), (book.parents.len(), MOST_OF_ALL)] {
+            if count >= most {
+                return Err(NoPlace { most });
+            }
+        }
+        book.parents.push(self.parent);
         Ok(Place { budget: self.budget.clone(), parent: self.parent })
     }
 
     /// Whether any agent is at work, or about to begin.
     pub(crate) fn any_taken(&self) -> bool {
-        self.budget.book().count.of(self.parent) > 0
+        self.budget.book().agents_of(self.parent) > 0
     }
 
     /// What the agents below spend from.
@@ -99,7 +123,10 @@ impl Places {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.budget.book().count.end(self.parent);
+        let mut book = self.budget.book();
+        if let Some(at) = book.parents.iter().position(|parent| *parent == self.parent) {
+            book.parents.swap_remove(at);
+        }
     }
 }
 
@@ -140,5 +167,29 @@ impl Drop for Account {
         book.agents.remove(&self.key);
         let answers = book.ledger.leave(self.key);
         book.send(answers);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agents_are_counted_for_their_parent_and_for_the_session() {
+        let budget = Budget::new(NanoUsd::ZERO);
+        let places = |parent| Places { budget: budget.clone(), parent };
+        let take = |parent| places(parent).take();
+        let mut taken: Vec<_> = (0..MOST_OF_ONE).map(|_| take(1).unwrap()).collect();
+        assert_eq!(take(1).unwrap_err(), NoPlace { most: MOST_OF_ONE });
+        for parent in 2..5 {
+            taken.extend((0..MOST_OF_ONE).map(|_| take(parent).unwrap()));
+        }
+        assert_eq!(take(5).unwrap_err(), NoPlace { most: MOST_OF_ALL });
+        drop(taken.swap_remove(0));
+        let _other = take(5).unwrap();
+        let of = |parent| budget.book().agents_of(parent);
+        assert_eq!((of(1), of(5)), (MOST_OF_ONE - 1, 1));
+        assert!(take(9).is_err());
+        assert!(places(5).any_taken() && !places(9).any_taken());
     }
 }

@@ -14,30 +14,16 @@ pub(crate) enum AssembleError {
     StartedTwice,
     /// Something that ends or replaces a block while one is open.
     #[error("the model's stream goes on while block {index} is still open")]
-    BlockOpen {
-        /// The open block.
-        index: usize,
-    },
+    BlockOpen { index: usize },
     /// A block out of turn.
     #[error("the model's stream starts block {found} where block {expected} is due")]
-    WrongIndex {
-        /// The block that is due.
-        expected: usize,
-        /// The block that came.
-        found: usize,
-    },
+    WrongIndex { expected: usize, found: usize },
     /// A delta or stop of a block that is not open.
     #[error("the model's stream speaks of block {index}, which is not open")]
-    NotOpen {
-        /// The block.
-        index: usize,
-    },
+    NotOpen { index: usize },
     /// A delta that does not fit its block.
     #[error("the model's stream adds to block {index} what does not belong to its type")]
-    WrongDelta {
-        /// The block.
-        index: usize,
-    },
+    WrongDelta { index: usize },
     /// A block that a model's message cannot hold, or one that cannot be read.
     #[error("the model's stream holds a block that does not belong in a model's message")]
     ForeignBlock,
@@ -46,10 +32,7 @@ pub(crate) enum AssembleError {
     NamelessCall,
     /// Two tool uses with one id.
     #[error("the model's stream holds two tool uses with the id {id}")]
-    RepeatedCall {
-        /// The id.
-        id: ToolUseId,
-    },
+    RepeatedCall { id: ToolUseId },
     /// A block after the stop reason.
     #[error("the model's stream goes on with content after its stop reason")]
     AfterStopReason,
@@ -61,16 +44,10 @@ pub(crate) enum AssembleError {
     NoStopReason,
     /// Too many bytes.
     #[error("the model's message is larger than {limit} bytes")]
-    TooLarge {
-        /// The limit.
-        limit: usize,
-    },
+    TooLarge { limit: usize },
     /// Too many blocks.
     #[error("the model's message has more than {limit} blocks")]
-    TooManyBlocks {
-        /// The limit.
-        limit: usize,
-    },
+    TooManyBlocks { limit: usize },
     /// An event after the end, or after an error.
     #[error("the model's stream goes on after its end")]
     Ended,

@@ -186,11 +186,6 @@ impl Call {
         self.settle(cx, outcome, Settling::Ended(verdict));
     }
 
-    /// Answers a call that has not run.
-    fn settle_unrun(&mut self, cx: &mut Cx<'_>, why: &'static str) {
-        self.settle(cx, ToolOutcome::error(why), Settling::Unrun);
-    }
-
     /// Answers a call, once and for all.
     pub(super) fn settle(&mut self, cx: &mut Cx<'_>, outcome: ToolOutcome, how: Settling) {
         let line = self.line.clone().unwrap_or_else(|| EntryId::from(""));
@@ -238,7 +233,7 @@ impl Call {
         if ran {
             self.announce(cx);
         } else if self.stopping && !matches!(self.stage, Stage::Unusable(_)) {
-            return self.settle_unrun(cx, runtime_text::CALL_STOPPED);
+            return self.stop_unrun(cx, runtime_text::CALL_STOPPED);
         }
         match std::mem::take(&mut self.stage) {
             Stage::Early(outcome, running) => self.review(cx, running, outcome),
@@ -273,11 +268,10 @@ impl Call {
         }
     }
 
+    /// Answers a call that has not run.
     fn stop_unrun(&mut self, cx: &mut Cx<'_>, why: &'static str) {
-        if let Some(effect) = self.cancellable() {
-            cx.session.cancel(effect);
-        }
-        self.settle_unrun(cx, why);
+        self.forget(cx.session);
+        self.settle(cx, ToolOutcome::error(why), Settling::Unrun);
     }
 
     /// The user stopped this call; the run continues.

@@ -67,9 +67,8 @@ impl Machine {
     }
 
     fn narrowed(&self, agent: &AgentConfig, cwd: &Path) -> Result<Policy, AgentError> {
-        let agent_type = || agent.identity.agent_type.clone();
-        let narrowed = agent.narrowed(&self.session.rights.policy, cwd);
-        narrowed.map_err(|source| AgentError::Rule { agent_type: agent_type(), source })
+        let unfit = |source| AgentError::Rule { agent_type: agent.identity.agent_type.clone(), source };
+        agent.narrowed(&self.session.rights.policy, cwd).map_err(unfit)
     }
 
     /// Whether the budget limits calls of another model as it limits those of this agent's: there is none, or both

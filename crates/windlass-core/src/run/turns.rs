@@ -95,7 +95,7 @@ impl Run {
     pub(super) fn after_tools(&mut self, session: &mut Session) -> Flow {
         let Phase::Tools(batch) = &mut self.phase else { return Flow::Continue(()) };
         let (all_failed, interrupted) = (batch.all_failed(), batch.is_interrupted());
-        let notes = batch.take_notes();
+        let notes = std::mem::take(&mut batch.notes);
         self.feedback.add(notes.feedback);
         let context = session.record_context(&std::mem::take(&mut self.feedback.context));
         session.append_unawaited(context.into_iter().collect());
