@@ -56,13 +56,13 @@ pub struct SessionFacts<'a> {
     /// The work that runs in the background.
     pub tasks: &'a [TaskInfo],
     /// Whether a run is in progress, whose prompt follows word for word.
-    pub goes_on: bool,
+    pub continues: bool,
 }
 
 impl<'a> SessionFacts<'a> {
-    /// Facts of nothing but the current directory.
+    /// Only the current directory is known.
     pub const fn new(cwd: &'a str) -> Self {
-        Self { cwd, todos: None, files: &[], tasks: &[], goes_on: false }
+        Self { cwd, todos: None, files: &[], tasks: &[], continues: false }
     }
 }
 
@@ -90,7 +90,7 @@ pub fn summary_text(summary: &str, facts: &SessionFacts<'_>) -> String {
             }
         }
     }
-    if facts.goes_on {
+    if facts.continues {
         text.push_str(
             "\n\nThe work is not finished. The user's last message follows, word for word. Go on from the state that \
              the summary gives; do not start over, and do not repeat what is done.",
@@ -133,7 +133,7 @@ pub fn with_last_word(mut messages: Vec<SharedMessage>, text: &str) -> Vec<Share
 }
 
 /// How many messages to leave out so that about half of what is left after
-/// `skip` of them remains; nothing, if no less can be sent. What remains begins
+/// `skip` of them remains; `None` if no less can be sent. What remains begins
 /// with a message of the model, so calls and their results stay together.
 pub fn older_half(messages: &[SharedMessage], skip: usize) -> Option<usize> {
     let middle = (skip + messages.len().saturating_sub(skip) / 2).max(skip + 1);
@@ -224,7 +224,7 @@ mod tests {
         let files = ["a".to_owned()];
         let mut facts = SessionFacts::new("/w");
         facts.files = &files;
-        facts.goes_on = true;
+        facts.continues = true;
         let mut task = TaskInfo::new("b1".into(), TaskKind::LocalBash, "serve\n- a lie", "t".into());
         task.output_file = Some("/o".into());
         let tasks = [task];

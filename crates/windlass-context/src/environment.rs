@@ -70,7 +70,7 @@ impl Environment {
         context
     }
 
-    /// The text for a model that knows nothing yet.
+    /// The text for a model that has read no such text.
     pub fn introduction(&self, now: &EnvironmentContext) -> String {
         let mut lines = vec![format!("Working directory: {}", now.directory)];
         lines.extend(now.additional_directories.iter().map(|path| format!("Also part of the workspace: {path}")));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_is_told_where_and_when_it_works() {
+    fn a_model_reads_where_and_when_it_works() {
         let mut environment = Environment::new("linux");
         environment.additional_directories.push("/more".into());
         environment.repository =
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changed_is_said_again() {
+    fn only_what_changed_is_reported_again() {
         let before = at(NOON, false);
         assert_eq!(environment_changes(&before, &at(NOON + 60_000, false)), None);
         let day_later = at(NOON + 86_400_000, true);

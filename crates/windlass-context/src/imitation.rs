@@ -1,9 +1,9 @@
 //! Foreign words that look like those of the runtime.
 //!
 //! The runtime speaks to the model in texts of its own: tags such as `<system-reminder>`, and notes such as
-//! "[Request interrupted by user]". What servers and programs say reaches the model, too, and could carry the same
-//! words. There they are marked: `<untrusted:system-reminder>`. Nothing else of the text is changed, and without the
-//! mark it is what it was.
+//! "[Request interrupted by user]". The output of servers and programs reaches the model, too, and could carry the same
+//! words. There they are marked: `<untrusted:system-reminder>`. The mark is the only change: without it the text is
+//! what it was.
 
 use crate::compaction::{LEFT_OUT, SUMMARY_HEAD};
 use crate::reminder::runtime_text;
@@ -34,7 +34,7 @@ const NOTES: [&str; 12] = [
 /// How many letters of a note make it known.
 const LETTERS: usize = 30;
 
-/// A foreign text in which nothing passes for a text of the runtime.
+/// A foreign text in which every imitation of a text of the runtime is marked.
 #[must_use]
 pub fn foreign_text(text: &str) -> String {
     marked(text, &places(text, &[0]))

@@ -12,8 +12,7 @@ const MOST_IMAGE: usize = 10 * 1024 * 1024;
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const PDF: &str = "application/pdf";
 
-/// Why one of the blocks cannot be sent, in words for whoever made it; `None` if all can, as far as can be seen
-/// from here.
+/// Why one of the blocks cannot be sent, as a message for its sender; `None` if all can, as far as their bytes show.
 #[must_use]
 pub fn unusable_media(blocks: &[ContentBlock]) -> Option<String> {
     blocks.iter().find_map(|block| match block {

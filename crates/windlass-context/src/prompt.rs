@@ -36,7 +36,7 @@ impl SystemPrompt {
         }
     }
 
-    /// The sections, in order of their scope. Nothing in them depends on the place or the day: where the session
+    /// The sections, in order of their scope. They do not depend on the place or the day: where the session
     /// works stands in the conversation, see [`Environment`](crate::Environment).
     pub fn sections(&self) -> Vec<SystemSection> {
         let of_session = |text: &str| SystemSection::new(text, SectionScope::Session);

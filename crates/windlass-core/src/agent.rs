@@ -21,7 +21,7 @@ impl AgentConfig {
         Self { identity, rights: AgentRights::default() }
     }
 
-    /// What the agent may do where its parent may do this: never more.
+    /// The policy of the agent under this policy of its parent: it never permits more.
     ///
     /// # Errors
     /// A rule cannot be read. Without it the agent might do too much, so it must not start.
@@ -76,7 +76,7 @@ impl AgentOpening {
 pub struct OfferedTool<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Whether somebody must answer each of its calls.
+    /// Whether the user must answer each of its calls.
     pub asks_the_user: bool,
 }
 

@@ -50,7 +50,7 @@ impl Bill {
     /// What it used, when its message is complete.
     pub(crate) fn complete(&self) -> Usage {
         let mut usage = self.reported;
-        // Some gateways never say more than in the first frame.
+        // Some gateways report no usage after the first frame.
         if usage.output_tokens <= self.first.unwrap_or_default().output_tokens {
             usage.output_tokens = usage.output_tokens.max(self.written());
         }

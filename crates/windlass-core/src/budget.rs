@@ -54,7 +54,7 @@ pub enum Reservation {
     Exhausted,
 }
 
-/// An agent that spends from a [`Ledger`]; chosen by whoever keeps the ledger.
+/// An agent that spends from a [`Ledger`]; the keeper of the ledger chooses it.
 pub type LedgerKey = u64;
 
 /// The answers for calls that waited: the agent, its [`Effect::Reserve`](crate::Effect::Reserve), and the answer.

@@ -1,11 +1,11 @@
-//! Events that wait, and one more.
+//! Joins events that wait with newer ones.
 
 use windlass_types::{Delta, EventKind};
 
-/// Joins an event with one of those that wait, if one may stand for both: text with the text before it, the word of
-/// a call or a task with its word before. Otherwise it is given back, to wait behind them.
+/// Joins an event with one of those that wait, if one can stand for both: a delta is appended to the delta before it,
+/// and progress of a call or task replaces its progress before. Otherwise the event is returned, to wait behind them.
 ///
-/// The newest comes first; each with whether it is about the same agent.
+/// `waiting`: the newest event first, each with whether it is of the same agent.
 pub fn coalesce<'a>(
     mut waiting: impl Iterator<Item = (bool, &'a mut EventKind)>,
     event: EventKind,

@@ -120,11 +120,11 @@ impl Compaction {
             Input::Model(_, item) => {
                 let item = self.call.with_own_ids(session, &item);
                 match self.call.item(session, &item) {
-                    // The host reads nothing of the summary.
                     Ok(Step::Complete(message)) => {
                         self.call.complete(session);
                         return Ok(self.complete(session, &tasks(), &message));
                     }
+                    // Deltas of the summary are not shown to the host.
                     Ok(_) => CallStep::Waits,
                     Err(error) => self.call.broken(session, &error),
                 }
@@ -176,7 +176,7 @@ impl Compaction {
         let files = named_files(&state.transcript().messages());
         let cwd = state.cwd().to_string_lossy().into_owned();
         let mut facts = SessionFacts::new(&cwd);
-        (facts.todos, facts.files, facts.tasks, facts.goes_on) = (state.todos(), &files, tasks, continues);
+        (facts.todos, facts.files, facts.tasks, facts.continues) = (state.todos(), &files, tasks, continues);
         let text = summary_text(summary, &facts);
         let mut content = vec![ContentBlock::text(text.clone())];
         if continues {

@@ -131,9 +131,9 @@ pub enum Input {
     /// one at once, as is what is no [`PromptKind::Query`](windlass_types::PromptKind::Query). What became of it is an
     /// event, [`Steered`](windlass_types::Steered).
     Steer(Prompt),
-    /// The same, but never a prompt: a message that cannot be delivered is given back.
+    /// As [`Input::Steer`], but never a prompt: a message that cannot be delivered is returned to its sender.
     Offer(Prompt),
-    /// Gives back a message that waits for a safe point, by the id that it was sent with.
+    /// Returns a message that waits for a safe point to its sender, by the id that it was sent with.
     Withdraw(EntryId),
     /// Stop the run.
     Interrupt,
@@ -151,10 +151,10 @@ pub enum Input {
     UpdatePermissions(Vec<PermissionUpdate>),
     /// An agent below this one was billed for a call of this model.
     AgentUsed(Box<ModelProfile>, Usage),
-    /// All agents of the session have spent this until now. A machine adds what its own calls cost; whoever keeps the
-    /// ledger gives it the sum before another input when calls of other agents have changed it.
+    /// All agents of the session have spent this until now. A machine adds what its own calls cost; the
+    /// keeper of the ledger gives it the sum before another input when calls of other agents have changed it.
     SessionSpent(NanoUsd),
-    /// The parent may do this now, and this agent no more. Ignored by the main agent.
+    /// The policy of the parent from now on; this agent is permitted no more. Ignored by the main agent.
     Inherit(Box<Policy>),
     /// A task reports how far it is.
     TaskProgress(TaskId, TaskUsage, Option<String>),
@@ -162,8 +162,8 @@ pub enum Input {
     SetHooks(BTreeSet<(HookEventName, Option<String>)>),
     /// Offer these tools from the next request on.
     SetTools(Arc<[Arc<ToolSpec>]>),
-    /// Servers of tools say this now. The model reads what is new with the next prompt or results, if a tool of the
-    /// server is offered.
+    /// The instructions of tool servers from now on. The model reads new ones with the next prompt or results, if a
+    /// tool of the server is offered.
     SetInstructions(Arc<[ServerInstructions]>),
     /// Report this to the host: in the current run, or else in the next one.
     Notice(String),
@@ -195,7 +195,7 @@ pub enum Input {
     Ran(EffectId, Box<ToolOutcome>),
     /// Entries were appended, or refused.
     Appended(EffectId, Result<(), StoreFailure>),
-    /// The log has answered no append for so long. Given again as long as that lasts.
+    /// The log has answered no append for this long. Given again while that lasts.
     LogSilent(Duration),
     /// A wait is over.
     Woke(EffectId),
@@ -209,7 +209,7 @@ pub struct Prepared {
     pub facts: CallFacts,
     /// One line that names what it does.
     pub title: String,
-    /// Whether its tool claims that it only reads. It runs beside readers then; what may run does not follow from it.
+    /// Whether its tool claims that it only reads. Then it runs beside other readers; it gets no right from this.
     pub hinted_read_only: bool,
 }
 
@@ -241,9 +241,9 @@ impl Unprepared {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelFailure {
-    /// What kind.
+    /// The kind, which decides about a repeat.
     pub kind: ModelErrorKind,
-    /// In words.
+    /// What happened, in a sentence for the user.
     pub message: String,
     /// The HTTP status, if there was one.
     pub status: Option<u16>,
@@ -290,22 +290,22 @@ pub enum StoreFailureKind {
 #[error("{message}")]
 #[non_exhaustive]
 pub struct StoreFailure {
-    /// Which of both.
+    /// Whether it refused or did not answer.
     pub kind: StoreFailureKind,
     /// Why, and what to do.
     pub message: String,
 }
 
 impl StoreFailure {
-    /// A refusal in words.
+    /// The store refused. `message`: why, and what to do.
     pub fn new(message: impl Into<String>) -> Self {
         Self { kind: StoreFailureKind::Refused, message: message.into() }
     }
 
-    /// The store was silent for so long.
+    /// The store has not answered for this long.
     pub fn unanswered(silence: Duration) -> Self {
         let message = format!(
-            "the session log did not answer for {} seconds; what was said since then may not be stored: look at the \
+            "the session log did not answer for {} seconds; what came after that may not be stored: look at the \
              disk, then resume the session",
             silence.as_secs()
         );

@@ -34,7 +34,7 @@ pub struct Machine {
     tasks: Tasks,
     prompts: Prompts,
     activity: Activity,
-    /// Whether the session has had a run, perhaps before it was opened.
+    /// Whether the session has had a run, in this opening or an earlier one.
     resumed: bool,
     closing: bool,
     final_append: Option<EffectId>,
@@ -240,7 +240,7 @@ impl Machine {
         }
     }
 
-    /// Continues with whatever can continue now.
+    /// Takes all steps that need no further input.
     fn advance(&mut self) {
         loop {
             match &mut self.activity {
@@ -283,7 +283,7 @@ impl Machine {
     /// Closes the session: SessionEnd hooks, then everything becomes durable.
     fn close(&mut self) {
         let session = &mut self.session;
-        // Whoever resumes the session should not wait for work that is gone.
+        // When the session is resumed, the model must not wait for work that is gone.
         if session.opened
             && let Some(entry) = session.record_news()
         {

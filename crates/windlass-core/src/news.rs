@@ -54,7 +54,7 @@ impl News {
         self.0.push(Item { task: ended.info.id.clone(), text: task_notification(ended), wakes });
     }
 
-    /// Whether the model should read of something now.
+    /// Whether an end is worth a run of its own.
     pub(crate) fn wakes(&self) -> bool {
         self.0.iter().any(|item| item.wakes)
     }

@@ -8,34 +8,34 @@ const LEAST_STEP: f64 = 1.0;
 const SAME_TIME: u64 = 60;
 
 /// Whether an answer has something new: the status, the window, a time or anything about overage changed, or the
-/// utilization moved by a hundredth. What an answer does not say counts as unchanged. It is measured against what was
+/// utilization moved by a hundredth. What an answer leaves out counts as unchanged. It is measured against what was
 /// reported last, so that small steps in one direction are reported when they add up.
-pub(crate) fn is_news(known: &RateLimit, said: &RateLimit) -> bool {
-    known.status != said.status
-        || changed(known.kind.as_ref(), said.kind.as_ref(), |a, b| a != b)
-        || changed(known.resets_at, said.resets_at, is_another_time)
-        || changed(known.utilization, said.utilization, is_a_step)
-        || changed(known.overage_status.as_ref(), said.overage_status.as_ref(), |a, b| a != b)
-        || changed(known.overage_resets_at, said.overage_resets_at, is_another_time)
-        || changed(known.overage_disabled_reason.as_ref(), said.overage_disabled_reason.as_ref(), |a, b| a != b)
-        || changed(known.is_using_overage, said.is_using_overage, |a, b| a != b)
+pub(crate) fn is_news(known: &RateLimit, reported: &RateLimit) -> bool {
+    known.status != reported.status
+        || changed(known.kind.as_ref(), reported.kind.as_ref(), |a, b| a != b)
+        || changed(known.resets_at, reported.resets_at, is_another_time)
+        || changed(known.utilization, reported.utilization, is_a_step)
+        || changed(known.overage_status.as_ref(), reported.overage_status.as_ref(), |a, b| a != b)
+        || changed(known.overage_resets_at, reported.overage_resets_at, is_another_time)
+        || changed(known.overage_disabled_reason.as_ref(), reported.overage_disabled_reason.as_ref(), |a, b| a != b)
+        || changed(known.is_using_overage, reported.is_using_overage, |a, b| a != b)
 }
 
-fn changed<T>(known: Option<T>, said: Option<T>, differ: impl Fn(T, T) -> bool) -> bool {
-    match (known, said) {
+fn changed<T>(known: Option<T>, reported: Option<T>, differ: impl Fn(T, T) -> bool) -> bool {
+    match (known, reported) {
         (_, None) => false,
         (None, Some(_)) => true,
-        (Some(known), Some(said)) => differ(known, said),
+        (Some(known), Some(reported)) => differ(known, reported),
     }
 }
 
-fn is_another_time(known: u64, said: u64) -> bool {
-    known.abs_diff(said) >= SAME_TIME
+fn is_another_time(known: u64, reported: u64) -> bool {
+    known.abs_diff(reported) >= SAME_TIME
 }
 
-fn is_a_step(known: Utilization, said: Utilization) -> bool {
+fn is_a_step(known: Utilization, reported: Utilization) -> bool {
     // In millionths of the whole, as 0.29 - 0.28 is a little less than 0.01.
-    let step = ((said.get() - known.get()).abs() * 1e6).round() / 1e4;
+    let step = ((reported.get() - known.get()).abs() * 1e6).round() / 1e4;
     step >= LEAST_STEP
 }
 

@@ -41,7 +41,7 @@ pub(crate) enum Next {
 impl Retry {
     /// Decides about a failure. `has_fallback` is false once it is in use.
     pub(crate) fn after(&mut self, failure: &ModelFailure, limits: &Limits, has_fallback: bool) -> Next {
-        // The provider's word on the repeat counts before the kind, but the same prompt stays too long.
+        // Whether the provider wants a repeat counts before the kind, but the same prompt stays too long.
         match (failure.kind.class(), failure.should_retry) {
             (ErrorClass::TooLong, _) => return Next::TooLong,
             (ErrorClass::Final, None | Some(false)) => return Next::GiveUp,
@@ -76,19 +76,19 @@ impl Retry {
 
 /// The message of a failure whose wait, as the provider wants it, is too long.
 pub(crate) fn out_of_patience(failure: &ModelFailure, asked: Duration) -> String {
-    let said = failure.message.trim_end_matches('.');
+    let message = failure.message.trim_end_matches('.');
     let seconds = asked.as_secs_f64().ceil();
     if asked > LONGEST_SERVER_WAIT {
         let most = LONGEST_SERVER_WAIT.as_secs();
         format!(
-            "{said}. The provider asks to wait {seconds} s before a repeat, and {most} s at most are waited at once."
+            "{message}. The provider asks to wait {seconds} s before a repeat, and {most} s at most are waited at once."
         )
     } else {
-        format!("{said}. The provider asks to wait {seconds} s again, and has been waited for long enough.")
+        format!("{message}. The provider asks to wait {seconds} s again, and has been waited for long enough.")
     }
 }
 
-/// What the user can do about a failure that ended a run, where its message does not say so by itself.
+/// What the user can do about a failure that ended a run, for kinds whose message does not name it.
 pub(crate) fn advice(kind: ModelErrorKind) -> Option<&'static str> {
     match kind {
         ModelErrorKind::RateLimited => Some("Wait a while, or ask for less at once."),

@@ -141,7 +141,7 @@ impl Run {
         }
     }
 
-    /// Continues with whatever can continue now.
+    /// Takes all steps that need no further input.
     pub(crate) fn advance(&mut self, session: &mut Session, tasks: &mut Tasks) -> Flow {
         loop {
             self.stop_tasks(session, tasks);

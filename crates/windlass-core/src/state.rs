@@ -23,13 +23,13 @@ pub struct SessionState {
     signatures: Signatures,
     /// The last prompt of the user.
     last_prompt: Vec<ContentBlock>,
-    /// What the conversation takes up: counted by the provider up to its last
+    /// The size of the conversation in tokens: counted by the provider up to its last
     /// answer, and estimated since.
     context_tokens: u64,
     at_boundary: bool,
     /// What the model knows of its environment.
     environment: Option<EnvironmentContext>,
-    /// What servers of tools say, as far as the conversation holds it.
+    /// The instructions of tool servers that the conversation holds.
     instructions: KnownInstructions,
 }
 
@@ -98,12 +98,12 @@ impl SessionState {
         self.environment.as_ref()
     }
 
-    /// What the conversation takes up, in tokens.
+    /// The size of the conversation in tokens: as the provider counted it, and estimated from there.
     pub fn context_tokens(&self) -> u64 {
         self.context_tokens
     }
 
-    /// What servers of tools say, as far as the conversation holds it.
+    /// The instructions of tool servers that the conversation holds.
     pub(crate) fn instructions(&self) -> &KnownInstructions {
         &self.instructions
     }

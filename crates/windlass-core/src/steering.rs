@@ -1,7 +1,7 @@
 //! Messages that the user sends to an open run.
 //!
 //! Like every prompt they have to pass the UserPromptSubmit hooks. These are
-//! asked at once, about one message after the other, beside whatever the run does.
+//! asked at once, about one message after the other, while the run continues.
 //! The messages join the conversation at a safe point: behind the results of a
 //! batch of calls, or when the run would end. The run waits there until the hooks
 //! have answered for all that came before.
@@ -23,12 +23,12 @@ pub(crate) struct Steering {
 #[derive(Debug)]
 struct Message {
     prompt: Prompt,
-    /// Whether whoever sent it wants it back if the run ends first.
+    /// Whether the sender wants it back if the run ends first.
     returns: bool,
     review: Review,
 }
 
-/// What hooks say of a message.
+/// How far the UserPromptSubmit hooks are with a message.
 #[derive(Debug)]
 enum Review {
     Due,
@@ -49,7 +49,7 @@ impl Steering {
         self.messages.push_back(Message { prompt, returns, review: Review::Due });
     }
 
-    /// Whoever sent a message wants it back.
+    /// The sender of a message wants it back.
     pub(crate) fn withdraw(&mut self, session: &mut Session, id: &EntryId) {
         let named = |message: &Message| message.prompt.id.as_ref() == Some(id);
         if let Some(message) = self.messages.iter().position(named).and_then(|at| self.take(session, at)) {

@@ -46,8 +46,8 @@ impl Tasks {
         self.wakes = 0;
     }
 
-    /// Whether a run may begin by itself. That of an agent below the main one is its only one: whoever called the
-    /// agent has its report then.
+    /// Whether a run may begin by itself. An agent below the main one has a single run: its parent
+    /// has the report when that ends.
     pub(crate) fn may_wake(&self, session: &Session) -> bool {
         session.config.agent.is_none() && session.news.wakes() && self.wakes < MAX_WAKES
     }
@@ -79,11 +79,11 @@ impl Tasks {
         session.out.event(task.run.clone(), task.turn, EventKind::TaskProgress(progress), None);
     }
 
-    /// A task ended. Of one that is not known no event is sent.
+    /// A task ended. The end of an unknown task is not reported.
     pub(crate) fn ended(&mut self, session: &mut Session, ended: TaskEnded) {
         let Some(task) = self.running.remove(&ended.info.id) else { return };
         if !task.known {
-            // Whoever stopped it does not want to be asked about it.
+            // The host or the model that stopped it needs no run about its end.
             session.news.add(&ended, ended.status != TaskStatus::Stopped);
         }
         let append = record(session, TaskRecord::Ended(ended.clone()));

@@ -61,7 +61,7 @@ struct Parts {
 pub(crate) struct Opened {
     agent: Alive,
     changes: u64,
-    /// It may begin when this is said, or dropped.
+    /// It may begin when this is sent, or dropped.
     ready: oneshot::Sender<()>,
 }
 
@@ -97,7 +97,8 @@ pub(crate) struct Below {
     questions: OpenQuestions,
 }
 
-/// Who has to know of answers to questions of an agent below the main one. Nobody, for the main one.
+/// The inputs of the agents that must know of answers to questions of an agent below the main one. Empty for the main
+/// one.
 #[derive(Debug)]
 pub(crate) struct Ancestors {
     main: Option<mpsc::UnboundedSender<Input>>,
@@ -106,7 +107,7 @@ pub(crate) struct Ancestors {
 
 impl Ancestors {
     /// A question was answered. What is to be kept of the answer holds for the whole session, from which the agents
-    /// get it back. Whoever wants the run to stop means the one that the user began, and not a part of it.
+    /// get it back. An order to stop the run means the run that the user began, not a part of it.
     pub(crate) fn take(&self, answer: &PermissionAnswer) {
         let (to, input) = match answer {
             PermissionAnswer::Allow { updates, .. } if !updates.is_empty() => {
@@ -145,7 +146,7 @@ impl Below {
         self.places.any_taken()
     }
 
-    /// Who else has to know of answers to questions of this agent.
+    /// Which other agents must know of answers to questions of this agent.
     pub(crate) fn ancestors(&self) -> Ancestors {
         Ancestors { main: self.main.clone(), waiting: self.waiting.clone() }
     }
@@ -184,7 +185,7 @@ impl Below {
         match order {
             AgentOrder::Open(opening) => {
                 let parts = self.parts(&opening, parent);
-                // Whoever asked may have been stopped.
+                // The call that asked may have been stopped.
                 let _ = opening.answer.send(parts);
             }
             AgentOrder::Opened(opened) => {
@@ -197,7 +198,7 @@ impl Below {
                     agent.order(Order::Environment(parent.ports.env.to_vec()));
                 }
                 self.alive.push(agent);
-                // Whoever waits may have been stopped.
+                // The call that waits may have been stopped.
                 let _ = ready.send(());
             }
         }
@@ -211,7 +212,7 @@ impl Below {
         }
     }
 
-    /// Lets hooks that listen now hear of agents that are at work.
+    /// Gives the hooks that listen now to the agents that are at work.
     pub(crate) fn follow_hooks(&mut self) {
         self.changes += 1;
         for agent in &self.alive {
@@ -245,7 +246,7 @@ impl Below {
 
     /// Stops all agents and waits until they have ended. Bounded.
     pub(crate) async fn close(&mut self) {
-        // Nobody answers those that are about to begin any more.
+        // Orders of agents that are about to begin are not answered any more.
         self.orders.close();
         while self.orders.try_recv().is_ok() {}
         let closed = join_all(self.alive.iter().map(|agent| agent.handle.close()));
@@ -265,7 +266,7 @@ impl Below {
         // The folder goes with the session of the main agent.
         ports.artifacts = ports.artifacts.or(ports.scratch.take());
         (ports.tools, ports.checkpoints) = (tools.into(), None);
-        ports.can_use_tool = ports.can_use_tool.map(|above| passed_on(above, tool_use_id.clone()));
+        ports.can_use_tool = ports.can_use_tool.map(|parent| passed_on(parent, tool_use_id.clone()));
         let config = self.kept_beside(SessionConfig::new(config, ports), spec, tool_use_id, machine);
         let nested = Nested {
             keeper: keeper.zip(machine.prompt()).map(|(keeper, prompt)| keeper.of_agent(prompt.clone())),
@@ -296,7 +297,7 @@ impl Below {
 }
 
 impl Alive {
-    /// Tells it something. It fails when the agent has ended.
+    /// Gives it an order. It fails when the agent has ended.
     fn order(&self, order: Order) {
         let _ = self.handle.order(order);
     }
@@ -332,7 +333,7 @@ fn refused(error: impl std::error::Error + Send + Sync + 'static) -> ToolError {
     ToolError::rejected(error.to_string()).with_source(error)
 }
 
-/// Whoever answers the questions of the agent above answers those of an agent, under its path.
+/// The host that answers the questions of the parent answers those of an agent, under its path.
 fn passed_on(above: Arc<dyn CanUseTool>, spawned_by: ToolUseId) -> Arc<dyn CanUseTool> {
     Arc::new(can_use_tool_fn(move |mut request| {
         request.agent = request.agent.below(&spawned_by);
@@ -368,7 +369,7 @@ impl Agents for OfCall {
         let (ask, above, cwd) = (self.ask.clone(), self.above.clone(), self.cwd.clone());
         Box::pin(async move {
             let (answer, parts) = oneshot::channel();
-            let told = spec.clone();
+            let described = spec.clone();
             let opening = Opening { spec, tool_use_id: above.tool_use_id.clone(), cwd: cwd.clone(), answer };
             let ended = || ToolError::rejected("The agent could not begin: the session is about to end.");
             ask.send(AgentOrder::Open(Box::new(opening))).map_err(|_| ended())?;
@@ -377,11 +378,11 @@ impl Agents for OfCall {
                 ToolError::rejected(format!("The agent could not begin: {error}")).with_source(error)
             })?;
             let (ready, begins) = oneshot::channel();
-            let agent = Alive { handle: session.handle.clone(), spec: told.clone(), cwd };
+            let agent = Alive { handle: session.handle.clone(), spec: described.clone(), cwd };
             // Either fails when the session has ended; then this is dropped soon.
             let _ = ask.send(AgentOrder::Opened(Box::new(Opened { agent, changes, ready })));
             let _ = begins.await;
-            let ended = above.follow(session, told, cancel).await;
+            let ended = above.follow(session, described, cancel).await;
             drop(place);
             ended
         })

@@ -93,7 +93,7 @@ pub(crate) async fn write_log(
             break;
         }
     }
-    // Whatever was acknowledged is durable already; nobody could be informed of a failure here.
+    // What was acknowledged is durable already, and a failure here could not be reported any more.
     let _ = AssertUnwindSafe(store.close(lease)).catch_unwind().await;
 }
 

@@ -21,8 +21,8 @@ const GRACE: Duration = Duration::from_secs(3);
 const GRACE_OF_AGENTS: Duration = Duration::from_secs(5);
 
 impl SessionHandle {
-    /// Stops background work. It ends soon, and then the host hears of it; the model
-    /// hears of it with the next prompt. A task that is not there is not an error:
+    /// Stops background work. It ends soon, and then an event reports it; the model
+    /// reads of it with the next prompt. A task that is not there is not an error:
     /// it may just have ended.
     ///
     /// # Errors
@@ -39,13 +39,13 @@ impl SessionHandle {
         self.order(Order::StopTasks)
     }
 
-    /// Waits until nothing runs and nothing is about to: every prompt that was
+    /// Waits until no run and no background work is in progress or about to begin: every prompt that was
     /// given before is answered, no background work is left, and neither is a run
     /// that its end began. Also ready when the session has ended.
     ///
     /// Cancel safe.
     pub fn quiet(&self) -> impl Future<Output = ()> + Send + 'static {
-        self.told_when(Order::Quiet)
+        self.answered_when(Order::Quiet)
     }
 
     /// Waits until no run is in progress and none is about to begin: every prompt that was given before is answered, and no
@@ -53,16 +53,16 @@ impl SessionHandle {
     ///
     /// Cancel safe.
     pub fn settled(&self) -> impl Future<Output = ()> + Send + 'static {
-        self.told_when(Order::Settled)
+        self.answered_when(Order::Settled)
     }
 
-    fn told_when(&self, order: fn(oneshot::Sender<()>) -> Order) -> impl Future<Output = ()> + Send + use<> {
-        let (tell, told) = oneshot::channel();
-        let given = self.order(order(tell));
+    fn answered_when(&self, order: fn(oneshot::Sender<()>) -> Order) -> impl Future<Output = ()> + Send + use<> {
+        let (answer, answered) = oneshot::channel();
+        let given = self.order(order(answer));
         async move {
             if given.is_ok() {
                 // It fails when the session has ended.
-                let _ = told.await;
+                let _ = answered.await;
             }
         }
     }
@@ -207,10 +207,10 @@ impl Background for OfCall {
         let cancel = Cancel::new();
         let cx = TaskCx::new(id.clone(), cancel.clone());
         let (shared, began, own) = (Arc::clone(&self.shared), Instant::now(), id.clone());
-        let told = cancel.clone();
+        let stop = cancel.clone();
         let grace = if info.kind == TaskKind::LocalAgent { GRACE_OF_AGENTS } else { GRACE };
         let work = AbortOnDrop(tokio::spawn(async move {
-            let outcome = carry_out(work, cx, told, grace).await;
+            let outcome = carry_out(work, cx, stop, grace).await;
             shared.ended(&own, outcome, began);
         }));
         tasks.alive.insert(id.clone(), Alive { info, cancel, _work: work });

@@ -71,7 +71,7 @@ impl SessionHandle {
     ///
     /// What the files hold now is kept first: [`Rewind::undo`] is the checkpoint
     /// that takes the rewind back. The conversation stays as it is. Files that
-    /// somebody else changed meanwhile are rewound too and named; see
+    /// others changed meanwhile are rewound too and named; see
     /// [`rewind_own_files`](Self::rewind_own_files).
     ///
     /// The order is given at once, before the future is polled; dropping the
@@ -88,7 +88,7 @@ impl SessionHandle {
     }
 
     /// As [`rewind_files`](Self::rewind_files), and leaves files alone that
-    /// somebody else has changed since the tools did.
+    /// others have changed since the tools did.
     ///
     /// # Errors
     /// As there.
@@ -134,7 +134,7 @@ impl Keeper {
     }
 
     /// Begins the checkpoints of the prompts among these entries, one after the
-    /// other. Nobody waits for that but those that need it.
+    /// other. Only calls and orders that need them wait for that.
     pub(crate) fn heard(&mut self, entries: &[Entry]) {
         if self.of.is_some() {
             return;
@@ -193,7 +193,7 @@ impl Keeper {
         match order {
             FileOrder::List(answer) => {
                 let listed = AssertUnwindSafe(self.checkpoints.list()).catch_unwind().await;
-                // Whoever no longer waits needs no answer.
+                // A host that no longer waits needs no answer.
                 let _ = answer.send(listed.map_err(panicked).and_then(|listed| Ok(listed?)));
             }
             FileOrder::Rewind { to, how, leave_conflicts, answer } => {
@@ -276,7 +276,7 @@ impl SessionFiles {
     pub(crate) async fn rewound(&mut self) {
         match &mut self.rewinding {
             Some(work) => {
-                // Whoever waits for its outcome has it by now.
+                // The host that waits for its outcome has it by now.
                 let _ = work.await;
                 self.rewinding = None;
             }

@@ -50,7 +50,7 @@ pub(crate) struct Driver {
     over: Option<Result<(), SessionError>>,
 }
 
-/// The answers to effects, and whatever else is an input for the machine.
+/// The answers to effects, and all other inputs for the machine.
 struct Answers {
     inputs: mpsc::UnboundedReceiver<Input>,
     /// Cloned into tasks, which send their answers through it.
@@ -140,7 +140,7 @@ impl Driver {
         }
     }
 
-    /// Drives the session until it is closed or broken, and says which.
+    /// Drives the session until it is closed or broken, and returns which.
     pub(crate) async fn drive(mut self) -> Result<(), SessionError> {
         let ended = loop {
             if let Some(ended) = self.over.take() {
@@ -160,7 +160,7 @@ impl Driver {
             if let Some(scratch) = &self.ports.scratch {
                 background::remove(scratch).await;
             }
-            // Whoever opens the session again must not find its checkpoints in use.
+            // The next opening of the session must not find its checkpoints in use.
             self.files.ready().await;
         };
         if tokio::time::timeout(TIDYING, tidied).await.is_err() {
@@ -169,7 +169,7 @@ impl Driver {
         ended
     }
 
-    /// Waits for whatever comes first. Results come before orders, so that an
+    /// Waits for the next input or order. Results come before orders, so that an
     /// order finds the machine as it is.
     async fn next_input(&mut self) -> Option<Input> {
         let crowded = self.work.held.is_crowded();

@@ -32,7 +32,7 @@ fn reads_attributes(analysis: &Analysis) -> bool {
     analysis.found().iter().filter(|command| command.program() == Some("git")).any(|command| !is_about_refs(command))
 }
 
-/// Whether a git command prints references, configuration or the titles of commits, and of no file. A doubt is a no.
+/// Whether a git command prints references, configuration or the titles of commits, and of no file. In doubt it is false.
 fn is_about_refs(command: &FoundCommand) -> bool {
     let mut words = command
         .words()
@@ -80,17 +80,17 @@ const TITLES: &[&str] = &[
     "-n",
 ];
 
-/// What was seen of a repository in which nothing can make a reading git command
+/// What was seen of a repository in which no file can make a reading git command
 /// run a program.
 pub(crate) struct Inert {
     /// The files that git tracks, if there is a repository with an index.
     pub(crate) tracked: Option<GitTracked>,
 }
 
-/// Looks whether nothing that belongs to the repository around `cwd` can make a
-/// reading git command run a program; else there is no answer. The repository must lie as a whole in the
-/// workspace, or there must be none at all, not even above. Whatever cannot be
-/// read or is not understood is a no.
+/// Looks whether the repository around `cwd` could make a reading git command run a
+/// program; `None` if it could. The repository must lie as a whole in the
+/// workspace, or there must be none at all, not in a parent directory either. What cannot be
+/// read or is not understood counts as a way to run a program.
 pub(crate) async fn inert(
     workspace: &dyn Workspace,
     directories: &[PathBuf],
@@ -105,7 +105,7 @@ pub(crate) async fn inert(
     Some(Inert { tracked: look.around(cwd).await? })
 }
 
-/// Each question is answered by something or, in doubt, nothing.
+/// Each question is answered with a value or, in doubt, with `None`.
 struct Look<'a> {
     workspace: &'a dyn Workspace,
     directories: &'a [PathBuf],
@@ -158,7 +158,7 @@ impl Look<'_> {
     }
 
     /// Goes up from a directory, as git does. Out of the workspace only to see
-    /// that there is nothing: `Some(None)`.
+    /// that there is no repository: `Some(None)`.
     async fn find(&self, cwd: &Path) -> Option<Option<Repository>> {
         for top in cwd.ancestors() {
             let dot_git = top.join(".git");
@@ -242,7 +242,7 @@ impl Look<'_> {
         self.directories.iter().any(|directory| path.starts_with(directory))
     }
 
-    /// All of a regular file, without following links; `Some(None)` when nothing is there.
+    /// All of a regular file, without following links; `Some(None)` when there is none.
     async fn read(&self, path: &Path, limit: usize) -> Option<Option<Vec<u8>>> {
         let permit = Permit::new(CallDigest::new("git")).with_reads(vec![JudgedPath::new(path, path)]);
         let mut file = match self.workspace.open(&permit, path).await {

@@ -45,7 +45,7 @@ impl Held {
     }
 
     /// Waits until the host has read, if it was behind in this round; else for ever. When the log answers, an input
-    /// says so.
+    /// reports it.
     pub(crate) async fn room(&self) {
         if self.host_is_behind {
             self.queue.room().await;
@@ -121,7 +121,7 @@ mod tests {
 
     /// There is room below the one bound, and those that wait for it are woken there.
     #[test]
-    fn whoever_waits_for_room_is_woken_by_the_first_event_that_is_read() {
+    fn the_first_event_that_is_read_wakes_those_that_wait_for_room() {
         #[derive(Debug, Default)]
         struct Woken(std::sync::atomic::AtomicBool);
         impl std::task::Wake for Woken {

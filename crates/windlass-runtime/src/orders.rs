@@ -53,7 +53,7 @@ impl Orders {
         ] {
             if !waiting.is_empty() && is_reached(machine) {
                 for waiting in waiting.drain(..) {
-                    // Whoever waited may be gone.
+                    // The host that waited may be gone.
                     let _ = waiting.send(());
                 }
             }

@@ -26,12 +26,13 @@ pub struct Ports {
     pub process: Arc<dyn Process>,
     /// Hooks.
     pub hooks: Hooks,
-    /// What is called with permission requests.
+    /// Is called with permission requests. `None`: they wait for an answer through a handle if
+    /// [`ask_via_events`](Self::ask_via_events) is set; else what would ask is denied, unless hooks answer.
     pub can_use_tool: Option<Arc<dyn CanUseTool>>,
-    /// Whether permission requests wait for an answer through a [handle](crate::SessionHandle::answer), also where
-    /// nothing is called with them. Default: no.
+    /// Whether permission requests wait for an answer through a [handle](crate::SessionHandle::answer), also without
+    /// [`can_use_tool`](Self::can_use_tool). Default: no.
     pub ask_via_events: bool,
-    /// Keeps what the host answers for longer than the session. Default: nothing does.
+    /// Keeps what the host answers for longer than the session. Default: `None`, answers end with the session.
     pub remember: Option<Arc<dyn RememberAnswer>>,
     /// Time.
     pub clock: Arc<dyn Clock>,
@@ -51,7 +52,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// A provider, tools, files and programs; no hooks, nobody to ask, an empty
+    /// A provider, tools, files and programs; no hooks, no answers to permission requests, an empty
     /// environment, and this machine's time and chance.
     pub fn new(
         provider: Arc<dyn ModelProvider>,

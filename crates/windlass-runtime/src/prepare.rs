@@ -115,9 +115,9 @@ pub(crate) async fn prepare(at: &Surroundings, call: &ToolUse, cwd: &Path) -> Re
 }
 
 /// How a policy judges one call, without running anything: read as in a
-/// session, then decided without hooks and without asking anybody.
+/// session, then decided without hooks and without a question to the host.
 ///
-/// Links are followed through the workspace; nothing is written. A call of a
+/// Links are followed through the workspace; no file is written. A call of a
 /// tool that is not in the set is judged by its name and input alone.
 pub async fn judge(
     tools: &ToolSet,
@@ -149,7 +149,7 @@ pub async fn judge(
     }
 }
 
-/// What a tool says of one call.
+/// What a tool states about one call.
 struct Claims {
     access: Access,
     command: Option<String>,

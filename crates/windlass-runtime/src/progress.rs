@@ -1,4 +1,4 @@
-//! What running calls say of their progress.
+//! The progress that running calls report.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,12 +8,12 @@ use windlass_core::{EffectId, Input};
 /// The latest message of a running call. However many it sends, one is kept.
 type Latest = Arc<Mutex<Option<String>>>;
 
-/// What running calls say of their progress.
+/// The progress that running calls report.
 #[derive(Debug)]
 pub(crate) struct Progress {
     /// The latest message of each running call that the machine has not got yet.
     latest: HashMap<EffectId, Latest>,
-    /// Calls that have a message. Read last: however much they say, results, orders and the model come first.
+    /// Calls that have a message. Read last: however much they report, results, orders and the model come first.
     spoken: mpsc::UnboundedReceiver<EffectId>,
     speaking: mpsc::UnboundedSender<EffectId>,
 }

@@ -1,5 +1,5 @@
-//! What a log may say when its session is opened again. Anybody who can write a file can write a log, so nothing in
-//! it widens what this opening allows: permission modes are looked at by the machine, directories here.
+//! What a log may set when its session is opened again. Any program that can write a file can write a log, so no
+//! entry widens what this opening allows: permission modes are looked at by the machine, directories here.
 
 use std::path::{Path, PathBuf};
 use windlass_tool::{Clock, Ids, Workspace};

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use windlass_types::{AgentId, Timestamp, ToolUseId};
 
-/// Most characters that are kept of what somebody says of an agent.
+/// Most characters that are kept of an agent's type and description.
 const MOST_CHARS: usize = 1_000;
 
 /// Whose log it is: what is kept beside the log of an agent below the main one.
@@ -84,7 +84,7 @@ impl AgentSummary {
     pub const MOST: usize = 4_096;
 
     /// Makes the summary of an agent from the content of the file beside its log ([`AgentHeader::to_json`]) and
-    /// the beginning of the log itself. Any bytes will do: what they do not say stays empty.
+    /// the beginning of the log itself. Any bytes will do: what they do not hold stays empty.
     pub fn read(id: AgentId, meta: &[u8], head: &[u8]) -> Self {
         let meta = String::from_utf8_lossy(meta);
         let fields: Fields<'_> = serde_json::from_str(&meta).unwrap_or_default();

@@ -8,7 +8,7 @@ use unicode_normalization::UnicodeNormalization;
 use windlass_types::text::{Hidden, hidden};
 use windlass_types::{Entry, EntryKind, JsonText, SessionId, Timestamp};
 
-/// How often a tag is cleaned at most, until cleaning changes nothing.
+/// How often a tag is cleaned at most, until it stays the same.
 const PASSES: usize = 10;
 
 /// What people note on a session. The last of each kind counts.
@@ -42,7 +42,7 @@ impl Annotation {
     /// A title. White space at its ends does not count.
     ///
     /// # Errors
-    /// Nothing is left of it.
+    /// It has no visible character.
     pub fn title(title: &str) -> Result<Self, BadAnnotation> {
         match title.trim() {
             "" => Err(BadAnnotation { what: "title" }),
@@ -54,7 +54,7 @@ impl Annotation {
     /// so that tags that look the same are the same.
     ///
     /// # Errors
-    /// Nothing is left of it.
+    /// It has no visible character.
     pub fn tag(tag: &str) -> Result<Self, BadAnnotation> {
         let mut tag = tag.to_owned();
         for _ in 0..PASSES {

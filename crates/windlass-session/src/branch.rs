@@ -40,7 +40,7 @@ pub struct DropsMore {
 ///
 /// A message of the model is one with the answers to its calls, wherever in it
 /// the point lies: they happened, and a log that is read again shows them
-/// together. What the user said between two of the answers is kept with them.
+/// together. A message of the user between two of the answers is kept with them.
 ///
 /// The entries must be repaired ([`crate::repair`]), so that every call has an answer.
 ///
@@ -77,7 +77,7 @@ pub fn truncate(mut entries: Vec<Entry>, at: &EntryId) -> Result<Truncated, Unkn
 
 impl Truncated {
     /// Checks that everything that is dropped belongs to the turn of one prompt:
-    /// nothing of the turn before it, and nothing that the user said meanwhile.
+    /// no entry of the turn before it, and no message that the user sent meanwhile.
     ///
     /// # Errors
     /// The first entry that belongs to something else.
@@ -108,7 +108,7 @@ impl Truncated {
         Err(DropsMore { reason: format!("the prompt {prompt} does not stand after that point") })
     }
 
-    /// What must be said again so that a later reading of the whole log agrees
+    /// What must be repeated so that a later reading of the whole log agrees
     /// with this one: lines beside the conversation belong to no branch, so the
     /// last of each kind counts, also one that is dropped here. The cost is not
     /// taken back: what was spent is spent.
@@ -140,7 +140,7 @@ impl Truncated {
     }
 }
 
-/// Whether a text only says that the user stopped the run.
+/// Whether a text only reports that the user stopped the run.
 fn is_marker(content: &[ContentBlock]) -> bool {
     matches!(content, [block] if block.as_text().is_some_and(|text| text.starts_with("[Request interrupted by user")))
 }

@@ -1,8 +1,8 @@
 //! Ids of tool uses: each names one call of a conversation.
 //!
 //! Models, and gateways in front of them, repeat ids. No provider takes a conversation in which two calls have the
-//! same one. So a call whose id is taken gets another one, that the calls before it decide alone: whoever reads the
-//! same conversation finds the same ids.
+//! same one. So a call whose id is taken gets another one. It follows from the calls before it alone, so every reading
+//! of the same conversation finds the same ids.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};

@@ -7,7 +7,7 @@ use std::io::{self, BufRead};
 /// How many calls that use an id again are named.
 const LISTED_CALLS: usize = 20;
 
-/// What a log is worth.
+/// What was found in a log.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct CheckReport {
@@ -17,7 +17,7 @@ pub struct CheckReport {
     pub messages: usize,
     /// Lines, or parts of lines, that could not be used (the first thousand).
     pub skipped: Vec<SkippedLine>,
-    /// Lines that a kill cut off while they were written. Nobody learned of what they were to hold.
+    /// Lines that a kill cut off while they were written. They were never acknowledged.
     pub torn: usize,
     /// Lines for which a summary stands.
     pub compacted: usize,
@@ -30,13 +30,13 @@ pub struct CheckReport {
     /// Calls with the id of an earlier one, or without one. They go by another id.
     pub renamed_calls: usize,
     /// Whether what is left is a conversation that can be sent. A log of which
-    /// nothing but damage is left is none.
+    /// only damage is left is none.
     pub valid: bool,
     /// What is unusual but was used (the first thousand).
     pub warnings: Vec<String>,
 }
 
-/// Reads and repairs a log in memory and says what was found.
+/// Reads and repairs a log in memory and reports what was found.
 ///
 /// # Errors
 /// Only those of the reader.
@@ -82,7 +82,7 @@ pub fn check_log(reader: impl BufRead) -> io::Result<CheckReport> {
     })
 }
 
-/// The messages that a request would carry if the session went on: a JSON
+/// The messages that a request would carry if the session continued: a JSON
 /// array, with the exact text of every tool input.
 ///
 /// # Errors

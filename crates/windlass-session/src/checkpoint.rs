@@ -20,7 +20,7 @@ use windlass_types::{EntryId, Timestamp, ToolUseId};
 /// rewound in between.
 #[async_trait]
 pub trait Checkpoints: fmt::Debug + Send + Sync + 'static {
-    /// Begins the checkpoint of a prompt. Beginning one again changes nothing.
+    /// Begins the checkpoint of a prompt. Beginning it again has no effect.
     ///
     /// # Errors
     /// It could not be written.
@@ -31,14 +31,14 @@ pub trait Checkpoints: fmt::Debug + Send + Sync + 'static {
     /// the prompt if there is none.
     ///
     /// A file that cannot be kept (too large, not readable, no regular file)
-    /// is no error: it is noted, and rewinding says so. Calls may run at the same time.
+    /// is no error: it is noted, and a rewind reports it. Calls may run at the same time.
     ///
     /// # Errors
     /// The store cannot take it: the call must not run.
     async fn keep(&self, prompt: &EntryId, tool_use: &ToolUseId, paths: &[PathBuf]) -> Result<(), CheckpointError>;
 
     /// Notes what a call has left of the files that were kept for it: what differs
-    /// from it later was changed by somebody else.
+    /// from it later was changed by another program or a person.
     ///
     /// # Errors
     /// It could not be written. Then such changes go unnoticed.
@@ -50,7 +50,7 @@ pub trait Checkpoints: fmt::Debug + Send + Sync + 'static {
     /// They cannot be read.
     async fn list(&self) -> Result<Vec<Checkpoint>, CheckpointError>;
 
-    /// What rewinding to a checkpoint would do. Changes nothing.
+    /// What rewinding to a checkpoint would do. No file is changed.
     ///
     /// # Errors
     /// There is no such checkpoint, or it cannot be read.
@@ -65,7 +65,7 @@ pub trait Checkpoints: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// There is no such checkpoint, or what the files hold now could not be kept.
-    /// Then no file was changed. What goes wrong with one file is said in the outcome.
+    /// Then no file was changed. What goes wrong with one file is named in the outcome.
     async fn rewind(&self, to: &EntryId, options: &RewindOptions) -> Result<Rewind, CheckpointError>;
 }
 
@@ -106,7 +106,7 @@ pub enum CheckpointKind {
 pub struct RewindOptions {
     /// The directories, without links, in which files may be touched. Default: none.
     pub directories: Vec<PathBuf>,
-    /// Leaves files alone that somebody else changed since. Default: they are
+    /// Leaves files alone that others changed since. Default: they are
     /// rewound too, and what they hold is kept.
     pub leave_conflicts: bool,
 }
@@ -117,7 +117,7 @@ impl RewindOptions {
         Self { directories: directories.into_iter().collect(), leave_conflicts: false }
     }
 
-    /// Leaves files alone that somebody else changed since.
+    /// Leaves files alone that others changed since.
     #[must_use]
     pub fn leaving_conflicts(mut self) -> Self {
         self.leave_conflicts = true;
@@ -175,7 +175,7 @@ pub struct RewoundFile {
     pub insertions: u64,
     /// Lines that go out.
     pub deletions: u64,
-    /// Somebody else changed it after the tools did.
+    /// Another program or a person changed it after the tools did.
     pub conflict: bool,
     /// Why it is left as it is, if it is.
     pub problem: Option<NotRestored>,
@@ -235,7 +235,7 @@ pub enum NotRestoredKind {
     Link,
     /// It lies outside of the directories in which files may be touched.
     Outside,
-    /// Somebody else changed it, and such files are to be left alone; or it changed during the rewind.
+    /// Others changed it, and such files are to be left alone; or it changed during the rewind.
     Conflict,
     /// The system refused.
     Io,
@@ -257,7 +257,7 @@ pub enum CheckpointErrorKind {
     Io,
 }
 
-/// Why checkpoints did not do what they were asked. The message says what to do.
+/// Why checkpoints did not do what they were asked. The message names what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]

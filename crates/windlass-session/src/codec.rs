@@ -15,7 +15,7 @@ pub(crate) use sum::LineSum;
 pub(crate) const CHECKSUM: &str = "windlass-checksum";
 /// The type of the line that follows one which a kill cut off.
 pub(crate) const TORN: &str = "windlass-torn";
-/// Ends a last line that lacks its end, and says so: what stands in it was never
+/// Ends a last line that lacks its end, and marks it: what stands in it was never
 /// acknowledged, so a later load does not take it for damage.
 pub const END_OF_TORN_LINE: &str = "\n{\"type\":\"windlass-torn\"}\n";
 pub(crate) const INTENT: &str = "windlass-intent";

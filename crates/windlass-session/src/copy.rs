@@ -12,7 +12,7 @@ use windlass_types::{Entry, EntryId, EntryKind, Timestamp};
 pub struct ResumePoint {
     /// The last entry that is kept.
     pub at: EntryId,
-    /// The prompt whose turn is all that may be dropped, if somebody vouches for one.
+    /// The prompt whose turn is all that may be dropped, if the caller names one.
     pub drops_turn: Option<EntryId>,
 }
 
@@ -73,7 +73,7 @@ pub struct ForkRequest {
     pub title: Option<Annotation>,
     /// Who writes.
     pub owner: Owner,
-    /// What the lines of the copy say.
+    /// The header of the copy's lines.
     pub header: LogHeader,
     /// The time of its last line.
     pub now: Timestamp,
@@ -100,15 +100,15 @@ impl ForkRequest {
     }
 }
 
-/// Copies a session into a new one, durable, whole or not at all. Nobody's lease
-/// of the source is needed, and the source is not changed: it may be in use, and
+/// Copies a session into a new one, durable, whole or not at all. The lease
+/// of the source is not needed, and the source is not changed: it may be in use, and
 /// what its log holds at this moment is copied. The logs of its agents stay with it:
 /// what the copy needs of them is in the results of the calls that started them.
 /// Of an agent, the copy is a session.
 ///
 /// # Errors
 /// The source is not there or has no conversation, the point is unknown, or the
-/// target exists or cannot be written. Nothing is written then.
+/// target exists or cannot be written. In that case no line is written.
 pub async fn fork_session(
     store: &dyn SessionStore,
     source: &SessionKey,

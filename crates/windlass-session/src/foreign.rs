@@ -14,9 +14,9 @@ use windlass_types::JsonText;
 pub(crate) enum Kind {
     /// The output of a turn that has no other form.
     Output,
-    /// What the user or a task said while a run went on.
+    /// A message of the user or of a task that came during a run.
     Queued,
-    /// How far something is. Nobody reads it again.
+    /// Progress, which is not read again.
     Progress,
     /// Any other line of the conversation.
     Chained,

@@ -8,10 +8,10 @@ use serde::Serialize;
 use std::collections::HashMap;
 use windlass_types::{Entry, EntryId, EntryKind, JsonText, SessionId, Timestamp};
 
-/// Fields of other programs that say something of the session they are in.
+/// Fields of other programs about the session they are in.
 const OF_THE_SOURCE: [&str; 4] = ["teamName", "agentName", "slug", "sourceToolAssistantUUID"];
 
-/// Where the lines of a fork come from. Each says so.
+/// Where the lines of a fork come from. Each line names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Origin {

@@ -65,7 +65,7 @@ impl fmt::Debug for ProjectKey {
 /// A session of a project, or an agent of such a session.
 ///
 /// An agent below the main one has a log of its own beside that of its session. Its key is used
-/// like that of a session; the differences are said where there are any ([`SessionStore`](crate::SessionStore)).
+/// like that of a session; [`SessionStore`](crate::SessionStore) names the differences.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::exhaustive_structs, reason = "these parts are what a log's address is")]
 pub struct SessionKey {

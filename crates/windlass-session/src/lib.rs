@@ -6,7 +6,7 @@
 //! - An agent below the main one has a log of its own beside that of its session:
 //!   [`SessionKey::of_agent`], [`AgentHeader`], [`SessionStore::agents`].
 //! - [`LogEncoder`] writes entries as JSON lines, [`read_log`] reads any bytes
-//!   back: what cannot be used is skipped and reported, nothing else is lost.
+//!   back: what cannot be used is skipped and reported, and no other line is lost.
 //! - [`repair`] makes the entries whole: every call gets exactly one result. It
 //!   is total, and repairing twice is repairing once.
 //! - [`Transcript`] is the conversation as a request carries it: a fold over the

@@ -28,7 +28,7 @@ pub struct Log {
 /// Reads a log. Any bytes will do: what cannot be used is skipped and reported
 /// with its line number, and no line is lost because of another one.
 ///
-/// The conversation is the one that ends in the last line that nothing follows.
+/// The conversation is the one that ends in the last line without a successor.
 /// Where the line before another is lost, the nearest earlier line takes its
 /// place. The entries are not yet repaired ([`crate::repair`]).
 ///
@@ -39,8 +39,8 @@ pub fn read_log(reader: impl BufRead) -> io::Result<Log> {
 }
 
 /// Reads the log of an agent below the main one, as [`read_log`] reads that of a
-/// session. Its lines say that they are not of the session's own conversation
-/// (`isSidechain`), which counts for nothing in a log of its own.
+/// session. Its lines are marked as not of the session's own conversation
+/// (`isSidechain`); in a log of its own that mark is ignored.
 ///
 /// # Errors
 /// Only those of the reader.
@@ -86,7 +86,7 @@ struct Node {
 /// What comes before a node in its conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Link {
-    /// Nothing.
+    /// The conversation begins with it.
     Root,
     /// The record of this id.
     Id(EntryId),

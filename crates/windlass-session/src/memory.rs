@@ -20,7 +20,7 @@ pub struct MemoryStore {
 #[derive(Debug, Default)]
 struct State {
     sessions: BTreeMap<SessionKey, Session>,
-    /// Counts leases and changes, to tell them apart.
+    /// Numbers leases and changes, so that each is distinct.
     count: u64,
 }
 
@@ -32,7 +32,7 @@ struct Session {
     seq: u64,
     /// The time of the latest entry, and which change it was.
     changed: (Timestamp, u64),
-    /// What the header of an agent's log said when the log came into being.
+    /// The header of an agent's log from when the log was created.
     agent: Option<Arc<AgentHeader>>,
     lease: Option<(u64, Owner, LogEncoder)>,
 }
@@ -70,7 +70,7 @@ impl MemoryStore {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics between two changes that belong together.
+        // No panic can come between two changes that belong together.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -29,13 +29,13 @@ pub struct RepairReport {
     pub moved_results: usize,
     /// Whether the conversation did not begin with the user.
     pub beginning_lost: bool,
-    /// Calls that go by another id than the log says, because an earlier call has that one or because it is empty.
+    /// Calls that go by another id than in the log, because an earlier call has that one or because it is empty.
     /// In message order.
     pub renamed: Vec<RenamedCall>,
 }
 
 impl RepairReport {
-    /// Whether nothing had to be changed.
+    /// Whether the log was whole and no change was needed.
     pub fn is_clean(&self) -> bool {
         *self == Self::default()
     }

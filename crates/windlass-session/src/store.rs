@@ -13,26 +13,26 @@ use windlass_types::{Entry, EntryId, SessionId, Timestamp};
 
 /// Where sessions are kept.
 ///
-/// One session has one writer at a time: whoever holds its [`Lease`]. Reading
+/// One session has one writer at a time: the holder of its [`Lease`]. Reading
 /// needs none. To continue a session, open it first and load it then, so that
-/// nothing is written in between by somebody else.
+/// no other writer comes in between.
 ///
 /// An agent below the main one has a log of its own beside that of its session
 /// ([`SessionKey::of_agent`]), with a lease of its own. All methods but those
-/// that say so treat it as they treat a session. It needs no session to be there.
+/// that name a difference treat it as they treat a session. It needs no session to be there.
 #[async_trait]
 pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// Takes the single-writer lease of a session, which need not exist yet:
     /// it comes into being with its first append.
     ///
     /// # Errors
-    /// [`StoreErrorKind::InUse`], naming the owner, when somebody else holds the
+    /// [`StoreErrorKind::InUse`], naming the owner, when another writer holds the
     /// lease; other kinds when the session cannot be reached.
     async fn open(&self, key: &SessionKey, owner: &Owner, header: LogHeader) -> Result<Lease, StoreError>;
 
     /// Appends entries, all or none, after everything appended before, and
-    /// returns the new position. An empty list changes nothing, and with
-    /// [`Durability::Durable`] waits until all before it is durable.
+    /// returns the new position. An empty list adds no entry; with
+    /// [`Durability::Durable`] it waits until all before it is durable.
     ///
     /// The entries are taken in order of the calls' first poll; dropping the
     /// future after that loses only the news that they are written.
@@ -68,8 +68,8 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// of an agent, its log alone. Removing what is not there is no error.
     ///
     /// # Errors
-    /// [`StoreErrorKind::InUse`] when somebody holds its lease, or that of an
-    /// agent of it.
+    /// [`StoreErrorKind::InUse`] while its lease, or that of an agent of it,
+    /// is held.
     async fn delete(&self, key: &SessionKey) -> Result<(), StoreError>;
 
     /// Makes a session of these entries, durable, whole or not at all.
@@ -79,7 +79,7 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// [`StoreErrorKind::Exists`] when the session is there already;
-    /// [`StoreErrorKind::InUse`] when somebody holds its lease.
+    /// [`StoreErrorKind::InUse`] while its lease is held.
     async fn create(
         &self,
         key: &SessionKey,
@@ -104,7 +104,7 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
 
     /// The agents whose logs stand beside that of a session, the first to begin
     /// first. At most [`AgentSummary::MOST`]. What a damaged description no
-    /// longer says is left empty.
+    /// longer holds is left empty.
     ///
     /// The default knows none.
     ///
@@ -119,7 +119,7 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// Waits until everything appended is durable, and gives the lease back.
     ///
     /// Dropping the lease gives it back too; what was appended is still
-    /// written, but nobody learns whether that worked.
+    /// written, but a failure is not reported.
     ///
     /// # Errors
     /// The first error that the lease met, if any. The lease is given back all
@@ -146,7 +146,7 @@ pub async fn create_by_append<S: SessionStore + ?Sized>(
     let appended = store.append(&lease, 0, entries, Durability::Durable).await;
     let result = appended.and(store.close(lease).await);
     if result.is_err() {
-        // What is there is not whole, and the first error says more than a second one.
+        // What is there is not whole, and the first error is the more telling one.
         let _ = store.delete(key).await;
     }
     result
@@ -205,7 +205,7 @@ impl fmt::Display for Owner {
     }
 }
 
-/// What every line of a session says beside its entry. Constant for one lease.
+/// What every line of a session holds beside its entry. Constant for one lease.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct LogHeader {
@@ -237,14 +237,14 @@ impl LogHeader {
         self
     }
 
-    /// Says where the lines come from.
+    /// Sets where the lines come from.
     #[must_use]
     pub fn with_origin(mut self, origin: Origin) -> Self {
         self.origin = Some(Arc::new(origin));
         self
     }
 
-    /// Says whose log it is.
+    /// Sets whose log it is.
     #[must_use]
     pub fn with_agent(mut self, agent: AgentHeader) -> Self {
         self.agent = Some(Arc::new(agent));
@@ -301,7 +301,7 @@ pub struct Loaded {
     /// The entries of the current conversation in order, and what stands beside it.
     pub entries: Vec<Entry>,
     /// The position after the last entry: what the next append expects. It only
-    /// grows; its steps mean nothing.
+    /// grows; the size of a step has no meaning.
     pub seq: u64,
     /// What was found on the way.
     pub report: LoadReport,
@@ -330,8 +330,8 @@ pub struct LoadReport {
     pub lost_parents: usize,
     /// The ids of the lines on other branches and of those for which a summary stands: no new line may repeat one.
     pub off_branch_ids: Vec<EntryId>,
-    /// Lines that a kill cut off while they were written. Nobody learned of
-    /// what they were to hold.
+    /// Lines that a kill cut off while they were written. They were never
+    /// acknowledged.
     pub torn: usize,
     /// Lines, or parts of lines, that could not be used. At most
     /// [`LoadReport::LISTED`] are listed.
@@ -382,7 +382,7 @@ pub struct SessionSummary {
     pub last_modified: u64,
     /// Its size in bytes.
     pub file_size: u64,
-    /// The title that somebody gave it.
+    /// The title that was given to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub custom_title: Option<String>,
     /// The first prompt, cut to 200 characters.

@@ -23,8 +23,8 @@ const NO_PROMPTS: [&str; 5] =
 type Fields<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
 
 /// Makes the summary of a session from the first and the last
-/// [`SUMMARY_BYTES`] of its log (all of it, twice, when it is shorter). Nothing
-/// for another agent's log or one that says nothing about itself.
+/// [`SUMMARY_BYTES`] of its log (all of it, twice, when it is shorter). `None`
+/// for another agent's log, and for one without a fact to list.
 ///
 /// `last_modified` is in milliseconds since the Unix epoch, `file_size` in bytes.
 pub fn summarize(
@@ -60,7 +60,7 @@ pub fn summarize(
     })
 }
 
-/// What one end of a log says.
+/// What one end of a log holds.
 #[derive(Default)]
 struct Ends {
     title: Option<String>,

@@ -61,7 +61,7 @@ struct OpenCalls {
     /// By the ids that they were given with, and by their own.
     by_id: HashMap<ToolUseId, usize>,
     unanswered: usize,
-    /// What the user said meanwhile. Follows the results.
+    /// Messages of the user that came meanwhile. They follow the results.
     after: Vec<ContentBlock>,
 }
 
@@ -109,12 +109,12 @@ impl Transcript {
         transcript
     }
 
-    /// Adds what an entry says. Entries beside the conversation change nothing.
+    /// Adds the content of an entry. Entries beside the conversation are ignored.
     pub fn apply(&mut self, entry: &Entry) {
         let at_boundary = std::mem::replace(&mut self.at_boundary, matches!(entry.kind, EntryKind::Compacted(_)));
         match &entry.kind {
             EntryKind::User(user) if user.is_summary && at_boundary => {
-                // Without its summary a boundary means nothing.
+                // Without its summary a boundary is ignored.
                 *self = Self { ids: std::mem::take(&mut self.ids), ..Self::new() };
                 self.push_user(user.content.clone());
             }
@@ -189,7 +189,7 @@ impl Transcript {
     }
 
     /// Answers an open call, by the id that it was given with or its own. Returns whether there was one with that id; if not
-    /// (answered before, or never made), nothing changes.
+    /// (answered before, or never made), the conversation stays as it is.
     pub fn push_result(&mut self, result: ToolResult) -> bool {
         let Some(open) = &mut self.open else { return false };
         let Some(call) = open.by_id.get(&result.tool_use_id).and_then(|at| open.calls.get_mut(*at)) else {
@@ -207,8 +207,8 @@ impl Transcript {
         true
     }
 
-    /// Notes that an open call may have begun to run, so that settling it says
-    /// that its outcome is unknown.
+    /// Notes that an open call may have begun to run, so that settling it reports
+    /// an unknown outcome.
     pub fn mark_started(&mut self, id: &ToolUseId) {
         let Some(open) = &mut self.open else { return };
         if let Some(call) = open.by_id.get(id).and_then(|at| open.calls.get_mut(*at)) {
@@ -216,8 +216,8 @@ impl Transcript {
         }
     }
 
-    /// Answers every open call with an error that says that it did not run, or
-    /// that its outcome is unknown.
+    /// Answers every open call with an error: it did not run, or its outcome is
+    /// unknown.
     pub fn settle(&mut self) {
         let (Some(open), Some(tail)) = (&mut self.open, &self.tail) else { return };
         for call in open.calls.iter_mut().filter(|call| call.result.is_none()) {
@@ -246,7 +246,7 @@ impl Transcript {
     }
 
     /// Whether the conversation can be sent as it is: no call is open and the
-    /// user has the last word.
+    /// last message is the user's.
     pub fn is_ready(&self) -> bool {
         self.open.is_none() && self.tail.as_ref().is_some_and(|tail| tail.role == Role::User)
     }
@@ -261,7 +261,7 @@ impl Transcript {
         self.sealed.len() + usize::from(self.tail.is_some())
     }
 
-    /// Whether nothing was said yet.
+    /// Whether it holds no message.
     pub fn is_empty(&self) -> bool {
         self.tail.is_none()
     }

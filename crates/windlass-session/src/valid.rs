@@ -6,7 +6,7 @@ use windlass_types::{ContentBlock, Message, Role};
 /// Checks the rules of a request that the Messages API would otherwise refuse:
 /// starts with the user, roles alternate, no empty message or blank text, every
 /// tool use with an id of its own and answered exactly once at the start of the
-/// next message and nothing else answered, no message ends in reasoning.
+/// next message and no other result there, no message ends in reasoning.
 ///
 /// # Errors
 /// The first broken rule, with the index of the message.

@@ -92,7 +92,8 @@ async fn outcome(task: &Task, ended: Result<AgentReport, ToolError>, file: Optio
     outcome
 }
 
-/// Writes a report to a new private file: all of it or nothing. It is durable, as the notification is that names it. Dropping the future does not stop the writing.
+/// Writes a report to a new private file, whole or not at all. The file is durable, since the notification that names
+/// it is. Dropping the future does not stop the writing.
 async fn keep(file: PathBuf, text: String) -> io::Result<()> {
     let written = tokio::task::spawn_blocking(move || private_file::write_new(&file, text.as_bytes()));
     written.await.map_err(io::Error::other)?

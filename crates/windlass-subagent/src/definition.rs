@@ -22,13 +22,13 @@ pub struct AgentDefinition {
     pub disallowed_tools: Vec<String>,
     /// Its model, by id or alias. Absent: that of its parent.
     pub model: Option<String>,
-    /// The permission mode that it wants. Below another agent it counts only if it permits less than that one's.
+    /// The permission mode that it wants. Below another agent it counts only if it permits less than the mode of its parent.
     pub permission_mode: Option<PermissionMode>,
     /// Most model messages in a run; above zero. Absent: no limit of its own.
     pub max_turns: Option<u32>,
     /// How much its model spends on an answer. Absent: as its parent.
     pub effort: Option<Effort>,
-    /// Whether it runs in the background when the call does not say. Absent: the default of the set of agents.
+    /// Whether it runs in the background when the call does not decide it. Absent: the default of the set of agents.
     pub background: Option<bool>,
 }
 
@@ -91,7 +91,7 @@ impl AgentDefinition {
         self
     }
 
-    /// Sets whether it runs in the background when the call does not say.
+    /// Sets whether it runs in the background when the call does not decide it.
     #[must_use]
     pub fn in_background(mut self, on: bool) -> Self {
         self.background = Some(on);

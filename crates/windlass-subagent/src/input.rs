@@ -55,8 +55,8 @@ impl AgentInput {
 
     /// The task in a line.
     pub(crate) fn title(&self) -> String {
-        let said = one_line(&self.description, MOST_DESCRIPTION);
-        if said.is_empty() { one_line(&self.prompt, MOST_DESCRIPTION) } else { said }
+        let given = one_line(&self.description, MOST_DESCRIPTION);
+        if given.is_empty() { one_line(&self.prompt, MOST_DESCRIPTION) } else { given }
     }
 
     /// The model, where the definition wants another one.
@@ -66,12 +66,12 @@ impl AgentInput {
     }
 
     pub(crate) fn effort(&self) -> Result<Option<Effort>, ToolError> {
-        let said = self.effort.as_deref().filter(|effort| !effort.is_empty());
-        said.map(str::parse).transpose().map_err(|problem: String| ToolError::invalid_input(problem))
+        let given = self.effort.as_deref().filter(|effort| !effort.is_empty());
+        given.map(str::parse).transpose().map_err(|problem: String| ToolError::invalid_input(problem))
     }
 }
 
-/// A model that is not that of the agent above.
+/// A model other than that of the parent.
 pub(crate) fn named(model: Option<&str>) -> Option<String> {
     model.filter(|model| *model != "inherit" && !model.is_empty()).map(str::to_owned)
 }

@@ -2,7 +2,7 @@
 //!
 //! An [`AgentDefinition`] describes what an agent is for and what it has. [`Subagents`] is a set of them and makes the
 //! [`AgentTool`], through which a model gives an agent a task. The tool reaches agents only through the port
-//! [`Agents`](windlass_tool::Agents), so it knows nothing of how they are run.
+//! [`Agents`](windlass_tool::Agents), so it does not depend on how they are run.
 //!
 //! ```
 //! use windlass_subagent::{AGENT_TOOL_NAME, AgentDefinition, Subagents};

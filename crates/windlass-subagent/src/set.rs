@@ -54,14 +54,14 @@ impl Subagents {
         self
     }
 
-    /// Whether agents of the main agent run in the background when neither the call nor the definition says. The
+    /// Whether agents of the main agent run in the background when neither the call nor the definition decides it. The
     /// model is informed when one ends. Deeper agents are always waited for. Default: no.
     pub fn background_by_default(mut self, on: bool) -> Self {
         self.background_by_default = on;
         self
     }
 
-    /// How deep agents may be: 1 lets only the main agent have agents, 0 nobody. Default: 3.
+    /// How deep agents may be: with 1 only the main agent can have agents, with 0 no agent can. Default: 3.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.max_depth = depth;
         self

@@ -22,7 +22,7 @@ const MOST_NAME: usize = 100;
 /// Gives a task to an agent. Made by [`Subagents::tool`].
 ///
 /// A call waits for the agent and returns what it reports, or lets it work in the background and returns at once. It
-/// touches nothing by itself: each call of the agent is judged on its own.
+/// has no effect by itself: each call of the agent is judged on its own.
 #[derive(Debug)]
 pub struct AgentTool {
     agents: Subagents,
@@ -58,7 +58,7 @@ impl DynTool for AgentTool {
     }
 
     fn annotations(&self) -> Annotations {
-        // A stopped agent settles its own calls and then says what it had; nobody would hear of it otherwise.
+        // A stopped agent settles its own calls and then reports what it had, which would be lost otherwise.
         Annotations::default().with_interrupt(InterruptBehavior::Block).with_background_field("run_in_background")
     }
 
@@ -69,7 +69,7 @@ impl DynTool for AgentTool {
     fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
         let input: AgentInput = input.to().map_err(|error| ToolError::invalid_input(error.to_string()))?;
         input.check()?;
-        // Rules judge the type as it is written, so nothing else may mean the same type.
+        // Rules judge the type as it is written, so no other spelling may mean the same type.
         let found = self.agents.definitions.get(input.agent_type());
         let definition = found.cloned().ok_or_else(|| self.unknown(input.agent_type()))?;
         Ok(Box::new(Call { tool: self, input, definition }))
@@ -108,7 +108,7 @@ impl Call {
         }
         let spec = self.spec(cx, depth)?;
         let task = Task::new(&spec);
-        // Where nothing can run in the background, the call waits.
+        // Without a background the call waits.
         if depth == 0 && self.in_background() && cx.background().is_ok() {
             return background::start(spec, &task, cx);
         }
@@ -117,8 +117,8 @@ impl Call {
     }
 
     fn in_background(&self) -> bool {
-        let said = self.input.run_in_background.or(self.definition.background);
-        said.unwrap_or(self.tool.agents.background_by_default)
+        let given = self.input.run_in_background.or(self.definition.background);
+        given.unwrap_or(self.tool.agents.background_by_default)
     }
 
     fn spec(&self, cx: &ToolCx, depth: u32) -> Result<AgentSpec, ToolError> {

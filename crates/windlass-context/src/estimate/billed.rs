@@ -39,7 +39,7 @@ fn billed_text(text: &str) -> u64 {
     counted.tokens()
 }
 
-/// The tokens of a text that comes in pieces. Where it is split changes nothing.
+/// The tokens of a text that comes in pieces. The count does not depend on where it is split.
 #[derive(Debug, Clone, Copy, Default)]
 struct TextTokens {
     bytes: u64,
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_text_is_split_changes_nothing() {
+    fn the_count_does_not_depend_on_where_a_text_is_split() {
         let text = "let camelCase = \"a  b\";\n\t世界 12 ÄÖ ok";
         let whole = streamed(&[StreamDelta::Text(text.to_owned())]);
         let pieces: Vec<_> = text.chars().map(|char| StreamDelta::Text(char.to_string())).collect();

@@ -13,13 +13,13 @@ pub(crate) enum AssembleError {
     #[error("the model's stream starts a message inside a message")]
     StartedTwice,
     /// Something that ends or replaces a block while one is open.
-    #[error("the model's stream goes on while block {index} is still open")]
+    #[error("the model's stream continues while block {index} is still open")]
     BlockOpen { index: usize },
     /// A block out of turn.
     #[error("the model's stream starts block {found} where block {expected} is due")]
     WrongIndex { expected: usize, found: usize },
     /// A delta or stop of a block that is not open.
-    #[error("the model's stream speaks of block {index}, which is not open")]
+    #[error("the model's stream names block {index}, which is not open")]
     NotOpen { index: usize },
     /// A delta that does not fit its block.
     #[error("the model's stream adds to block {index} what does not belong to its type")]
@@ -34,7 +34,7 @@ pub(crate) enum AssembleError {
     #[error("the model's stream holds two tool uses with the id {id}")]
     RepeatedCall { id: ToolUseId },
     /// A block after the stop reason.
-    #[error("the model's stream goes on with content after its stop reason")]
+    #[error("the model's stream continues with content after its stop reason")]
     AfterStopReason,
     /// Two stop reasons.
     #[error("the model's stream changes its stop reason")]
@@ -49,6 +49,6 @@ pub(crate) enum AssembleError {
     #[error("the model's message has more than {limit} blocks")]
     TooManyBlocks { limit: usize },
     /// An event after the end, or after an error.
-    #[error("the model's stream goes on after its end")]
+    #[error("the model's stream continues after its end")]
     Ended,
 }

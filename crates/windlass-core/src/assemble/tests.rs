@@ -236,7 +236,7 @@ fn impossible_streams_are_refused() {
         (vec![start(), call(0, "t"), close(0), call(1, "t")], AssembleError::RepeatedCall { id: ToolUseId::from("t") }),
         (vec![start(), open(0, BlockStart::Whole(tool_result))], AssembleError::ForeignBlock),
         (vec![start(), whole(0, "[]")], AssembleError::ForeignBlock),
-        // Known when it is read back: it would be a call that nobody checked.
+        // Known when it is read back: it would be an unchecked call.
         (vec![start(), whole(0, r#"{"type":"tool_use","id":"t","name":"n","input":{}}"#)], AssembleError::ForeignBlock),
         (vec![start(), E::MessageStop], AssembleError::NoStopReason),
         (vec![start(), usage(), E::MessageStop], AssembleError::NoStopReason),
@@ -278,7 +278,7 @@ fn bytes_and_blocks_are_bounded() {
     );
 }
 
-/// The grammar of the module's documentation, said a second way: on slices.
+/// The grammar of the module's documentation, written a second way: on slices.
 fn is_message(events: &[E]) -> bool {
     let events: Vec<&E> = events.iter().filter(|event| !matches!(event, E::Ping | E::Unknown)).collect();
     match events.as_slice() {

@@ -31,7 +31,7 @@ pub(super) struct Consent {
     /// Whether the PreToolUse hooks were asked about the call as it is.
     pub(super) hooks_asked: bool,
     pub(super) hook_verdict: Option<HookVerdict>,
-    /// The exact call that somebody approved.
+    /// The exact call that the host approved.
     pub(super) approved: Option<CallDigest>,
     /// Whether the host was asked about it.
     pub(super) host_asked: bool,
@@ -70,7 +70,7 @@ pub(super) enum Stage {
 pub(super) struct Preparing {
     /// The tool that it is read for, if that is offered.
     pub(super) tool: Option<Arc<ToolSpec>>,
-    /// Whether somebody approved the input that is being read.
+    /// Whether the host approved the input that is being read.
     pub(super) approves: bool,
 }
 

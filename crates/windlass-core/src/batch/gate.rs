@@ -10,7 +10,7 @@ use windlass_types::{
 };
 
 impl Call {
-    /// Reads the call, or reads it again because its input changed. `approves`: somebody approved this input.
+    /// Reads the call, or reads it again because its input changed. `approves`: the host approved this input.
     pub(super) fn prepare(&mut self, cx: &mut Cx<'_>, approves: bool) {
         let tool = cx.session.offered(&self.original.name);
         let cwd = cx.session.state.cwd().to_path_buf();
@@ -94,7 +94,7 @@ impl Call {
             _ if !cx.committed => self.stage = Stage::Held(read),
             Behavior::Deny => self.deny(cx, &read, decision),
             Behavior::Ask if can_ask => self.ask_host(cx, read, decision),
-            Behavior::Ask => self.deny(cx, &read, nobody_to_ask(decision)),
+            Behavior::Ask => self.deny(cx, &read, denied_unasked(decision)),
         }
     }
 
@@ -213,7 +213,7 @@ impl Call {
 }
 
 /// What would ask is denied when no host can answer.
-fn nobody_to_ask(mut decision: Decision) -> Decision {
+fn denied_unasked(mut decision: Decision) -> Decision {
     decision.message = format!("{} Nobody is there to approve it, so it was denied.", sentence(&decision.message));
     (decision.behavior, decision.reason) = (Behavior::Deny, DecisionReason::NobodyToAsk);
     decision

@@ -32,14 +32,14 @@ fn what_is_news() {
         ("overage time", |limit| limit.overage_resets_at = Some(3_000_000), true),
         ("overage reason", |limit| limit.overage_disabled_reason = Some("unknown".into()), true),
         ("overage in use", |limit| limit.is_using_overage = Some(true), true),
-        ("no word of overage", |limit| *limit = limit.clone().with_overage(None, None), false),
+        ("without overage", |limit| *limit = limit.clone().with_overage(None, None), false),
     ];
     for (what, change, news) in cases {
-        let mut said = limit();
-        change(&mut said);
-        assert_eq!(is_news(&limit(), &said), news, "{what}");
+        let mut reported = limit();
+        change(&mut reported);
+        assert_eq!(is_news(&limit(), &reported), news, "{what}");
     }
     let mut bare = limit();
     bare.utilization = None;
-    assert!(is_news(&bare, &limit()), "what is said for the first time");
+    assert!(is_news(&bare, &limit()), "what is reported for the first time");
 }

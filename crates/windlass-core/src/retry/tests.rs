@@ -72,20 +72,20 @@ fn a_server_that_asks_for_no_wait_gets_the_waits_of_all_others() {
 }
 
 #[test]
-fn what_the_server_says_of_a_repeat_counts_before_the_kind() {
-    let said = |kind, should_retry, has_fallback| {
+fn whether_the_server_wants_a_repeat_counts_before_the_kind() {
+    let next = |kind, should_retry, has_fallback| {
         let mut failure = fail(kind);
         failure.should_retry = should_retry;
         Retry::default().after(&failure, &limits(), has_fallback)
     };
     use ModelErrorKind as Kind;
-    assert_eq!(said(Kind::Server, Some(false), false), Next::GiveUp);
-    assert_eq!(said(Kind::Overloaded, Some(false), true), Next::Fallback);
-    assert_eq!(said(Kind::InvalidRequest, Some(false), true), Next::GiveUp);
-    assert!(matches!(said(Kind::InvalidRequest, Some(true), false), Next::Wait(_)));
-    assert!(matches!(said(Kind::RateLimited, Some(true), false), Next::Wait(_)));
-    assert_eq!(said(Kind::PromptTooLong, Some(true), false), Next::TooLong);
-    // However often it says so.
+    assert_eq!(next(Kind::Server, Some(false), false), Next::GiveUp);
+    assert_eq!(next(Kind::Overloaded, Some(false), true), Next::Fallback);
+    assert_eq!(next(Kind::InvalidRequest, Some(false), true), Next::GiveUp);
+    assert!(matches!(next(Kind::InvalidRequest, Some(true), false), Next::Wait(_)));
+    assert!(matches!(next(Kind::RateLimited, Some(true), false), Next::Wait(_)));
+    assert_eq!(next(Kind::PromptTooLong, Some(true), false), Next::TooLong);
+    // The number of repeats is limited all the same.
     let mut failure = fail(Kind::InvalidRequest);
     failure.should_retry = Some(true);
     let mut retry = Retry::default();

@@ -107,7 +107,7 @@ impl Run {
 
     /// The user stops the run, wherever it is.
     pub(crate) fn interrupt(&mut self, session: &mut Session) -> Flow {
-        // SessionStart hooks that had no say are asked again by the next prompt.
+        // SessionStart hooks that have not answered are asked again with the next prompt.
         session.opened &= !matches!(self.phase, Phase::Opening(..));
         match &mut self.phase {
             Phase::Tools(batch) => {

@@ -1,4 +1,4 @@
-//! The calls of models: which model has the next one, what they cost, and what their answers say beside the message.
+//! Model calls: which model has the next one, what they cost, and what their answers hold beside the message.
 
 use super::{Session, duration_ms};
 use crate::billing::Bill;
@@ -42,10 +42,10 @@ impl Session {
     }
 
     /// Takes the subscription's allowance of an answer, and reports it if it is new to the host.
-    pub(crate) fn note_rate_limit(&mut self, said: &RateLimit) {
-        if self.models.rate_limit.as_ref().is_none_or(|known| is_news(known, said)) {
-            self.models.rate_limit = Some(said.clone());
-            self.event(EventKind::RateLimit(said.clone()), None);
+    pub(crate) fn note_rate_limit(&mut self, reported: &RateLimit) {
+        if self.models.rate_limit.as_ref().is_none_or(|known| is_news(known, reported)) {
+            self.models.rate_limit = Some(reported.clone());
+            self.event(EventKind::RateLimit(reported.clone()), None);
         }
     }
 
@@ -68,7 +68,7 @@ impl Session {
         }
     }
 
-    /// Books what an agent below this one used. All agents share one ledger, which knows of it already.
+    /// Books what an agent below this one used. The ledger, which all agents share, has it already.
     pub(crate) fn book_of_agent(&mut self, model: &ModelProfile, usage: Usage) {
         self.state.spending().charge(model, usage, model.info.cost(&usage));
     }

@@ -52,7 +52,7 @@ impl Session {
         }
     }
 
-    /// The parent may do this now: so may this agent, as far as it wants to.
+    /// Takes over the policy of the parent, narrowed by the rights of this agent.
     pub(crate) fn inherit(&mut self, parent: &Policy) {
         // The rules of the agent could be read when it began.
         if let Some(agent) = &self.config.agent
@@ -72,7 +72,7 @@ impl Session {
         self.config.tools.specs.iter().find(|tool| tool.name == name).cloned()
     }
 
-    /// A call that somebody approved has succeeded: if it begins or ends plan mode, the mode changes.
+    /// A call that the host approved has succeeded: if it begins or ends plan mode, the mode changes.
     pub(crate) fn approved_call_succeeded(&mut self, tool: &str) {
         let mode = self.rights.policy.mode();
         match tool {

@@ -1,4 +1,4 @@
-//! What the runtime lets the model read: where and when it works, what servers and hooks say.
+//! Texts of the runtime for the model: its environment, the instructions of servers, the context of hooks.
 
 use super::Session;
 use windlass_context::{environment_changes, reminder};
@@ -48,7 +48,7 @@ impl Session {
         Some(self.record_user(user))
     }
 
-    /// The same, if it should not wait for a prompt.
+    /// As [`Session::record_news`], if an end is worth a run of its own.
     pub(crate) fn record_urgent_news(&mut self) -> Option<Entry> {
         if self.news.wakes() { self.record_news() } else { None }
     }

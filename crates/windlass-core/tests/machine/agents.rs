@@ -1,4 +1,4 @@
-//! What an agent may do where the one above it may do something else.
+//! What an agent may do under the policy of its parent.
 
 use crate::choices::Choices;
 use crate::sequences::{call, is_ask, sim, text};
@@ -22,7 +22,7 @@ fn facts(tool: &str, access: Access) -> CallFacts {
 
 /// Each of plan and dontAsk denies what the other one does not: an agent that wants one below the other has neither.
 #[test]
-fn no_mode_permits_an_agent_what_the_mode_above_it_denies() {
+fn no_mode_permits_an_agent_what_the_mode_of_its_parent_denies() {
     let calls = [
         facts("Read", Access::reads("/w/a")),
         facts("Read", Access::reads("/elsewhere/a")),
@@ -74,23 +74,23 @@ fn a_call_of_an_agent_tells_what_the_session_has_cost() {
     let main = config();
     let mut of_agent = main.clone();
     of_agent.agent = Some(AgentConfig::new(AgentIdentity::new("a1".into(), "scout")));
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let ledger = Rc::default();
     for (key, config) in [(0, main), (1, of_agent)] {
         let mut sim = Sim::new(config, Choices::new(Vec::new()), TAME).with_ledger(&ledger, key);
         sim.script = vec![vec![text("Done.")]];
         sim.prompt("go");
         sim.play();
-        told.extend(sim.events.iter().filter_map(|event| match &event.kind {
+        reported.extend(sim.events.iter().filter_map(|event| match &event.kind {
             EventKind::UsageUpdated { cost, .. } => Some(cost.nano()),
             _ => None,
         }));
     }
-    let [first, second] = told.as_slice() else { panic!("{told:?}") };
-    assert!(*first > 0 && *second == 2 * first, "{told:?}");
+    let [first, second] = reported.as_slice() else { panic!("{reported:?}") };
+    assert!(*first > 0 && *second == 2 * first, "{reported:?}");
 }
 
-/// Whoever resumes the session has what was left of the budget, and no more.
+/// A resumed session has what was left of the budget, and no more.
 #[test]
 fn what_agents_cost_after_the_last_run_is_kept() {
     for used in [0, 1_000] {
@@ -134,7 +134,7 @@ fn an_answer_to_an_agent_does_not_widen_its_own_mode() {
     }
 }
 
-/// The tools of an agent are those of its parent that it is given, and nobody denies it.
+/// The tools of an agent are those of its parent that it is given and that no rule denies.
 #[test]
 fn an_agent_gets_no_tool_that_it_may_not_have() {
     let mut config = config();

@@ -1,4 +1,4 @@
-//! Orders that come at the worst moment: nothing runs that the last word on it forbids.
+//! Orders that come at the worst moment: no call runs that the latest verdict forbids.
 
 use crate::lessons::{lines, runs};
 use crate::render::render;
@@ -24,7 +24,7 @@ fn set_mode(mode: PermissionMode) -> PermissionUpdate {
     PermissionUpdate::SetMode { mode, destination: UpdateDestination::Session }
 }
 
-/// A hook that is registered while the intent of a call is being stored has its say.
+/// A hook that is registered while the intent of a call is being stored is asked about it.
 #[test]
 fn a_hook_that_comes_before_a_call_runs_is_asked() {
     let mut config = config();
@@ -74,12 +74,12 @@ fn an_approval_does_not_outlive_the_mode_that_it_was_given_in() {
     }
 }
 
-/// A model that goes on with the work when it is asked for a summary does not put its chatter in the
+/// A model that continues the work when it is asked for a summary does not put its chatter in the
 /// place of the conversation.
 #[test]
-fn what_is_said_beside_a_call_is_no_summary() {
-    for (said, is_kept) in [("Let me look first.", true), ("<summary>S</summary>", false)] {
-        let answer = [text(said), call("t9", "Read", "a")];
+fn text_beside_a_call_is_no_summary() {
+    for (answered, is_kept) in [("Let me look first.", true), ("<summary>S</summary>", false)] {
+        let answer = [text(answered), call("t9", "Read", "a")];
         let mut sim = sim(config(), &[&[text("One.")], &answer, &answer]);
         sim.play();
         sim.input(Input::Prompt(Prompt::compact("")));
@@ -93,7 +93,7 @@ fn what_is_said_beside_a_call_is_no_summary() {
 /// What the user is asked about is the tool that is there: if another one takes its name, the question is put anew,
 /// and an input that the user changed for the old one is not approved for the new one.
 #[test]
-fn an_answer_about_a_tool_says_nothing_of_another_one_of_its_name() {
+fn an_answer_about_a_tool_does_not_hold_for_another_of_its_name() {
     let tools = |says: &str| -> Arc<[Arc<ToolSpec>]> {
         Arc::from([Arc::new(ToolSpec::new("Write", says, JsonText::empty_object()))])
     };
@@ -102,7 +102,7 @@ fn an_answer_about_a_tool_says_nothing_of_another_one_of_its_name() {
         config.tools.specs = tools("Writes notes.");
         let mut sim = sim(config, &[&[call("t1", "Write", "a")], &[text("I see.")]]);
         sim.play_except(is_ask);
-        // The same tools again change nothing.
+        // The same tools again make no difference.
         sim.input(Input::SetTools(tools("Writes notes.")));
         assert_eq!(lines(&sim, "asked about t1").len(), 1);
         let updated_input = changed.then(|| JsonText::parse(r#"{"path":"b"}"#).unwrap());
@@ -163,7 +163,7 @@ fn what_was_allowed_of_a_servers_tool_ends_with_its_definition() {
 }
 
 /// What no provider takes would be refused again with every later request: it does not enter the conversation,
-/// neither as a prompt nor in a run that goes on.
+/// neither as a prompt nor in an open run.
 #[test]
 fn an_image_that_cannot_be_sent_stays_outside() {
     let image = || ContentBlock::Image {
@@ -178,10 +178,10 @@ fn an_image_that_cannot_be_sent_stays_outside() {
     sim.play();
     assert_eq!(sim.machine.state().transcript().len(), messages);
     assert_eq!(sim.requests.len(), 2);
-    let told = render(&sim.events);
+    let shown = render(&sim.events);
     assert!(
         format!("{:?}", sim.events).contains("Blocked { reason: \"An image of the prompt is not valid base64"),
-        "{told}"
+        "{shown}"
     );
-    assert!(told.trim_end().ends_with("run failed (Model(InvalidRequest))"), "{told}");
+    assert!(shown.trim_end().ends_with("run failed (Model(InvalidRequest))"), "{shown}");
 }

@@ -36,7 +36,7 @@ pub(crate) struct Checks {
     closing: bool,
     // Background work: the run that began it.
     pub(crate) tasks: BTreeMap<TaskId, RunId>,
-    /// What ended by itself and should be told.
+    /// Work that ended by itself and whose end the model should read.
     pub(crate) ended: Vec<TaskId>,
     /// What became of messages that were sent to runs.
     pub(crate) fates: BTreeMap<EntryId, Vec<SteeredFate>>,
@@ -241,13 +241,13 @@ impl Checks {
 
     pub(crate) fn end(&mut self, broken: bool) {
         assert_eq!(self.run, None, "a run without end");
-        assert!(broken || self.breaks_are_said(), "the cache broke {} times unsaid", self.breaks);
+        assert!(broken || self.breaks_are_reported(), "the cache broke {} times unsaid", self.breaks);
         assert!(broken || self.closing, "nobody closed it");
         assert!(broken || self.tasks.is_empty(), "it was closed while work goes on");
     }
 
     /// Whether the host heard of every request that does not continue the one before.
-    pub(crate) fn breaks_are_said(&self) -> bool {
+    pub(crate) fn breaks_are_reported(&self) -> bool {
         self.cache_broken >= self.breaks
     }
 
@@ -276,7 +276,8 @@ impl Checks {
         assert!(!self.closing, "the model is asked in a session that is closed");
         for (_, going) in going {
             // What the user says meanwhile is looked at beside everything else.
-            let said = |call: &HookCall| matches!(call, HookCall::UserPromptSubmit(event) if is_said(&event.prompt));
+            let said =
+                |call: &HookCall| matches!(call, HookCall::UserPromptSubmit(event) if is_of_the_user(&event.prompt));
             let beside = matches!(going, Going::Append | Going::Stopping(_))
                 || matches!(going, Going::Hooks(call) if said(call));
             assert!(beside, "{going:?} goes on while the model is asked");
@@ -367,8 +368,8 @@ impl Checks {
             }
         }
         for id in self.tasks.keys().chain(&self.ended) {
-            let told = log.iter().filter(|entry| tells_of(entry, id)).count();
-            assert!(told <= 1, "the model is told of {id} {told} times");
+            let reports = log.iter().filter(|entry| reports_end(entry, id)).count();
+            assert!(reports <= 1, "the model reads of {id} {reports} times");
         }
         let live = machine.state().transcript().messages();
         let folded = Transcript::from_entries(log).messages();
@@ -384,12 +385,12 @@ impl Checks {
 }
 
 /// Whether a text is one that simulated users send to runs.
-fn is_said(text: &str) -> bool {
+fn is_of_the_user(text: &str) -> bool {
     text.starts_with("said ") || text == " "
 }
 
-/// Whether an entry tells the model that work has ended.
-pub(crate) fn tells_of(entry: &Entry, id: &TaskId) -> bool {
+/// Whether an entry reports to the model that work has ended.
+pub(crate) fn reports_end(entry: &Entry, id: &TaskId) -> bool {
     let EntryKind::User(user) = &entry.kind else { return false };
     let name = format!("<task-id>{id}</task-id>");
     user.content.iter().filter_map(ContentBlock::as_text).any(|text| text.contains(&name))

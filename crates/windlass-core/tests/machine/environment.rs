@@ -27,13 +27,13 @@ fn last_reminders(sim: &Sim) -> Vec<String> {
 }
 
 #[test]
-fn the_first_message_says_where_the_agent_works_and_later_ones_do_not() {
+fn only_the_first_message_describes_where_the_agent_works() {
     let mut sim = sim(informed(), &[&[text("One.")], &[text("Two.")]]);
     sim.play();
-    let told = last_reminders(&sim);
-    assert_eq!(told.len(), 1);
+    let texts = last_reminders(&sim);
+    assert_eq!(texts.len(), 1);
     for part in ["Working directory: /w", "Platform: linux", "Date: 1970-01-01 (UTC)"] {
-        assert!(told[0].contains(part), "{told:?}");
+        assert!(texts[0].contains(part), "{texts:?}");
     }
     sim.prompt("second");
     sim.play();
@@ -41,17 +41,17 @@ fn the_first_message_says_where_the_agent_works_and_later_ones_do_not() {
 }
 
 #[test]
-fn a_new_day_and_plan_mode_are_told_once_behind_what_was_sent() {
+fn a_new_day_and_plan_mode_are_reported_once_behind_what_was_sent() {
     let mut sim = sim(informed(), &[&[text("One.")], &[text("Two.")], &[text("Three.")], &[text("Four.")]]);
     sim.play();
     sim.now += 3 * DAY;
     sim.input(Input::SetPermissionMode(PermissionMode::Plan));
     sim.prompt("second");
     sim.play();
-    let told = last_reminders(&sim);
-    assert_eq!(told.len(), 1);
-    assert!(told[0].contains("The date is now 1970-01-04 (UTC)") && told[0].contains("Plan mode is on"), "{told:?}");
-    assert!(!told[0].contains("/w"), "{told:?}");
+    let texts = last_reminders(&sim);
+    assert_eq!(texts.len(), 1);
+    assert!(texts[0].contains("The date is now 1970-01-04 (UTC)") && texts[0].contains("Plan mode is on"), "{texts:?}");
+    assert!(!texts[0].contains("/w"), "{texts:?}");
     sim.prompt("third");
     sim.play();
     assert_eq!(last_reminders(&sim), [""; 0]);
@@ -62,25 +62,25 @@ fn a_new_day_and_plan_mode_are_told_once_behind_what_was_sent() {
 }
 
 #[test]
-fn plan_mode_at_the_start_is_told_with_the_rest() {
+fn plan_mode_at_the_start_is_reported_with_the_rest() {
     let mut config = informed();
     config.policy = crate::tools::policy(PermissionMode::Plan);
     let mut sim = sim(config, &[&[text("One.")]]);
     sim.play();
-    let told = last_reminders(&sim);
-    assert!(told[0].contains("Working directory: /w") && told[0].contains("Plan mode is on"), "{told:?}");
+    let texts = last_reminders(&sim);
+    assert!(texts[0].contains("Working directory: /w") && texts[0].contains("Plan mode is on"), "{texts:?}");
 }
 
 #[test]
-fn after_a_compaction_it_is_told_anew() {
+fn after_a_compaction_it_is_reported_again() {
     let mut sim = sim(informed(), &[&[text("One.")], &[text("<summary>So far.</summary>")], &[text("Two.")]]);
     sim.play();
     sim.input(Input::Prompt(Prompt::compact("")));
     sim.play();
     sim.prompt("second");
     sim.play();
-    let told: Vec<_> = sim.requests.last().unwrap().messages.iter().flat_map(|m| reminders(m)).collect();
-    assert!(told.iter().any(|text| text.contains("Date: ")), "{told:?}");
+    let texts: Vec<_> = sim.requests.last().unwrap().messages.iter().flat_map(|m| reminders(m)).collect();
+    assert!(texts.iter().any(|text| text.contains("Date: ")), "{texts:?}");
 }
 
 #[test]
@@ -97,9 +97,9 @@ fn a_session_that_is_resumed_knows_it_already() {
             _ => None,
         });
         let request = request.unwrap();
-        let told = reminders(request.messages.last().unwrap());
-        assert_eq!(told.len(), usize::from(expected.is_some()), "{told:?}");
-        assert!(expected.is_none_or(|expected| told[0].contains(expected)), "{told:?}");
+        let texts = reminders(request.messages.last().unwrap());
+        assert_eq!(texts.len(), usize::from(expected.is_some()), "{texts:?}");
+        assert!(expected.is_none_or(|expected| texts[0].contains(expected)), "{texts:?}");
     }
 }
 

@@ -50,10 +50,10 @@ fn an_id_that_comes_again_gets_another_one() {
 fn the_host_hears_of_a_call_under_one_id_from_its_first_block_on() {
     let sim = session(&[&["x"], &["x"]]);
     for about in ["call ", "started ", "finished "] {
-        let told = lines(&sim, about);
+        let shown = lines(&sim, about);
         let ids: BTreeSet<&str> =
-            told.iter().filter_map(|line| line.strip_prefix(about)?.split([' ', ':']).next()).collect();
-        assert!(ids.is_superset(&["x", "x_2"].into()), "{about}: {told:?}");
+            shown.iter().filter_map(|line| line.strip_prefix(about)?.split([' ', ':']).next()).collect();
+        assert!(ids.is_superset(&["x", "x_2"].into()), "{about}: {shown:?}");
     }
 }
 

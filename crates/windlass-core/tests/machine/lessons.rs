@@ -52,7 +52,7 @@ fn a6_a_second_result_changes_nothing() {
     assert_eq!(sim.requests[1].messages[2].content.len(), 1);
 }
 
-/// Nothing that a refusing message asks for is run.
+/// No call of a refusing message is run.
 #[test]
 fn calls_of_a_refusing_message_are_answered_and_do_not_run() {
     let mut sim = Sim::new(config(), crate::choices::Choices::new(Vec::new()), crate::sim::TAME);
@@ -97,7 +97,7 @@ fn a10_a_whole_message_between_two_that_were_cut_starts_the_count_again() {
     assert_eq!(lines(&sim, "run ended"), ["run ended (Success), 8 turns"]);
 }
 
-/// A11: malformed inputs, unknown tools: each is answered, and the model is told.
+/// A11: malformed inputs, unknown tools: each is answered, and the model reads why.
 #[test]
 fn a11_calls_that_cannot_run_are_answered_with_an_error() {
     let bad = |id: &str, tool: &str, input: &str| {
@@ -144,7 +144,7 @@ fn a15_a_hook_that_stops_the_run_leaves_every_call_answered() {
     assert_eq!(lines(&sim, "run ended"), [r#"run ended (StoppedByHook { reason: "enough" }), 1 turns"#]);
 }
 
-/// C8: what the user says meanwhile waits for the tools, and is not lost.
+/// C8: a message of the user waits for the tools, and is not lost.
 #[test]
 fn c8_steering_waits_for_the_batch() {
     let mut sim = sim(config(), &[&[call("t1", "Net", "")], &[text("Done.")]]);
@@ -166,9 +166,9 @@ fn c8_steering_at_the_end_is_answered_in_the_same_run() {
     assert_eq!(lines(&sim, "run "), ["run started in /w", "run ended (Success), 2 turns"]);
 }
 
-/// H4: nobody to ask is a refusal at once.
+/// H4: without a host to ask, a question is denied at once.
 #[test]
-fn h4_nobody_to_ask_denies_at_once() {
+fn h4_without_a_host_to_ask_a_question_is_denied_at_once() {
     let mut config = config();
     config.listeners.can_ask = false;
     let mut sim = sim(config, &[&[call("t1", "Write", "a")], &[text("I see.")]]);
@@ -177,7 +177,7 @@ fn h4_nobody_to_ask_denies_at_once() {
     assert_eq!(lines(&sim, "asked"), [""; 0]);
 }
 
-/// H5: an answer for one input says nothing of another.
+/// H5: an answer for one input does not hold for another.
 #[test]
 fn h5_an_input_that_the_host_changed_is_judged_again() {
     let mut sim = sim(config(), &[&[call("t1", "Write", "a")], &[text("Done.")]]);
@@ -314,7 +314,7 @@ fn a_call_that_was_stopped_early_is_answered_so() {
     }
 }
 
-/// Nothing begins in a session that is being closed, not even what was queued or said.
+/// No run begins in a session that is being closed, neither for queued prompts nor for messages of the user.
 #[test]
 fn closing_drops_what_waits_and_ends_once() {
     let mut sim = sim(config(), &[&[call("t1", "Net", "")], &[text("Done.")]]);
@@ -349,7 +349,7 @@ fn a_stop_while_the_session_opens() {
     );
 }
 
-/// A prompt with nothing in it never reaches the model.
+/// An empty prompt never reaches the model.
 #[test]
 fn an_empty_prompt_fails_its_run_and_nothing_else() {
     let mut sim = Sim::new(config(), crate::choices::Choices::new(Vec::new()), crate::sim::TAME);
@@ -399,7 +399,7 @@ fn resuming_restores_plan_mode_and_nothing_wider() {
     }
 }
 
-/// Reasoning that another model signed is left out of its requests, and the break is said.
+/// Reasoning that another model signed is left out of its requests, and the break is reported.
 #[test]
 fn b2_reasoning_does_not_travel_to_another_model() {
     let thinking = ContentBlock::Thinking { thinking: "hm".to_owned(), signature: "signed".to_owned() };
@@ -415,15 +415,15 @@ fn b2_reasoning_does_not_travel_to_another_model() {
     assert_eq!(lines(&sim, "cache broken").len(), 2);
 }
 
-/// Agents run side by side and ask nobody, but never before their message is complete.
+/// Agents run side by side and need no question, but never before their message is complete.
 #[test]
 fn agents_wait_for_their_message_and_not_for_each_other() {
     let calls = [call("t1", "Agent", ""), call("t2", "Agent", ""), call("t3", "Write", "a")];
     let mut sim = sim(config(), &[&calls, &[text("Done.")]]);
     sim.play_except(is_run);
     assert_eq!(runs(&sim).len(), 2, "{}", render(&sim.events));
-    let told = render(&sim.events);
-    assert!(told.find("message msg1").unwrap() < told.find("started t1").unwrap(), "{told}");
+    let shown = render(&sim.events);
+    assert!(shown.find("message msg1").unwrap() < shown.find("started t1").unwrap(), "{shown}");
     sim.play();
     assert_eq!(lines(&sim, "finished t").len(), 3, "{}", render(&sim.events));
 }

@@ -28,7 +28,7 @@ fn used_up() -> RateLimit {
     limit(RateLimitStatus::Rejected, 1.0)
 }
 
-/// Plays until the model is called, whose answer then begins with this and goes on as scripted.
+/// Plays until the model is called, whose answer then begins with this and continues as scripted.
 fn answers(sim: &mut Sim, limit: RateLimit) {
     sim.play_except(is_model);
     let events = sim.going.iter_mut().find_map(|(_, going)| match going {
@@ -62,14 +62,14 @@ fn turns(config: MachineConfig, count: usize) -> Sim {
 }
 
 #[test]
-fn it_is_told_once_until_it_changes_and_kept_nowhere() {
+fn it_is_reported_once_until_it_changes_and_is_not_stored() {
     let mut sim = turns(config(), 4);
     for limit in [warning(0.82), warning(0.82), warning(0.825), warning(0.829), warning(0.83)] {
         answers(&mut sim, limit);
     }
     sim.play();
     assert_eq!(lines(&sim, "limit "), ["limit allowed_warning at 82%", "limit allowed_warning at 83%"]);
-    // The next run knows what the one before was told.
+    // What one run reported, the next one does not report again.
     sim.prompt("again");
     answers(&mut sim, warning(0.83));
     sim.play();
@@ -105,13 +105,13 @@ fn a_refusal_that_is_repeated_tells_it_once() {
     refuses(&mut sim, ModelErrorKind::RateLimited, used_up());
     answers(&mut sim, limit(RateLimitStatus::Allowed, 0.0));
     sim.play();
-    let told: Vec<_> = render(&sim.events)
+    let shown: Vec<_> = render(&sim.events)
         .lines()
         .filter(|line| line.contains("limit ") || line.contains("retrying"))
         .map(str::to_owned)
         .collect();
     assert_eq!(
-        told,
+        shown,
         [
             "limit rejected at 100%",
             "retrying 1 of 10: RateLimited",
@@ -126,9 +126,9 @@ fn a_refusal_that_ends_the_run_tells_it_before_the_end() {
     let mut sim = sim(config(), &[&[text("no")]]);
     refuses(&mut sim, ModelErrorKind::Billing, used_up());
     sim.play();
-    let told = render(&sim.events);
-    let told: Vec<_> = told.lines().rev().take(2).collect();
-    assert_eq!(told, ["run failed (Model(Billing))", "limit rejected at 100%"]);
+    let shown = render(&sim.events);
+    let shown: Vec<_> = shown.lines().rev().take(2).collect();
+    assert_eq!(shown, ["run failed (Model(Billing))", "limit rejected at 100%"]);
 }
 
 #[test]
@@ -140,13 +140,13 @@ fn the_fallback_model_may_have_a_limit_of_its_own() {
     refuses(&mut sim, ModelErrorKind::RateLimited, used_up());
     answers(&mut sim, warning(0.5).with_kind(Some(RateLimitKind::SevenDaySonnet)));
     sim.play();
-    let told = render(&sim.events);
-    let told: Vec<_> = told.lines().filter(|line| line.contains("limit ") || line.contains("falling")).collect();
-    assert_eq!(told, ["limit rejected at 100%", "falling back from m to other", "limit allowed_warning at 50%"]);
+    let shown = render(&sim.events);
+    let shown: Vec<_> = shown.lines().filter(|line| line.contains("limit ") || line.contains("falling")).collect();
+    assert_eq!(shown, ["limit rejected at 100%", "falling back from m to other", "limit allowed_warning at 50%"]);
 }
 
 #[test]
-fn an_answer_that_nobody_waits_for_tells_nothing() {
+fn an_answer_that_is_not_awaited_reports_no_limit() {
     let mut sim = sim(config(), &[&[text("no")]]);
     sim.play_except(is_model);
     let effect = sim.take(is_model);

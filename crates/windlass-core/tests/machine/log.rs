@@ -34,7 +34,7 @@ fn a_log_that_hangs_lets_one_more_request_out_and_no_call_of_its_answer() {
 }
 
 #[test]
-fn a_run_goes_on_where_it_was_when_the_log_answers() {
+fn a_run_continues_where_it_was_when_the_log_answers() {
     let mut sim = sim(config(), &[&[call("t1", "Read", "a")], &[call("t2", "Read", "b")], &[text("Done.")]]);
     sim.play_except(is_append);
     assert_eq!(sim.requests.len(), 2);
@@ -82,6 +82,6 @@ fn a_call_that_speaks_while_the_log_hangs_is_heard_once() {
         sim.input(Input::Progress(run, format!("word {word}")));
     }
     sim.play();
-    let told = lines(&sim, "progress ");
-    assert_eq!((told.len(), told.last().map(String::as_str)), (1, Some("progress t1: word 9999")));
+    let shown = lines(&sim, "progress ");
+    assert_eq!((shown.len(), shown.last().map(String::as_str)), (1, Some("progress t1: word 9999")));
 }

@@ -12,7 +12,7 @@ use windlass_types::{
 #[derive(Debug, Default)]
 struct Seen {
     answered: Vec<ToolUseId>,
-    /// The most effects for calls that went on at a time, of any kind.
+    /// The most effects for calls that were open at a time, of any kind.
     at_once: usize,
     outcome: Option<Outcome>,
 }

@@ -78,11 +78,11 @@ fn a_call_that_a_refusing_store_ends_is_booked() {
     }
     let append = sim.take(|going| matches!(going, Going::Append));
     sim.input(Input::Appended(append, Err(StoreFailure::new("the disk is full"))));
-    let told = sim.events.iter().find_map(|event| match &event.kind {
+    let reported = sim.events.iter().find_map(|event| match &event.kind {
         EventKind::RunFinished(result) => Some(result.cost.nano()),
         _ => None,
     });
-    assert!(told >= Some(1_000 * OUTPUT), "{told:?} is told");
+    assert!(reported >= Some(1_000 * OUTPUT), "{reported:?} is reported");
 }
 
 /// A budget of one dollar does not buy six messages of 69 cents that all break off.
@@ -425,7 +425,7 @@ mod bills {
             let ledger = Rc::<RefCell<Ledger>>::default();
             let spent_by_all = || ledger.borrow().spent().nano();
             let mut cost = 0;
-            for (number, (blocks, at, ends, told, pieces, summary)) in calls.iter().enumerate() {
+            for (number, (blocks, at, ends, reported, pieces, summary)) in calls.iter().enumerate() {
                 let mut sim = Sim::new(agent(number), Choices::new(Vec::new()), TAME).with_ledger(&ledger, number as u64);
                 // 250 words that are four tokens each by the strictest count.
                 sim.prompt(&"implementation, ".repeat(250));
@@ -435,7 +435,7 @@ mod bills {
                     sim.input(Input::Prompt(Prompt::compact("")));
                 }
                 let before = spent_by_all();
-                let usage = if *told { Usage::new(5_000, 1) } else { Usage::default() };
+                let usage = if *reported { Usage::new(5_000, 1) } else { Usage::default() };
                 let real = play(&mut sim, blocks, usage, *pieces, *at, *ends);
                 let booked = spent_by_all() - before;
                 prop_assert!(booked as f64 >= 0.9 * real as f64, "{booked} is booked and {real} billed");

@@ -1,7 +1,7 @@
 //! The invariants of `docs/architecture.md`, over simulated worlds. What each
 //! step must keep is in `check.rs`; here are the worlds.
 
-use crate::check::{tells_of, valid};
+use crate::check::{reports_end, valid};
 use crate::choices::Choices;
 use crate::sim::{Sim, TAME, WILD, Wild, config, odd_config};
 use crate::tools;
@@ -37,7 +37,7 @@ proptest! {
         prop_assert!(sim.machine.is_idle());
         prop_assert_eq!(finished(&sim), sim.checks.runs);
         prop_assert_eq!(sim.checks.durable(), sim.log.len(), "something never became durable");
-        prop_assert!(sim.checks.breaks_are_said(), "the cache broke unsaid");
+        prop_assert!(sim.checks.breaks_are_reported(), "the cache broke unsaid");
     }
 
     /// Work that calls leave behind ends once for the host, and once for the model
@@ -55,8 +55,8 @@ proptest! {
         }
         prop_assert!(sim.over);
         for id in news {
-            let told = sim.log.iter().filter(|entry| tells_of(entry, &id)).count();
-            prop_assert_eq!(told, 1, "the model is told of {} {} times", id, told);
+            let reports = sim.log.iter().filter(|entry| reports_end(entry, &id)).count();
+            prop_assert_eq!(reports, 1, "the model reads of {} {} times", id, reports);
         }
     }
 
@@ -71,7 +71,7 @@ proptest! {
 
     /// Invariant 6: a stop at any point ends the run, and the next prompt works.
     #[test]
-    fn a_stop_at_any_point_leaves_a_session_that_goes_on(
+    fn a_stop_at_any_point_leaves_a_session_that_continues(
         choices in choices(150), steps in 0_usize..120, close in any::<bool>(),
     ) {
         let mut sim = world(choices, Wild { user: false, ..WILD });
@@ -99,7 +99,7 @@ proptest! {
         }
     }
 
-    /// Invariant 5: a machine made from the log goes on where the live one is.
+    /// Invariant 5: a machine made from the log continues where the live one is.
     #[test]
     fn resuming_continues_the_same_conversation(choices in choices(150), steps in 0_usize..150) {
         let mut sim = world(choices, WILD);

@@ -36,7 +36,7 @@ impl Tree {
         Self { read: vec![0; agents.len()], agents, epoch: 0 }
     }
 
-    /// Plays the agents side by side, in an order that the choices say.
+    /// Plays the agents side by side, in an order that follows from the choices.
     fn play(&mut self, mut order: Choices) {
         for (number, (_, sim)) in self.agents.iter_mut().enumerate() {
             sim.recorded = Some(Default::default());

@@ -179,7 +179,7 @@ fn asked_and_denied_for_good() {
 }
 
 #[test]
-fn denied_by_a_rule_and_with_nobody_to_ask() {
+fn denied_by_a_rule_and_without_a_host_to_ask() {
     let mut config = config();
     config.listeners.can_ask = false;
     let mut sim = sim(config, &[&[call("t1", "Banned", "a"), call("t2", "Write", "a")], &[text("I see.")]]);
@@ -190,7 +190,7 @@ fn denied_by_a_rule_and_with_nobody_to_ask() {
 }
 
 #[test]
-fn hooks_are_told_after_their_occasion() {
+fn hooks_are_reported_after_their_occasion() {
     let mut config = config();
     config.listeners.hooks = [
         HookEventName::SessionStart,

@@ -35,7 +35,7 @@ pub(crate) enum Going {
     Ask(PermissionRequest),
     Snapshot,
     Run(RunCall),
-    /// A call that was told to stop: it still answers.
+    /// A call that was asked to stop: it still answers.
     Stopping(RunCall),
     Append,
     Sleep,
@@ -65,7 +65,7 @@ pub(crate) const WILD: Wild = Wild { user: true, model: true, gate: true, store:
 pub(crate) struct Sim {
     pub(crate) machine: Machine,
     pub(crate) going: Vec<(EffectId, Going)>,
-    /// Effects that nobody waits for any more; they may answer all the same.
+    /// Effects that were cancelled; they may answer all the same.
     cancelled: Vec<(EffectId, Going)>,
     pub(crate) events: Vec<Event>,
     pub(crate) log: Vec<Entry>,
@@ -79,7 +79,7 @@ pub(crate) struct Sim {
     wild: Wild,
     pub(crate) now: u64,
     messages: u32,
-    /// Work that calls left behind, and whether it was told to stop.
+    /// Work that calls left behind, and whether it was asked to stop.
     pub(crate) tasks: Vec<(TaskInfo, bool)>,
     named: u32,
     /// What was said to runs: whether it was to be given back.
@@ -248,10 +248,10 @@ impl Sim {
             }
             Effect::StopTask(task) => {
                 let named = self.tasks.iter_mut().find(|(info, _)| info.id == task);
-                return named.into_iter().for_each(|(_, told)| *told = true);
+                return named.into_iter().for_each(|(_, stopped)| *stopped = true);
             }
             Effect::Cancel(other) => {
-                // A call that runs is told, and answers; all others are forgotten.
+                // A call that runs is asked to stop, and answers; all others are forgotten.
                 let Some(at) = self.going.iter().position(|(id, _)| *id == other) else { return };
                 let (id, going) = self.going.remove(at);
                 if let Going::Reserve(_) = going {
@@ -270,7 +270,7 @@ impl Sim {
         self.going.push((id, going));
     }
 
-    /// Plays to the end: until nothing is going on and nothing is left to choose.
+    /// Plays to the end: until no effect is open and no choice is left.
     pub(crate) fn play(&mut self) {
         for _ in 0..20_000 {
             if self.is_done() {
@@ -288,7 +288,7 @@ impl Sim {
         self.over || (idle && (self.choices.are_used_up() || !self.wild.user))
     }
 
-    /// Plays whatever else goes on, and leaves the effects that are named.
+    /// Plays all other effects, and leaves the named ones open.
     pub(crate) fn play_except(&mut self, left: impl Fn(&Going) -> bool) {
         for _ in 0..20_000 {
             let Some(at) = self.going.iter().position(|(_, going)| !left(going)) else { return };
@@ -343,7 +343,7 @@ impl Sim {
             let at = self.choices.pick(self.cancelled.len());
             let (id, going) = self.cancelled.remove(at);
             if let Going::Model { events, at, .. } = &going {
-                // One more item of a stream that nobody reads.
+                // One more item of a cancelled stream.
                 let item = events.get(*at).cloned().unwrap_or(ModelEvent::Ping);
                 return self.input(Input::Model(id, item.into()));
             }
@@ -380,11 +380,11 @@ impl Sim {
         TaskInfo::new(format!("b{}", self.named).into(), TaskKind::LocalBash, "work", "t".into())
     }
 
-    /// Work ends, by itself or because it was told to.
+    /// Work ends, by itself or because it was asked to stop.
     pub(crate) fn end_task(&mut self, at: usize) {
-        let (info, told) = self.tasks.remove(at);
+        let (info, stopped) = self.tasks.remove(at);
         let statuses = [TaskStatus::Completed, TaskStatus::Failed, TaskStatus::Stopped];
-        let status = if told { TaskStatus::Stopped } else { statuses[self.choices.pick(3)] };
+        let status = if stopped { TaskStatus::Stopped } else { statuses[self.choices.pick(3)] };
         self.input(Input::TaskEnded(Box::new(TaskEnded::new(info, status, "It ended."))));
     }
 
@@ -394,12 +394,12 @@ impl Sim {
             18 => return self.say(true),
             19 => return self.withdraw(),
             16 => {
-                // Of work that nobody knows.
+                // Of unknown work.
                 let ended = TaskEnded::new(self.work(), TaskStatus::Completed, "It ended.");
                 Input::TaskEnded(Box::new(ended))
             }
             17 if !self.cancelled.is_empty() => {
-                // A call that nobody waits for leaves work behind.
+                // A cancelled call leaves work behind.
                 let (call, _) = self.cancelled[self.choices.pick(self.cancelled.len())];
                 return self.leave_work(call);
             }

@@ -1,4 +1,4 @@
-//! What the user says to a run that goes on.
+//! Messages of the user to an open run.
 
 use crate::choices::Choices;
 use crate::lessons::lines;
@@ -18,7 +18,7 @@ fn gated() -> MachineConfig {
     config
 }
 
-/// The hooks that are asked about what was said.
+/// The hooks that are asked about messages of the user.
 fn is_gate(going: &Going) -> bool {
     matches!(going, Going::Hooks(HookCall::UserPromptSubmit(event)) if event.prompt.starts_with("said "))
 }
@@ -45,14 +45,14 @@ fn fates(sim: &Sim, number: usize) -> Vec<SteeredFate> {
     sim.checks.fates.get(&said(number)).cloned().unwrap_or_default()
 }
 
-/// What the last message of a request says, results by their ids.
+/// The texts of the last message of a request, results by their ids.
 fn last_of(sim: &Sim, request: usize) -> Vec<String> {
     let content = &sim.requests[request].messages.last().unwrap().content;
-    let say = |block: &ContentBlock| match block.as_tool_result() {
+    let text = |block: &ContentBlock| match block.as_tool_result() {
         Some(result) => result.tool_use_id.to_string(),
         None => block.as_text().unwrap().to_owned(),
     };
-    content.iter().map(say).collect()
+    content.iter().map(text).collect()
 }
 
 fn outcomes(sim: &Sim) -> Vec<Outcome> {
@@ -81,7 +81,7 @@ fn hooks_are_asked_while_tools_run_and_the_message_waits_for_them() {
 }
 
 #[test]
-fn hooks_keep_a_message_out_and_the_run_goes_on() {
+fn hooks_keep_a_message_out_and_the_run_continues() {
     let mut sim = running(gated());
     sim.say(false);
     sim.say(false);
@@ -129,7 +129,7 @@ fn an_interrupt_makes_prompts_of_what_was_not_delivered_before_those_that_wait()
         sim.say(false);
         sim.input(Input::Interrupt);
         sim.play();
-        let users: Vec<String> = sim.log.iter().filter_map(said_by_the_user).collect();
+        let users: Vec<String> = sim.log.iter().filter_map(text_of_the_user).collect();
         assert_eq!(users.iter().filter(|text| text.as_str() != "do it").count(), 4, "{users:?}");
         let order = ["said 0", "said 1", "later"].map(|text| users.iter().position(|user| user == text).unwrap());
         assert!(order.is_sorted(), "{users:?}");
@@ -142,7 +142,7 @@ fn an_interrupt_makes_prompts_of_what_was_not_delivered_before_those_that_wait()
 }
 
 #[test]
-fn nothing_overtakes_what_was_said_before() {
+fn no_message_overtakes_an_earlier_one() {
     let mut sim = running(config());
     sim.say(false);
     sim.say(false);
@@ -152,7 +152,7 @@ fn nothing_overtakes_what_was_said_before() {
     sim.say(false);
     sim.say(true);
     sim.play();
-    let users: Vec<String> = sim.log.iter().filter_map(said_by_the_user).filter(|text| text.contains("said")).collect();
+    let users: Vec<String> = sim.log.iter().filter_map(text_of_the_user).filter(|text| text.contains("said")).collect();
     assert_eq!(users, ["said 0", "said 1", "said 2"]);
     assert_eq!((fates(&sim, 2), fates(&sim, 3)), (vec![SteeredFate::Deferred], vec![SteeredFate::Returned]));
 }
@@ -167,11 +167,11 @@ fn what_is_offered_is_given_back_when_it_cannot_be_delivered() {
     // Between runs.
     sim.say(true);
     assert_eq!((fates(&sim, 1), sim.checks.runs), (vec![SteeredFate::Returned], 1));
-    assert_eq!(sim.log.iter().filter_map(said_by_the_user).filter(|text| text.starts_with("said")).count(), 0);
+    assert_eq!(sim.log.iter().filter_map(text_of_the_user).filter(|text| text.starts_with("said")).count(), 0);
 }
 
 #[test]
-fn what_was_said_can_be_withdrawn_until_it_is_delivered() {
+fn a_message_can_be_withdrawn_until_it_is_delivered() {
     let mut sim = running(gated());
     sim.say(false);
     sim.say(true);
@@ -193,7 +193,7 @@ fn hooks_that_come_later_are_asked_about_what_waits() {
     sim.input(Input::SetHooks(gated().listeners.hooks));
     sim.play_except(is_gate);
     assert_eq!(sim.requests.len(), 1);
-    // Those that are gone are waited for no more, and have no say.
+    // Hooks that are gone are not waited for, and their answers do not count.
     let gone = sim.take(is_gate);
     sim.input(Input::SetHooks(std::collections::BTreeSet::new()));
     assert_eq!(last_of(&sim, 1), ["t1", "said 0"]);
@@ -204,15 +204,15 @@ fn hooks_that_come_later_are_asked_about_what_waits() {
     assert_eq!(fates(&sim, 0), [SteeredFate::Joined { entry: said(0) }]);
 }
 
-fn said_by_the_user(entry: &windlass_types::Entry) -> Option<String> {
+fn text_of_the_user(entry: &windlass_types::Entry) -> Option<String> {
     let EntryKind::User(user) = &entry.kind else { return None };
     user.content.first().filter(|_| !user.is_meta && !user.is_summary)?.as_text().map(str::to_owned)
 }
 
-/// The numbers of what was said, as the log has them; each has the id that it was sent with.
+/// The numbers of the user's messages in the log; each has the id that it was sent with.
 fn logged(sim: &Sim) -> Vec<usize> {
     let number = |entry: &windlass_types::Entry| {
-        let number = said_by_the_user(entry)?.strip_prefix("said ")?.parse().unwrap();
+        let number = text_of_the_user(entry)?.strip_prefix("said ")?.parse().unwrap();
         assert_eq!(entry.id, said(number));
         Some(number)
     };
@@ -242,9 +242,9 @@ fn talk(choices: Vec<u16>, talks: &[(usize, u8)], wild: Wild) -> Sim {
 proptest! {
     #![proptest_config(ProptestConfig { max_shrink_iters: 4_000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever everybody does: nothing is delivered twice or out of order, and everything has one fate.
+    /// Whatever user, hooks and model do: no message is delivered twice or out of order, and each has one fate.
     #[test]
-    fn what_is_said_has_one_fate(
+    fn each_message_has_one_fate(
         choices in vec(any::<u16>(), 0..250), talks in vec((0_usize..25, 0_u8..8), 1..25),
     ) {
         let sim = talk(choices, &talks, WILD);
@@ -262,9 +262,9 @@ proptest! {
         }
     }
 
-    /// Where nobody stops or forbids anything, everything that is said is read.
+    /// Without stops and denials every message is read.
     #[test]
-    fn nothing_that_is_said_is_lost(
+    fn no_message_is_lost(
         choices in vec(any::<u16>(), 0..250), talks in vec((0_usize..25, 4_u8..8), 1..25),
     ) {
         let sim = talk(choices, &talks, Wild { user: false, gate: false, ..WILD });

@@ -46,15 +46,15 @@ impl Above {
     ) -> Result<AgentReport, ToolError> {
         let Session { handle, mut events, .. } = session;
         let mut known = Known { began: self.clock.now(), ..Known::default() };
-        let gone = |error| ToolError::rejected(format!("The agent could not go on: {error}")).with_source(error);
+        let gone = |error| ToolError::rejected(format!("The agent could not continue: {error}")).with_source(error);
         handle.prompt(Prompt::text(spec.prompt.as_str())).map_err(gone)?;
-        let mut told = false;
+        let mut stopped = false;
         loop {
             let event = tokio::select! {
                 biased;
-                () = cancel.cancelled(), if !told => {
-                    told = true;
-                    // It fails when the agent has ended, and then its events say so.
+                () = cancel.cancelled(), if !stopped => {
+                    stopped = true;
+                    // It fails when the agent has ended, and then its events report that.
                     let _ = handle.interrupt();
                     continue;
                 }
@@ -63,7 +63,7 @@ impl Above {
             let Some(event) = event else { break };
             let is_last = event.agent.is_main() && matches!(event.kind, EventKind::RunFinished(_));
             self.note(&mut known, &event, &spec);
-            self.tell(event, &cancel).await;
+            self.show(event, &cancel).await;
             if is_last {
                 // Work that the agent left in the background ends with it.
                 handle.begin_close();
@@ -79,8 +79,8 @@ impl Above {
     }
 
     /// Shows the host an event, as soon as there is room for it. An agent that is to stop does not wait for a
-    /// host that does not read: what it still has to say is bounded.
-    async fn tell(&self, mut event: Event, cancel: &Cancel) {
+    /// host that does not read: the events that it still sends are bounded.
+    async fn show(&self, mut event: Event, cancel: &Cancel) {
         event.agent = event.agent.below(&self.tool_use_id);
         if self.queue.is_full() {
             tokio::select! {

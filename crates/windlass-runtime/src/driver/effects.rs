@@ -125,7 +125,7 @@ impl Driver {
         let cx = self.hook_context(cwd);
         self.work.tasks.start(id, async move {
             let outcome = match &call {
-                // Nothing else is left to end a session whose last hook does not answer.
+                // No other input would end a session whose last hook does not answer.
                 HookCall::SessionEnd(_) => {
                     tokio::time::timeout(SESSION_END, hooks.run(&cx, &call)).await.unwrap_or_default()
                 }
@@ -148,10 +148,10 @@ impl Driver {
         let cx = self.hook_context(cwd);
         let (results, ancestors) = (self.answers.sender.clone(), self.below.ancestors());
         self.work.tasks.start(id, async move {
-            let tell = |outcome| answer(&results, Input::AskedHooks(id, Box::new(outcome)));
-            let said = question::ask(host, hooks, cx, request, tell).await;
-            ancestors.take(&said);
-            answer(&results, Input::Answered(id, said));
+            let asked_hooks = |outcome| answer(&results, Input::AskedHooks(id, Box::new(outcome)));
+            let answered = question::ask(host, hooks, cx, request, asked_hooks).await;
+            ancestors.take(&answered);
+            answer(&results, Input::Answered(id, answered));
         });
     }
 

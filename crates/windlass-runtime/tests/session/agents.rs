@@ -50,7 +50,7 @@ fn background_agent() -> Arc<dyn DynTool> {
                 })
             }),
         )?;
-        Ok::<_, ToolError>("It goes on.".to_owned())
+        Ok::<_, ToolError>("It continues.".to_owned())
     };
     Arc::new(tool_fn("agent", "Runs an agent.", call).with_access(Access::Agents))
 }
@@ -74,8 +74,8 @@ fn said(report: &AgentReport) -> String {
     format!("{outcome}: {} ({} tool uses)", report.text, report.usage.tool_uses)
 }
 
-/// What the agent that asks was told first.
-pub(crate) fn told(request: &ModelRequest) -> String {
+/// The first prompt of the agent whose request this is.
+pub(crate) fn prompt_of(request: &ModelRequest) -> String {
     request.messages.first().and_then(|message| message.content.first()?.as_text()).unwrap_or_default().to_owned()
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn last(request: &ModelRequest) -> String {
 fn starts(inputs: &'static [Value], tool: &'static str) -> ScriptedModel {
     model(move |request, _| {
         let is_first = request.messages.len() == 1;
-        match (told(request).as_str(), is_first) {
+        match (prompt_of(request).as_str(), is_first) {
             ("go", true) => inputs
                 .iter()
                 .enumerate()
@@ -148,7 +148,7 @@ async fn an_agent_reports_and_its_events_come_under_its_path() {
     assert!(matches!(of_agent.last().unwrap().kind, EventKind::RunFinished(_)));
     let EventKind::RunFinished(result) = &events.last().unwrap().kind else { panic!() };
     assert_eq!(result.turns, 2);
-    // Two calls of the main agent and two of the other one, at 100 tokens each, or whatever the script says.
+    // Two calls of the main agent and two of the other one, at 100 tokens each, or as the script has it.
     let calls = events.iter().filter(|event| matches!(event.kind, EventKind::UsageUpdated { .. })).count();
     let all: u64 = events
         .iter()
@@ -185,7 +185,7 @@ async fn agents_run_side_by_side() {
 }
 
 #[tokio::test]
-async fn an_agent_may_do_less_than_the_one_above_it_and_never_more() {
+async fn an_agent_may_do_less_than_its_parent_and_never_more() {
     for (mut input, expected) in [
         (json!({}), "done"),
         (json!({"deny": "act"}), "There is no tool"),
@@ -227,7 +227,7 @@ async fn a_question_comes_from_the_agent_and_what_is_kept_of_its_answer_holds_fo
         }
     });
     let risky = tool_fn("risky", "Needs an answer.", |_: In, _| async { Ok("done") });
-    let model = model(|request, _| match (told(request).as_str(), request.messages.len()) {
+    let model = model(|request, _| match (prompt_of(request).as_str(), request.messages.len()) {
         ("go", 1) => ScriptedTurn::new().tool_use_with_id("t0", "agent", json!({"prompt": "one"})),
         ("go", 3) => ScriptedTurn::new().tool_use("risky", json!({})),
         ("one", 1) => ScriptedTurn::new().tool_use("risky", json!({})),
@@ -242,7 +242,7 @@ async fn a_question_comes_from_the_agent_and_what_is_kept_of_its_answer_holds_fo
 }
 
 #[tokio::test]
-async fn a_mode_that_changes_above_holds_below() {
+async fn a_new_mode_of_the_parent_holds_for_its_agents() {
     let (begin, begun) = tokio::sync::oneshot::channel::<()>();
     let begun = Arc::new(tokio::sync::Mutex::new(Some(begun)));
     let waits = act(move |_, _| {
@@ -254,7 +254,7 @@ async fn a_mode_that_changes_above_holds_below() {
             Ok("waited".to_owned())
         }
     });
-    let model = model(|request, _| match (told(request).as_str(), request.messages.len()) {
+    let model = model(|request, _| match (prompt_of(request).as_str(), request.messages.len()) {
         ("go", 1) => ScriptedTurn::new().tool_use_with_id("t0", "agent", json!({"prompt": "one"})),
         ("one", 1 | 3) => ScriptedTurn::new().tool_use("act", json!({})),
         _ => ScriptedTurn::new().text("Done."),
@@ -298,7 +298,7 @@ async fn stopping_the_run_stops_its_agents_and_the_next_prompt_works() {
     open.handle.close().await.unwrap();
     let agent = store.load(&key("s").of_agent("a-t0".into())).await.unwrap();
     assert!(windlass_session::repair(agent.entries).1.synthetic.is_empty(), "every call is answered");
-    // The same session goes on.
+    // The same session continues.
     let mut open = world(model_that_is_done(), [crate::agents::agent()]).stored(&store).open().await;
     open.succeed("again").await;
 }
@@ -348,8 +348,8 @@ async fn an_agent_has_hooks_of_its_own() {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let requests = Arc::clone(&seen);
     let model = model(move |request, _| {
-        requests.lock().unwrap().push((told(request), last(request)));
-        match (told(request).as_str(), request.messages.len()) {
+        requests.lock().unwrap().push((prompt_of(request), last(request)));
+        match (prompt_of(request).as_str(), request.messages.len()) {
             ("go", 1) => ScriptedTurn::new().tool_use_with_id("t0", "agent", json!({"prompt": "one"})),
             _ => ScriptedTurn::new().text("Done."),
         }
@@ -370,18 +370,23 @@ async fn an_agent_has_hooks_of_its_own() {
             "SessionEnd"
         ]
     );
-    let of_agent: Vec<String> =
-        seen.lock().unwrap().iter().filter(|(told, _)| told.starts_with("one")).map(|(_, last)| last.clone()).collect();
+    let of_agent: Vec<String> = seen
+        .lock()
+        .unwrap()
+        .iter()
+        .filter(|(prompt, _)| prompt.starts_with("one"))
+        .map(|(_, last)| last.clone())
+        .collect();
     assert_eq!(of_agent.len(), 2);
     assert!(of_agent[0].contains("Mind the gap.") && of_agent[1].contains("Once more."), "{of_agent:?}");
 }
 
 #[tokio::test]
-async fn an_agent_in_the_background_says_how_far_it_is_and_its_report_is_read() {
+async fn an_agent_in_the_background_reports_progress_and_its_report_is_read() {
     let ran = Ran::default();
     let seen = Arc::new(Mutex::new(String::new()));
     let requests = Arc::clone(&seen);
-    let model = model(move |request, _| match (told(request).as_str(), request.messages.len()) {
+    let model = model(move |request, _| match (prompt_of(request).as_str(), request.messages.len()) {
         ("go", 1) => ScriptedTurn::new().tool_use_with_id("t0", "agent", json!({"prompt": "one"})),
         ("one", 1) => ScriptedTurn::new().tool_use("act", json!({})),
         ("one", _) => ScriptedTurn::new().text("Report of one."),
@@ -432,7 +437,7 @@ async fn closing_a_session_ends_its_agents() {
         assert_eq!(error, None);
         let count = |is: fn(&EventKind) -> bool| events.iter().filter(|event| is(&event.kind)).count();
         assert!(count(|kind| matches!(kind, EventKind::RunFinished(_))) >= 1, "{events:?}");
-        // Its log can be opened again at once: nobody holds it any more.
+        // Its log can be opened again at once: its lease is free.
         let owner = windlass_session::Owner::new(2, "test");
         let agent = key("s").of_agent("a-t0".into());
         store.open(&agent, &owner, windlass_session::LogHeader::new("/w", "0", "test")).await.unwrap();
@@ -462,9 +467,9 @@ impl DynTool for Waits {
 
 /// The session cannot wait for ever for a host that does not read what an agent does.
 #[tokio::test(start_paused = true)]
-async fn a_session_whose_events_nobody_reads_can_be_closed_while_an_agent_works() {
+async fn a_session_whose_events_are_not_read_can_be_closed_while_an_agent_works() {
     let ran = Ran::default();
-    let model = model(|request, number| match told(request).as_str() {
+    let model = model(|request, number| match prompt_of(request).as_str() {
         "go" => ScriptedTurn::new().tool_use_with_id("t0", "agent", json!({"prompt": "one"})),
         _ => (0..50)
             .fold(ScriptedTurn::new(), |turn, at| turn.tool_use_with_id(format!("c{number}-{at}"), "act", json!({}))),
@@ -472,7 +477,7 @@ async fn a_session_whose_events_nobody_reads_can_be_closed_while_an_agent_works(
     let waits: Arc<dyn DynTool> = Arc::new(Waits(agent()));
     let open = world(model, [waits, ran.act()]).open().await;
     open.say("go");
-    // Time passes when nothing can go on any more: the events that may wait for the host are all there.
+    // Time passes when no task can continue any more: the events that may wait for the host are all there.
     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
     assert!(ran.ids().len() > 100);
     soon(open.handle.close()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Work that goes on after its call.
+//! Work that continues after its call.
 
 use crate::world::{In, Open, act, calls, look, model, soon, world};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,7 +36,7 @@ impl Drop for Held {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Work {
-    /// Ends when it is let go, or told to stop.
+    /// Ends when it is let go, or asked to stop.
     Waits,
     /// Does not listen.
     Deaf,
@@ -97,14 +97,14 @@ async fn its_end_wakes_a_run_and_then_it_is_quiet() {
     open.succeed("go").await;
     assert_eq!(going.count(), 1);
     assert!(!open.handle.quiet_within(Duration::from_secs(60)).await);
-    // No run goes on, and the work does.
+    // No run is open, and the work continues.
     soon(open.handle.settled()).await;
     let quiet = tokio::spawn(open.handle.quiet());
     let_go.notify_one();
-    let told = until_ended(&mut open).await;
-    assert_eq!((told.status, told.summary), (TaskStatus::Completed, format!("{} ended", told.info.id)));
-    assert_eq!(told.info.tool_use_id.as_str(), "toolu_script_0_0");
-    // The run that its end begins is about to, or goes on.
+    let ended = until_ended(&mut open).await;
+    assert_eq!((ended.status, ended.summary), (TaskStatus::Completed, format!("{} ended", ended.info.id)));
+    assert_eq!(ended.info.tool_use_id.as_str(), "toolu_script_0_0");
+    // The run that its end begins is about to begin, or open.
     let settled = tokio::spawn(open.handle.settled());
     let woken = open.result().await;
     assert_eq!((woken.origin, woken.outcome), (RunOrigin::TaskNotification, Outcome::Success));
@@ -117,9 +117,9 @@ async fn work_that_panics_has_failed() {
     for work in [Work::Panics, Work::PanicsAtOnce] {
         let mut open = world(calls("act", 1), [leaves(work, &Going::default(), &Arc::default())]).open().await;
         open.say("go");
-        let told = until_ended(&mut open).await;
-        assert_eq!(told.status, TaskStatus::Failed);
-        assert!(told.summary.contains("panicked"), "{}", told.summary);
+        let ended = until_ended(&mut open).await;
+        assert_eq!(ended.status, TaskStatus::Failed);
+        assert!(ended.summary.contains("panicked"), "{}", ended.summary);
     }
 }
 
@@ -188,11 +188,11 @@ async fn there_is_a_limit_and_a_call_that_only_reads_leaves_nothing() {
     });
     assert_eq!((going.count(), refused.count()), (64, 6));
 
-    let said = Arc::new(Mutex::new(String::new()));
-    let told = Arc::clone(&said);
+    let refusal = Arc::new(Mutex::new(String::new()));
+    let kept = Arc::clone(&refusal);
     let tool = look(move |_: In, cx: ToolCx| {
         let refused = start(Work::Waits, &Going::default(), &Arc::default(), &cx).unwrap_err();
-        *told.lock().unwrap() = refused.model_text().to_owned();
+        *kept.lock().unwrap() = refused.model_text().to_owned();
         async { Ok(String::new()) }
     });
     let model = model(|_, number| match number {
@@ -200,5 +200,5 @@ async fn there_is_a_limit_and_a_call_that_only_reads_leaves_nothing() {
         _ => ScriptedTurn::new().text("Done."),
     });
     world(model, [tool]).open().await.succeed("go").await;
-    assert!(said.lock().unwrap().contains("only reads"), "{}", said.lock().unwrap());
+    assert!(refusal.lock().unwrap().contains("only reads"), "{}", refusal.lock().unwrap());
 }

@@ -248,7 +248,7 @@ impl SessionStore for Slow {
 
 #[tokio::test(start_paused = true)]
 async fn a_slow_log_is_kept_up_with() {
-    for (wait, told) in [(3, false), (20, true)] {
+    for (wait, noticed) in [(3, false), (20, true)] {
         let store = MemoryStore::new();
         let log = store.clone();
         // Looks into the store at each request: what the one before was made of is there.
@@ -271,7 +271,7 @@ async fn a_slow_log_is_kept_up_with() {
         open.say("go");
         let mut events = open.until(|kind| matches!(kind, EventKind::RunFinished(_))).await;
         assert_eq!(result_of(&events).unwrap().outcome, Outcome::Success);
-        assert_eq!(events.iter().any(is_notice), told, "{wait} s");
+        assert_eq!(events.iter().any(is_notice), noticed, "{wait} s");
         assert_kept(&store, &events, "in a slow store").await;
         in_a_minute(open.handle.close()).await.unwrap();
         events.extend(open.rest().await.0);
@@ -295,16 +295,16 @@ async fn a_log_that_does_not_close_is_given_up() {
 #[tokio::test(start_paused = true)]
 async fn a_call_that_runs_while_the_log_hangs_is_stopped_by_an_interrupt() {
     let stopped = Arc::new(Mutex::new(None));
-    let told = Arc::clone(&stopped);
+    let kept = Arc::clone(&stopped);
     let tool = look(move |_, cx| {
-        let told = Arc::clone(&told);
+        let kept = Arc::clone(&kept);
         async move {
             let mut words = 0_u64;
             while timeout(Duration::from_millis(10), cx.cancel().cancelled()).await.is_err() {
                 words += 1;
                 cx.progress(format!("word {words}"));
             }
-            *told.lock().unwrap() = Some((Instant::now(), words));
+            *kept.lock().unwrap() = Some((Instant::now(), words));
             Ok("stopped".to_owned())
         }
     });

@@ -1,6 +1,6 @@
-//! What changes above agents that go on, and how many may.
+//! How changes of the parent reach agents at work, and how many agents may be.
 
-use crate::agents::{agent, last, results, told};
+use crate::agents::{agent, last, prompt_of, results};
 use crate::world::{In, Open, act, model, soon, world};
 use async_trait::async_trait;
 use serde_json::json;
@@ -56,7 +56,7 @@ fn waits(gate: &Arc<Semaphore>) -> Arc<dyn DynTool> {
 fn deep(depth: usize, offered: &Arc<Mutex<Vec<String>>>) -> ScriptedModel {
     let offered = Arc::clone(offered);
     model(move |request, _| {
-        let level = told(request).strip_prefix("level ").map_or(0, |level| level.parse().unwrap());
+        let level = prompt_of(request).strip_prefix("level ").map_or(0, |level| level.parse().unwrap());
         if level == depth {
             let names: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
             offered.lock().unwrap().push(names.join(" "));
@@ -72,7 +72,7 @@ fn deep(depth: usize, offered: &Arc<Mutex<Vec<String>>>) -> ScriptedModel {
     })
 }
 
-/// Time passes when nothing can go on any more: whatever was ordered has been carried out everywhere.
+/// Time passes when no task can continue any more: all orders have been carried out everywhere.
 async fn calm() {
     tokio::time::sleep(Duration::from_millis(1)).await;
 }
@@ -90,7 +90,7 @@ async fn until_main_ends(open: &mut Open) -> Vec<Event> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn agents_that_go_on_follow_what_changes_above_them() {
+async fn agents_at_work_follow_changes_of_their_parent() {
     type Change = fn(&Open, &Late, &[Arc<dyn DynTool>]);
     let changes: [(Change, &str, &str); 3] = [
         (
@@ -154,9 +154,9 @@ fn background_agent() -> Arc<dyn DynTool> {
     Arc::new(tool_fn("agent", "Runs an agent.", call).with_access(Access::Agents))
 }
 
-/// However many are asked for at once, and wherever: some go on, and the others are refused.
+/// However many are asked for at once, and wherever: some run, and the others are refused.
 #[tokio::test(start_paused = true)]
-async fn only_so_many_agents_go_on_at_a_time() {
+async fn the_number_of_agents_at_a_time_is_limited() {
     for (of_main, of_each, most, refused) in
         [(20, 0, 16, "16 agents are at work"), (5, 16, 64, "64 agents are at work")]
     {
@@ -176,7 +176,7 @@ async fn only_so_many_agents_go_on_at_a_time() {
                 turn.tool_use_with_id(format!("{name}{at}"), "agent", input.clone())
             })
         };
-        let model = model(move |request, number| match (told(request).as_str(), request.messages.len()) {
+        let model = model(move |request, number| match (prompt_of(request).as_str(), request.messages.len()) {
             ("go", 1) => starts("m", of_main, "upper"),
             ("upper", 1) if of_each > 0 => starts(&format!("n{number}-"), of_each, "lower"),
             ("upper", 1) | ("upper", 3) | ("lower", 1) if !last(request).contains("worked") => {
@@ -209,7 +209,7 @@ async fn an_agent_that_is_stopped_waits_for_what_it_left_behind() {
         cx.background()?.start(TaskSpec::new(TaskKind::LocalBash, "Work"), Box::new(work))?;
         Ok::<_, windlass_tool::ToolError>("It goes on.".to_owned())
     });
-    let model = model(|request, _| match (told(request).as_str(), request.messages.len()) {
+    let model = model(|request, _| match (prompt_of(request).as_str(), request.messages.len()) {
         ("go", 1) => ScriptedTurn::new().tool_use_with_id("t0", "agent", json!({"prompt": "one"})),
         ("one", 1) => ScriptedTurn::new().tool_use("begin", json!({})),
         ("one", 3) => ScriptedTurn::new().tool_use("act", json!({})),
@@ -231,7 +231,7 @@ async fn an_agent_that_is_stopped_waits_for_what_it_left_behind() {
     assert_eq!(ended, [TaskKind::LocalBash, TaskKind::LocalAgent]);
 }
 
-/// A host that is told of work can stop it, whoever began it.
+/// A host that has read of work can stop it, also if an agent began it.
 #[tokio::test(start_paused = true)]
 async fn what_an_agent_left_in_the_background_can_be_stopped() {
     let begins = tool_fn("begin", "Leaves work behind.", |_: In, cx: ToolCx| async move {
@@ -245,7 +245,7 @@ async fn what_an_agent_left_in_the_background_can_be_stopped() {
         Ok::<_, windlass_tool::ToolError>("It goes on.".to_owned())
     });
     let gate = Arc::new(Semaphore::new(0));
-    let model = model(|request, _| match (told(request).as_str(), request.messages.len()) {
+    let model = model(|request, _| match (prompt_of(request).as_str(), request.messages.len()) {
         ("go", 1) => ScriptedTurn::new().tool_use_with_id("t0", "agent", json!({"prompt": "one"})),
         ("one", 1) => ScriptedTurn::new().tool_use("begin", json!({})),
         ("one", 3) => ScriptedTurn::new().tool_use("act", json!({})),
@@ -270,7 +270,7 @@ async fn what_an_agent_left_in_the_background_can_be_stopped() {
     until_main_ends(&mut open).await;
 }
 
-/// The budget of the session is the user's: the model does not get around it with a model whose price nobody knows.
+/// The budget of the session is the user's: the model does not get around it with a model whose price is not known.
 #[tokio::test]
 async fn no_model_is_chosen_that_the_budget_does_not_hold_for() {
     for (budget, input, refused) in [
@@ -281,7 +281,7 @@ async fn no_model_is_chosen_that_the_budget_does_not_hold_for() {
         (None, json!({"prompt": "one", "model": "other"}), false),
     ] {
         let called = input.clone();
-        let model = model(move |request, _| match (told(request).as_str(), request.messages.len()) {
+        let model = model(move |request, _| match (prompt_of(request).as_str(), request.messages.len()) {
             ("go", 1) => ScriptedTurn::new().tool_use_with_id("t0", "agent", called.clone()),
             _ => ScriptedTurn::new().text("Done."),
         });
@@ -291,19 +291,19 @@ async fn no_model_is_chosen_that_the_budget_does_not_hold_for() {
         world.budget = budget;
         let mut open = world.open().await;
         open.say("go");
-        let told = results(&until_main_ends(&mut open).await);
-        assert_eq!(told[0].1.contains("its price is not known"), refused, "{input}: {told:?}");
+        let answers = results(&until_main_ends(&mut open).await);
+        assert_eq!(answers[0].1.contains("its price is not known"), refused, "{input}: {answers:?}");
     }
 }
 
-/// Whoever denies a call of an agent and wants to stop means what the user began, however deep the agent is.
+/// A denial of an agent's call with an order to stop ends the run that the user began, however deep the agent is.
 #[tokio::test]
 async fn a_deny_that_stops_ends_the_run_that_waits_for_the_agent() {
     for (tool, depth, stops) in [(agent(), 1, true), (agent(), 2, true), (background_agent(), 1, false)] {
         let host =
             can_use_tool_fn(|_| async { PermissionAnswer::Deny { message: "Stop it.".to_owned(), interrupt: true } });
         let model = model(move |request, _| {
-            let level = told(request).strip_prefix("level ").map_or(0, |level| level.parse().unwrap());
+            let level = prompt_of(request).strip_prefix("level ").map_or(0, |level| level.parse().unwrap());
             match request.messages.len() {
                 1 if level < depth => {
                     let input = json!({"prompt": format!("level {}", level + 1)});
@@ -345,10 +345,10 @@ impl Hook for Modes {
     }
 }
 
-/// Hooks decide by the mode, so they are told that of the agent whose call it is.
+/// Hooks decide by the mode, so they get that of the agent whose call it is.
 #[tokio::test]
-async fn hooks_are_told_the_mode_of_the_agent_that_calls() {
-    let model = model(|request, _| match (told(request).as_str(), request.messages.len()) {
+async fn hooks_get_the_mode_of_the_agent_that_calls() {
+    let model = model(|request, _| match (prompt_of(request).as_str(), request.messages.len()) {
         ("go", 1) => ScriptedTurn::new().tool_use_with_id("t0", "agent", json!({"prompt": "one", "mode": "plan"})),
         ("one", 1) => ScriptedTurn::new().tool_use("act", json!({})),
         _ => ScriptedTurn::new().text("Done."),

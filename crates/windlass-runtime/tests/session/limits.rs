@@ -1,10 +1,10 @@
-//! What tools may say is bounded, and never in the way of orders.
+//! What tools may report is bounded, and never in the way of orders.
 
 use crate::world::{act, calls, is_started, soon, world};
 use std::time::Duration;
 use windlass_types::{EventKind, Interrupted, Outcome};
 
-/// Speaks without pause, on a thread of its own, until it is told to stop.
+/// Speaks without pause, on a thread of its own, until it is asked to stop.
 #[tokio::test(start_paused = true)]
 async fn a_tool_that_never_stops_talking_is_heard_and_can_be_stopped() {
     let tool = act(|_, cx| async move {

@@ -1,6 +1,6 @@
 //! What is booked of a session, over all its agents, when streams break off or are stopped.
 
-use crate::agents::{agent, told};
+use crate::agents::{agent, prompt_of};
 use crate::world::{model, soon, world};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ async fn session(gate: Option<&Gate>) -> (Bill, u64, Outcome) {
     let (counted, gate_of_model) = (Arc::clone(&bill), gate.cloned());
     let calls = Mutex::new(BTreeMap::<String, usize>::new());
     let answers = model(move |request, _| {
-        let who = told(request);
+        let who = prompt_of(request);
         let call = {
             let mut calls = calls.lock().unwrap();
             let call = calls.entry(who.clone()).or_default();
@@ -88,12 +88,12 @@ async fn session(gate: Option<&Gate>) -> (Bill, u64, Outcome) {
     while !events.last().unwrap().agent.is_main() {
         events.extend(soon(open.until(|kind| matches!(kind, EventKind::RunFinished(_)))).await);
     }
-    let told = events.iter().rev().find_map(|event| match &event.kind {
+    let reported = events.iter().rev().find_map(|event| match &event.kind {
         EventKind::UsageUpdated { cost, .. } => Some(cost.nano()),
         _ => None,
     });
     let Some(EventKind::RunFinished(result)) = events.pop().map(|event| event.kind) else { panic!() };
-    assert_eq!(told, Some(result.cost.nano()), "what was told last is not what the session has cost");
+    assert_eq!(reported, Some(result.cost.nano()), "what was reported last is not what the session has cost");
     open.handle.close().await.unwrap();
     (bill, result.cost.nano(), result.outcome)
 }

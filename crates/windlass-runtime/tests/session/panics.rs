@@ -78,7 +78,7 @@ impl PreparedCall for Prepared {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_panics_anywhere_answers_with_an_error_and_the_run_goes_on() {
+async fn a_tool_that_panics_anywhere_answers_with_an_error_and_the_run_continues() {
     for point in [Panics::Prepare, Panics::Access, Panics::Annotations, Panics::Call, Panics::Future] {
         let model = calls("act", 1);
         let mut open = world(model.clone(), [Arc::new(point) as Arc<dyn DynTool>]).open().await;

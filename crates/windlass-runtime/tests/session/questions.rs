@@ -61,7 +61,7 @@ fn risky(ran: &Arc<Mutex<Vec<String>>>) -> Arc<dyn DynTool> {
     }))
 }
 
-/// What ran, and the hooks and texts that were told of.
+/// What ran, and the hooks and verdicts that were reported.
 async fn play(hooks: Vec<Box<dyn Hook>>, host: Option<Arc<dyn CanUseTool>>) -> (Vec<String>, Vec<String>) {
     let ran = Arc::default();
     let mut world = world(calls("risky", 1), [risky(&ran)]);
@@ -70,16 +70,16 @@ async fn play(hooks: Vec<Box<dyn Hook>>, host: Option<Arc<dyn CanUseTool>>) -> (
     let mut open = world.open().await;
     open.say("go");
     let events = soon(open.until(|kind| matches!(kind, EventKind::RunFinished(_)))).await;
-    let mut told = Vec::new();
+    let mut texts = Vec::new();
     for event in events {
         match event.kind {
-            EventKind::HookRan { event, outcome, .. } => told.push(format!("{event} {}", outcome.ran.join(","))),
-            EventKind::PermissionResolved { decision, .. } => told.push(decision.message),
+            EventKind::HookRan { event, outcome, .. } => texts.push(format!("{event} {}", outcome.ran.join(","))),
+            EventKind::PermissionResolved { decision, .. } => texts.push(decision.message),
             _ => {}
         }
     }
     let ran = ran.lock().unwrap().clone();
-    (ran, told)
+    (ran, texts)
 }
 
 fn host(answer: fn() -> PermissionAnswer) -> Option<Arc<dyn CanUseTool>> {
@@ -87,11 +87,11 @@ fn host(answer: fn() -> PermissionAnswer) -> Option<Arc<dyn CanUseTool>> {
 }
 
 #[tokio::test]
-async fn a_hook_allows_what_nobody_else_could() {
+async fn a_hook_allows_what_would_be_denied_without_it() {
     let allow = || Ok(PermissionRequestAction::Answer(PermissionAnswer::allow()));
-    let (ran, told) = play(vec![Box::new(Guard(allow))], None).await;
+    let (ran, texts) = play(vec![Box::new(Guard(allow))], None).await;
     assert_eq!(ran, ["{}"]);
-    assert!(told.contains(&"PermissionRequest guard".to_owned()), "{told:?}");
+    assert!(texts.contains(&"PermissionRequest guard".to_owned()), "{texts:?}");
     let change = || {
         let input = JsonText::parse(r#"{"a":1}"#).unwrap();
         let answer = PermissionAnswer::Allow { updated_input: Some(input), updates: Vec::new() };
@@ -102,27 +102,27 @@ async fn a_hook_allows_what_nobody_else_could() {
 
 #[tokio::test]
 async fn a_hook_without_opinion_leaves_it_to_the_host() {
-    let nothing = || Ok(PermissionRequestAction::Continue);
-    assert_eq!(play(vec![Box::new(Guard(nothing))], host(PermissionAnswer::allow)).await.0, ["{}"]);
-    let (ran, told) = play(vec![Box::new(Guard(nothing))], None).await;
-    assert!(ran.is_empty() && told.iter().any(|text| text.contains("Nobody is there")), "{told:?}");
+    let no_answer = || Ok(PermissionRequestAction::Continue);
+    assert_eq!(play(vec![Box::new(Guard(no_answer))], host(PermissionAnswer::allow)).await.0, ["{}"]);
+    let (ran, texts) = play(vec![Box::new(Guard(no_answer))], None).await;
+    assert!(ran.is_empty() && texts.iter().any(|text| text.contains("Nobody is there")), "{texts:?}");
 }
 
 #[tokio::test]
 async fn a_deny_of_either_side_wins() {
     let deny = || Ok(PermissionRequestAction::Answer(PermissionAnswer::deny("not today")));
-    let (ran, told) = play(vec![Box::new(Guard(deny))], host(PermissionAnswer::allow)).await;
-    assert!(ran.is_empty() && told.contains(&"not today".to_owned()), "{told:?}");
+    let (ran, texts) = play(vec![Box::new(Guard(deny))], host(PermissionAnswer::allow)).await;
+    assert!(ran.is_empty() && texts.contains(&"not today".to_owned()), "{texts:?}");
     // The host's deny does not wait for a hook that is silent.
-    let (ran, told) = play(vec![Box::new(Silent)], host(|| PermissionAnswer::deny("no"))).await;
-    assert!(ran.is_empty() && told.contains(&"no".to_owned()), "{told:?}");
+    let (ran, texts) = play(vec![Box::new(Silent)], host(|| PermissionAnswer::deny("no"))).await;
+    assert!(ran.is_empty() && texts.contains(&"no".to_owned()), "{texts:?}");
 }
 
 #[tokio::test]
 async fn a_hook_that_fails_denies_and_is_named() {
     for bad in [|| Err("broken".into()), || panic!("broken")] as [fn() -> _; 2] {
-        let (ran, told) = play(vec![Box::new(Guard(bad))], host(PermissionAnswer::allow)).await;
-        assert!(ran.is_empty() && told.iter().any(|text| text.contains("guard")), "{told:?}");
+        let (ran, texts) = play(vec![Box::new(Guard(bad))], host(PermissionAnswer::allow)).await;
+        assert!(ran.is_empty() && texts.iter().any(|text| text.contains("guard")), "{texts:?}");
     }
 }
 

@@ -79,7 +79,7 @@ async fn an_order_that_comes_after_close_is_refused_and_not_lost_in_silence() {
     soon(closing).await.unwrap().unwrap();
 }
 
-/// The session is dropped after each event there is, and goes on from its log.
+/// The session is dropped after each of its events, and continues from its log.
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_is_dropped_after_any_event_leaves_a_session_that_resumes() {
     for read in 0.. {
@@ -185,7 +185,7 @@ async fn a_stop_while_the_model_thinks_ends_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_user_says_during_tools_is_read_after_them() {
+async fn a_message_during_tools_is_read_after_them() {
     let gate = Arc::new(tokio::sync::Notify::new());
     let opened = Arc::clone(&gate);
     let model = calls("act", 1);

@@ -63,7 +63,7 @@ impl SessionStore for Dying {
     }
 
     async fn close(&self, lease: Lease) -> Result<(), StoreError> {
-        // Whoever closes a session waits for this.
+        // Closing a session waits for this.
         tokio::time::sleep(Duration::from_secs(1)).await;
         self.store.close(lease).await
     }
@@ -95,7 +95,7 @@ async fn a_session_that_dies_at_any_append_resumes_without_loss_or_repetition() 
         first.store = Some(Arc::new(dying));
         let mut open = first.open().await;
         open.say("go");
-        // Whoever lives long enough is closed.
+        // A session that lives long enough is closed.
         let handle = open.handle.clone();
         let (events, error) = soon(async {
             let mut events = Vec::new();

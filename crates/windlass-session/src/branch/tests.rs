@@ -10,7 +10,7 @@ fn user(id: &str, parent: &str) -> String {
     line(id, parent, "user", &format!(r#""message":{{"role":"user","content":"{id}"}},"#))
 }
 
-fn says(id: &str, parent: &str) -> String {
+fn message(id: &str, parent: &str) -> String {
     line(id, parent, "assistant", &format!(r#""message":{{"id":"{id}","content":[{{"type":"text","text":"{id}"}}]}},"#))
 }
 
@@ -33,19 +33,19 @@ fn ids(entries: &[Entry]) -> String {
     entries.iter().map(|entry| entry.id.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// A turn with two calls in one message, and something said between their results.
+/// A turn with two calls in one message, and a message of the user between their results.
 fn batch() -> Vec<String> {
     vec![
         user("u1", ""),
-        says("m0", "u1"),
+        message("m0", "u1"),
         calls("a", "m0", "m0"),
         calls("b", "a", "m0"),
         result("rb", "b", false),
         user("s", "rb"),
         result("ra", "a", false),
-        says("m1", "ra"),
+        message("m1", "ra"),
         user("u2", "m1"),
-        says("m2", "u2"),
+        message("m2", "u2"),
     ]
 }
 
@@ -74,10 +74,10 @@ fn only_lines_of_the_conversation_are_points() {
     let mut lines = batch();
     lines.insert(1, line("t", "u1", "windlass-todos", r#""todos":[],"#));
     lines.insert(1, line("x", "u1", "attachment", r#""attachment":{"type":"date"},"#));
-    lines[3] = says("m0", "x");
+    lines[3] = message("m0", "x");
     lines.push(user("side", "m1"));
     assert_eq!(ids(&cut(&lines, "x").unwrap().entries), "u1 x");
-    for at in ["t", "nothing", "", "u2"] {
+    for at in ["t", "unknown", "", "u2"] {
         assert_eq!(cut(&lines, at).unwrap_err().to_string(), format!("No message found with message.uuid of: {at}"));
     }
 }
@@ -93,15 +93,15 @@ fn a_turn_vouches_for_what_is_dropped() {
         (batch(), "m1", "u1", Some("another message of the user (u2)")),
         (batch(), "ra", "u2", Some("an answer of the turn before (m1)")),
         (batch(), "m2", "u2", None),
-        (batch(), "m2", "nothing", None),
+        (batch(), "m2", "unknown", None),
         (turn(vec![user("u3", "m2")]), "m1", "u2", Some("another message of the user (u3)")),
         (
-            turn(vec![attachment("q", "m2", "queued_command"), says("m3", "q")]),
+            turn(vec![attachment("q", "m2", "queued_command"), message("m3", "q")]),
             "m1",
             "u2",
             Some("a queued message (q)"),
         ),
-        (turn(vec![attachment("d", "m2", "date"), says("m3", "d")]), "m1", "u2", None),
+        (turn(vec![attachment("d", "m2", "date"), message("m3", "d")]), "m1", "u2", None),
         (
             turn(vec![attachment("o", "m2", "structured_output"), user("u3", "o")]),
             "m2",
@@ -126,12 +126,13 @@ fn a_turn_vouches_for_what_is_dropped() {
             }
         }
     }
-    let checked = cut(&[user("u1", ""), says("m", "u1"), says("n", "m")], "m").unwrap().check_drops_only(&"p".into());
+    let checked =
+        cut(&[user("u1", ""), message("m", "u1"), message("n", "m")], "m").unwrap().check_drops_only(&"p".into());
     assert!(checked.is_err());
 }
 
 #[test]
-fn what_stands_beside_is_said_again_when_a_later_line_would_count() {
+fn what_stands_beside_is_repeated_when_a_later_line_would_count() {
     let mut lines = batch();
     let cwd = |cwd: &str| line("", "", "windlass-cwd", &format!(r#""cwd":"{cwd}","#)).replace(r#","uuid":"""#, "");
     lines.insert(1, cwd("/one"));

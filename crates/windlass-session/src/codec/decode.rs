@@ -24,14 +24,14 @@ pub(crate) struct Decoded {
     pub(crate) warnings: Vec<String>,
 }
 
-/// What a line says about the line before it in the conversation.
+/// What a line names as the line before it in the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Parent {
     /// It has none: the conversation begins here.
     Root,
     /// This one.
     Line(EntryId),
-    /// Nothing that can be read.
+    /// A value that cannot be read.
     Unreadable,
 }
 
@@ -224,7 +224,7 @@ fn content(
     if blocks.is_empty() && !parts.is_empty() { Err("none of its blocks can be read".to_owned()) } else { Ok(blocks) }
 }
 
-/// Whether two JSON texts differ in nothing but line breaks that became spaces.
+/// Whether two JSON texts differ only in line breaks that became spaces.
 fn same_but_breaks(exact: &str, flat: &str) -> bool {
     exact.len() == flat.len() && exact.bytes().zip(flat.bytes()).all(|(a, b)| a == b || (a == b'\n' && b == b' '))
 }

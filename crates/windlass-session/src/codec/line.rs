@@ -43,7 +43,7 @@ pub(super) struct ChainPlace<'a> {
     pub agent_id: Option<&'a str>,
 }
 
-/// What the line of a prompt says of its run.
+/// The fields of a prompt's line about its run.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PromptFields<'a> {
@@ -53,7 +53,7 @@ pub(super) struct PromptFields<'a> {
     pub prompt_id: Option<&'a str>,
 }
 
-/// What the line of a result says beside its content.
+/// The fields of a result's line beside its content.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ResultFields<'a> {
@@ -65,7 +65,7 @@ pub(super) struct ResultFields<'a> {
     pub windlass_synthetic: bool,
 }
 
-/// What a text of the runtime says to the model.
+/// The facts that a text of the runtime reports to the model.
 #[derive(Serialize, Default)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct RuntimeFields<'a> {

@@ -39,7 +39,7 @@ fn lines_that_are_no_messages_are_refused_or_kept_as_they_are() {
 }
 
 #[test]
-fn no_parent_and_an_unreadable_one_are_told_apart() {
+fn no_parent_and_an_unreadable_one_are_distinguished() {
     let line = |parent: &str| format!(r#"{{{parent}"type":"user","message":{{"content":"x"}}}}"#);
     assert_eq!(decode(&line(r#""parentUuid":null,"#)).unwrap().parent, Parent::Root);
     assert_eq!(decode(&line(r#""parentUuid":"p","#)).unwrap().parent, Parent::Line("p".into()));

@@ -22,7 +22,7 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    /// Says what is unusual.
+    /// Adds what is unusual to the warnings.
     pub(super) fn report(&self, nodes: &[Node], report: &mut LoadReport) {
         let line = |at: usize| nodes.get(at).map(|node| node.line).unwrap_or_default();
         for (at, id) in &self.lost {
@@ -38,8 +38,8 @@ impl Conversation {
     }
 }
 
-/// Finds the conversation: the path that ends in the latest line that nothing
-/// follows. Results belong to their message wherever they stand, so parallel
+/// Finds the conversation: the path that ends in the latest line without a
+/// successor. Results belong to their message wherever they stand, so parallel
 /// calls are one path.
 pub(super) fn choose(nodes: &[Node], by_id: HashMap<EntryId, usize>) -> Conversation {
     let mut groups = Groups::of(nodes, by_id);

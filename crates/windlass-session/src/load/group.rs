@@ -16,8 +16,8 @@ const MOST_BLOCKS: usize = 64;
 pub(super) struct Group {
     /// The lines of the message in its own order; one line if it is no message of the model.
     pub(super) lines: Vec<usize>,
-    /// The results of its calls, those that seem to belong here, and what the user
-    /// said between them, in file order.
+    /// The results of its calls, those that seem to belong here, and messages of the
+    /// user between them, in file order.
     pub(super) results: Vec<usize>,
 }
 
@@ -169,7 +169,7 @@ impl Groups {
         }
     }
 
-    /// What the user said while calls ran follows on one result, and the next
+    /// A message that the user sent while calls ran follows on one result, and the next
     /// message on another: it belongs to the message whose calls they were.
     fn attach_interjections(&mut self, nodes: &[Node]) {
         let last_results: Vec<Option<usize>> = self
@@ -177,7 +177,7 @@ impl Groups {
             .iter()
             .map(|group| {
                 let is_real = |at: &&usize| match nodes.get(**at) {
-                    // One that a repair appended later says nothing about when calls ran.
+                    // A result that a repair appended later does not show when calls ran.
                     Some(Node { body: NodeBody::Result(result), .. }) => !result.synthetic,
                     _ => false,
                 };

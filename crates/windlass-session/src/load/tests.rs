@@ -34,7 +34,7 @@ fn the_conversation_is_the_path_to_the_latest_line() {
     for (lines, expected) in [
         // In order.
         (vec!["user:a:", "model:b:a", "user:c:b"], "a b c"),
-        // The user went back to b and went on there.
+        // The user went back to b and continued there.
         (vec!["user:a:", "model:b:a", "user:c:b", "model:d:c", "user:e:b", "model:f:e"], "a b e f"),
         // The user changed the first prompt.
         (vec!["user:a:", "model:b:a", "user:c:", "model:d:c"], "c d"),

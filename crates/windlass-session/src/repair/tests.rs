@@ -126,6 +126,6 @@ fn a_conversation_without_a_beginning_gets_one() {
 }
 
 #[test]
-fn nothing_is_repaired_of_nothing() {
+fn an_empty_log_needs_no_repair() {
     assert_eq!(repair(Vec::new()), (Vec::new(), RepairReport::default()));
 }

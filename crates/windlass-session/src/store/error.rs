@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StoreErrorKind {
-    /// Somebody else writes this session.
+    /// Another writer holds the lease of the session.
     InUse,
     /// The session is not at the expected position.
     Conflict,
@@ -27,7 +27,7 @@ pub enum StoreErrorKind {
 }
 
 /// Why a store did not do what it was asked. The message names the place and
-/// says what to do.
+/// names what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 #[non_exhaustive]
@@ -44,7 +44,7 @@ impl StoreError {
         Self { kind, message: message.into() }
     }
 
-    /// For implementers of stores: somebody else holds the lease.
+    /// For implementers of stores: another writer holds the lease.
     pub fn in_use(key: &SessionKey, owner: impl fmt::Display) -> Self {
         Self::new(
             StoreErrorKind::InUse,
@@ -80,7 +80,7 @@ impl StoreError {
         Self::new(StoreErrorKind::LeaseLost, format!("the lease of {} was given back: open it again", Subject(key)))
     }
 
-    /// For implementers of stores: nothing is noted on an agent.
+    /// For implementers of stores: an agent takes no annotation.
     pub fn not_listed(key: &SessionKey) -> Self {
         Self::new(StoreErrorKind::InvalidKey, format!("{} has no title or tag: note them on its session", Subject(key)))
     }

@@ -38,7 +38,7 @@ fn shape(transcript: &Transcript) -> Vec<String> {
 }
 
 #[test]
-fn results_come_back_in_call_order_and_before_what_the_user_said_meanwhile() {
+fn results_come_back_in_call_order_and_before_messages_that_came_meanwhile() {
     let mut transcript = Transcript::new();
     transcript.push_user(vec![text("go")]);
     transcript.push_assistant(vec![text("ok"), call("1"), call("2"), call("3")]);

@@ -59,8 +59,8 @@ proptest! {
         };
         let agent = read_agent_log(without(&log_of(&agent(), &entries)).as_slice()).unwrap();
         let session = read_log(without(&log_of(&session(), &entries)).as_slice()).unwrap();
-        let said = |entry: &&Entry| matches!(entry.kind, EntryKind::User(_) | EntryKind::Assistant(_));
-        for entry in session.entries.iter().filter(said) {
+        let is_message = |entry: &&Entry| matches!(entry.kind, EntryKind::User(_) | EntryKind::Assistant(_));
+        for entry in session.entries.iter().filter(is_message) {
             let is_there = agent.entries.iter().any(|other| other.id == entry.id && other.kind == entry.kind);
             prop_assert!(is_there, "{:?} is not in {:?}", entry, agent.entries);
         }

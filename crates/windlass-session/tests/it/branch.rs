@@ -53,7 +53,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 192, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_copy_of_what_is_valid_is_valid_and_says_the_same(entries in session()) {
+    fn a_copy_of_what_is_valid_is_valid_and_has_the_same_content(entries in session()) {
         let (log, copied) = copy(entries.clone());
         let read = read_log(log.as_slice()).unwrap();
         prop_assert_eq!(&read.report.skipped, &[]);
@@ -72,7 +72,7 @@ proptest! {
     }
 
     #[test]
-    fn a_copy_of_what_is_damaged_says_what_its_repair_says(
+    fn a_copy_of_what_is_damaged_has_the_content_of_its_repair(
         entries in session(),
         gone in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
         cut in any::<prop::sample::Index>(),

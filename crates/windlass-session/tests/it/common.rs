@@ -48,7 +48,7 @@ impl Writer {
         Self { entries: Vec::new(), last: None, count: 0, repeats: false }
     }
 
-    /// Goes on behind an entry, with ids that begin at `count`.
+    /// Continues behind an entry, with ids that begin at `count`.
     pub(crate) fn after(last: EntryId, count: u64) -> Self {
         Self { entries: Vec::new(), last: Some(last), count, repeats: false }
     }

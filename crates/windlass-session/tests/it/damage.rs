@@ -1,4 +1,4 @@
-//! Damage to a log loses what it hits and nothing else.
+//! Damage to a log loses only what it hits.
 
 use crate::common::{Writer, log_of};
 use windlass_session::{check_log, export_messages, read_log};
@@ -110,7 +110,7 @@ fn a_hole_of_zeros_costs_at_most_the_lines_it_touches() {
 }
 
 #[test]
-fn lines_dropped_repeated_joined_or_swapped_cost_nothing_else() {
+fn lines_dropped_repeated_joined_or_swapped_cost_no_other_line() {
     let log = marked_log();
     let lines = lines(&log);
     for at in 0..lines.len() {
@@ -134,7 +134,7 @@ fn lines_dropped_repeated_joined_or_swapped_cost_nothing_else() {
 }
 
 #[test]
-fn a_checksum_tells_of_changes_that_parse() {
+fn a_checksum_reveals_changes_that_parse() {
     let log = marked_log();
     let changed = String::from_utf8(log).unwrap().replace("[M4]", "[MX]");
     let report = check_log(changed.as_bytes()).unwrap();

@@ -9,7 +9,7 @@ use crate::common::{Act, FakeAgents, FakeBackground, bench, ended, input, report
 
 #[tokio::test]
 async fn a_call_decides_then_its_agent_then_the_set() {
-    for (said, defined, by_default, expected) in [
+    for (given, defined, by_default, expected) in [
         (None, None, false, false),
         (None, None, true, true),
         (None, Some(false), true, false),
@@ -21,8 +21,8 @@ async fn a_call_decides_then_its_agent_then_the_set() {
         agent.background = defined;
         let (port, background) = (FakeAgents::new(0, []), FakeBackground::new("/nowhere"));
         let agents = Subagents::new().with(agent).background_by_default(by_default);
-        let said = input(json!({ "subagent_type": "x", "run_in_background": said }));
-        bench(&agents, &port, &background).call(said).await.unwrap();
+        let given = input(json!({ "subagent_type": "x", "run_in_background": given }));
+        bench(&agents, &port, &background).call(given).await.unwrap();
         assert_eq!(background.has_work(), expected);
         assert_eq!(port.seen.lock().unwrap().is_empty(), expected, "it begins when it is let");
     }
@@ -73,7 +73,7 @@ async fn the_call_returns_and_the_report_comes_at_the_end() {
 }
 
 #[tokio::test]
-async fn an_end_without_a_report_is_told_too() {
+async fn an_end_without_a_report_is_notified_too() {
     for (act, stopped, status, summary, report, in_file) in [
         (
             Act::Report(ended(Outcome::MaxTurns { limit: 3 }, "Half.")),
@@ -100,10 +100,10 @@ async fn an_end_without_a_report_is_told_too() {
             Some("The agent ended without a report."),
         ),
         (
-            Act::Fail(ToolError::rejected("Too many agents go on.")),
+            Act::Fail(ToolError::rejected("Too many agents run.")),
             false,
             TaskStatus::Failed,
-            "Agent \"Find it\" could not begin: Too many agents go on.",
+            "Agent \"Find it\" could not begin: Too many agents run.",
             None,
             None,
         ),
@@ -164,7 +164,7 @@ async fn what_cannot_be_left_behind_does_not_begin() {
     let full = FakeBackground::full();
     let asked = input(json!({ "run_in_background": true }));
     let error = bench(&Subagents::new(), &port, &full).call(&asked).await.unwrap_err();
-    assert_eq!(error.model_text(), "Too much goes on already.");
+    assert_eq!(error.model_text(), "Too much runs already.");
     let background = FakeBackground::new("/nowhere");
     let stopped = bench(&Subagents::new(), &port, &background);
     stopped.cancel().cancel();

@@ -1,4 +1,4 @@
-//! Ports that do as they are told.
+//! Ports that follow a script.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -19,17 +19,17 @@ use windlass_types::{Interrupted, Outcome, TaskId, TaskInfo, TaskUsage, Usage};
 pub(crate) enum Act {
     Report(AgentReport),
     Fail(ToolError),
-    /// Works until it is stopped, then says this.
+    /// Works until it is stopped, then reports this.
     UntilStopped(&'static str),
 }
 
-/// Agents that do one act after the other, and remember what they were told.
+/// Agents that do one act after the other, and remember what they were given.
 #[derive(Debug, Default)]
 pub(crate) struct FakeAgents {
     pub(crate) depth: u32,
     acts: Mutex<VecDeque<Act>>,
     pub(crate) seen: Mutex<Vec<AgentSpec>>,
-    /// Told when an agent begins.
+    /// Notified when an agent begins.
     pub(crate) begun: Notify,
 }
 
@@ -66,7 +66,7 @@ impl Agents for FakeAgents {
     }
 }
 
-/// A background that keeps work until the test lets it go on.
+/// A background that keeps work until the test lets it continue.
 #[derive(Debug, Default)]
 pub(crate) struct FakeBackground {
     folder: Option<PathBuf>,
@@ -113,7 +113,7 @@ impl FakeBackground {
 impl Background for FakeBackground {
     fn start(&self, spec: TaskSpec, work: TaskWork) -> Result<TaskId, ToolError> {
         if self.is_full {
-            return Err(ToolError::rejected("Too much goes on already."));
+            return Err(ToolError::rejected("Too much runs already."));
         }
         let id = spec.id.clone().unwrap();
         *self.kept.lock().unwrap() = Some(Kept { spec, work });
@@ -150,7 +150,7 @@ pub(crate) fn bench(agents: &Subagents, port: &Arc<FakeAgents>, background: &Arc
     })
 }
 
-/// A call that asks for nothing special, with more fields.
+/// A plain call with more fields.
 pub(crate) fn input(more: Value) -> Value {
     let mut input = json!({ "description": "Find it", "prompt": "Find the parser." });
     let Value::Object(more) = more else { panic!("not an object") };

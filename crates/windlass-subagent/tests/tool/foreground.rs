@@ -75,7 +75,7 @@ async fn a_call_runs_the_agent_that_it_names() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_is_said_before_anything_runs() {
+async fn what_cannot_be_started_is_refused_before_anything_runs() {
     let (port, background) = (FakeAgents::new(0, []), Arc::default());
     let bench = bench(&Subagents::new().with(reviewer()), &port, &background);
     for (input, problem) in [
@@ -164,7 +164,7 @@ async fn the_report_comes_first_and_its_origin_last() {
 }
 
 #[tokio::test]
-async fn an_agent_that_did_not_finish_says_why_and_what_it_had() {
+async fn a_report_names_why_an_agent_did_not_finish_and_what_it_had() {
     let failure = RunFailure::new(RunFailureKind::Model(ModelErrorKind::Overloaded), "The provider is overloaded.");
     for (outcome, why) in [
         (Outcome::MaxTurns { limit: 3 }, "the limit of 3 turns was reached"),
@@ -189,9 +189,9 @@ async fn an_agent_that_did_not_finish_says_why_and_what_it_had() {
 
 #[tokio::test]
 async fn what_is_no_report_is_the_errors_own() {
-    let port = FakeAgents::new(0, [Act::Fail(ToolError::rejected("Too many agents go on."))]);
+    let port = FakeAgents::new(0, [Act::Fail(ToolError::rejected("Too many agents run."))]);
     let error = bench(&Subagents::new(), &port, &Arc::default()).call(input(json!({}))).await.unwrap_err();
-    assert_eq!(error.model_text(), "Too many agents go on.");
+    assert_eq!(error.model_text(), "Too many agents run.");
 
     // Not in a session at all.
     let bench = windlass_testkit::ToolBench::shared(Subagents::new().tool());
