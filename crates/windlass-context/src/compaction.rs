@@ -141,7 +141,8 @@ pub fn older_half(messages: &[SharedMessage], skip: usize) -> Option<usize> {
     later.find(|(_, message)| message.role == Role::Assistant).map(|(at, _)| at)
 }
 
-/// The messages from the first one of the model at or behind a place, behind a note that what was before is left out.
+/// The messages from the first one of the model at or after an index, with a note before them that the earlier ones
+/// are left out.
 pub fn from_message(messages: &[SharedMessage], at: usize) -> Vec<SharedMessage> {
     // Another model may have been shown fewer messages than those that were counted.
     let kept = messages.iter().skip(at).skip_while(|message| message.role != Role::Assistant).cloned();

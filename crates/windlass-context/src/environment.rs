@@ -53,7 +53,7 @@ impl RepositoryStatus {
 }
 
 impl Environment {
-    /// A platform, and no more than that.
+    /// An environment of which only the platform is known.
     pub fn new(platform: impl Into<String>) -> Self {
         Self { platform: platform.into(), ..Self::default() }
     }

@@ -57,7 +57,7 @@ impl Bill {
         self.with_input(usage)
     }
 
-    /// What it has used, when its end is not awaited.
+    /// What it has used, when it is abandoned.
     pub(crate) fn abandoned(&self) -> Usage {
         let mut usage = self.reported;
         usage.output_tokens = usage.output_tokens.max(self.written());

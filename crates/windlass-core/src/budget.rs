@@ -157,7 +157,7 @@ pub(crate) enum Price {
     Costs(CallCost),
 }
 
-/// What a call costs that has so many input tokens, and may write so many.
+/// What limits a call with this many input tokens that may write this many output tokens.
 pub(crate) fn price(
     limits: &Limits,
     model: &ModelProfile,

@@ -192,11 +192,7 @@ impl ModelCall {
 
     /// The message is complete: books the call. Returns the model that was asked.
     pub(crate) fn complete(&mut self, session: &mut Session) -> String {
-        let stage = std::mem::replace(&mut self.stage, Stage::Ended);
-        let Stage::Streaming(stream) = stage else { return String::new() };
-        let (asked, usage) = (stream.bill.model.id.clone(), stream.bill.complete());
-        session.book(stream.bill, usage);
-        asked
+        self.end(session, Bill::complete)
     }
 
     /// A stream that cannot be followed is read no further.
@@ -222,11 +218,13 @@ impl ModelCall {
         self.end(session, Bill::abandoned);
     }
 
-    fn end(&mut self, session: &mut Session, used: impl FnOnce(&Bill) -> Usage) {
-        if let Stage::Streaming(stream) = std::mem::replace(&mut self.stage, Stage::Ended) {
-            let usage = used(&stream.bill);
-            session.book(stream.bill, usage);
-        }
+    /// Books what the call used, if it was sent. Returns the model that was asked.
+    fn end(&mut self, session: &mut Session, used: impl FnOnce(&Bill) -> Usage) -> String {
+        let stage = std::mem::replace(&mut self.stage, Stage::Ended);
+        let Stage::Streaming(stream) = stage else { return String::new() };
+        let (asked, usage) = (stream.bill.model.id.clone(), used(&stream.bill));
+        session.book(stream.bill, usage);
+        asked
     }
 
     /// What follows from a failure.

@@ -39,7 +39,7 @@ fn is_newer(event: &EventKind, before: &EventKind) -> bool {
     }
 }
 
-/// Appends to text that waits, or gives back what is of another kind.
+/// Appends a delta to one that waits, or returns it if it is of another kind.
 fn append(waiting: &mut Delta, more: Delta) -> Option<Delta> {
     match (waiting, &more) {
         (Delta::Text(waiting), Delta::Text(more))

@@ -17,7 +17,7 @@ use windlass_types::{
     HookOutcome, Outcome, Status, StopReason, TaskInfo, Timestamp, UserEntry,
 };
 
-/// How often a summary is asked for that does not come.
+/// How often the model is asked for a summary before the compaction fails.
 const ATTEMPTS: u32 = 2;
 
 /// A compaction.
@@ -152,7 +152,7 @@ impl Compaction {
         let text = text.concat();
         let whole = match message.stop_reason {
             StopReason::Refusal | StopReason::MaxTokens | StopReason::ContextWindowExceeded => false,
-            // Text beside a call may be anything but the summary.
+            // Text beside a call need not be the summary.
             StopReason::ToolUse => text.contains("</summary>"),
             _ => true,
         };

@@ -87,7 +87,7 @@ impl Default for Limits {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct SessionIds {
-    /// The session.
+    /// The id of the session.
     pub session_id: SessionId,
     /// 128 random bits, fresh at each opening of the session; ids are made from them.
     pub seed: u128,
@@ -108,7 +108,7 @@ pub struct RequestSettings {
     pub effort: Option<Effort>,
     /// Most tokens in one answer. `None`: the model's default.
     pub max_output_tokens: Option<u32>,
-    /// Provider betas.
+    /// Names of beta features that requests ask the provider for.
     pub betas: Vec<String>,
     /// An opaque id of the user for the provider.
     pub user_id: Option<String>,
@@ -172,8 +172,8 @@ impl Default for AutoCompact {
     }
 }
 
-/// What a machine is made from. Fixed for the life of the machine, except what
-/// inputs change: model, mode, thinking, effort, tools, hooks.
+/// What a machine is made from. Fixed for the life of the machine, except what inputs change: model, mode, thinking,
+/// effort, tools, instructions, hooks.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct MachineConfig {
@@ -190,7 +190,7 @@ pub struct MachineConfig {
     pub environment: Option<Environment>,
     /// The tools that the model is offered.
     pub tools: OfferedTools,
-    /// What may run.
+    /// The rules and the mode that decide what may run.
     pub policy: Policy,
     /// Who takes part in decisions beside the policy.
     pub listeners: Listeners,

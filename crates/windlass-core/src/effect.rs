@@ -125,11 +125,11 @@ pub struct RunCall {
 pub enum Input {
     /// A prompt: starts a run, or waits for the one before to end.
     Prompt(Prompt),
-    /// A message for the open run. UserPromptSubmit hooks are asked
-    /// about it at once; at the next safe point it joins the conversation. If the
-    /// run ends first it is a prompt, before those that wait; without a run it is
-    /// one at once, as is what is no [`PromptKind::Query`](windlass_types::PromptKind::Query). What became of it is an
-    /// event, [`Steered`](windlass_types::Steered).
+    /// A message for the open run. UserPromptSubmit hooks are asked about it at once, and it joins the conversation at
+    /// the next safe point. If the run ends first, it becomes a prompt, before those that wait. Without an open run it
+    /// becomes a prompt at once, and so does any kind other than
+    /// [`PromptKind::Query`](windlass_types::PromptKind::Query). The event [`Steered`](windlass_types::Steered)
+    /// reports what became of it.
     Steer(Prompt),
     /// As [`Input::Steer`], but never a prompt: a message that cannot be delivered is returned to its sender.
     Offer(Prompt),
@@ -145,9 +145,9 @@ pub enum Input {
     SetPermissionMode(PermissionMode),
     /// Reason like this from the next request on.
     SetThinking(Thinking),
-    /// Spend so much on an answer from the next request on.
+    /// Use this effort from the next request on.
     SetEffort(Option<Effort>),
-    /// Change what is permitted, as answers of the host can. A change that cannot be used is noted.
+    /// Change what is permitted, as answers of the host can. A change that cannot be used is reported in a notice.
     UpdatePermissions(Vec<PermissionUpdate>),
     /// An agent below this one was billed for a call of this model.
     AgentUsed(Box<ModelProfile>, Usage),
@@ -156,7 +156,7 @@ pub enum Input {
     SessionSpent(NanoUsd),
     /// The policy of the parent from now on; this agent is permitted no more. Ignored by the main agent.
     Inherit(Box<Policy>),
-    /// A task reports how far it is.
+    /// A task reports progress: its usage until now, and the last tool that it used.
     TaskProgress(TaskId, TaskUsage, Option<String>),
     /// Ask the hooks on these occasions from now on: the event, and the tool (`None` for all).
     SetHooks(BTreeSet<(HookEventName, Option<String>)>),
@@ -185,7 +185,7 @@ pub enum Input {
     Answered(EffectId, PermissionAnswer),
     /// Files were kept, or could not be.
     Snapshotted(EffectId, Result<(), String>),
-    /// A call reports how far it is.
+    /// A call reports progress, in words.
     Progress(EffectId, String),
     /// A running call left work behind that continues in the background.
     TaskStarted(EffectId, Box<TaskInfo>),
@@ -205,7 +205,7 @@ pub enum Input {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Prepared {
-    /// What is known of it.
+    /// The facts that the policy judges.
     pub facts: CallFacts,
     /// One line that names what it does.
     pub title: String,

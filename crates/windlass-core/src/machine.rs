@@ -86,7 +86,7 @@ impl Machine {
         &self.session.config.ids.session_id
     }
 
-    /// The entry of the prompt that current work is done for, if there was one.
+    /// The entry of the last prompt, which current work answers. `None` before the first prompt.
     pub fn prompt(&self) -> Option<&EntryId> {
         self.session.prompt.as_ref()
     }

@@ -1,4 +1,4 @@
-//! The ids of calls, as a model gives them and as they are from then on.
+//! Gives each call of a stream an id of its own.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ fn call_id(event: &ModelEvent) -> Option<&ToolUseId> {
     }
 }
 
-/// The provider's own frame of the beginning of a block, with another id. What is no such frame stays as it is.
+/// The provider's own frame of the beginning of a block, with another id. Any other frame is returned unchanged.
 fn frame_with_id(frame: &JsonText, id: &ToolUseId) -> JsonText {
     let changed = || {
         let mut members: BTreeMap<String, JsonText> = frame.to().ok()?;

@@ -17,8 +17,8 @@ struct Item {
 }
 
 impl News {
-    /// What the model should read with the next prompt: the ends that it has not read of, and the work whose end is not in
-    /// the log. That is gone, since the process that kept it is.
+    /// What the model should read with the next prompt: the ends that it has not read of, and the work whose end is
+    /// not in the log. Such work is gone with the process that ran it.
     pub(crate) fn left_by(log: &[Entry]) -> Self {
         let mut started: Vec<&TaskInfo> = Vec::new();
         let mut ended: BTreeMap<&TaskId, &TaskEnded> = BTreeMap::new();
@@ -37,7 +37,7 @@ impl News {
             }
         }
         let mut news = Self::default();
-        // Work of a part of the conversation that was taken back is none of this one.
+        // Work of a part of the conversation that was taken back is left out.
         for info in started.into_iter().filter(|info| !known.contains(&info.id) && calls.contains(&info.tool_use_id)) {
             match ended.get(&info.id) {
                 Some(ended) => news.add(ended, false),

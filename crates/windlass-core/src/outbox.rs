@@ -15,7 +15,10 @@ pub(crate) struct Outbox {
     effects: VecDeque<(EffectId, Effect)>,
     pending: Pending,
     events: VecDeque<Waiting>,
-    last: Last,
+    /// Leaves after all events.
+    last: Option<Output>,
+    /// Whether the last output was queued.
+    ended: bool,
     /// Durable appends that are not answered yet.
     awaited: BTreeSet<EffectId>,
     /// The last append that is durable.
@@ -31,15 +34,6 @@ pub(crate) struct Outbox {
 
 /// Most notices that wait for a run.
 const MOST_NOTICES: usize = 200;
-
-/// The end of the session.
-#[derive(Debug, Default)]
-enum Last {
-    #[default]
-    NotYet,
-    Waiting(Output),
-    Sent,
-}
 
 #[derive(Debug)]
 struct Waiting {
@@ -81,14 +75,14 @@ impl Outbox {
         self.pending.admit(input)
     }
 
-    /// Whether a durable append is not answered that was handed out before the last request. While that is so, no
+    /// Whether a durable append that was handed out before the last request is unanswered. While that is so, no
     /// request is sent, and no call that reads begins: a disk that hangs stops the run after one more model call, and
     /// what waits in memory is bounded.
     pub(crate) fn is_behind(&self) -> bool {
         self.awaited.first().is_some_and(|append| Some(*append) <= self.before_request)
     }
 
-    /// The log has not answered for so long. Returns whether the host should read of it.
+    /// The log has not answered for this long. Returns whether the host should read of it.
     pub(crate) fn silent_for(&mut self, silence: Duration) -> bool {
         let is_new = self.silence.is_none();
         self.silence.get_or_insert(silence);
@@ -133,10 +127,10 @@ impl Outbox {
         self.events.len()
     }
 
-    /// Queues the end: it leaves when everything else has. There is one.
+    /// Queues the last output: it leaves after all others. Only the first one counts.
     pub(crate) fn last(&mut self, output: Output) {
-        if matches!(self.last, Last::NotYet) {
-            self.last = Last::Waiting(output);
+        if !std::mem::replace(&mut self.ended, true) {
+            self.last = Some(output);
         }
     }
 
@@ -158,9 +152,8 @@ impl Outbox {
         true
     }
 
-    /// Events that wait for durability will never get it, and what follows them
-    /// would report things whose cause the host never reads: all are dropped
-    /// but the beginnings of runs and their ends, which the refusal now is.
+    /// Events that wait for durability will never get it, and later ones would report things whose cause the host
+    /// never reads. All are dropped but the beginnings and ends of runs; the ends have the refusal as their reason.
     pub(crate) fn forget_unacknowledged(&mut self, refusal: &str) {
         let durable = self.durable;
         let mut refused = false;
@@ -188,10 +181,6 @@ impl Outbox {
             self.next_seq += 1;
             return Some(Output::Event(Box::new(Event::new(seq, session_id.clone(), run, turn, kind))));
         }
-        if self.events.is_empty() && matches!(self.last, Last::Waiting(_)) {
-            let Last::Waiting(output) = std::mem::replace(&mut self.last, Last::Sent) else { return None };
-            return Some(output);
-        }
-        None
+        if self.events.is_empty() { self.last.take() } else { None }
     }
 }

@@ -1,4 +1,4 @@
-//! When a run compacts the conversation by itself, and when it stops to try.
+//! When a run compacts the conversation by itself, and when it stops trying.
 
 use windlass_types::CompactTrigger;
 
@@ -17,7 +17,7 @@ pub(crate) struct Pace {
     /// The turn of the last one, and how many came close together.
     last: Option<u32>,
     close: u32,
-    /// How many automatic ones failed, and what the conversation took up at the last of them.
+    /// How many automatic ones failed, and the size of the conversation, in tokens, at the last of them.
     failed: u32,
     failed_at: u64,
 }
@@ -41,7 +41,7 @@ impl Pace {
         self.unanswered = false;
     }
 
-    /// Leaves the next turn alone.
+    /// Compacts no more until the model has written a message.
     pub(crate) fn skip_next(&mut self) {
         self.unanswered = true;
     }

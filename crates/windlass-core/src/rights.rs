@@ -53,7 +53,7 @@ impl Rights {
         }
     }
 
-    /// Another policy holds.
+    /// Replaces the policy.
     pub(crate) fn replace(&mut self, policy: Policy, tools: &[Arc<ToolSpec>]) {
         self.policy = policy;
         self.policy.offer(tools);

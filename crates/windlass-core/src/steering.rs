@@ -74,7 +74,7 @@ impl Steering {
         while self.take(session, 0).is_some() {}
     }
 
-    /// The run ends: gives messages back, or returns them as the next prompts.
+    /// The run ends: messages are returned to their senders, or become the next prompts, which this returns.
     pub(crate) fn defer(&mut self, session: &mut Session) -> Vec<Prompt> {
         let mut deferred = Vec::new();
         while let Some(message) = self.take(session, 0) {

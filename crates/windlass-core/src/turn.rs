@@ -137,7 +137,7 @@ impl Turn {
         let mut shown = std::mem::take(&mut self.shown.block_ids).into_iter();
         let block_ids: Vec<_> = content.iter().map(|_| shown.next().unwrap_or_else(|| session.ids.entry())).collect();
         self.batch.belongs_to(session, &content, &block_ids, &stop_reason);
-        // Gateways have names of their own. What counts later is who can read its reasoning again.
+        // Gateways rename models. The name that is stored decides later which model can read the reasoning.
         let written_by = if is_same_model(&model, &asked) { model.clone() } else { asked };
         let entry = AssistantEntry::new(id.clone(), written_by, content, block_ids, Some(stop_reason.clone()), usage);
         let parent = session.state.leaf().cloned();

@@ -1,4 +1,4 @@
-//! Agents below the one whose call runs: the driver's side.
+//! Agents that calls run: the driver's side.
 //!
 //! Each is a session of its own, whose events reach the host of the main agent. It is opened by the driver of its
 //! parent, which alone knows what the parent may do now.
@@ -73,7 +73,7 @@ struct Alive {
     cwd: PathBuf,
 }
 
-/// The agents below the one of a driver.
+/// The agents below a driver's own agent.
 #[derive(Debug)]
 pub(crate) struct Below {
     orders: mpsc::UnboundedReceiver<AgentOrder>,

@@ -48,7 +48,7 @@ impl<'a> Look<'a> {
         PathFact::new(requested, there.path, write).with_via(there.via).with_end(end).with_git_directory(git)
     }
 
-    /// The directory at or above a path that is one of git, whatever its name.
+    /// The git directory at or above a path, whatever its name.
     async fn git_directory(&mut self, path: &Path) -> Option<PathBuf> {
         for directory in path.ancestors() {
             let known = self.git_directories.get(directory).copied();

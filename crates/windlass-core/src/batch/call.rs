@@ -152,7 +152,7 @@ pub(super) struct Cx<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     pub(crate) feedback: Feedback,
-    /// Whether a call gave the structured output, and one that fits.
+    /// Whether a call gave a structured output that fits. `None`: no call gave any.
     pub(crate) output: Option<bool>,
     /// Whether the host wants the run to be stopped.
     pub(super) interrupts: bool,

@@ -98,8 +98,8 @@ impl Call {
         }
     }
 
-    /// Whether the verdict of a call holds under the policy of now. What was
-    /// allowed before the policy changed may not be any more: it is judged again.
+    /// Whether the verdict of a call holds under the current policy. A call that was allowed before the policy changed
+    /// is judged again.
     pub(super) fn is_still_allowed(&mut self, cx: &mut Cx<'_>) -> bool {
         let Stage::Allowed(step, allowed) = &self.stage else { return false };
         if allowed.epoch == cx.session.rights.epoch {

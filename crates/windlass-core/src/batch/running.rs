@@ -127,7 +127,7 @@ impl Call {
         cx.session.event(EventKind::ToolStarted(started), None);
     }
 
-    /// It reports how far it is.
+    /// It reports progress.
     pub(super) fn progress(&mut self, cx: &mut Cx<'_>, message: String) {
         let Stage::Running(_, running) = &self.stage else { return };
         if running.announced {
@@ -242,7 +242,7 @@ impl Call {
         }
     }
 
-    /// It cannot run, whatever has been done for it.
+    /// It cannot run: cancels what it waits for.
     pub(super) fn make_unusable(&mut self, cx: &mut Cx<'_>, why: Unprepared) {
         if let Some(effect) = self.waits_for() {
             cx.session.cancel(effect);

@@ -1,4 +1,4 @@
-//! What agents below the one of a machine are made from.
+//! What the agents below a machine's own agent are made from.
 
 use super::Machine;
 use crate::plan::is_of_plan_mode;
@@ -34,8 +34,9 @@ impl Machine {
         Ok(config)
     }
 
-    /// The names of the tools that an agent below this one has, of those that this one has: what it is given and
-    /// no rule denies it as a whole, without tools that are a question and those that are for the main agent only.
+    /// The names of the tools that an agent below this one gets, out of those that this one has: its definition gives
+    /// them, and no rule denies them as a whole. Tools that ask the user and tools for the main agent only are left
+    /// out.
     ///
     /// # Errors
     /// A rule of the agent cannot be read, or none of the tools that it is to have is left.
@@ -71,8 +72,8 @@ impl Machine {
         agent.narrowed(&self.session.rights.policy, cwd).map_err(unfit)
     }
 
-    /// Whether the budget limits calls of another model as it limits those of this agent's: there is none, or both
-    /// have a price, or neither has.
+    /// Whether the budget limits calls of another model as it limits those of this agent's model: there is no budget,
+    /// or both models have a price, or neither has.
     fn budget_holds_for(&self, model: &ModelProfile) -> bool {
         let is_priced = |model: &ModelProfile| model.info.price.is_some();
         self.session.config.limits.max_budget.is_none() || is_priced(model) || !is_priced(self.session.current_model())

@@ -80,8 +80,8 @@ impl Machine {
         }
     }
 
-    /// The log has not answered for so long. The host reads of it before all that waits for the log; a session that is
-    /// being closed ends.
+    /// The log has not answered for this long. The host reads of it before all events that wait for the log; a session
+    /// that is being closed ends.
     pub(super) fn log_is_silent(&mut self, silence: Duration) {
         if matches!(self.activity, Activity::Closed) && silence >= LONGEST_SILENCE {
             return self.broken(StoreFailure::unanswered(silence));

@@ -83,7 +83,7 @@ impl Run {
         match then {
             AfterCompaction::EndOfRun => fails(RunFailureKind::Compaction, why),
             AfterCompaction::Turn(continuation) => {
-                // It may still fit; asked again for each turn it would not be cheaper.
+                // The turn may still fit. Another try before each turn would cost a call each time.
                 self.pace.skip_next();
                 self.call_model(session, continuation)
             }

@@ -33,8 +33,8 @@ impl Run {
         }
     }
 
-    /// Records the messages that came during the run, and which background work ended. Returns whether the model has to
-    /// answer to any of it. What is not worth another call of the model is left out, unless one follows anyway.
+    /// Records the messages that came during the run, and the ends of background work. Returns whether the model has
+    /// to answer any of it. Ends that are not worth another call of the model are left out, unless one follows anyway.
     fn join(&mut self, session: &mut Session, call_follows: bool) -> bool {
         let news = if call_follows { session.record_news() } else { session.record_urgent_news() };
         let mut entries: Vec<_> = news.into_iter().collect();
