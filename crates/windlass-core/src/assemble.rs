@@ -254,19 +254,21 @@ impl Unfinished {
         let piece = text_of(delta);
         self.take(piece.len())?;
         let Some(Open { block, whole, input }) = &mut self.open else { return Err(AssembleError::NotOpen { index }) };
-        let (grows, shown): (_, Option<fn(String) -> Delta>) = match (block, delta) {
+        let (grows, shown) = match (block, delta) {
             // Tools that the provider runs stream their input too.
             (ContentBlock::Unknown(_), StreamDelta::ToolInput(_)) => (input, None),
             (ContentBlock::Unknown(_), _) | (_, StreamDelta::Unknown) => return Ok(Step::Nothing),
             _ if *whole => return Err(AssembleError::WrongDelta { index }),
             (ContentBlock::Thinking { signature, .. }, StreamDelta::Signature(_)) => (signature, None),
-            (ContentBlock::Text { text }, StreamDelta::Text(_)) => (text, Some(Delta::Text)),
-            (ContentBlock::Thinking { thinking, .. }, StreamDelta::Thinking(_)) => (thinking, Some(Delta::Thinking)),
-            (ContentBlock::ToolUse(_), StreamDelta::ToolInput(_)) => (input, Some(Delta::ToolInput)),
+            (ContentBlock::Text { text }, StreamDelta::Text(_)) => (text, Some(Delta::Text(piece.to_owned()))),
+            (ContentBlock::Thinking { thinking, .. }, StreamDelta::Thinking(_)) => {
+                (thinking, Some(Delta::Thinking(piece.to_owned())))
+            }
+            (ContentBlock::ToolUse(_), StreamDelta::ToolInput(_)) => (input, Some(Delta::ToolInput(piece.to_owned()))),
             _ => return Err(AssembleError::WrongDelta { index }),
         };
         grows.push_str(piece);
-        Ok(shown.map_or(Step::Nothing, |shown| Step::Grew { index, delta: shown(piece.to_owned()) }))
+        Ok(shown.map_or(Step::Nothing, |delta| Step::Grew { index, delta }))
     }
 
     fn finish_block(&mut self, index: usize) -> Result<Step<'_>, AssembleError> {

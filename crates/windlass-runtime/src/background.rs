@@ -190,10 +190,10 @@ impl Background for OfCall {
         }
         let mut tasks = self.shared.lock();
         if tasks.closed {
-            return Err(ToolError::rejected("The session is about to end: nothing new can go on in the background."));
+            return Err(ToolError::rejected("The session is about to end: no new work can run in the background."));
         }
         if tasks.alive.len() >= MOST {
-            let text = format!("{MOST} background tasks go on already: stop one, or wait until one ends.");
+            let text = format!("{MOST} background tasks run already: stop one, or wait until one ends.");
             return Err(ToolError::rejected(text));
         }
         let id = spec.id.unwrap_or_else(|| TaskId::from(format!("b{:08x}", self.ids.bits() as u32)));

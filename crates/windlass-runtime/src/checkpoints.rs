@@ -20,7 +20,9 @@ pub enum RewindError {
     #[error("File checkpointing is not enabled, so no files can be rewound.")]
     Off,
     /// A run is in progress, whose tools may be changing files, or an agent in the background.
-    #[error("files cannot be rewound while a run is going on, also that of an agent: wait for its result, or stop it")]
+    #[error(
+        "files cannot be rewound while a run is in progress, also that of an agent: wait for its result, or stop it"
+    )]
     Running,
     /// The session is closed.
     #[error("the session is closed")]

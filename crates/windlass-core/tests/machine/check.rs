@@ -128,7 +128,7 @@ impl Checks {
             return;
         }
         if let EventKind::TaskEnded(ended) = &event.kind {
-            let run = self.tasks.remove(&ended.info.id).unwrap_or_else(|| panic!("{} did not go on", ended.info.id));
+            let run = self.tasks.remove(&ended.info.id).unwrap_or_else(|| panic!("{} was not running", ended.info.id));
             assert_eq!(run, event.run_id);
             if ended.status != TaskStatus::Stopped {
                 self.ended.push(ended.info.id.clone());
@@ -242,8 +242,8 @@ impl Checks {
     pub(crate) fn end(&mut self, broken: bool) {
         assert_eq!(self.run, None, "a run without end");
         assert!(broken || self.breaks_are_reported(), "the cache broke {} times unsaid", self.breaks);
-        assert!(broken || self.closing, "nobody closed it");
-        assert!(broken || self.tasks.is_empty(), "it was closed while work goes on");
+        assert!(broken || self.closing, "it was closed without an order");
+        assert!(broken || self.tasks.is_empty(), "it was closed while work runs");
     }
 
     /// Whether the host heard of every request that does not continue the one before.
@@ -280,7 +280,7 @@ impl Checks {
                 |call: &HookCall| matches!(call, HookCall::UserPromptSubmit(event) if is_of_the_user(&event.prompt));
             let beside = matches!(going, Going::Append | Going::Stopping(_))
                 || matches!(going, Going::Hooks(call) if said(call));
-            assert!(beside, "{going:?} goes on while the model is asked");
+            assert!(beside, "{going:?} continues while the model is asked");
         }
         let blocks: Vec<String> = request
             .messages
@@ -364,7 +364,7 @@ impl Checks {
         if machine.is_idle() {
             for (_, going) in going {
                 let left = matches!(going, Going::Append | Going::Stopping(_));
-                assert!(left, "{going:?} goes on after the end");
+                assert!(left, "{going:?} continues after the end");
             }
         }
         for id in self.tasks.keys().chain(&self.ended) {

@@ -6,7 +6,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::string_slice,
-    reason = "a test that cannot go on has failed"
+    reason = "a test that cannot continue has failed"
 )]
 
 mod agents;

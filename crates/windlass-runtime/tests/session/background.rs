@@ -11,7 +11,7 @@ use windlass_runtime::SessionError;
 use windlass_tool::{DynTool, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolError};
 use windlass_types::{Event, EventKind, Outcome, RunOrigin, TaskEnded, TaskId, TaskKind, TaskStatus};
 
-/// Says how many go on, whatever becomes of them.
+/// Counts background work that has not ended, whether it completes, fails or is dropped.
 #[derive(Clone, Default)]
 struct Going(Arc<AtomicUsize>);
 
@@ -135,7 +135,7 @@ async fn work_that_does_not_listen_is_dropped() {
             _ => None,
         });
         let began = Instant::now();
-        open.handle.stop_task("nobody".into()).unwrap();
+        open.handle.stop_task("unknown".into()).unwrap();
         match work {
             Work::Deaf => open.handle.stop_tasks().unwrap(),
             _ => open.handle.stop_task(started.unwrap()).unwrap(),

@@ -149,7 +149,7 @@ fn background_agent() -> Arc<dyn DynTool> {
             })
         };
         cx.background()?.start(task, Box::new(run))?;
-        Ok::<_, windlass_tool::ToolError>("It goes on.".to_owned())
+        Ok::<_, windlass_tool::ToolError>("It continues.".to_owned())
     };
     Arc::new(tool_fn("agent", "Runs an agent.", call).with_access(Access::Agents))
 }
@@ -207,7 +207,7 @@ async fn an_agent_that_is_stopped_waits_for_what_it_left_behind() {
     let begins = tool_fn("begin", "Leaves work behind that does not listen.", |_: In, cx: ToolCx| async move {
         let work = |_: windlass_tool::TaskCx| -> windlass_tool::BoxFuture<'static, TaskOutcome> { Box::pin(pending()) };
         cx.background()?.start(TaskSpec::new(TaskKind::LocalBash, "Work"), Box::new(work))?;
-        Ok::<_, windlass_tool::ToolError>("It goes on.".to_owned())
+        Ok::<_, windlass_tool::ToolError>("It continues.".to_owned())
     });
     let model = model(|request, _| match (prompt_of(request).as_str(), request.messages.len()) {
         ("go", 1) => ScriptedTurn::new().tool_use_with_id("t0", "agent", json!({"prompt": "one"})),
@@ -242,7 +242,7 @@ async fn what_an_agent_left_in_the_background_can_be_stopped() {
             })
         };
         cx.background()?.start(TaskSpec::new(TaskKind::LocalBash, "Work"), Box::new(work))?;
-        Ok::<_, windlass_tool::ToolError>("It goes on.".to_owned())
+        Ok::<_, windlass_tool::ToolError>("It continues.".to_owned())
     });
     let gate = Arc::new(Semaphore::new(0));
     let model = model(|request, _| match (prompt_of(request).as_str(), request.messages.len()) {

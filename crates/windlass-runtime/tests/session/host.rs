@@ -48,9 +48,9 @@ async fn a_host_that_never_reads_stops_the_run_and_not_the_close() {
     open.say("go");
     tokio::time::sleep(Duration::from_secs(5)).await;
     let asked = model.asked();
-    assert!((10..200).contains(&asked), "{asked} calls for nobody");
+    assert!((10..200).contains(&asked), "{asked} calls without a reader");
     tokio::time::sleep(Duration::from_secs(60)).await;
-    assert_eq!(model.asked(), asked, "it goes on");
+    assert_eq!(model.asked(), asked, "it continues");
     soon(open.handle.close()).await.unwrap();
     let report = check_log(store.log(&key("s")).unwrap().as_slice()).unwrap();
     assert!(report.valid && report.synthetic_results == 0, "{report:?}");

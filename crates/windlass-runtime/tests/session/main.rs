@@ -5,7 +5,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "a test that cannot go on has failed"
+    reason = "a test that cannot continue has failed"
 )]
 
 mod agents;

@@ -161,7 +161,7 @@ async fn a_run_is_waited_for_and_not_for_ever() {
     host.say("go").await;
     host.until("assistant", "").await;
     let late = ask(&mut host, "some", false).await;
-    assert!(late["error"].as_str().unwrap().contains("while a run is going on"), "{late}");
+    assert!(late["error"].as_str().unwrap().contains("while a run is in progress"), "{late}");
     host.hang_up();
     host.tell_to_end();
     host.end().await.0.unwrap();
