@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use std::io::BufReader;
-use windlass::provider::Scrub;
+use windlass::testing::Scrub;
 use windlass::{Recorder, Replayer, Script, ScriptedModel, coding_tools, query};
 
 #[tokio::main]
