@@ -41,130 +41,112 @@ macro_rules! hook_events {
     };
 }
 
-/// Before a tool runs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
-pub struct PreToolUse {
-    /// The tool's name.
-    #[serde(default)]
-    pub tool_name: String,
-    /// Its input, exactly as the model wrote it.
-    #[serde(deserialize_with = "wire::not_null")]
-    pub tool_input: JsonText,
-    /// The tool use.
-    #[serde(default = "wire::no_id")]
-    pub tool_use_id: ToolUseId,
+/// Defines the payloads of events about one tool use. The fields that say which tool use it is come first in each of them,
+/// then the fields of the event itself. After `where` stands what the event says of itself beyond that.
+macro_rules! tool_events {
+    ($(
+        $(#[$about:meta])*
+        $name:ident {
+            $(#[$input:meta])*
+            tool_input,
+            $($fields:tt)*
+        }
+        where { $($traits:tt)* }
+    )+) => {$(
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[expect(clippy::exhaustive_structs, reason = "the runtime, and the tests of a hook, build one")]
+        pub struct $name {
+            /// The tool's name.
+            #[serde(default)]
+            pub tool_name: String,
+            $(#[$input])*
+            #[serde(deserialize_with = "wire::not_null")]
+            pub tool_input: JsonText,
+            /// The id of the tool use.
+            #[serde(default = "wire::no_id")]
+            pub tool_use_id: ToolUseId,
+            $($fields)*
+        }
+
+        impl HookPayload for $name {
+            const SUBJECT: Subject = Subject::Tool;
+
+            fn tool(&self) -> Option<(&str, &ToolUseId)> {
+                Some((&self.tool_name, &self.tool_use_id))
+            }
+
+            $($traits)*
+        }
+    )+};
 }
 
-impl HookPayload for PreToolUse {
-    const SUMMARY: &'static str = "Before a tool runs";
-    const IS_GATE: bool = true;
-    const SUBJECT: Subject = Subject::Tool;
-
-    fn tool(&self) -> Option<(&str, &ToolUseId)> {
-        Some((&self.tool_name, &self.tool_use_id))
+tool_events! {
+    /// Before a tool runs.
+    PreToolUse {
+        /// Its input, exactly as the model wrote it.
+        tool_input,
     }
-}
-
-/// A call needs an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
-pub struct PermissionRequestEvent {
-    /// The tool's name.
-    #[serde(default)]
-    pub tool_name: String,
-    /// The input that will run.
-    #[serde(deserialize_with = "wire::not_null")]
-    pub tool_input: JsonText,
-    /// The tool use.
-    #[serde(default = "wire::no_id")]
-    pub tool_use_id: ToolUseId,
-    /// Changes of permissions that would make the question unnecessary.
-    #[serde(default, deserialize_with = "wire::known")]
-    pub permission_suggestions: Vec<PermissionUpdate>,
-}
-
-impl HookPayload for PermissionRequestEvent {
-    const SUMMARY: &'static str = "Before the user is asked about a call";
-    const IS_GATE: bool = true;
-    const SUBJECT: Subject = Subject::Tool;
-
-    fn tool(&self) -> Option<(&str, &ToolUseId)> {
-        Some((&self.tool_name, &self.tool_use_id))
-    }
-}
-
-/// After a tool ran.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
-pub struct PostToolUse {
-    /// The tool's name.
-    #[serde(default)]
-    pub tool_name: String,
-    /// The input that ran.
-    #[serde(deserialize_with = "wire::not_null")]
-    pub tool_input: JsonText,
-    /// The tool use.
-    #[serde(default = "wire::no_id")]
-    pub tool_use_id: ToolUseId,
-    /// The structured output, or the text as a JSON string.
-    #[serde(default = "wire::empty_text", deserialize_with = "wire::or_empty_text")]
-    pub tool_response: JsonText,
-    /// How long it ran, in milliseconds.
-    #[serde(default)]
-    pub duration_ms: u64,
-}
-
-impl HookPayload for PostToolUse {
-    const SUMMARY: &'static str = "After a tool ran";
-    const SUBJECT: Subject = Subject::Tool;
-
-    fn tool(&self) -> Option<(&str, &ToolUseId)> {
-        Some((&self.tool_name, &self.tool_use_id))
+    where {
+        const SUMMARY: &'static str = "Before a tool runs";
+        const IS_GATE: bool = true;
     }
 
-    fn shortened(&self) -> Option<Self> {
-        let tool_response = JsonText::of("[The output is too long to be shown to a hook.]").ok()?;
-        Some(Self { tool_response, ..self.clone() })
+    /// A call needs an answer: may it run?
+    PermissionRequestEvent {
+        /// The input that will run.
+        tool_input,
+        /// Changes of permissions that would make the question unnecessary.
+        #[serde(default, deserialize_with = "wire::known")]
+        pub permission_suggestions: Vec<PermissionUpdate>,
     }
-}
+    where {
+        const SUMMARY: &'static str = "Before the user is asked about a call";
+        const IS_GATE: bool = true;
+    }
 
-/// After a tool failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
-pub struct PostToolUseFailure {
-    /// The tool's name.
-    #[serde(default)]
-    pub tool_name: String,
-    /// The input that ran.
-    #[serde(deserialize_with = "wire::not_null")]
-    pub tool_input: JsonText,
-    /// The tool use.
-    #[serde(default = "wire::no_id")]
-    pub tool_use_id: ToolUseId,
-    /// What the model will read.
-    #[serde(default, deserialize_with = "wire::text_of_any")]
-    pub error: String,
-    /// Whether the user stopped it.
-    #[serde(default)]
-    pub is_interrupt: bool,
-    /// How long it ran, in milliseconds.
-    #[serde(default)]
-    pub duration_ms: u64,
-}
+    /// After a tool ran.
+    PostToolUse {
+        /// The input that ran.
+        tool_input,
+        /// The structured output, or the text as a JSON string.
+        #[serde(default = "wire::empty_text", deserialize_with = "wire::or_empty_text")]
+        pub tool_response: JsonText,
+        /// How long it ran, in milliseconds.
+        #[serde(default)]
+        pub duration_ms: u64,
+    }
+    where {
+        const SUMMARY: &'static str = "After a tool ran";
 
-impl HookPayload for PostToolUseFailure {
-    const SUMMARY: &'static str = "After a tool failed";
-    const SUBJECT: Subject = Subject::Tool;
+        fn shortened(&self) -> Option<Self> {
+            let tool_response = JsonText::of("[The output is too long to be shown to a hook.]").ok()?;
+            Some(Self { tool_response, ..self.clone() })
+        }
+    }
 
-    fn tool(&self) -> Option<(&str, &ToolUseId)> {
-        Some((&self.tool_name, &self.tool_use_id))
+    /// After a tool failed.
+    PostToolUseFailure {
+        /// The input that ran.
+        tool_input,
+        /// What the model will read.
+        #[serde(default, deserialize_with = "wire::text_of_any")]
+        pub error: String,
+        /// Whether the user stopped it.
+        #[serde(default)]
+        pub is_interrupt: bool,
+        /// How long it ran, in milliseconds.
+        #[serde(default)]
+        pub duration_ms: u64,
+    }
+    where {
+        const SUMMARY: &'static str = "After a tool failed";
     }
 }
 
 /// Before a prompt, or a message to the run in progress, enters the conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+#[expect(clippy::exhaustive_structs, reason = "the runtime, and the tests of a hook, build one")]
 pub struct UserPromptSubmit {
     /// The text of the prompt.
     #[serde(default)]
@@ -178,7 +160,7 @@ impl HookPayload for UserPromptSubmit {
 
 /// Before a run ends because the model is done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+#[expect(clippy::exhaustive_structs, reason = "the runtime, and the tests of a hook, build one")]
 pub struct Stop {
     /// Whether the run continues because of an earlier Stop hook.
     #[serde(default)]
@@ -198,7 +180,7 @@ impl HookPayload for Stop {
 
 /// An agent below the main one begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+#[expect(clippy::exhaustive_structs, reason = "the runtime, and the tests of a hook, build one")]
 pub struct SubagentStart {
     /// The agent.
     #[serde(flatten, deserialize_with = "wire::agent")]
@@ -220,7 +202,7 @@ impl HookPayload for SubagentStart {
 
 /// Before an agent below the main one ends because its model is done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+#[expect(clippy::exhaustive_structs, reason = "the runtime, and the tests of a hook, build one")]
 pub struct SubagentStop {
     /// The agent.
     #[serde(flatten, deserialize_with = "wire::agent")]
@@ -252,7 +234,7 @@ impl HookPayload for SubagentStop {
 
 /// Before a conversation is replaced by a summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+#[expect(clippy::exhaustive_structs, reason = "the runtime, and the tests of a hook, build one")]
 pub struct PreCompact {
     /// `manual` or `auto`.
     #[serde(default)]
@@ -273,7 +255,7 @@ impl HookPayload for PreCompact {
 
 /// A session was opened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+#[expect(clippy::exhaustive_structs, reason = "the runtime, and the tests of a hook, build one")]
 pub struct SessionStart {
     /// `startup` or `resume`.
     #[serde(default)]
@@ -287,7 +269,7 @@ impl HookPayload for SessionStart {
 
 /// A session is closed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(clippy::exhaustive_structs, reason = "whoever raises the event, or tests a hook, builds one")]
+#[expect(clippy::exhaustive_structs, reason = "the runtime, and the tests of a hook, build one")]
 pub struct SessionEnd {
     /// Why.
     #[serde(default)]
