@@ -127,8 +127,38 @@ async fn what_hooks_say_is_written_exactly() {
         let said = hooks.answer(&JsonText::parse(body).unwrap()).await.unwrap();
         assert_eq!(said.as_str(), expected);
     }
-    for bad in [r#"{}"#, r#"{"input":{"hook_event_name":"Hologram"}}"#, r#"{"input":{"hook_event_name":"PreToolUse"}}"#]
+}
+
+async fn answer_to(input: &str) -> Result<JsonText, Failure> {
+    let hooks = hooks(vec![vec![Interest::all(HookEventName::PreToolUse)]]);
+    let body = format!(r#"{{"subtype":"hook_callback","input":{{"hook_event_name":{input}}}}}"#);
+    hooks.answer(&JsonText::parse(body).unwrap()).await
+}
+
+#[tokio::test]
+async fn a_callback_is_refused_when_a_field_of_its_event_is_missing_or_of_the_wrong_type() {
+    for bad in [
+        r#""Hologram""#,
+        r#""PreToolUse""#,
+        r#""PreToolUse","tool_name":7,"tool_input":{"y":1}"#,
+        r#""PreToolUse","tool_name":"act","tool_input":null"#,
+        r#""PreToolUse","tool_name":"act","tool_input":{"y":1},"tool_use_id":["t"]"#,
+        r#""PreToolUse","tool_name":"act","tool_input":{"y":1},"session_id":7"#,
+        r#""PreToolUse","tool_name":"act","tool_input":{"y":1},"agent_id":7"#,
+    ] {
+        assert!(answer_to(bad).await.is_err(), "{bad}");
+    }
+    let hooks = hooks(vec![]);
+    assert!(hooks.answer(&JsonText::parse("{}").unwrap()).await.is_err(), "there is no input");
+}
+
+#[tokio::test]
+async fn a_callback_is_answered_whatever_the_fields_of_other_events_hold() {
+    // Another version may give the name of such a field to something else.
+    for other in [r#""stop_hook_active":"yes""#, r#""agent_transcript_path":7"#, r#""duration_ms":"1 s","trigger":[]"#]
     {
-        assert!(hooks.answer(&JsonText::parse(bad).unwrap()).await.is_err(), "{bad}");
+        let input = format!(r#""PreToolUse","tool_name":"act","tool_input":{{"y":1}},{other}"#);
+        let answer = answer_to(&input).await.unwrap();
+        assert!(answer.as_str().contains(r#""permissionDecision":"deny""#), "{other}");
     }
 }
