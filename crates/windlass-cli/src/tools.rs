@@ -18,7 +18,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use windlass::crates::context::compaction_prompt;
 use windlass::crates::model::ScriptedTurn;
 use windlass::crates::runtime::Prompt;
-use windlass::crates::session::{Durability, Lease, Loaded, LogHeader, Owner, ProjectKey, SessionKey, StoreError};
+use windlass::crates::session::{
+    AgentSummary, Durability, Lease, Loaded, LogHeader, Owner, ProjectKey, SessionKey, StoreError,
+};
 use windlass::crates::types::{Entry, EntryKind, ModelRequest};
 use windlass::{
     ContentBlock, Decision, DynTool, EventKind, JsonText, LoadedProject, PermissionAnswer, Permissions, ScriptedModel,
@@ -278,6 +280,10 @@ impl SessionStore for Verdicts {
 
     async fn delete(&self, _: &SessionKey) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    async fn agents(&self, _: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
+        Ok(Vec::new())
     }
 
     async fn close(&self, _: Lease) -> Result<(), StoreError> {

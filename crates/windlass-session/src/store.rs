@@ -106,15 +106,13 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// first. At most [`AgentSummary::MOST`]. What a damaged description no
     /// longer holds is left empty.
     ///
-    /// The default knows none.
+    /// There is no default: in a store that wraps another one it would hide the
+    /// agents of that store without an error.
     ///
     /// # Errors
     /// The session's agents cannot be reached. A session without any, and one
     /// that is not there, is an empty list.
-    async fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
-        let _ = key;
-        Ok(Vec::new())
-    }
+    async fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError>;
 
     /// Waits until everything appended is durable, and gives the lease back.
     ///

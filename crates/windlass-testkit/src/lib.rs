@@ -9,7 +9,7 @@
 //! | a session store, file checkpoints, a model provider | the kits [`store`], [`checkpoints`], [`provider`] |
 //! | a host against files, programs, time, people | [`fake`]: [`MemoryWorkspace`](fake::MemoryWorkspace), [`ScriptedProcess`](fake::ScriptedProcess), [`ManualClock`](fake::ManualClock), [`SequentialIds`](fake::SequentialIds), [`ScriptedHost`](fake::ScriptedHost), [`RecordingHook`](fake::RecordingHook) |
 //! | what happens when something breaks | [`fault`]: [`FaultyWorkspace`](fault::FaultyWorkspace), [`FaultyStore`](fault::FaultyStore) |
-//! | code whose system calls fail | [`faults`]: a test of its own process, under `strace` |
+//! | code whose system calls fail | [`strace`]: a test of its own process, under `strace` |
 //! | a client of the Messages API, over a real socket | [`wire`]: [`WireServer`](wire::WireServer) |
 //! | a race, without a sleep | [`Gate`] |
 //! | where a program or a right is missing | [`skipped`] says that a test did not run, and to a file if one is named |
@@ -52,12 +52,12 @@
 //! ```
 //! use windlass_session::{Durability, MemoryStore, Owner, SessionStore, StoreErrorKind};
 //! use windlass_testkit::fault::{FaultyStore, StoreOperation};
-//! use windlass_testkit::store::{self, entries, header, key};
+//! use windlass_testkit::store::{self, Crash, entries, header, key};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! // Every promise of the port, kept by your store …
-//! store::all(&MemoryStore::new()).await?;
+//! store::all(&MemoryStore::new(), Crash::LeavesWholeEntries).await?;
 //!
 //! // … and what your host does when the disk is full at the second append.
 //! let disk = FaultyStore::new(MemoryStore::new());
@@ -81,7 +81,6 @@ pub mod can_use_tool;
 pub mod checkpoints;
 pub mod fake;
 pub mod fault;
-pub mod faults;
 pub mod frames;
 mod gate;
 pub mod hook;
@@ -89,6 +88,7 @@ pub mod process;
 pub mod provider;
 mod skip;
 pub mod store;
+pub mod strace;
 pub mod system;
 pub mod tool;
 mod violation;

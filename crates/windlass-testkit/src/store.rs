@@ -6,21 +6,24 @@
 //!
 //! ```
 //! use windlass_session::MemoryStore;
-//! use windlass_testkit::{Violation, store};
+//! use windlass_testkit::Violation;
+//! use windlass_testkit::store::{self, Crash};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Violation> {
-//! store::all(&MemoryStore::new()).await
+//! store::all(&MemoryStore::new(), Crash::LeavesWholeEntries).await
 //! # }
 //! ```
 
 mod agents;
+mod crash;
 mod sample;
 
 pub use agents::{
     agents_are_apart_from_their_session, agents_are_listed_with_their_session, agents_are_named_safely,
     agents_go_with_their_session,
 };
+pub use crash::{Crash, a_torn_line_is_ended};
 pub use sample::{entries, header, key};
 
 use crate::Violation;
@@ -32,11 +35,12 @@ use std::task::{Context, Poll, Waker};
 use windlass_session::{Annotation, Durability, Lease, Owner, SessionKey, SessionStore, StoreError, StoreErrorKind};
 use windlass_types::{ContentBlock, Entry, EntryId, EntryKind, Timestamp, UserEntry};
 
-/// Runs every rule of this module, one after the other.
+/// Runs every rule of this module, one after the other. `crash` says what the store may find after a crash, which no
+/// method of the port can show.
 ///
 /// # Errors
 /// The first rule that the store breaks, by its name.
-pub async fn all(store: &dyn SessionStore) -> Result<(), Violation> {
+pub async fn all(store: &dyn SessionStore, crash: Crash<'_>) -> Result<(), Violation> {
     of("entries come back as they were", entries_come_back_as_they_were(store).await)?;
     of("buffered entries are visible", buffered_entries_are_visible(store).await)?;
     of("appends keep their order", appends_keep_their_order(store).await)?;
@@ -59,6 +63,9 @@ pub async fn all(store: &dyn SessionStore) -> Result<(), Violation> {
     of("agents are listed with their session", agents_are_listed_with_their_session(store).await)?;
     of("agents go with their session", agents_go_with_their_session(store).await)?;
     of("agents are named safely", agents_are_named_safely(store).await)?;
+    if let Crash::TearsLines(tear) = crash {
+        of("a torn line is ended", a_torn_line_is_ended(store, tear).await)?;
+    }
     Ok(())
 }
 

@@ -9,26 +9,26 @@
 //! number comes once in each thread. Looks that a subject takes by other means belong in [`again`].
 //!
 //! ```no_run
-//! use windlass_testkit::faults::{self, Inside, Subject};
+//! use windlass_testkit::strace::{self, Inside, Subject};
 //!
 //! // #[test] #[ignore = "another test starts it, with faults"]
 //! fn subject() {
 //!     let Some(inside) = Inside::find() else { return };
-//!     faults::open_and_read(8);
-//!     let before = faults::descriptors();
+//!     strace::open_and_read(8);
+//!     let before = strace::descriptors();
 //!     inside.begin();
 //!     // … what is tested …
-//!     inside.report(&format!("{} descriptors more", faults::descriptors() - before));
+//!     inside.report(&format!("{} descriptors more", strace::descriptors() - before));
 //! }
 //!
 //! // #[test]
 //! fn a_file_that_is_not_opened_leaves_nothing_behind() {
-//!     if !faults::has_strace() {
+//!     if !strace::is_available() {
 //!         return;
 //!     }
 //!     let place = std::env::temp_dir().join("place");
 //!     for when in 9..20 {
-//!         let fault = faults::inject("openat", "EMFILE", when);
+//!         let fault = strace::inject("openat", "EMFILE", when);
 //!         if let Some(report) = Subject::new("subject", &place).run(&fault, &format!("{fault:?}")) {
 //!             assert_eq!(report, "0 descriptors more");
 //!         }
@@ -47,7 +47,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// The environment variable by which a subject finds its place.
-const PLACE: &str = "WINDLASS_TEST_FAULTS_PLACE";
+const PLACE: &str = "WINDLASS_TEST_STRACE_PLACE";
 /// Longer than one run of a subject takes, on any machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// Between two looks at a subject that runs.
@@ -56,7 +56,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// Whether `strace` is here and may trace what it starts. If not, says that the test is [skipped](crate::skipped).
 #[track_caller]
 #[must_use]
-pub fn has_strace() -> bool {
+pub fn is_available() -> bool {
     let traced = Command::new("strace").args(["-qq", "-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
     let works = traced.is_ok_and(|status| status.success());
     if !works {

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use windlass_mcp::{McpServerConfig, McpServerState, McpServers};
-use windlass_testkit::faults::{self, Inside, Subject, has_strace, inject};
+use windlass_testkit::strace::{self, Inside, Subject, inject};
 
 const MARK: &str = "WINDLASS_TEST_MCP_MARK";
 /// So many files are opened and read before what is tested begins. The loader and the servers open and read no more, so
@@ -50,10 +50,10 @@ fn subject() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let mut report = String::new();
     runtime.block_on(async {
-        faults::open_and_read(BEFORE);
+        strace::open_and_read(BEFORE);
         // What the runtime needs for the first program stays open.
         let _ = tokio::process::Command::new("/bin/true").status().await;
-        let before = faults::descriptors();
+        let before = strace::descriptors();
         inside.begin();
         let servers = McpServers::new(options());
         servers.add("server", config("server")).unwrap();
@@ -73,10 +73,10 @@ fn subject() {
         report.push_str(if began.elapsed() < Duration::from_secs(5) { "closed\n" } else { "closed late\n" });
         until_gone(&mark).await;
         // A connection that was never made is taken down by tasks of its own: `close` does not wait for those.
-        while faults::descriptors() != before && began.elapsed() < Duration::from_secs(10) {
+        while strace::descriptors() != before && began.elapsed() < Duration::from_secs(10) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let after = faults::descriptors();
+        let after = strace::descriptors();
         report.push_str(&format!("descriptors: {}\n", i64::try_from(after).unwrap() - i64::try_from(before).unwrap()));
     });
     inside.report(&report);
@@ -103,7 +103,7 @@ fn report_of(options: &[impl AsRef<str>], what: &str) -> Option<Vec<String>> {
 
 #[test]
 fn a_call_that_the_system_refuses_costs_one_connection_at_most() {
-    if !has_strace() {
+    if !strace::is_available() {
         return;
     }
     // Which call, how it fails, and which of them does: some come before what is tested.
@@ -134,7 +134,7 @@ fn a_call_that_the_system_refuses_costs_one_connection_at_most() {
 
 #[test]
 fn a_server_that_the_system_does_not_start_is_named_with_the_cause() {
-    if !has_strace() {
+    if !strace::is_available() {
         return;
     }
     for (error, cause) in [

@@ -73,7 +73,7 @@ pub(crate) fn text(output: &ToolOutput) -> &str {
 #[cfg(target_os = "linux")]
 pub(crate) fn marked(mark: &str) -> usize {
     let needle = format!("MARK={mark}");
-    let numbers = windlass_testkit::faults::again(|| std::fs::read_dir("/proc")?.collect::<std::io::Result<Vec<_>>>());
+    let numbers = windlass_testkit::strace::again(|| std::fs::read_dir("/proc")?.collect::<std::io::Result<Vec<_>>>());
     let numbers = numbers.iter().filter_map(|entry| entry.file_name().into_string().ok());
     let has_mark = |pid: &String| {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use windlass_shell::analyse;
-use windlass_testkit::faults::has_strace;
+use windlass_testkit::strace;
 use windlass_types::Behavior::Allow;
 
 const FREE: &str = include_str!("everyday_commands/free.txt");
@@ -217,7 +217,7 @@ fn is_wrong(line: &str, named: &[&str]) -> bool {
 
 /// Looks at every command of which `part` holds.
 fn look(name: &str, part: impl Fn(usize) -> bool) {
-    if !has_strace() {
+    if !strace::is_available() {
         return;
     }
     let world = World::new(Rules::default());
@@ -366,7 +366,7 @@ fn no_order_of_many_words_hides_a_file_that_is_written() {
 /// A command that does something is noticed.
 #[test]
 fn writing_connecting_and_starting_are_seen() {
-    if !has_strace() {
+    if !strace::is_available() {
         return;
     }
     let place = Place::new("seen");

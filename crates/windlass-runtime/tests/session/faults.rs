@@ -12,8 +12,8 @@ use tokio::time::{Instant, sleep, timeout};
 use windlass_model::{ScriptedModel, ScriptedTurn};
 use windlass_runtime::SessionError;
 use windlass_session::{
-    Durability, Lease, Loaded, LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore, SessionSummary,
-    StoreError, StoreErrorKind,
+    AgentSummary, Durability, Lease, Loaded, LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore,
+    SessionSummary, StoreError, StoreErrorKind,
 };
 use windlass_testkit::Gate;
 use windlass_testkit::fault::{FaultyStore, StoreOperation};
@@ -239,6 +239,10 @@ impl SessionStore for Slow {
 
     async fn delete(&self, key: &SessionKey) -> Result<(), StoreError> {
         self.store.delete(key).await
+    }
+
+    async fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
+        self.store.agents(key).await
     }
 
     async fn close(&self, lease: Lease) -> Result<(), StoreError> {

@@ -8,7 +8,7 @@ use windlass_hook::{Hook, HookContext, HookError, Interest, PreToolUse, PreToolU
 use windlass_model::{ModelError, ModelProvider, ModelStream};
 use windlass_permission::can_use_tool_fn;
 use windlass_session::{
-    Durability, Lease, Loaded, LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore,
+    AgentSummary, Durability, Lease, Loaded, LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore,
 };
 use windlass_session::{SessionSummary, StoreError};
 use windlass_testkit::fake::MemoryWorkspace;
@@ -241,6 +241,10 @@ impl SessionStore for PanickingStore {
 
     async fn delete(&self, key: &SessionKey) -> Result<(), StoreError> {
         self.0.delete(key).await
+    }
+
+    async fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
+        self.0.agents(key).await
     }
 
     async fn close(&self, lease: Lease) -> Result<(), StoreError> {

@@ -9,8 +9,8 @@ use std::time::Duration;
 use windlass_model::ScriptedTurn;
 use windlass_runtime::SessionError;
 use windlass_session::{
-    Durability, Lease, Loaded, LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore, SessionSummary,
-    StoreError, StoreErrorKind,
+    AgentSummary, Durability, Lease, Loaded, LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore,
+    SessionSummary, StoreError, StoreErrorKind,
 };
 use windlass_types::{Entry, EntryKind, EventKind, Outcome, RunFailureKind};
 
@@ -60,6 +60,10 @@ impl SessionStore for Dying {
 
     async fn delete(&self, key: &SessionKey) -> Result<(), StoreError> {
         self.store.delete(key).await
+    }
+
+    async fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
+        self.store.agents(key).await
     }
 
     async fn close(&self, lease: Lease) -> Result<(), StoreError> {

@@ -5,7 +5,7 @@ use windlass_testkit::store;
 
 #[tokio::test]
 async fn the_memory_store_conforms() {
-    store::all(&MemoryStore::new()).await.unwrap();
+    store::all(&MemoryStore::new(), store::Crash::LeavesWholeEntries).await.unwrap();
 }
 
 #[tokio::test]

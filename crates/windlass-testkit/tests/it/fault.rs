@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use windlass_session::{AgentHeader, Durability, Lease, MemoryStore, Owner, SessionStore, StoreErrorKind};
 use windlass_testkit::fake::MemoryWorkspace;
 use windlass_testkit::fault::{FaultyStore, FaultyWorkspace, FileOperation, StoreOperation};
-use windlass_testkit::store::{entries, header, key};
+use windlass_testkit::store::{Crash, entries, header, key};
 use windlass_testkit::{Gate, store, workspace};
 use windlass_tool::{JudgedPath, Permit, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions};
 use windlass_types::{CallDigest, Entry};
@@ -39,7 +39,7 @@ async fn without_faults_the_promises_are_kept() {
     let disk = FaultyWorkspace::new(files.clone());
     disk.set_read_size(4_097);
     workspace::all(&disk, &files).await.unwrap();
-    store::all(&FaultyStore::new(MemoryStore::new())).await.unwrap();
+    store::all(&FaultyStore::new(MemoryStore::new()), Crash::LeavesWholeEntries).await.unwrap();
 }
 
 #[tokio::test]

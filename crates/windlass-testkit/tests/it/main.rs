@@ -13,7 +13,6 @@ mod budgets;
 mod diagram;
 mod edges;
 mod fault;
-mod faults;
 #[cfg(target_os = "linux")]
 mod packages;
 mod ports;
@@ -21,6 +20,7 @@ mod provider;
 mod reachable;
 mod skip;
 mod store;
+mod strace;
 mod tool;
 mod walkthrough;
 mod wire;

@@ -1,11 +1,12 @@
 //! The store kit itself: each broken rule is found, by its name.
 
 use async_trait::async_trait;
+use std::sync::{Mutex, MutexGuard};
 use windlass_session::{
-    AgentSummary, Annotation, Durability, Lease, Loaded, LogHeader, MemoryStore, Owner, ProjectKey, SessionKey,
-    SessionStore, SessionSummary, StoreError, StoreErrorKind,
+    AgentSummary, Annotation, Durability, END_OF_TORN_LINE, Lease, Loaded, LogEncoder, LogHeader, MemoryStore, Owner,
+    ProjectKey, SessionKey, SessionStore, SessionSummary, StoreError, StoreErrorKind, read_log,
 };
-use windlass_testkit::store;
+use windlass_testkit::store::{self, Crash};
 use windlass_types::{Entry, EntryKind};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -212,7 +213,127 @@ async fn each_broken_rule_is_found_by_its_name() {
         (Flaw::NotesOnAgents, "agents are named safely: "),
     ] {
         let store = Flawed { inner: MemoryStore::new(), flaw, loads: 0.into() };
-        let found = store::all(&store).await.err().map(|found| found.to_string()).unwrap_or_default();
+        let found = store::all(&store, Crash::LeavesWholeEntries)
+            .await
+            .err()
+            .map(|found| found.to_string())
+            .unwrap_or_default();
         assert!(found.starts_with(rule), "{flaw:?} gives {found:?}");
     }
+}
+
+/// How a store treats a line that a crash tore.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum TornLine {
+    IsMarked,
+    IsEndedWithoutMark,
+    IsContinued,
+    IsCutOffWithItsNeighbour,
+}
+
+/// A store over one text, as a file is, for one session.
+#[derive(Debug)]
+struct TextStore {
+    log: Mutex<Vec<u8>>,
+    torn: TornLine,
+}
+
+impl TextStore {
+    fn text(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.log.lock().unwrap()
+    }
+
+    /// What is done with a torn line before the next one is written.
+    fn mend(&self, log: &mut Vec<u8>) {
+        if log.is_empty() || log.ends_with(b"\n") {
+            return;
+        }
+        match self.torn {
+            TornLine::IsMarked => log.extend(END_OF_TORN_LINE.as_bytes()),
+            TornLine::IsEndedWithoutMark => log.push(b'\n'),
+            TornLine::IsContinued => {}
+            TornLine::IsCutOffWithItsNeighbour => {
+                let text = String::from_utf8(log.clone()).unwrap();
+                let whole = text.rmatch_indices('\n').nth(1).map_or(0, |(at, _)| at + 1);
+                log.truncate(whole);
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl SessionStore for TextStore {
+    async fn open(&self, key: &SessionKey, _: &Owner, header: LogHeader) -> Result<Lease, StoreError> {
+        let encoder = Mutex::new(LogEncoder::of(key, header));
+        Ok(Lease::new(key.clone(), 1, self.text().len() as u64, encoder))
+    }
+
+    async fn append(&self, lease: &Lease, _: u64, entries: Vec<Entry>, _: Durability) -> Result<u64, StoreError> {
+        let mut log = self.text();
+        self.mend(&mut log);
+        let mut encoder = lease.guard::<Mutex<LogEncoder>>().unwrap().lock().unwrap();
+        entries.iter().for_each(|entry| encoder.entry(entry, &mut log));
+        Ok(log.len() as u64)
+    }
+
+    async fn load(&self, _: &SessionKey) -> Result<Loaded, StoreError> {
+        let log = self.text().clone();
+        let read = read_log(log.as_slice()).unwrap();
+        Ok(Loaded::new(read.entries, log.len() as u64, read.report))
+    }
+
+    async fn list(&self, _: &ProjectKey) -> Result<Vec<SessionSummary>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn delete(&self, _: &SessionKey) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn agents(&self, _: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    async fn close(&self, _: Lease) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+/// What the kit finds when a crash cuts this many bytes off.
+async fn found_after(torn: TornLine, cut: usize) -> Option<String> {
+    let store = TextStore { log: Default::default(), torn };
+    let tear = |_: &SessionKey| {
+        let mut log = store.text();
+        let rest = log.len() - cut;
+        log.truncate(rest);
+    };
+    store::a_torn_line_is_ended(&store, &tear).await.err().map(|found| found.to_string())
+}
+
+#[tokio::test]
+async fn a_store_that_does_not_mark_a_torn_line_is_found() {
+    for cut in [2, 20, 60] {
+        assert_eq!(found_after(TornLine::IsMarked, cut).await, None, "{cut} bytes");
+        for torn in [TornLine::IsEndedWithoutMark, TornLine::IsContinued] {
+            let found = found_after(torn, cut).await.unwrap_or_default();
+            assert!(found.starts_with("what was skipped: "), "{torn:?}, {cut} bytes: {found:?}");
+        }
+        let found = found_after(TornLine::IsCutOffWithItsNeighbour, cut).await.unwrap_or_default();
+        assert!(found.starts_with("the entries: "), "{cut} bytes: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_tear_between_two_lines_is_no_test() {
+    for cut in [0, 1] {
+        let found = found_after(TornLine::IsMarked, cut).await;
+        assert_eq!(found.as_deref(), Some("the log was not torn within a line"), "{cut} bytes");
+    }
+}
+
+#[tokio::test]
+async fn the_whole_kit_tears_lines_too() {
+    // The memory store cannot be torn: that is found, and by its name.
+    let found = store::all(&MemoryStore::new(), Crash::TearsLines(&|_| ())).await.err().map(|found| found.to_string());
+    assert_eq!(found.as_deref(), Some("a torn line is ended: the log was not torn within a line"));
 }

@@ -1,4 +1,4 @@
-use windlass_testkit::faults::{self, Inside, Subject};
+use windlass_testkit::strace::{self, Inside, Subject};
 
 /// What the subject does beside looking at itself.
 const WORK: &str = "WINDLASS_TEST_FAULTS_WORK";
@@ -7,21 +7,21 @@ const WORK: &str = "WINDLASS_TEST_FAULTS_WORK";
 #[ignore = "another test starts it, with faults"]
 fn subject() {
     let Some(inside) = Inside::find() else { return };
-    faults::open_and_read(3);
-    let before = faults::descriptors();
+    strace::open_and_read(3);
+    let before = strace::descriptors();
     inside.begin();
     let kept = match std::env::var(WORK).as_deref() {
-        Ok("leak") => Some(faults::again(|| std::fs::File::open("/dev/null"))),
+        Ok("leak") => Some(strace::again(|| std::fs::File::open("/dev/null"))),
         Ok("panic") => panic!("as it was asked to"),
         _ => None,
     };
-    inside.report(&format!("{} more", faults::descriptors() - before));
+    inside.report(&format!("{} more", strace::descriptors() - before));
     drop(kept);
 }
 
 fn run(work: &str, options: &[impl AsRef<str>]) -> Option<String> {
     let place = tempfile::tempdir().unwrap();
-    Subject::new("faults::subject", place.path()).env(WORK, work).run(options, work)
+    Subject::new("strace::subject", place.path()).env(WORK, work).run(options, work)
 }
 
 const NO_FAULT: [&str; 0] = [];
@@ -42,13 +42,13 @@ fn a_subject_that_panics_is_not_overlooked() {
 #[cfg(target_os = "linux")]
 #[test]
 fn no_fault_is_met_by_the_look_at_it() {
-    if !faults::has_strace() {
+    if !strace::is_available() {
         return;
     }
     for (call, error) in [("openat", "EMFILE"), ("getdents64", "EIO"), ("read", "EIO"), ("write", "EIO")] {
         let mut reports = 0;
         for when in (1..24).step_by(if call == "read" { 3 } else { 1 }) {
-            if let Some(report) = run("", &faults::inject(call, error, when)) {
+            if let Some(report) = run("", &strace::inject(call, error, when)) {
                 assert_eq!(report, "0 more", "{call} {when}");
                 reports += 1;
             }
@@ -61,11 +61,11 @@ fn no_fault_is_met_by_the_look_at_it() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_call_that_is_named_fails() {
-    if !faults::has_strace() {
+    if !strace::is_available() {
         return;
     }
     let path = ["-P", "/dev/null"].map(str::to_owned);
-    let options: Vec<String> = path.into_iter().chain(faults::inject("openat", "EIO", "1+")).collect();
+    let options: Vec<String> = path.into_iter().chain(strace::inject("openat", "EIO", "1+")).collect();
     let met = std::panic::catch_unwind(|| run("leak", &options));
     assert!(met.is_err(), "{met:?}");
 }

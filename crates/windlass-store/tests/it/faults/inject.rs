@@ -3,7 +3,7 @@
 use crate::faults::work::{READY, World};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
-use windlass_testkit::faults::attach;
+use windlass_testkit::strace::attach;
 
 /// A call that fails.
 #[derive(Debug)]

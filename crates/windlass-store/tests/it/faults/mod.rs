@@ -12,7 +12,7 @@ mod work;
 
 use inject::{Ended, Injection};
 use std::process::{Command, Stdio};
-use windlass_testkit::faults::can_attach;
+use windlass_testkit::strace::can_attach;
 use work::World;
 
 /// The calls of the store that can fail, and how.

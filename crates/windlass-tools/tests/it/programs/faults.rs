@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use windlass_testkit::faults::{self, Inside, Subject, has_strace, inject};
+use windlass_testkit::strace::{self, Inside, Subject, inject};
 use windlass_tool::{Cancel, Process, ProcessCommand};
 use windlass_tools::LocalProcess;
 
@@ -40,9 +40,9 @@ fn subject() {
     let mut report = String::new();
     runtime.block_on(async {
         // The runtime has its own descriptors by now.
-        tokio::task::spawn_blocking(|| faults::open_and_read(BEFORE)).await.unwrap();
-        faults::open_and_read(BEFORE);
-        let before = faults::descriptors();
+        tokio::task::spawn_blocking(|| strace::open_and_read(BEFORE)).await.unwrap();
+        strace::open_and_read(BEFORE);
+        let before = strace::descriptors();
         inside.begin();
         let process = LocalProcess::new(tag.clone());
         for command in commands(&tag, inside.place()) {
@@ -60,7 +60,7 @@ fn subject() {
         report.push_str(if dropped.await.is_err() { "dropped\n" } else { "not dropped\n" });
         drop(process);
         // The watchdog that is gone is not waited for, but its pipe is closed.
-        let after = faults::descriptors();
+        let after = strace::descriptors();
         report.push_str(&format!("descriptors: {}\n", i64::try_from(after).unwrap() - i64::try_from(before).unwrap()));
     });
     inside.report(&report);
@@ -101,7 +101,7 @@ fn without_faults_every_command_does_what_it_should() {
 
 #[test]
 fn a_call_that_the_system_refuses_leaves_nothing_behind() {
-    if !has_strace() {
+    if !strace::is_available() {
         return;
     }
     // Which call, how it fails, and which of them does: some come before what is tested.
@@ -135,7 +135,7 @@ fn a_call_that_the_system_refuses_leaves_nothing_behind() {
 
 #[test]
 fn output_that_the_disk_does_not_take_ends_no_command() {
-    if !has_strace() {
+    if !strace::is_available() {
         return;
     }
     for (error, when) in [("ENOSPC", "1"), ("ENOSPC", "1+"), ("EIO", "1+"), ("EDQUOT", "1")] {
@@ -167,7 +167,7 @@ const NOT_STARTED: &[(&str, &str)] = &[
 
 #[test]
 fn a_program_that_the_system_does_not_start_is_named_with_the_cause() {
-    if !has_strace() {
+    if !strace::is_available() {
         return;
     }
     for (error, cause) in NOT_STARTED {
@@ -187,7 +187,7 @@ fn a_program_that_the_system_does_not_start_is_named_with_the_cause() {
 
 #[test]
 fn without_a_watchdog_commands_run_all_the_same() {
-    if !has_strace() {
+    if !strace::is_available() {
         return;
     }
     for error in ["ENOENT", "EACCES", "ENOMEM", "EIO"] {
@@ -216,14 +216,14 @@ fn each(call: &str, places: impl Iterator<Item = usize>, errors: &[&str], all: b
 
 #[test]
 fn a_file_that_is_not_opened_leaves_nothing_behind() {
-    if has_strace() {
+    if strace::is_available() {
         each("openat", (5..40).step_by(3), NOT_OPENED, false);
     }
 }
 
 #[test]
 fn a_read_that_fails_leaves_nothing_behind() {
-    if has_strace() {
+    if strace::is_available() {
         each("read", (5..60).step_by(5), NOT_READ, false);
     }
 }
@@ -231,7 +231,7 @@ fn a_read_that_fails_leaves_nothing_behind() {
 #[test]
 #[ignore = "takes minutes: every error at every call"]
 fn every_error_of_reading_and_opening_leaves_nothing_behind() {
-    if has_strace() {
+    if strace::is_available() {
         each("openat", 5..48, NOT_OPENED, true);
         each("read", 5..64, NOT_READ, true);
     }
