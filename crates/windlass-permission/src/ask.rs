@@ -1,4 +1,4 @@
-//! The port to whoever answers questions.
+//! The port to the host, which answers questions about calls.
 
 use async_trait::async_trait;
 use std::fmt;
@@ -6,12 +6,12 @@ use std::future::Future;
 use std::sync::Arc;
 use windlass_types::{PermissionAnswer, PermissionRequest};
 
-/// Somebody who can be asked whether a call may run: a person at a terminal, an editor, another program.
+/// Answers whether a call may run: for a person at a terminal, an editor, another program.
 ///
 /// Only calls whose decision is *ask* come here. The answer holds for the exact call of the request.
 ///
 /// Cancel safety: the future is dropped when the question is withdrawn (the run is stopped, a hook answered
-/// first). An implementation takes its prompt down then.
+/// first). An implementation then takes its prompt down.
 #[async_trait]
 pub trait CanUseTool: Send + Sync + 'static {
     /// Answers one question. A panic counts as a denial.

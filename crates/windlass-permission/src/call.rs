@@ -18,7 +18,7 @@ use windlass_types::Access;
 pub(crate) struct Call<'a> {
     pub(crate) facts: &'a CallFacts,
     pub(crate) tool: &'a str,
-    /// What the call touches, the parts of an understood command aside.
+    /// What the call touches, except what the commands of an understood text touch.
     pub(crate) touches: Vec<Touch>,
     /// The commands of an understood text, with what each touches.
     pub(crate) parts: Option<Vec<(Part<'a>, Vec<Touch>)>>,
@@ -93,7 +93,7 @@ impl<'a> Call<'a> {
         self.fields.get_or_init(|| self.facts.input.to().unwrap_or_default()).get(name)
     }
 
-    /// Whether nobody can run this call but through an answer.
+    /// Whether only an answer to a question can let this call run.
     pub(crate) fn asks_the_user(&self) -> bool {
         self.facts.requires_user_interaction || names::asks_the_user(self.tool)
     }

@@ -20,13 +20,13 @@ pub(crate) struct Part<'a> {
     pub(crate) specs: Vec<Spec>,
     /// Whether it runs after a change of directory.
     pub(crate) moved: bool,
-    /// Whether its arguments are files, also behind a wrapper.
+    /// Whether its arguments are files, also when a wrapper (`env`, `nice`) stands before it.
     pub(crate) on_files: bool,
     /// The trees that it copies or moves with the links in them.
     pub(crate) copies: Vec<Copy>,
     /// Why one of them is not copied or moved without a question.
     pub(crate) unclear_copy: Option<&'static str>,
-    /// The number of its pipeline: its parts run beside each other.
+    /// The number of its pipeline. The commands of one pipeline run at the same time.
     pub(crate) pipeline: usize,
 }
 
@@ -134,7 +134,7 @@ fn understood_parts<'a>(analysis: &'a Analysis, cwd: &Path, places: &Places<'_>)
     let (later, clear) = match understood.directory_change() {
         DirectoryChange::None => (here.clone(), true),
         DirectoryChange::Leading { directory, certain } => {
-            // The shell leaves a directory by its name, and by where it leads if that fails.
+            // For `..` the shell drops the last name of the path. If that fails, it takes the parent on disk.
             let mut there = both_ways(cwd, Path::new(&directory));
             if !certain {
                 there.push(cwd.to_path_buf());

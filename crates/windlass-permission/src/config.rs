@@ -1,9 +1,9 @@
-//! What a policy starts from.
+//! The settings with which a policy is made.
 
 use std::path::PathBuf;
 use windlass_types::PermissionMode;
 
-/// What a policy starts from. All paths are absolute.
+/// The settings with which a policy is made. All paths are absolute.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PolicyConfig {
@@ -13,7 +13,7 @@ pub struct PolicyConfig {
     pub additional_directories: Vec<PathBuf>,
     /// The user's home, where `~/` in rules starts.
     pub home: Option<PathBuf>,
-    /// The mode at the start. bypassPermissions needs `bypass_allowed`, and is default without.
+    /// The mode at the start. Without `bypass_allowed`, bypassPermissions becomes default.
     pub mode: PermissionMode,
     /// Whether the mode bypassPermissions can be entered.
     pub bypass_allowed: bool,
@@ -26,7 +26,7 @@ pub struct PolicyConfig {
 }
 
 impl PolicyConfig {
-    /// Mode default, no home, nothing but the start directory.
+    /// Mode default, no home, and the start directory as the only one.
     pub fn new(start_directory: impl Into<PathBuf>) -> Self {
         Self {
             start_directory: start_directory.into(),

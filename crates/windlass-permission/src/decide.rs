@@ -30,8 +30,8 @@ impl Lowest {
 impl Policy {
     /// The verdict on a call.
     ///
-    /// `hook` is the joint answer of the PreToolUse hooks. `approved` is the digest of a call that somebody who
-    /// was asked has allowed: if it is this call's, *ask* becomes *allow*, also on the safety floor. A deny stays.
+    /// `hook` is the joint answer of the PreToolUse hooks. `approved` is the digest of a call that the host or a hook
+    /// has allowed when asked: if it is this call's, *ask* becomes *allow*, also on the safety floor. A deny stays.
     pub fn decide(&self, facts: &CallFacts, hook: Option<&HookVerdict>, approved: Option<&CallDigest>) -> Decision {
         let call = self.prepare(facts);
         let mut lowest = Lowest::default();
@@ -63,7 +63,7 @@ impl Policy {
         rule_decision(rule, call, applies(rule, call, self.workspace.ready()))
     }
 
-    /// Plan mode denies whatever may change something.
+    /// Plan mode denies every call that may have an effect.
     fn mode_lowers(&self, call: &Call<'_>) -> Option<Decision> {
         let harmless = || {
             raise::only_reads(call) || names::only_fetches(call.tool) || call.asks_the_user() || only_delegates(call)
@@ -80,7 +80,7 @@ impl Policy {
         Some(Decision::new(Behavior::Deny, DecisionReason::Mode, message))
     }
 
-    /// What nothing lowers.
+    /// The verdict on a call that no rule, floor, check or hook has lowered.
     fn undecided(&self, call: &Call<'_>, hook: Option<&HookVerdict>) -> Decision {
         if self.mode.current == PermissionMode::BypassPermissions {
             return Decision::new(Behavior::Allow, DecisionReason::Mode, "The mode bypassPermissions allows it.");
@@ -116,7 +116,7 @@ impl Policy {
         }
     }
 
-    /// A question that is answered, or that nobody may be asked.
+    /// A question whose answer is already known: this call was approved before, or questions are denied.
     fn settle(
         &self,
         mut decision: Decision,
@@ -142,7 +142,7 @@ impl Policy {
     }
 }
 
-/// Whether the call has no effect but that of agents, which may do no more than the agent that calls.
+/// Whether the call only starts agents. They may do no more than the agent that calls.
 fn only_delegates(call: &Call<'_>) -> bool {
     call.facts.access == Access::Agents && call.facts.command.is_none()
 }

@@ -1,11 +1,11 @@
-//! What the tools of servers are, as far as allow rules are bound to it.
+//! The definitions of servers' tools, to which allow rules are bound.
 
 use crate::matcher::{Rule, ToolName};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use windlass_types::{Behavior, ToolSpec};
 
-/// How the names of tools begin that servers define.
+/// The beginning of the names of tools that servers define.
 pub(crate) const OF_SERVERS: &str = "mcp__";
 
 /// The tools of servers that are offered now, by name.

@@ -16,7 +16,7 @@ pub(crate) enum Domain {
 pub(crate) enum Host {
     /// Its canonical form.
     Known(String),
-    /// There may be one, but not in a form that can be compared.
+    /// There may be a host, but not in a form that can be compared.
     Unclear,
 }
 
@@ -50,7 +50,7 @@ impl Domain {
     }
 }
 
-/// The host of an http(s) address, lower case. Strict: what two readers could understand differently is unclear.
+/// The host of an http(s) address, lower case. Strict: an address that two programs could read differently is unclear.
 pub(crate) fn host(url: &str) -> Host {
     let parsed = || {
         let (scheme, rest) = url.split_once("://")?;

@@ -22,7 +22,7 @@ impl RuleError {
     }
 }
 
-/// A text for people: one line, invisible characters made visible, not without end.
+/// A text for people: one line of limited length, with invisible characters made visible.
 pub(crate) fn shown(text: &str) -> String {
     const MOST: usize = 2_000;
     let beginning: String = text.chars().take(MOST).collect();
@@ -69,7 +69,7 @@ pub enum ModeError {
     BypassNotAllowed,
 }
 
-/// An update of permissions that is refused. Nothing of it took effect.
+/// An update of permissions that is refused. No part of it took effect.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum UpdateError {

@@ -16,14 +16,14 @@ pub struct CallFacts {
     pub input: JsonText,
     /// What the tool declares to touch.
     pub access: Access,
-    /// The paths of `access`, with links followed. One for each; a call with fewer facts than paths is
+    /// The paths of `access`, with links followed, one fact for each. A call with fewer facts than paths is
     /// never allowed for being harmless.
     pub paths: Vec<PathFact>,
     /// The command, for calls that run one through the shell.
     pub command: Option<CommandFacts>,
-    /// What the tool itself thinks of the call.
+    /// The tool's own check of the call.
     pub check: OwnCheck,
-    /// Whether the call is itself a question to the user, so that nothing but an answer lets it run.
+    /// Whether the call is itself a question to the user, so that only an answer lets it run.
     pub requires_user_interaction: bool,
     /// The current directory of the call, absolute.
     pub cwd: PathBuf,
@@ -74,7 +74,7 @@ impl CallFacts {
         self
     }
 
-    /// Adds what the tool itself thinks.
+    /// Adds the tool's own check.
     #[must_use]
     pub fn with_check(mut self, check: OwnCheck) -> Self {
         self.check = check;
@@ -93,12 +93,12 @@ impl CallFacts {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[expect(clippy::exhaustive_enums, reason = "a tool leaves a call alone or lowers it to one of two verdicts")]
 pub enum OwnCheck {
-    /// Nothing to say.
+    /// The tool has no opinion.
     #[default]
     Undecided,
-    /// Somebody must say, for this reason.
+    /// The host must be asked, for this reason.
     Ask(String),
-    /// It must not run, for this reason.
+    /// The call must not run, for this reason.
     Deny(String),
 }
 
@@ -106,10 +106,10 @@ pub enum OwnCheck {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Standing {
-    /// It was not looked at.
+    /// The driver did not look.
     #[default]
     Unknown,
-    /// Nothing.
+    /// The path does not exist.
     Missing,
     /// A directory.
     Directory,
@@ -134,7 +134,7 @@ pub struct PathFact {
     /// What stands where it ends.
     pub end: Standing,
     /// The git directory that it is or lies in, recognised by what is in there and not by its name; only looked for
-    /// where something is written.
+    /// where the call writes.
     pub git_directory: Option<PathBuf>,
 }
 
@@ -188,7 +188,7 @@ pub struct PatternFact {
     pub pattern: String,
     /// Each path that it may stand for, with links followed.
     pub matches: Vec<PathFact>,
-    /// Whether these are all.
+    /// Whether the list is complete.
     pub is_whole: bool,
 }
 
@@ -209,7 +209,7 @@ pub struct TreeFact {
     pub entries: Vec<PathBuf>,
     /// The links among these, and the path itself if it is one, each followed.
     pub links: Vec<PathFact>,
-    /// Whether this is all.
+    /// Whether the lists are complete.
     pub is_whole: bool,
 }
 
@@ -235,18 +235,18 @@ pub struct CommandFacts {
     pub patterns: Vec<PatternFact>,
     /// What lies below those of them that are taken with all that is in them. Without a fact that may be anything.
     pub trees: Vec<TreeFact>,
-    /// The files that git tracks around the call's current directory, if somebody looked.
+    /// The files that git tracks around the call's current directory, if the driver looked.
     pub tracked: Option<GitTracked>,
     /// Whether the call does not wait for the command.
     pub background: bool,
     /// Whether git is inert in the call's current directory: the driver looked at the configuration and
-    /// attributes of the repository and nothing there can make a reading git command run a program. While
-    /// false, git asks.
+    /// attributes of the repository, and none of them can make a reading git command run a program. While
+    /// this is false, git commands ask.
     pub git_is_inert: bool,
 }
 
 impl CommandFacts {
-    /// A command in the foreground; git is not known to be inert.
+    /// A command for which the call waits; git is not known to be inert.
     pub fn new(analysis: Analysis, paths: Vec<PathFact>) -> Self {
         Self {
             text: analysis.text().to_owned(),

@@ -35,7 +35,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// What was found below a path as written, if somebody looked.
+    /// What was found below a path as written, if the driver looked.
     pub(crate) fn tree(&self, written: &Path) -> Option<&'a TreeFact> {
         self.trees.get(written).copied()
     }

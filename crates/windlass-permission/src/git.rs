@@ -1,8 +1,8 @@
 //! What the files of a git repository can make a reading git command do.
 //!
 //! Git runs programs that configuration names: monitors, pagers, converters, filters, signature checkers. A
-//! repository brings its own configuration along, so before `git status` may run unasked somebody has to look.
-//! The functions here do the looking on bytes that the caller read; they are pure, total and bounded by their
+//! repository brings its own configuration along, so before `git status` may run unasked, these have to be read.
+//! The functions here judge bytes that the caller read. They are pure, total and bounded by their
 //! input, and every doubt counts as *not inert*.
 //!
 //! The configuration of the user and of the machine is not looked at: it is theirs.

@@ -1,6 +1,6 @@
 //! File name patterns with the meaning of `.gitignore`, matched name by name.
 //!
-//! Matching by names, not over one string, has two gains: nothing but `**` ever crosses a `/`, and a
+//! Matching by names, not over one string, has two gains: only `**` ever crosses a `/`, and a
 //! pattern can tell whether it could match something *below* a directory.
 
 use std::borrow::Cow;
@@ -175,8 +175,8 @@ impl Glob {
         Reach::Below
     }
 
-    /// Whether it is about one fixed place below the path with these names: from there on it has no wildcard but
-    /// one for everything at its end.
+    /// Whether it is about one fixed place below the path with these names: from there on its only wildcard is
+    /// one for everything, at its end.
     pub(crate) fn is_fixed_below<S: AsRef<str>>(&self, names: &[S]) -> bool {
         let Some((way, rest)) = self.parts.split_at_checked(names.len()) else { return false };
         let leads =
@@ -188,7 +188,7 @@ impl Glob {
         leads && rest.iter().all(|part| matches!(part, Part::Literal(_)))
     }
 
-    /// `**` may also stand for nothing.
+    /// `**` may also stand for no name at all.
     fn through_trees(&self, mut states: u64) -> u64 {
         for (index, part) in self.parts.iter().enumerate() {
             if *part == Part::Tree && states & (1 << index) != 0 {
@@ -246,7 +246,7 @@ fn tokens(name: &str, fold: bool) -> Result<Vec<Token>, String> {
     Ok(tokens)
 }
 
-/// The rest of a class after its `[`; nothing if it does not close, so that the bracket stands for itself.
+/// The rest of a class after its `[`; `None` if it does not close, so that the bracket stands for itself.
 fn class(chars: &mut Chars<'_>) -> Result<Option<Token>, String> {
     let negated = chars.as_str().starts_with(['!', '^']);
     if negated {

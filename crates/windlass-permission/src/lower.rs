@@ -61,7 +61,7 @@ impl Judged<'_> {
         }
         let (path, workspace) = (self.path, self.workspace);
         match touch.reach(path, workspace) {
-            // That a program names a path is not yet that it writes there.
+            // A program that names a path does not necessarily write there.
             Reach::Covers if path.scope == Scope::Edit && touch.usage.loose => DenyMatch::Possible,
             Reach::Covers => DenyMatch::Yes,
             Reach::Below | Reach::No if self.covers_below(touch) && touch.is_covered_below(path, workspace) => {
@@ -94,12 +94,12 @@ impl Judged<'_> {
             Scope::Edit => touch.usage.write,
             Scope::Tool => true,
         };
-        // What a rule matches anywhere it still matches after a move.
+        // A rule that matches at any depth still matches after a move.
         does && touch.reaches_below() && !self.is_filtered() && !(touch.usage.moves && self.path.is_anywhere())
     }
 
-    /// Whether the rule applies when all below the path is covered: what is moved, removed or opened up as a whole is
-    /// gone from under the rule, or out of it.
+    /// Whether the rule applies because a whole tree is moved, removed or opened up: what it covers below the path is then
+    /// gone, or no longer covered.
     fn covers_below(&self, touch: &Touch) -> bool {
         match self.path.scope {
             Scope::Read => (touch.usage.read || touch.usage.handles) && !self.is_filtered(),
@@ -225,7 +225,7 @@ impl Floor<'_> {
     }
 
     fn protected_touch(&self, call: &Call<'_>) -> Option<(String, Option<std::path::PathBuf>)> {
-        // What a copy brings to places that are neither the workspace's nor the user's is theirs.
+        // Copies to places outside the workspace and the user's home are not protected.
         let kept = self.workspace.roots();
         let elsewhere =
             |touch: &Touch| touch.copied && !kept.clone().any(|root| touch.requested_path().starts_with(root));
@@ -247,7 +247,7 @@ impl Floor<'_> {
     }
 }
 
-/// What a command writes to without anybody knowing where that is: it may be a protected place.
+/// What a command writes to a path that is not known: it may be a protected place.
 fn written_unseen(call: &Call<'_>) -> Option<Decision> {
     let unseen =
         |touch: &&Touch| touch.usage.write && !touch.usage.loose && matches!(touch.unclear, Some(MADE | NO_PARENT));
@@ -284,7 +284,7 @@ fn protected_word(call: &Call<'_>) -> Option<String> {
     })
 }
 
-/// What a command writes without a redirection. A program that only reads does so to no more than is certain.
+/// What a command writes without a redirection. For a program that only reads, this is only what is certain.
 fn output_is_protected(
     found: &windlass_shell::FoundCommand,
     command: &crate::CommandFacts,
@@ -320,7 +320,7 @@ fn removed<'a>(call: &'a Call<'_>) -> impl Iterator<Item = &'a Touch> {
         let program = part.command.program().unwrap_or_default();
         let moves = program == "mv";
         let gone = moves || matches!(program, "rm" | "rmdir");
-        // What is moved away is read as well, where it goes to is not.
+        // The source of a move is read as well, its target is not.
         let is_source =
             move |path: &Path| !moves || touches.iter().any(|other| other.usage.read && other.requested_path() == path);
         touches.iter().filter(move |touch| {

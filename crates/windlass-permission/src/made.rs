@@ -18,7 +18,7 @@ use windlass_shell::Effect;
 pub(crate) const MADE: &str = "another part of it may make a link of a path that it uses";
 /// A tree that is copied or moved and was not looked through.
 const NOT_KNOWN: &str = "it is not known whether the tree that it copies or moves has protected files in it";
-/// The same where some were found.
+/// A tree that is copied or moved and has protected files in it.
 const PROTECTED: &str = "the tree that it copies or moves has protected files in it";
 
 /// Places where a part may have put links.
@@ -76,7 +76,7 @@ fn linked(copy: &Copy, tree: Option<&TreeFact>, touches: &[Touch], earlier: &[&P
 
 /// The protected paths that a copy of a tree would make below a target.
 fn guarded(target: &Path, tree: Option<&TreeFact>) -> Vec<PathBuf> {
-    // What is protected by the names above it is found without looking.
+    // What the names of its ancestors protect is found without looking below.
     if protected::protected_name(&normalize(Path::new("/"), target)).is_some() {
         return Vec::new();
     }
@@ -112,7 +112,7 @@ fn makes_links(part: &Part<'_>) -> bool {
 }
 
 impl Touch {
-    /// Whether the path, or something that it stands for, may be at or below a place.
+    /// Whether the path, or a path that it stands for, may be at or below a place.
     fn may_meet(&self, place: &Path) -> bool {
         let reaches = |path: &Path| {
             path.starts_with(place) || place.strip_prefix(path).is_ok_and(|rest| self.usage.follows || self.names(rest))

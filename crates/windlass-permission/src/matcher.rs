@@ -61,7 +61,7 @@ impl ToolName {
 /// What a rule asks of a call of its tool.
 #[derive(Debug, Clone)]
 pub(crate) enum Test {
-    /// Nothing: every call.
+    /// No condition: every call.
     Whole,
     Command(BashPattern),
     Path(PathRule),
@@ -215,7 +215,7 @@ pub(crate) struct Place<'a> {
     pub(crate) home: Option<&'a Path>,
 }
 
-/// Makes a rule ready. A warning comes with rules that do less than one may think.
+/// Makes a rule ready. A warning comes with rules that do less than their writer may think.
 pub(crate) fn compile(rule: &ParsedRule, place: &Place<'_>) -> Result<(Rule, Option<RuleWarning>), RuleError> {
     let fail = |problem: String| RuleError::new(rule.text(), problem);
     let tool = tool_name(rule.tool(), place.behavior).map_err(fail)?;

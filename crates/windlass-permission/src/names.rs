@@ -78,7 +78,7 @@ pub(crate) fn only_fetches(name: &str) -> bool {
     matches!(name, "WebFetch" | "WebSearch")
 }
 
-/// What a call touches whose tool is not here to say so: well-known names say what they touch. Everything else is
+/// What a call touches whose tool is not installed: known for well-known names. Every other call is
 /// unknown.
 pub fn access_of_unknown(tool: &str, input: &JsonText) -> Access {
     let text = |field: &str| {

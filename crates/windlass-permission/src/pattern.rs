@@ -1,4 +1,4 @@
-//! File name patterns of the shell, as far as it takes to find what they may stand for.
+//! File name patterns of the shell, as far as needed to find what they may stand for.
 
 use std::ffi::OsStr;
 

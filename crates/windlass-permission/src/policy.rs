@@ -1,4 +1,4 @@
-//! The policy: everything a verdict depends on, the call aside.
+//! The policy: everything that a verdict depends on, except the call.
 
 use crate::call::Call;
 use crate::config::PolicyConfig;
@@ -52,7 +52,7 @@ impl Policy {
 
     /// Adds rules of one source and behaviour. `anchor` is where patterns that begin with a single `/`
     /// start: the project root, the directory of a settings file. Warnings about rules that have no
-    /// effect, or less than one may think, are returned.
+    /// effect, or less than their writer may think, are returned.
     ///
     /// # Errors
     /// A deny or ask rule cannot be used; then none of these rules is added. An unusable allow rule is
@@ -100,8 +100,8 @@ impl Policy {
         Ok(())
     }
 
-    /// Says that there is no way out of plan mode, as for agents that have no ExitPlanMode: what it denies then
-    /// names none.
+    /// Makes plan mode final, as for agents that have no ExitPlanMode: the reason of a denial then
+    /// names no way out.
     pub fn keep_plan_mode(&mut self) {
         self.mode.plan_can_end = false;
     }
@@ -167,12 +167,12 @@ impl Policy {
 
     /// Says which tools are offered now; names that are not those of server tools are left alone.
     ///
-    /// A server can change what a tool of its is. An allow rule that names one tool is therefore bound to the
+    /// A server can change the definition of a tool. An allow rule that names one tool is therefore bound to the
     /// definition under which the tool was first offered, or, if it came later, to that of the moment it came: while
-    /// the tool is another one, the rule covers no call of it. Rules on a whole server or on a pattern of names are
+    /// the tool has another definition, the rule covers no call of it. Rules on a whole server or on a pattern of names are
     /// not bound, since they cover tools that are not known yet.
     ///
-    /// Returns whether the tools of servers are others than before.
+    /// Returns whether the definitions of servers' tools have changed.
     pub fn offer(&mut self, tools: &[Arc<ToolSpec>]) -> bool {
         self.rules.offer(tools)
     }

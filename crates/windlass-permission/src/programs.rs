@@ -58,7 +58,7 @@ pub(crate) fn only_reads(program: &str) -> bool {
         )
 }
 
-/// Programs that tell names and sizes of files, not what is in them.
+/// Programs that print names and sizes of files, not their content.
 pub(crate) fn only_lists(program: &str) -> bool {
     let program = program.rsplit('/').next().unwrap_or(program);
     matches!(
@@ -78,7 +78,7 @@ pub(crate) fn only_lists(program: &str) -> bool {
     )
 }
 
-/// Programs whose operands are files to read or change, so that an operand which is not known matters.
+/// Programs whose operands are files to read or change, so that an unknown operand matters.
 pub(crate) fn works_on_files(program: &str) -> bool {
     let program = program.rsplit('/').next().unwrap_or(program);
     matches!(
@@ -166,7 +166,7 @@ const READING_GIT: &[&str] = &[
     "status",
 ];
 
-/// The arguments of a command that name something it may write.
+/// The arguments of a command that name files it may write.
 pub(crate) fn words_to_protect(command: &FoundCommand) -> Vec<&Word> {
     let words = command.words().get(1..).unwrap_or_default();
     let program = command.program().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Names that no one writes to without a question of its own.
+//! Protected names: writing there always needs a question of its own.
 //!
 //! What is written here decides what runs later, or what the harness itself allows: repository internals,
 //! configuration of agents, editors and package managers, start-up files of shells.

@@ -4,7 +4,7 @@ use windlass_types::PermissionAnswer;
 
 /// What hooks and the host have answered so far, and what follows from it.
 ///
-/// A deny of either counts at once, an allow when all hooks have answered. A hook's allow needs no host. Where nobody
+/// A deny of either counts at once, an allow when all hooks have answered. A hook's allow needs no host. If neither
 /// decides, the call is denied. Of two denials that of the hooks is given.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[must_use]
@@ -38,7 +38,7 @@ impl Reply {
 }
 
 impl Question {
-    /// A question that nobody has answered.
+    /// A question without an answer so far.
     pub fn new() -> Self {
         Self::default()
     }
@@ -86,7 +86,7 @@ mod tests {
     fn a_deny_wins_at_once_and_an_allow_waits_for_hooks() {
         let allow = || Reply::Answer(PermissionAnswer::allow());
         let deny = |text: &str| Reply::Answer(PermissionAnswer::deny(text));
-        let nobody = "Nobody is there to approve the call, so it was denied.";
+        let unanswered = "Nobody is there to approve the call, so it was denied.";
         for (hooks, host, expected) in [
             (Reply::Pending, Reply::Pending, Reply::Pending),
             (Reply::Pending, allow(), Reply::Pending),
@@ -95,7 +95,7 @@ mod tests {
             (Reply::NoOpinion, Reply::Pending, Reply::Pending),
             (Reply::NoOpinion, allow(), allow()),
             (Reply::NoOpinion, deny("host"), deny("host")),
-            (Reply::NoOpinion, Reply::NoOpinion, deny(nobody)),
+            (Reply::NoOpinion, Reply::NoOpinion, deny(unanswered)),
             (allow(), Reply::Pending, allow()),
             (allow(), deny("host"), deny("host")),
             (allow(), Reply::NoOpinion, allow()),
@@ -132,7 +132,7 @@ mod tests {
                     let denies = [hooks, host].into_iter().flatten().any(is_deny);
                     let settled = seen.last().expect("both have answered");
                     assert_eq!(is_deny(settled), denies || !allows, "{hooks:?} {host:?}");
-                    // An allow of a hook may have been given before the host denies: then nobody waits for the host.
+                    // A hook's allow may come before the host denies; the host is then no longer waited for.
                     let first = seen.first().expect("both have answered");
                     assert!(is_deny(settled) || !is_deny(first), "{hooks:?} {host:?}");
                 }

@@ -23,7 +23,7 @@ pub(crate) enum Cover<'a> {
 }
 
 impl<'a> Cover<'a> {
-    /// The stronger reason of two parts of one call: the one that somebody had to give.
+    /// The stronger reason of two parts of one call: a rule before the mode, the mode before reading only.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Rule(rule), _) | (_, Self::Rule(rule)) => Self::Rule(rule),
@@ -33,7 +33,7 @@ impl<'a> Cover<'a> {
     }
 }
 
-/// What stands in the way of a call.
+/// Why a call may not run without a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Gap {
     /// The command is not understood.
@@ -48,7 +48,7 @@ pub(crate) enum Gap {
     Edit,
     /// The rule that allowed the call is bound to another definition of its tool.
     Redefined,
-    /// Nothing allows the call.
+    /// No rule, mode or read-only set allows the call.
     NoRule,
 }
 
@@ -65,7 +65,7 @@ pub(crate) struct Grants<'a> {
 type Covered<'a> = Result<Cover<'a>, Gap>;
 
 impl<'a> Grants<'a> {
-    /// Whether something lets the call run.
+    /// Whether a rule, the mode or the read-only set lets the call run.
     pub(crate) fn cover(&self, call: &Call<'_>) -> Covered<'a> {
         if call.facts.command.is_some() || call.tool == "Bash" {
             return self.cover_command(call);
@@ -103,7 +103,7 @@ impl<'a> Grants<'a> {
         if touch.is_inside(self.workspace) || is_null(touch) {
             return Ok(Cover::Free);
         }
-        // Of a path and its end, one may be free and the other allowed.
+        // The path as requested may be free while its end needs a rule, and the other way round.
         let free = |subject: &crate::path::Subject| self.workspace.iter().any(|directory| directory.contains(subject));
         match self.path_rule(Scope::Read, touch, free) {
             Some(rule) => Ok(Cover::Rule(rule)),
@@ -259,7 +259,7 @@ fn allows(rule: &Rule, call: &Call<'_>) -> bool {
     }
 }
 
-/// Whether the call only reads, whatever is allowed.
+/// Whether the call only reads, without regard to allow rules.
 pub(crate) fn only_reads(call: &Call<'_>) -> bool {
     match &call.facts.command {
         Some(command) => call.parts.as_ref().is_some_and(|parts| {

@@ -14,7 +14,7 @@ pub(crate) struct Spec {
     pub(crate) written: PathBuf,
     /// What the command does with it.
     pub(crate) usage: Usage,
-    /// Whether what lies below it goes along, so that somebody has to look.
+    /// Whether the command takes what lies below it along, so that the driver has to look there.
     pub(crate) carries: bool,
     /// A file name pattern of the shell, from `path` on.
     pub(crate) pattern: Option<String>,

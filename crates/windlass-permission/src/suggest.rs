@@ -9,7 +9,7 @@ use std::path::Path;
 use windlass_shell::{parse_rule_pattern, suggest_prefix};
 use windlass_types::{Behavior, PermissionMode, PermissionUpdate, RuleValue, UpdateDestination};
 
-/// More than this many things in the way of one call get no suggestion.
+/// With more gaps than this in one call there is no suggestion.
 const MAX_GAPS: usize = 4;
 
 /// Changes that together let the call run; empty if there are none that surely do.

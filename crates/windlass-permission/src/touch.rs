@@ -84,7 +84,7 @@ pub(crate) struct Touch {
 }
 
 impl Touch {
-    /// A path of which nothing but its text is known.
+    /// A path of which only its text is known.
     pub(crate) fn new(path: &Path, usage: Usage, links: &Links) -> Self {
         Self {
             route: Route::new(path, links),
@@ -145,7 +145,7 @@ impl Touch {
         self.unknown || self.unclear.is_some()
     }
 
-    /// Whether a deny or ask rule covers all that is touched below it, or something that is certainly there.
+    /// Whether a deny or ask rule covers all that is touched below it, or a part that is certainly there.
     pub(crate) fn is_covered_below(&self, rule: &PathRule, workspace: &[Directory]) -> bool {
         let whole = self.usage.tree || self.usage.handles || self.usage.hands_on;
         let covered = |subject: &Subject| match &self.pattern {
@@ -174,7 +174,7 @@ impl Touch {
                 }
                 let names = subject.folded.iter();
                 let most = names.map(|names| rule.reach_pattern(names, pattern, workspace)).max();
-                // Which of the names a pattern stands for are there is not known.
+                // Which of the names that the pattern matches exist is not known.
                 if most == Some(Reach::Covers) || (self.usage.tree && most == Some(Reach::Below)) {
                     Reach::Below
                 } else {
@@ -185,7 +185,7 @@ impl Touch {
         self.subjects().map(reach).max().unwrap_or(Reach::No)
     }
 
-    /// Whether something that a rule covers may be among what is read below it.
+    /// Whether what is read below it may include a path that a rule covers.
     pub(crate) fn may_hold(&self, rule: &PathRule, workspace: &[Directory]) -> bool {
         let covers = |path: PathBuf| rule.reach(&Subject::new(path), workspace) == Reach::Covers;
         self.tracked.as_ref().is_none_or(|tracked| {

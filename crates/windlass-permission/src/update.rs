@@ -20,8 +20,8 @@ fn source_of(destination: UpdateDestination) -> Result<RuleSource, UpdateError> 
 }
 
 impl Policy {
-    /// Applies a change in memory, also one whose destination is a settings file (writing that file is up
-    /// to whoever owns it). The managed policy's rules are out of reach, and deny rules from elsewhere still win.
+    /// Applies a change in memory, also one whose destination is a settings file (that file is written by
+    /// its owner). The managed policy's rules are out of reach, and deny rules from elsewhere still win.
     ///
     /// # Errors
     /// A rule (an allow rule as well), the mode or a directory of the update is unusable; then nothing changed.
@@ -33,7 +33,7 @@ impl Policy {
                 let known = self.rules.of_mut(*behavior);
                 for rule in ready {
                     match known.iter_mut().find(|old| old.source == source && old.value == rule.value) {
-                        // It is given anew, for what its tool is now.
+                        // The rule is given anew, so it is bound to the present definition of its tool.
                         Some(old) => old.definition = rule.definition,
                         None => known.push(rule),
                     }

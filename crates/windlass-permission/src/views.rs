@@ -71,14 +71,14 @@ const PATCHES: &[&str] = &[
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Shown {
     pub(crate) path: PathBuf,
-    /// Whether that of what is below it is shown, too.
+    /// Whether the content of what is below it is shown, too.
     pub(crate) tree: bool,
     /// Whether only files that git tracks now are shown.
     pub(crate) tracked: bool,
 }
 
 /// The paths whose content a git command may show, from the directories it may run in. `end` returns what stands at a
-/// path as written: git takes a word for a path if something does.
+/// path as written: git takes a word for a path if that path exists.
 pub(crate) fn shown(
     words: &[Word],
     bases: &[PathBuf],

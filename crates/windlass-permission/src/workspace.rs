@@ -1,4 +1,4 @@
-//! The directories that a policy is about.
+//! The workspace of a policy.
 
 use crate::config::PolicyConfig;
 use crate::matcher::Directory;

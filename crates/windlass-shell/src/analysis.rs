@@ -25,7 +25,7 @@ impl Analysis {
     /// The allow side: the commands, if the text's meaning is completely known.
     ///
     /// # Errors
-    /// The first reason why it is not; then nothing but a rule for exactly this text may allow it.
+    /// The first reason why it is not. Then only a rule for exactly this text may allow it.
     pub fn understood(&self) -> Result<&Understood, NotUnderstood> {
         self.understood.as_ref().map_err(|reason| *reason)
     }
@@ -37,7 +37,7 @@ impl Analysis {
         &self.found
     }
 
-    /// Set if more commands might run than [`found`](Self::found) lists. Where a scoped deny or ask rule exists
+    /// Set if more commands might run than [`found`](Self::found) lists. Where a scoped deny or ask rule exists,
     /// such a text asks.
     #[must_use]
     pub fn undecided(&self) -> Option<Undecided> {

@@ -86,7 +86,7 @@ fn program(words: &[Word]) -> Findings {
     }
 }
 
-/// Whether the program is known and does with these arguments what its effect stands for, and no more.
+/// Whether the program is known, and does with these arguments no more than its effect says.
 pub(crate) fn is_understood(words: &[Word]) -> bool {
     let plain = words.split_first().map(|(program, args)| match program.as_literal().map(base_name) {
         Some("sed" | "gsed") => sed::classify(args).is_some(),

@@ -13,7 +13,7 @@ use target::{Places, Target};
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum Catastrophe {
-    /// Removes, moves or re-permissions a whole tree that matters.
+    /// Removes or moves a whole tree that matters, or changes its permissions.
     #[error("`{program}` on `{target}` would hit a whole system, home or working tree")]
     Tree {
         /// The program, for example `rm`.
@@ -27,7 +27,7 @@ pub enum Catastrophe {
         /// The program or the redirection.
         program: String,
     },
-    /// Starts itself without end.
+    /// Starts copies of itself without end.
     #[error("a function that starts itself in the background or a pipe (fork bomb)")]
     ForkBomb,
 }

@@ -8,7 +8,7 @@
 use crate::command::{Assignment, SimpleCommand};
 
 impl SimpleCommand {
-    /// Whether there is no assignment but of variables that are known to change only how a program
+    /// Whether all assignments are of variables that are known to change only how a program
     /// reports, with values that name no file.
     #[must_use]
     pub fn has_only_safe_assignments(&self) -> bool {

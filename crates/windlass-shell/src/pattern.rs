@@ -26,7 +26,7 @@ pub struct BashPattern {
 ///
 /// * `PREFIX:*` and `PREFIX *` cover commands that begin with the words of PREFIX (also PREFIX alone);
 /// * a `*` elsewhere stands for any characters, blanks included; `npm*` also covers `npmx`;
-/// * `*` alone covers every command, a text without a command none;
+/// * `*` alone covers every command; a text without a command covers none;
 /// * anything else covers exactly that text. A `*` in quotes or behind a backslash is part of it.
 ///
 /// A leading `!` makes no difference. [`BashPattern::problem`] says when a pattern covers less than it seems to.
@@ -90,7 +90,7 @@ impl BashPattern {
         matches!(self.shape, Shape::Exact(_))
     }
 
-    /// Why the pattern covers no command, or not what its writer may think, if that is so.
+    /// Why the pattern covers no command, or another set than its writer may think. `None` if the pattern is plain.
     #[must_use]
     pub fn problem(&self) -> Option<PatternProblem> {
         problem::of(&self.shape, self.without_negation())

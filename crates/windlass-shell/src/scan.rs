@@ -1,6 +1,6 @@
 //! The deny side: every command that might run.
 //!
-//! A tolerant reader of the whole shell language. It never refuses; where it cannot follow, it notes why
+//! A tolerant reader of the whole shell language. It never refuses; where it cannot follow, it records why
 //! ([`Undecided`]). All work is paid from a budget that is linear in the length of the text.
 
 mod carried;
@@ -22,7 +22,7 @@ pub(crate) use wrappers::{SHELLS, is_wrapper};
 use crate::reason::Undecided;
 use sink::Sink;
 
-/// Longer texts are scanned up to here and then undecided.
+/// Longer texts are scanned up to here and are then undecided.
 const MAX_SCANNED_CHARS: usize = 200_000;
 
 /// Finds the commands of a text.
@@ -33,7 +33,7 @@ pub(crate) fn scan(text: &str) -> Scan {
         sink.undecided(Undecided::TooLarge);
     }
     if text.contains(['\0', '\r']) {
-        // bash drops the one and keeps the other; terminals and people see neither.
+        // bash drops the first and keeps the second; terminals show neither.
         sink.undecided(Undecided::Malformed);
     }
     reader::Reader::new(&chars, 0, &mut sink).whole_script();

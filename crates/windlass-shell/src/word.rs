@@ -1,4 +1,4 @@
-//! Words: what the shell hands to a program as an argument, or what we know of it.
+//! Words: what the shell hands to a program as an argument, or what is known of it.
 
 /// How much is known about what a word becomes when bash has expanded it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

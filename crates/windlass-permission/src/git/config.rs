@@ -11,7 +11,7 @@ pub struct GitConfig {
     pub hash_bytes: usize,
 }
 
-/// Reads the configuration of a repository. Nothing, unless each of its keys is known to run no program and to
+/// Reads the configuration of a repository. `None`, unless each of its keys is known to run no program and to
 /// lead nowhere else. Of the syntax only what git itself writes is understood.
 #[must_use]
 pub fn inert_config(bytes: &[u8]) -> Option<GitConfig> {

@@ -54,7 +54,7 @@ impl fmt::Debug for GitTracked {
     }
 }
 
-/// Reads an index. Nothing if it is damaged, of an unknown version, or continued in another file.
+/// Reads an index. `None` if it is damaged, of an unknown version, or continued in another file.
 #[must_use]
 pub fn read_index(bytes: &[u8], hash_bytes: usize) -> Option<GitIndex> {
     let mut index = GitIndex::default();
@@ -70,7 +70,7 @@ pub fn read_index(bytes: &[u8], hash_bytes: usize) -> Option<GitIndex> {
     Some(index)
 }
 
-/// Whether an index names this path, as bytes from the top of the working tree, in whatever case. Nothing if the
+/// Whether an index names this path, as bytes from the top of the working tree, in whatever case. `None` if the
 /// index cannot be read, as by [`read_index`].
 #[must_use]
 pub fn index_names(bytes: &[u8], hash_bytes: usize, path: &[u8]) -> Option<bool> {
@@ -83,7 +83,7 @@ pub fn index_names(bytes: &[u8], hash_bytes: usize, path: &[u8]) -> Option<bool>
     Some(found)
 }
 
-/// Hands out the mode and name of each entry, until one is not taken.
+/// Calls the function with the mode and name of each entry until it returns `None`.
 fn each_entry(bytes: &[u8], hash_bytes: usize, mut take_one: impl FnMut(u32, &[u8]) -> Option<()>) -> Option<()> {
     let mut rest = bytes.strip_prefix(b"DIRC".as_slice())?;
     let version = number(&mut rest)?;
@@ -127,7 +127,7 @@ fn parent(name: &[u8]) -> &[u8] {
     name.get(..end).unwrap_or_default()
 }
 
-/// Notes a directory and those above it.
+/// Records a directory and its ancestors.
 fn note_directory(directories: &mut BTreeSet<Vec<u8>>, mut directory: &[u8]) {
     while !directory.is_empty() && directories.insert(directory.to_vec()) {
         directory = parent(directory);

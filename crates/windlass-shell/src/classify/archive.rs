@@ -77,7 +77,7 @@ pub(super) fn unpack(name: &str, args: &[Word]) -> Findings {
     }
     let has = |letter: char| letters.contains(letter);
     let does = match unpacker.mode {
-        // To list or to test alone: of two such options the last one counts.
+        // To list and to test exclude each other: of two such options the last one counts.
         _ if has('l') || has('t') => {
             let bzip = unpacker.suffixes == BZIP;
             letters.chars().all(|c| "ltqv".contains(c)) && has('l') != has('t') && !(bzip && has('l'))
@@ -90,7 +90,7 @@ pub(super) fn unpack(name: &str, args: &[Word]) -> Findings {
     (does && named).then(|| reading(files))?
 }
 
-/// `tar -tvf x.tar.gz`: a list, and nothing else. A colon in the archive's name means another machine.
+/// `tar -tvf x.tar.gz`: only a list. A colon in the archive's name means another machine.
 pub(super) fn tar(args: &[Word]) -> Findings {
     let args = literals(args)?;
     let mut args = args.into_iter().peekable();
@@ -141,7 +141,7 @@ pub(super) fn tar(args: &[Word]) -> Findings {
 pub(super) const UNZIP: &[&str] = &["-l", "-v", "-lv", "-vl", "-lq", "-ql", "-qql", "-Z", "-Z1", "-z"];
 pub(super) const ZIPINFO: &[&str] = &["-1", "-s", "-m", "-l", "-h", "-t"];
 
-/// `unzip -l x.zip`, `zipinfo x.zip`. Not found, another suffix is tried.
+/// `unzip -l x.zip`, `zipinfo x.zip`. If the file is not found, another suffix is tried.
 pub(super) fn unzip(name: &str, args: &[Word]) -> Findings {
     let args = literals(args)?;
     let (option, rest) = match args.split_first()? {

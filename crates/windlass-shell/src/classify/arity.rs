@@ -2,8 +2,8 @@
 //!
 //! A word that we take for the value of an option and the program takes for another option, or the other way
 //! round, is the way to hide an option that writes. So every option of every table is given to the real program
-//! before words that no program knows, and what the program says of these words tells whether it took them for
-//! options. `tests/arity/observed.txt` keeps what was seen, with the versions; the tables must agree with it and
+//! before words that no program knows, and its messages show whether it took these words for
+//! options. `tests/arity/observed.txt` keeps the observations, with the versions; the tables must agree with it and
 //! with the programs that are installed where the tests run.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot be set up has failed")]
 
@@ -36,9 +36,9 @@ enum Seen {
     NextTwo,
     /// Did not know the option, or not without a value, and ended.
     Refused,
-    /// Printed what it knows of itself, and ended.
+    /// Printed its help or version, and ended.
     Ended,
-    /// Said too little.
+    /// Its messages do not show how it took the words.
     Silent,
     /// Behind `--` it takes no word for an option.
     Ends,
@@ -203,14 +203,14 @@ fn versions(scratch: &Scratch, options: &[Entry]) -> BTreeMap<String, String> {
         };
         // Programs of the shell have its version.
         let asked_of = if probe::BUILTINS.contains(program) { "bash" } else { program };
-        let said = asked.iter().find_map(|option| {
+        let answer = asked.iter().find_map(|option| {
             let words: Vec<&str> = [asked_of].into_iter().chain(option.split(' ')).collect();
             let (text, _) = scratch.run(&words)?;
             let is_version = |line: &&str| line.contains('.') && line.contains(|c: char| c.is_ascii_digit());
             text.lines().find(is_version).map(|line| line.trim().to_owned())
         });
         let installed = scratch.run(&[program, "--windlass"]).is_some();
-        installed.then(|| ((*program).to_owned(), said.unwrap_or_else(|| "says no version".to_owned())))
+        installed.then(|| ((*program).to_owned(), answer.unwrap_or_else(|| "says no version".to_owned())))
     };
     programs.iter().filter_map(version).collect()
 }
@@ -244,9 +244,9 @@ fn observed() -> (BTreeMap<(String, String), Seen>, BTreeMap<String, String>) {
     (seen, versions)
 }
 
-/// Options of programs which say too little to be observed: what is known of them was read.
+/// Options whose programs print too little to be observed: these entries were read in their manuals.
 const READ: &[(&str, &[&str])] = &[
-    // It prints what it does not know, `--` included.
+    // It prints every word that it does not know, `--` included.
     ("git rev-parse", &["--"]),
     // Only a number may be attached.
     ("shasum", &["-a"]),
@@ -329,13 +329,13 @@ fn installed_programs_take_values_as_the_tables_say() {
         let name = program(option);
         let same = installed.get(&name) == seen_versions.get(&name);
         let is_there = installed.contains_key(&name) && !others.contains(&&name);
-        is_there && !was_read(option) && (!same || is_told(option))
+        is_there && !was_read(option) && (!same || is_covered_by_another(option))
     });
     eprintln!("{} options of {} programs are looked at", options.len(), installed.len());
     let wrong: Vec<String> = see_all(&scratch, &options)
         .into_iter()
         .filter_map(|(option, seen)| {
-            // Another version may say too little.
+            // The messages of another version may show too little.
             let silent =
                 seen == Some(Seen::Silent) && installed.get(&program(&option)) != seen_versions.get(&program(&option));
             let seen = seen.filter(|seen| !seen.agrees(&option) && !silent)?;
@@ -346,13 +346,13 @@ fn installed_programs_take_values_as_the_tables_say() {
 }
 
 /// Whether a program of the same name is another one, with options of its own, and not another version. The programs of
-/// GNU say whose they are; those that were written in their place (uutils, busybox) say something else or nothing.
+/// GNU name their project; those that replace them (uutils, busybox) name another one or none.
 fn is_another_program(seen: Option<&String>, installed: &str) -> bool {
     seen.is_some_and(|seen| seen.contains("GNU")) && !installed.contains("GNU")
 }
 
 #[test]
-fn programs_in_the_place_of_others_are_told_by_their_version() {
+fn replacements_of_programs_are_recognised_by_their_version() {
     let seen = |version: &str| Some(version.to_owned());
     let gnu = seen("date (GNU coreutils) 9.1");
     assert!(is_another_program(gnu.as_ref(), "date (uutils coreutils) 0.2.2"));
@@ -364,7 +364,7 @@ fn programs_in_the_place_of_others_are_told_by_their_version() {
 
 /// Of an option that takes a value, whether one program with such options is enough: git has many sub-commands that
 /// read them with the same code.
-fn is_told(option: &Entry) -> bool {
+fn is_covered_by_another(option: &Entry) -> bool {
     let readers = ["git log", "git blame", "git branch", "git grep", "git shortlog", "git status", "git stash list"];
     let git = option.program.starts_with("git ");
     let manners = [END, OPERAND].contains(&option.text.as_str());

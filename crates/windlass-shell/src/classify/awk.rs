@@ -131,7 +131,7 @@ pub(super) fn is_harmless(program: &str) -> bool {
 struct Reading {
     braces: usize,
     open: Vec<Open>,
-    /// Whether `if`, `while` or `for` was read, and nothing but blanks since.
+    /// Whether `if`, `while` or `for` was read, and only blanks since.
     control: bool,
 }
 

@@ -6,7 +6,7 @@ use crate::word::Word;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Effect {
-    /// Reads [`Classification::reads`] at most and prints. Nothing is changed, contacted or started.
+    /// Reads [`Classification::reads`] at most and prints. It changes, contacts and starts nothing.
     ReadOnly,
     /// `cd` to one literal directory, which is the only path in [`Classification::reads`].
     ChangeDirectory,
@@ -63,7 +63,7 @@ pub struct Classification {
 }
 
 impl Classification {
-    /// Whether nothing is changed: [`Effect::ReadOnly`] without an output redirection.
+    /// Whether the command changes nothing: [`Effect::ReadOnly`] without an output redirection.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.effect == Effect::ReadOnly && self.writes.is_empty()

@@ -37,7 +37,7 @@ pub(super) fn classify(args: &[Word]) -> Findings {
     let mut seen = Seen::default();
     while let Some(arg) = args.next() {
         if arg == "-aux" {
-            // Which is `aux`, but with `-e` what it says.
+            // It means `aux`, but with `-e` it means what it says.
             seen.undashed = true;
         } else if let Some(long) = arg.strip_prefix("--") {
             seen.long(long, &mut args)?;

@@ -12,7 +12,7 @@ fn harmless() -> Findings {
     Some(Classification::reading(Vec::new()))
 }
 
-/// `command -v` and `-V` only say where a program is.
+/// `command -v` and `-V` only print where a program is.
 pub(super) fn command(args: &[Word]) -> Findings {
     let args = literals(args)?;
     match args.split_first()? {
@@ -83,7 +83,7 @@ pub(super) fn iconv(args: &[Word]) -> Findings {
 /// The shell's limits and mask, where they are shown and not set.
 pub(super) fn limits(name: &str, args: &[Word]) -> Findings {
     let args = literals(args)?;
-    let tells = match (name, args.as_slice()) {
+    let only_shows = match (name, args.as_slice()) {
         (_, []) => true,
         ("umask", [option]) => matches!(*option, "-S" | "-p"),
         ("ulimit", [option]) => option
@@ -92,7 +92,7 @@ pub(super) fn limits(name: &str, args: &[Word]) -> Findings {
             .is_some_and(|o| o.len() == 1 && o.chars().all(|c| "abcdefiklmnpqrstuvxPRT".contains(c))),
         _ => false,
     };
-    tells.then(harmless)?
+    only_shows.then(harmless)?
 }
 
 /// A word that begins with `@` names a file with more arguments.
@@ -126,7 +126,7 @@ pub(super) fn xxd(args: &[Word]) -> Findings {
     let mut file = None;
     while let Some(arg) = args.next() {
         match *arg {
-            // What comes behind the file is the one to write.
+            // The operand behind the file is the file to write.
             _ if file.is_some() => return None,
             option if XXD.contains(&option) => {}
             option if XXD_NUMBERS.contains(&option) => {

@@ -54,7 +54,7 @@ fn joined(words: &[Word]) -> String {
 }
 
 /// The forms of the command that a pattern may cover: behind its wrappers, and with them if the literal beginning
-/// of the pattern reaches beyond them. None if no pattern may cover it.
+/// of the pattern reaches beyond them. `None` if no pattern may cover it.
 fn candidates(command: &SimpleCommand, literal_words: usize) -> Vec<&[Word]> {
     let covered = command.has_only_safe_assignments() && command.redirects().iter().all(crate::Redirect::is_harmless);
     if !covered {
@@ -134,7 +134,7 @@ fn stdbuf_option(option: &str) -> usize {
     }
 }
 
-/// Whether the program's job is to run its arguments, so that a rule for the program says nothing about what
+/// Whether the program's job is to run its arguments, so that a rule for the program does not cover what
 /// would run.
 pub(super) fn runs_arguments(words: &[Word]) -> bool {
     let Some(program) = words.first().and_then(Word::as_literal).map(base_name) else {

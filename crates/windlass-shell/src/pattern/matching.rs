@@ -27,7 +27,7 @@ pub(super) enum Shape {
     Wildcard(Vec<Vec<String>>),
 }
 
-/// Whether the text is made of the parts in order, anything between them.
+/// Whether the text is made of the parts in order, with any text between them.
 pub(super) fn glob(parts: &[String], text: &str) -> bool {
     let Some((first, rest)) = parts.split_first() else {
         return text.is_empty();

@@ -177,7 +177,7 @@ fn deny_rules() {
 }
 
 #[test]
-fn patterns_that_cover_less_than_they_seem_to_are_told() {
+fn patterns_that_cover_less_than_they_seem_to_are_reported() {
     use PatternProblem::{Assignment, Empty, NotOneCommand, QuotedStar};
     for (pattern, problem) in [
         ("", Some(Empty)),

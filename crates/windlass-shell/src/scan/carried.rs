@@ -37,7 +37,7 @@ pub(crate) fn has_code(program: &str, args: &[Word]) -> bool {
 }
 
 impl Reader<'_, '_> {
-    /// Notes what the arguments of a program make it run.
+    /// Records what the arguments of a program make it run.
     pub(super) fn carried(&mut self, program: &str, words: &[Word], wrapped: usize) {
         let args = words.get(1..).unwrap_or_default();
         match program {

@@ -11,7 +11,7 @@ const MAX_ALTERNATIVES: usize = 64;
 const MAX_BRACE_PIECES: usize = 256;
 
 impl Reader<'_, '_> {
-    /// Notes the command and all that it runs. True if a shell in it reads its script from its input.
+    /// Records the command and all that it runs. Returns true if a shell in it reads its script from its input.
     pub(super) fn emit(&mut self, words: &[Word], redirects: Vec<Redirect>, wrapped: usize) -> bool {
         if wrapped > MAX_WRAPPERS || self.sink.word_fuel < words.len() {
             self.sink.word_fuel = if wrapped > MAX_WRAPPERS { self.sink.word_fuel } else { 0 };
@@ -159,7 +159,7 @@ impl Reader<'_, '_> {
         self.suffixes(args, wrapped)
     }
 
-    /// Options of wrappers that hold a script or a command line, to which the words after them belong. True if it
+    /// Options of wrappers that hold a script or a command line, to which the words after them belong. Returns whether it
     /// was one.
     fn option_script(&mut self, program: &str, option: &str, tail: &[Word]) -> bool {
         let (long, short) = match program {

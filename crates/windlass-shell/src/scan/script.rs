@@ -27,7 +27,7 @@ pub(super) struct Current {
 }
 
 impl Current {
-    /// Nothing yet: keywords are keywords.
+    /// No word so far: keywords are keywords here.
     fn is_fresh(&self) -> bool {
         self.words.is_empty() && self.redirects.is_empty() && !self.assigned
     }
@@ -234,7 +234,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Handles a keyword in the place of a command; false if it is none.
+    /// Handles a keyword in the place of a command. Returns false if the word is no keyword.
     fn keyword(&mut self, source: &str, level: &mut Level, current: &mut Current) -> bool {
         match source {
             "if" | "then" | "else" | "elif" | "fi" | "while" | "until" | "do" | "done" | "!" => {}

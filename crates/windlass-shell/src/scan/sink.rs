@@ -53,7 +53,7 @@ impl Sink {
         }
     }
 
-    /// Notes a command; false if the budget is spent.
+    /// Records a command. Returns false if the budget is spent.
     pub(super) fn push(&mut self, words: &[Word], redirects: Vec<Redirect>) -> bool {
         match self.word_fuel.checked_sub(words.len().saturating_add(1)).filter(|_| self.char_fuel > 0) {
             Some(rest) => {

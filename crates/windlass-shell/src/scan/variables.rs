@@ -29,7 +29,7 @@ const COMMAND_NAMES: &[&str] = &[
     "npm_config_script_shell",
 ];
 
-/// Variables that let programs be found elsewhere, or run something else before them.
+/// Variables that let programs be found elsewhere, or run another program before them.
 const LOOKUPS: &[&str] = &[
     "BASHOPTS",
     "BASH_ALIASES",

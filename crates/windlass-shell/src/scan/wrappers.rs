@@ -107,8 +107,8 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("xvfb-run", "al", "efnpsw", &["server-args", "server-num"], 0),
 ];
 
-/// Programs whose arguments contain a command at a place that depends on too much: from each word on there
-/// may be one.
+/// Programs whose arguments contain a command at a place that depends on too much: it may begin at
+/// each word.
 const LOOSE: &[&str] = &[
     "unshare",
     "nsenter",
@@ -172,7 +172,7 @@ pub(super) fn find(name: &str) -> Option<&'static Wrapper> {
     WRAPPERS.iter().find(|w| w.name == name)
 }
 
-/// Whether the program does nothing but run its arguments in some way.
+/// Whether the program only runs its arguments, in some way.
 pub(crate) fn is_wrapper(name: &str) -> bool {
     find(name).is_some()
 }

@@ -1,4 +1,4 @@
-//! The words we claim to understand are the arguments bash passes: checked against bash itself.
+//! The words that count as understood are the arguments bash passes: checked against bash itself.
 
 use std::process::Command;
 
@@ -93,7 +93,7 @@ fn commands_are_the_commands_of_bash() {
             }
         }
     }
-    // `!` turns the exit status around: what follows runs after a failure or in any case.
+    // `!` inverts the exit status: what follows runs after a failure or in any case.
     for operator in [" || ", ";", "\n", " ; # c\n", "||\\\n"] {
         for word in ["a", "'! b'", "!"] {
             cases.push(format!("! marker 1 {word}{operator}!\\\n marker {word} 2 ; !\tmarker 3"));

@@ -1,4 +1,4 @@
-//! What people run every day without changing anything must need no question, and what could do harm must never
+//! Everyday commands that only read must need no question, and commands that could do harm must never
 //! count as reading.
 
 use windlass_shell::{Effect, analyse, catastrophic};
@@ -428,7 +428,7 @@ const HOSTILE: &[&str] = &[
     "git describe --dirty",
     "git describe --broken",
     "pidof -o x y",
-    // What is next to what is free.
+    // Commands that differ a little from those that are free.
     "tail *",
     "tail *.1",
     "tail *.ab",

@@ -54,7 +54,7 @@ fn every_version_names_its_repositories_and_attributes() {
 }
 
 #[test]
-fn what_is_not_whole_or_not_known_is_nothing() {
+fn a_damaged_or_unknown_index_is_none() {
     let plain = index(2, &[(FILE, "a"), (REPOSITORY, "b")], 20, b"");
     for length in 0..plain.len() - 20 {
         assert_eq!(read_index(&plain[..length], 20), None, "cut at {length}");

@@ -1,4 +1,4 @@
-//! Running a program with an option and words that no program knows, and reading what it says of them.
+//! Running a program with an option and words that no program knows, and reading its messages.
 
 use std::{
     fs,
@@ -70,8 +70,8 @@ impl Scratch {
             .then(|| (String::from_utf8_lossy(&text).into_owned(), output.status.success()))
     }
 
-    /// What the program says when it is given an option and these words.
-    fn say(&self, option: &Entry, text: &str, behind: &[&str]) -> Option<(String, bool)> {
+    /// What the program prints when it is given an option and these words, and whether it succeeded.
+    fn run_with(&self, option: &Entry, text: &str, behind: &[&str]) -> Option<(String, bool)> {
         let words = option.program.split(' ').chain([text]).chain(behind.iter().copied());
         self.run(&words.collect::<Vec<_>>())
     }
@@ -87,24 +87,24 @@ impl Scratch {
         if option.text == END || option.text == OPERAND {
             return self.see_manners(option, &Markers::DASHED);
         }
-        let (text, success) = self.say(option, &option.text, &markers.0)?;
+        let (text, success) = self.run_with(option, &option.text, &markers.0)?;
         let mut taken = markers.taken(&text);
         if taken == Some(0) && text.contains("-- '-'") {
-            // It does not say which of the words it means: with one word alone there is no doubt.
-            taken = markers.taken(&self.say(option, &option.text, &markers.0[..1])?.0).or(Some(1));
+            // Its message does not name the word that it means: with a single word there is no doubt.
+            taken = markers.taken(&self.run_with(option, &option.text, &markers.0[..1])?.0).or(Some(1));
         }
         let looks_ahead = text.contains("which wasn't expected") || text.contains("unexpected argument '");
         if looks_ahead && taken.is_some() {
             // It looks for unknown options before it gives words to those that it knows. With the option in the last
-            // place it says whether a value is missing; without a pattern it says that first.
+            // place it reports whether a value is missing; without a pattern it reports that first.
             let program = if option.program == "rg" { "rg --files" } else { &option.program };
             let last = Entry::new(program, String::new(), Value::None);
-            let (alone, _) = self.say(&last, &option.text, &[])?;
+            let (alone, _) = self.run_with(&last, &option.text, &[])?;
             let missing = ["requires a value", "a value is required", "missing value", "missing argument"];
             taken = Some(usize::from(missing.iter().any(|complaint| alone.contains(complaint))));
         }
         let Some(taken) = taken else {
-            let alone = self.say(option, &option.text, &[])?;
+            let alone = self.run_with(option, &option.text, &[])?;
             let same = success && !text.is_empty() && alone.0 == text;
             return Some(if same {
                 Seen::Ended
@@ -121,7 +121,7 @@ impl Scratch {
             program if NAME_REVISIONS.contains(&program) => &["HEAD"],
             _ => &markers.0,
         };
-        let refuses = refuses_attached(&attached, &self.say(option, &attached, behind)?.0);
+        let refuses = refuses_attached(&attached, &self.run_with(option, &attached, behind)?.0);
         Some(match taken {
             0 if refuses => Seen::Alone,
             0 => Seen::Attached,
@@ -141,9 +141,9 @@ impl Scratch {
             };
             words.iter().position(is_missing)
         };
-        let Some(taken) = missing(&self.say(option, &option.text, &words)?.0) else { return Some(Seen::Refused) };
+        let Some(taken) = missing(&self.run_with(option, &option.text, &words)?.0) else { return Some(Seen::Refused) };
         let attached = format!("{}{}", option.text, words[0]);
-        let takes_attached = missing(&self.say(option, &attached, &words)?.0) == Some(0);
+        let takes_attached = missing(&self.run_with(option, &attached, &words)?.0) == Some(0);
         Some(match (taken, takes_attached) {
             (0, false) => Seen::Alone,
             (0, true) => Seen::Attached,
@@ -152,15 +152,15 @@ impl Scratch {
         })
     }
 
-    /// `ps` does not name what it does not know: with one word behind the option it says what is wrong with that.
+    /// `ps` does not name what it does not know: with one word behind the option its message is about that word.
     fn see_ps(&self, option: &Entry) -> Option<Seen> {
         let unknown = |text: &str| text.contains("unsupported SysV option") || text.contains("unknown gnu long option");
-        if unknown(&self.say(option, &option.text, &[])?.0) {
+        if unknown(&self.run_with(option, &option.text, &[])?.0) {
             return Some(Seen::Refused);
         }
-        let is_alone = unknown(&self.say(option, &option.text, &["-Q"])?.0);
+        let is_alone = unknown(&self.run_with(option, &option.text, &["-Q"])?.0);
         let attached = format!("{}{}", option.text, if option.text.starts_with("--") { "=@" } else { "@" });
-        let (text, _) = self.say(option, &attached, &[])?;
+        let (text, _) = self.run_with(option, &attached, &[])?;
         let refuses = unknown(&text) || text.contains("does not take an argument");
         Some(match (is_alone, refuses) {
             (true, true) => Seen::Alone,
@@ -186,8 +186,8 @@ impl Scratch {
         let ends = option.text == END;
         let first = if ends { END } else { operand };
         let (text, _) = match NEED_OPERANDS.contains(&option.program.as_str()) {
-            true if ends => self.say(option, operand, &[&[END][..], &markers.0].concat())?,
-            _ => self.say(option, first, &markers.0)?,
+            true if ends => self.run_with(option, operand, &[&[END][..], &markers.0].concat())?,
+            _ => self.run_with(option, first, &markers.0)?,
         };
         let takes = markers.taken(&text) == Some(0)
             || text.contains("must come before non-option arguments")
@@ -201,7 +201,7 @@ impl Scratch {
     }
 }
 
-/// Whether the program says that this option takes no value.
+/// Whether the program reports that this option takes no value.
 fn refuses_attached(option: &str, text: &str) -> bool {
     let complaints = [
         "invalid option",
