@@ -1,9 +1,9 @@
-//! Where an occasion takes place.
+//! The session, directory and agent of an occasion.
 
 use std::path::PathBuf;
 use windlass_types::{AgentIdentity, PermissionMode, SessionId};
 
-/// Where an occasion takes place.
+/// The session, directory and agent of an occasion on which a hook is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookContext {
@@ -18,7 +18,7 @@ pub struct HookContext {
 }
 
 impl HookContext {
-    /// In a session and a directory, of the main agent, with a mode that is not known.
+    /// A context of the main agent, with a mode that is not known.
     pub fn new(session_id: SessionId, cwd: PathBuf) -> Self {
         Self { session_id, cwd, agent: None, permission_mode: None }
     }

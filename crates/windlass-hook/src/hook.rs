@@ -23,7 +23,7 @@ macro_rules! define {
             fn name(&self) -> &str;
 
             /// What it listens to. Asked when a session opens, and again only when the
-            /// session is informed that hooks listen to something else now.
+            /// session is informed that hooks listen to other events now.
             fn interests(&self) -> Vec<Interest>;
 
             /// Answers an occasion as a whole, for hooks that pass it on to another

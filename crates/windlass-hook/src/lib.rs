@@ -7,7 +7,7 @@
 //! allow; of several rewrites the first counts.
 //!
 //! PreToolUse, PermissionRequest and UserPromptSubmit are gates: a hook that
-//! fails or panics there denies the call or blocks the prompt, and is named. Elsewhere a failure is
+//! fails or panics there denies the call or blocks the prompt, and the reason names it. Elsewhere a failure is
 //! reported and changes nothing.
 //!
 //! [`HookOutcome::merge`]: windlass_types::HookOutcome::merge

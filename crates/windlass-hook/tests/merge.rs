@@ -1,5 +1,5 @@
-//! What holds when the answers of several hooks are merged, and what every event has to keep.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+//! The laws of merging the answers of several hooks, and the form of every event.
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use proptest::prelude::*;
 use windlass_hook::{PreToolUse, PreToolUseAction};
@@ -44,7 +44,7 @@ fn is_deny(answer: &PermissionAnswer) -> bool {
 }
 
 proptest! {
-    /// What lets a call run, or keeps it from running, does not depend on the order of hooks.
+    /// Whether a call runs does not depend on the order of hooks.
     #[test]
     fn what_decides_is_independent_of_the_order(
         (outcomes, shuffled) in proptest::collection::vec(outcome(), 0..6)
@@ -69,7 +69,7 @@ proptest! {
         prop_assert_eq!(all.answer, answers.min_by_key(|answer| !is_deny(answer)));
     }
 
-    /// Of an input, an output, a block and a reason to stop there is one: that of the first hook that has one.
+    /// An outcome has one input, output, block and reason to stop: that of the first hook that gives one.
     #[test]
     fn what_can_be_given_once_is_given_by_the_first(outcomes in proptest::collection::vec(outcome(), 0..6)) {
         let all = merged(&outcomes);
@@ -135,7 +135,7 @@ fn a_call_without_an_input_cannot_be_asked_about() {
     }
 }
 
-/// What hooks of another process read has not changed by a byte.
+/// The JSON that hooks of another process read has not changed by a byte.
 #[test]
 fn occasions_are_written_as_they_always_were() {
     let tool = || (String::from("Bash"), JsonText::parse(r#"{"x": 1e2}"#).unwrap(), "t".into());

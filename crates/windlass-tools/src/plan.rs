@@ -1,7 +1,7 @@
 //! EnterPlanMode and ExitPlanMode: the model asks the user to change to plan mode, and out of it.
 //!
-//! Both are questions: somebody must answer each call. The runtime changes the
-//! mode when the answer is yes; these tools only say so to the model.
+//! Both are questions: the host must answer each call. The runtime changes the
+//! mode when the answer is yes; these tools only report that to the model.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -55,7 +55,7 @@ pub struct Choice {
     pub description: String,
 }
 
-/// What the user chose: a label, several, or words of their own.
+/// What the user chose: a label, several labels, or a text of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[expect(clippy::exhaustive_enums, reason = "the wire has these two forms")]

@@ -1,4 +1,4 @@
-//! TaskStop: ends work that goes on in the background.
+//! TaskStop: ends work that continues in the background.
 
 use std::borrow::Cow;
 

@@ -28,7 +28,7 @@ impl AgentPath {
         &self.0
     }
 
-    /// The tool use that started the agent; none for the main agent.
+    /// The tool use that started the agent; `None` for the main agent.
     pub fn spawned_by(&self) -> Option<&ToolUseId> {
         self.0.last()
     }
@@ -51,7 +51,7 @@ impl fmt::Display for AgentPath {
     }
 }
 
-/// Who an agent below the main one is.
+/// The id and type of an agent below the main one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[non_exhaustive]
 pub struct AgentIdentity {

@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 pub struct Entry {
     /// Its id. For an assistant message, the id of its last block's line.
     pub id: EntryId,
-    /// The entry before it in the conversation; nothing for the first and for
+    /// The entry before it in the conversation; `None` for the first and for
     /// entries beside the conversation.
     pub parent: Option<EntryId>,
     /// When it was made.
     pub timestamp: Timestamp,
-    /// What it says.
+    /// What it records.
     pub kind: EntryKind,
 }
 
@@ -34,7 +34,7 @@ impl Entry {
     }
 }
 
-/// What an entry says.
+/// What an entry records.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum EntryKind {
@@ -67,7 +67,7 @@ pub enum EntryKind {
     Task(TaskRecord),
     /// A run ended.
     RunFinished(RunRecord),
-    /// What was said before is replaced by the summary that follows.
+    /// The conversation so far is replaced by the summary that follows.
     Compacted(CompactRecord),
     /// A line of another program or a newer version, kept as it is.
     Foreign(JsonText),
@@ -87,7 +87,7 @@ pub struct UserEntry {
     pub run: Option<RunId>,
     /// The permission mode at that time.
     pub permission_mode: Option<PermissionMode>,
-    /// What the model knows of its environment from here on, if this text says so.
+    /// What the model knows of its environment from here on, if this text describes it.
     pub environment: Option<EnvironmentContext>,
     /// The tasks whose end this text reports to the model.
     pub tasks: Vec<TaskId>,

@@ -1,9 +1,9 @@
-//! What a model was told about where it works.
+//! Where and when an agent works, as its model knows it.
 
 use serde::{Deserialize, Serialize};
 
-/// Where and when an agent works, as its model was told. Stored with the text that told it, so that only what has
-/// changed since is said again.
+/// Where and when an agent works, as its model knows it. Stored with the text that describes it, so that later only
+/// changes are described.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]

@@ -39,7 +39,7 @@ impl Event {
 ///
 /// `BlockDelta`, `BlockFinished` and `ModelFrame` are provisional until the
 /// `MessageFinished` of their message; a `MessageWithdrawn` takes them back.
-/// Everything else is durable when it is shown.
+/// All other events are durable when they are shown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -93,7 +93,7 @@ pub enum EventKind {
     },
     /// A tool begins to run.
     ToolStarted(ToolStarted),
-    /// A tool says how far it is. Coalesced: only the latest is kept.
+    /// A tool reports its progress. Coalesced: only the latest is kept.
     ToolProgress(ToolProgress),
     /// A call is answered, whether it ran or not.
     ToolFinished(ToolFinished),
@@ -114,7 +114,7 @@ pub enum EventKind {
         event: HookEventName,
         /// The tool use, for events about a tool.
         tool_use_id: Option<ToolUseId>,
-        /// What they said.
+        /// What they answered.
         outcome: HookOutcome,
     },
     /// The state of the loop changed.
@@ -135,9 +135,9 @@ pub enum EventKind {
     Compacted(Compacted),
     /// A message that was sent to the run is part of it, or will not be.
     Steered(Steered),
-    /// A call left work behind that goes on.
+    /// A call left work in the background.
     TaskStarted(TaskInfo),
-    /// Background work says how far it is. Coalesced: only the latest is kept. May come between runs.
+    /// Background work reports its progress. Coalesced: only the latest is kept. May come between runs.
     TaskProgress(TaskProgress),
     /// Background work ended. May come between runs.
     TaskEnded(TaskEnded),
@@ -236,7 +236,7 @@ pub struct ToolProgress {
     pub tool_use_id: ToolUseId,
     /// The tool's name.
     pub tool: String,
-    /// What it says.
+    /// The progress, in words.
     pub message: String,
     /// How long it has run, in milliseconds.
     pub elapsed_ms: u64,
@@ -357,7 +357,7 @@ pub enum Status {
         /// Why.
         trigger: CompactTrigger,
     },
-    /// It could not be, and stays as it is.
+    /// The conversation could not be replaced, and stays as it is.
     CompactionFailed {
         /// Why, in words.
         message: String,
@@ -372,9 +372,9 @@ pub enum Status {
         /// The model.
         model: String,
     },
-    /// Something that the user should know.
+    /// A notice for the user.
     Notice {
-        /// In words.
+        /// The notice, in a sentence.
         message: String,
     },
 }

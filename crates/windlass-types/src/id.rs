@@ -84,7 +84,7 @@ string_id! {
     ToolUseId
 }
 string_id! {
-    /// Work that goes on in the background. Unique in its session.
+    /// Work in the background. Unique in its session.
     TaskId
 }
 string_id! {

@@ -126,7 +126,7 @@ impl<'de> Deserialize<'de> for JsonText {
     }
 }
 
-/// Accepts exactly the values that [`JsonText::parse_strict`] accepts, and keeps nothing.
+/// Accepts exactly the values that [`JsonText::parse_strict`] accepts, without keeping them.
 struct Strict;
 
 impl<'de> Deserialize<'de> for Strict {

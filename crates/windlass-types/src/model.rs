@@ -24,13 +24,13 @@ pub struct ModelRequest {
     pub max_output_tokens: u32,
     /// How the model may reason before it answers.
     pub thinking: Thinking,
-    /// How much the model spends on the answer; nothing leaves it to the model.
+    /// How much the model spends on the answer; `None` leaves it to the model.
     pub effort: Option<Effort>,
     /// Provider betas to switch on.
     pub betas: Vec<String>,
     /// An opaque id for the provider's abuse detection; never personal data.
     pub user_id: Option<String>,
-    /// Lifetime of prompt-cache entries; nothing switches cache breakpoints off.
+    /// Lifetime of prompt-cache entries; `None` switches cache breakpoints off.
     pub cache: Option<CacheTtl>,
     /// Whether each item should carry the provider's own frame ([`ModelItem::raw`]).
     pub raw_frames: bool,
@@ -90,7 +90,7 @@ pub enum Effort {
     Low,
     /// Some.
     Medium,
-    /// What models do when nobody says anything.
+    /// The default of models.
     High,
     /// More than that, for long work.
     XHigh,
@@ -218,9 +218,9 @@ pub enum ModelEvent {
         /// Usage of the whole message so far; replaces earlier figures.
         usage: Usage,
     },
-    /// The message is complete. Nothing follows.
+    /// The message is complete. It is the last event of the stream.
     MessageStop,
-    /// What the provider says of the subscription's allowance. No event of the API: it comes with the headers of
+    /// The state of the subscription's allowance. No event of the API: it comes with the headers of
     /// an answer, so it stands first. Like a ping, it may stand anywhere.
     RateLimit(Box<RateLimit>),
     /// A sign of life without content.
@@ -282,7 +282,7 @@ pub enum StopReason {
     MaxTokens,
     /// It reached a stop sequence.
     StopSequence,
-    /// The provider paused a long turn; the same history goes on.
+    /// The provider paused a long turn; it continues with the same history.
     PauseTurn,
     /// It refused.
     Refusal,
@@ -382,7 +382,7 @@ pub enum ErrorClass {
     Transient,
     /// The prompt must shrink first.
     TooLong,
-    /// Nothing that the loop can do will help.
+    /// A failure that the loop cannot mend.
     Final,
 }
 

@@ -16,7 +16,7 @@ pub struct ModelInfo {
     pub thinking_budget: bool,
     /// Whether it can decide itself how much to reason.
     pub adaptive_thinking: bool,
-    /// The efforts that it can be asked for; none if it knows no such thing.
+    /// The efforts that it can be asked for; empty if it has no such setting.
     pub efforts: Vec<Effort>,
     /// Whether it sees images.
     pub vision: bool,
@@ -66,7 +66,7 @@ impl ModelInfo {
     }
 
     /// The effort to ask it for instead: the wanted one, else the strongest that
-    /// is weaker; nothing if it has none.
+    /// is weaker; `None` if it has none.
     pub fn effort_for(&self, wanted: Effort) -> Option<Effort> {
         self.efforts.iter().copied().filter(|effort| *effort <= wanted).max()
     }

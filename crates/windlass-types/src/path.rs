@@ -7,8 +7,8 @@ use std::path::{Component, Path, PathBuf};
 /// A path without `.` and `..`. Each `..` takes away the name before it; at the root, or before the first name, it
 /// disappears.
 ///
-/// The system walks such a path differently if a name before a `..` is a link. Whoever opens what a path leads to has
-/// to ask the file system instead.
+/// The system walks such a path differently if a name before a `..` is a link. To open what a path leads to,
+/// ask the file system instead.
 #[must_use]
 pub fn normalized(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();

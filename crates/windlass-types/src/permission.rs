@@ -1,4 +1,4 @@
-//! Verdicts on tool calls, and what people answer.
+//! Verdicts on tool calls, and the answers of hosts.
 
 use crate::{JsonText, QuestionId, ToolUseId};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum PermissionMode {
-    /// Reading inside the workspace is free, everything else asks.
+    /// Reading inside the workspace is free, every other call asks.
     #[default]
     Default,
     /// Also edits files, and runs a few file commands, inside the workspace.
@@ -83,7 +83,7 @@ impl FromStr for PermissionMode {
 pub enum Behavior {
     /// It does not run.
     Deny,
-    /// Somebody must say.
+    /// The host is asked.
     Ask,
     /// It runs.
     Allow,
@@ -151,7 +151,7 @@ impl fmt::Display for RuleValue {
 pub struct MatchedRule {
     /// Its text, as it was written.
     pub rule: String,
-    /// What it says.
+    /// Whether it allows, asks or denies.
     pub behavior: Behavior,
     /// Where it comes from.
     pub source: RuleSource,
@@ -189,9 +189,9 @@ pub enum DecisionReason {
     ReadOnly,
     /// The host's answer.
     Host,
-    /// Nothing allowed it and nobody is there to ask.
+    /// Not allowed, and there is no host to ask.
     NobodyToAsk,
-    /// Nothing allowed it.
+    /// No rule, mode or hook allowed it, so the host is asked.
     Default,
     /// The input is not valid, so there was nothing to judge.
     InvalidInput,
@@ -225,7 +225,7 @@ pub enum PermissionUpdate {
     AddRules {
         /// The rules.
         rules: Vec<RuleValue>,
-        /// What they say.
+        /// Whether they allow, ask or deny.
         behavior: Behavior,
         /// Where they go.
         destination: UpdateDestination,
@@ -234,7 +234,7 @@ pub enum PermissionUpdate {
     ReplaceRules {
         /// The rules.
         rules: Vec<RuleValue>,
-        /// What they say.
+        /// Whether they allow, ask or deny.
         behavior: Behavior,
         /// Where they go.
         destination: UpdateDestination,
@@ -243,7 +243,7 @@ pub enum PermissionUpdate {
     RemoveRules {
         /// The rules.
         rules: Vec<RuleValue>,
-        /// What they say.
+        /// Whether they allow, ask or deny.
         behavior: Behavior,
         /// Where they are.
         destination: UpdateDestination,
@@ -413,7 +413,7 @@ impl PermissionAnswer {
         Self::Allow { updated_input: None, updates: Vec::new() }
     }
 
-    /// Denies this call; the run goes on.
+    /// Denies this call; the run continues.
     pub fn deny(message: impl Into<String>) -> Self {
         Self::Deny { message: message.into(), interrupt: false }
     }
@@ -438,7 +438,7 @@ impl PermissionDenial {
     }
 }
 
-/// A verdict as the log keeps it, so that one can ask later why a call ran.
+/// A verdict as the log keeps it, so that it can be seen later why a call ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AuditedDecision {

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a provider says of the allowance of a subscription: whether requests are
+/// The allowance of a subscription, as its provider reports it: whether requests are
 /// still served, and when the window that decides begins anew.
 ///
 /// Only the status is always known. Not to be mixed up with limits on requests or
-/// tokens a minute, which a provider enforces without telling of a subscription.
+/// tokens a minute, which a provider enforces without regard to a subscription.
 ///
 /// ```
 /// use windlass_types::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
@@ -226,7 +226,7 @@ impl fmt::Display for RateLimitKind {
     }
 }
 
-/// How much of an allowance is used: from zero, nothing, to one, all of it.
+/// How much of an allowance is used: from zero (none of it) to one (all of it).
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Utilization(f64);
@@ -235,7 +235,7 @@ pub struct Utilization(f64);
 impl Eq for Utilization {}
 
 impl Utilization {
-    /// From a fraction. More than all of it counts as all of it; what is below zero or no number is none.
+    /// From a fraction. More than all of it counts as all of it; a number below zero, or NaN, gives `None`.
     pub fn new(fraction: f64) -> Option<Self> {
         // The comparison is false for NaN, and adding zero makes a negative zero a plain one.
         (fraction >= 0.0).then(|| Self(fraction.min(1.0) + 0.0))

@@ -1,4 +1,4 @@
-//! How runs go on and how they end.
+//! How runs continue and how they end.
 
 use crate::{JsonText, ModelErrorKind, NanoUsd, PermissionDenial, SessionId, StopReason, Usage};
 use serde::Serialize;
@@ -40,7 +40,7 @@ pub enum RunOrigin {
     /// A prompt.
     #[default]
     User,
-    /// Background work that ended while nothing else went on.
+    /// Background work that ended while no run was in progress.
     TaskNotification,
 }
 
@@ -292,7 +292,7 @@ impl RunResult {
         if self.outcome.is_success() { Ok(self) } else { Err(Unsuccessful(Box::new(self))) }
     }
 
-    /// The structured output as a type; nothing if there is none.
+    /// The structured output as a type; `None` if there is none.
     ///
     /// # Errors
     /// The output fits its schema, but not the type.

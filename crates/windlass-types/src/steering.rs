@@ -1,4 +1,4 @@
-//! Messages that the user sends to a run that is going on.
+//! Messages that the user sends to a run in progress.
 
 use crate::EntryId;
 use serde::Serialize;
@@ -32,14 +32,14 @@ pub enum SteeredFate {
         /// Its entry in the log: the id that it was sent with, if that could be used.
         entry: EntryId,
     },
-    /// It is kept out of the conversation, by hooks or because no provider takes what is in it; the run goes on.
+    /// It is kept out of the conversation, by hooks or because no provider takes what is in it; the run continues.
     Blocked {
-        /// What they said.
+        /// The reason: that of the hooks, or of the provider's limits.
         reason: String,
     },
     /// The run ended before: it is a prompt with a run of its own, before those that wait.
     Deferred,
-    /// The run ended before, or it was withdrawn: whoever sent it has it back, and the model does not read it. May
+    /// The run ended before, or it was withdrawn: its sender has it back, and the model does not read it. May
     /// come between runs.
     Returned,
 }

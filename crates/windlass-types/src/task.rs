@@ -1,4 +1,4 @@
-//! Work that goes on after the call that began it.
+//! Work that continues after the call that began it.
 
 use crate::{TaskId, ToolUseId};
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub enum TaskStatus {
     Completed,
     /// It failed.
     Failed,
-    /// Somebody stopped it, or the session ended.
+    /// The user or the model stopped it, or the session ended.
     Stopped,
 }
 
@@ -49,7 +49,7 @@ impl TaskStatus {
     }
 }
 
-/// Work that goes on in the background.
+/// Work in the background.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TaskInfo {
@@ -83,7 +83,7 @@ pub struct TaskUsage {
     pub total_tokens: u64,
     /// How many of its tool uses were answered.
     pub tool_uses: u64,
-    /// How long it has gone on, in milliseconds.
+    /// How long it has run, in milliseconds.
     pub duration_ms: u64,
 }
 
@@ -123,9 +123,9 @@ pub struct TaskEnded {
     pub info: TaskInfo,
     /// How it ended.
     pub status: TaskStatus,
-    /// What came of it, in a sentence.
+    /// Its result, in a sentence.
     pub summary: String,
-    /// How long it went on, in milliseconds.
+    /// How long it ran, in milliseconds.
     pub duration_ms: u64,
     /// What it used, if it is an agent.
     pub usage: Option<TaskUsage>,

@@ -1,7 +1,7 @@
 //! Text of others on its way to people: nothing in it is hidden, and no terminal obeys it.
 //!
 //! Models, tools, servers, repositories and hosts write text that ends up on terminals, in questions and in titles.
-//! One table says which characters are not what they seem ([`hidden`]). Three ways of showing a text use it:
+//! One table lists the characters that are not what they seem ([`hidden`]). Three ways of showing a text use it:
 //! [`visible`] writes such characters out, for what people decide on; [`clean`] and [`TerminalFilter`] leave them out,
 //! for what people read; [`visible_json`] escapes them, for data that keeps its meaning.
 
@@ -33,7 +33,7 @@ pub enum Hidden {
     Filler,
     /// A blank or line end other than those of ASCII.
     Blank,
-    /// For private use or never a character: everybody may show something else.
+    /// For private use, or never a character: each font may show another glyph.
     Private,
 }
 

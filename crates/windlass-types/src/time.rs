@@ -31,7 +31,7 @@ impl Timestamp {
     }
 
     /// Reads RFC 3339 with `Z` or an offset and any number of fraction digits.
-    /// Returns nothing for text of another form or for times before 1970.
+    /// Returns `None` for text of another form or for times before 1970.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         let number = |from: usize, to: usize| -> Option<i64> {

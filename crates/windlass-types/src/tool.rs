@@ -28,7 +28,7 @@ impl ToolSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Access {
-    /// Reads these files or trees and nothing else. An empty list touches
+    /// Only reads these files or trees. An empty list touches
     /// nothing outside the session. Relative paths start at the session's
     /// current directory.
     Reads(Vec<PathBuf>),
@@ -40,7 +40,7 @@ pub enum Access {
     Agents,
     /// Runs programs.
     Exec,
-    /// Nobody knows: runs alone and asks.
+    /// Not known: runs alone and asks.
     #[default]
     Unknown,
 }
@@ -96,11 +96,11 @@ pub enum ContextChange {
     Cwd(PathBuf),
     /// The todo list is now this (a JSON array in the tool's own form).
     Todos(JsonText),
-    /// This background work is to stop. The model knows: it is not told when it has.
+    /// This background work is to stop. The model knows that already: its end is not reported to it.
     StopTask(TaskId),
 }
 
-/// What came of a call that ran, before it becomes a tool result.
+/// The outcome of a call that ran, before it becomes a tool result.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ToolOutcome {

@@ -40,7 +40,7 @@ impl Usage {
 
 impl Usage {
     /// Raises each figure to that of a later count of the same call. Counts of one call are cumulative, so a figure that
-    /// is lower than before only says less: some gateways repeat the input as zero.
+    /// is lower than before is incomplete: some gateways repeat the input as zero.
     pub fn raise(&mut self, later: Self) {
         let raise = |figure: &mut u64, later: u64| *figure = (*figure).max(later);
         raise(&mut self.input_tokens, later.input_tokens);

@@ -1,4 +1,4 @@
-//! Commands that go on after their call.
+//! Commands that continue after their call.
 
 use std::path::Path;
 
@@ -10,12 +10,12 @@ use super::{BashInput, command, meaning, time_limit};
 
 /// How much of the output goes to the file.
 const MOST_BYTES: u64 = 64 << 20;
-/// Nobody reads the output here, so little of it is kept in memory.
+/// The output is read from the file, so little of it is kept in memory.
 const IN_MEMORY: usize = 4096;
 /// Most characters of a description.
 const MOST_DESCRIPTION: usize = 120;
 
-/// What a host is told of a call that left its command running.
+/// The structured output of a call that left its command running.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Structured<'a> {
@@ -41,7 +41,7 @@ pub(super) async fn start(shell: Option<&Path>, input: &BashInput, cx: &ToolCx) 
     let mut command = command::in_bash(shell, &input.command, &start, cx)?;
     command.progress = None;
     command.background = true;
-    // It is stopped only if the call says when.
+    // It is stopped only if the call has a timeout.
     command.timeout = time_limit(input.timeout);
     command.inline_bytes = IN_MEMORY;
     command.spill = Some(file.clone());
@@ -86,8 +86,8 @@ pub(super) async fn start(shell: Option<&Path>, input: &BashInput, cx: &ToolCx) 
 
 /// One line that names the command.
 fn described(input: &BashInput) -> String {
-    let said = input.description.as_deref().map(str::trim).filter(|said| !said.is_empty());
-    let words: Vec<&str> = said.unwrap_or(&input.command).split_whitespace().collect();
+    let description = input.description.as_deref().map(str::trim).filter(|text| !text.is_empty());
+    let words: Vec<&str> = description.unwrap_or(&input.command).split_whitespace().collect();
     let line = words.join(" ");
     match line.char_indices().nth(MOST_DESCRIPTION) {
         Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
@@ -110,8 +110,8 @@ fn ended(title: &str, command: &str, outcome: &ProcessOutcome) -> TaskOutcome {
     TaskOutcome::new(status, format!("Background command \"{title}\" {how}"))
 }
 
-/// Says at the end of the file that there was more. If that is not because it was too much for one file, the
-/// answer says so as well: the note may be missing too.
+/// Writes at the end of the file that there was more. The answer says so as well if writing failed (and the file is
+/// not merely full): the note may then be missing too.
 async fn note_cut(file: &Path, outcome: &ProcessOutcome) -> Option<&'static str> {
     use tokio::io::AsyncWriteExt as _;
     let output = &outcome.stdout;
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn output_that_the_disk_did_not_take_is_told() {
+    async fn output_that_the_disk_did_not_take_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("output");
         let mut outcome = ProcessOutcome::new(ProcessExit::Code(0), Duration::ZERO);

@@ -9,8 +9,8 @@ use windlass_tool::{EntryKind, ProcessCommand, ToolCx, ToolError};
 use super::text::clean;
 use crate::process::child_environment;
 
-/// What a program needs to know about having no terminal and nobody to ask, unless the session says otherwise.
-/// Git also leaves out what it only does on the side, such as refreshing its index while somebody else uses it.
+/// Variables for programs without a terminal and without a user to ask. The session may set others.
+/// Git also leaves out work that is optional, such as refreshing its index while another program uses it.
 const UNATTENDED: &[(&str, &str)] = &[
     ("GIT_EDITOR", "true"),
     ("GIT_OPTIONAL_LOCKS", "0"),
@@ -44,7 +44,7 @@ fn environment(cx: &ToolCx, cwd: &Path) -> Vec<(OsString, OsString)> {
             env.push((name.into(), value.into()));
         }
     }
-    // Else a shell forgets by which of its names it came to a directory.
+    // Without it a shell forgets by which name (through links) it came to its directory.
     env.retain(|(name, _)| name != "PWD");
     env.push(("PWD".into(), cwd.into()));
     env
@@ -79,7 +79,7 @@ pub(super) fn temporary_folder(cx: &ToolCx) -> PathBuf {
     named.unwrap_or_else(|| PathBuf::from("/tmp"))
 }
 
-/// The name of the file with all the output. Ids of calls come from the model's side, so they name no paths here.
+/// The name of the file with all the output. Ids of calls come from the model's provider, so they are not used as names.
 pub(super) fn spill_name(cx: &ToolCx) -> String {
     let id = cx.tool_use_id().as_str();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');

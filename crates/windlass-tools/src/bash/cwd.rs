@@ -1,11 +1,11 @@
 //! Where a command ended up.
 //!
-//! Each command gets a bash of its own, so the directory it changed to has to be told. Bash reads one small file
-//! of ours before the command (`BASH_ENV`, which it forgets at once) that sets a trap for its exit; the trap
+//! Each command gets a bash of its own, so the command has to report the directory it changed to. Bash reads one small file
+//! of ours before the command (`BASH_ENV`, which it forgets at once) that sets a trap for its exit. The trap
 //! adds the directory at the end of that file (writing it over would make some file systems wait for the disk).
-//! The command's text stays exactly what was judged, its line numbers and messages stay its own, and nothing has
-//! to be found in its output. A command that sets an EXIT trap itself, or replaces the shell with `exec`, tells
-//! nothing and leaves the directory as it was.
+//! The command's text stays exactly what was judged, its line numbers and messages stay its own, and its
+//! output is not searched. A command that sets an EXIT trap itself, or replaces the shell with `exec`, reports
+//! no directory and leaves it as it was.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};
@@ -43,12 +43,12 @@ impl CwdFile {
         os_string(value).unwrap_or_default()
     }
 
-    /// The directory that the command told, links resolved.
-    pub(super) fn told(&self) -> Option<PathBuf> {
-        let mut told = Vec::new();
-        std::fs::File::open(&self.path).ok()?.take(LONGEST_PATH).read_to_end(&mut told).ok()?;
-        let told = told.strip_prefix(script(&self.path).as_slice())?;
-        let path = told.strip_suffix(b"\n").filter(|path| path.starts_with(b"/"))?;
+    /// The directory that the command reported, links resolved.
+    pub(super) fn reported(&self) -> Option<PathBuf> {
+        let mut report = Vec::new();
+        std::fs::File::open(&self.path).ok()?.take(LONGEST_PATH).read_to_end(&mut report).ok()?;
+        let directory = report.strip_prefix(script(&self.path).as_slice())?;
+        let path = directory.strip_suffix(b"\n").filter(|path| path.starts_with(b"/"))?;
         Some(PathBuf::from(os_string(path.to_vec())?))
     }
 }
@@ -60,7 +60,7 @@ impl Drop for CwdFile {
 }
 
 fn script(path: &Path) -> Vec<u8> {
-    // No note of an error: the output belongs to the command.
+    // No message of an error: the output belongs to the command.
     let mut action = b"builtin pwd -P 2>/dev/null >>".to_vec();
     action.extend(quoted(path.as_os_str().as_encoded_bytes()));
     let mut script = b"unset BASH_ENV\ntrap -- ".to_vec();
@@ -87,16 +87,16 @@ fn os_string(bytes: Vec<u8>) -> Option<OsString> {
     Some(std::os::unix::ffi::OsStringExt::from_vec(bytes))
 }
 
-/// The paths that a bash on Windows tells are not paths of Windows.
+/// The paths that a bash on Windows reports are not paths of Windows.
 #[cfg(not(unix))]
 fn os_string(_bytes: Vec<u8>) -> Option<OsString> {
     None
 }
 
-/// What becomes of the directory that a command told.
+/// Where later calls start after a command has reported its directory.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Moved {
-    /// It is where it was.
+    /// Where this call started.
     No,
     /// Later calls start here.
     To(PathBuf),
@@ -104,21 +104,21 @@ pub(super) enum Moved {
     Outside(PathBuf),
 }
 
-/// Compares what a command told with the workspace. The answer names the directory below the root as the session
+/// Compares the directory that a command reported with the workspace. The answer names the directory below the root as the session
 /// knows it, also when a link leads to that root.
-pub(super) async fn settle(told: PathBuf, from: &Path, cx: &ToolCx) -> Moved {
+pub(super) async fn settle(reported: PathBuf, from: &Path, cx: &ToolCx) -> Moved {
     for root in cx.directories() {
         let Ok(resolved) = cx.workspace().resolve(root).await else {
             continue;
         };
-        if let Ok(below) = told.strip_prefix(&resolved.path) {
+        if let Ok(below) = reported.strip_prefix(&resolved.path) {
             let to = if below.as_os_str().is_empty() { root.clone() } else { root.join(below) };
             return if to == from { Moved::No } else { Moved::To(to) };
         }
     }
     match cx.workspace().resolve(from).await {
-        Ok(resolved) if resolved.path == told => Moved::No,
-        _ => Moved::Outside(told),
+        Ok(resolved) if resolved.path == reported => Moved::No,
+        _ => Moved::Outside(reported),
     }
 }
 

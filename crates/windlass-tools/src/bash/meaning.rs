@@ -1,4 +1,4 @@
-//! What an exit code says when it does not say that something failed.
+//! Exit codes that are an answer and not a failure.
 
 /// What exit code 1 of a command means, if it is an answer and not a failure: nothing found, files differ,
 /// condition false. Only when every command that can have given the code is one that answers like that.
@@ -41,7 +41,7 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// The simple commands whose exit code can be that of the whole; nothing if the text is more than a flat list.
+/// The simple commands whose exit code can be that of the whole; `None` if the text is more than a flat list.
 fn deciding_commands(text: &str) -> Option<Vec<&str>> {
     let mut deciding = Vec::new();
     let mut start = 0;
@@ -76,7 +76,7 @@ fn deciding_commands(text: &str) -> Option<Vec<&str>> {
             (None, '&') if next == Some('>') => {}
             (None, '|') => start = at + 1,
             (None, ';' | '\n' | '&') => {
-                // What follows decides alone, unless nothing follows.
+                // The last command decides alone.
                 let rest = take(at + 1, text.len())?;
                 if !rest.is_empty() {
                     deciding.clear();

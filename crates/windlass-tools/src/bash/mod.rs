@@ -25,7 +25,7 @@ use report::Report;
 /// where the next one starts, as long as that is inside the workspace; variables and functions do not last.
 /// Output and errors come together, in the order of writing, as plain text; what is over the budget goes to a
 /// file among the session's artifacts, and the model reads the beginning, the end and where the file is.
-/// A command in the background goes on until it ends, is stopped or the session ends; all its output goes to a file.
+/// A command in the background continues until it ends, is stopped or the session ends; all its output goes to a file.
 ///
 /// The environment is that of the session, without what would change the meaning of the command, and with a
 /// search path that does not lead through the workspace. When the command ends, so does everything it started.
@@ -49,11 +49,11 @@ impl Default for Bash {
 }
 
 impl Bash {
-    /// How long a command may run that does not say: two minutes.
+    /// How long a command may run when its call names no timeout: two minutes.
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
-    /// How long a command may run that asks for more: ten minutes.
+    /// The longest timeout that a call may name: ten minutes.
     pub const MAX_TIMEOUT: Duration = Duration::from_secs(600);
-    /// How many characters of output the model reads, unless said otherwise.
+    /// How many characters of output the model reads, by default.
     pub const DEFAULT_MAX_OUTPUT: usize = 30_000;
     /// The most that [`Bash::with_max_output`] takes.
     pub const LARGEST_MAX_OUTPUT: usize = 150_000;
@@ -70,7 +70,7 @@ impl Bash {
         self
     }
 
-    /// Sets how long a command may run that does not say, and one that does.
+    /// Sets the timeout of calls that name none, and the longest that a call may name.
     #[must_use]
     pub fn with_timeouts(mut self, default: Duration, max: Duration) -> Self {
         self.default_timeout = default.min(max);
@@ -174,8 +174,8 @@ with all of it, which you can read and search.
             .run(command, cx.cancel())
             .await
             .map_err(|error| ToolError::rejected(error.to_string()).with_source(error))?;
-        let moved = match directory.and_then(|directory| directory.told()) {
-            Some(told) => cwd::settle(told, &start, cx).await,
+        let moved = match directory.and_then(|directory| directory.reported()) {
+            Some(reported) => cwd::settle(reported, &start, cx).await,
             None => Moved::No,
         };
         let mut report = Report::new(&input.command, &outcome, timeout);
@@ -190,7 +190,7 @@ with all of it, which you can read and search.
     }
 }
 
-/// The limit that a call asks for in milliseconds, if it asks for one. More than a duration can hold is the most
+/// The timeout that a call names in milliseconds, if it names one. What a duration cannot hold becomes the most
 /// that it can.
 fn time_limit(asked: Option<f64>) -> Option<Duration> {
     let milliseconds = asked.filter(|milliseconds| *milliseconds > 0.0)?;

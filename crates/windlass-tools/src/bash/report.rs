@@ -1,4 +1,4 @@
-//! What the model and the host are told about a command.
+//! The result of a command, for the model and the host.
 
 use std::path::Path;
 use std::time::Duration;
@@ -100,18 +100,18 @@ impl Report {
         }
     }
 
-    /// Says where later calls start, if that is not where the command left the shell.
+    /// Adds where later calls start, if that is not where the command left the shell.
     pub(super) fn note_moves(&mut self, session: &Path, start: &Path, moved: &Moved) {
         if start != session {
             let note =
                 format!("{} does not exist any more; the command ran in {}.", session.display(), start.display());
             self.notes.insert(0, note);
         }
-        if let Moved::Outside(told) = moved {
+        if let Moved::Outside(reported) = moved {
             self.notes.push(format!(
                 "The working directory is {} again: {} is outside the workspace.",
                 start.display(),
-                told.display()
+                reported.display()
             ));
         }
     }

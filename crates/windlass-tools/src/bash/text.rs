@@ -102,7 +102,7 @@ fn one_special<'a>(text: &'a str, clean: &mut String) -> &'a str {
     chars.as_str()
 }
 
-/// What follows an escape sequence, the escape character already taken; nothing if it is none.
+/// What follows an escape sequence, the escape character already taken; `None` if it is no sequence.
 fn after_escape(text: &str) -> Option<&str> {
     let first = text.chars().next()?;
     let body = text.strip_prefix(first)?;

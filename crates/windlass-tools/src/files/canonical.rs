@@ -1,7 +1,7 @@
 //! A file's text with every line break as LF, and the way back to its bytes.
 //!
 //! A model sees and writes LF only, in UTF-8. Edits are found in this text and
-//! then carried out on the bytes, so that nothing outside them is re-encoded.
+//! then carried out on the bytes, so that the bytes outside them stay as they are.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use super::charset::{Breaks, Charset, TextFormat};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fold {
     LineBreaks,
-    Nothing,
+    No,
 }
 
 /// What ends a line in the bytes.
@@ -39,7 +39,7 @@ impl Ending {
 /// the text already. Not always valid UTF-8: damaged places stay as they are.
 pub(crate) fn canonical(body: &[u8], format: TextFormat, fold: Fold) -> Cow<'_, [u8]> {
     let plain = match (format.charset, fold) {
-        (Charset::Utf8, Fold::Nothing) => true,
+        (Charset::Utf8, Fold::No) => true,
         (Charset::Utf8, Fold::LineBreaks) => memchr::memchr(b'\r', body).is_none(),
         _ => false,
     };

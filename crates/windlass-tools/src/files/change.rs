@@ -38,7 +38,7 @@ pub(crate) struct Change {
 impl<'a> Target<'a> {
     pub(crate) async fn look(cx: &'a ToolCx, file_path: &str) -> Result<Self, ToolError> {
         if file_path == "~" || file_path.starts_with("~/") {
-            // Taken literally it would make a folder named `~`, which nobody means and some later clean up.
+            // Taken literally it would make a folder named `~`, which is never meant and is dangerous to remove.
             return Err(ToolError::rejected("`~` is not expanded here: give the absolute path."));
         }
         let (path, resolved) = target(cx, file_path)?;
@@ -48,7 +48,7 @@ impl<'a> Target<'a> {
     }
 
     /// Refuses unless the session has seen the content that is on disk now. A missing
-    /// or empty file has nothing to be seen.
+    /// or empty file need not have been read.
     pub(crate) fn check_seen(&self) -> Result<(), ToolError> {
         let Some(content) = self.content.as_deref().filter(|content| !content.is_empty()) else {
             return Ok(());
@@ -100,7 +100,7 @@ impl Change {
         self.patch.unified(old, &name)
     }
 
-    /// The hunks for programs; none for a new file, whose content says it all.
+    /// The hunks for programs; none for a new file, since its content is in the result.
     pub(crate) fn structured_patch(&self) -> Value {
         if self.created { json!([]) } else { json!(self.patch.hunks) }
     }
@@ -116,7 +116,7 @@ fn shown(content: &[u8], format: Content) -> String {
     match format {
         Content::Text(format) => {
             let (_, body) = format.split_bom(content);
-            String::from_utf8_lossy(&canonical(body, format, Fold::Nothing)).into_owned()
+            String::from_utf8_lossy(&canonical(body, format, Fold::No)).into_owned()
         }
         Content::Binary(_) => String::new(),
     }

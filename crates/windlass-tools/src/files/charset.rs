@@ -27,7 +27,7 @@ pub(crate) struct TextFormat {
     pub(crate) breaks: Breaks,
 }
 
-/// The encodings told apart. UTF-8 includes ASCII and UTF-8 with damaged places.
+/// The encodings that are distinguished. UTF-8 includes ASCII and UTF-8 with damaged places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Charset {
     Utf8,
@@ -57,7 +57,7 @@ impl TextFormat {
 }
 
 impl Charset {
-    /// The name people know the encoding by.
+    /// The usual name of the encoding.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "UTF-8",

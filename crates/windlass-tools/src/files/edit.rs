@@ -1,4 +1,4 @@
-//! Replaces text in the bytes of a file and touches nothing else.
+//! Replaces text in the bytes of a file and leaves all other bytes as they are.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -77,7 +77,7 @@ pub(crate) fn apply(raw: &[u8], format: TextFormat, edit: Replacement<'_>) -> Re
     if edit.old.is_empty() {
         return create(bom, body, format, edit.new);
     }
-    let fold = if edit.old.contains('\r') { Fold::Nothing } else { Fold::LineBreaks };
+    let fold = if edit.old.contains('\r') { Fold::No } else { Fold::LineBreaks };
     let text = canonical(body, format, fold);
     let found = find(&text, edit)?;
     let (kept, old, new) = trim(edit, fold);
@@ -98,7 +98,7 @@ pub(crate) fn apply(raw: &[u8], format: TextFormat, edit: Replacement<'_>) -> Re
         let expected = splice(&text, &spans, new);
         let (_, changed) = format.split_bom(&bytes);
         let same = match fold {
-            Fold::Nothing => *canonical(changed, format, fold) == *expected,
+            Fold::No => *canonical(changed, format, fold) == *expected,
             Fold::LineBreaks => {
                 let written = canonical(changed, format, Fold::LineBreaks);
                 *written == *fold_text(&expected, format)
@@ -159,7 +159,7 @@ pub(crate) fn line_numbers<'a>(text: &[u8], offsets: impl Iterator<Item = &'a us
 /// Leaves out what `old` and `new` have in common at both ends: those bytes stay
 /// as they are, whatever their line breaks. Returns the length of the common start.
 fn trim<'a>(edit: Replacement<'a>, fold: Fold) -> (usize, &'a str, &'a str) {
-    if fold == Fold::Nothing || edit.new.contains('\r') {
+    if fold == Fold::No || edit.new.contains('\r') {
         return (0, edit.old, edit.new);
     }
     let same = |(a, b): &(char, char)| a == b;

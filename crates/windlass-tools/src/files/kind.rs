@@ -1,4 +1,4 @@
-//! What a file that is not text is, told from its first bytes.
+//! The format of a file that is not text, recognised by its first bytes.
 
 /// Kinds of content that is not text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

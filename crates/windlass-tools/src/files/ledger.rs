@@ -1,4 +1,4 @@
-//! What was read in a session, so that nothing is overwritten unseen.
+//! What was read in a session, so that no content is overwritten unseen.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ impl ReadLedger {
         self.with(path, |entry| entry.seen = None);
     }
 
-    /// Forgets everything, for instance after the conversation was cleared.
+    /// Forgets all files, for instance after the conversation was cleared.
     pub fn clear(&self) {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         entries.values_mut().for_each(|entry| entry.seen = None);

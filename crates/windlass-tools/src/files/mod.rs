@@ -1,6 +1,6 @@
 //! Read, Write, Edit and MultiEdit.
 //!
-//! Edits work on the bytes of a file and touch nothing but the text they replace.
+//! Edits work on the bytes of a file and change only the text they replace.
 //! A file must have been read in the session before it is changed, and must not have
 //! changed since; digests are compared, not times ([`ReadLedger`]). All files are
 //! reached through the `Workspace` port.

@@ -149,7 +149,7 @@ fn describe_loose(lines: &[&str], wanted: &[&str], first: usize) -> String {
     )
 }
 
-/// Names the difference in blanks as closely as it can be told.
+/// Names the difference in blanks as precisely as possible.
 fn blanks_phrase(region: &[&str], wanted: &[&str]) -> &'static str {
     let tabs = |lines: &[&str]| lines.iter().any(|l| l.contains('\t'));
     let pairs = || region.iter().zip(wanted);
@@ -169,7 +169,7 @@ fn blanks_phrase(region: &[&str], wanted: &[&str]) -> &'static str {
     "blanks"
 }
 
-/// The place whose most telling line is most similar, when there is any.
+/// The place whose most distinctive line is most similar, when there is any.
 fn describe_similar(lines: &[&str], wanted: &[&str]) -> Option<String> {
     let (anchor, line) = wanted.iter().enumerate().max_by_key(|(_, l)| l.trim().len())?;
     let pairs = Pairs::of(line);
@@ -216,7 +216,7 @@ impl Pairs {
         Self { counts, total }
     }
 
-    /// From 0 (nothing in common) to 1 (the same pairs).
+    /// From 0 (no common pair) to 1 (the same pairs).
     fn similarity(&self, line: &str) -> f64 {
         let mut seen: HashMap<(u8, u8), i32> = HashMap::new();
         let (mut common, mut total) = (0, 0);

@@ -74,7 +74,7 @@ pub(crate) fn stop_if_cancelled(cx: &ToolCx) -> Result<(), ToolError> {
     if cx.cancel().is_cancelled() { Err(ToolError::cancelled()) } else { Ok(()) }
 }
 
-/// What the model is told when the workspace refuses.
+/// The error for the model when the workspace refuses.
 pub(crate) fn failed(error: &WorkspaceError) -> ToolError {
     let advice = match error.kind {
         WorkspaceErrorKind::IsDirectory => " List its files with Glob, and give the path of a file.",
@@ -92,7 +92,7 @@ pub(crate) fn failed(error: &WorkspaceError) -> ToolError {
     ToolError::rejected(format!("{message}{separator}{advice}"))
 }
 
-/// What the model is told when a file is not there, with what it may have meant.
+/// The error for the model when a file does not exist, with paths that may have been meant.
 pub(crate) async fn not_found(cx: &ToolCx, path: &Path) -> ToolError {
     const NAMES: usize = 10_000;
     let mut meant: Vec<PathBuf> = Vec::new();
@@ -120,7 +120,7 @@ pub(crate) async fn not_found(cx: &ToolCx, path: &Path) -> ToolError {
     ToolError::rejected(text)
 }
 
-/// Only for files in the workspace that may be read: of others even their existence is not told.
+/// Only for files in the workspace that may be read: of others even the existence is not revealed.
 async fn is_file(cx: &ToolCx, path: &Path) -> bool {
     let Ok(at) = cx.workspace().resolve(path).await else { return false };
     let inside = cx.directories().iter().any(|root| at.path.starts_with(root));

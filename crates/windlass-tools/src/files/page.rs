@@ -247,7 +247,7 @@ impl Page {
         self.lines.join("\n")
     }
 
-    /// `<n>\t<line>` for each line, then what the reader should know.
+    /// `<n>\t<line>` for each line, then notes for the reader.
     pub(crate) fn render(&self) -> String {
         let mut out = String::with_capacity(self.lines.iter().map(|l| l.len() + 8).sum());
         for (n, line) in (self.first_line..).zip(&self.lines) {

@@ -11,7 +11,7 @@ use similar::{DiffOp, DiffTag, TextDiff};
 const CONTEXT: usize = 3;
 /// After this time a coarser, still correct, difference is given.
 const DIFF_TIME: Duration = Duration::from_millis(250);
-/// Bytes of hunk lines kept; what is beyond is left out and said.
+/// Bytes of hunk lines kept; what is beyond is left out, and the result says so.
 const MAX_PATCH_BYTES: usize = 256 * 1024;
 /// Changed lines that are compared one by one.
 const MAX_DIFF_LINES: usize = 200_000;
@@ -30,7 +30,7 @@ pub struct Hunk {
     /// Lines of the new text.
     pub new_lines: usize,
     /// Each line after its mark: a blank (both), `-` (old only), `+` (new only), or
-    /// `\` for the remark that the line before has no line break.
+    /// `\` for the note that the line before has no line break.
     pub lines: Vec<String>,
 }
 
@@ -107,8 +107,8 @@ impl Patch {
         }
     }
 
-    /// The unified diff text; empty when nothing differs. `old_name` and `new_name`
-    /// are what the two header lines say, `/dev/null` for a file that is not there.
+    /// The unified diff text; empty when both sides are equal. `old_name` and `new_name`
+    /// stand in the two header lines, `/dev/null` for a file that is not there.
     #[must_use]
     pub fn unified(&self, old_name: &str, new_name: &str) -> String {
         if self.hunks.is_empty() && !self.truncated {

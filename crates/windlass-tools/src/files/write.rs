@@ -80,7 +80,7 @@ impl Tool for Write {
     }
 }
 
-/// Says what of the old file's form was kept and is not visible in the content.
+/// Names what was kept of the old file's form and is not visible in the content.
 fn kept(raw: &[u8], format: TextFormat, content: &str) -> String {
     let (bom, body) = format.split_bom(raw);
     let mut kept = Vec::new();

@@ -12,7 +12,7 @@ use windlass_tool::private_file;
 /// How much output is kept, and where the rest goes.
 #[derive(Debug, Clone)]
 pub(crate) struct CaptureLimits {
-    /// Bytes kept in memory. Up to this size nothing is lost; beyond it one half holds the beginning
+    /// Bytes kept in memory. Up to this size all of it is kept; beyond it one half holds the beginning
     /// and one half the end.
     pub(crate) memory: usize,
     /// File that receives the whole output once it passes `spill_above`. It is created then, mode 0600,

@@ -1,4 +1,4 @@
-//! The environment of child programs: an allow-list, or what somebody gave on purpose; never the host's whole.
+//! The environment of child programs: an allow-list, or what the host or the settings name; never all of the host's own.
 
 mod given;
 
@@ -82,7 +82,7 @@ const INHERITED: &[&str] = &[
     "no_proxy",
 ];
 
-/// Names that change what a command does beside what its text says: how the shell reads it, what programs load, which
+/// Names that change what a command does in ways that its text does not show: how the shell reads it, what programs load, which
 /// options they take. A command is judged without them, so it runs without them, also where a host or settings set them.
 const NEVER: &[&str] = &[
     "AWKLIBPATH",
@@ -168,8 +168,8 @@ fn holds_password(name: &OsStr, value: &OsStr) -> bool {
     is_address && value.to_string_lossy().contains('@')
 }
 
-/// The environment of one command: what the session gives, without variables that change what commands do beside what
-/// their text says (`BASH_ENV`, `LD_*`, `TAR_OPTIONS`, most of `GIT_*` and the like), and with a search path that leads
+/// The environment of one command: what the session gives, without variables that change what commands do in ways that
+/// their text does not show (`BASH_ENV`, `LD_*`, `TAR_OPTIONS`, most of `GIT_*` and the like), and with a search path that leads
 /// neither through the workspace nor through the directory that the command runs in.
 pub fn child_environment(given: &[(OsString, OsString)], workspace: &[PathBuf]) -> Vec<(OsString, OsString)> {
     given

@@ -35,10 +35,10 @@ pub struct LocalProcess {
 impl LocalProcess {
     /// The environment variable that marks everything a call starts. Its value names the session and the call.
     pub const MARK: &'static str = "WINDLASS_CALL";
-    /// How many programs run at a time, unless said otherwise. More wait for their turn; those in the
+    /// How many programs run at a time by default. More wait for their turn; those in the
     /// background do not count.
     pub const DEFAULT_CONCURRENCY: usize = 8;
-    /// How much output of one call goes to its file, unless said otherwise: 1 GiB.
+    /// How much output of one call goes to its file by default: 1 GiB.
     pub const DEFAULT_SPILL_CAP: u64 = 1 << 30;
 
     /// Programs under a tag by which they are found, and ended. It must be fresh for each value of this type:

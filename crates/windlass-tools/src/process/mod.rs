@@ -1,4 +1,4 @@
-//! Child processes that end when they should and leave nothing behind.
+//! Child processes that end when they should and leave no process behind.
 //!
 //! What a run guarantees, on Unix:
 //!

@@ -17,10 +17,10 @@ const PROGRESS_LINES: usize = 5;
 #[async_trait]
 impl Process for LocalProcess {
     async fn run(&self, command: ProcessCommand, cancel: &Cancel) -> Result<ProcessOutcome, ProcessError> {
-        let tell = command.progress.clone();
+        let report = command.progress.clone();
         let mut progress = |progress: Progress| {
-            if let Some(tell) = &tell {
-                tell(&last_lines(&progress.recent));
+            if let Some(report) = &report {
+                report(&last_lines(&progress.recent));
             }
         };
         let spec = spec_of(command, self.spill_cap());

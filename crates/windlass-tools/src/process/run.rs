@@ -20,7 +20,7 @@ const LINGER: Duration = Duration::from_millis(250);
 const SETTLE: Duration = Duration::from_millis(100);
 /// Between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
-/// After SIGKILL, until we give up.
+/// How long after SIGKILL until the wait is given up.
 const GIVE_UP: Duration = Duration::from_millis(1500);
 /// Between two looks at a tree that is ending.
 const LOOK: Duration = Duration::from_millis(10);
@@ -80,7 +80,7 @@ pub(super) async fn run(
     })
 }
 
-/// Reads the output until the child exits, time is up or somebody cancels.
+/// Reads the output until the child exits, time is up or the call is cancelled.
 async fn attend(
     child: &mut Child,
     output: &mut Output,
@@ -136,7 +136,7 @@ struct Left {
     remaining: usize,
 }
 
-/// Ends a tree: asks, waits, kills. The output is read meanwhile, so that nobody blocks on a full pipe.
+/// Ends a tree: asks, waits, kills. The output is read meanwhile, so that no process blocks on a full pipe.
 #[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
 async fn stop(tree: &Tree, output: &mut Output) -> Left {
     let wide = !output.is_closed();
@@ -318,17 +318,17 @@ impl Stream {
     }
 }
 
-/// Tells the caller about new output, now and then.
+/// Reports new output to the caller, at most once per interval.
 struct Observer<'a> {
     started: Instant,
     next: Instant,
     seen: u64,
-    tell: &'a mut (dyn FnMut(Progress) + Send),
+    report: &'a mut (dyn FnMut(Progress) + Send),
 }
 
 impl<'a> Observer<'a> {
-    fn new(started: Instant, tell: &'a mut (dyn FnMut(Progress) + Send)) -> Self {
-        Self { started, next: started + PROGRESS_EVERY, seen: 0, tell }
+    fn new(started: Instant, report: &'a mut (dyn FnMut(Progress) + Send)) -> Self {
+        Self { started, next: started + PROGRESS_EVERY, seen: 0, report }
     }
 
     fn is_due_for(&self, total: u64) -> bool {
@@ -343,6 +343,6 @@ impl<'a> Observer<'a> {
         if let Some(err) = &output.err {
             recent.extend(err.capture.recent(PROGRESS_BYTES));
         }
-        (self.tell)(Progress { recent, total: self.seen, elapsed: self.started.elapsed() });
+        (self.report)(Progress { recent, total: self.seen, elapsed: self.started.elapsed() });
     }
 }

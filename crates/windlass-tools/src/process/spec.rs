@@ -1,4 +1,4 @@
-//! What to run, and what came of it.
+//! A program to run, and how the run ended.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub(crate) enum Streams {
 pub(crate) struct Spec {
     pub(crate) program: OsString,
     pub(crate) args: Vec<OsString>,
-    /// The whole environment of the child, but for the mark of the call.
+    /// The whole environment of the child, except the mark of the call.
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) cwd: PathBuf,
     pub(crate) streams: Streams,
@@ -48,7 +48,7 @@ pub(crate) enum End {
     Cancelled,
 }
 
-/// A run that is over. Nothing of it is left behind, unless `survivors` says so.
+/// A run that is over. No process of it is left, except those in `survivors`.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) end: End,

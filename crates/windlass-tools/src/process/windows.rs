@@ -49,7 +49,7 @@ pub(super) struct Tree {
 /// How hard to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Force {
-    /// Look, do nothing.
+    /// Only look.
     None,
     /// Here the same as `Kill`.
     Ask,

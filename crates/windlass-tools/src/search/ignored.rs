@@ -2,7 +2,7 @@
 //!
 //! They come with the files of others, so they are opened here and not by the library that walks: only regular
 //! files count, none is followed out of the workspace, and neither one of them nor all together may be large. One
-//! that cannot be used leaves nothing out, and the result of the search says so.
+//! that cannot be used leaves no file out, and the result of the search says so.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -24,7 +24,7 @@ const LONGEST: u64 = 1024 * 1024;
 /// Bytes of ignore files that one search reads: patterns take up many times their length.
 const ALL_TOGETHER: u64 = 16 * LONGEST;
 
-/// Longest line by which git says where its folder is.
+/// Longest line with which git names its folder.
 const LONGEST_POINTER: u64 = 64 * 1024;
 
 /// The rules of a folder and those above it.

@@ -80,7 +80,7 @@ impl Place {
         let mut text = format!("{} does not exist.", self.requested.display());
         let inside = |path: &Path| cx.directories().iter().any(|root| path.starts_with(root));
         for place in other_places(&self.requested, &self.cwd) {
-            // Outside of the workspace even the existence of a file is not told.
+            // Outside of the workspace even the existence of a file is not revealed.
             if inside(&place)
                 && let Ok(there) = cx.workspace().resolve(&place).await
                 && there.kind != EntryKind::Missing
@@ -136,7 +136,7 @@ pub(super) async fn run<T: Send + 'static>(
 pub(super) struct Guard {
     cx: ToolCx,
     deadline: windlass_types::Timestamp,
-    /// The time of day may be set back meanwhile; this holds whatever it is.
+    /// A monotonic time: the time of day may be set back meanwhile.
     limit: Duration,
     began: Instant,
     dropped: Arc<AtomicBool>,

@@ -49,7 +49,7 @@ impl Tree {
         path.strip_prefix(&self.root).unwrap().to_str().unwrap().to_owned()
     }
 
-    /// Everything below the root may be searched.
+    /// All of the tree may be searched.
     pub(super) fn scope(&self) -> Scope<'_> {
         Scope {
             root: &self.root,
@@ -108,7 +108,7 @@ pub(super) fn call(
     Ok((text, output.structured.unwrap().to().unwrap()))
 }
 
-/// Time that goes on by one millisecond each time somebody looks.
+/// Time that advances by one millisecond at each look.
 #[derive(Debug, Default)]
 struct Ticking(std::sync::atomic::AtomicU64);
 

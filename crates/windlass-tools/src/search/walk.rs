@@ -46,7 +46,7 @@ pub(crate) struct WalkReport {
 }
 
 impl WalkReport {
-    /// What the reader of a result should know.
+    /// Notes for the reader of the result.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.unreadable > 0 {

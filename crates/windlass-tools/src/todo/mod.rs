@@ -32,7 +32,7 @@ pub struct Todo {
 }
 
 impl Todo {
-    /// A task that is still to do.
+    /// A pending task.
     #[must_use]
     pub fn new(content: impl Into<String>, active_form: impl Into<String>) -> Self {
         Self {

@@ -16,7 +16,7 @@ impl fmt::Display for Ending {
 impl Error for Ending {}
 
 /// Runs `work` on the blocking pool of the current tokio runtime, or right here
-/// when there is none. A panic goes on in the caller.
+/// when there is none. A panic is resumed in the caller.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Ending> {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else {
         return Ok(work());

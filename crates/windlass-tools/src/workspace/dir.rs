@@ -52,13 +52,13 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// As [`open_file`], when the way there is known to the system without asking a disk or a server; else nothing.
+/// As [`open_file`], if the system knows the path without asking a disk or a server; else `None`.
 pub(crate) fn open_file_at_hand(path: &Path) -> Option<File> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
         use rustix::fs::ResolveFlags;
         let resolve = ResolveFlags::NO_SYMLINKS.union(ResolveFlags::NO_MAGICLINKS).union(ResolveFlags::CACHED);
-        // Whatever is wrong is found out, and told, by the patient way.
+        // An error is found again, and reported, by the way that waits.
         rustix::fs::openat2(rustix::fs::CWD, path, FILE, Mode::empty(), resolve).ok().map(File::from)
     }
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -68,7 +68,7 @@ pub(crate) fn open_file_at_hand(path: &Path) -> Option<File> {
     }
 }
 
-/// Reads on from where a file stands, when the system has the bytes in memory; else nothing.
+/// Continues to read a file, if the system has the bytes in memory; else `None`.
 pub(crate) fn read_at_hand(file: &File, buffer: &mut [u8]) -> Option<usize> {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     {
@@ -175,7 +175,7 @@ impl Dir {
                 continue;
             }
             let kind = match entry.file_type() {
-                // Some file systems do not tell.
+                // Some file systems do not report the kind.
                 FileType::Unknown => self.status(name)?.map_or(Entry::Special, |status| status.entry),
                 kind => entry_of(kind),
             };

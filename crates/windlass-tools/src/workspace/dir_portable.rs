@@ -26,12 +26,12 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Nothing: here one cannot tell whether opening would wait.
+/// `None`: here it is not known whether opening would wait.
 pub(crate) fn open_file_at_hand(_: &Path) -> Option<File> {
     None
 }
 
-/// Nothing: here one cannot tell whether reading would wait.
+/// `None`: here it is not known whether reading would wait.
 pub(crate) fn read_at_hand(_: &File, _: &mut [u8]) -> Option<usize> {
     None
 }

@@ -26,7 +26,7 @@ pub(crate) struct EntryStatus {
     pub(crate) rights: Rights,
 }
 
-/// Whose file it is and who may do what.
+/// Owner, group and permission bits.
 #[cfg(unix)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rights {

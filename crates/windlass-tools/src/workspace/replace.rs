@@ -11,9 +11,9 @@ use super::entry::{Entry, EntryStatus};
 /// What has to be true of the name when its content is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expect {
-    /// A regular file, or nothing.
+    /// A regular file, or a free name.
     Any,
-    /// Nothing: the file is made.
+    /// A free name: the file is created.
     Absent,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn replace_with_mode(
     Ok(Replacement { created: old.is_none(), not_kept })
 }
 
-/// A file under a name nobody can guess, gone again unless it is renamed.
+/// A file under a random name, removed again unless it is renamed.
 struct Temporary<'a> {
     dir: &'a Dir,
     name: OsString,
@@ -119,7 +119,7 @@ impl Drop for Temporary<'_> {
 #[cfg(unix)]
 fn set_mode(file: &File, mode: u32) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    // Who may do what comes from the caller; set-id bits only from the file that is replaced.
+    // The permission bits come from the caller; set-id bits only from the file that is replaced.
     let special = file.metadata()?.permissions().mode() & 0o7000;
     file.set_permissions(std::fs::Permissions::from_mode(special | (mode & 0o777)))
 }
@@ -142,7 +142,7 @@ fn keep(dir: &Dir, name: &OsStr, old: EntryStatus, new: &File) -> io::Result<Vec
         not_kept.push("owner");
     }
     // Rights were granted to the old owner and group: with others, set-id bits
-    // would lend them to somebody else.
+    // would lend them to another account.
     let mode = if not_kept.is_empty() { old.rights.mode } else { old.rights.mode & 0o1777 };
     new.set_permissions(std::fs::Permissions::from_mode(mode))?;
     if old.names > 1 {

@@ -1,4 +1,4 @@
-//! Whole files of this machine, for whoever keeps them and puts them back.
+//! Whole files of this machine, for checkpoints that keep them and put them back.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -111,7 +111,7 @@ fn remove(path: &Path, parents: u32) -> io::Result<()> {
     let take = usize::try_from(parents).unwrap_or(usize::MAX);
     for emptied in path.ancestors().skip(1).take(take) {
         let (Some(above), Some(name)) = (emptied.parent(), emptied.file_name()) else { break };
-        // Not being empty is the usual end, and no other is worth a failure: the file is gone.
+        // It usually ends at a folder that is not empty. No other error is worth a failure: the file is gone.
         let removed = Dir::open(above, Missing::Refuse).and_then(|above| above.remove_empty(name));
         if removed.is_err() {
             break;

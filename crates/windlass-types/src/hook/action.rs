@@ -1,4 +1,4 @@
-//! What hooks may answer: an event has one of these types, so what it does not allow cannot be said.
+//! What hooks may answer: an event has one of these types, so a hook cannot answer what the event does not allow.
 
 use super::{AnswerKind, HookAction, HookOutcome, HookVerdict};
 use crate::{Behavior, JsonText, PermissionAnswer, ToolResultContent};
@@ -15,8 +15,8 @@ fn verdict(hook: &str, behavior: Behavior, reason: String) -> HookOutcome {
     HookOutcome { verdict: Some(HookVerdict::new(behavior, hook, reason)), ..HookOutcome::default() }
 }
 
-/// Defines the types of answers: after the variants of each stand its kind, and what follows from each variant beyond
-/// `Continue`, which all types have and from which nothing follows.
+/// Defines the types of answers: after the variants of each stand its kind, and the outcome of each variant beyond
+/// `Continue`, which all types have and which changes nothing.
 macro_rules! actions {
     ($(
         $(#[$about:meta])*

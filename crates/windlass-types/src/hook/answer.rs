@@ -1,10 +1,10 @@
-//! What every type of answer has to say of itself.
+//! What every type of answer declares.
 
 use super::HookOutcome;
 
 /// What kind of answer an event takes, which is also how one is read from another process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "whoever reads answers must know each kind")]
+#[expect(clippy::exhaustive_enums, reason = "code that reads answers must know each kind")]
 pub enum AnswerKind {
     /// A verdict on a call, another input for it, and context.
     Verdict,

@@ -84,7 +84,7 @@ macro_rules! define {
             /// Reads the payload of an event, as it is written beside the event's name.
             ///
             /// # Errors
-            /// Something is missing that a hook decides by, or is not of its kind.
+            /// A field that a hook decides by is missing, or a field has the wrong type.
             pub fn read(event: HookEventName, payload: &JsonText) -> Result<Self, JsonError> {
                 match event {
                     $(HookEventName::$name => payload.to().map(Self::$name),)*

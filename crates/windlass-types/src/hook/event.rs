@@ -1,4 +1,4 @@
-//! The events that hooks are asked about: a row and a payload for each.
+//! The events that hooks are asked about: a row of a table and a payload for each.
 
 use super::{HookPayload, Subject, wire};
 use crate::{AgentIdentity, JsonText, PermissionUpdate, ToolUseId};
@@ -41,8 +41,8 @@ macro_rules! hook_events {
     };
 }
 
-/// Defines the payloads of events about one tool use. The fields that say which tool use it is come first in each of them,
-/// then the fields of the event itself. After `where` stands what the event says of itself beyond that.
+/// Defines the payloads of events about one tool use. The fields that name the tool use come first in each of them,
+/// then the fields of the event itself. After `where` stands what else the event declares of [`HookPayload`].
 macro_rules! tool_events {
     ($(
         $(#[$about:meta])*

@@ -8,9 +8,9 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HookVerdict {
-    /// What it says.
+    /// Whether the call may run, in the hook's opinion.
     pub behavior: Behavior,
-    /// The hook that says so.
+    /// The name of the hook.
     pub hook: String,
     /// Why.
     pub reason: String,
@@ -52,7 +52,7 @@ pub struct HookOutcome {
 }
 
 impl HookOutcome {
-    /// A hook refuses: the call is denied, or what was to happen is blocked, as the event has it.
+    /// A hook refuses: the call is denied, or the prompt, the end or the compaction is blocked, depending on the event.
     pub fn refused(event: HookEventName, hook: impl Into<String>, reason: impl Into<String>) -> Self {
         let mut outcome = Self::default();
         match event.answer() {
@@ -65,7 +65,7 @@ impl HookOutcome {
         outcome
     }
 
-    /// A hook failed. On a gate that refuses.
+    /// A hook failed. On a gate this counts as a refusal.
     pub fn failed(event: HookEventName, hook: &str, reason: String) -> Self {
         let mut outcome = if event.is_gating() { Self::refused(event, hook, reason.clone()) } else { Self::default() };
         outcome.failures.push((hook.to_owned(), reason));

@@ -1,4 +1,4 @@
-//! What every event has to say of itself.
+//! What every event declares.
 
 use crate::{AgentIdentity, ToolUseId};
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! How it is written.
+//! How the fate of a message is written.
 
 use super::*;
 use crate::EventKind;

@@ -5,7 +5,7 @@ fn every_character() -> impl Iterator<Item = char> {
 }
 
 #[test]
-fn a_terminal_obeys_nothing() {
+fn a_terminal_finds_no_sequence_to_obey() {
     for (text, shown) in [
         ("plain\n\ttext é 漢 👩‍🚀", "plain\n\ttext é 漢 👩‍🚀"),
         ("\u{1b}[31mred\u{1b}[0m", "red"),
@@ -36,7 +36,7 @@ fn sequences_are_found_wherever_the_text_is_split() {
 }
 
 #[test]
-fn nothing_that_is_hidden_passes_unless_it_is_drawn() {
+fn no_hidden_character_passes_unless_it_is_drawn() {
     for c in every_character() {
         let alone = c.to_string();
         let passed = clean(&alone);

@@ -6,7 +6,7 @@ fn bash_tells_the_directory_through_any_file_name() {
     let folder = dir.path().join("it's \"odd\" $HOME `x` \\n\n");
     std::fs::create_dir(&folder).unwrap();
     let file = CwdFile::create(&folder, 7).unwrap();
-    assert_eq!(file.told(), None);
+    assert_eq!(file.reported(), None);
     let output = std::process::Command::new("bash")
         .args(["--noprofile", "--norc", "-c", "--", "cd \"$1\"; echo \"${BASH_ENV-none}\"; exit 3", "bash"])
         .arg(&folder)
@@ -16,7 +16,7 @@ fn bash_tells_the_directory_through_any_file_name() {
     assert_eq!(output.status.code(), Some(3));
     assert_eq!(String::from_utf8_lossy(&output.stdout), "none\n");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert_eq!(file.told(), Some(folder.canonicalize().unwrap()));
+    assert_eq!(file.reported(), Some(folder.canonicalize().unwrap()));
     let path = file.path.clone();
     drop(file);
     assert!(!path.exists());

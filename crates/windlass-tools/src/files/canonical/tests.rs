@@ -74,7 +74,7 @@ proptest! {
         let raw = text_for(charset, &raw);
         let body = charset.encode(&raw).unwrap();
         let format = format(charset, if cr { Breaks::Cr } else { Breaks::Lf });
-        for fold in [Fold::Nothing, Fold::LineBreaks] {
+        for fold in [Fold::No, Fold::LineBreaks] {
             let text = String::from_utf8(canonical(&body, format, fold).into_owned()).unwrap();
             let bounds: Vec<usize> = text.char_indices().map(|(i, _)| i).chain([text.len()]).collect();
             let mut at: Vec<usize> = cuts.iter().map(|c| bounds[c.index(bounds.len())]).collect();
@@ -90,7 +90,7 @@ proptest! {
 
     #[test]
     fn any_bytes_have_a_text(body in prop::collection::vec(any::<u8>(), 0..60), charset in charsets()) {
-        for fold in [Fold::Nothing, Fold::LineBreaks] {
+        for fold in [Fold::No, Fold::LineBreaks] {
             let text = canonical(&body, format(charset, Breaks::Lf), fold).into_owned();
             let found = locate(&body, format(charset, Breaks::Lf), fold, std::slice::from_ref(&(0..text.len())));
             let all = 0..body.len();

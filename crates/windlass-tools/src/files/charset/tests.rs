@@ -9,7 +9,7 @@ fn utf16(text: &str, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {
 }
 
 #[test]
-fn text_is_told_from_its_bytes() {
+fn text_is_recognised_by_its_bytes() {
     use Breaks::{Cr, Lf};
     use Charset::{Utf8, Utf16Be, Utf16Le};
     let le = utf16("\u{FEFF}héllo\r\n", u16::to_le_bytes);

@@ -188,7 +188,7 @@ proptest! {
 
     /// Whatever the bytes are, those before and after the place stay.
     #[test]
-    fn nothing_outside_the_place_changes(
+    fn bytes_outside_the_place_do_not_change(
         head in prop::collection::vec(any::<u8>(), 0..40),
         tail in prop::collection::vec(any::<u8>(), 0..40),
         charset in prop::sample::select(vec![

@@ -76,7 +76,7 @@ fn a_page_ends_at_its_token_limit() {
     let page = page_in_chunks(text.repeat(50).as_bytes(), request, 1000);
     assert_eq!((page.lines.len(), page.cut), (4, Some(Cut::Tokens)));
     assert!(page.render().contains("lines 1-4 of 51"));
-    // One line always comes, or nothing would ever be read.
+    // One line always comes: otherwise reading would never advance.
     let request = PageRequest { max_tokens: 1, ..PageRequest::default() };
     assert_eq!(page_in_chunks(text.as_bytes(), request, 7).lines.len(), 1);
 }

@@ -18,7 +18,7 @@ fn a_change_has_three_lines_of_context() {
 }
 
 #[test]
-fn ends_of_files_are_told() {
+fn ends_of_files_are_reported() {
     let patch = Patch::between("a\nb", "a\nb\n");
     assert_eq!(patch.unified("x", "x"), "--- x\n+++ x\n@@ -1,2 +1,2 @@\n a\n-b\n\\ No newline at end of file\n+b\n");
     assert_eq!(Patch::between("", "a\n").unified("/dev/null", "x"), "--- /dev/null\n+++ x\n@@ -0,0 +1 @@\n+a\n");

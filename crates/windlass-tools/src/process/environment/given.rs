@@ -1,4 +1,4 @@
-//! Variables that somebody gave on purpose: all reach programs but keys and what changes what programs load.
+//! Variables that the host or the settings name: all reach programs, except keys and those that change what programs load.
 
 use super::{INHERITED, holds_password, is_never, same};
 use std::ffi::{OsStr, OsString};
@@ -21,7 +21,7 @@ const SECRET_ENDINGS: &[&str] = &[
 const SECRET_PARTS: &[&str] = &["AUTH", "JWT", "KEY", "KEYS", "PAT", "PWD"];
 /// Names that look like one of a secret and are none.
 const NO_SECRETS: &[&str] = &["OLDPWD", "PWD"];
-/// Names that hold keys without saying so.
+/// Names that hold keys although they do not look like it.
 const KEYS: &[&str] = &["ANTHROPIC_CUSTOM_HEADERS"];
 
 /// Variables that a host gave, parted into those that programs get and those that they do not.
@@ -36,9 +36,9 @@ pub struct GivenEnvironment {
 
 /// Parts variables that a host gave on purpose, such as the `env` option of an SDK or of settings.
 ///
-/// Programs get all of them but those that hold a secret by their name (`…_TOKEN`, `…_KEY`, `…PASSWORD` and the like,
+/// Programs get all of them except those that hold a secret by their name (`…_TOKEN`, `…_KEY`, `…PASSWORD` and the like,
 /// keys of model providers among them), proxy addresses with a password, and those that make a program load or run
-/// something else than its name says (`LD_*`, `BASH_ENV`, most of `GIT_*` and the like). For the environment that a
+/// other code than its name says (`LD_*`, `BASH_ENV`, most of `GIT_*` and the like). For the environment that a
 /// process merely happens to have, use [`host_environment`](super::host_environment).
 pub fn given_environment(given: impl IntoIterator<Item = (OsString, OsString)>) -> GivenEnvironment {
     let mut parted = GivenEnvironment::default();

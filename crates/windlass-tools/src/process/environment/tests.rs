@@ -49,13 +49,13 @@ fn the_search_path_does_not_lead_through_the_workspace() {
 }
 
 #[test]
-fn what_changes_the_meaning_of_commands_stays_out_whoever_sets_it() {
+fn what_changes_the_meaning_of_commands_stays_out_even_if_it_is_set_on_purpose() {
     let given = pairs(&[("BASH_ENV", "x"), ("IFS", "/"), ("BASH_FUNC_ls%%", "() { rm; }"), ("MINE", "1")]);
     assert_eq!(child_environment(&given, &[]), pairs(&[("MINE", "1")]));
 }
 
 #[test]
-fn what_somebody_gave_reaches_programs_but_for_secrets_and_loaders() {
+fn what_is_set_on_purpose_reaches_programs_except_secrets_and_loaders() {
     let passed = [
         ("CI", "true"),
         ("KUBECONFIG", "/k"),

@@ -29,12 +29,12 @@ struct Stat {
 /// More new processes than this and the whole table is read instead.
 const FEW: i32 = 64;
 
-/// How often the newest processes are looked at again: a look that finds nobody proves something only if nobody
+/// How often the newest processes are looked at again: a look that finds no process proves only then that there is none, when none
 /// was started meanwhile, since a member may fork and exit between two reads.
 const ROUNDS: usize = 100;
 
 /// Whether no living process newer than the child belongs to its tree. Quick; in doubt the answer is no.
-pub(super) fn nothing_newer(tree: &Tree) -> bool {
+pub(super) fn none_is_newer(tree: &Tree) -> bool {
     let mut seen = tree.id();
     for _ in 0..ROUNDS {
         match newest_number() {
@@ -62,8 +62,8 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// How many there are. Where one may have been missed there is at least one: whoever waits for the end of the
-    /// tree has to look again.
+    /// How many there are. Where one may have been missed there is at least one: a caller that waits for the end of the
+    /// tree then looks again.
     pub(super) fn len(&self) -> usize {
         self.found.len().max(usize::from(self.is_unsure))
     }
@@ -142,7 +142,7 @@ fn all_numbers() -> (Vec<i32>, bool) {
     (table.filter_map(&mut number).collect(), is_unsure)
 }
 
-/// Whether something that failed may work a moment later: there was no free descriptor, no memory, or the read itself
+/// Whether a failed call may work a moment later: there was no free descriptor, no memory, or the read itself
 /// failed. That a process is gone, that it may not be looked at, or that there is no `/proc` is an answer.
 fn is_passing(error: &io::Error) -> bool {
     let passing = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::IO, Errno::AGAIN, Errno::INTR];
@@ -152,14 +152,14 @@ fn is_passing(error: &io::Error) -> bool {
 /// What a look at a process finds, if it lives.
 #[derive(Debug)]
 enum Seen {
-    /// Whether it belongs to the tree by itself. `None` means that it cannot be told: in the midst of an exec a process
+    /// Whether it belongs to the tree by itself. `None` means that it cannot be known: in the midst of an exec a process
     /// has no environment.
     Process { stat: Stat, ours: Option<bool> },
     /// The system failed for the moment.
     Unknown,
 }
 
-/// How often, and how long apart, a process is asked again that cannot be told.
+/// How often, and how long apart, a process is asked again for which that is not known.
 const ASK_AGAIN: (usize, Duration) = (10, Duration::from_micros(300));
 
 fn look_closely(tree: &Tree, pid: i32, wide: bool) -> Option<Seen> {
@@ -200,7 +200,7 @@ fn try_look(tree: &Tree, pid: i32, wide: bool) -> io::Result<Option<Seen>> {
     Ok(Some(Seen::Process { stat, ours }))
 }
 
-/// Threads have numbers too, and a line in the table for who asks by number. One of ours holds all our pipes, and
+/// Threads have numbers too, and a line in the table when asked by number. One of ours holds all our pipes, and
 /// a signal to it is a signal to us.
 fn is_own_thread(pid: i32) -> io::Result<bool> {
     fs::exists(format!("/proc/self/task/{pid}"))
@@ -211,7 +211,7 @@ const EXITING: u64 = 0x4;
 /// `PF_KTHREAD`: a thread of the kernel itself.
 const KERNEL: u64 = 0x0020_0000;
 
-/// Nothing that was there before the child can be its work: not a reused number, and not a server that
+/// A process that was there before the child cannot belong to its tree: not a reused number, and not a server that
 /// was handed the output pipe by one of its clients.
 fn is_younger(tree: &Tree, process: &Stat) -> bool {
     tree.start.is_none_or(|start| process.start >= start)
@@ -312,7 +312,7 @@ fn parse_stat(line: &[u8]) -> Option<Stat> {
 }
 
 impl Stat {
-    /// Ended, though its parent may not have asked yet, or ending: who sees the end of its output is early.
+    /// Ended, though its parent may not have reaped it yet, or about to end: its output may close before it is gone.
     fn is_dead(&self) -> bool {
         let ends = self.flags & EXITING != 0 || matches!(self.state, b'Z' | b'X' | b'x');
         // The first thread may end before the others; they are the process then.

@@ -83,7 +83,7 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
     Ok(Spawned { child, stdout, stderr: err_read, tree })
 }
 
-/// The tree of a program that somebody else has started, as leader of a group of its own.
+/// The tree of a program that other code has started, as leader of a group of its own.
 #[expect(clippy::disallowed_methods, reason = "compares with the start times of the system's processes")]
 pub(super) fn tree_of(leader: u32, mark: String) -> Option<Tree> {
     let leader = Pid::from_raw(i32::try_from(leader).ok()?)?;

@@ -4,8 +4,8 @@ use rustix::process::{Pid, Signal};
 
 use super::tree::Tree;
 
-/// Nothing is known of processes outside the group.
-pub(super) fn nothing_newer(_tree: &Tree) -> bool {
+/// Processes outside the group are not known here.
+pub(super) fn none_is_newer(_tree: &Tree) -> bool {
     true
 }
 

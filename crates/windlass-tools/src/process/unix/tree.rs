@@ -9,7 +9,7 @@ use super::scan;
 
 /// Everything that descends from one child of ours.
 ///
-/// The child leads its own session and group, which covers what behaves. On Linux the tree also holds
+/// The child leads its own session and group, which covers ordinary programs. On Linux the tree also holds
 /// what left the group: processes of the session, those that carry the call's mark in their
 /// environment, descendants of either, and foreign holders of the output pipe. Elsewhere it is the
 /// group alone.
@@ -28,7 +28,7 @@ pub(in crate::process) struct Tree {
 /// How hard to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::process) enum Force {
-    /// Look, do nothing.
+    /// Only look.
     None,
     /// SIGTERM, and SIGCONT so that stopped processes see it.
     Ask,
@@ -45,9 +45,9 @@ impl Tree {
         self.leader.as_raw_nonzero().get()
     }
 
-    /// Whether a cheap look suffices to say that nothing is left. Call it after the child was reaped.
+    /// Whether a cheap look already shows that no process is left. Call it after the child was reaped.
     pub(in crate::process) fn is_plainly_gone(&self) -> bool {
-        !self.group_exists() && self.started.elapsed() < NUMBERS_STAY_ORDERED && scan::nothing_newer(self)
+        !self.group_exists() && self.started.elapsed() < NUMBERS_STAY_ORDERED && scan::none_is_newer(self)
     }
 
     /// Signals every living process of the tree and returns how many there were. `wide` also looks for

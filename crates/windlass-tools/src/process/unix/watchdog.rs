@@ -1,10 +1,10 @@
 //! Ends the children of a host that was killed.
 //!
-//! A program that gets SIGKILL runs no clean-up, so somebody else must. The watchdog is one `sh` in a
+//! A program that gets SIGKILL runs no clean-up, so another process must. The watchdog is one `sh` in a
 //! session of its own that reads from a pipe whose other end only the host holds: `+N` and `-N` add and
 //! remove a process group. The kernel closes the host's end however the host dies; the shell then
 //! reads the end of its input, asks the listed groups to stop, and kills them and (where `/proc` exists)
-//! everything that carries the session's mark. `q` before the end means an orderly farewell.
+//! everything that carries the session's mark. `q` before the end means that the host ends in order.
 //!
 //! It is started with the first child, holds no file of the host and sleeps in `read` all its life.
 
@@ -82,7 +82,7 @@ impl Watchdog {
     pub(in crate::process) fn add(&self, group: i32) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.live.insert(group);
-        self.tell(&mut state, &format!("+{group}\n"));
+        self.send(&mut state, &format!("+{group}\n"));
     }
 
     /// Takes a group off the list.
@@ -95,10 +95,10 @@ impl Watchdog {
         }
     }
 
-    fn tell(&self, state: &mut WatchdogState, line: &str) {
-        let told = state.shell.as_mut().is_some_and(|shell| shell.pipe.write_all(line.as_bytes()).is_ok());
-        if !told {
-            // Somebody killed it; the new one gets the whole list.
+    fn send(&self, state: &mut WatchdogState, line: &str) {
+        let sent = state.shell.as_mut().is_some_and(|shell| shell.pipe.write_all(line.as_bytes()).is_ok());
+        if !sent {
+            // It was killed; the new one gets the whole list.
             self.restart(state);
         }
     }
@@ -128,7 +128,7 @@ impl Drop for Watchdog {
 
 fn start(mark: &str) -> io::Result<Shell> {
     let (read, pipe) = io::pipe()?;
-    // A watchdog that does not read must not stop the host.
+    // A watchdog that does not read must not block the host.
     rustix::io::ioctl_fionbio(&pipe, true)?;
     let mut command = CommandWrap::with_new("/bin/sh", |command| {
         command

@@ -42,7 +42,7 @@ pub(super) fn trim_end(line: &[u8]) -> &[u8] {
 }
 
 /// The text of `line`, or of the part around `focus` when it is too long to show.
-/// What is cut off is said by its size.
+/// A note gives the size of what is cut off.
 pub(super) fn clip(line: &[u8], focus: Range<usize>) -> Box<str> {
     let line = trim_end(line);
     if line.len() <= MAX_LINE {

@@ -47,7 +47,7 @@ fn explain(pattern: &str, error: &grep_regex::Error) -> PatternError {
             hint: "; set `multiline` to true to match across lines".to_owned(),
         },
         ErrorKind::Regex(text) => PatternError {
-            // The parser draws the pattern with a caret below; its last line says what is wrong.
+            // The parser draws the pattern with a caret below; its last line is the message.
             reason: text.lines().last().unwrap_or(text).trim_start_matches("error: ").to_owned(),
             hint: advice(pattern, text),
         },

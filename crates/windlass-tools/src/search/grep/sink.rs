@@ -61,7 +61,7 @@ impl Sink for Count<'_> {
 pub(super) struct Lines<'m> {
     matcher: &'m RegexMatcher,
     only_matching: bool,
-    /// Groups are told apart.
+    /// Groups of lines are separated.
     grouped: bool,
     limit: usize,
     pub(super) lines: Vec<Line>,
@@ -142,7 +142,7 @@ impl Sink for Lines<'_> {
 /// Calls `take` with the number of lines before each match that is not empty, and
 /// with its text, until `take` wants no more.
 fn each_match(matcher: &RegexMatcher, found: &SinkMatch<'_>, mut take: impl FnMut(u64, &[u8]) -> bool) {
-    // What stands around the lines decides about `\b` and `^` at their ends.
+    // The text around the lines decides whether `\b` and `^` match at their ends.
     let buffer = found.buffer();
     let range = found.bytes_range_in_buffer();
     let mut line = 0;

@@ -47,7 +47,7 @@ fn lines_come_by_path_and_number() {
 }
 
 #[test]
-fn context_groups_are_told_apart() {
+fn context_groups_are_separated() {
     let tree = Tree::with(&[("a", "1\nfoo\n3\n4\n5\n6\nfoo\n8\n"), ("b", "foo\n")]);
     let query = GrepQuery { before: 1, after: 1, ..content("foo") };
     assert_eq!(lines(&tree, &query), ["a-1-1", "a:2:foo", "a-3-3", "--", "a-6-6", "a:7:foo", "a-8-8", "--", "b:1:foo"]);

@@ -17,7 +17,7 @@ struct Names(mpsc::Sender<PathBuf>);
 
 impl Worker for Names {
     fn visit(&mut self, entry: &DirEntry, _: std::fs::FileType) -> Result<(), Interrupt> {
-        // Who has enough of a walk that hangs hears no more of it.
+        // The receiver may be gone: a walk that hangs is not waited for.
         let _ = self.0.send(entry.path().to_owned());
         Ok(())
     }
@@ -25,10 +25,10 @@ impl Worker for Names {
 
 /// The files of a walk below `root`, as our own walk finds them.
 fn ours(tree: &Tree, root: &Path) -> (BTreeSet<String>, WalkReport) {
-    let (tell, told) = mpsc::channel();
-    let report = walk(Scope { root, ..tree.scope() }, &|| Names(tell.clone()));
-    drop(tell);
-    (told.into_iter().map(|path| tree.relative(&path)).filter(|path| !is_control(path)).collect(), report)
+    let (sender, found) = mpsc::channel();
+    let report = walk(Scope { root, ..tree.scope() }, &|| Names(sender.clone()));
+    drop(sender);
+    (found.into_iter().map(|path| tree.relative(&path)).filter(|path| !is_control(path)).collect(), report)
 }
 
 fn is_control(path: &str) -> bool {
@@ -137,21 +137,21 @@ fn links_count_as_far_as_they_stay_in_the_workspace() {
 fn a_denied_file_gives_no_patterns() {
     let tree = Tree::with(&[("keys/patterns", "x\n"), ("x", "")]);
     symlink("keys/patterns", tree.root.join(".gitignore")).unwrap();
-    let (tell, told) = mpsc::channel();
+    let (sender, found) = mpsc::channel();
     let denied = tree.root.join("keys");
     let allowed = |path: &Path| !path.starts_with(&denied);
-    let report = walk(Scope { allowed: &allowed, ..tree.scope() }, &|| Names(tell.clone()));
-    drop(tell);
-    assert!(told.into_iter().any(|path| path.ends_with("x")));
+    let report = walk(Scope { allowed: &allowed, ..tree.scope() }, &|| Names(sender.clone()));
+    drop(sender);
+    assert!(found.into_iter().any(|path| path.ends_with("x")));
     assert_eq!(report.unusable_ignores, 1);
 }
 
 /// Runs a walk that may hang; the files and the report, if it ends.
 fn ends(tree: Tree, root: &str) -> Option<(BTreeSet<String>, WalkReport)> {
-    let (tell, told) = mpsc::channel();
+    let (sender, found) = mpsc::channel();
     let root = tree.root.join(root);
-    std::thread::spawn(move || tell.send(ours(&tree, &root)));
-    told.recv_timeout(PATIENCE).ok()
+    std::thread::spawn(move || sender.send(ours(&tree, &root)));
+    found.recv_timeout(PATIENCE).ok()
 }
 
 #[test]

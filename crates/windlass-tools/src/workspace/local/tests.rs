@@ -83,7 +83,7 @@ fn what_the_permit_does_not_cover_is_refused() {
 }
 
 #[test]
-fn what_is_only_listable_tells_names_and_nothing_else() {
+fn what_is_only_listable_shows_only_names() {
     let (_tmp, at) = folder();
     fs::create_dir(at.join("below")).unwrap();
     fs::write(at.join("a"), "").unwrap();
@@ -130,7 +130,7 @@ mod unix {
     use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
-    fn only_regular_files_are_opened_and_nothing_is_waited_for() {
+    fn only_regular_files_are_opened_and_none_is_waited_for() {
         let (_tmp, at) = folder();
         let mode = rustix::fs::Mode::from_bits_truncate(0o600);
         rustix::fs::mknodat(rustix::fs::CWD, at.join("pipe"), rustix::fs::FileType::Fifo, mode, 0).unwrap();
@@ -203,7 +203,7 @@ mod unix {
         }
     }
 
-    /// Somebody swaps every component for a link to the outside, again and again.
+    /// Another thread swaps every component for a link to the outside, again and again.
     #[test]
     fn a_swap_race_never_reads_or_writes_outside() {
         let (_tmp, at) = folder();

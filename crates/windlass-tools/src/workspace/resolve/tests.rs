@@ -73,7 +73,7 @@ mod links {
     }
 
     #[test]
-    fn every_hop_is_told() {
+    fn every_hop_is_reported() {
         let (_dir, at) = folder();
         fs::create_dir_all(at.join("a/deep")).unwrap();
         symlink("../hop/deep", at.join("a/first")).unwrap();

@@ -133,7 +133,7 @@ async fn a_missing_file_comes_with_guesses() {
 }
 
 #[tokio::test]
-async fn nothing_is_told_about_files_outside() {
+async fn nothing_is_revealed_about_files_outside() {
     let session = Session::new();
     session.put("/x/secret.yaml", "a: 1\n");
     session.link("/w/config.yaml", "/x/secret.yaml");
@@ -142,7 +142,7 @@ async fn nothing_is_told_about_files_outside() {
         let error = session.call("Read", json!({ "file_path": path })).await.unwrap_err();
         assert!(error.contains("does not exist") && !error.contains("mean"), "{error}");
     }
-    // The name of a link is one of the workspace; where it leads is not told.
+    // The name of a link is one of the workspace; where it leads is not revealed.
     let error = session.call("Read", json!({ "file_path": "/w/config.yml" })).await.unwrap_err();
     assert_eq!(error, "/w/config.yml does not exist. Did you mean /w/config.yaml?");
 }

@@ -46,8 +46,8 @@ async fn an_existing_file_is_replaced_only_when_it_is_known() {
 }
 
 #[tokio::test]
-async fn the_form_of_the_file_is_kept_and_told() {
-    for (before, content, after, told) in [
+async fn the_form_of_the_file_is_kept_and_reported() {
+    for (before, content, after, note) in [
         (&b"a\r\nb\r\n"[..], "x\ny\n", &b"x\r\ny\r\n"[..], "Kept as before: CRLF line breaks."),
         (b"\xEF\xBB\xBFa\n", "x\n", b"\xEF\xBB\xBFx\n", "Kept as before: byte-order mark."),
         (b"\xFF\xFEa\0", "é", b"\xFF\xFE\xE9\0", "Kept as before: encoding UTF-16LE."),
@@ -57,7 +57,7 @@ async fn the_form_of_the_file_is_kept_and_told() {
         session.put("/w/a.txt", before);
         session.read("/w/a.txt").await;
         let text = session.write("/w/a.txt", content).await.unwrap();
-        assert!(text.ends_with(told), "{text}");
+        assert!(text.ends_with(note), "{text}");
         assert_eq!(session.get("/w/a.txt").unwrap(), after);
     }
 }

@@ -1,4 +1,4 @@
-//! Commands that go on after their call.
+//! Commands that continue after their call.
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use windlass_tool::{
 use windlass_tools::{Bash, LocalProcess, TaskStop};
 use windlass_types::{ContextChange, JsonText, TaskId, TaskInfo, TaskStatus};
 
-use crate::programs::support::{NOBODY, Session, alive, eventually, sleeper, structured, text};
+use crate::programs::support::{NONE, Session, alive, eventually, sleeper, structured, text};
 
 type Started = (TaskInfo, Cancel, Option<JoinHandle<TaskOutcome>>);
 
@@ -79,7 +79,7 @@ async fn start(session: &mut Session, command: &str, more: Value) -> ToolOutput 
 }
 
 #[tokio::test]
-async fn a_command_goes_on_and_its_output_is_in_a_file() {
+async fn a_command_continues_and_its_output_is_in_a_file() {
     let mut session = Session::new();
     let tasks = Tasks::of(&mut session);
     let command = "cd /; echo one; echo two >&2; read -r _ < \"$OLDPWD/go\"; exit 4";
@@ -122,7 +122,7 @@ async fn stopping_ends_all_that_belongs_to_it() {
     eventually("three processes", || alive(&word).len() >= 3);
     tasks.stop();
     assert_eq!(tasks.end().await.status, TaskStatus::Stopped);
-    assert_eq!(alive(&word), NOBODY);
+    assert_eq!(alive(&word), NONE);
 }
 
 #[tokio::test]
@@ -148,7 +148,7 @@ async fn a_limit_that_no_clock_can_hold_is_none() {
     }
 }
 
-/// Runs what is to be run with a small file for output, and tells what that was.
+/// Runs each program with a small file for output, and reports which program it was.
 #[derive(Debug)]
 struct Small(LocalProcess, UnboundedSender<ProcessCommand>);
 
@@ -165,9 +165,9 @@ impl Process for Small {
 async fn the_file_is_bounded_and_commands_do_not_wait_for_each_other() {
     let mut session = Session::new();
     let tasks = Tasks::of(&mut session);
-    let (tell, mut asked) = unbounded_channel();
+    let (sender, mut asked) = unbounded_channel();
     let process = LocalProcess::new(format!("small{}", session.tag)).with_concurrency(1);
-    session.parts.process = Arc::new(Small(process, tell));
+    session.parts.process = Arc::new(Small(process, sender));
     session.bash("mkfifo go").await;
     start(&mut session, "seq 1 100000; read -r _ < go", json!({})).await;
     assert_eq!(text(&session.bash("echo > go; echo beside").await), "beside");
@@ -184,7 +184,7 @@ async fn the_file_is_bounded_and_commands_do_not_wait_for_each_other() {
 }
 
 #[tokio::test]
-async fn where_nothing_can_go_on_nothing_is_started() {
+async fn where_no_command_can_continue_none_is_started() {
     let mut session = Session::new();
     let input = json!({ "command": "touch ran", "run_in_background": true });
     let error = session.try_call(&Bash::new(), input.clone()).await.unwrap_err();

@@ -6,7 +6,7 @@ use windlass_tool::{DynTool, ToolErrorKind};
 use windlass_tools::Bash;
 use windlass_types::ContextChange;
 
-use crate::programs::support::{NOBODY, Session, alive, sleeper, structured, text};
+use crate::programs::support::{NONE, Session, alive, sleeper, structured, text};
 
 #[tokio::test]
 async fn results_read_like_a_terminal() {
@@ -133,7 +133,7 @@ async fn the_environment_is_the_sessions() {
 }
 
 #[tokio::test]
-async fn a_timeout_is_told() {
+async fn a_timeout_is_reported() {
     let mut session = Session::new();
     let sleep = sleeper(&session.tag);
     let input = json!({ "command": format!("echo begun; setsid {sleep} & {sleep}"), "timeout": 300.0 });
@@ -142,7 +142,7 @@ async fn a_timeout_is_told() {
     assert_eq!(text(&output), "Exit code 143\nbegun\nThe command was stopped: it did not end within 300 ms.");
     let data = structured(&output);
     assert_eq!((&data["interrupted"], &data["timedOutAfterMs"]), (&json!(true), &json!(300)));
-    assert_eq!(alive(&format!("300.{}", session.tag)), NOBODY);
+    assert_eq!(alive(&format!("300.{}", session.tag)), NONE);
 }
 
 #[tokio::test]
@@ -156,18 +156,18 @@ async fn no_command_gets_more_time_than_the_most() {
 }
 
 #[tokio::test]
-async fn what_is_left_running_is_stopped_and_told() {
+async fn what_is_left_running_is_stopped_and_reported() {
     let mut session = Session::new();
     let sleep = sleeper(&session.tag);
     let output = session.bash(&format!("{sleep} & echo started")).await;
     let note = "1 process was still running when the command ended, and stopped: nothing outlives its command.";
     assert_eq!(text(&output), format!("started\n{note}"));
     assert!(!output.is_error);
-    assert_eq!(alive(&format!("300.{}", session.tag)), NOBODY);
+    assert_eq!(alive(&format!("300.{}", session.tag)), NONE);
 }
 
 #[tokio::test]
-async fn a_stop_keeps_what_was_said() {
+async fn a_stop_keeps_the_output() {
     let mut session = Session::new();
     let cancel = session.parts.cancel.clone();
     session.parts.progress = std::sync::Arc::new(move |_| cancel.cancel());
@@ -215,7 +215,7 @@ async fn the_budget_counts_characters() {
 }
 
 #[tokio::test]
-async fn without_artifacts_the_middle_is_lost_and_that_is_said() {
+async fn without_artifacts_the_middle_is_lost_and_a_note_says_so() {
     let mut session = Session::new();
     session.parts.artifacts = None;
     let output = session.bash("seq 1 100000").await;

@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 use windlass_tool::{Cancel, Process, ProcessExit};
 use windlass_tools::LocalProcess;
 
-use crate::programs::support::{NOBODY, alive, shell, sleeper, unique};
+use crate::programs::support::{NONE, alive, shell, sleeper, unique};
 
 /// Where the process may leave files, and must not.
 const PLACE: &str = "WINDLASS_TEST_CANCELLED_PLACE";
@@ -120,7 +120,7 @@ fn subject() {
         let begun = Resources::now(place);
         cancelled(&process, &tag, 125).await;
         let done = Resources::now(place);
-        assert_eq!(alive(&format!("300.{tag}")), NOBODY);
+        assert_eq!(alive(&format!("300.{tag}")), NONE);
         assert_eq!((done.descriptors, done.children, done.files), (begun.descriptors, begun.children, begun.files));
         drop(process);
         until_childless().await;
@@ -141,6 +141,10 @@ fn a_thousand_cancelled_commands_leave_nothing() {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&child.stdout);
-    assert!(child.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&child.stderr));
+    let output = String::from_utf8_lossy(&child.stdout);
+    assert!(
+        child.status.success() && output.contains("1 passed"),
+        "{output}{}",
+        String::from_utf8_lossy(&child.stderr)
+    );
 }

@@ -153,7 +153,7 @@ const NOT_OPENED: &[&str] = &["EMFILE", "ENFILE", "ENOMEM", "EIO"];
 /// Errors with which a file is not read.
 const NOT_READ: &[&str] = &["EIO", "ENOMEM"];
 
-/// Errors with which a program is not started, and words of what is said of each.
+/// Errors with which a program is not started, and a part of the message for each.
 const NOT_STARTED: &[(&str, &str)] = &[
     ("ENOENT", "something that it needs was not found"),
     ("EACCES", "Permission denied"),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use windlass_tool::{Cancel, Process, ProcessCommand, ProcessExit, ProcessOutcome};
 use windlass_tools::LocalProcess;
 
-use crate::programs::support::{NOBODY, alive, eventually, shell, sleeper, unique};
+use crate::programs::support::{NONE, alive, eventually, shell, sleeper, unique};
 
 /// Far less than anything here would take if it did not end early, far more than it takes on a busy machine.
 const PROMPT: Duration = Duration::from_secs(10);
@@ -64,7 +64,7 @@ async fn what_the_child_leaves_behind_neither_delays_nor_survives() {
         assert_eq!(outcome.stdout.head, "hi\n", "{case}");
         assert_eq!(outcome.exit, ProcessExit::Code(0), "{case}");
         assert!(outcome.stopped >= 1, "{case}");
-        assert_eq!(alive(&tag), NOBODY, "{case}");
+        assert_eq!(alive(&tag), NONE, "{case}");
     }
 }
 
@@ -87,7 +87,7 @@ async fn a_timeout_ends_the_whole_tree_even_against_its_will() {
     let outcome = LocalProcess::new(unique()).run(command, &Cancel::new()).await.unwrap();
     assert_eq!(outcome.exit, ProcessExit::TimedOut);
     assert!(start.elapsed() < PROMPT);
-    assert_eq!(alive(&tag), NOBODY);
+    assert_eq!(alive(&tag), NONE);
 }
 
 #[tokio::test]
@@ -108,7 +108,7 @@ async fn a_cancel_ends_the_tree_and_keeps_the_output() {
     command.progress = Some(Arc::new(move |_: &str| giver.cancel()));
     let outcome = LocalProcess::new(unique()).run(command, &cancel).await.unwrap();
     assert_eq!((outcome.exit, outcome.stdout.head.as_str()), (ProcessExit::Cancelled, "begun\n"));
-    assert_eq!(alive(&tag), NOBODY);
+    assert_eq!(alive(&tag), NONE);
 }
 
 #[tokio::test]
@@ -205,7 +205,7 @@ async fn bytes_that_are_no_text_are_replaced() {
 }
 
 #[tokio::test]
-async fn endings_are_told_apart() {
+async fn endings_are_distinguished() {
     assert_eq!(run("exit 7").await.exit, ProcessExit::Code(7));
     assert_eq!(run("kill -KILL $$").await.exit, ProcessExit::Signal(9));
 }
@@ -260,11 +260,11 @@ async fn the_child_is_reaped() {
 }
 
 #[tokio::test]
-async fn progress_is_told_while_it_runs() {
-    let told: Arc<Mutex<Vec<String>>> = Arc::default();
+async fn progress_is_reported_while_it_runs() {
+    let reports: Arc<Mutex<Vec<String>>> = Arc::default();
     let mut command = shell("echo one; echo two; sleep 0.6; echo three");
-    let sink = Arc::clone(&told);
+    let sink = Arc::clone(&reports);
     command.progress = Some(Arc::new(move |text: &str| sink.lock().unwrap().push(text.to_owned())));
     LocalProcess::new(unique()).run(command, &Cancel::new()).await.unwrap();
-    assert_eq!(told.lock().unwrap().first().map(String::as_str), Some("one\ntwo"));
+    assert_eq!(reports.lock().unwrap().first().map(String::as_str), Some("one\ntwo"));
 }

@@ -17,13 +17,13 @@ pub(crate) fn unique() -> String {
     format!("{}{:04}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The command line of a `sleep` of five minutes that can be told from all others, environment or not.
+/// The command line of a `sleep` of five minutes that differs from all others, with or without its environment.
 pub(crate) fn sleeper(tag: &str) -> String {
     format!("sleep 300.{tag}")
 }
 
 /// What [`alive`] returns when nothing lives.
-pub(crate) const NOBODY: [i32; 0] = [];
+pub(crate) const NONE: [i32; 0] = [];
 
 /// The living processes that have a word in their command line or environment, without this one.
 pub(crate) fn alive(word: &str) -> Vec<i32> {
@@ -42,7 +42,7 @@ pub(crate) fn alive(word: &str) -> Vec<i32> {
     found
 }
 
-/// Waits for something that must come true, generously. It looks again and again: nothing tells of processes
+/// Waits for something that must come true, generously. It polls: no signal reports processes
 /// that are not its children.
 #[track_caller]
 pub(crate) fn eventually(what: &str, mut check: impl FnMut() -> bool) {
@@ -76,7 +76,7 @@ impl Session {
         std::fs::create_dir(&root).unwrap();
         let tag = unique();
         let progress = Arc::new(Mutex::new(Vec::new()));
-        let told = Arc::clone(&progress);
+        let reports = Arc::clone(&progress);
         let bench = ToolBench::new(Bash::new())
             .workspace(LocalWorkspace::new())
             .process(LocalProcess::new(tag.clone()))
@@ -84,7 +84,7 @@ impl Session {
             .root(root)
             .env("PATH", "/usr/bin:/bin")
             .artifacts(folder.path().join("artifacts"))
-            .with(|parts| parts.progress = Arc::new(move |text| told.lock().unwrap().push(text)));
+            .with(|parts| parts.progress = Arc::new(move |text| reports.lock().unwrap().push(text)));
         let parts = bench.parts();
         Self { parts, tag, folder, progress }
     }

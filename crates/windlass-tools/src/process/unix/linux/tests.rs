@@ -74,7 +74,7 @@ fn a_thread_of_our_own_is_no_process_of_a_tree() {
 #[test]
 fn what_may_pass_is_no_answer() {
     let unsure = Members { found: Vec::new(), is_unsure: true };
-    assert_eq!(unsure.len(), 1, "whoever waits has to look again");
+    assert_eq!(unsure.len(), 1, "the caller has to look again");
     for error in [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::IO] {
         assert!(is_passing(&error.into()), "{error}");
     }
