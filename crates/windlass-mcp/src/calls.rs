@@ -1,4 +1,4 @@
-//! What became of the calls of a connection.
+//! The outcomes of the calls of a connection.
 
 use crate::transport::Sent;
 use rmcp::model::RequestId;
@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// started again.
 ///
 /// Each call leaves its outcome here before it is no longer open. So it does not matter whether the end of the
-/// connection is noticed first by the call or by whoever waits for that end.
+/// connection is noticed first by the call or by the task that waits for that end.
 #[derive(Debug, Default)]
 pub(crate) struct Calls(Mutex<Known>);
 
@@ -69,7 +69,7 @@ impl OneCall<'_> {
         }
     }
 
-    /// It was answered, with whatever.
+    /// It was answered, with a result or an error.
     pub(crate) fn was_answered(&self) {
         self.calls.lock().answered = true;
     }
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_reached_no_server_or_were_given_up_say_nothing_of_it() {
+    fn calls_that_reached_no_server_or_were_given_up_do_not_count() {
         let (calls, sent) = (Calls::default(), Sent::default());
         let given_up = calls.begin();
         given_up.has_id(&RequestId::Number(0));

@@ -10,8 +10,8 @@ use windlass_types::JsonText;
 #[async_trait]
 pub trait McpChannel: Send + Sync + 'static {
     /// Hands over one JSON-RPC message. The answer to a request is its
-    /// response; what a notification or a response is answered with does not
-    /// matter.
+    /// response; the answer to a notification or a response is
+    /// ignored.
     ///
     /// Dropping the future takes the message back as far as that is possible.
     ///
@@ -19,7 +19,7 @@ pub trait McpChannel: Send + Sync + 'static {
     /// The server cannot be reached, or refused the message as a whole.
     async fn send(&self, message: JsonText) -> Result<Option<JsonText>, McpChannelError>;
 
-    /// Waits for a message that the server sends by itself; nothing when none
+    /// Waits for a message that the server sends by itself; `None` when none
     /// will come any more. The default is that none ever comes.
     async fn receive(&self) -> Option<JsonText> {
         std::future::pending().await

@@ -27,11 +27,11 @@ pub struct McpServerConfig {
     pub source: String,
 }
 
-/// What holds for all calls of a tool, whatever rules and modes say.
+/// The policy for all calls of a tool, whatever rules and modes say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum McpToolPolicy {
-    /// Somebody must answer each call.
+    /// The host must answer each call.
     Ask,
     /// Every call is refused.
     Deny,
@@ -121,7 +121,7 @@ impl McpServerConfig {
         self
     }
 
-    /// Sets what holds for all calls of a tool.
+    /// Sets the policy for all calls of a tool.
     #[must_use]
     pub fn policy(mut self, tool: impl Into<String>, policy: McpToolPolicy) -> Self {
         self.policies.insert(tool.into(), policy);
@@ -137,7 +137,7 @@ impl McpServerConfig {
         self
     }
 
-    /// Says who configured it.
+    /// Sets who configured it, for people.
     #[must_use]
     pub fn source(mut self, source: impl Into<String>) -> Self {
         self.source = source.into();

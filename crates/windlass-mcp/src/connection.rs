@@ -38,7 +38,7 @@ pub(crate) struct Connection {
     sent: Sent,
     /// Whether it must be replaced before it is used again.
     spent: Arc<AtomicBool>,
-    /// Whether a call has seen its end. Whoever else waits for it may see it later.
+    /// Whether a call has seen its end. The task that waits for the end may see it later.
     ended: AtomicBool,
     calls: Calls,
     limits: CallLimits,
@@ -60,12 +60,12 @@ impl Connection {
         self.calls.ended_in_the_first(&self.sent)
     }
 
-    /// What a program said last.
+    /// The last words of a program.
     pub(crate) fn last_words(&self) -> String {
         self.ending.last_words()
     }
 
-    /// Ends the connection, and waits a bounded time until the server knows and nothing is left of a program.
+    /// Ends the connection, and waits a bounded time until the server is informed and no process of a program is left.
     pub(crate) async fn close(&self) {
         self.ending.close().await;
     }

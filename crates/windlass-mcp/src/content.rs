@@ -22,7 +22,7 @@ pub(crate) fn output(result: CallToolResult) -> ToolOutput {
 }
 
 /// The same for a result that is not quite as it should be: parts that are not
-/// known are shown as they are. Nothing if it is no result.
+/// known are shown as they are. `None` if it is no result.
 pub(crate) fn lenient_output(result: Value) -> Option<ToolOutput> {
     let Value::Object(mut result) = result else { return None };
     let content = match result.remove("content") {
@@ -105,7 +105,7 @@ fn picture(kind: &str, data: String, images: &mut usize) -> ContentBlock {
     ContentBlock::Image { source: ImageSource::Base64 { media_type: media_type.to_owned(), data } }
 }
 
-/// What an image is by its first bytes, whatever it is called.
+/// The type of an image by its first bytes, whatever type the server names.
 fn kind_of(bytes: &[u8]) -> Option<&'static str> {
     Some(match bytes {
         [0x89, b'P', b'N', b'G', ..] => "image/png",

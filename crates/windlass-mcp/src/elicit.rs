@@ -5,12 +5,12 @@ use windlass_types::JsonText;
 
 /// Answers the questions of servers.
 ///
-/// Without one, servers learn that there is nobody to ask, and questions
+/// Without one, servers are informed that there is no person to ask, and questions
 /// that come all the same are declined.
 #[async_trait]
 pub trait Elicitation: Send + Sync + 'static {
     /// Puts a question to a person and waits for the answer. The future is
-    /// dropped when the server no longer wants to know.
+    /// dropped when the server withdraws the question.
     async fn elicit(&self, request: ElicitationRequest) -> ElicitationAnswer;
 }
 
@@ -51,7 +51,7 @@ pub enum ElicitationKind {
     },
 }
 
-/// What a person said.
+/// What a person answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ElicitationAnswer {
@@ -59,6 +59,6 @@ pub enum ElicitationAnswer {
     Accept(Option<JsonText>),
     /// No.
     Decline,
-    /// Nothing: the question was put away.
+    /// No answer: the person dismissed the question.
     Cancel,
 }

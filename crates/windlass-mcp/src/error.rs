@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Why something with a server did not work. The texts are for people; those
+/// Why an operation on a server failed. The texts are for people; those
 /// that come from a server are bounded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -86,7 +86,7 @@ pub enum McpError {
     Lost {
         /// The name.
         name: String,
-        /// What it said last, if anything, with a leading colon.
+        /// Its last words, if it had any, with a leading colon.
         detail: String,
     },
     /// The server did not answer in time.
@@ -102,7 +102,7 @@ pub enum McpError {
     Refused {
         /// The JSON-RPC error code.
         code: i64,
-        /// What the server said.
+        /// The server's message.
         message: String,
     },
     /// The server's answer does not fit the request.

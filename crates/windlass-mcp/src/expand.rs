@@ -1,6 +1,6 @@
 //! `${VAR}` in configurations.
 
-/// Puts what `lookup` says in place of `${VAR}` and `${VAR:-default}`, as
+/// Puts what `lookup` returns in place of `${VAR}` and `${VAR:-default}`, as
 /// [`parse_config`](crate::parse_config) does. What is not of this form stays.
 ///
 /// # Errors
@@ -65,7 +65,7 @@ mod tests {
             ("${A:-2}", Ok("1")),
             ("${EMPTY}", Ok("")),
             ("${EMPTY:-2}", Ok("2")),
-            // What a variable holds is not looked at again.
+            // The value of a variable is not expanded again.
             ("${ODD}", Ok("${A}")),
             ("$A ${", Ok("$A ${")),
             ("${A", Ok("${A")),

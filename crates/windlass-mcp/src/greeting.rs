@@ -9,7 +9,7 @@ use rmcp::service::{
 };
 use rmcp::transport::Transport;
 
-/// The version of the first servers, which say nothing that later ones do not.
+/// The version of the first servers. Later versions include all its messages.
 const FIRST_VERSION: &str = "2024-10-07";
 
 /// Why a server was not greeted.
@@ -22,7 +22,7 @@ pub(crate) enum Greeting {
     Failed(String),
 }
 
-/// A version that neither the library knows nor servers of the first days speak.
+/// A version that neither the library knows nor the first servers speak.
 pub(crate) fn unknown_version(version: &ProtocolVersion) -> Option<String> {
     let is_known = ProtocolVersion::KNOWN_VERSIONS.contains(version) || version.as_str() == FIRST_VERSION;
     (!is_known).then(|| clipped(version.as_str(), 40))

@@ -5,8 +5,8 @@
 //! servers inside the host that are reached through an [`McpChannel`]. Their
 //! tools are named `mcp__server__tool` and are [`DynTool`](windlass_tool::DynTool)s
 //! like any other: what they touch is unknown, so each call is judged and asked
-//! about. Everything that a server sends is untrusted: sizes and counts are
-//! bounded, hints never let anything run, and a tool that a provider would
+//! about. All that a server sends is untrusted: sizes and counts are
+//! bounded, hints never let a call run, and a tool that a provider would
 //! refuse is left out.
 //!
 //! ```no_run

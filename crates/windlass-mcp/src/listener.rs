@@ -1,4 +1,4 @@
-//! What a server sends by itself.
+//! Messages that a server sends by itself.
 
 use crate::{Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest};
 use rmcp::handler::client::ClientHandler;
@@ -27,7 +27,7 @@ pub(crate) struct Listener {
     heard: Arc<Heard>,
 }
 
-/// What was heard, for those that wait for it.
+/// What has arrived, for the tasks that wait for it.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     /// Notified when the list of tools has changed.

@@ -67,7 +67,7 @@ fn marked(fitted: &str, raw: &str, room: usize) -> String {
     format!("{}_{}", stem.trim_end_matches('_'), mark(raw))
 }
 
-/// Six letters and digits that hang on the whole name (FNV-1a).
+/// Six letters and digits that depend on the whole name (FNV-1a).
 fn mark(raw: &str) -> String {
     let hash = raw
         .bytes()
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_looks_like_a_mark_takes_nothing_from_others() {
+    fn a_name_that_looks_like_a_mark_takes_no_name_from_others() {
         let mark = server_names(["a.b", "a_b"]).swap_remove(0);
         let names = server_names(["a.b", "a_b", mark.as_str()]);
         assert_eq!((names[1].as_str(), names[2].as_str()), ("a_b", mark.as_str()));

@@ -58,8 +58,8 @@ impl McpOptions {
         self
     }
 
-    /// The environment of programs; they inherit nothing else. Its `PATH` says
-    /// where they are looked for. Default: empty, so only programs that are given by a
+    /// The environment of programs; they inherit no other variables. They are looked
+    /// for in its `PATH`. Default: empty, so only programs that are given by a
     /// path can start. `windlass::host_environment(std::env::vars_os())` is what the
     /// programs of tools get: `PATH` and the like, no keys.
     #[must_use]
@@ -82,14 +82,14 @@ impl McpOptions {
         self
     }
 
-    /// Who answers the questions of servers. Default: nobody.
+    /// Sets who answers the questions of servers. Default: they are declined.
     #[must_use]
     pub fn with_elicitation(mut self, elicitation: Arc<dyn Elicitation>) -> Self {
         self.elicitation = Some(elicitation);
         self
     }
 
-    /// What watches over the programs: it ends them also when this process is killed, and with them what has left
+    /// Sets the watch over the programs: it ends them also when this process is killed, and with them what has left
     /// their process group. `LocalProcess` of `windlass-tools` does. Default: none; a program whose host is
     /// killed sees the end of its input then, and of a tree only the group is ended.
     #[must_use]

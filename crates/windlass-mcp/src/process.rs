@@ -32,11 +32,11 @@ pub(crate) struct Spec<'a> {
     pub(crate) args: &'a [String],
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) cwd: &'a Path,
-    /// What ends it when this process is killed, and finds what has left its group.
+    /// The watch that ends it when this process is killed, and finds what has left its group.
     pub(crate) watch: Option<&'a dyn ProgramWatch>,
 }
 
-/// A running program with its tree. Dropping it ends the tree; nothing waits for that.
+/// A running program with its tree. Dropping it ends the tree without waiting.
 #[derive(Debug)]
 pub(crate) struct Process {
     stop: Mutex<Option<oneshot::Sender<()>>>,
@@ -44,7 +44,7 @@ pub(crate) struct Process {
     words: LastWords,
 }
 
-/// What a program said last, for error texts.
+/// The last words of a program, for error texts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LastWords {
     stderr: Arc<Mutex<VecDeque<u8>>>,
@@ -60,13 +60,13 @@ impl LastWords {
         tail.drain(..over);
     }
 
-    /// How it ended and what it said, as far as that is known.
+    /// How it ended and what it wrote, as far as that is known.
     pub(crate) fn describe(&self) -> String {
         let exit = self.exit.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let stderr = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         let stderr = String::from_utf8_lossy(&stderr.iter().copied().collect::<Vec<_>>()).trim().to_owned();
-        let said = (!stderr.is_empty()).then(|| format!("it wrote: {stderr}"));
-        let parts: Vec<String> = [exit, self.fault.get(), said].into_iter().flatten().collect();
+        let wrote = (!stderr.is_empty()).then(|| format!("it wrote: {stderr}"));
+        let parts: Vec<String> = [exit, self.fault.get(), wrote].into_iter().flatten().collect();
         parts.join("; ")
     }
 }
@@ -108,25 +108,25 @@ impl Process {
         tokio::spawn(async move {
             let _drain = AbortOnDrop(drain.abort_handle());
             attend(child, stopped, &exit).await;
-            // What is in the pipe still tells why it ended.
+            // The rest of the pipe may explain why it ended.
             let _ = timeout(Duration::from_millis(50), drain).await;
             end.send_replace(true);
         });
         Ok((Self { stop: Mutex::new(Some(stop)), ended, words }, stdin, stdout))
     }
 
-    /// What it said last.
+    /// Its last words.
     pub(crate) fn words(&self) -> &LastWords {
         &self.words
     }
 
-    /// Tells it to end.
+    /// Asks it to end.
     pub(crate) fn stop(&self) {
         // Dropping the sender is the signal.
         self.stop.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Waits until nothing of it is left.
+    /// Waits until no process of it is left.
     pub(crate) async fn ended(&self) {
         // It fails only when the task is gone, and the tree with it.
         let _ = self.ended.clone().wait_for(|ended| *ended).await;
@@ -142,9 +142,9 @@ struct Tree {
 
 impl Tree {
     fn kill_group(&mut self) {
-        // Not twice: once nothing is left, its number may mean another tree.
+        // Not twice: once no process is left, its number may mean another tree.
         if !std::mem::replace(&mut self.killed, true) {
-            // It fails when nothing is left.
+            // It fails when no process is left.
             let _ = self.child.start_kill();
         }
     }
@@ -175,7 +175,7 @@ impl Tree {
             let _ = self.child.wait().await;
         };
         if timeout(GIVE_UP, gone).await.is_ok() {
-            // Nothing is left to be killed when it is dropped.
+            // There is no process left to kill when it is dropped.
             self.watched = None;
         }
     }
@@ -198,7 +198,7 @@ impl Drop for Tree {
 async fn attend(mut tree: Tree, stopped: oneshot::Receiver<()>, words: &LastWords) {
     let exited = tokio::select! {
         status = tree.child.wait() => Some(status),
-        // Its input is closed by whoever held it; a well-behaved server ends by itself.
+        // Its input was closed by the writer; a well-behaved server ends by itself.
         _ = stopped => timeout(FAREWELL, tree.child.wait()).await.ok(),
     };
     if let Some(status) = exited {

@@ -1,7 +1,7 @@
 //! What providers take of a tool's schema.
 //!
-//! A provider checks the tools of a request together: one schema that it does not take spoils the whole request. What
-//! is checked here is what the Messages API is known to refuse, and nothing else.
+//! A provider checks the tools of a request together: one schema that it does not take spoils the whole request. Only
+//! what the Messages API is known to refuse is checked here.
 
 use serde_json::{Map, Value};
 use windlass_context::foreign_text;
@@ -49,7 +49,7 @@ fn is_property(name: &str) -> bool {
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
 }
 
-/// A name for people: one line, not without end.
+/// A name for people: one line of limited length.
 fn shown(name: &str) -> String {
     format!("{:?}", name.chars().take(80).collect::<String>())
 }
@@ -86,7 +86,7 @@ mod tests {
             json!({ "type": "object" }),
             json!({ "type": "object", "properties": { "a.b-c_D9": { "anyOf": [{ "type": "string" }, { "type": "null" }] } } }),
             json!({ "type": "object", "properties": { (long): {} }, "required": ["x"], "additionalProperties": false }),
-            // Names below the top are not checked by anybody.
+            // No provider checks names below the top.
             json!({ "type": "object", "properties": { "a": { "properties": { "$filter[x]": { "oneOf": [{}] } } } } }),
             json!({ "$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "definitions": { "a b": {} } }),
             json!({ "type": "object", "properties": { "a": { "type": "array", "prefixItems": [{}], "items": false } } }),

@@ -93,7 +93,7 @@ impl Server {
         if state.enabled && !state.removed { Arc::clone(&state.tools) } else { Arc::new([]) }
     }
 
-    /// What it says of the use of its tools, if they may be used.
+    /// Its instructions on the use of its tools, if they may be used.
     pub(crate) fn instructions(&self) -> Option<String> {
         let state = self.lock();
         state.instructions.clone().filter(|_| state.enabled && !state.removed && !state.tools.is_empty())
@@ -131,7 +131,7 @@ impl Server {
     async fn connect_now(self: &Arc<Self>, at_once: bool) -> Result<Arc<Connection>, McpError> {
         let _one_at_a_time = self.connecting.lock().await;
         if !at_once && let Some(last) = self.current().filter(|last| last.has_ended() && last.ended_in_first_call()) {
-            // What waits for the end of the connection has not noticed it yet. The pause counts all the same.
+            // The task that waits for the end of the connection has not noticed it yet. The pause counts all the same.
             last.linger().await;
             self.ended(&last);
         }
@@ -171,7 +171,7 @@ impl Server {
         outcome
     }
 
-    /// The connection if there is one; nothing if one may be made.
+    /// The connection if there is one; `None` if one may be made.
     #[expect(clippy::disallowed_methods, reason = "a deadline on the clock of tokio, which tests can hold")]
     fn usable(&self, at_once: bool) -> Result<Option<Arc<Connection>>, McpError> {
         let state = self.lock();
@@ -222,7 +222,7 @@ impl Server {
         self.disconnect(Phase::Pending).await;
     }
 
-    /// Ends the connection for good. Nothing waits for that.
+    /// Ends the connection for good, without waiting.
     pub(crate) fn abandon(&self) {
         let mut state = self.lock();
         state.removed = true;
@@ -255,7 +255,7 @@ impl Server {
                 connection = self.connect(is_again) => connection?,
             };
             match connection.call(tool, arguments, cx.clone()).await {
-                // Nothing of it reached the server, so it cannot be carried out twice.
+                // No part of it reached the server, so it cannot be carried out twice.
                 Err(NotCalled::Unsent(error)) if !is_again => {
                     tracing::debug!(server = self.name, %error, "a call is sent again: it had not reached the MCP server");
                     is_again = true;
@@ -263,15 +263,15 @@ impl Server {
                 Err(NotCalled::Lost { detail }) => {
                     connection.linger().await;
                     if connection.has_ended() {
-                        // Whoever reads that the call was lost finds the server in the state that follows from it.
+                        // The status is changed before the caller reads that the call was lost.
                         self.ended(&connection);
                     }
-                    let said = connection.last_words();
-                    let detail = if said.is_empty() { detail } else { format!(": {said}") };
+                    let words = connection.last_words();
+                    let detail = if words.is_empty() { detail } else { format!(": {words}") };
                     return Err(McpError::Lost { name: self.name.clone(), detail });
                 }
                 Ok(output) => {
-                    // Its end may be known before its last answer is: it was of use all the same.
+                    // Its end may be known before its last answer arrives: it did answer.
                     self.lock().retry_at = None;
                     return Ok(output);
                 }
@@ -290,7 +290,7 @@ impl Server {
         self.connect(false).await?.request(method, params, limit).await
     }
 
-    /// Waits for the last words of a connection that has ended, and takes note of its end.
+    /// Waits for the last words of a connection that has ended, and records its end.
     async fn lost(&self, connection: &Weak<Connection>) {
         let Some(last) = self.current().filter(|current| Weak::ptr_eq(&Arc::downgrade(current), connection)) else {
             return;
@@ -299,14 +299,14 @@ impl Server {
         self.ended(&last);
     }
 
-    /// Takes note of the end of a connection, unless that is done or another one has taken its place.
+    /// Records the end of a connection, unless that is done or another one has taken its place.
     ///
     /// A server that ends in its first call is left alone for a pause: it would most likely do so again. Any other
     /// is started again by the next call: it has answered calls, or ended while it had none, as servers do that are
     /// updated or put to sleep.
     fn ended(&self, last: &Arc<Connection>) {
-        let said = last.last_words();
-        let reason = if said.is_empty() { "the connection ended".to_owned() } else { said };
+        let words = last.last_words();
+        let reason = if words.is_empty() { "the connection ended".to_owned() } else { words };
         {
             let mut state = self.lock();
             match &state.phase {
@@ -371,7 +371,7 @@ impl ServerState {
 }
 
 /// Attends to a connection until it ends: looks at the tools again when they
-/// change, and says when it is lost.
+/// change, and records when it is lost.
 async fn attend(server: Weak<Server>, connection: Weak<Connection>, ended: Ended) {
     let mut ended = Box::pin(ended.wait());
     loop {

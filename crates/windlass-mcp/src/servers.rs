@@ -26,7 +26,7 @@ const MOST_SERVERS: usize = 100;
 /// dropped every connection ends and every program is stopped, without waiting;
 /// [`McpServers::close`] waits.
 ///
-/// Everything here must be used inside a tokio runtime.
+/// All methods must be called inside a tokio runtime.
 #[derive(Clone)]
 pub struct McpServers(Arc<Set>);
 
@@ -41,7 +41,7 @@ impl Drop for Set {
         for server in servers.values() {
             server.abandon();
         }
-        // Who waits for a change hears that there will be none.
+        // The receivers of changes are informed that there will be none.
         self.shared.changed();
     }
 }
@@ -88,12 +88,12 @@ impl McpServers {
             servers.insert(name, Arc::clone(&server));
         }
         self.0.shared.changed();
-        // Its outcome is in the status.
+        // The status shows how it ended.
         tokio::spawn(async move { server.connect(true).await.map(drop) });
         Ok(())
     }
 
-    /// Removes a server and ends its connection, in bounded time. False if there is none of this name.
+    /// Removes a server and ends its connection, in bounded time. Returns false if there is none of this name.
     pub async fn remove(&self, name: &str) -> bool {
         let removed = self.lock().remove(name);
         match removed {
@@ -133,19 +133,19 @@ impl McpServers {
         self.lock().values().map(|server| server.status()).collect()
     }
 
-    /// What the servers say of the use of their tools, sorted by the names of the servers. Those that say nothing are
-    /// left out.
+    /// The instructions of the servers on the use of their tools, sorted by the names of the servers. Servers without
+    /// instructions are left out.
     pub fn instructions(&self) -> Vec<McpInstructions> {
         let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
         let names = server_names(servers.iter().map(|server| server.name.as_str()));
-        let said = servers.iter().zip(names).filter_map(|(server, name)| {
+        let instructions = servers.iter().zip(names).filter_map(|(server, name)| {
             let (server, text) = (server.name.clone(), server.instructions()?);
             Some(McpInstructions { server, prefix: format!("mcp__{name}__"), text })
         });
-        said.collect()
+        instructions.collect()
     }
 
-    /// Tells of changes: of a server's status or tools.
+    /// A receiver of changes of a server's status or tools.
     pub fn changes(&self) -> McpChanges {
         McpChanges { changes: self.0.shared.changes.subscribe(), set: Arc::downgrade(&self.0) }
     }
@@ -241,7 +241,7 @@ impl McpServers {
     }
 }
 
-/// Tells of changes in a set of servers. It does not keep the set alive.
+/// A receiver of changes in a set of servers. It does not keep the set alive.
 #[derive(Debug, Clone)]
 pub struct McpChanges {
     changes: watch::Receiver<u64>,

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::fmt;
 
-/// Where a server stands.
+/// The state of a server's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -46,10 +46,10 @@ impl fmt::Display for McpServerState {
 pub struct McpServerStatus {
     /// Its name, as it was configured.
     pub name: String,
-    /// Where it stands.
+    /// The state of its connection.
     #[serde(rename = "status")]
     pub state: McpServerState,
-    /// What it says of itself, once it was connected.
+    /// How it describes itself, once it was connected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_info: Option<McpServerInfo>,
     /// Why it is not connected.
@@ -75,7 +75,7 @@ pub struct McpToolLeftOut {
     pub reason: String,
 }
 
-/// What a server says of the use of its tools. Untrusted.
+/// A server's instructions on the use of its tools. Untrusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpInstructions {
@@ -83,11 +83,11 @@ pub struct McpInstructions {
     pub server: String,
     /// How the names of its tools begin.
     pub prefix: String,
-    /// What it says, as it came but for its length: at most 10,000 characters.
+    /// The text as it came, cut to 10,000 characters.
     pub text: String,
 }
 
-/// What a server says of itself. Untrusted.
+/// How a server describes itself. Untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct McpServerInfo {
@@ -111,13 +111,13 @@ pub struct McpToolInfo {
     pub annotations: McpToolHints,
 }
 
-/// What a server claims of a tool's effects. Never believed where it would let anything run; of servers inside the host
+/// What a server claims of a tool's effects. Never believed where it would let a call run; of servers inside the host
 /// `read_only` counts for the order in which calls run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct McpToolHints {
-    /// It changes nothing.
+    /// It only reads.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
     /// It may destroy.

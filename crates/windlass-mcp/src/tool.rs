@@ -27,7 +27,7 @@ impl DynTool for McpTool {
     }
 
     fn annotations(&self) -> Annotations {
-        // What a server says of its tools is not believed, but the host may say in which order its own calls run.
+        // Hints of a server on its tools are not believed, but the host may decide in which order its own calls run.
         let hints = self.tool.info.annotations;
         let hinted = self.server.config.is_in_process() && hints.read_only && !hints.destructive;
         Annotations::default().with_foreign_output().with_hinted_read_only(hinted)
@@ -67,11 +67,11 @@ impl PreparedCall for McpCall {
 
     fn call(self: Box<Self>, cx: ToolCx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
-            let tell = |text: String| cx.progress(text);
+            let report = |text: String| cx.progress(text);
             let call = CallCx {
                 tool_use_id: Some(cx.tool_use_id().as_str()),
                 cancel: cx.cancel().clone(),
-                progress: &tell,
+                progress: &report,
                 timeout: None,
             };
             let called = self.tool.server.call(&self.tool.tool.info.name, &self.input, call).await;

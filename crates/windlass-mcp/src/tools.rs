@@ -1,4 +1,4 @@
-//! What a server says of its tools.
+//! The list of a server's tools.
 
 use crate::{McpToolHints, McpToolInfo, McpToolLeftOut, schema};
 use rmcp::model::{ServerResult, Tool};
@@ -45,7 +45,7 @@ pub(crate) struct Collector {
 
 impl Collector {
     /// Takes a page, and gives the cursor of the next one, if there is one.
-    /// Nothing if it is no page.
+    /// `None` if it is no page.
     pub(crate) fn take(&mut self, server: &str, page: ServerResult) -> Option<Option<String>> {
         match page {
             ServerResult::ListToolsResult(page) => {
@@ -54,7 +54,7 @@ impl Collector {
                 }
                 Some(page.next_cursor)
             }
-            // One tool of the page is not as it should be: the others still count.
+            // One tool of the page cannot be read: the others still count.
             ServerResult::CustomResult(page) => {
                 let Value::Object(mut page) = page.0 else { return None };
                 let Some(Value::Array(tools)) = page.remove("tools") else { return None };

@@ -36,7 +36,7 @@ impl Commands {
     }
 
     /// Adds the commands of plugins. The user's own of the same name counts for more; one of the project counts for
-    /// less, since nobody had to trust the project for it.
+    /// less, since it needs no trust in the project.
     #[must_use]
     pub fn with_plugins(mut self, plugins: &Plugins) -> Self {
         for command in plugins.commands() {
@@ -62,11 +62,11 @@ fn other_path(commands: &Commands, loser: &Command) -> String {
     commands.get(&loser.name).map(|winner| winner.path.display().to_string()).unwrap_or_default()
 }
 
-/// Reads the commands of the user and the project, as far as these sources are read. Nothing is executed.
+/// Reads the commands of the user and the project, as far as these sources are read. No program is run.
 ///
 /// The user's own command wins over one of the project with its name, one nearer to the start over one further up,
 /// `.windlass` over `.claude`. Links are not followed. A file that cannot be used is left out with a note; a command
-/// forbids nothing, so nothing is lost.
+/// forbids no calls, so no restriction is lost.
 #[must_use]
 pub fn load_commands(places: &Places, request: &SettingsRequest) -> Commands {
     let (mut walk, mut notes, mut commands) = (Walk::new(true), Notes::default(), Commands::default());

@@ -34,10 +34,10 @@ pub enum SettingsError {
     Malformed {
         /// Where it is.
         origin: Origin,
-        /// What is wrong.
+        /// What is wrong with it.
         problem: String,
     },
-    /// A hook that decides whether something may happen cannot run, so without it more would be allowed than was wanted.
+    /// A hook that can deny or block cannot run, so without it more would be allowed than was wanted.
     #[error(
         "{origin}: {hook} cannot run in this version, and without it more could happen than you want: remove it, say \
          `\"onFailure\":\"continue\"` in it to go on without it, or switch hooks off with `--settings \

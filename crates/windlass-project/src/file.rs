@@ -18,7 +18,7 @@ impl From<io::Error> for ReadError {
     }
 }
 
-/// The text of a file that somebody names by hand, without a byte-order mark. It is read only if it is a regular file, so
+/// The text of a file that the user names, without a byte-order mark. It is read only if it is a regular file, so
 /// that a pipe without a writer or a device does not block.
 ///
 /// # Errors
@@ -33,7 +33,7 @@ pub fn read_named(path: &Path, limit: u64) -> io::Result<String> {
 }
 
 /// The text of a regular file, without a byte-order mark; `None` if there is none of that name. A link that leads
-/// nowhere is an error: whoever made it wanted the file to be read.
+/// nowhere is an error: the link shows that a file should be read.
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<Option<String>, ReadError> {
     read(path, limit, true)
 }

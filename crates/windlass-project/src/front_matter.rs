@@ -1,6 +1,6 @@
 //! The head of a Markdown file: `key: value` lines between two lines of `---`.
 //!
-//! This is the flat part of YAML that people write there: text, also in quotes or as a block (`|`, `>`), and lists
+//! This is the flat part of YAML that is common there: text, also in quotes or as a block (`|`, `>`), and lists
 //! (`[a, b]`, `a, b`, or one `- a` a line). What is nested deeper is skipped.
 
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ impl FrontMatter {
                 && let Some((key, value)) = line.split_once(':')
             {
                 let key = key.trim().to_owned();
-                // The first one counts: whoever reads the head from the top sees it first.
+                // The first one counts: a person who reads the head from the top sees it first.
                 current = (!fields.contains_key(&key)).then(|| key.clone());
                 fields.entry(key).or_insert_with(|| Field { inline: value.trim().to_owned(), below: Vec::new() });
             }
@@ -84,7 +84,7 @@ impl FrontMatter {
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// A list, however it is written. Commas in parentheses separate nothing.
+    /// A list, however it is written. Commas in parentheses do not separate.
     pub(crate) fn list(&self, key: &str) -> Vec<String> {
         let Some(field) = self.0.get(key) else { return Vec::new() };
         let items = match field.inline.as_str() {

@@ -1,4 +1,4 @@
-//! Hooks of settings files. They do not run in this version; those that decide keep a session from starting.
+//! Hooks of settings files. They do not run in this version; those that can deny or block keep a session from starting.
 
 use crate::canonical::content_of;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use windlass_types::HookEventName;
 /// Most characters of a hook in a message.
 const MOST_SHOWN: usize = 200;
 
-/// A hook that decides whether something may happen.
+/// A hook that can deny or block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GatingHook {
@@ -30,19 +30,19 @@ impl fmt::Display for GatingHook {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookSettings {
-    /// Hooks that decide and whose failure is not to be passed over, in order.
+    /// Hooks that can deny or block and whose failure is not to be ignored, in order.
     pub gating: Vec<GatingHook>,
     /// The events of all other hooks, sorted.
     pub others: Vec<String>,
-    /// Whether hooks are to be passed over.
+    /// Whether hooks are to be ignored.
     pub disabled: bool,
-    /// In a managed file, whether hooks of other files are to be passed over.
+    /// In a managed file, whether hooks of other files are to be ignored.
     pub managed_only: bool,
     content: String,
 }
 
 impl HookSettings {
-    /// Reads the value of the key `hooks`. What is not understood below an event that decides counts as a hook.
+    /// Reads the value of the key `hooks`. What is not understood below such an event counts as a hook.
     pub(crate) fn read(value: &Value) -> Self {
         let mut read = Self::default();
         match value {

@@ -1,7 +1,7 @@
 //! What is read from disk for a project: settings in layers, trust, custom commands, agents, plugins and MCP servers.
 //!
 //! Reading and deciding are apart. [`load`] reads the files that [`Places`] names; [`resolve`] is pure and decides
-//! what counts, with the origin of each value. Whatever cannot be read or understood and might forbid something
+//! what counts, with the origin of each value. What cannot be read or understood and might deny a call
 //! is an error that names the file: a rule that denies is never lost quietly.
 //!
 //! ```
@@ -19,7 +19,7 @@
 //! .with_standing(Standing::untrusted());
 //! let resolved = resolve(&[file])?;
 //!
-//! // Nobody trusts /w yet: what it forbids counts, what it allows does not.
+//! // /w is not trusted yet: what it forbids counts, what it allows does not.
 //! let counts: Vec<_> = resolved.permissions.rules.iter().map(|set| (set.behavior, set.rules.clone())).collect();
 //! assert_eq!(counts, [(Behavior::Deny, vec!["Read(.env)".to_owned()])]);
 //! assert!(resolved.notes[0].to_string().contains("Bash"));

@@ -29,7 +29,7 @@ pub struct Loaded {
 }
 
 impl Loaded {
-    /// What counts of them.
+    /// The settings that count.
     ///
     /// # Errors
     /// Those of [`resolve`].
@@ -40,10 +40,10 @@ impl Loaded {
     }
 }
 
-/// Reads the settings files of a session. Nothing is executed and nothing written.
+/// Reads the settings files of a session. No program is run and no file written.
 ///
-/// Of what a project's files widen, those things count that somebody has trusted. A record of trust that does not say
-/// what it covers counts once that is pinned: call [`SettingsUpdates::pin_trust`](crate::SettingsUpdates::pin_trust)
+/// Of the settings with which a project's files widen what may happen, those count that the user has trusted. A record
+/// of trust that does not list what it covers counts once that is pinned: call [`SettingsUpdates::pin_trust`](crate::SettingsUpdates::pin_trust)
 /// before.
 ///
 /// # Errors
@@ -51,7 +51,7 @@ impl Loaded {
 pub fn load(places: &Places, request: &SettingsRequest) -> Result<Loaded, SettingsError> {
     let mut loaded = Loaded::default();
     for path in &places.managed {
-        // Rules for a whole machine mean the project that they meet.
+        // In managed rules a leading `/` is the root of the current project.
         loaded.add(Layer::Managed, path.clone(), places.start())?;
     }
     if let Some(text) = request.flags.as_deref().filter(|text| !text.trim().is_empty()) {
@@ -102,7 +102,7 @@ impl Loaded {
             file.standing = trust.standing(&places.project, &file.anchor, sources.names(file.layer));
             if let Some(root) = places.project.first() {
                 file.root.clone_from(root);
-                // Where it does not count in full, it does not matter who wrote it.
+                // If it does not count in full anyway, its author makes no difference.
                 if let (Layer::Local, true, Origin::File(path)) = (file.layer, file.standing.is_trusted(), &file.origin)
                 {
                     file.shipped = is_shipped(root, path);

@@ -110,14 +110,14 @@ impl Walk {
     }
 }
 
-/// Whether commands and plugins can be called so.
+/// Whether commands and plugins can have this name.
 pub(crate) fn is_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 100
         && !name.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, ':' | '/' | '\\'))
 }
 
-/// A text for a list: one line, without what is hidden or obeyed by a terminal, not without end.
+/// A text for a list: one line of limited length, without hidden characters and terminal sequences.
 pub(crate) fn one_line(text: &str, most: usize) -> String {
     clean_line(&text.chars().take(most).collect::<String>())
 }

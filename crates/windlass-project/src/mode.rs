@@ -1,8 +1,8 @@
-//! How much the modes of permissions let happen.
+//! How much the modes of permissions allow.
 
 use windlass_types::PermissionMode;
 
-/// How much a mode lets happen, in steps. Modes of one step allow different things.
+/// How much a mode allows, in steps. Modes of one step allow different things.
 pub(crate) fn width(mode: PermissionMode) -> u8 {
     match mode {
         PermissionMode::Plan | PermissionMode::DontAsk => 0,

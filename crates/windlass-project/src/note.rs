@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Most notes of one reading: a folder full of what cannot be used is reported some times, not a thousand times.
+/// Most notes of one reading: of a folder with thousands of unusable files only some are reported.
 const MOST_NOTES: usize = 32;
 
 /// Where a value comes from.
@@ -31,13 +31,13 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Something that has no effect, or less than its writer may think.
+/// A setting or file that has no effect, or less than its writer may think.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Note {
     /// Where it was found.
     pub origin: Origin,
-    /// What it is, in words.
+    /// The note, in a sentence.
     pub text: String,
 }
 

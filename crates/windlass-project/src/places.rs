@@ -73,7 +73,7 @@ impl Places {
         self.project.last().map_or(Path::new("/"), PathBuf::as_path)
     }
 
-    /// Where what is read of settings and trust lies outside the project: nothing there should change without a
+    /// The places outside the project from which settings and trust are read: a change there should always need a
     /// question. The folders of a project have names that are protected anyway.
     #[must_use]
     pub fn protected(&self) -> Vec<PathBuf> {
@@ -102,7 +102,7 @@ impl Places {
     }
 }
 
-/// The directories from the root of the repository around `cwd` to `cwd` itself. What belongs to somebody else
+/// The directories from the root of the repository around `cwd` to `cwd` itself. A directory of another owner
 /// is not part of it: a repository in a directory that others can write to must not take in what lies below.
 fn chain(cwd: PathBuf) -> Vec<PathBuf> {
     let owner = owner(&cwd);

@@ -1,7 +1,7 @@
 //! Plugins: directories that bring commands, agents and MCP servers together.
 //!
-//! Who names a directory trusts it. Nothing of a plugin runs while it is loaded, every file is bounded, and whatever
-//! cannot be used is a [`PluginError`] beside the rest, never a lost session.
+//! To name a directory is to trust it. No program of a plugin runs while it is loaded, and every file is bounded. A part
+//! that cannot be used is a [`PluginError`]; the other parts and the session are not affected.
 
 mod components;
 mod error;
@@ -22,7 +22,7 @@ use windlass_types::path::normalized;
 /// Most plugins.
 const MOST_PLUGINS: usize = 64;
 
-/// A directory that somebody wants to be loaded as a plugin.
+/// A directory that is to be loaded as a plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PluginDir {
@@ -38,7 +38,7 @@ impl PluginDir {
         Self { path: path.into(), mcp: true }
     }
 
-    /// Leaves its MCP servers out: whoever loads it connects them by other means.
+    /// Leaves its MCP servers out: the host connects them by other means.
     #[must_use]
     pub fn without_mcp(mut self) -> Self {
         self.mcp = false;
@@ -50,7 +50,7 @@ impl PluginDir {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Plugin {
-    /// What it is called: as its manifest names it, or its directory without one.
+    /// Its name: that of its manifest, or that of its directory without one.
     pub name: String,
     /// The version of its manifest, if that has one. Its author's text.
     pub version: Option<String>,
@@ -96,7 +96,7 @@ impl Plugins {
     }
 }
 
-/// Loads plugins for a session that starts in `cwd`, an absolute path. Nothing is executed and nothing written.
+/// Loads plugins for a session that starts in `cwd`, an absolute path. No program is run and no file written.
 ///
 /// A plugin is a directory with `.claude-plugin/plugin.json`, an object with at least a `name`; without that file
 /// it is called as its directory. Its commands are in `commands`, its agents in `agents`, its MCP servers in

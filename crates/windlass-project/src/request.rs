@@ -1,14 +1,14 @@
-//! What a session wants to be read.
+//! Which settings are read for a session.
 
 use crate::sources::SettingSources;
 
-/// What is read for a session.
+/// Which settings are read for a session.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct SettingsRequest {
     /// Which layers.
     pub sources: SettingSources,
-    /// What the command line gives, if it does: JSON text that begins with `{`, or the path of a file.
+    /// The settings of the command line, if it has any: JSON text that begins with `{`, or the path of a file.
     pub flags: Option<String>,
     /// Whether this run trusts the project (`--trust`).
     pub trust: bool,
@@ -21,7 +21,7 @@ impl SettingsRequest {
         Self::default()
     }
 
-    /// Says which layers are read.
+    /// Sets which layers are read.
     #[must_use]
     pub fn sources(mut self, sources: SettingSources) -> Self {
         self.sources = sources;
@@ -35,7 +35,7 @@ impl SettingsRequest {
         self
     }
 
-    /// Says whether this run trusts the project.
+    /// Sets whether this run trusts the project.
     #[must_use]
     pub fn trust(mut self, trusts: bool) -> Self {
         self.trust = trusts;

@@ -21,8 +21,8 @@ const MOST_NAMES: usize = 8;
 /// Decides what counts. Pure: the same files give the same answer, in whatever order they come within the rule
 /// that earlier files of a layer are stronger.
 ///
-/// Rules and directories join; of everything else the strongest layer counts. Whatever a file forbids counts, also
-/// when nobody trusts it: deny and ask rules, a mode narrower than the one otherwise in force, a disabled
+/// Rules and directories join; of all other settings the strongest layer counts. Whatever a file forbids counts, also
+/// when it is not trusted: deny and ask rules, a mode narrower than the one otherwise in force, a disabled
 /// bypassPermissions, a sandbox. What a file of the project widens counts when its [`Standing`](crate::Standing)
 /// allows it, and what a shared file of a project sets of the model provider, a wider mode or directories outside
 /// never counts.
@@ -87,7 +87,7 @@ impl Resolved {
         for mode in modes.iter().filter(|mode| width(mode.value) >= width(otherwise) && mode.value != otherwise) {
             let who = match mode.layer {
                 Layer::Project => "a project's shared file",
-                _ => "a file that the repository holds, or of a project that nobody trusts,",
+                _ => "a file that the repository holds, or of a project that is not trusted,",
             };
             self.notes.push(Note::new(&mode.origin, format!("{who} cannot widen the mode to {}", mode.value)));
         }
@@ -272,7 +272,7 @@ impl Reading<'_> {
         }
     }
 
-    /// A server starts a program, so only those whose files no repository brings can want one.
+    /// A server starts a program, so only files that no repository brings can switch one on.
     fn mcpjson(&mut self) {
         let file = self.file;
         let choice = &file.settings.mcpjson;
@@ -293,7 +293,7 @@ impl Reading<'_> {
             };
             self.note(format!("`{key}` does not count {why}"));
         }
-        // A false is no wider than nothing.
+        // `false` is no wider than an absent key.
         let counts = all || (!file.is_shared() && file.standing.is_trusted() && choice.all == Some(false));
         if let Some(all) = choice.all.filter(|_| counts && self.resolved.mcpjson.all.is_none()) {
             self.resolved.mcpjson.all = Some(self.setting(all));
@@ -303,7 +303,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Hooks that decide keep a session from starting if their file counts; others are noted.
+    /// Hooks that can deny or block keep a session from starting if their file counts; of others there is a note.
     fn hooks(&mut self) {
         let file = self.file;
         let hooks = &file.settings.hooks;

@@ -1,4 +1,4 @@
-//! What counts of all settings files.
+//! The settings that count, of all files.
 
 use crate::error::SettingsError;
 use crate::hooks::GatingHook;
@@ -27,7 +27,7 @@ pub struct Setting<T> {
 pub struct RuleSet {
     /// Under which name they are reported.
     pub source: RuleSource,
-    /// What they say.
+    /// Whether they allow, ask or deny.
     pub behavior: Behavior,
     /// The rules; each can be used.
     pub rules: Vec<String>,
@@ -56,11 +56,11 @@ pub struct McpjsonChoice {
 pub struct ResolvedPermissions {
     /// All rules, those of the strongest layer first. They join; order has no meaning for a verdict.
     pub rules: Vec<RuleSet>,
-    /// Whether allow rules count in managed settings only, whoever else has some.
+    /// Whether allow rules count in managed settings only, also if other files have some.
     pub managed_rules_only: bool,
     /// The mode that sessions begin in.
     pub default_mode: Option<Setting<PermissionMode>>,
-    /// Who forbids the mode bypassPermissions, if anybody does. Any layer can.
+    /// The file that forbids the mode bypassPermissions, if one does. Any layer can.
     pub bypass_disabled: Option<Origin>,
     /// More directories of the workspace; absolute.
     pub additional_directories: Vec<Setting<PathBuf>>,
@@ -70,9 +70,9 @@ pub struct ResolvedPermissions {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ResolvedSandbox {
-    /// Who wants commands to run in a sandbox.
+    /// The file that wants commands to run in a sandbox.
     pub enabled: Option<Origin>,
-    /// Who wants nothing to run without a sandbox, if one is wanted.
+    /// The file that wants no command to run without a sandbox.
     pub required: Option<Origin>,
 }
 
@@ -95,11 +95,11 @@ pub struct Resolved {
     pub provider_env: BTreeMap<String, Setting<String>>,
     /// Which servers of the project's `.mcp.json` are wanted.
     pub mcpjson: McpjsonChoice,
-    /// Which MCP servers may be connected, whoever defines them.
+    /// Which MCP servers may be connected, wherever they are defined.
     pub server_lists: ServerLists,
     /// Whether commands are to run in a sandbox.
     pub sandbox: ResolvedSandbox,
-    /// Hooks that decide whether something may happen and that do not run in this version: a session must not start
+    /// Hooks that can deny or block and that do not run in this version: a session must not start
     /// without them. See [`Resolved::check_hooks`].
     pub gating_hooks: Vec<Setting<GatingHook>>,
     /// What has no effect, or less than its writer may think.
@@ -107,10 +107,10 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// Whether a session may start without the hooks that settings want to decide.
+    /// Checks that a session may start without the hooks of settings.
     ///
     /// # Errors
-    /// A hook that decides whether something may happen cannot run.
+    /// A hook that can deny or block cannot run.
     pub fn check_hooks(&self) -> Result<(), SettingsError> {
         match self.gating_hooks.first() {
             None => Ok(()),

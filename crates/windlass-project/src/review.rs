@@ -1,4 +1,4 @@
-//! All that trust in a project lets act, gathered from its files.
+//! The items that trust in a project puts into effect, gathered from its files.
 
 use crate::agents::agent_files;
 use crate::canonical::canonical;
@@ -18,12 +18,12 @@ use crate::trust::{TrustItem, TrustKind, TrustStatus};
 pub struct ReviewedItem {
     /// The item.
     pub item: TrustItem,
-    /// How it stands to what was trusted before.
+    /// Whether it is new, changed or trusted already.
     pub status: TrustStatus,
 }
 
-/// All that trust in the project would let act in a session that starts here, each with its status. Nothing is
-/// executed and nothing written.
+/// The items that trust in the project would put into effect in a session that starts here, each with its status. No
+/// program is run and no file written.
 ///
 /// # Errors
 /// A settings file of the project cannot be used.
@@ -37,7 +37,7 @@ pub fn review_trust(places: &Places) -> Result<Vec<ReviewedItem>, SettingsError>
     Ok(trust_items(places)?.into_iter().map(reviewed).collect())
 }
 
-/// All that trust in the project would let act in a session that starts here, sorted.
+/// The items that trust in the project would put into effect in a session that starts here, sorted.
 pub(crate) fn trust_items(places: &Places) -> Result<Vec<TrustItem>, SettingsError> {
     let request = SettingsRequest::new().sources(SettingSources::of_project()).trust(true);
     let loaded = load(places, &request)?;

@@ -1,7 +1,7 @@
 //! MCP servers that files define: of the project, of the user, and of plugins.
 //!
-//! A server is a program that runs, so one of a project counts only where somebody trusts the project or wants the
-//! server by name.
+//! A server is a program that runs, so one of a project counts only where the project is trusted, or where the user's settings name
+//! the server.
 
 pub(crate) mod definition;
 pub(crate) mod entries;
@@ -40,7 +40,7 @@ pub struct Servers {
     pub notes: Vec<Note>,
 }
 
-/// Reads the MCP servers that files of the project and the user define. Nothing is executed.
+/// Reads the MCP servers that files of the project and the user define. No program is run.
 ///
 /// - **project**: `.mcp.json` of the directory where the session starts and of those above it in the project, the
 ///   nearer one the stronger, if the layer `project` is read. A server counts if the directory is trusted, or if it is

@@ -84,7 +84,7 @@ pub struct PermissionSettings {
 pub struct SandboxSettings {
     /// Whether commands should run in a sandbox, if the file decides that.
     pub enabled: Option<bool>,
-    /// Whether nothing should run when there is no sandbox, if the file decides that.
+    /// Whether no command should run when there is no sandbox, if the file decides that.
     pub fail_if_unavailable: Option<bool>,
 }
 

@@ -45,7 +45,7 @@ impl SettingsFile {
         self
     }
 
-    /// Whether something that it widens counts.
+    /// Whether one of the settings with which it widens what may happen counts.
     pub(crate) fn covers(&self, kind: TrustKind, name: &str, content: &str) -> bool {
         let file = match &self.origin {
             Origin::File(path) => path.as_path(),
@@ -54,12 +54,12 @@ impl SettingsFile {
         self.standing.covers(file, kind, name, content)
     }
 
-    /// Whether others wrote it than those who trust it.
+    /// Whether it may be the work of others than the user.
     pub(crate) fn is_shared(&self) -> bool {
         self.layer == Layer::Project || self.shipped
     }
 
-    /// Says how far it counts.
+    /// Sets how far it counts.
     #[must_use]
     pub fn with_standing(mut self, standing: Standing) -> Self {
         self.standing = standing;

@@ -12,7 +12,7 @@ const MOST_NAME: u64 = 64 * 1024;
 const HASHES: [usize; 2] = [20, 32];
 
 /// Whether the repository at `root` holds a file below it, or a link leads to it, so that others may have written
-/// it. What cannot be found out counts as held. Without a repository nobody can know, and it counts as the user's.
+/// it. What cannot be found out counts as held. Without a repository it counts as the user's.
 pub(crate) fn is_shipped(root: &Path, file: &Path) -> bool {
     if !file.canonicalize().is_ok_and(|resolved| resolved == *file) {
         return true;

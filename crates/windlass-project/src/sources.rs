@@ -75,7 +75,7 @@ pub struct SettingSources {
 }
 
 impl Default for SettingSources {
-    /// All three, as nobody named any.
+    /// All three; none was named.
     fn default() -> Self {
         Self { user: true, project: true, local: true, named: false }
     }
@@ -88,7 +88,7 @@ impl SettingSources {
         Self { user: false, project: false, local: false, named: true }
     }
 
-    /// The two layers that lie in a project, as nobody named them.
+    /// The two layers that lie in a project; they were not named.
     pub(crate) fn of_project() -> Self {
         Self { user: false, project: true, local: true, named: false }
     }
@@ -104,7 +104,7 @@ impl SettingSources {
         }
     }
 
-    /// Whether somebody asked for this layer by name, which counts as trust in it for this run.
+    /// Whether the user asked for this layer by name, which counts as trust in it for this run.
     #[must_use]
     pub fn names(&self, layer: Layer) -> bool {
         self.named && self.contains(layer)

@@ -13,7 +13,7 @@ impl Folder {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// Something below it, without links.
+    /// A path below it, without links.
     pub(crate) fn path(&self, name: impl AsRef<Path>) -> PathBuf {
         self.0.path().canonicalize().unwrap().join(name)
     }

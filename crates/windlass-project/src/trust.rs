@@ -1,4 +1,4 @@
-//! Whether a project's own files may widen what can happen.
+//! Trust: whether a project's own files may widen what can happen.
 
 mod items;
 
@@ -35,7 +35,7 @@ pub(crate) type Covered = BTreeMap<PathBuf, BTreeMap<String, String>>;
 enum Extent {
     #[default]
     None,
-    /// What somebody has seen and trusted.
+    /// What the user has seen and trusted.
     Items(Arc<Covered>),
     All,
 }
@@ -62,13 +62,13 @@ impl Standing {
         Self::default()
     }
 
-    /// Whether somebody trusts the directory, at least as it was once.
+    /// Whether the directory is trusted, at least as it was once.
     #[must_use]
     pub fn is_trusted(&self) -> bool {
         self.extent != Extent::None
     }
 
-    /// Whether one thing in a file counts: all do, or it is what somebody has trusted. What a file forbids counts in
+    /// Whether one item of a file counts: all do, or it is one that the user has trusted. What a file forbids counts in
     /// any case.
     #[must_use]
     pub fn covers(&self, file: &Path, kind: TrustKind, name: &str, content: &str) -> bool {
@@ -82,7 +82,7 @@ impl Standing {
         }
     }
 
-    /// How an item stands to what was trusted before.
+    /// Whether an item is new, changed or trusted already.
     pub(crate) fn status(&self, item: &TrustItem) -> TrustStatus {
         if self.covers(&item.file, item.kind, &item.name, &item.content) {
             return TrustStatus::Trusted;
@@ -93,7 +93,7 @@ impl Standing {
         }
     }
 
-    /// On what it depends that something counts which does not yet.
+    /// Under which condition an item counts that does not yet.
     pub(crate) fn condition(&self) -> &'static str {
         match self.extent {
             Extent::None => "without trust in the project",
@@ -153,11 +153,11 @@ struct ClaudeProject {
     has_trust_dialog_accepted: Option<bool>,
 }
 
-/// All that is known of trust. What cannot be read grants nothing.
+/// All records of trust. What cannot be read grants no trust.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Trust {
-    /// Whether this run trusts the project, whatever the records say (`--trust`).
+    /// Whether this run trusts the project, without regard to the records (`--trust`).
     pub for_this_run: bool,
     accepted: BTreeSet<PathBuf>,
     covered: BTreeMap<PathBuf, Covered>,
@@ -165,13 +165,13 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Trust in nothing.
+    /// No trust.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Says whether this run trusts the project.
+    /// Sets whether this run trusts the project.
     #[must_use]
     pub fn for_this_run(mut self, trusts: bool) -> Self {
         self.for_this_run = trusts;
@@ -181,7 +181,7 @@ impl Trust {
     /// Adds the text of our own record.
     ///
     /// # Errors
-    /// The text is not such a record; nothing is added.
+    /// The text is not such a record; no trust is added.
     pub fn add_record(&mut self, text: &str) -> Result<(), serde_json::Error> {
         let record: TrustRecord = serde_json::from_str(text)?;
         for (path, known) in record.projects {
@@ -203,7 +203,7 @@ impl Trust {
     /// Adds the text of a `.claude.json`: its `projects[<path>].hasTrustDialogAccepted`.
     ///
     /// # Errors
-    /// The text does not have that shape; nothing is added.
+    /// The text does not have that shape; no trust is added.
     pub fn add_claude_json(&mut self, text: &str) -> Result<(), serde_json::Error> {
         let file: ClaudeJson = serde_json::from_str(text)?;
         let accepted = file.projects.into_iter().filter(|(_, known)| known.has_trust_dialog_accepted == Some(true));
@@ -213,7 +213,7 @@ impl Trust {
 
     /// How far the files of one directory of a project count. `chain` holds the directories of the project from
     /// its root to where the session starts: trust in one of them covers those after it, never those before it
-    /// and nothing outside.
+    /// and no directory outside.
     #[must_use]
     pub fn standing(&self, chain: &[PathBuf], directory: &Path, named: bool) -> Standing {
         let approved = self.approved.get(directory).cloned().unwrap_or_default();
@@ -232,7 +232,7 @@ impl Trust {
         Standing { extent: Extent::Items(Arc::new(covered)), approved }
     }
 
-    /// The directories of a project that somebody trusts without its being known what that covers.
+    /// The trusted directories of a project for which no record lists what that covers.
     pub(crate) fn unpinned<'a>(&self, chain: &'a [PathBuf]) -> impl Iterator<Item = &'a PathBuf> {
         chain.iter().filter(|known| self.accepted.contains(*known) && !self.covered.contains_key(*known))
     }

@@ -31,8 +31,8 @@ pub enum KeepError {
     /// The file that would hold it cannot be used.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// The file leads somewhere else.
-    #[error("{} is a link or no regular file, so nothing is written there", .0.display())]
+    /// The file is a link, or no regular file.
+    #[error("{} is a link or no regular file, so it is not written", .0.display())]
     Link(PathBuf),
     /// The file cannot be written.
     #[error("{} cannot be written: {problem}", path.display())]
@@ -51,7 +51,7 @@ pub trait KeepUpdates: Send + Sync {
     /// is not read in this session. May block for as long as the disk takes.
     ///
     /// # Errors
-    /// It was not kept; nothing was changed.
+    /// It was not kept; no file was changed.
     fn keep(&self, update: &PermissionUpdate) -> Result<Option<PathBuf>, KeepError>;
 }
 
@@ -107,7 +107,7 @@ impl SettingsUpdates {
         let failed = |problem| KeepError::Write { path: file.to_path_buf(), problem };
         let linked = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
         let folder = file.parent().unwrap_or(file);
-        // A repository can hold links; what the user keeps elsewhere is the user's own.
+        // A repository can hold links; files of the user elsewhere are the user's own.
         let target = match is_of_user {
             true => file.canonicalize().unwrap_or_else(|_| file.to_path_buf()),
             false => file.to_path_buf(),
@@ -144,7 +144,7 @@ impl SettingsUpdates {
     /// record; none when the user has no place for one.
     ///
     /// # Errors
-    /// The record cannot be read or written, or what is to be trusted cannot be read; then nothing was changed.
+    /// The record cannot be read or written, or what is to be trusted cannot be read; then no record was changed.
     pub fn record_trust(&self, trusts: bool) -> Result<Option<PathBuf>, KeepError> {
         let items = if trusts { trust_items(&self.places)? } else { Vec::new() };
         let _locked = self.lock()?;
@@ -157,8 +157,8 @@ impl SettingsUpdates {
         })
     }
 
-    /// Records what trust covers that some record gives without saying so (older ones, and those of other programs):
-    /// what acts in the project now. Later sessions compare with that. To be called before the project is read.
+    /// Records what trust covers where a record does not list it (older records, and those of other programs):
+    /// the items of the project as they are now. Later sessions compare with that. To be called before the project is read.
     ///
     /// # Errors
     /// The record cannot be read or written, or what is trusted cannot be read. Such trust covers nothing then.
@@ -263,7 +263,7 @@ impl Approved {
     }
 }
 
-/// Replaces a file whole: whoever reads it sees the old text or the new one, also after a power cut.
+/// Replaces a file whole: a reader sees the old text or the new one, also after a power cut.
 fn replace(path: &Path, text: &str, is_private: bool) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     std::fs::create_dir_all(folder)?;

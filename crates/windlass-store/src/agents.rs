@@ -33,7 +33,7 @@ pub(crate) fn meta_path(log: &Path) -> PathBuf {
     log.with_extension("meta.json")
 }
 
-/// The logs of all agents of the session with this log. What cannot be read hides nothing else.
+/// The logs of all agents of the session with this log. An entry that cannot be read does not hide the others.
 pub(crate) fn all(session: &Path) -> Vec<(AgentId, PathBuf)> {
     let (found, failed) = walk(session);
     if let Some(error) = failed {
@@ -65,7 +65,7 @@ fn walk(session: &Path) -> (Vec<(AgentId, PathBuf)>, Option<io::Error>) {
             if seen > MOST_NAMES || found.len() >= AgentSummary::MOST {
                 return (found, Some(io::Error::other("there are too many files")));
             }
-            // Links to folders could go round.
+            // Links to folders could lead in a circle.
             let kind = entry.and_then(|entry| Ok((entry.path(), entry.file_type()?.is_dir())));
             match kind {
                 Ok((path, true)) if depth < DEEPEST => folders.push((path, depth + 1)),
@@ -81,7 +81,7 @@ fn walk(session: &Path) -> (Vec<(AgentId, PathBuf)>, Option<io::Error>) {
     (found, failed)
 }
 
-/// What lists show of an agent. Nothing when its log is empty or gone.
+/// What lists show of an agent. `None` when its log is empty or gone.
 pub(crate) fn summary(agent: AgentId, log: &Path) -> Option<AgentSummary> {
     let beginning = |path: &Path| -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();

@@ -23,11 +23,11 @@ use windlass_types::{EntryId, ToolUseId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CheckpointLimits {
-    /// The largest file that is kept, in bytes. Larger ones are noted, and are not
+    /// The largest file that is kept, in bytes. Larger ones are recorded by name, and are not
     /// put back. Default: 64 MiB.
     pub file_bytes: u64,
     /// All contents together, in bytes. The oldest make room for later ones; that
-    /// too is noted. Default: 1 GiB.
+    /// too is recorded. Default: 1 GiB.
     pub total_bytes: u64,
 }
 
@@ -46,13 +46,13 @@ impl CheckpointLimits {
 
 /// Checkpoints of one session in a directory of their own, readable by its user only.
 ///
-/// `objects/` holds contents under their BLAKE3 hash, each once; `index.jsonl` says in
+/// `objects/` holds contents under their BLAKE3 hash, each once. `index.jsonl` records in
 /// checksummed, append-only lines which file had which content before which
 /// prompt. A content is durable before the line that needs it, and the line
 /// before [`keep`](Checkpoints::keep) returns. A torn last line is dropped when
 /// the index is read; behind other damage only later checkpoints are usable.
 ///
-/// Nothing is read or made before the first use. From then on the index is
+/// No file is read or made before the first use. From then on the index is
 /// locked: one process uses the checkpoints of a session at a time.
 #[derive(Debug)]
 pub struct FileCheckpoints(Engine<Disk>);
@@ -86,7 +86,7 @@ impl FileCheckpoints {
     }
 }
 
-/// Checkpoints of one session in memory: for tests, and for hosts that keep nothing.
+/// Checkpoints of one session in memory: for tests, and for hosts that keep no files.
 #[derive(Debug)]
 pub struct MemoryCheckpoints(Engine<Memory>);
 

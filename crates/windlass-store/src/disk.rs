@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use windlass_session::{SessionKey, StoreError, StoreErrorKind};
 use windlass_tool::private_file::{self, AtomicFile, sync_dir};
 
-/// How often something is made again where somebody removed or made something meanwhile.
+/// How often a step is tried again where another process removed or made a file meanwhile.
 const MOST_TRIES: u32 = 1_000;
 
 /// An error with the path, and what to do about it.
@@ -53,7 +53,7 @@ pub(crate) fn create_dirs(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
     loop {
         match private_file::create_dir(path) {
             Ok(()) => return Ok(above),
-            // Somebody removes a directory above it at the same moment.
+            // Another process removes an ancestor at the same moment.
             Err(missing) if missing.kind() == ErrorKind::NotFound && tries < MOST_TRIES => tries += 1,
             Err(failure) => return Err(error(path, "create", &failure)),
         }
@@ -61,7 +61,7 @@ pub(crate) fn create_dirs(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
 }
 
 /// Makes a new log in its folder, and the folder where that is missing. Returns the directories in which names may be
-/// new, and what the work gives. Somebody may remove the folder before the log is in it: then all is done again.
+/// new, and what the work gives. Another process may remove the folder before the log is in it: then all is done again.
 pub(crate) fn in_folder<T>(
     path: &Path,
     key: &SessionKey,
@@ -69,7 +69,7 @@ pub(crate) fn in_folder<T>(
 ) -> Result<(Vec<PathBuf>, T), StoreError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut new_names = vec![folder.to_owned()];
-    // That of a session stands two below the home, that of an agent two below that of its session. Somebody may
+    // That of a session stands two below the home, that of an agent two below that of its session. Another process may
     // have made them a moment ago and not synced them yet.
     let levels = folder.ancestors().skip(1).take(if key.agent.is_some() { 4 } else { 2 });
     new_names.extend(levels.map(Path::to_owned));
@@ -129,7 +129,7 @@ pub(crate) fn replace_whole(path: &Path, text: &str) -> Result<(), StoreError> {
 }
 
 /// Appends a line of its own to a log, whoever else writes it, and returns where
-/// it ends. None when there is no log, or an empty one.
+/// it ends. `None` when there is no log, or an empty one.
 pub(crate) fn append_line(path: &Path, line: &str) -> Result<Option<u64>, StoreError> {
     loop {
         let mut file = match open::append(path, false) {
@@ -145,7 +145,7 @@ pub(crate) fn append_line(path: &Path, line: &str) -> Result<Option<u64>, StoreE
         file.write_all(format!("{start}{line}\n").as_bytes()).map_err(failed)?;
         file.sync_data().map_err(failed)?;
         let end = file.stream_position().map_err(failed)?;
-        // Somebody may have deleted the session before the line was in it.
+        // Another process may have deleted the session before the line was in it.
         if open::is_at(&file, path).map_err(failed)? {
             return Ok(Some(end));
         }

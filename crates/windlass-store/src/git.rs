@@ -13,7 +13,7 @@ const FARTHEST: usize = 64;
 const LONGEST: u64 = 4096;
 
 /// The branch that is checked out in the repository around a directory, `HEAD`
-/// when none is (detached). Nothing outside a repository or when git's files
+/// when none is (detached). `None` outside a repository or when git's files
 /// cannot be understood. Reads at most two small files; worktrees and
 /// submodules are followed.
 pub fn git_branch(directory: &Path) -> Option<String> {

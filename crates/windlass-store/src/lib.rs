@@ -5,7 +5,7 @@
 //! read. One process writes a session at a time: the file itself is locked.
 //! An agent of a session has a file of its own,
 //! `projects/<slug>/<session>/subagents/agent-<id>.jsonl`, and beside it a small
-//! `agent-<id>.meta.json` that says what agent it is.
+//! `agent-<id>.meta.json` that describes the agent.
 //!
 //! [`FileCheckpoints`] keeps the files of one session as they were before its
 //! tools changed them, beside its log.
@@ -34,7 +34,7 @@ use std::io::BufReader;
 use std::path::Path;
 use windlass_session::{CheckReport, StoreError, check_log, export_messages};
 
-/// Reads a log file and says what it is worth. The file is not changed.
+/// Reads a log file and reports what can be used of it. The file is not changed.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -43,8 +43,8 @@ pub fn check_file(path: &Path) -> Result<CheckReport, StoreError> {
     check_log(BufReader::new(file)).map_err(|error| disk::error(path, "read", &error))
 }
 
-/// The messages that a request would carry if the session in this file went
-/// on, as a JSON array. The file is not changed.
+/// The messages that a request would carry if the session in this file was
+/// continued, as a JSON array. The file is not changed.
 ///
 /// # Errors
 /// The file cannot be read.

@@ -46,7 +46,7 @@ impl Roots {
         Ok(folders)
     }
 
-    /// Without access to the home, no session would be told from sessions that nobody may see.
+    /// Checks that the home can be read: otherwise a list without sessions could mean that they cannot be seen.
     fn check_home(&self) -> Result<(), StoreError> {
         let home = self.home.join("projects");
         existing(fs::read_dir(&home)).map(drop).map_err(|error| disk::error(&home, "read", &error))
@@ -88,7 +88,7 @@ impl Roots {
         Ok(None)
     }
 
-    /// The log of a session in one root. What cannot be looked at is no session that is not there.
+    /// The log of a session in one root. A session that cannot be looked at is an error, not a missing one.
     fn existing(&self, projects: &Path, key: &SessionKey) -> Result<Option<PathBuf>, StoreError> {
         let name = file_name(&key.session);
         let folders = Self::folders(projects, &key.project).map_err(|error| disk::error(projects, "read", &error))?;
@@ -264,13 +264,13 @@ fn session_id(path: &Path) -> Option<SessionId> {
     id.is_uuid().then_some(id)
 }
 
-/// What stands at a path, links followed. Only an error that says so means that nothing does.
+/// What stands at a path, links followed. Only "not found" means that there is no file; other errors are errors.
 pub(crate) fn found(path: &Path) -> io::Result<Option<fs::FileType>> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(Some(metadata.file_type())),
         Err(error) => match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(None),
-            // It leads to itself.
+            // A link that leads to itself.
             _ if path.is_symlink() => Ok(None),
             _ => Err(error),
         },

@@ -1,4 +1,4 @@
-//! Locks of files: one writer, and never of a file that somebody has removed meanwhile.
+//! Locks of files: one writer, and never of a file that was removed meanwhile.
 
 #[cfg(test)]
 mod tests;
@@ -15,14 +15,14 @@ use windlass_session::{SessionKey, StoreError};
 /// How long apart a lock is tried again.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How often a lock is tried again that this process holds: what lets go of it may do so on another thread.
+/// How often a lock is tried again that this process holds: another thread may be about to give it back.
 const TRIES_OF_OURS: u32 = 10;
 
 /// How often a lock is tried again that no living process is known to hold. A program that a process was just
 /// starting when it was killed holds its locks until it has begun.
 const TRIES_OF_NO_ONE: u32 = 100;
 
-/// How often a file is opened again that somebody removed or replaced before it was locked.
+/// How often a file is opened again that was removed or replaced before it was locked.
 const MOST_MOVES: u32 = 1_000;
 
 /// A file that is locked, and was at its path when it was. The lock ends with this value, so with the process.
@@ -32,7 +32,7 @@ pub(crate) struct Locked(File);
 /// Why a file is not locked.
 #[derive(Debug)]
 pub(crate) enum LockError {
-    /// Somebody holds the lock, in words.
+    /// The lock is held, by this holder.
     Held(String),
     /// It cannot be opened or locked.
     Io(io::Error),
@@ -59,7 +59,7 @@ impl Locked {
     pub(crate) fn open(path: &Path, create: bool) -> Result<Self, LockError> {
         for _ in 0..MOST_MOVES {
             let locked = Self::new(open::append(path, create)?)?;
-            // Whoever held the lock before may have removed the file, and what is written to it then is lost.
+            // The last holder of the lock may have removed the file; what is written to it then is lost.
             if open::is_at(&locked, path)? {
                 return Ok(locked);
             }
@@ -104,7 +104,7 @@ fn tries(holder: Holder) -> u32 {
     }
 }
 
-/// Takes a lock. A held one is tried again as often as its holder is worth.
+/// Takes a lock. How often a held one is tried again depends on its holder.
 fn take(
     file: &File,
     lock: impl Fn(&File) -> Result<(), TryLockError>,
@@ -136,12 +136,12 @@ pub(crate) struct LockedFolder(#[cfg(unix)] File);
 
 #[cfg(unix)]
 impl LockedFolder {
-    /// Locks a folder against its removal, beside others that do so. None when it is gone.
+    /// Locks a folder against its removal, beside others that do so. `None` when it is gone.
     pub(crate) fn kept(path: &Path) -> Result<Option<Self>, LockError> {
         Self::new(path, File::try_lock_shared)
     }
 
-    /// Locks a folder in order to remove it. None when it is gone.
+    /// Locks a folder in order to remove it. `None` when it is gone.
     pub(crate) fn alone(path: &Path) -> Result<Option<Self>, LockError> {
         Self::new(path, File::try_lock)
     }

@@ -1,9 +1,9 @@
-//! Whoever wants to know what logs hold.
+//! The port to observers of logs.
 
 use std::fmt;
 use std::path::Path;
 
-/// Learns how far a log is durable, so that its lines can be sent elsewhere:
+/// Is informed how far a log is durable, so that its lines can be sent elsewhere:
 /// the file itself is the queue. Called from the thread that writes; it must not
 /// block.
 pub trait LogObserver: fmt::Debug + Send + Sync + 'static {

@@ -1,4 +1,4 @@
-//! Opens files without waiting for anybody: in the place of a file a pipe, a device or a link may stand.
+//! Opens files without waiting for another program: in the place of a file a pipe, a device or a link may stand.
 
 use std::fmt;
 use std::fs::{File, FileType, OpenOptions};
@@ -17,7 +17,7 @@ pub(crate) fn read(path: &Path) -> io::Result<File> {
     open(OpenOptions::new().read(true), path, Links::Refused)
 }
 
-/// Opens a file for reading that somebody else named or made: it may be a link.
+/// Opens a file for reading that the user or another program named or made: it may be a link.
 pub(crate) fn read_named(path: &Path) -> io::Result<File> {
     open(OpenOptions::new().read(true), path, Links::Followed)
 }
@@ -76,7 +76,7 @@ fn open(options: &mut OpenOptions, path: &Path, links: Links) -> io::Result<File
         std::os::unix::fs::OpenOptionsExt::custom_flags(options, flags(wanted));
     }
     let file = options.open(path).map_err(|error| match path.symlink_metadata() {
-        // What the system says of pipes, sockets and links differs from system to system.
+        // The errors for pipes, sockets and links differ from system to system.
         Ok(found) if !is_fit(found.file_type(), links) && error.kind() != ErrorKind::AlreadyExists => {
             odd(found.file_type())
         }
@@ -100,12 +100,12 @@ fn odd(found: FileType) -> io::Error {
     io::Error::new(ErrorKind::InvalidInput, NotRegular(name(found)))
 }
 
-/// Whether an error says that something else than a regular file stands there.
+/// Whether an error means that no regular file stands there.
 pub(crate) fn is_odd(error: &io::Error) -> bool {
     error.get_ref().is_some_and(|inner| inner.is::<NotRegular>())
 }
 
-/// Something else than a regular file.
+/// The error for what is no regular file.
 #[derive(Debug)]
 struct NotRegular(&'static str);
 

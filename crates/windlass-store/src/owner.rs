@@ -14,9 +14,9 @@ pub(crate) enum Holder {
     Ours(u32),
     /// Another process that lives.
     Other(u32),
-    /// A process that has ended, or none at all any more.
+    /// A process that has ended, or no process.
     NoOne,
-    /// The system does not say.
+    /// The system does not report it.
     Unknown,
 }
 

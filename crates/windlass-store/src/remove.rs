@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use windlass_session::{SessionKey, StoreError};
 
-/// How often a folder is emptied again in which somebody made something meanwhile.
+/// How often a folder is emptied again in which another process made a file meanwhile.
 const ROUNDS: u32 = 16;
 
 /// Removes the log at a path and what belongs to it: of a session its artifacts and the logs of its agents, of an
@@ -26,11 +26,11 @@ pub(crate) fn remove(path: &Path, key: &SessionKey) -> Result<(), StoreError> {
     } else {
         remove_folder(path, &beside, key)?;
     }
-    // Last, so that a session of which something could not be removed can be deleted again.
+    // Last, so that a session of which a part could not be removed can be deleted again.
     absent(fs::remove_file(path)).map_err(|error| failed(path, &error))
 }
 
-/// Removes what belongs to the session with this log, unless somebody writes an agent of it.
+/// Removes what belongs to the session with this log, unless a log of an agent of it is open.
 fn remove_folder(path: &Path, folder: &Path, key: &SessionKey) -> Result<(), StoreError> {
     let subagents = agents::folder(path);
     for _ in 0..ROUNDS {
@@ -55,7 +55,11 @@ fn remove_folder(path: &Path, folder: &Path, key: &SessionKey) -> Result<(), Sto
             removed => return removed.map_err(|error| disk::error(folder, "delete", &error)),
         }
     }
-    Err(disk::error(folder, "delete", &io::Error::new(ErrorKind::ResourceBusy, "somebody keeps making files in it")))
+    Err(disk::error(
+        folder,
+        "delete",
+        &io::Error::new(ErrorKind::ResourceBusy, "another program keeps making files in it"),
+    ))
 }
 
 fn is_there(path: &Path) -> Result<bool, StoreError> {

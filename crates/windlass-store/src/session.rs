@@ -34,9 +34,9 @@ struct WriteState {
     waiters: Vec<Waiter>,
     /// Whether a thread is writing, or about to.
     is_writing: bool,
-    /// Whether anything was written since the last sync.
+    /// Whether entries were written since the last sync.
     is_unsynced: bool,
-    /// The first error. Nothing is written after it.
+    /// The first error. No entry is written after it.
     failed: Option<StoreError>,
     is_released: bool,
 }
@@ -81,7 +81,7 @@ impl OpenSession {
     }
 
     fn lock(&self) -> MutexGuard<'_, WriteState> {
-        // Nothing panics between two changes that belong together.
+        // No panic comes between two changes that belong together.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -182,7 +182,7 @@ impl OpenSession {
         }
     }
 
-    /// Writes until nothing is pending.
+    /// Writes until no entry is pending.
     fn write(&self) {
         loop {
             let (bytes, waiters, mut log, failed) = {
@@ -205,14 +205,14 @@ impl OpenSession {
                 if let Err(error) = &result {
                     state.failed.get_or_insert_with(|| error.clone());
                 }
-                // The buffer serves again unless something came in meanwhile.
+                // The buffer is used again unless entries came in meanwhile.
                 if state.pending.is_empty() && bytes.capacity() <= MOST_KEPT {
                     state.pending = bytes;
                     state.pending.clear();
                 }
                 is_done = state.pending.is_empty() && state.waiters.is_empty();
                 if is_done {
-                    // Before anybody learns of it, so that who waited finds the file closed.
+                    // Before the result is sent, so that its receiver finds the file closed.
                     state.is_writing = false;
                     if state.is_released {
                         state.log.file = None;
@@ -220,7 +220,7 @@ impl OpenSession {
                 }
             }
             for waiter in waiters {
-                // Whoever no longer waits needs no news.
+                // The receiver may have been dropped.
                 let _ = waiter.done.send(result.clone());
             }
             if is_done {
@@ -266,13 +266,13 @@ impl Log {
         Self { path, file, import, meta: None, is_clean: false, new_names: Vec::new(), observer: None }
     }
 
-    /// Says what agent's log it is when it comes into being.
+    /// Sets the description of the agent, which is written when its log comes into being.
     pub(crate) fn described(mut self, meta: Option<String>, len: u64) -> Self {
         self.meta = meta.filter(|_| len == 0);
         self
     }
 
-    /// Tells somebody how far it is durable, beginning with what it holds now.
+    /// Reports to an observer how far it is durable, beginning with what it holds now.
     pub(crate) fn observed(mut self, observer: Option<Arc<dyn LogObserver>>, len: u64) -> Self {
         if let (Some(observer), Some(_)) = (&observer, &self.file) {
             observer.opened(&self.path, len);

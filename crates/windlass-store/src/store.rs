@@ -54,7 +54,7 @@ impl Drop for Guard {
 }
 
 impl JsonlStore {
-    /// A store in this home. Nothing is read or made yet.
+    /// A store in this home. No file is read or made yet.
     pub fn new(home: impl Into<PathBuf>) -> Self {
         Self::with_imports(home, Vec::new())
     }
@@ -66,7 +66,7 @@ impl JsonlStore {
         Self { inner: Arc::new(Inner { roots, open: Mutex::default(), epoch: AtomicU64::new(0), observer: None }) }
     }
 
-    /// A store of the same homes that tells somebody how far each log is durable.
+    /// A store of the same homes that reports to an observer how far each log is durable.
     #[must_use]
     pub fn observed(&self, observer: Arc<dyn LogObserver>) -> Self {
         let roots = self.inner.roots.clone();
@@ -87,8 +87,8 @@ impl JsonlStore {
         if session.is_uuid() { self.inner.roots.project_of(session) } else { Ok(None) }
     }
 
-    /// The sessions of a project, as [`SessionStore::list`] gives them, and what stands in the place of one and is
-    /// none: a pipe, a device, a directory, a link.
+    /// The sessions of a project, as [`SessionStore::list`] gives them, and what stands in the place of a
+    /// session's file and is none: a pipe, a device, a directory, a link.
     ///
     /// # Errors
     /// The project's sessions cannot be reached.
@@ -106,13 +106,13 @@ impl JsonlStore {
         self.sessions().get(key)?.upgrade()
     }
 
-    /// Makes sure that nobody of this process writes the session.
+    /// Makes sure that this process does not write the session.
     async fn wait_for_release(&self, key: &SessionKey) -> Result<(), StoreError> {
         while let Some(session) = self.open_session(key) {
             if !session.is_released() {
                 return Err(StoreError::in_use(key, &session.owner));
             }
-            // Its error was for whoever gave it back.
+            // Its error went to the caller that gave it back.
             let _ = session.flush(false).await;
             self.forget(&session);
         }
@@ -197,7 +197,7 @@ impl SessionStore for JsonlStore {
     async fn list(&self, project: &ProjectKey) -> Result<Vec<SessionSummary>, StoreError> {
         let listed = self.list_all(project).await?;
         for skipped in &listed.skipped {
-            tracing::warn!(%skipped, "something that is no session stands in the place of one");
+            tracing::warn!(%skipped, "a path that is named like a session is no log");
         }
         Ok(listed.sessions)
     }
@@ -233,7 +233,7 @@ impl SessionStore for JsonlStore {
             encoder.checksum(&mut lines);
             disk::create_whole(&path, &key, &lines)?;
             if let Some(meta) = &meta {
-                // Without it the log would be there and half known.
+                // Without it the log would be there without its description.
                 let folder = path.parent().unwrap_or(Path::new("."));
                 let written = disk::replace_whole(&agents::meta_path(&path), meta)
                     .and_then(|()| sync_dir(folder).map_err(|error| disk::error(folder, "sync", &error)));
@@ -255,7 +255,7 @@ impl SessionStore for JsonlStore {
             return Err(StoreError::not_listed(key));
         }
         if let Some(session) = self.open_session(key) {
-            // Its error is for whoever appended.
+            // Its error goes to the caller that appended.
             let _ = session.flush(false).await;
         }
         let line = annotation.to_line(&key.session);
@@ -281,7 +281,7 @@ impl SessionStore for JsonlStore {
         locate::check(&key)?;
         for part in self.open_parts(&key) {
             if let Some(agent) = self.open_session(&part) {
-                // Its error is for whoever appended.
+                // Its error goes to the caller that appended.
                 let _ = agent.flush(false).await;
             }
         }

@@ -1,4 +1,4 @@
-//! What a call was allowed to touch.
+//! The right of a call to touch what was judged.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ impl JudgedPath {
 /// Whether a path below a judged tree may be read. Given to search tools.
 pub type PathFilter = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
-/// The right to run one exact call: what was judged, and nothing more.
+/// The right to run exactly the call that was judged.
 ///
 /// A [`Workspace`](crate::Workspace) opens files only with it, and refuses an object that is not
 /// the one that was judged.
@@ -59,7 +59,7 @@ impl Permit {
         self
     }
 
-    /// Adds directories of which only the names of entries may be told, as hints.
+    /// Adds directories of which only the names of entries may be listed, as hints.
     #[must_use]
     pub fn with_listable(mut self, directories: Vec<JudgedPath>) -> Self {
         self.listable = directories.into();

@@ -6,7 +6,7 @@ use windlass_types::{AgentId, AgentRights, Effort, Outcome, SystemSection, TaskI
 
 /// Runs agents below the one whose call runs.
 ///
-/// An agent has a conversation of its own. It shares the session's files, hooks, money and whoever
+/// An agent has a conversation of its own. It shares the session's files, hooks, budget and the host that
 /// answers permission requests, and may never do more than its parent may. Its events reach the
 /// host under its own [`AgentPath`](windlass_types::AgentPath); its conversation is kept beside the session's.
 pub trait Agents: Debug + Send + Sync + 'static {
@@ -16,13 +16,13 @@ pub trait Agents: Debug + Send + Sync + 'static {
     /// Runs an agent to its end. An agent that fails, is stopped or meets a limit reports that.
     ///
     /// It begins when the future is first polled. When `cancel` is given, its run is stopped, and it reports so.
-    /// Dropping the future stops it too, and nobody waits for it then.
+    /// Dropping the future stops it too, without waiting for its end.
     ///
     /// The future fails when the agent could not begin: its transcript cannot be written, or too many are at work.
     fn run(&self, spec: AgentSpec, cancel: Cancel) -> BoxFuture<'static, Result<AgentReport, ToolError>>;
 }
 
-/// What an agent is to do, and with what.
+/// The prompt of an agent, with its definition and limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AgentSpec {
@@ -38,16 +38,16 @@ pub struct AgentSpec {
     pub system: Vec<SystemSection>,
     /// How much less it may do than its parent.
     pub rights: AgentRights,
-    /// Its model, by id or alias. `None`: that of its parent.
+    /// Its model, by id or alias. `None`: the model of its parent.
     pub model: Option<String>,
-    /// Whether the model of the parent chose that for this call. A definition may name a model that no budget holds
-    /// for, as the user can; a model that has a budget may not.
+    /// Whether the parent's model chose that model in this call. Such a choice must be a model whose price is known, so
+    /// that the budget holds; a definition, like the user, may name others.
     pub chooses_model: bool,
     /// Most model messages. `None`: no limit.
     pub max_turns: Option<u32>,
     /// How much its model spends on an answer. `None`: as much as that of its parent.
     pub effort: Option<Effort>,
-    /// The background task that it is, if it is one. The host hears of its progress then.
+    /// The background task that it is, if it is one. Its progress is then reported to the host.
     pub task: Option<TaskId>,
 }
 
@@ -70,13 +70,13 @@ impl AgentSpec {
     }
 }
 
-/// What came of an agent.
+/// How an agent ended, and its report.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AgentReport {
     /// How its run ended.
     pub outcome: Outcome,
-    /// The last text of its model: what it reports, if it succeeded.
+    /// The last text of its model; its report, if it succeeded.
     pub text: String,
     /// The model that it called.
     pub model: String,
@@ -89,7 +89,7 @@ pub struct AgentReport {
 }
 
 impl AgentReport {
-    /// What came of an agent.
+    /// An end without a report.
     pub fn new(outcome: Outcome, text: impl Into<String>, usage: TaskUsage) -> Self {
         Self { outcome, text: text.into(), model: String::new(), turns: 0, usage, tokens: Usage::default() }
     }

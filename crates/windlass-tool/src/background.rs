@@ -1,28 +1,28 @@
-//! The port to work that goes on after its call.
+//! The port to work that continues after its call.
 
 use crate::{BoxFuture, Cancel, ToolError};
 use std::fmt::Debug;
 use std::path::PathBuf;
 use windlass_types::{TaskId, TaskInfo, TaskKind, TaskStatus, TaskUsage};
 
-/// Keeps work going after the call that began it has ended.
+/// Runs work that continues after the call that began it has ended.
 ///
-/// The host hears when a task starts and ends, the model hears when it ends.
-/// Everything ends with the session.
+/// The start and end of a task are reported to the host, its end also to the model.
+/// All tasks end with the session.
 pub trait Background: Debug + Send + Sync + 'static {
-    /// Starts work and returns its name. It goes on when the call has ended, also
+    /// Starts work and returns its name. It continues when the call has ended, also
     /// when the run is stopped. Panics are caught and become a failure. Work that
-    /// is told to stop and goes on is dropped some seconds later.
+    /// does not stop when it is asked to is dropped some seconds later.
     ///
     /// # Errors
-    /// Too much goes on already, the session is about to end, or the call only
+    /// Too many tasks are running, the session is about to end, or the call only
     /// reads by its [`Access`](windlass_types::Access): such a call may run before it counts.
     fn start(&self, spec: TaskSpec, work: TaskWork) -> Result<TaskId, ToolError>;
 
-    /// The task of this name, if it goes on.
+    /// The task of this name, if it is running.
     fn find(&self, id: &TaskId) -> Option<TaskInfo>;
 
-    /// Where output goes that the model may read; made when needed. Nothing when there is no such place.
+    /// Where output goes that the model may read; made when needed. `None` when there is no such place.
     fn folder(&self) -> Option<PathBuf>;
 }
 
@@ -36,7 +36,7 @@ pub struct TaskSpec {
     pub description: String,
     /// Where its output goes, if it has any.
     pub output_file: Option<PathBuf>,
-    /// Its name; nothing lets one be made.
+    /// Its name; `None` lets one be made.
     pub id: Option<TaskId>,
     /// The type of the agent, if it is one.
     pub agent_type: Option<String>,
@@ -63,7 +63,7 @@ impl TaskSpec {
     }
 }
 
-/// What running work is given.
+/// The context of running work.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct TaskCx {
@@ -74,7 +74,7 @@ pub struct TaskCx {
 }
 
 impl TaskCx {
-    /// What work of this name is given.
+    /// The context of work of this name.
     pub fn new(id: TaskId, cancel: Cancel) -> Self {
         Self { id, cancel }
     }
@@ -83,13 +83,13 @@ impl TaskCx {
 /// The work itself.
 pub type TaskWork = Box<dyn FnOnce(TaskCx) -> BoxFuture<'static, TaskOutcome> + Send>;
 
-/// What came of work. Of work that was told to stop, only the summary counts.
+/// How work ended. Of work that was asked to stop, only the summary counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskOutcome {
     /// How it ended.
     pub status: TaskStatus,
-    /// What came of it, in a sentence that the model and people read.
+    /// Its result, in a sentence that the model and people read.
     pub summary: String,
     /// What it used, if it is an agent.
     pub usage: Option<TaskUsage>,

@@ -44,7 +44,7 @@ impl Cancel {
         child
     }
 
-    /// Gives the signal. Giving it twice changes nothing.
+    /// Gives the signal. Giving it again has no effect.
     pub fn cancel(&self) {
         self.0.cancelled.store(true, Ordering::Release);
         let (wakers, children) = {

@@ -35,23 +35,23 @@ pub struct ToolCxParts {
     pub process: Arc<dyn Process>,
     /// Time.
     pub clock: Arc<dyn Clock>,
-    /// Chance.
+    /// Random ids.
     pub ids: Arc<dyn Ids>,
     /// The directory that relative paths start in; absolute.
     pub cwd: PathBuf,
     /// The workspace: the start directory first, then additional ones; absolute.
     pub directories: Arc<[PathBuf]>,
-    /// The environment that programs get; nothing else is inherited.
+    /// The whole environment that programs get: they inherit no other variables.
     pub env: Arc<[(OsString, OsString)]>,
-    /// Where large outputs are kept; made when needed. Nothing when the session keeps no files.
+    /// Where large outputs are kept; made when needed. `None` when the session keeps no files.
     pub artifacts: Option<PathBuf>,
     /// What tools remember between calls of this session.
     pub state: Arc<SessionState>,
-    /// What keeps work going after the call, if anything does.
+    /// Runs work that continues after the call, if the session can.
     pub background: Option<Arc<dyn Background>>,
-    /// What runs agents below this one, if anything does.
+    /// Runs agents below this one, if the session can.
     pub agents: Option<Arc<dyn Agents>>,
-    /// Told how far the call is.
+    /// Called with the progress of the call.
     pub progress: Arc<dyn Fn(String) + Send + Sync>,
 }
 
@@ -97,7 +97,7 @@ impl ToolCx {
         &*self.0.clock
     }
 
-    /// Chance.
+    /// Random ids.
     pub fn ids(&self) -> &dyn Ids {
         &*self.0.ids
     }
@@ -127,10 +127,10 @@ impl ToolCx {
         self.0.state.get()
     }
 
-    /// Starts and finds work that goes on after the call.
+    /// Starts and finds work that continues after the call.
     ///
     /// # Errors
-    /// Nothing can go on here: the context is not that of a session.
+    /// No work can continue here: the context is not that of a session.
     pub fn background(&self) -> Result<&dyn Background, ToolError> {
         let none = || ToolError::rejected("Background work is not available here.");
         self.0.background.as_deref().ok_or_else(none)
@@ -145,7 +145,7 @@ impl ToolCx {
         self.0.agents.as_ref().ok_or_else(none)
     }
 
-    /// Tells the host how far the call is. Only the latest text is kept.
+    /// Reports the progress of the call to the host. Only the latest text is kept.
     pub fn progress(&self, message: impl Into<String>) {
         (self.0.progress)(message.into());
     }
@@ -207,7 +207,7 @@ pub struct Resumed {
 impl Resumed {
     /// Sets the list of tasks. Only the first list counts.
     pub fn set_todos(&self, todos: JsonText) {
-        // The first one is the one that stood in the log when the session was opened.
+        // The first list is the one in the log when the session was opened.
         let _ = self.todos.set(todos);
     }
 

@@ -105,7 +105,7 @@ pub fn schema_of<I: schemars::JsonSchema>() -> JsonText {
         settings.meta_schema = None;
     });
     let mut schema = settings.into_generator().into_root_schema_for::<I>();
-    // The name and comment of a Rust type say nothing to a model.
+    // The name and comment of a Rust type mean nothing to a model.
     schema.remove("title");
     schema.remove("description");
     JsonText::of(&schema).unwrap_or_else(|_| JsonText::empty_object())

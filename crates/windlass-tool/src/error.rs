@@ -8,7 +8,7 @@ use std::fmt;
 ///
 /// `?` works on every error type. What the model then reads is only that the
 /// tool failed, since errors of libraries can hold secrets; use
-/// [`ToolError::rejected`] to say something to the model.
+/// [`ToolError::rejected`] for a text that the model reads.
 ///
 /// It does not implement [`std::error::Error`], which would forbid that `?`;
 /// [`ToolError::into_error`] gives one.
@@ -25,11 +25,11 @@ pub struct ToolError {
 pub enum ToolErrorKind {
     /// The input is not what the tool takes.
     InvalidInput,
-    /// The tool says no, with a text for the model.
+    /// The tool refuses, with a text for the model.
     Rejected,
     /// The call was stopped.
     Cancelled,
-    /// Something inside the tool failed.
+    /// An error inside the tool.
     Internal,
 }
 
@@ -39,7 +39,7 @@ impl ToolError {
         Self { kind: ToolErrorKind::Rejected, text: text.into(), source: None }
     }
 
-    /// The input is not what the tool takes; the text tells the model what is.
+    /// The input is not what the tool takes; the text tells the model what it takes.
     pub fn invalid_input(text: impl Into<String>) -> Self {
         Self { kind: ToolErrorKind::InvalidInput, text: text.into(), source: None }
     }
@@ -49,7 +49,7 @@ impl ToolError {
         Self { kind: ToolErrorKind::Cancelled, text: "The call was stopped before it was done.".into(), source: None }
     }
 
-    /// A boxed error of something inside the tool. The model reads only that it failed.
+    /// A boxed error from inside the tool. The model reads only that it failed.
     pub fn from_boxed(source: Box<dyn StdError + Send + Sync>) -> Self {
         Self {
             kind: ToolErrorKind::Internal,

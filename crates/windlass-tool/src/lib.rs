@@ -7,7 +7,7 @@
 //! files through the [`Workspace`] port with the [`Permit`] of the call,
 //! programs through the [`Process`] port.
 //!
-//! Whoever prepares calls checks their input against the tool's schema first; that is in `windlass-schema`, so that
+//! The driver checks the input of a call against the tool's schema first; that is in `windlass-schema`, so that
 //! the authors of tools do not compile it.
 
 mod access;

@@ -1,4 +1,4 @@
-//! Files and programs that are not here.
+//! A workspace and a process port that refuse every use.
 
 use crate::{
     Cancel, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome, ResolvedPath, Workspace,
@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use std::path::Path;
 
 /// A workspace without files and a way to run no programs, for tools that need neither. Each attempt fails with one
-/// text, which says where files and programs are instead.
+/// text, which names the place where files and programs are instead.
 #[derive(Debug, Clone)]
 pub struct Nowhere {
     reason: &'static str,

@@ -1,10 +1,10 @@
 //! Files of this machine that only their user can read, and that a crash leaves whole. Needs the feature `system`.
 //!
-//! Sessions, results and settings hold what a user typed and what programs printed, so other users must not read them. Whoever
-//! writes such a file uses this module: the rights are there from the first moment, nothing that stands at the name is
-//! followed or cut short, and a file that is complete can be made durable together with its name.
+//! Sessions, results and settings hold what a user typed and what programs printed, so other users must not read them.
+//! Such files are written with this module. The rights are there from the first moment. A file or link that has the name
+//! already is not followed or cut short. A complete file can be made durable together with its name.
 //!
-//! The paths themselves are trusted here. Files of a workspace, which anybody may exchange for a link meanwhile, are
+//! The paths themselves are trusted here. Files of a workspace, which other programs may exchange for a link meanwhile, are
 //! written through the [`Workspace`](crate::Workspace) port instead.
 //!
 //! ```
@@ -16,7 +16,7 @@
 //! # let folder = temporary.path().join("notes");
 //! create_dir(&folder)?;
 //! let mut new = AtomicFile::create(&folder.join("today"))?;
-//! new.file().write_all(b"whoever reads it sees all of this, or what was there before")?;
+//! new.file().write_all(b"a reader sees all of this, or what was there before")?;
 //! new.replace()?;
 //! sync_dir(&folder)
 //! # }
@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 /// Creates a directory that only this user can enter, and those above it where they are missing.
 ///
 /// # Errors
-/// One of them cannot be created. It is no error if the directory is there already, whoever can enter it.
+/// One of them cannot be created. It is no error if the directory is there already, whatever its rights.
 pub fn create_dir(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -42,12 +42,12 @@ pub fn create_dir(path: &Path) -> io::Result<()> {
 /// Creates a file that only this user can read, and opens it for writing.
 ///
 /// # Errors
-/// Something has this name already, be it a link that leads nowhere; or the file cannot be created.
+/// The name is taken, if only by a dangling link, or the file cannot be created.
 pub fn create(path: &Path) -> io::Result<File> {
     create_with_mode(path, 0o600)
 }
 
-/// Makes the names in a directory durable. What was written to the files is not meant.
+/// Makes the names in a directory durable, but not the content of the files.
 ///
 /// # Errors
 /// The directory cannot be opened, or the disk does not take the names.
@@ -85,8 +85,8 @@ pub fn sync_names(file: &Path) -> io::Result<()> {
     folders.try_for_each(sync_dir)
 }
 
-/// The new content of a file, written beside it and put in its place in one step. Whoever reads the file sees all of
-/// the old content or all of the new one, also after a crash. Dropped before that, nothing of it is left behind.
+/// The new content of a file, written beside it and put in its place in one step. A reader of the file sees all of
+/// the old content or all of the new one, also after a crash. If this is dropped before that, the new content is removed.
 #[derive(Debug)]
 pub struct AtomicFile {
     file: File,
@@ -121,7 +121,7 @@ impl AtomicFile {
     /// [`sync_dir`] only.
     ///
     /// # Errors
-    /// The disk does not take the content, or the name cannot be given. What had the name has it still.
+    /// The disk does not take the content, or the name cannot be given. The old file then keeps the name.
     pub fn replace(mut self) -> io::Result<()> {
         self.file.sync_all()?;
         std::fs::rename(&self.temporary, &self.target)?;
@@ -129,13 +129,13 @@ impl AtomicFile {
         Ok(())
     }
 
-    /// Makes the content durable and gives it the name if nothing has it. The name is durable after [`sync_dir`] only.
+    /// Makes the content durable and gives it the name if the name is free. The name is durable after [`sync_dir`] only.
     ///
     /// # Errors
-    /// The disk does not take the content, or something has the name already ([`ErrorKind::AlreadyExists`]).
+    /// The disk does not take the content, or the name is taken ([`ErrorKind::AlreadyExists`]).
     pub fn place_new(mut self) -> io::Result<()> {
         self.file.sync_all()?;
-        // A link never replaces what somebody else put there meanwhile. The first name goes when this is dropped.
+        // A link never replaces what another process put there meanwhile. The first name goes when this is dropped.
         match std::fs::hard_link(&self.temporary, &self.target) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 rename_new(&self.temporary, &self.target)?;
@@ -165,7 +165,7 @@ impl Drop for AtomicFile {
 /// Replaces a file by one of this content that only this user can read, durable with its name.
 ///
 /// # Errors
-/// The content or its name is not durable. Before that, what was there stands.
+/// The content or its name is not durable. If the new file did not get its name, the old one is unchanged.
 pub fn replace(target: &Path, content: &[u8]) -> io::Result<()> {
     let mut new = AtomicFile::create(target)?;
     new.file().write_all(content)?;
@@ -180,7 +180,7 @@ pub fn replace(target: &Path, content: &[u8]) -> io::Result<()> {
 /// with their names.
 ///
 /// # Errors
-/// Something has the name already, which then stands; or the file is not durable, and then there is none.
+/// The name is taken, and its file stays as it is; or the file is not durable, and then there is none.
 pub fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         create_dir(folder)?;
@@ -191,7 +191,7 @@ pub fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     sync_names(path).inspect_err(|_| drop(std::fs::remove_file(path)))
 }
 
-/// A name that nobody can guess or has taken. It has its own length: that of the target may be the longest allowed.
+/// A random name that is free. It has its own length: that of the target may be the longest allowed.
 fn temporary_name() -> String {
     format!(".windlass-{:032x}.tmp", SystemIds::default().bits())
 }
@@ -206,7 +206,7 @@ fn create_with_mode(path: &Path, mode: u32) -> io::Result<File> {
     options.open(path)
 }
 
-/// Renames a file where the file system has no links. Replaces nothing, as far as the system can promise that.
+/// Renames a file where the file system has no links. Never replaces another file, as far as the system can promise that.
 fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     {

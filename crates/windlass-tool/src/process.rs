@@ -22,7 +22,7 @@ pub trait Process: Debug + Send + Sync + 'static {
     async fn run(&self, command: ProcessCommand, cancel: &Cancel) -> Result<ProcessOutcome, ProcessError>;
 }
 
-/// Gets the latest output of a program now and then.
+/// Called with the latest output of a program from time to time.
 pub type OutputProgress = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// What to run.
@@ -35,7 +35,7 @@ pub struct ProcessCommand {
     pub args: Vec<OsString>,
     /// The directory it starts in; absolute.
     pub cwd: PathBuf,
-    /// Its whole environment. Nothing is inherited.
+    /// Its whole environment: no variable is inherited.
     pub env: Vec<(OsString, OsString)>,
     /// When it is stopped. `None`: never.
     pub timeout: Option<Duration>,
@@ -44,16 +44,16 @@ pub struct ProcessCommand {
     /// Where the full output goes once it is larger than [`ProcessCommand::spill_above`]; a file that does not
     /// exist yet. Standard error of its own has a second file beside it.
     pub spill: Option<PathBuf>,
-    /// How many bytes of a stream may pass before it is written to `spill`; nothing means `inline_bytes`, and
+    /// How many bytes of a stream may pass before it is written to `spill`; `None` means `inline_bytes`, and
     /// with zero the file is there from the start.
     pub spill_above: Option<usize>,
-    /// How many bytes go to `spill` at most; nothing leaves it to whoever runs the program.
+    /// How many bytes go to `spill` at most; `None` leaves it to the implementation of [`Process`].
     pub spill_cap: Option<u64>,
     /// Runs beside the limit on programs at a time: for programs that may never end by themselves.
     pub background: bool,
     /// Sends standard error into standard output, both in the order of writing.
     pub merge_streams: bool,
-    /// Gets the latest output now and then.
+    /// Called with the latest output from time to time.
     pub progress: Option<OutputProgress>,
 }
 
@@ -95,7 +95,7 @@ impl Debug for ProcessCommand {
 pub enum ProcessExit {
     /// With this code.
     Code(i32),
-    /// Killed by this signal that was not ours.
+    /// Killed by this signal, which windlass did not send.
     Signal(i32),
     /// Its time was up.
     TimedOut,
@@ -103,7 +103,7 @@ pub enum ProcessExit {
     Cancelled,
 }
 
-/// What came of a program.
+/// How a program ended, and its output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProcessOutcome {
@@ -115,7 +115,7 @@ pub struct ProcessOutcome {
     pub stderr: CapturedOutput,
     /// The file with the full output, if it was larger than what is kept.
     pub spilled: Option<PathBuf>,
-    /// Whether that file holds everything: not when it reached its limit, or the disk took no more.
+    /// Whether that file is complete: not when it reached its limit, or the disk took no more.
     pub spilled_whole: bool,
     /// How many processes the program left running, which were then stopped.
     pub stopped: usize,
@@ -142,9 +142,9 @@ impl ProcessOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CapturedOutput {
-    /// The beginning, or everything. Bytes that are not UTF-8 are replaced.
+    /// The beginning, or all of it. Bytes that are not UTF-8 are replaced.
     pub head: String,
-    /// The end, empty when `head` is everything.
+    /// The end, empty when `head` is all of it.
     pub tail: String,
     /// How many bytes are missing between the two.
     pub omitted_bytes: u64,

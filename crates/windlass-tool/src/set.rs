@@ -19,7 +19,7 @@ struct Member {
     spec: Arc<ToolSpec>,
 }
 
-/// A set of tools that cannot be.
+/// Why a set of tools cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolSetError {

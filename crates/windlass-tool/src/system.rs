@@ -1,17 +1,17 @@
-//! Ports to time and chance, and what this machine has of both.
+//! Ports to time and random ids, and those of this machine.
 
 use std::fmt::Debug;
 #[cfg(feature = "system")]
 use std::time::{SystemTime, UNIX_EPOCH};
 use windlass_types::Timestamp;
 
-/// Tells the time.
+/// The port to the time.
 pub trait Clock: Debug + Send + Sync + 'static {
     /// The time of day, in UTC.
     fn now(&self) -> Timestamp;
 }
 
-/// Makes identifiers nobody can guess.
+/// Makes identifiers that cannot be guessed.
 pub trait Ids: Debug + Send + Sync + 'static {
     /// 128 fresh random bits.
     fn bits(&self) -> u128;

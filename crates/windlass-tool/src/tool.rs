@@ -55,8 +55,8 @@ pub trait Tool: Send + Sync + 'static {
     /// What it returns.
     type Output: IntoToolOutput;
 
-    /// What this call touches. It decides what may run beside it and what is
-    /// asked. The default is that nobody knows: it runs alone and asks.
+    /// What this call touches. It decides what may run beside it and whether it
+    /// asks. The default is [`Access::Unknown`]: it runs alone and asks.
     ///
     /// Pure and quick: it may be called before the call is allowed.
     fn access(&self, input: &Self::Input) -> Access {
@@ -110,7 +110,7 @@ pub trait Tool: Send + Sync + 'static {
 pub struct Annotations {
     /// What happens to a call that is stopped.
     pub interrupt: InterruptBehavior,
-    /// Whether somebody must answer each call, in every mode.
+    /// Whether the host must answer each call, in every mode.
     pub requires_user_interaction: bool,
     /// The most bytes of text that the model reads of a result; the middle of
     /// longer ones is left out.
@@ -121,8 +121,8 @@ pub struct Annotations {
     /// The boolean field of the input with which a call asks to continue in the background. `None`: calls of the tool
     /// end with their work. A session without background work does not offer the field.
     pub background_field: Option<&'static str>,
-    /// Whether the program that serves the tool says that its calls change nothing. They run beside calls that read
-    /// then; no permission follows from it.
+    /// Whether the program that serves the tool declares that its calls only read. They then run beside calls that
+    /// read; no permission follows from it.
     pub hinted_read_only: bool,
 }
 
@@ -147,7 +147,7 @@ impl Annotations {
         self
     }
 
-    /// Somebody must answer each call, in every mode.
+    /// Makes the host answer each call, in every mode.
     #[must_use]
     pub fn requiring_user_interaction(mut self) -> Self {
         self.requires_user_interaction = true;
@@ -161,7 +161,7 @@ impl Annotations {
         self
     }
 
-    /// Says that its results are the words of programs or servers.
+    /// Marks its results as the words of programs or servers.
     #[must_use]
     pub fn with_foreign_output(mut self) -> Self {
         self.foreign_output = true;
@@ -175,7 +175,7 @@ impl Annotations {
         self
     }
 
-    /// Believes the program that serves the tool that its calls change nothing, for the order in which calls run.
+    /// Believes the program that serves the tool that its calls only read, for the order in which calls run.
     #[must_use]
     pub fn with_hinted_read_only(mut self, hinted: bool) -> Self {
         self.hinted_read_only = hinted;
@@ -187,23 +187,23 @@ impl Annotations {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum InterruptBehavior {
-    /// It is told, given a moment, and dropped.
+    /// Its cancel signal is given, and after a moment it is dropped.
     #[default]
     Cancel,
-    /// It is told, and waited for: dropping it half-way would do harm.
+    /// Its cancel signal is given, and it is waited for: dropping it half-way would do harm.
     Block,
 }
 
 /// A tool's own opinion on a call. There is no allow: a tool cannot lift what
-/// rules and modes say.
+/// rules and modes decide.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum ToolCheck {
     /// No opinion.
     #[default]
     Undecided,
-    /// Somebody must say, for this reason.
+    /// The host must be asked, for this reason.
     Ask(String),
-    /// It must not run, for this reason.
+    /// The call must not run, for this reason.
     Deny(String),
 }

@@ -1,4 +1,4 @@
-//! The port to whole files, for whoever keeps them and puts them back.
+//! The port to whole files, for checkpoints that keep them and put them back.
 
 use crate::WorkspaceError;
 use async_trait::async_trait;
@@ -21,9 +21,9 @@ pub trait FileTree: Debug + Send + Sync + 'static {
     async fn read_whole(&self, path: &Path, limit: u64) -> Result<WholeFile, WorkspaceError>;
 
     /// Makes a file have this content and, where the system has modes, this
-    /// mode. It has the old content or the new, never a mix, and nothing is left
-    /// behind on failure. Missing directories are made. What else the file had
-    /// (owner, attributes) is kept as far as possible.
+    /// mode. It has the old content or the new, never a mix, and no other file is left
+    /// behind on failure. Missing directories are made. Its other properties
+    /// (owner, attributes) are kept as far as possible.
     ///
     /// # Errors
     /// A link, no regular file, not writable, or the disk is full.
@@ -39,9 +39,9 @@ pub trait FileTree: Debug + Send + Sync + 'static {
 
 /// What stands at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "whoever keeps files must know every case")]
+#[expect(clippy::exhaustive_enums, reason = "code that keeps files must know every case")]
 pub enum WholeFile {
-    /// Nothing.
+    /// The path does not exist.
     Absent {
         /// How many directories above it do not exist either.
         missing_parents: u32,
@@ -73,7 +73,7 @@ impl FileContent {
         Self { content, mode, names: 1 }
     }
 
-    /// Says how many names it has.
+    /// Sets how many names it has.
     #[must_use]
     pub fn with_names(mut self, names: u64) -> Self {
         self.names = names;

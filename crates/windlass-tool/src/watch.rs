@@ -1,4 +1,4 @@
-//! The port to what ends programs that run beside calls.
+//! The port to the watch that ends programs which run beside calls.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Debug;

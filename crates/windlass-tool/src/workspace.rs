@@ -25,7 +25,7 @@ pub trait Workspace: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// A link cycle, a component that is not accessible, or `..` behind something
-    /// that is not there or no directory: no system finds anything there.
+    /// that is not there or no directory: no system resolves that.
     async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError>;
 
     /// Opens a file for reading.
@@ -36,7 +36,7 @@ pub trait Workspace: Debug + Send + Sync + 'static {
     async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError>;
 
     /// Replaces or creates a file as a whole, durably: the file has the old
-    /// content or the new, never a mix, and nothing is left behind on failure.
+    /// content or the new, never a mix, and no other file is left behind on failure.
     /// Keeps mode and owner of an existing file as far as possible. Missing
     /// directories are made when the options say so.
     ///
@@ -63,8 +63,8 @@ pub trait Workspace: Debug + Send + Sync + 'static {
     /// for before a call is allowed, so no permit is needed, and never shown to
     /// the model. The path has no links in it.
     ///
-    /// The default tells none: what such a call would touch is then not known,
-    /// and it is asked about.
+    /// The default lists none: what such a call would touch is then not known,
+    /// and the host is asked.
     ///
     /// # Errors
     /// Missing, not a directory, a link, or not accessible.
@@ -85,8 +85,8 @@ pub trait OpenFile: Debug + Send {
     /// What the file is, as of opening.
     fn info(&self) -> &FileInfo;
 
-    /// Reads on: at most `limit` bytes, empty at the end of the file. May
-    /// return fewer than asked before the end, but never none.
+    /// Reads the next bytes: at most `limit`, empty at the end of the file. Before
+    /// the end it may return fewer than asked, but at least one.
     ///
     /// # Errors
     /// The file could not be read.
@@ -141,7 +141,7 @@ impl DirectoryEntry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EntryKind {
-    /// Nothing.
+    /// The path does not exist.
     Missing,
     /// A regular file.
     File,
@@ -160,9 +160,9 @@ pub enum EntryKind {
 pub struct FileInfo {
     /// Its size in bytes.
     pub size: u64,
-    /// When it was changed last, if the file system says.
+    /// When it was changed last, if the file system reports it.
     pub modified: Option<Timestamp>,
-    /// Whether anybody may execute it.
+    /// Whether any account may execute it.
     pub executable: bool,
 }
 
@@ -205,9 +205,9 @@ impl WriteOptions {
 pub enum WorkspaceErrorKind {
     /// The call's permit does not cover the path.
     NotPermitted,
-    /// The path leads somewhere else than when it was judged.
+    /// The path leads to another place than when it was judged.
     Changed,
-    /// Nothing is there.
+    /// There is no such file or directory.
     NotFound,
     /// A file is there already.
     AlreadyExists,

@@ -27,7 +27,7 @@ pub fn is_same_but_for_case(a: &str, b: &str) -> bool {
     letters(a) == letters(b)
 }
 
-/// From 0, nothing in common, to 1, equal: the measure of Jaro, raised by that of Winkler for names that begin alike.
+/// From 0 (no common letter) to 1 (equal): the measure of Jaro, raised by that of Winkler for names that begin alike.
 /// Takes time that grows with the product of the lengths.
 fn similarity(a: &str, b: &str) -> f64 {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());

@@ -169,7 +169,7 @@ fn show(done: &Rewind, key: &SessionKey, terminal: Terminal) -> anyhow::Result<(
         match left {
             Some(reason) => writeln!(out, "left as it is  {file}: {}", clean(reason))?,
             None => {
-                let others = if conflict { "  (somebody else had changed it)" } else { "" };
+                let others = if conflict { "  (it had been changed outside the session)" } else { "" };
                 writeln!(out, "{:<13}  {file}  +{insertions} -{deletions}{others}", change.unwrap_or_default())?;
             }
         }

@@ -51,7 +51,7 @@ fn what_is_left_and_what_is_unknown_is_told() {
     std::fs::write(place.work().join("a"), "mine").unwrap();
     let done = place.run(&["sessions", "rewind", ID, &first, "--leave-conflicts"]).with_code(1).lines();
     assert_eq!(told(&done), [("a", "deleted"), ("b", "deleted")]);
-    assert!(done[0]["left"].as_str().unwrap().contains("somebody else"), "{done:?}");
+    assert!(done[0]["left"].as_str().unwrap().contains("outside this session"), "{done:?}");
     assert_eq!((read(&place, "a").as_deref(), read(&place, "b")), (Some("mine"), None));
     for args in [&["sessions", "rewind", ID, "nope"][..], &["sessions", "rewind", &first]] {
         let refused = place.run(args).with_code(1);

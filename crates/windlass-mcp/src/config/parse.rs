@@ -34,7 +34,7 @@ pub enum McpConfigError {
 /// host, `{"type":"sdk"}`. Times are in milliseconds; unknown fields are left
 /// alone. `"tools":[{"name","permission_policy"}]` gives tools a policy: `always_ask` or
 /// `always_deny`; `always_allow` has no effect. Times below a second count as absent. `${VAR}` and `${VAR:-default}` in texts are replaced by what `lookup`
-/// says.
+/// returns.
 ///
 /// One entry that cannot be used does not keep the others from being used.
 ///

@@ -32,7 +32,7 @@ pub(crate) enum NotCalled {
     Unsent(McpError),
     /// It may have reached the server, which was lost before it answered.
     Lost {
-        /// What the connection says of it.
+        /// How the connection describes the loss.
         detail: String,
     },
     /// Anything else.
@@ -66,7 +66,7 @@ impl Connection {
         }
         let one = self.calls.begin();
         let sent = self.peer.send_request_with_option(ClientRequest::CallToolRequest(request), options).await;
-        // Who asks whether anything takes requests hears that nothing does: it has gone nowhere.
+        // The queue reports that its receiver is gone: the request has not been sent.
         let handle = sent.map_err(|error| self.unsent(&error))?;
         one.has_id(&handle.id);
         let answer = self.await_answer(OpenCall(Some(handle)), &cx).await;
@@ -104,7 +104,7 @@ impl Connection {
                 return self.unsent(&error);
             }
             ServiceError::TransportSend(failure) => {
-                // A program to which nothing can be written is of no use any more. An endpoint may be the next time.
+                // A program that takes no input is of no use any more. An endpoint may be the next time.
                 self.ended.fetch_or(self.ending.is_of_program(), Ordering::SeqCst);
                 return NotCalled::Lost { detail: format!(": {}", clipped(&chain(&*failure.error), LONGEST_ERROR)) };
             }
@@ -130,7 +130,7 @@ impl Connection {
                 biased;
                 () = cx.cancel.cancelled() => return Err(NotCalled::Failed(McpError::Stopped)),
                 answer = &mut handle.rx => {
-                    // It needs no taking back any more.
+                    // It need not be taken back any more.
                     call.0 = None;
                     let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
                     return answer.map_err(|error| self.unanswered(&id, error));
@@ -167,7 +167,7 @@ fn is_refusal(error: &(dyn std::error::Error + 'static)) -> bool {
     )
 }
 
-/// A request that is taken back when nobody waits for its answer any more.
+/// A request that is taken back when its answer is no longer waited for.
 pub(super) struct OpenCall(pub(super) Option<RequestHandle<RoleClient>>);
 
 impl Drop for OpenCall {
@@ -176,7 +176,7 @@ impl Drop for OpenCall {
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             runtime.spawn(async move {
-                // A server that does not read must not keep this for ever.
+                // A server that does not read must not block this for ever.
                 let _ = timeout(Duration::from_secs(5), handle.cancel(Some("the call was stopped".to_owned()))).await;
             });
         }

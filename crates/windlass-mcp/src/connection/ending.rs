@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// How long telling a server that it is over may take.
+/// How long informing a server of the end may take.
 const GOODBYE: Duration = Duration::from_millis(1000);
-/// How long the end of a program may take, when somebody waits for it.
+/// How long the end of a program may take, when it is waited for.
 const END: Duration = Duration::from_millis(2500);
 /// How long the last words of a program that was lost are waited for.
 const LINGER: Duration = Duration::from_millis(200);
@@ -29,7 +29,7 @@ pub(crate) struct Ended(RunningService<RoleClient, Listener>, watch::Sender<bool
 
 impl Ended {
     pub(crate) async fn wait(self) {
-        // Dropping the sender tells it.
+        // Dropping the sender is the signal.
         let _over = self.1;
         if let Ok(QuitReason::JoinError(error)) | Err(error) = self.0.waiting().await {
             tracing::warn!(%error, "the connection to an MCP server failed");
@@ -50,12 +50,12 @@ impl Ending {
         self.process.is_some()
     }
 
-    /// What a program said last.
+    /// The last words of a program.
     pub(super) fn last_words(&self) -> String {
         self.process.as_ref().map(|process| process.words().describe()).unwrap_or_default()
     }
 
-    /// Ends the connection, and waits a bounded time until the server knows and nothing is left of a program.
+    /// Ends the connection, and waits a bounded time until the server is informed and no process of a program is left.
     pub(super) async fn close(&self) {
         self.stop();
         let _ = timeout(GOODBYE, self.over.clone().wait_for(|over| *over)).await;

@@ -26,7 +26,7 @@ const LONGEST_INSTRUCTIONS: usize = 10_000;
 /// How long a program that did not greet may take to end.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// What a server says of itself.
+/// How a server describes itself.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Introduction {
     pub(crate) info: Option<McpServerInfo>,
@@ -35,12 +35,12 @@ pub(crate) struct Introduction {
 }
 
 impl Introduction {
-    fn of(said: &ServerPeerInfo) -> Self {
-        let info = said
+    fn of(greeting: &ServerPeerInfo) -> Self {
+        let info = greeting
             .server_info
             .as_ref()
             .map(|named| McpServerInfo { name: clipped(&named.name, 200), version: clipped(&named.version, 200) });
-        let instructions = said.instructions.as_ref().map(|text| clipped(text, LONGEST_INSTRUCTIONS));
+        let instructions = greeting.instructions.as_ref().map(|text| clipped(text, LONGEST_INSTRUCTIONS));
         Self { info, instructions }
     }
 }
@@ -91,13 +91,13 @@ impl Reached {
     }
 }
 
-/// How a program ended says more than that its connection did.
+/// The end of a program explains more than the end of its connection.
 async fn with_last_words(failed: Greeting, process: &Process) -> Greeting {
     process.stop();
     let _ = timeout(LAST_WORDS, process.ended()).await;
-    let said = process.words().describe();
+    let words = process.words().describe();
     match failed {
-        Greeting::Failed(error) if !said.is_empty() => Greeting::Failed(format!("{error}; {said}")),
+        Greeting::Failed(error) if !words.is_empty() => Greeting::Failed(format!("{error}; {words}")),
         other => other,
     }
 }
@@ -132,12 +132,12 @@ impl Connection {
         let Reached { service, process } =
             Reached::over(&config.transport, options, &requests, listener, lifecycle).await?;
         let peer = service.peer().clone();
-        let said = peer.peer_info();
-        if let Some(version) = said.as_ref().and_then(|said| unknown_version(&said.protocol_version)) {
+        let greeting = peer.peer_info();
+        if let Some(version) = greeting.as_ref().and_then(|greeting| unknown_version(&greeting.protocol_version)) {
             // Dropping what was opened ends it.
             return Err(Greeting::UnknownVersion(version));
         }
-        let introduction = said.as_deref().map(Introduction::of).unwrap_or_default();
+        let introduction = greeting.as_deref().map(Introduction::of).unwrap_or_default();
         let (ending, ended) = Ending::of(service, process);
         let connection = Self {
             server: name.to_owned(),

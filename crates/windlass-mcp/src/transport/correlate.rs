@@ -1,4 +1,4 @@
-//! Answers that do not say which request they answer.
+//! Answers without the id of their request.
 
 use rmcp::model::{JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 
@@ -7,7 +7,7 @@ pub(crate) fn is_same(a: &RequestId, b: &RequestId) -> bool {
     a == b || a.to_string() == b.to_string()
 }
 
-/// What a server said in direct answer to a request. An error is an error of that request, whatever id it has: servers
+/// A server's direct answer to a request. An error is an error of that request, whatever id it has: servers
 /// that cannot read a request, or do not know its session, do not know its id either.
 ///
 /// # Errors
@@ -24,7 +24,7 @@ pub(crate) fn answer_to(id: &RequestId, message: ServerJsonRpcMessage) -> Result
     }
 }
 
-/// Whether a message is an error that does not say what it is about.
+/// Whether a message is an error without the id of a request.
 pub(crate) fn is_stray_error(message: &ServerJsonRpcMessage, id: &RequestId) -> bool {
     match message {
         JsonRpcMessage::Error(error) => error.id.as_ref().is_none_or(|own| !is_same(own, id)),

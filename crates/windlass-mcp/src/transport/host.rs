@@ -60,10 +60,10 @@ async fn listen(channel: Arc<dyn McpChannel>, push: mpsc::Sender<ServerJsonRpcMe
                 }
             }
             Ok(_) => {}
-            Err(problem) => tracing::debug!(problem, "an in-process MCP server sent something that is no message"),
+            Err(problem) => tracing::debug!(problem, "an in-process MCP server sent a text that is no message"),
         }
     }
-    // The server can still be asked; it only says nothing by itself any more.
+    // The server can still be asked; it only sends no messages by itself any more.
     push.closed().await;
 }
 
@@ -76,7 +76,7 @@ impl Transport<RoleClient> for HostTransport {
             && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
             && let Some(id) = &cancelled.params.request_id
         {
-            // Nobody waits for the answer any more.
+            // The answer is no longer waited for.
             self.open.lock().remove(id);
         }
         let request = match &message {

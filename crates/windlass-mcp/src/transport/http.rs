@@ -195,7 +195,7 @@ pub(crate) fn http_transport(
     }
     let client = reqwest::Client::builder()
         .user_agent(agent)
-        // A redirect would carry headers to where nobody said they may go.
+        // A redirect would carry headers to an address that is not configured.
         .redirect(reqwest::redirect::Policy::none())
         .connect_timeout(Duration::from_secs(15))
         .build()

@@ -1,10 +1,10 @@
-//! What is let in of what a server sends.
+//! Which messages of a server are let in.
 
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerNotification};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Most requests of a server that wait for our answer.
+/// Most requests of a server that wait for the client's answer.
 const MOST_REQUESTS: usize = 16;
 
 /// Most values in one message: what a small text can blow up to in memory.
@@ -42,7 +42,7 @@ impl Intake {
         }
     }
 
-    /// Takes note of an answer of ours.
+    /// Records an answer of the client.
     pub(crate) fn answered(&self, message: &ClientJsonRpcMessage) {
         let id = match message {
             JsonRpcMessage::Response(response) => Some(&response.id),

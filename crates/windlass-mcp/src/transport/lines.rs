@@ -29,7 +29,7 @@ struct Line {
     ack: Ack,
 }
 
-/// The requests that are open, for an error that does not say which it is about.
+/// The requests that are open, for an error without an id.
 #[derive(Debug, Clone, Default)]
 struct Open(Arc<Mutex<HashSet<RequestId>>>);
 
@@ -38,7 +38,7 @@ impl Open {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes note of what goes out.
+    /// Records a message that goes out.
     fn note(&self, message: &ClientJsonRpcMessage) {
         match message {
             JsonRpcMessage::Request(request) => {
@@ -55,7 +55,7 @@ impl Open {
         }
     }
 
-    /// Takes note of an answer. An error without an id is that of the only request there is.
+    /// Records an answer. An error without an id is that of the only request there is.
     fn answered(&self, message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
         let mut open = self.lock();
         match message {
@@ -127,7 +127,7 @@ async fn write_lines(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Recei
     while let Some(Line { bytes, request, ack }) = lines.recv().await {
         let before = request.map(|id| sent.begin(&id));
         let written = async {
-            // If nothing of it can be written, none of it was read.
+            // If no part of it can be written, none of it was read.
             let first = output.write(&bytes).await;
             if let (Some(before), Ok(0) | Err(_)) = (before, &first) {
                 sent.take_back(before);
@@ -139,7 +139,7 @@ async fn write_lines(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Recei
             output.write_all(rest).await?;
             output.flush().await
         };
-        // Whoever sent it may have gone.
+        // Its sender may be gone.
         let _ = ack.send(written.await);
     }
 }
@@ -176,7 +176,7 @@ async fn read_lines(
                 let start: String = String::from_utf8_lossy(text).chars().take(120).collect();
                 tracing::debug!(problem, start, "a line of an MCP server is not a message");
                 nonsense += 1;
-                fault.set(format!("it printed something that is no message ({problem}): {start}"));
+                fault.set(format!("it printed a line that is no message ({problem}): {start}"));
                 if nonsense > MOST_NONSENSE {
                     return;
                 }

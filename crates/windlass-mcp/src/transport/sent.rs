@@ -4,7 +4,7 @@ use rmcp::model::RequestId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// The latest request of which something was handed over. Requests are numbered in the order in which they are made and
+/// The latest request of which a part was handed over. Requests are numbered in the order in which they are made and
 /// go out in that order: one with a higher number has certainly not reached the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Sent(Arc<AtomicI64>);
@@ -21,7 +21,7 @@ impl Sent {
         self.0.fetch_max(number(id), Ordering::SeqCst)
     }
 
-    /// Nothing of what was about to be handed over was.
+    /// No part of the request was handed over after all.
     pub(crate) fn take_back(&self, before: i64) {
         self.0.store(before, Ordering::SeqCst);
     }

@@ -138,7 +138,7 @@ fn odd(behaviour: &str) {
                 answer(&id, &json!({ "content": [{ "type": "text", "text": text.to_string() }] }));
             }
             ("no answer", "notifications/cancelled") => {
-                // Told by what the list of tools is from now on.
+                // The signal is the changed list of tools.
                 say(&json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" }));
             }
             _ => {}

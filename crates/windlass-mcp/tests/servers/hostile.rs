@@ -67,8 +67,8 @@ async fn noise_does_no_harm() {
     for behaviour in ["flood", "pings", "stderr", "nonsense"] {
         let servers = one(behaviour).await;
         assert_eq!(status(&servers).state, McpServerState::Connected, "{behaviour}");
-        let said = servers.call("s", "go", &json("{}"), None).await;
-        assert!(said.is_ok(), "{behaviour}: {said:?}");
+        let answer = servers.call("s", "go", &json("{}"), None).await;
+        assert!(answer.is_ok(), "{behaviour}: {answer:?}");
         let began = Instant::now();
         servers.close().await;
         assert!(began.elapsed() < Duration::from_secs(4), "{behaviour}: {:?}", began.elapsed());
@@ -192,7 +192,7 @@ async fn a_runtime_that_ends_takes_its_servers_along() {
 }
 
 #[tokio::test]
-async fn a_version_that_nobody_knows_is_refused() {
+async fn an_unknown_version_is_refused() {
     for version in ["1999-01-01", "2099-12-31", "1", "", "newest"] {
         let servers = McpServers::new(options());
         servers.add("s", program("plain").env("VERSION", version)).unwrap();
@@ -225,7 +225,7 @@ async fn a_server_that_crashed_while_idle_is_started_again_by_the_next_call() {
     servers.close().await;
 }
 
-/// Whether a call that comes while its server dies is carried out is not always known. Then that is said, and it is
+/// Whether a call that comes while its server dies is carried out is not always known. Then the error says so, and the call is
 /// not sent again.
 #[tokio::test]
 async fn no_call_is_carried_out_twice_however_its_server_dies() {

@@ -17,9 +17,9 @@ struct Host {
     push: mpsc::UnboundedSender<JsonText>,
     pushed: tokio::sync::Mutex<mpsc::UnboundedReceiver<JsonText>>,
     heard: Mutex<Vec<Value>>,
-    told: Notify,
+    changed: Notify,
     tools: Mutex<Vec<&'static str>>,
-    /// Told when nobody needs the host any more.
+    /// Notified when the client has dropped the host.
     dropped: Arc<Notify>,
 }
 
@@ -34,7 +34,7 @@ impl Host {
         let (push, pushed) = mpsc::unbounded_channel();
         let (pushed, heard) = (tokio::sync::Mutex::new(pushed), Mutex::default());
         let (tools, dropped) = (Mutex::new(vec!["one"]), Arc::default());
-        Arc::new(Self { push, pushed, heard, told: Notify::new(), tools, dropped })
+        Arc::new(Self { push, pushed, heard, changed: Notify::new(), tools, dropped })
     }
 
     fn push(&self, message: &Value) {
@@ -51,7 +51,7 @@ impl McpChannel for Host {
     async fn send(&self, message: JsonText) -> Result<Option<JsonText>, McpChannelError> {
         let message: Value = message.to().unwrap();
         self.heard.lock().unwrap().push(message.clone());
-        self.told.notify_waiters();
+        self.changed.notify_waiters();
         let result = match message["method"].as_str() {
             Some("initialize") => json!({
                 "protocolVersion": message["params"]["protocolVersion"],
@@ -98,7 +98,7 @@ async fn messages_go_through_the_channel_one_by_one() {
     let known = status(&servers);
     assert_eq!((known.state, known.source.as_str()), (McpServerState::Connected, "sdk"));
     assert_eq!(
-        servers.call("in", "one", &json("{}"), None).await.map(|said| text(&said).to_owned()),
+        servers.call("in", "one", &json("{}"), None).await.map(|result| text(&result).to_owned()),
         Ok("done".to_owned())
     );
     let methods: Vec<String> =
@@ -131,12 +131,12 @@ async fn a_call_that_is_given_up_is_given_up_by_the_host_too() {
     let arguments = json("{}");
     let call = servers.call("in", "hang", &arguments, None);
     assert!(tokio::time::timeout(Duration::from_millis(100), call).await.is_err());
-    let told = async {
+    let changed = async {
         while host.heard("notifications/cancelled").is_empty() {
-            host.told.notified().await;
+            host.changed.notified().await;
         }
     };
-    tokio::time::timeout(LONG, told).await.unwrap();
+    tokio::time::timeout(LONG, changed).await.unwrap();
     let (call, cancelled) = (&host.heard("tools/call")[0], &host.heard("notifications/cancelled")[0]);
     assert_eq!(cancelled["params"]["requestId"], call["id"]);
     // What the host refuses fails the call alone.
@@ -166,11 +166,11 @@ fn question() -> Value {
 async fn answered(host: &Host) -> Value {
     let answered = async {
         loop {
-            let told = host.told.notified();
+            let changed = host.changed.notified();
             if let Some(answer) = host.heard.lock().unwrap().iter().find(|message| message["id"] == 77) {
                 return answer.clone();
             }
-            told.await;
+            changed.await;
         }
     };
     tokio::time::timeout(LONG, answered).await.unwrap()

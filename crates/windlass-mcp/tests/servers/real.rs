@@ -8,7 +8,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use std::sync::Arc;
 
-/// Tools: `add`, `fail`, `slow` (tells that it has begun, and ends when it is cancelled), `steps` (tells progress), `grow` (tells a changed list).
+/// Tools: `add`, `fail`, `slow` (reports that it has begun, and ends when it is cancelled), `steps` (reports progress), `grow` (reports a changed list).
 #[derive(Debug, Clone)]
 pub(crate) struct Server;
 

@@ -42,11 +42,11 @@ impl Endpoint {
         match message["method"].as_str() {
             Some("initialize") => {
                 let count = self.greeted.fetch_add(1, Ordering::SeqCst) + 1;
-                let said = value!({
+                let answer = value!({
                     "protocolVersion": "2025-06-18", "capabilities": { "tools": {} },
                     "serverInfo": { "name": "web", "version": "1" },
                 });
-                let (status, mut headers, body) = result(said);
+                let (status, mut headers, body) = result(answer);
                 if behaviour != Behaviour::Accepts {
                     headers.push_str(&format!("Mcp-Session-Id: {count}\r\n"));
                 }
@@ -147,7 +147,7 @@ const OTHER: &str = r#"{"jsonrpc":"2.0","id":4711,"result":{"content":[]}}"#;
 #[tokio::test]
 async fn an_error_that_names_no_request_fails_the_call_at_once() {
     const JSON: &str = "application/json";
-    for (behaviour, said) in [
+    for (behaviour, reason) in [
         (Behaviour::Answers("400 Bad Request", JSON, GONE), "No valid session ID"),
         (Behaviour::Answers("500 Internal Server Error", JSON, NO_ID), "out of cheese"),
         (Behaviour::Answers("200 OK", JSON, NO_ID), "out of cheese"),
@@ -164,7 +164,7 @@ async fn an_error_that_names_no_request_fails_the_call_at_once() {
     ] {
         let (servers, endpoint) = one(behaviour).await;
         let failed = go(&servers).await.unwrap_err().to_string();
-        assert!(failed.contains(said), "{behaviour:?}: {failed}");
+        assert!(failed.contains(reason), "{behaviour:?}: {failed}");
         // What the server can do again works again, with a new session if the old one may be gone.
         *endpoint.behaviour.lock().unwrap() = Behaviour::Works;
         assert_eq!(go(&servers).await.as_deref(), Ok("done"), "{behaviour:?}");

@@ -24,7 +24,7 @@ async fn a_program_offers_tools_and_carries_out_calls() {
 }
 
 #[tokio::test]
-async fn calls_go_on_side_by_side_and_one_that_nobody_waits_for_is_taken_back() {
+async fn calls_run_side_by_side_and_a_dropped_one_is_taken_back() {
     let servers = one("real").await;
     let (none, two) = (json("{}"), json(r#"{"a":1,"b":1}"#));
     let slow = servers.call("s", "slow", &none, Some(Duration::from_millis(200)));
@@ -51,7 +51,7 @@ async fn servers_are_switched_off_and_on_removed_and_connected_again() {
     assert!(matches!(servers.add("s", program("real")), Err(McpError::Duplicate { .. })));
     let tool = servers.tools().remove(0);
     assert!(servers.remove("s").await && !servers.remove("s").await);
-    // Whoever still has a tool of it hears that it is gone.
+    // A call of a tool that is still held reports that the server is gone.
     assert_eq!(tool.spec().name, "mcp__s__add");
     assert!(servers.tools().is_empty());
 }
@@ -85,9 +85,9 @@ async fn one_server_that_cannot_be_used_leaves_the_others() {
 #[tokio::test]
 async fn programs_inherit_nothing_but_what_they_are_given() {
     let servers = one("plain").await;
-    let said = servers.call("s", "go", &json(r#"{"x":1}"#), None).await.unwrap();
-    let said: serde_json::Value = serde_json::from_str(text(&said)).unwrap();
-    assert_eq!(said["arguments"], serde_json::json!({ "x": 1 }));
-    assert!(said["meta"]["progressToken"].is_number());
+    let answer = servers.call("s", "go", &json(r#"{"x":1}"#), None).await.unwrap();
+    let answer: serde_json::Value = serde_json::from_str(text(&answer)).unwrap();
+    assert_eq!(answer["arguments"], serde_json::json!({ "x": 1 }));
+    assert!(answer["meta"]["progressToken"].is_number());
     servers.close().await;
 }

@@ -34,17 +34,17 @@ async fn they_are_tools_like_any_other() {
 }
 
 #[tokio::test]
-async fn calls_carry_their_id_and_tell_their_progress() {
+async fn calls_carry_their_id_and_report_their_progress() {
     let servers = one("real").await;
     let steps = tool(&servers, "mcp__s__steps");
     assert_eq!(steps.call(json!({})).await.unwrap().content.text(), "walked");
-    // Only the latest sign is sure to be told.
+    // Only the latest sign is sure to be reported.
     assert!(steps.progress().iter().all(|sign| sign.starts_with("step ")), "{:?}", steps.progress());
     servers.close().await;
 
     let servers = one("plain").await;
-    let said = tool(&servers, "mcp__s__go").call(json!({})).await.unwrap().content.text().to_owned();
-    assert!(said.contains(r#""claudecode/toolUseId":"toolu_0""#) && said.contains("progressToken"), "{said}");
+    let output = tool(&servers, "mcp__s__go").call(json!({})).await.unwrap().content.text().to_owned();
+    assert!(output.contains(r#""claudecode/toolUseId":"toolu_0""#) && output.contains("progressToken"), "{output}");
     servers.close().await;
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn marked(mark: &str) -> usize {
     numbers.filter(|pid| pid.parse::<u32>().is_ok()).filter(has_mark).count()
 }
 
-/// Waits until none of them lives. They are not children of this process: nothing tells it of their end.
+/// Waits until none of them lives. They are not children of this process: it is not notified of their end.
 #[cfg(target_os = "linux")]
 pub(crate) async fn until_gone(mark: &str) {
     let begun = std::time::Instant::now();

@@ -1,4 +1,4 @@
-//! One agent that somebody defined, and why one cannot be chosen.
+//! The definition of an agent, and why an agent cannot be chosen.
 
 use crate::mode::width;
 use std::fmt;
@@ -35,13 +35,13 @@ impl fmt::Display for AgentSource {
     }
 }
 
-/// An agent that somebody defined.
+/// The definition of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoadedAgent {
     /// Its prompt, and what it may use. The prompt is never empty.
     pub definition: AgentDefinition,
-    /// What a session whose main agent it is begins with, before the first prompt.
+    /// The first prompt of a session whose main agent it is.
     pub initial_prompt: Option<String>,
     /// Who defined it.
     pub source: AgentSource,
@@ -58,8 +58,8 @@ impl LoadedAgent {
         &self.definition.name
     }
 
-    /// The mode of a session whose main agent this is, where `otherwise` would be in force and nobody chose one by
-    /// hand. An agent of the project can narrow the mode and never widen it.
+    /// The mode of a session whose main agent this is, where `otherwise` would be in force and the user chose none
+    /// by hand. An agent of the project can narrow the mode and never widen it.
     #[must_use]
     pub fn mode(&self, otherwise: PermissionMode) -> PermissionMode {
         let step = |mode| (width(mode), mode != PermissionMode::Plan);
@@ -81,7 +81,7 @@ pub enum AgentError {
         /// The names that exist.
         known: Vec<String>,
     },
-    /// Only a project that nobody trusts defined it.
+    /// Only a project that is not trusted defined it.
     #[error("the agent {name:?} of {} does not count without trust in the project; apart from it, {}", path.display(), list(known))]
     Untrusted {
         /// The name that was asked for.

@@ -19,11 +19,11 @@ const FOLDER: &str = "agents";
 pub(super) const MOST_AGENTS: usize = 512;
 const MOST_NAMES: usize = 20;
 
-/// Reads the agents in files of the project and the user, as far as the request reads those layers. Nothing is
-/// executed.
+/// Reads the agents in files of the project and the user, as far as the request reads those layers. No program is
+/// run.
 ///
 /// An agent of the project wins over one of the user with its name, one nearer to the start over one further up,
-/// `.windlass` over `.claude`. Those of a directory that nobody trusts are left out with a note. Links are not
+/// `.windlass` over `.claude`. Those of a directory that is not trusted are left out with a note. Links are not
 /// followed. What cannot be used is left out with a note; its name is taken, though.
 #[must_use]
 pub fn load_agents(places: &Places, request: &SettingsRequest) -> Agents {

@@ -14,7 +14,7 @@ use windlass_types::{JsonError, JsonText, PermissionMode};
 const MOST_NAME: usize = 100;
 const MOST_DESCRIPTION: usize = 1_536;
 
-/// Keys that say nothing about what an agent may or can do.
+/// Keys that do not change what an agent may or can do.
 const LOOKS: [&str; 2] = ["color", "version"];
 /// Keys of a head, as they are written: each honoured one with its other spellings.
 const KNOWN: [&[&str]; 10] = [
@@ -38,7 +38,7 @@ struct Raw {
     description: Option<String>,
     #[serde(default)]
     prompt: Option<String>,
-    // What restricts is understood in every spelling that people use; two of them at once are an error.
+    // A key that restricts is understood in every spelling in use; two spellings at once are an error.
     #[serde(default, alias = "allowedTools", alias = "allowed-tools")]
     tools: Option<Names>,
     #[serde(default, alias = "disallowed-tools")]
@@ -130,7 +130,7 @@ fn raw(head: &FrontMatter, body: &str) -> Result<Raw, String> {
     Ok(Raw {
         description: head.text("description"),
         prompt: Some(body.trim().to_owned()),
-        // A key that is there and empty is no tool: an agent that can do nothing is seen at once.
+        // A key that is there and empty means no tool: an agent without tools is noticed at once.
         tools: head.has(tools).then(|| Names::List(head.list(tools))),
         disallowed_tools: Some(Names::List(head.list(disallowed))),
         model: head.text("model"),
@@ -148,7 +148,7 @@ fn is_name(name: &str) -> bool {
 }
 
 impl Raw {
-    /// The definition, or what is wrong: what might restrict the agent and is not understood.
+    /// The definition, or what is wrong: a field that might restrict the agent and is not understood.
     fn agent(self, name: &str, source: AgentSource, path: Option<&Path>) -> Result<LoadedAgent, String> {
         if !is_name(name) {
             return Err(format!("a name has up to {MOST_NAME} characters, and no control characters"));

@@ -160,7 +160,7 @@ proptest! {
         let definition = serde_json::json!({ "a": { "prompt": "p", "tools": tools } });
         let agents = Agents::parse(&definition.to_string()).unwrap();
         let agent = agents.get("a").unwrap();
-        // A restriction is never lost, but for the one word that means none.
+        // A restriction is never lost; only one word means none.
         prop_assert!(agent.definition.tools.is_some() || tools.contains('*'));
     }
 }
@@ -198,7 +198,7 @@ fn agents_come_from_the_project_before_the_user() {
     let mine = all.get("a").unwrap();
     assert_eq!((mine.source, mine.path.clone()), (AgentSource::Project, Some(root.path("work/.claude/agents/a.md"))));
 
-    // Nobody trusts the project: the user's agents count, and what is left out is named.
+    // The project is not trusted: the user's agents count, and what is left out is named.
     let all = load_agents(&places, &SettingsRequest::new());
     assert_eq!(prompts(&all), BTreeMap::from([("a", "user a"), ("b", "own b")]));
     assert!(all.notes.iter().any(|note| note.to_string().contains("without trust") && note.text.contains("a, c")));

@@ -57,7 +57,7 @@ pub struct Command {
     pub argument_hint: String,
     /// Who wrote it.
     pub source: CommandSource,
-    /// Rules of calls that need no question while it runs. Empty for a project that nobody trusts.
+    /// Rules of calls that need no question while it runs. Empty for a project that is not trusted.
     pub allowed_tools: Vec<String>,
     /// The model that it wants, if its head names one.
     pub model: Option<String>,
@@ -102,7 +102,7 @@ impl Command {
         self
     }
 
-    /// The prompt for arguments, in one pass, so that nothing in an argument is replaced again:
+    /// The prompt for arguments, in one pass, so that placeholders in an argument are not replaced:
     ///
     /// - `$ARGUMENTS` is all of them as they were given; `$ARGUMENTS[N]` is one, counted from 0.
     /// - `$1` to `$9` are single ones, counted from 1; in a text that has a `$0`, from 0. What was not given is empty.
@@ -111,7 +111,7 @@ impl Command {
     /// - If the text has none of these, the arguments follow it as `ARGUMENTS: …`.
     /// - In a command of a plugin `${CLAUDE_PLUGIN_ROOT}` is the plugin's directory.
     ///
-    /// Nothing is executed and no file read: `` !`command` `` and `@file` stay as they are.
+    /// No program is run and no file read: `` !`command` `` and `@file` stay as they are.
     ///
     /// # Errors
     /// The prompt would be longer than 4 MiB.

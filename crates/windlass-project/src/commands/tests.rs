@@ -117,7 +117,7 @@ fn commands_come_from_user_and_project() {
     let expected = [("a", "user a"), ("b", "user b"), ("c", "nearer c"), ("d", "own d"), ("front:end:e", "nested e")];
     assert_eq!(named(&all), pairs(&expected));
     assert_eq!(all.notes.len(), 4, "{:?}", all.notes);
-    assert!(all.get("front:end:e").unwrap().allowed_tools.is_empty(), "nobody trusts the project");
+    assert!(all.get("front:end:e").unwrap().allowed_tools.is_empty(), "the project is not trusted");
     let trusted = load_commands(&places, &SettingsRequest::new().trust(true));
     assert_eq!(trusted.get("front:end:e").unwrap().allowed_tools, ["Bash"]);
 

@@ -199,7 +199,7 @@ impl<'a> Components<'a> {
         }
     }
 
-    /// Whether something is there that is more than an empty folder.
+    /// Whether a path is there that is more than an empty folder.
     fn has(&self, place: &str) -> bool {
         let path = self.root.join(place);
         match path.metadata() {

@@ -1,9 +1,9 @@
-//! What of a plugin is not used, and why.
+//! Parts of plugins that are not used, and why.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// What kind of thing is wrong with a plugin.
+/// What is wrong with a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PluginErrorKind {
@@ -39,15 +39,15 @@ impl PluginErrorKind {
     }
 }
 
-/// Something of a plugin that is not used, and why.
+/// A part of a plugin that is not used, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PluginError {
     /// The plugin's name, or `inline[N]` for the directory that was named Nth (from 0) and was not loaded.
     pub plugin: String,
-    /// What kind of thing it is.
+    /// The kind of the problem.
     pub kind: PluginErrorKind,
-    /// What it is, in words.
+    /// The problem, in a sentence.
     pub message: String,
     /// The directory, if the plugin was not loaded at all.
     pub path: Option<PathBuf>,

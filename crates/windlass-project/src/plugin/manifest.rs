@@ -29,9 +29,9 @@ pub(super) struct Manifest {
 pub(super) enum Named {
     /// A path.
     One(String),
-    /// A list of paths or something else.
+    /// A list, of which the texts are paths.
     Many(Vec<JsonText>),
-    /// Something else.
+    /// A value of another type.
     Other(JsonText),
 }
 
@@ -101,7 +101,7 @@ fn checked(name: &str) -> Result<String, String> {
     ))
 }
 
-/// Where a path of a plugin leads, with links followed; `None` if it leads nowhere.
+/// Where a path of a plugin leads, with links followed; `None` if there is no such file.
 pub(super) fn inside(root: &Path, written: &str) -> Result<Option<PathBuf>, String> {
     let path = Path::new(written);
     let is_below = |part: Component<'_>| matches!(part, Component::CurDir | Component::Normal(_));

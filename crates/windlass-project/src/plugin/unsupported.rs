@@ -11,7 +11,7 @@ const fn kind(what: &'static str, keys: &'static [&'static str], places: &'stati
     Unsupported { what, keys, places }
 }
 
-/// Whoever installs a plugin may count on its hooks above all: they forbid things.
+/// Hooks come first: a user may rely on them, since they can deny calls.
 pub(super) const UNSUPPORTED: [Unsupported; 13] = [
     kind("hooks", &["hooks"], &["hooks/hooks.json"]),
     kind("skills", &["skills"], &["skills", "SKILL.md"]),

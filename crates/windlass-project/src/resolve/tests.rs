@@ -122,22 +122,22 @@ fn without_trust_a_mode_can_only_narrow() {
         (Some("dontAsk"), "plan", Some("dontAsk")),
         (Some("plan"), "dontAsk", Some("plan")),
     ] {
-        let says = |mode: &str| format!(r#"{{"permissions":{{"defaultMode":"{mode}"}}}}"#);
+        let settings = |mode: &str| format!(r#"{{"permissions":{{"defaultMode":"{mode}"}}}}"#);
         for (layer, standing) in [
             (Layer::Project, Standing::untrusted()),
             (Layer::Local, Standing::untrusted()),
             (Layer::Project, Standing::trusted()),
         ] {
-            let mut files = vec![file(layer, "f", standing, &says(project))];
-            files.extend(user.map(|mode| file(Layer::User, "u", Standing::trusted(), &says(mode))));
+            let mut files = vec![file(layer, "f", standing, &settings(project))];
+            files.extend(user.map(|mode| file(Layer::User, "u", Standing::trusted(), &settings(mode))));
             let mode = resolve(&files).unwrap().permissions.default_mode.map(|mode| mode.value.as_str());
             assert_eq!(mode, expected, "{user:?} {layer} {project}");
-            // Nobody in the project counts for more than the command line.
-            files.push(file(Layer::Flags, "c", Standing::trusted(), &says("acceptEdits")));
+            // No file of the project counts for more than the command line.
+            files.push(file(Layer::Flags, "c", Standing::trusted(), &settings("acceptEdits")));
             assert_eq!(resolve(&files).unwrap().permissions.default_mode.unwrap().value, PermissionMode::AcceptEdits);
         }
     }
-    // What is not known is taken for the narrow default, and hides no wider one behind it.
+    // An unknown mode counts as the narrow default, and does not hide a wider one of a weaker file.
     let odd = file(Layer::Local, "l", Standing::trusted(), r#"{"permissions":{"defaultMode":"auto"}}"#);
     let wide = file(Layer::User, "u", Standing::trusted(), r#"{"permissions":{"defaultMode":"acceptEdits"}}"#);
     let resolved = resolve(&[odd, wide]).unwrap();

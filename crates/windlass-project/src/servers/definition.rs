@@ -9,7 +9,7 @@ use windlass_types::JsonText;
 const KEYS: [&str; 4] =
     ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN"];
 
-/// Who defined an MCP server. Ordered: of two servers with one name that of the greater scope counts.
+/// Where an MCP server is defined. Ordered: of two servers with one name that of the greater scope counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum ServerScope {
@@ -48,7 +48,7 @@ impl fmt::Display for ServerScope {
 pub struct ServerDefinition {
     /// Its name; `plugin:NAME:SERVER` for one of a plugin.
     pub name: String,
-    /// Who defined it.
+    /// Where it is defined.
     pub scope: ServerScope,
     /// The file.
     pub path: PathBuf,

@@ -12,8 +12,8 @@ const LONGEST: usize = 4096;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum ServerPattern {
-    /// `serverName`: the server of exactly this name. People choose names, so this holds nobody back who wants a
-    /// server.
+    /// `serverName`: the server of exactly this name. Names are chosen freely, so a denial by name is easily avoided:
+    /// under another name the server may be connected.
     #[serde(rename = "serverName")]
     Name(String),
     /// `serverCommand`: servers that are started with exactly this command and these arguments.
@@ -94,7 +94,7 @@ impl Ready {
 
     /// Whether a list that allows only these names the server.
     pub(super) fn allow(all: &[Self], name: &str, address: ServerAddress<'_>) -> bool {
-        // Where somebody took the trouble to say what may run, a name alone is not enough.
+        // Where a list names addresses or commands, a name alone is not enough.
         let by_name = match address {
             ServerAddress::Program { .. } => !all.iter().any(|entry| matches!(entry, Self::Command(_))),
             ServerAddress::Url(_) => !all.iter().any(|entry| matches!(entry, Self::Url(_))),
@@ -119,7 +119,7 @@ impl Ready {
 
 fn parsed(address: ServerAddress<'_>) -> Option<Url> {
     match address {
-        // What this does not understand is not connected to either.
+        // An address that is not understood here is not connected to either.
         ServerAddress::Url(text) => Url::parse(text).ok(),
         ServerAddress::Program { .. } => None,
     }

@@ -1,4 +1,4 @@
-//! Which MCP servers may be connected at all, whoever defines them.
+//! Which MCP servers may be connected at all, wherever they are defined.
 
 use super::pattern::{Ready, ServerAddress, ServerPattern};
 use crate::canonical::content_of;
@@ -11,8 +11,8 @@ use std::collections::BTreeSet;
 /// `deniedMcpServers` and `allowedMcpServers` of all settings files.
 ///
 /// What a file denies always counts. The lists of what is allowed join, as far as their files count in full;
-/// one of a project's shared file, or of a project that nobody trusts, can only narrow that. With
-/// `allowManagedMcpServersOnly` of a managed file only managed lists allow anything.
+/// one of a project's shared file, or of a project that is not trusted, can only narrow that. With
+/// `allowManagedMcpServersOnly` of a managed file only managed lists can allow servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerLists {
@@ -20,7 +20,7 @@ pub struct ServerLists {
     pub denied: Vec<(ServerPattern, Origin)>,
     /// Lists of servers that may be connected. A server must be in each of them.
     pub allowed: Vec<AllowedServers>,
-    /// Who wants only managed lists to allow servers.
+    /// The file that wants only managed lists to allow servers.
     pub managed_only: Option<Origin>,
     /// A list that cannot be read, and why: it keeps all servers out.
     pub unreadable: Option<Note>,
@@ -149,8 +149,8 @@ impl ServerPolicy {
         }
         let missing = self.allowed.iter().find(|(patterns, _)| !Ready::allow(patterns, name, address));
         missing.map(|(patterns, from)| {
-            let nothing = if patterns.is_empty() { " (it names none)" } else { "" };
-            format!("`allowedMcpServers` of {from} does not name it{nothing}")
+            let empty = if patterns.is_empty() { " (it names none)" } else { "" };
+            format!("`allowedMcpServers` of {from} does not name it{empty}")
         })
     }
 }

@@ -30,7 +30,7 @@ impl World {
         self
     }
 
-    /// `.claude.json` with something about the project.
+    /// `.claude.json` with an entry for the project.
     fn claude_json(&self, more: &str, project: &str) -> &Self {
         let directory = self.path().join("w");
         self.write("home/.claude.json", format!(r#"{{{more}"projects":{{{directory:?}:{project}}}}}"#))
@@ -74,7 +74,7 @@ fn a_server_of_a_project_needs_trust_or_to_be_wanted() {
         ("home/.claude/settings.json", r#"{"enableAllProjectMcpServers":true}"#, true),
         ("home/.claude/settings.json", r#"{"enableAllProjectMcpServers":false}"#, false),
         ("home/.claude/settings.json", r#"{"enabledMcpjsonServers":["two"]}"#, false),
-        // What comes with the repository decides nothing, wherever it lies.
+        // A file that comes with the repository does not decide, wherever it lies.
         ("w/.claude/settings.json", enabled, false),
         ("w/.claude/settings.json", r#"{"enableAllProjectMcpServers":true}"#, false),
         ("w/.claude/settings.local.json", enabled, false),
@@ -190,7 +190,7 @@ fn the_stronger_scope_counts() {
 }
 
 #[test]
-fn layers_that_are_not_read_bring_nothing() {
+fn layers_that_are_not_read_bring_no_servers() {
     let world = World::new();
     world.claude_json(
         r#""mcpServers":{"u":{"command":"x"}},"#,

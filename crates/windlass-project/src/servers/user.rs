@@ -67,7 +67,7 @@ impl UserServers {
             let Some(known) = projects.remove(directory) else { continue };
             match known.to::<Project>() {
                 Ok(project) => self.add_project(path, project),
-                Err(problem) => notes.add(path, format!("what it says of {}: {problem}", directory.display())),
+                Err(problem) => notes.add(path, format!("its entry for {}: {problem}", directory.display())),
             }
         }
         self.user.extend(definitions(path, ServerScope::User, file.mcp_servers));

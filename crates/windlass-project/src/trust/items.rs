@@ -1,4 +1,4 @@
-//! What trust in a project lets act, one by one.
+//! The items that trust in a project puts into effect.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -49,7 +49,7 @@ impl fmt::Display for TrustKind {
     }
 }
 
-/// Something in a project that acts, or lets more happen, once somebody trusts it.
+/// A part of a project that acts, or lets more happen, once it is trusted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct TrustItem {
@@ -69,13 +69,13 @@ impl TrustItem {
     }
 }
 
-/// How an item stands to what was trusted before.
+/// Whether an item is new, changed or trusted already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrustStatus {
     /// No item of its name was trusted before.
     New,
-    /// Something else was trusted under its name.
+    /// Another content was trusted under its name.
     Changed,
     /// It is what was trusted.
     Trusted,

@@ -32,7 +32,7 @@ fn trust_covers_what_lies_below_in_the_same_project() {
     ] {
         let standing = trust.standing(&paths(chain), Path::new(directory), false);
         assert_eq!(standing.is_trusted(), expected, "{chain:?} {directory}");
-        assert!(!standing.covers(Path::new("/w/.mcp.json"), TrustKind::Server, "a", "{}"), "nothing is pinned");
+        assert!(!standing.covers(Path::new("/w/.mcp.json"), TrustKind::Server, "a", "{}"), "no item is pinned");
         assert!(trust.standing(&paths(chain), Path::new(directory), true).is_trusted());
     }
     assert!(Trust::new().for_this_run(true).standing(&paths(&["/x"]), Path::new("/x"), false).is_trusted());
@@ -55,7 +55,7 @@ fn approvals_belong_to_one_directory() {
 }
 
 #[test]
-fn what_is_not_a_record_grants_nothing() {
+fn what_is_not_a_record_grants_no_trust() {
     for text in
         ["", "1", r#"{"projects":[]}"#, r#"{"projects":{"/w":{"trusted":"yes"}}}"#, r#"{"projects":{"/w":true}}"#]
     {

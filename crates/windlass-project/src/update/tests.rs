@@ -132,7 +132,7 @@ fn a_change_goes_to_the_file_that_is_there() {
         let updates = if claude { ground.updates().in_claude_folder() } else { ground.updates() };
         let kept = updates.keep(&add(Behavior::Allow, &["Bash(make)"], destination)).unwrap();
         assert_eq!(kept, expected.map(|name| ground.path(name)), "{there:?} {destination:?}");
-        // What was approved counts in the next session, though nobody trusts the project.
+        // What was approved counts in the next session, though the project is not trusted.
         assert_eq!(ground.allowed().len(), usize::from(expected.is_some()), "{there:?} {destination:?}");
     }
 }
@@ -142,7 +142,7 @@ fn approval_is_for_what_was_approved() {
     let ground = ground();
     let updates = ground.updates();
     updates.keep(&add(Behavior::Allow, &["Bash(make)"], LOCAL)).unwrap();
-    // Somebody else adds to the file, or the repository brings one.
+    // Another program adds to the file, or the repository brings one.
     let file = ground.path("work/.windlass/settings.local.json");
     let text = std::fs::read_to_string(&file).unwrap().replace("\"Bash(make)\"", "\"Bash(make)\", \"Bash\"");
     std::fs::write(&file, text).unwrap();
@@ -172,7 +172,7 @@ fn trust_is_recorded_and_taken_back() {
 }
 
 #[test]
-fn what_must_not_be_written_is_refused_and_changes_nothing() {
+fn what_must_not_be_written_is_refused_and_changes_no_file() {
     let ground = ground();
     let updates = ground.updates();
     let bypass = PermissionUpdate::SetMode { mode: PermissionMode::BypassPermissions, destination: LOCAL };
@@ -235,7 +235,7 @@ fn a_file_keeps_its_mode_and_leaves_no_litter() {
 }
 
 #[test]
-fn many_writers_lose_nothing() {
+fn many_writers_lose_no_change() {
     let ground = ground();
     std::thread::scope(|scope| {
         for writer in 0..8 {

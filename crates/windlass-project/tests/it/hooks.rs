@@ -36,7 +36,7 @@ fn a_hook_that_decides_keeps_the_session_from_starting() {
 }
 
 #[test]
-fn a_repository_that_is_not_trusted_stops_nobody() {
+fn a_repository_that_is_not_trusted_stops_no_session() {
     for layer in [Layer::Project, Layer::Local] {
         let resolved = resolve(&[file(layer, Standing::untrusted(), &hooks("PreToolUse"))]).unwrap();
         resolved.check_hooks().unwrap();
@@ -70,8 +70,8 @@ fn what_is_not_understood_below_such_an_event_counts_as_a_hook() {
     ] {
         assert!(passes(none.clone()), "{none}");
     }
-    let goes_on = json!([{"hooks": [{"type": "command", "command": "x", "onFailure": "continue"}]}]);
-    assert!(passes(json!({ "PreToolUse": goes_on })));
+    let continues = json!([{"hooks": [{"type": "command", "command": "x", "onFailure": "continue"}]}]);
+    assert!(passes(json!({ "PreToolUse": continues })));
 }
 
 #[test]

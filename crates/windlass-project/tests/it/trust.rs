@@ -1,4 +1,4 @@
-//! Trust covers what somebody has seen: what is added or changed later waits until it is confirmed.
+//! Trust covers what the user has seen: what is added or changed later waits until it is confirmed.
 
 use serde_json::{Value, json};
 use std::path::PathBuf;

@@ -80,7 +80,7 @@ impl Disk {
             shorter.apply(record);
         }
         let temporary = self.directory.join("index.partial");
-        // Whoever opens the new one finds it locked.
+        // Another process that opens the new one finds it locked.
         let mut file = Locked::open(&temporary, true).map_err(|error| match error {
             LockError::Io(error) => error,
             LockError::Held(_) => ErrorKind::WouldBlock.into(),
@@ -118,7 +118,7 @@ impl Shelf for Disk {
         if create && is_new {
             let objects = self.objects();
             new_names = create_dirs(&objects).map_err(|e| CheckpointError::new(kind_of(e.kind), e.message))?;
-            // Also those that somebody may have made a moment ago and not synced yet.
+            // Also those that another process may have made a moment ago and not synced yet.
             for name in self.directory.ancestors().take(3).filter(|name| !name.as_os_str().is_empty()) {
                 if !new_names.iter().any(|known| known == name) {
                     new_names.push(name.to_owned());
@@ -139,7 +139,7 @@ impl Shelf for Disk {
             }
         }
         if !is_new && !history.is_damaged() {
-            // Behind damage, somebody may still want what no line names any more.
+            // Behind damage, a content that no readable line names may still be wanted.
             self.sweep(&history);
         }
         *self.lock() = Some(Index { file, length, new_names });
@@ -171,7 +171,7 @@ impl Shelf for Disk {
             return Err(AppendError { error, again: false });
         };
         if let Err(error) = file.write_all(lines) {
-            // What went out of it must not be joined to the next line.
+            // The part of it that was written must not be joined to the next line.
             let again = file.set_len(*length).is_ok();
             return Err(AppendError { error: failed(&path, "write", &error), again });
         }
@@ -180,7 +180,7 @@ impl Shelf for Disk {
             for name in std::mem::take(new_names) {
                 sync_dir(&name).map_err(|error| AppendError { error: failed(&name, "sync", &error), again: false })?;
             }
-            // What a failed sync has written is not known, and a second one would not tell.
+            // What a failed sync has written is not known, and a second one would not report it.
             file.sync_data().map_err(|error| AppendError { error: failed(&path, "sync", &error), again: false })?;
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! What all checkpoints do, wherever they are.
+//! The part of checkpoints that is the same on disk and in memory.
 
 use super::CheckpointLimits;
 use super::history::{History, Unusable};
@@ -22,7 +22,7 @@ pub(crate) struct Engine<S> {
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
     pub(crate) limits: CheckpointLimits,
-    /// Shared by those that add contents; whoever removes some, or rewinds, is alone.
+    /// Held shared while contents are added, and alone while contents are removed or files rewound.
     pub(crate) turn: RwLock<()>,
     /// One large file is in memory at a time.
     large: TurnMutex<()>,
@@ -52,7 +52,7 @@ struct Known {
 struct Writer {
     written: u64,
     durable: u64,
-    /// The error after which nothing can be written any more.
+    /// The error after which no more is written.
     failed: Option<CheckpointError>,
 }
 
@@ -61,7 +61,7 @@ impl<S: Shelf> Core<S> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks something up in the history. The index must have been read.
+    /// Reads from the history. The index must have been read.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&History) -> T) -> Option<T> {
         self.known().history.as_ref().map(look)
     }
@@ -86,7 +86,7 @@ impl<S: Shelf> Core<S> {
         *recorded
     }
 
-    /// Reads the index, once. Says whether there is one now.
+    /// Reads the index, once. Returns whether there is one now.
     fn load(&self, create: bool) -> Result<bool, CheckpointError> {
         let _reading = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         if self.known().history.is_some() {
@@ -98,7 +98,7 @@ impl<S: Shelf> Core<S> {
         Ok(is_there)
     }
 
-    /// Writes everything up to a record, in one go with what others wait for.
+    /// Writes all records up to this one, together with those that other calls wait for.
     pub(crate) fn write(&self, up_to: u64, sync: bool) -> Result<(), CheckpointError> {
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = &writer.failed {
@@ -157,7 +157,7 @@ impl<S: Shelf> Engine<S> {
         })
     }
 
-    /// Makes sure that the index has been read. Says whether there is one.
+    /// Makes sure that the index has been read. Returns whether there is one.
     pub(crate) async fn loaded(&self, create: bool) -> Result<bool, CheckpointError> {
         if self.core.look(|_| ()).is_some() {
             return Ok(true);
@@ -249,10 +249,10 @@ impl<S: Shelf> Engine<S> {
         }
     }
 
-    /// Stores a content, if there is room: what the oldest checkpoints kept makes some. None when there is no room.
+    /// Stores a content, if there is room: what the oldest checkpoints kept makes some. `None` when there is no room.
     /// The pin must live until a record names the content.
     async fn store(&self, state: &State, content: Vec<u8>) -> Result<Option<Pin<S>>, CheckpointError> {
-        let State::File { size, .. } = *state else { return Ok(Some(Pin::of_nothing(&self.core))) };
+        let State::File { size, .. } = *state else { return Ok(Some(Pin::of_no_content(&self.core))) };
         loop {
             {
                 let _shared = self.turn.read().await;
@@ -275,7 +275,7 @@ impl<S: Shelf> Engine<S> {
         content: Vec<u8>,
         needed: &EntryId,
     ) -> Result<Option<Pin<S>>, CheckpointError> {
-        let State::File { size, .. } = *state else { return Ok(Some(Pin::of_nothing(&self.core))) };
+        let State::File { size, .. } = *state else { return Ok(Some(Pin::of_no_content(&self.core))) };
         let mut pin = self.pin(state);
         if pin.is_none() && self.make_room(size, Some(needed)).await? {
             pin = self.pin(state);
@@ -355,14 +355,14 @@ impl<S: Shelf> Engine<S> {
 #[derive(Debug)]
 pub(crate) struct Pin<S: Shelf> {
     core: Arc<Core<S>>,
-    /// None where there is no content.
+    /// `None` where there is no content.
     hash: Option<blake3::Hash>,
     /// Whether the content was on the shelf when it was pinned.
     is_stored: bool,
 }
 
 impl<S: Shelf> Pin<S> {
-    fn of_nothing(core: &Arc<Core<S>>) -> Self {
+    fn of_no_content(core: &Arc<Core<S>>) -> Self {
         Self { core: Arc::clone(core), hash: None, is_stored: true }
     }
 }
@@ -375,12 +375,12 @@ impl<S: Shelf> Drop for Pin<S> {
     }
 }
 
-/// What a file is known by.
+/// The hash and size of a file.
 pub(crate) fn state_of(content: &[u8], mode: Option<u32>) -> State {
     State::File { hash: blake3::hash(content), size: content.len() as u64, mode: mode.map(|mode| mode & 0o777) }
 }
 
-/// What something that was read is known by, unless it is too large.
+/// The hash and size of what was read, unless it is too large.
 pub(crate) fn seen(found: &WholeFile) -> Option<State> {
     match found {
         WholeFile::Absent { missing_parents } => Some(State::Absent { parents: *missing_parents }),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use windlass_session::Checkpoint;
 use windlass_types::{EntryId, Timestamp};
 
-/// What is said of contents that had to make room.
+/// The message for contents that had to make room.
 const DROPPED: &str = "its earlier content was dropped to make room for later ones";
 
 /// The checkpoints of a session, in order, and what they need. A fold over [`Record`]s.
@@ -59,7 +59,7 @@ impl History {
                 }
                 self.keep(path, state);
             }
-            // What cannot be compared says nothing.
+            // With a state that cannot be compared, what is known of the file no longer holds.
             Record::Left { path, state: State::Unkept { .. } } => {
                 self.left.remove(&path);
             }
@@ -121,8 +121,8 @@ impl History {
         true
     }
 
-    /// Holds the room for a content that a record is going to name, if there is some: until it is unpinned, nothing
-    /// drops it. Says whether it is on the shelf already.
+    /// Holds the room for a content that a record is going to name, if there is some: until it is unpinned, it is not
+    /// dropped. Returns whether it is on the shelf already.
     pub(crate) fn pin(&mut self, hash: blake3::Hash, size: u64, limit: u64) -> Option<bool> {
         if !self.has_object(&hash) && !self.fits(size, limit) {
             return None;
@@ -130,7 +130,7 @@ impl History {
         Some(self.use_object(hash, size).is_stored)
     }
 
-    /// Notes that a content is on the shelf.
+    /// Records that a content is on the shelf.
     pub(crate) fn stored(&mut self, hash: &blake3::Hash) {
         if let Some(object) = self.objects.get_mut(hash) {
             object.is_stored = true;
@@ -142,7 +142,7 @@ impl History {
         self.release(hash);
     }
 
-    /// Lines that could not be read stood here: what they said of earlier checkpoints is not known.
+    /// Lines that could not be read stood here: what they recorded of earlier checkpoints is not known.
     pub(crate) fn damaged(&mut self) {
         self.usable_from = self.points.len();
         self.is_damaged = true;
@@ -196,8 +196,8 @@ impl History {
 
     /// Makes room for so many bytes below a limit, by dropping the contents of
     /// the oldest checkpoints, but never of `needed` and later ones, nor of the
-    /// last one. Returns what must be written and what can be removed; none, and
-    /// then nothing is dropped, if there would be no room.
+    /// last one. Returns what must be written and what can be removed. If there would be no room
+    /// all the same, returns `None` and drops no content.
     pub(crate) fn make_room(&mut self, size: u64, limit: u64, needed: Option<&EntryId>) -> Option<Room> {
         let last = self.points.len().saturating_sub(1);
         let end = needed.and_then(|id| self.by_id.get(id)).map_or(last, |at| last.min(*at));

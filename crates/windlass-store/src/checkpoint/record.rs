@@ -8,7 +8,7 @@ use windlass_types::{EntryId, Timestamp, ToolUseId};
 /// Length of the checksum that begins each line, in hexadecimal digits.
 const SUM: usize = 32;
 
-/// What a line says.
+/// What a line records.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "lowercase")]
 pub(crate) enum Record {
@@ -33,7 +33,7 @@ pub(crate) enum Record {
     Dropped { through: EntryId },
 }
 
-/// What begins a checkpoint.
+/// The beginning of a checkpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
@@ -64,13 +64,13 @@ pub(crate) enum State {
         #[serde(skip_serializing_if = "Option::is_none")]
         mode: Option<u32>,
     },
-    /// Something that was not kept.
+    /// A path that was not kept.
     Unkept { why: String },
 }
 
 impl State {
     /// Whether a file in this state and one in the other are the same. What was
-    /// not kept is like nothing.
+    /// not kept is equal to no state.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Absent { .. }, Self::Absent { .. }) => true,
@@ -93,7 +93,7 @@ impl Record {
         out.push(b'\n');
     }
 
-    /// Reads a line without its line break. Nothing if it is damaged.
+    /// Reads a line without its line break. `None` if it is damaged.
     pub(crate) fn read(line: &[u8]) -> Option<Self> {
         let (found, rest) = line.split_at_checked(SUM)?;
         let json = rest.strip_prefix(b" ")?;

@@ -61,7 +61,7 @@ impl<S: Shelf> Engine<S> {
                 Found::Same => {}
                 Found::Left(file) => files.push(file),
                 Found::Step(mut step) => {
-                    // Nothing is changed before all of it is kept.
+                    // No file is changed before all of them are kept.
                     if let Some(pin) = self.store_alone(&step.now, std::mem::take(&mut step.content), to).await? {
                         pins.push(pin);
                         steps.push(step);
@@ -143,7 +143,7 @@ impl<S: Shelf> Engine<S> {
         file.conflict =
             self.core.look(|history| history.left(path).is_some_and(|left| !left.is_same(&now))) == Some(true);
         if file.conflict && options.leave_conflicts {
-            file.problem = Some(NotRestored::new(Conflict, "somebody else has changed it since"));
+            file.problem = Some(NotRestored::new(Conflict, "it was changed outside this session since"));
             return Ok(Found::Left(file));
         }
         let (content, counted) = self.compare(content, then.clone()).await?;
@@ -170,7 +170,10 @@ impl<S: Shelf> Engine<S> {
         let path: PathBuf = step.file.path.clone();
         let found = self.tree.read_whole(&path, self.limits.file_bytes).await.map_err(|error| refused(&error))?;
         if !seen(&found).is_some_and(|now| now.is_same(&step.now)) {
-            return Err(NotRestored::new(NotRestoredKind::Conflict, "somebody else changed it at the same time"));
+            return Err(NotRestored::new(
+                NotRestoredKind::Conflict,
+                "it was changed outside this session at the same time",
+            ));
         }
         drop(found);
         let done = match &step.then {

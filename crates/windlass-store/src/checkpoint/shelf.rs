@@ -4,15 +4,15 @@ use super::history::History;
 use std::fmt::Debug;
 use windlass_session::CheckpointError;
 
-/// Where contents and the index are. Everything here may block.
+/// Where contents and the index are. All methods may block.
 pub(crate) trait Shelf: Debug + Send + Sync + 'static {
-    /// Reads the index. Nothing if there is none and none is to be made.
+    /// Reads the index. `None` if there is none and none is to be made.
     fn open(&self, create: bool) -> Result<Option<History>, CheckpointError>;
 
     /// Stores a content durably.
     fn put(&self, hash: &blake3::Hash, content: &[u8]) -> Result<(), CheckpointError>;
 
-    /// Reads a content, whatever became of it.
+    /// Reads a content, without comparing it with its hash.
     fn get(&self, hash: &blake3::Hash) -> std::io::Result<Vec<u8>>;
 
     /// Forgets contents. What cannot be removed is left.

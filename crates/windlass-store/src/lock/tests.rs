@@ -45,7 +45,7 @@ fn a_lock_that_is_held_is_refused_and_its_holder_named() {
     }
 }
 
-/// Runs in a process of its own: locks the file, says so, and starts a program that has it.
+/// Runs in a process of its own: locks the file, reports that, and starts a program that has it.
 #[test]
 #[ignore = "a part of other tests"]
 fn holder_of_the_lock() {
@@ -103,7 +103,7 @@ fn a_killed_process_leaves_a_lock_no_longer_than_what_it_was_starting() {
     // That is waited for.
     assert_eq!(PAUSE * tries(holder(&file)), Duration::from_secs(1));
     kill(program);
-    // It ends when it has been told, not at once.
+    // It ends after its signal, not at once.
     let locked = (0..).find_map(|_| Locked::open(&path, false).ok());
     assert!(locked.is_some());
 }

@@ -126,7 +126,7 @@ async fn damage_and_foreign_files_hide_no_agent() {
     assert_eq!(listed, ["a1", "n1"]);
     let deep = session.of_agent("n1".into());
     assert_eq!(store.load(&deep).await.unwrap().entries, entries());
-    assert_eq!(store.log_path(&deep), nested.join("agent-n1.jsonl"), "it goes on where it is");
+    assert_eq!(store.log_path(&deep), nested.join("agent-n1.jsonl"), "it continues where it is");
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn a_torn_line_of_an_agent_is_ended_and_kept() {
 }
 
 #[tokio::test]
-async fn agents_of_another_home_are_listed_and_copied_when_they_go_on() {
+async fn agents_of_another_home_are_listed_and_copied_when_they_continue() {
     let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let session = key("import", 1);
     let source = JsonlStore::new(other.path());

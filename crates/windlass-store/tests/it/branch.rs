@@ -27,9 +27,9 @@ fn turns(count: u128) -> Vec<Entry> {
     let mut parent = None;
     let mut entries = Vec::new();
     for at in 0..count {
-        let (said, answered) = (EntryId::from_bits(at << 70 | 1), EntryId::from_bits(at << 70 | 2));
+        let (asked, answered) = (EntryId::from_bits(at << 70 | 1), EntryId::from_bits(at << 70 | 2));
         let user = UserEntry::new(vec![ContentBlock::text(format!("prompt {at}"))]);
-        entries.push(Entry::new(said.clone(), parent, Timestamp::default(), EntryKind::User(user)));
+        entries.push(Entry::new(asked.clone(), parent, Timestamp::default(), EntryKind::User(user)));
         let content = vec![ContentBlock::text("answer")];
         let (usage, stop) = (Usage::new(1, 1), Some(StopReason::EndTurn));
         let message = AssistantEntry::new(
@@ -40,7 +40,7 @@ fn turns(count: u128) -> Vec<Entry> {
             stop,
             usage,
         );
-        entries.push(Entry::new(answered.clone(), Some(said), Timestamp::default(), EntryKind::Assistant(message)));
+        entries.push(Entry::new(answered.clone(), Some(asked), Timestamp::default(), EntryKind::Assistant(message)));
         parent = Some(answered);
     }
     entries
@@ -136,7 +136,7 @@ async fn a_note_on_a_session_of_another_home_stays_in_ours() {
     assert_eq!(summary.custom_title.as_deref(), Some("T"));
 }
 
-/// What an observer was told: how far each file is.
+/// What was reported to an observer: how far each file is durable.
 #[derive(Debug, Default)]
 struct Seen(Mutex<Vec<(&'static str, PathBuf, u64)>>);
 

@@ -178,7 +178,7 @@ async fn a_key_cannot_lead_out_of_the_home() {
 }
 
 #[tokio::test]
-async fn a_session_of_another_home_is_copied_when_it_goes_on() {
+async fn a_session_of_another_home_is_copied_when_it_continues() {
     let (home, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let key = key("import", 1);
     let source = JsonlStore::new(other.path());
@@ -206,7 +206,7 @@ async fn a_copy_that_fails_hides_nothing() {
     let key = key("import", 2);
     store_all(&JsonlStore::new(other.path()), &key, vec![prompt(0, None)]).await;
     let store = JsonlStore::with_imports(home.path(), vec![other.path().to_owned()]);
-    // The folder takes no file, whoever asks.
+    // The folder takes no file from any account.
     let folder = store.log_path(&key).parent().unwrap().to_owned();
     fs::create_dir_all(folder.parent().unwrap()).unwrap();
     std::os::unix::fs::symlink("/sys/kernel", &folder).unwrap();
@@ -234,11 +234,11 @@ async fn folders_whose_hash_another_program_made_are_found() {
     let ours = SessionKey::new(ProjectKey::from_slug(slug), theirs.session.clone());
     assert_eq!(store.list(&ours.project).await.unwrap().len(), 1);
     assert_eq!(store.load(&ours).await.unwrap().entries.len(), 1);
-    assert_eq!(store.log_path(&ours), store.log_path(&theirs), "it goes on in the same file");
+    assert_eq!(store.log_path(&ours), store.log_path(&theirs), "it continues in the same file");
 }
 
 #[tokio::test]
-async fn a_session_goes_on_after_the_runtime_that_wrote_it_is_gone() {
+async fn a_session_continues_after_the_runtime_that_wrote_it_is_gone() {
     let home = tempfile::tempdir().unwrap();
     let store = JsonlStore::new(home.path());
     let key = key("runtime", 1);

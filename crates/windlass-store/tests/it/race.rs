@@ -66,12 +66,12 @@ async fn survives(written: SessionKey, deleted: SessionKey) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_acknowledged_is_in_the_file_at_its_path_whoever_deletes_meanwhile() {
+async fn what_is_acknowledged_is_in_the_file_at_its_path_despite_deletions_meanwhile() {
     survives(key("race", 1), key("race", 1)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_an_agent_is_acknowledged_is_there_whoever_deletes_the_session_meanwhile() {
+async fn what_an_agent_is_acknowledged_is_there_despite_deletions_of_the_session() {
     survives(key("race", 2).of_agent("a1".into()), key("race", 2)).await;
 }
 

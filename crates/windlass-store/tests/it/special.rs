@@ -11,7 +11,7 @@ use windlass_session::{Durability, Owner, SessionKey, SessionStore, StoreErrorKi
 use windlass_store::{JsonlStore, check_file, export_file, git_branch};
 use windlass_testkit::store::{entries, header, key};
 
-/// Runs something that must not wait for anybody. A test that hangs tells less than one that fails.
+/// Runs code that must not wait for another program. A test that fails is better than one that hangs.
 fn at_once<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, waiting) = mpsc::channel();
     std::thread::spawn(move || done.send(work()));
@@ -47,7 +47,7 @@ fn what_has_no_end_is_refused_at_once() {
 }
 
 #[test]
-fn a_file_that_somebody_names_may_be_a_link() {
+fn a_file_that_the_user_names_may_be_a_link() {
     let folder = tempfile::tempdir().unwrap();
     let (log, link) = (folder.path().join("log.jsonl"), folder.path().join("link.jsonl"));
     fs::write(&log, "{\"type\":\"tag\",\"tag\":\"x\"}\n").unwrap();

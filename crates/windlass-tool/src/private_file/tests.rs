@@ -67,7 +67,7 @@ fn a_file_is_replaced_whole_or_not_at_all() {
 }
 
 #[test]
-fn what_is_new_replaces_nothing() {
+fn a_new_file_replaces_none() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     let place = |text: &[u8]| {
@@ -86,7 +86,7 @@ fn what_is_new_replaces_nothing() {
 }
 
 #[test]
-fn a_new_file_comes_with_its_folders_and_replaces_nothing() {
+fn a_new_file_comes_with_its_folders_and_replaces_none() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a/b/file");
     write_new(&file, b"text").unwrap();
@@ -117,7 +117,7 @@ fn names_are_synced_as_far_as_there_are_folders() {
     }
 }
 
-/// Names can be made in such a folder, but it cannot be opened. Whoever may open everything sees the usual way.
+/// Names can be made in such a folder, but it cannot be opened. An account that may open all folders takes the usual way.
 #[cfg(unix)]
 #[test]
 fn names_in_a_folder_that_cannot_be_read_are_synced() {

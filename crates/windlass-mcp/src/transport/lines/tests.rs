@@ -100,7 +100,7 @@ async fn messages_go_out_in_order_and_a_server_that_does_not_read_costs_little()
     for id in 0..50 {
         assert!(read.next_line().await.unwrap().unwrap().contains(&format!("\"id\":{id},")));
     }
-    // From here on nobody reads, and nothing fits.
+    // From here on there is no reader and no room.
     let (near, _far) = duplex(1);
     let mut lines = Lines::new(tokio::io::empty(), near, Fault::default(), Sent::default());
     let mut sent = tokio::task::JoinSet::new();

@@ -6,14 +6,14 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-fn file(layer: Layer, standing: Standing, said: &Value) -> SettingsFile {
+fn file(layer: Layer, standing: Standing, settings: &Value) -> SettingsFile {
     let origin = Origin::File(PathBuf::from(format!("/{layer}.json")));
-    SettingsFile::new(layer, origin, "/w", Settings::parse(&said.to_string()).unwrap()).with_standing(standing)
+    SettingsFile::new(layer, origin, "/w", Settings::parse(&settings.to_string()).unwrap()).with_standing(standing)
 }
 
 fn lists(files: &[(Layer, Standing, Value)]) -> ServerLists {
     let files: Vec<SettingsFile> =
-        files.iter().map(|(layer, standing, said)| file(*layer, standing.clone(), said)).collect();
+        files.iter().map(|(layer, standing, settings)| file(*layer, standing.clone(), settings)).collect();
     resolve(&files).unwrap().server_lists
 }
 
@@ -21,8 +21,8 @@ fn expand(text: &str) -> Result<String, String> {
     if text.contains("${MISSING}") { Err("it is not set".to_owned()) } else { Ok(text.replace("${HOME}", "/home/a")) }
 }
 
-fn managed(said: Value) -> ServerPolicy {
-    lists(&[(Layer::Managed, Standing::trusted(), said)]).policy(expand)
+fn managed(settings: Value) -> ServerPolicy {
+    lists(&[(Layer::Managed, Standing::trusted(), settings)]).policy(expand)
 }
 
 fn url(policy: &ServerPolicy, address: &str) -> bool {
@@ -113,7 +113,7 @@ fn commands_fit_word_for_word() {
 }
 
 #[test]
-fn names_count_where_nothing_better_is_said() {
+fn names_count_where_a_list_has_neither_addresses_nor_commands() {
     let name = json!({"serverName": "s"});
     let command = json!({"serverCommand": ["x"]});
     let address = json!({"serverUrl": "https://a.example/*"});
@@ -131,7 +131,7 @@ fn names_count_where_nothing_better_is_said() {
 }
 
 #[test]
-fn what_is_denied_is_out_whoever_says_it() {
+fn what_any_file_denies_is_out() {
     for layer in Layer::STRONGEST_FIRST {
         let standing = if layer == Layer::Project { Standing::untrusted() } else { Standing::trusted() };
         let policy = lists(&[
@@ -159,12 +159,12 @@ fn lists_of_what_is_allowed_join_unless_only_managed_ones_count() {
     let managed = (Layer::Managed, trusted(), names(&["m"]));
     let mut only = managed.clone();
     only.2["allowManagedMcpServersOnly"] = json!(true);
-    let nothing_but_only = (Layer::Managed, trusted(), json!({"allowManagedMcpServersOnly": true}));
+    let only_the_switch = (Layer::Managed, trusted(), json!({"allowManagedMcpServersOnly": true}));
     let user = (Layer::User, trusted(), names(&["u", "m"]));
     for (files, expected) in [
         (vec![managed.clone(), user.clone()], "mu"),
         (vec![only.clone(), user.clone()], "m"),
-        (vec![nothing_but_only, user.clone()], ""),
+        (vec![only_the_switch, user.clone()], ""),
         (vec![(Layer::User, trusted(), json!({"allowManagedMcpServersOnly": true}))], "mupl"),
         // A project cannot add to it.
         (vec![managed.clone(), (Layer::Project, trusted(), names(&["p", "m"]))], "m"),
@@ -214,7 +214,7 @@ fn an_entry_that_cannot_be_read_keeps_all_out() {
             }
         }
     }
-    // Where only managed lists allow anything, nobody can make a list of theirs matter.
+    // Where only managed lists can allow servers, the lists of other files have no effect.
     let policy = lists(&[
         (
             Layer::Managed,
@@ -228,9 +228,9 @@ fn an_entry_that_cannot_be_read_keeps_all_out() {
 }
 
 #[test]
-fn what_cannot_be_read_is_said() {
-    let said = json!({"deniedMcpServers": [{"serverName": 7}], "allowManagedMcpServersOnly": true});
-    let resolved = resolve(&[file(Layer::User, Standing::trusted(), &said)]).unwrap();
+fn what_cannot_be_read_is_reported() {
+    let settings = json!({"deniedMcpServers": [{"serverName": 7}], "allowManagedMcpServersOnly": true});
+    let resolved = resolve(&[file(Layer::User, Standing::trusted(), &settings)]).unwrap();
     let notes: Vec<String> = resolved.notes.iter().map(ToString::to_string).collect();
     assert_eq!(notes.len(), 2, "{notes:?}");
     assert!(notes[0].contains("entry 1 cannot be read"), "{notes:?}");
@@ -238,7 +238,7 @@ fn what_cannot_be_read_is_said() {
 }
 
 proptest! {
-    /// Whatever else is said: what is denied stays out, and more lists let no more in.
+    /// Whatever else the files hold, what is denied stays out, and more lists let no more in.
     #[test]
     fn more_lists_never_let_a_denied_server_in(
         denied in "[a-c]", asked in "[a-d]",

@@ -38,7 +38,7 @@ fn the_first_state_since_a_checkpoint_counts() {
         begin(3),
         kept(3, "/a", file("a3")),
         kept(3, "/b", absent.clone()),
-        // A late word of an earlier prompt is about what is there now.
+        // A late record of an earlier prompt is about what is there now.
         kept(1, "/c", file("c3")),
     ]);
     let later = [("/b".to_owned(), absent), ("/c".to_owned(), file("c3"))];
@@ -50,7 +50,7 @@ fn the_first_state_since_a_checkpoint_counts() {
 }
 
 #[test]
-fn room_is_made_by_dropping_the_oldest_contents_that_nobody_else_needs() {
+fn room_is_made_by_dropping_the_oldest_contents_that_no_other_checkpoint_needs() {
     let records = [
         begin(1),
         kept(1, "/a", file("1234")),
@@ -105,8 +105,8 @@ fn what_is_pinned_counts_and_is_not_dropped() {
     let mut full = history([begin(1), kept(1, "/a", file("1234")), begin(2)]);
     assert_eq!(full.pin(hash, size, 9), Some(true), "it is stored already");
     assert_eq!(full.pin(other, 6, 9), None, "there is no room for both");
-    assert_eq!(full.make_room(6, 9, None), None, "nothing can make some");
-    assert!(targets(&full, 1).contains(&("/a".to_owned(), file("1234"))), "so nothing is dropped");
+    assert_eq!(full.make_room(6, 9, None), None, "there is no way to make some");
+    assert!(targets(&full, 1).contains(&("/a".to_owned(), file("1234"))), "so no content is dropped");
     // Dropped for something that does fit, it still is there for the record that names it.
     full.apply(Record::Dropped { through: id(1) });
     assert!(full.has_object(&hash));

@@ -1,4 +1,4 @@
-//! What somebody could make of a rewind: files of others, and files that are not where they were.
+//! Attacks by means of a rewind: files of others, and files that are not where they were.
 
 use super::*;
 use std::fs;
@@ -19,7 +19,7 @@ async fn a_large_file_that_only_tools_changed_is_rewound() {
     assert_eq!(done.changed().count(), 1, "{:?}", done.files);
     assert!(!done.files[0].conflict);
     assert_eq!(fs::read(&path).unwrap()[0], b'a');
-    // What somebody else made of it meanwhile is one.
+    // A change that another program made meanwhile is one.
     fs::write(&path, vec![b'c'; 3 << 20]).unwrap();
     let done = checkpoints.rewind(&done.undo.unwrap(), &options).await.unwrap();
     assert_eq!((done.changed().count(), done.files[0].conflict), (0, true), "{:?}", done.files);
@@ -56,7 +56,7 @@ async fn a_directory_that_became_a_link_leads_nowhere() {
     }
 }
 
-/// A path that begins in the workspace and climbs out of it is outside, whoever brought it into the index.
+/// A path that begins in the workspace and climbs out of it is outside, also when the index holds it.
 #[tokio::test]
 async fn a_path_that_climbs_out_is_not_rewound() {
     let world = World::new();

@@ -49,7 +49,7 @@ async fn behind_damage_only_later_checkpoints_are_used() {
         let checkpoints = at(&world.directory());
         for number in 1..=3 {
             match checkpoints.changes(&prompt(number), &world.options()).await {
-                // Whatever is said is true.
+                // Each state that is reported is true.
                 Ok(rewind) if !rewind.files.is_empty() => {
                     checkpoints.rewind(&prompt(number), &world.options()).await.unwrap();
                     assert_eq!(
@@ -94,7 +94,7 @@ async fn leftovers_of_a_crash_are_swept() {
     three(&world).await;
     let objects = world.directory().join("objects");
     fs::write(objects.join("partial-1-1"), "half").unwrap();
-    fs::write(objects.join(&*blake3::hash(b"nobody needs it").to_hex()), "nobody needs it").unwrap();
+    fs::write(objects.join(&*blake3::hash(b"no line names it").to_hex()), "no line names it").unwrap();
     let before = fs::read_dir(&objects).unwrap().count();
     at(&world.directory()).list().await.unwrap();
     assert_eq!(fs::read_dir(&objects).unwrap().count(), before - 2);

@@ -124,7 +124,7 @@ async fn on_a_full_disk() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_room_is_used_again() {
+fn a_full_disk_is_reported_and_room_is_used_again() {
     // A small file system of our own needs rights that not everybody has.
     let mounted = |script: &str| Command::new("unshare").args(["-rm", "sh", "-c", script]).output();
     if !mounted("mount -t tmpfs none /mnt").is_ok_and(|output| output.status.success()) {

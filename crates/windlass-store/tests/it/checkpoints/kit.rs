@@ -53,7 +53,7 @@ impl Flawed {
         options
     }
 
-    fn told(&self, mut rewind: Rewind) -> Rewind {
+    fn altered(&self, mut rewind: Rewind) -> Rewind {
         match self.flaw {
             Flaw::CannotUndo => rewind.undo = None,
             Flaw::HidesConflicts => rewind.files.iter_mut().for_each(|file| file.conflict = false),
@@ -71,7 +71,7 @@ impl Flawed {
             Err(error) if self.flaw == Flaw::KnowsEverything && error.kind == CheckpointErrorKind::Unknown => {
                 Ok(Rewind::default())
             }
-            result => Ok(self.told(result?)),
+            result => Ok(self.altered(result?)),
         }
     }
 }

@@ -41,7 +41,7 @@ async fn what_has_become_too_large_to_be_kept_is_not_overwritten() {
 }
 
 #[tokio::test]
-async fn the_oldest_contents_make_room_and_that_is_said() {
+async fn the_oldest_contents_make_room_and_that_is_reported() {
     let world = World::new();
     let mut checkpoints = limited(&world, 100, 250);
     fs::write(world.path("file"), [b'0'; 100]).unwrap();

@@ -17,7 +17,7 @@ use windlass_tool::{Clock, FileTree, Ids};
 use windlass_tools::LocalWorkspace;
 use windlass_types::{EntryId, ToolUseId};
 
-/// Ids as they are in programs: a session that goes on in another process gets no id twice.
+/// Ids as they are in programs: a session that continues in another process gets no id twice.
 #[derive(Debug)]
 struct RandomIds;
 

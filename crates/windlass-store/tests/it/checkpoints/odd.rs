@@ -125,7 +125,7 @@ async fn links_swapped_in_at_any_moment_lead_nowhere() {
 }
 
 #[tokio::test]
-async fn directories_made_for_a_file_go_with_it_unless_somebody_uses_them() {
+async fn directories_made_for_a_file_go_with_it_unless_they_are_in_use() {
     let world = World::new();
     let checkpoints = at(&world.directory());
     for (number, name) in [(1, "new/deep/file"), (2, "used/deep/file")] {

@@ -12,7 +12,7 @@ enum Step {
     Mode(u8, bool),
     /// To one of the points seen so far, a prompt or a rewind.
     Rewind(u8),
-    /// Another process goes on with the session.
+    /// Another process continues the session.
     Reopen,
 }
 

@@ -20,8 +20,8 @@ pub(crate) struct Ended {
     pub(crate) success: bool,
     /// Whether there was such a call.
     pub(crate) injected: bool,
-    /// What the worker said it did.
-    pub(crate) said: Vec<String>,
+    /// The lines that the worker printed.
+    pub(crate) report: Vec<String>,
 }
 
 /// Runs the worker of a world to its end.
@@ -34,7 +34,8 @@ pub(crate) fn run(world: &World, injection: Option<&Injection<'_>>) -> Ended {
     let strace = injection.map(|Injection { call, number, error }| {
         let trace = format!("trace=?{call}");
         let inject = format!("inject=?{call}:error={error}:when={number}");
-        attach(child.id(), &["-e", &trace, "-e", &inject], &log).unwrap_or_else(|said| panic!("{injection:?}: {said}"))
+        attach(child.id(), &["-e", &trace, "-e", &inject], &log)
+            .unwrap_or_else(|error| panic!("{injection:?}: {error}"))
     });
     stdin.write_all(b"go\n").unwrap();
     let mut ended = wait(child);
@@ -63,18 +64,18 @@ pub(crate) fn trace(world: &World, calls: &str) -> String {
 /// Waits until a worker waits itself: what the test harness around it writes first is not meant to fail.
 fn until_ready(child: &mut Child) {
     let stdout = child.stdout.as_mut().unwrap();
-    let mut said = Vec::new();
+    let mut greeting = Vec::new();
     let mut byte = [0];
-    while !said.ends_with(READY.as_bytes()) {
-        assert!(stdout.read(&mut byte).unwrap() == 1, "{}", String::from_utf8_lossy(&said));
-        said.extend(byte);
+    while !greeting.ends_with(READY.as_bytes()) {
+        assert!(stdout.read(&mut byte).unwrap() == 1, "{}", String::from_utf8_lossy(&greeting));
+        greeting.extend(byte);
     }
 }
 
 /// Waits for a worker.
 pub(crate) fn wait(mut child: Child) -> Ended {
-    let mut said = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    let mut report = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut report).unwrap();
     let success = child.wait().unwrap().success();
-    Ended { success, injected: false, said: said.lines().map(str::to_owned).collect() }
+    Ended { success, injected: false, report: report.lines().map(str::to_owned).collect() }
 }

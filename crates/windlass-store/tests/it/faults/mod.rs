@@ -1,5 +1,5 @@
-//! Every system call of the store fails once, in every way it can: nothing that was acknowledged is lost, what fails
-//! is said and stays failed, and afterwards everything can be read and continued.
+//! Every system call of the store fails once, in every way it can: no entry that was acknowledged is lost, failures
+//! are reported and last, and afterwards every session can be read and continued.
 //!
 //! The calls are made to fail with strace; where that is not there or may not trace, the tests say so and test
 //! nothing. Short writes come from a limit on the size of files, which needs a shell only.
@@ -54,8 +54,8 @@ impl Figures {
     fn add(&mut self, ended: &Ended) {
         self.runs += 1;
         self.injected += u32::from(ended.injected);
-        self.failed += u32::from(ended.said.iter().any(|line| line.starts_with("error ")));
-        self.acknowledged += ended.said.iter().filter(|line| line.starts_with("did ")).count();
+        self.failed += u32::from(ended.report.iter().any(|line| line.starts_with("error ")));
+        self.acknowledged += ended.report.iter().filter(|line| line.starts_with("did ")).count();
     }
 }
 
@@ -67,8 +67,8 @@ fn every_call(call: &str, choose: impl Fn(u32) -> Vec<&'static str>, figures: &m
             let world = World::new();
             let ended = inject::run(&world, Some(&Injection { call, number, error }));
             let what = format!("{error} at {call} {number}");
-            assert!(ended.success, "{what}: it panicked or hung: {:?}", ended.said);
-            world.check(&ended.said, &what);
+            assert!(ended.success, "{what}: it panicked or hung: {:?}", ended.report);
+            world.check(&ended.report, &what);
             figures.add(&ended);
             is_there |= ended.injected;
         }
@@ -83,9 +83,9 @@ fn every_call(call: &str, choose: impl Fn(u32) -> Vec<&'static str>, figures: &m
 fn without_a_fault_everything_is_done() {
     let world = World::new();
     let ended = inject::run(&world, None);
-    assert!(ended.success && !ended.said.iter().any(|line| line.starts_with("error ")), "{:?}", ended.said);
-    assert_eq!(ended.said.iter().filter(|line| line.starts_with("did ")).count(), work::STEPS, "{:?}", ended.said);
-    world.check(&ended.said, "no fault");
+    assert!(ended.success && !ended.report.iter().any(|line| line.starts_with("error ")), "{:?}", ended.report);
+    assert_eq!(ended.report.iter().filter(|line| line.starts_with("did ")).count(), work::STEPS, "{:?}", ended.report);
+    world.check(&ended.report, "no fault");
 }
 
 #[test]
@@ -155,11 +155,11 @@ fn a_write_that_is_cut_short_loses_nothing_that_was_acknowledged() {
         command.arg(std::env::current_exe().unwrap());
         let ended = inject::wait(world.worker(command).stdin(Stdio::null()).spawn().unwrap());
         let what = format!("a limit of {blocks} blocks");
-        assert!(ended.success, "{what}: it panicked or hung: {:?}", ended.said);
-        world.check(&ended.said, &what);
+        assert!(ended.success, "{what}: it panicked or hung: {:?}", ended.report);
+        world.check(&ended.report, &what);
         figures.add(&ended);
-        let cut = ended.said.iter().any(|line| line.starts_with("error "));
-        assert_eq!(cut, blocks < work::MOST_BLOCKS, "{what}: {:?}", ended.said);
+        let cut = ended.report.iter().any(|line| line.starts_with("error "));
+        assert_eq!(cut, blocks < work::MOST_BLOCKS, "{what}: {:?}", ended.report);
     }
     println!("{figures:?}");
 }

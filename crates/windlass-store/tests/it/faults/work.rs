@@ -154,9 +154,9 @@ impl World {
     }
 
     /// Checks that what the worker acknowledged is there, and that every session can be continued.
-    pub(crate) fn check(&self, said: &[String], what: &str) {
-        let did: BTreeSet<&str> = said.iter().filter_map(|line| line.strip_prefix("did ")).collect();
-        let unclear = said.iter().find(|line| line.starts_with("unclear "));
+    pub(crate) fn check(&self, report: &[String], what: &str) {
+        let did: BTreeSet<&str> = report.iter().filter_map(|line| line.strip_prefix("did ")).collect();
+        let unclear = report.iter().find(|line| line.starts_with("unclear "));
         assert_eq!(unclear, None, "{what}");
         let deleted = did.contains("delete");
         blocking(async {
@@ -170,7 +170,7 @@ impl World {
             let kept = self.store().load(&old()).await;
             match kept {
                 Ok(kept) => assert!(!deleted && numbers(&kept.entries) == [0], "{what}: deleted by half"),
-                // What it said may have been lost.
+                // A part of its report may have been lost.
                 Err(error) => assert_eq!(error.kind, StoreErrorKind::NotFound, "{what}: {error}"),
             }
             self.store().delete(&old()).await.unwrap();
@@ -230,7 +230,7 @@ fn say(line: &str) {
     let _ = out.write_all(format!("\n{line}\n").as_bytes()).and_then(|()| out.flush());
 }
 
-fn tell<T>(step: &str, done: Result<T, impl std::fmt::Display>) -> Option<T> {
+fn report<T>(step: &str, done: Result<T, impl std::fmt::Display>) -> Option<T> {
     match done {
         Ok(done) => {
             say(&format!("did {step}"));
@@ -265,11 +265,11 @@ fn worker() {
             EntryId::from_bits(bits << 96)
         };
         let request = ForkRequest::new(owner(), header(), Timestamp::default());
-        tell("copy", fork_session(&store, &session(), &copy(), request, new_id).await);
+        report("copy", fork_session(&store, &session(), &copy(), request, new_id).await);
         let title = Annotation::title("a title").unwrap();
-        tell("title", store.annotate(&session(), &owner(), &title).await);
+        report("title", store.annotate(&session(), &owner(), &title).await);
         change_files(&world).await;
-        tell("delete", store.delete(&old()).await);
+        report("delete", store.delete(&old()).await);
     });
     // Before the harness says something, which could fail.
     std::process::exit(0);
@@ -281,12 +281,12 @@ async fn change_files(world: &World) {
     for (name, at) in [("one", 1), ("two", 2)] {
         let path = root.join(name);
         let kept = checkpoints.keep(&prompt(at), &name.into(), std::slice::from_ref(&path)).await;
-        if tell(&format!("keep {name}"), kept).is_some() {
+        if report(&format!("keep {name}"), kept).is_some() {
             let _ = fs::write(&path, "changed");
             let _ = checkpoints.changed(&name.into(), &[path]).await;
         }
     }
-    tell("rewind", checkpoints.rewind(&prompt(2), &RewindOptions::within(vec![root])).await);
+    report("rewind", checkpoints.rewind(&prompt(2), &RewindOptions::within(vec![root])).await);
 }
 
 /// Appends entries one by one and says which are durable. After the first error every append must give the same one.
