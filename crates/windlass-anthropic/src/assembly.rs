@@ -45,7 +45,7 @@ enum Open {
     Text,
     Thinking,
     ToolUse,
-    /// Came whole: a delta may only repeat that.
+    /// A value that came whole: a delta may only repeat it.
     Whole,
     Unknown,
 }
@@ -165,7 +165,7 @@ impl Assembly {
             ("input_json_delta", Some(Open::ToolUse | Open::Unknown)) => {
                 StreamDelta::ToolInput(delta.partial_json.ok_or_else(missing)?)
             }
-            // An empty piece says nothing that is not known.
+            // An empty piece has no content.
             ("input_json_delta", Some(Open::Whole)) if delta.partial_json.as_deref() == Some("") => {
                 StreamDelta::Unknown
             }
@@ -282,7 +282,7 @@ fn part<'a, T: serde::Deserialize<'a>>(json: Option<&'a RawValue>, event: &str) 
         .map_err(|error| protocol(format_args!("{event} cannot be read")).with_source(PlainError(error.to_string())))
 }
 
-/// What a JSON parser said. Its own error would keep no more than this text.
+/// The message of a JSON parser. Its own error would keep no more than this text.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct PlainError(String);

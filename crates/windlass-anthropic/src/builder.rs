@@ -77,7 +77,7 @@ impl AnthropicBuilder {
         self
     }
 
-    /// Sets what is known of models: aliases, limits, prices. Default: the built-in tables.
+    /// Sets the catalogue of models: aliases, limits, prices. Default: the built-in tables.
     pub fn catalogue(mut self, catalogue: Catalogue) -> Self {
         self.catalogue = catalogue;
         self
@@ -114,7 +114,7 @@ impl AnthropicBuilder {
         self
     }
 
-    /// Builds the provider. Nothing is connected or loaded yet.
+    /// Builds the provider. It connects at the first request.
     ///
     /// # Errors
     /// `Authentication` without key and token; `Configuration` for a base URL or a

@@ -48,7 +48,7 @@ struct ErrorDetail {
 }
 
 /// The error of an answer with a status other than 200.
-#[expect(clippy::disallowed_methods, reason = "a server says as a date when to try again")]
+#[expect(clippy::disallowed_methods, reason = "a server may name the time of a repeat as a date")]
 pub(crate) fn from_answer(status: u16, headers: &HeaderMap, body: &str, secrets: &Secrets) -> ModelError {
     let parsed: Option<ErrorBody> = serde_json::from_str(body).ok();
     let (detail, body_id) = match parsed {
@@ -93,8 +93,8 @@ pub(crate) fn protocol(what: impl std::fmt::Display) -> ModelError {
 }
 
 fn error(status: Option<u16>, detail: ErrorDetail, secrets: &Secrets) -> ModelError {
-    let said = detail.message.unwrap_or_default();
-    let kind = classify(status, detail.kind.as_deref().unwrap_or_default(), &said);
+    let text = detail.message.unwrap_or_default();
+    let kind = classify(status, detail.kind.as_deref().unwrap_or_default(), &text);
     let what = match kind {
         ModelErrorKind::Authentication => "the API did not accept the key; check ANTHROPIC_API_KEY",
         ModelErrorKind::PermissionDenied => "the key may not do this",
@@ -110,8 +110,8 @@ fn error(status: Option<u16>, detail: ErrorDetail, secrets: &Secrets) -> ModelEr
         _ => "the API refused the request",
     };
     let status = status.map_or_else(String::new, |status| format!(" ({status})"));
-    let said = readable(&said);
-    let message = if said.is_empty() { format!("{what}{status}") } else { format!("{what}{status}: {said}") };
+    let text = readable(&text);
+    let message = if text.is_empty() { format!("{what}{status}") } else { format!("{what}{status}: {text}") };
     ModelError::new(kind, secrets.redact(message))
 }
 
@@ -134,9 +134,9 @@ fn readable(text: &str) -> String {
     }
 }
 
-/// The type of the error says most; the status decides where the type is general
-/// or missing; the text only tells apart what the API puts into one class.
-fn classify(status: Option<u16>, kind: &str, said: &str) -> ModelErrorKind {
+/// The type of the error is the most precise. The status decides where the type is general
+/// or missing. The text only separates what the API puts into one class.
+fn classify(status: Option<u16>, kind: &str, text: &str) -> ModelErrorKind {
     let kind = match kind {
         "authentication_error" => ModelErrorKind::Authentication,
         "billing_error" => ModelErrorKind::Billing,
@@ -152,14 +152,14 @@ fn classify(status: Option<u16>, kind: &str, said: &str) -> ModelErrorKind {
             (None, _) => ModelErrorKind::Server,
         },
     };
-    let said = said.to_lowercase();
-    let says = |texts: &[&str]| texts.iter().any(|text| said.contains(text));
+    let text = text.to_lowercase();
+    let has_one_of = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
     match kind {
-        ModelErrorKind::InvalidRequest | ModelErrorKind::RequestTooLarge if says(TOO_LONG) => {
+        ModelErrorKind::InvalidRequest | ModelErrorKind::RequestTooLarge if has_one_of(TOO_LONG) => {
             ModelErrorKind::PromptTooLong
         }
         ModelErrorKind::InvalidRequest | ModelErrorKind::RateLimited | ModelErrorKind::PermissionDenied
-            if says(BILLING) =>
+            if has_one_of(BILLING) =>
         {
             ModelErrorKind::Billing
         }

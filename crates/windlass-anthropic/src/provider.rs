@@ -77,7 +77,7 @@ impl Anthropic {
         Self::builder().lookup(lookup).build()
     }
 
-    /// A builder for everything that can be set.
+    /// A builder for all settings.
     pub fn builder() -> AnthropicBuilder {
         AnthropicBuilder::default()
     }
@@ -126,7 +126,7 @@ impl Inner {
     }
 
     /// An answer with status 200 that is no event stream: an error of a gateway,
-    /// or the page of something that is not the API at all.
+    /// or the page of a server that is not the API at all.
     async fn not_a_stream(&self, response: Response) -> ModelError {
         let kind = response.header("content-type").unwrap_or_default().to_owned();
         let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;

@@ -21,7 +21,7 @@ const MAX_NAME: usize = 64;
 /// The first second of the year 10000: no window ends so late.
 const END_OF_TIME: u64 = 253_402_300_800;
 
-/// What the headers of an answer with this status say, if they say whether requests are served.
+/// The allowance in the headers of an answer with this status, if they show whether requests are served.
 ///
 /// - `-status`: `allowed`, `allowed_warning`, `rejected`. Left out of a 429 that names a window, it is `rejected`.
 /// - `-representative-claim`: the window that decides, such as `five_hour`.

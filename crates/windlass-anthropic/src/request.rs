@@ -85,7 +85,7 @@ impl Body {
     }
 
     fn json(&mut self, value: &(impl Serialize + ?Sized)) {
-        // Strings, numbers and exact JSON, written to memory: nothing can fail.
+        // Strings, numbers and exact JSON, written to memory: this cannot fail.
         let _ = serde_json::to_writer(&mut self.text, value);
     }
 
@@ -165,7 +165,7 @@ impl Body {
     }
 }
 
-/// The message as the API takes it: without reasoning that nobody signed (it
+/// The message as the API takes it: without unsigned reasoning (it
 /// comes from another provider) and without empty text.
 fn acceptable(message: &SharedMessage) -> Cow<'_, SharedMessage> {
     let refused = |block: &ContentBlock| match block {

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 
 use windlass_http::HeaderMap;
 
-/// The longest wait that is passed on. The caller decides what it obeys; this only keeps the figure sane.
+/// The longest wait that is passed on. The caller decides what it obeys; this only bounds the figure.
 const MAX_WAIT: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 
 /// How long the server asks to wait: `retry-after-ms`, or `retry-after` in
@@ -29,12 +29,12 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     Some(Duration::from_secs_f64(wait.min(MAX_WAIT.as_secs_f64())))
 }
 
-/// Whether the server wants the request repeated, if it says so: `x-should-retry`, which the vendor's own clients heed
+/// Whether the server wants the request repeated, if the answer has the header `x-should-retry`, which the vendor's own clients heed
 /// before the status.
 pub(crate) fn should_retry(headers: &HeaderMap) -> Option<bool> {
     match headers.get("x-should-retry")?.to_str().ok()?.trim() {
-        said if said.eq_ignore_ascii_case("true") => Some(true),
-        said if said.eq_ignore_ascii_case("false") => Some(false),
+        value if value.eq_ignore_ascii_case("true") => Some(true),
+        value if value.eq_ignore_ascii_case("false") => Some(false),
         _ => None,
     }
 }

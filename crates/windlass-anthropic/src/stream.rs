@@ -22,7 +22,7 @@ pub(crate) struct MessageStream {
     assembly: Assembly,
     raw_frames: bool,
     request_id: Option<String>,
-    /// What the headers said and nobody heard yet.
+    /// The allowance from the headers, until it is yielded.
     rate_limit: Option<Box<RateLimit>>,
     /// The usage that was reported last.
     usage: Usage,
@@ -58,9 +58,9 @@ impl MessageStream {
         }
     }
 
-    /// Whether an event brings the message on. One that only looks like it is a sign of life, which must not keep a
+    /// Whether an event adds to the message. One that does not is only a sign of life, which must not keep a
     /// call alive for ever.
-    fn brings_something(&mut self, event: &ModelEvent) -> bool {
+    fn adds_to_message(&mut self, event: &ModelEvent) -> bool {
         match event {
             ModelEvent::Ping | ModelEvent::Unknown => false,
             ModelEvent::BlockDelta {
@@ -107,7 +107,7 @@ impl Stream for MessageStream {
                 if let Some(events) = this.events.take() {
                     events.release();
                 }
-            } else if this.brings_something(event)
+            } else if this.adds_to_message(event)
                 && let Some(events) = &mut this.events
             {
                 events.progress();

@@ -1,4 +1,4 @@
-//! What lies behind a failure of the HTTP stack.
+//! The causes of a failure of the HTTP stack.
 
 use std::error::Error as StdError;
 use std::io;
@@ -23,18 +23,18 @@ fn behind(error: &Cause) -> Option<&Cause> {
     }
 }
 
-/// What the errors behind a failure say, on one line.
+/// The messages of the errors behind a failure, on one line.
 pub(crate) fn text(error: &Cause) -> String {
-    let mut said: Vec<String> = Vec::new();
+    let mut messages: Vec<String> = Vec::new();
     for cause in causes(error).skip(1) {
         let text = cause.to_string();
-        let is_known = said.iter().any(|known| known.contains(&text));
-        // What failed is said already; this is why.
+        let is_known = messages.iter().any(|known| known.contains(&text));
+        // The outer message names what failed; this one names the reason.
         if !is_known && !text.starts_with("client error (") {
-            said.push(text);
+            messages.push(text);
         }
     }
-    let line = said.join(": ");
+    let line = messages.join(": ");
     line.chars().map(|char| if char.is_control() { ' ' } else { char }).take(MAX_TEXT).collect()
 }
 

@@ -65,7 +65,7 @@ impl fmt::Debug for HttpClient {
 }
 
 impl HttpClient {
-    /// A client for a base URL. Nothing is built or loaded yet.
+    /// A client for a base URL. It is set up at the first request.
     ///
     /// # Errors
     /// When the URL is not an absolute http or https URL.

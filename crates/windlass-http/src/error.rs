@@ -2,8 +2,8 @@ use std::error::Error as StdError;
 
 use crate::cause;
 
-/// Why a request or its stream failed, apart from an answer of the server that
-/// says so. Shows neither credentials nor the URL's query.
+/// Why a request or its stream failed. An error that the server answers with is no
+/// such failure. Shows neither credentials nor the URL's query.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct HttpError {
@@ -24,7 +24,7 @@ pub enum HttpErrorKind {
     Connection,
     /// No connection that can be trusted: no repeat will change that.
     Tls,
-    /// Nothing came for too long, or nothing but signs of life.
+    /// No bytes came for too long, or only signs of life.
     Timeout,
     /// The connection broke inside the answer.
     Cut,
@@ -84,7 +84,7 @@ impl HttpError {
         }
     }
 
-    /// A failure with what lies behind it.
+    /// A failure with its causes.
     pub(crate) fn because(kind: HttpErrorKind, what: String, error: reqwest::Error) -> Self {
         let message = match cause::text(&error) {
             cause if cause.is_empty() => what,

@@ -81,11 +81,11 @@ impl Events {
         }
     }
 
-    /// The next event; nothing once the answer has ended or failed. Cancel safe.
+    /// The next event; `None` once the answer has ended or failed. Cancel safe.
     ///
     /// # Errors
     /// Once, as the last item: the connection broke or fell silent, an event is
-    /// too large or not UTF-8, or nothing but signs of life came for too long.
+    /// too large or not UTF-8, or only signs of life came for too long.
     pub async fn next(&mut self) -> Option<Result<SseEvent, HttpError>> {
         std::future::poll_fn(|context| self.poll_next_event(context)).await
     }
@@ -102,7 +102,7 @@ impl Events {
         Poll::Ready(item)
     }
 
-    /// Says that the last event brought something. Without it, a stream of
+    /// Reports that the last event brought the answer forward. Without it, a stream of
     /// comments or pings ends after [`HttpOptions::stall_timeout`].
     pub fn progress(&mut self) {
         self.unproductive_since = None;

@@ -5,7 +5,7 @@
 //! What the proxy promises:
 //!
 //! - It listens on a loopback address only, on a port of the system's choice,
-//!   and answers nobody without the nonce, no browser, and no request for
+//!   and answers no request without the nonce, from a browser, or for
 //!   another host.
 //! - It sends to the configured upstream only, to paths in canonical form below `/v1/`, with the method
 //!   that the request has: what would override path or method is refused. It follows no redirect, and hands
@@ -17,9 +17,9 @@
 //! - Bodies are streamed in both directions as their parts come, with
 //!   back-pressure. A client that goes ends its request upstream; an answer that
 //!   is cut is cut for the client, too.
-//! - Everything has a bound: heads, bodies, connections, silence, the shutdown.
+//! - There is a bound for heads, bodies, connections, silence and the shutdown.
 //!
-//! It does not part programs of one user from each other: who may debug the
+//! It does not separate programs of one user from each other: a program that may debug the
 //! process of the proxy can read the key in its memory.
 
 mod body;

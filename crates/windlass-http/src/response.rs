@@ -37,7 +37,7 @@ impl Response {
 
     /// Reads the body to its end or to `limit` bytes, within the [idle
     /// timeout](HttpOptions::idle_timeout) all in all; what is not UTF-8 is replaced. Cancel safe
-    /// in that nothing but the answer is lost.
+    /// in that only the answer is lost.
     ///
     /// # Errors
     /// When the connection breaks, or the body does not come in time.
@@ -47,7 +47,7 @@ impl Response {
         ended.map(|()| text)
     }
 
-    /// What comes of the body within a time, at most the idle timeout, to its end or to `limit`
+    /// The part of the body that comes within a time, at most the idle timeout, to its end or to `limit`
     /// bytes; what is not UTF-8 is replaced. For the bodies of errors, which must not be waited for: that there was an answer
     /// with its status is known without them. Cancel safe.
     pub async fn excerpt(self, limit: usize, within: Duration) -> String {

@@ -17,7 +17,7 @@ impl Secret {
         Self(text.as_ref().trim().to_owned())
     }
 
-    /// Whether there is nothing in it.
+    /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -2,7 +2,7 @@
 //!
 //! [`Recorder`] wraps any provider and writes what is asked and answered to a
 //! *cassette*; [`Replayer`] is a provider that answers from it, the same items
-//! in the same order, as long as it is asked the same. [`Scrub`] says what must
+//! in the same order, as long as it is asked the same. [`Scrub`] names what must
 //! not get into the file, and what differs from machine to machine.
 
 mod asked;

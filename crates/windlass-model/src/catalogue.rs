@@ -35,7 +35,7 @@ pub struct Catalogue {
     overrides: Vec<(String, ModelOverride)>,
 }
 
-/// What a user says of a model. What is `None` stays as the catalogue has it.
+/// A user's description of a model. What is `None` stays as the catalogue has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ModelOverride {
@@ -50,7 +50,7 @@ pub struct ModelOverride {
 }
 
 impl ModelOverride {
-    /// Changes nothing.
+    /// An override without any value.
     pub fn new() -> Self {
         Self::default()
     }
@@ -80,7 +80,7 @@ impl Catalogue {
         self
     }
 
-    /// Says something of all models whose id begins with a prefix. The longest
+    /// Overrides values of all models whose id begins with a prefix. The longest
     /// prefix given wins, and of equal ones the last, for each value on its own.
     #[must_use]
     pub fn with_override(mut self, prefix: impl Into<String>, values: ModelOverride) -> Self {

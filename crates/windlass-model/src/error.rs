@@ -17,14 +17,14 @@ pub struct ModelError {
     pub status: Option<u16>,
     /// How long the provider asks to wait before a repeat.
     pub retry_after: Option<Duration>,
-    /// Whether the provider wants the request repeated, if it said so. The loop heeds it before the kind.
+    /// Whether the provider wants the request repeated, if its answer tells. The loop heeds it before the kind.
     pub should_retry: Option<bool>,
-    /// Whether it is certain that the provider bills nothing, because no model had the request. A failure
-    /// before the message began is else booked with the input, unless its kind or status says as much.
+    /// Whether it is certain that the provider bills no tokens, because no model had the request. Otherwise a failure
+    /// before the message began is booked with the input, unless its kind or status shows the same.
     pub unbilled: bool,
     /// The provider's id of the request, for its support.
     pub request_id: Option<String>,
-    /// What the provider says of the subscription's allowance, if the answer said something.
+    /// The subscription's allowance, if the answer reported it.
     pub rate_limit: Option<Box<RateLimit>>,
     #[source]
     source: Option<Box<dyn StdError + Send + Sync>>,
@@ -60,14 +60,14 @@ impl ModelError {
         self
     }
 
-    /// Adds what the provider says of a repeat.
+    /// Adds whether the provider wants a repeat.
     #[must_use]
     pub fn with_should_retry(mut self, should_retry: Option<bool>) -> Self {
         self.should_retry = should_retry;
         self
     }
 
-    /// Says that no model had the request, so that nothing is billed.
+    /// Records that no model had the request, so that no tokens are billed.
     #[must_use]
     pub fn unbilled(mut self) -> Self {
         self.unbilled = true;
@@ -81,7 +81,7 @@ impl ModelError {
         self
     }
 
-    /// Adds what the provider says of the subscription's allowance.
+    /// Adds the subscription's allowance, as the provider reported it.
     #[must_use]
     pub fn with_rate_limit(mut self, limit: Option<RateLimit>) -> Self {
         self.rate_limit = limit.map(Box::new);

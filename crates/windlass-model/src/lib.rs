@@ -1,10 +1,10 @@
 //! The model provider port: how the agent loop reaches a model.
 //!
 //! A [`ModelProvider`] turns one [`ModelRequest`](windlass_types::ModelRequest) into one stream of
-//! [`ModelItem`](windlass_types::ModelItem)s and nothing more: retries, fallback and tool execution belong to the
-//! loop. The `Catalogue` says what a model can do and what it costs.
+//! [`ModelItem`](windlass_types::ModelItem)s and no more: retries, fallback and tool execution belong to the
+//! loop. The `Catalogue` describes what a model can do and what it costs.
 //!
-//! For tests without a network: a `ScriptedModel` answers what a script says, a
+//! For tests without a network: a `ScriptedModel` answers from a script, a
 //! `Recorder` writes a live run to a cassette, and a `Replayer` plays it again.
 //!
 //! # Features

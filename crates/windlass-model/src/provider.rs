@@ -26,7 +26,7 @@ pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelItem, ModelError>> 
 /// - Give each item a frame of the Messages API where the request wants frames, and none otherwise: the service's own,
 ///   or what `framed` makes of the event.
 /// - Report usage cumulatively, once per token.
-/// - Tell of a subscription's allowance first, or with the error that refuses the call.
+/// - Report a subscription's allowance first, or with the error that refuses the call.
 /// - Not retry: the loop decides, by the error's kind and wait hint.
 /// - Keep memory bounded and keys out of every error and `Debug` text.
 ///

@@ -1,4 +1,4 @@
-//! A model that says what it is told to, for tests and demonstrations.
+//! A model that answers from a script, for tests and demonstrations.
 
 mod file;
 mod gate;
@@ -110,7 +110,7 @@ impl ScriptedModel {
         Self::with_source(Source::Script(script.turns))
     }
 
-    /// A model that answers with what a function says to a request and its
+    /// A model that answers with what a function returns for a request and its
     /// number, counted from zero.
     ///
     /// ```
@@ -144,7 +144,7 @@ impl ScriptedModel {
         self
     }
 
-    /// Says what is known of every model it plays. Without this: a window of
+    /// Sets the description of every model it plays. Default: a window of
     /// 200,000 tokens, an output of 32,000, and no price.
     #[must_use]
     pub fn with_info(mut self, info: ModelInfo) -> Self {
@@ -153,7 +153,7 @@ impl ScriptedModel {
     }
 
     /// Streams at most this many characters at a time; zero sends each block in
-    /// one piece. Without this: 16.
+    /// one piece. Default: 16.
     #[must_use]
     pub fn with_delta_chars(mut self, chars: usize) -> Self {
         self.delta_chars = chars;

@@ -18,8 +18,8 @@ use windlass_types::{
 /// An item of a model's stream, with the frame of the Messages API for its event if frames are wanted
 /// ([`ModelRequest::raw_frames`](windlass_types::ModelRequest::raw_frames)).
 ///
-/// For providers whose service has frames of another form: hosts read those of the Messages API. What a provider says
-/// of an allowance has no frame.
+/// For providers whose service has frames of another form: hosts read those of the Messages API. A report of
+/// an allowance has no frame.
 ///
 /// ```
 /// use windlass_types::ModelEvent;

@@ -76,14 +76,14 @@ fn each_window_has_its_own_headers() {
 }
 
 #[test]
-fn without_a_status_there_is_nothing_to_tell() {
+fn without_a_status_there_is_no_allowance_to_report() {
     let without = FULL.get(1..).unwrap();
     assert_eq!(read(without), None);
     assert_eq!(read(&[]), None);
     for answer in [400, 500, 529] {
         assert_eq!(rate_limit(answer, &headers(without)), None);
     }
-    // A refusal that names a window means it.
+    // A refusal that names a window is due to that window.
     assert_eq!(rate_limit(429, &headers(without)).unwrap().status, RateLimitStatus::Rejected);
     assert_eq!(rate_limit(429, &headers(&[("5h-utilization", "1")])), None);
     // One that says that requests are served was refused for another reason.
@@ -140,7 +140,7 @@ fn odd_values_are_left_out_and_the_rest_is_read() {
 }
 
 #[test]
-fn overage_in_use_is_told_from_both_statuses() {
+fn overage_in_use_follows_from_both_statuses() {
     let given = [("status", "rejected"), ("overage-status", "allowed"), ("overage-reset", "1795170000")];
     let limit = read(&given).unwrap();
     assert_eq!((limit.is_using_overage, limit.overage_resets_at), (Some(true), Some(1_795_170_000)));

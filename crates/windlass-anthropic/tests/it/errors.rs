@@ -135,16 +135,16 @@ async fn waits_are_passed_on_and_capped() {
 async fn what_the_server_says_of_a_repeat_is_passed_on() {
     let limited = || Reply::error(429, "rate_limit_error", "slow down");
     assert_eq!(refused(limited()).await.should_retry, None);
-    for (said, expected) in
+    for (value, expected) in
         [("true", Some(true)), ("false", Some(false)), (" False ", Some(false)), ("maybe", None), ("", None)]
     {
-        assert_eq!(refused(limited().header("x-should-retry", said)).await.should_retry, expected, "{said:?}");
+        assert_eq!(refused(limited().header("x-should-retry", value)).await.should_retry, expected, "{value:?}");
     }
 }
 
 /// The status of an error is known before its body: how slowly that comes is the server's own affair.
 #[tokio::test]
-async fn an_error_whose_body_drips_is_told_soon() {
+async fn an_error_whose_body_drips_is_reported_soon() {
     let server = WireServer::start().await.unwrap();
     let provider = Anthropic::builder()
         .api_key(KEY)
@@ -246,7 +246,7 @@ async fn a_key_that_the_server_repeats_is_not_shown() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_a_connection_error() {
+async fn a_closed_port_is_a_connection_error() {
     let server = WireServer::start().await.unwrap();
     let provider = provider(&server);
     drop(server);
@@ -257,7 +257,7 @@ async fn nobody_there_is_a_connection_error() {
 }
 
 #[tokio::test]
-async fn a_refusal_tells_of_the_allowance() {
+async fn a_refusal_reports_the_allowance() {
     let limited = || Reply::error(429, "rate_limit_error", "This request would exceed your account's rate limit.");
     let error = refused(
         limited()

@@ -215,7 +215,7 @@ async fn events_that_are_lost_doubled_or_swapped_complete_nothing_wrong() {
         corrupt.push((format!("{at} lost"), lost, structural));
         let mut doubled = events.clone();
         doubled.insert(at, events[at].clone());
-        // A second stop is never read, and a stop reason may be said twice.
+        // A second stop is never read, and a stop reason may come twice.
         let harmless = matches!(events[at].name.as_str(), "message_stop" | "message_delta");
         corrupt.push((format!("{at} doubled"), doubled, structural && !harmless));
         for other in at + 1..events.len() {
@@ -390,7 +390,7 @@ async fn bytes_that_are_not_utf8_are_retryable_and_complete_nothing() {
 }
 
 #[tokio::test]
-async fn the_allowance_is_told_before_the_message_has_begun() {
+async fn the_allowance_is_reported_before_the_message_has_begun() {
     let gate = Gate::new();
     let server = WireServer::start().await.unwrap();
     let reply = Reply::message(WireMessage::new().text("hi"))

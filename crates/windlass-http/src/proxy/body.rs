@@ -24,7 +24,7 @@ pub(super) enum UploadFault {
     Broken,
 }
 
-/// What became of an upload; the body itself is gone into the request upstream.
+/// How an upload ended; the body itself is moved into the request upstream.
 #[derive(Clone, Default)]
 pub(super) struct UploadState(Arc<AtomicU8>);
 
@@ -41,8 +41,8 @@ impl UploadState {
     }
 }
 
-/// A body that did not come to its end. Says nothing: what happened is reported elsewhere, by
-/// those who know what may be reported.
+/// A body that did not come to its end. Its text is empty: the cause is reported elsewhere, where it is
+/// known what may be reported.
 #[derive(Debug)]
 pub(super) struct BodyError;
 
@@ -126,7 +126,7 @@ impl Body for Upload {
 
 /// The body of an answer.
 pub(super) enum Answer {
-    /// One of ours.
+    /// An answer of the proxy itself.
     Own(Option<Bytes>),
     /// The upstream's, with the credential masked.
     Relayed { body: reqwest::Body, filter: Filter, finished: bool },

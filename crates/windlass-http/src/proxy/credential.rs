@@ -10,10 +10,10 @@ pub(super) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// Headers that the HTTP client owns: another value would break the framing.
 const FRAMING: [&str; 5] = ["host", "content-length", "transfer-encoding", "connection", "accept-encoding"];
 
-/// In the name of a header: its value is not for everybody.
+/// In the name of a header: its value is secret.
 const CONFIDENTIAL: [&str; 5] = ["auth", "key", "token", "secret", "cookie"];
 
-/// What the upstream is shown: a key or a token, and further headers. Its debug
+/// What is sent to the upstream: a key or a token, and further headers. Its debug
 /// form shows the names of the headers only.
 #[derive(Clone)]
 pub struct ProxyCredential {
@@ -87,7 +87,7 @@ impl ProxyCredential {
         &self.headers
     }
 
-    /// What nobody may see.
+    /// The texts that must not be shown.
     pub(super) fn secrets(&self) -> &[Secret] {
         &self.secrets
     }

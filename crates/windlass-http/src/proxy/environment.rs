@@ -5,11 +5,11 @@ use super::CredentialProxy;
 const BASE_URL: &str = "ANTHROPIC_BASE_URL";
 const API_KEY: &str = "ANTHROPIC_API_KEY";
 
-/// Hold credentials, or would be used instead of what the proxy gives.
+/// Variables that hold credentials, or would be used instead of what the proxy gives.
 const REMOVED: [&str; 5] =
     [BASE_URL, API_KEY, "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_CUSTOM_HEADERS", "CLAUDE_CODE_OAUTH_TOKEN"];
 
-/// Name proxies that would also be asked for a loopback address.
+/// Variables that name proxies, which would also be asked for a loopback address.
 const PROXIES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
 
 const EXCEPTIONS: [&str; 2] = ["no_proxy", "NO_PROXY"];

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{HttpError, HttpErrorKind, HttpOptions, Secret, client};
 
-/// Between two neighbours only.
+/// Headers that are meant for the next neighbour only.
 const HOP_BY_HOP: [HeaderName; 9] = [
     header::CONNECTION,
     HeaderName::from_static("keep-alive"),
@@ -33,7 +33,7 @@ const HOP_BY_HOP: [HeaderName; 9] = [
     header::UPGRADE,
 ];
 
-/// Of a request: made anew, or not the client's to send.
+/// Headers of a request that are made anew, or that a client may not send.
 const REPLACED: [HeaderName; 7] = [
     header::HOST,
     header::CONTENT_LENGTH,
@@ -44,7 +44,7 @@ const REPLACED: [HeaderName; 7] = [
     header::ACCEPT_ENCODING,
 ];
 
-/// Of an answer: would hand out credentials, or lead the client elsewhere.
+/// Headers of an answer that would hand out credentials, or lead the client elsewhere.
 const WITHHELD: [HeaderName; 3] = [header::SET_COOKIE, header::LOCATION, header::ALT_SVC];
 
 /// Lets requests in, sends them upstream, and hands the answers back.
@@ -108,7 +108,7 @@ impl Gateway {
 
     pub(super) async fn answer(&self, request: Request<Incoming>) -> Response<Answer> {
         let (head, body) = request.into_parts();
-        // Somebody else may have read the length instead of the chunks: nothing may follow on this connection.
+        // Another reader may have used the length instead of the chunks: no request may follow on this connection.
         let last = head.headers.contains_key(header::TRANSFER_ENCODING);
         let mut response = match self.gate.admit(&head) {
             Ok(()) => self.forward(&head, body).await,
@@ -142,7 +142,7 @@ impl Gateway {
         }
     }
 
-    /// What a request carries upstream.
+    /// The headers with which a request goes upstream.
     fn headers(&self, head: &Parts) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(head.headers.len() + 4);
         for (name, value) in end_to_end(&head.headers) {
@@ -166,12 +166,12 @@ impl Gateway {
         if leads_elsewhere || status.is_informational() {
             let host = &self.upstream.host;
             let notice = format!("{host} answered {} and not as an API; check the base URL", status.as_u16());
-            self.notices.tell(ProxyNoticeKind::Upstream, notice);
+            self.notices.report(ProxyNoticeKind::Upstream, notice);
             return own(StatusCode::BAD_GATEWAY, "the upstream redirects, which is not followed");
         }
         if status == StatusCode::UNAUTHORIZED {
             let notice = format!("{} did not accept the credential of the proxy (401)", self.upstream.host);
-            self.notices.tell(ProxyNoticeKind::Credential, notice);
+            self.notices.report(ProxyNoticeKind::Credential, notice);
         }
         let (head, body) = Response::<reqwest::Body>::from(response).into_parts();
         let mut relayed = Response::new(Answer::relayed(body, self.upstream.needles.filter()));
@@ -192,17 +192,17 @@ impl Gateway {
             Refusal::Method => (StatusCode::METHOD_NOT_ALLOWED, "method not allowed", "refused a method"),
             Refusal::Path => (StatusCode::NOT_FOUND, "not found", "refused a request outside /v1/"),
         };
-        self.notices.tell(ProxyNoticeKind::Refused, notice);
+        self.notices.report(ProxyNoticeKind::Refused, notice);
         own(status, message)
     }
 
     fn too_large(&self) -> Response<Answer> {
-        self.notices.tell(ProxyNoticeKind::Refused, "refused a request that is too large");
+        self.notices.report(ProxyNoticeKind::Refused, "refused a request that is too large");
         own(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large")
     }
 
     fn unreachable(&self, error: &HttpError) -> Response<Answer> {
-        self.notices.tell(ProxyNoticeKind::Upstream, error.to_string());
+        self.notices.report(ProxyNoticeKind::Upstream, error.to_string());
         match error.kind() {
             HttpErrorKind::Timeout => own(StatusCode::GATEWAY_TIMEOUT, "the upstream did not answer in time"),
             _ => own(StatusCode::BAD_GATEWAY, "the upstream cannot be reached"),
@@ -223,7 +223,7 @@ fn end_to_end(headers: &HeaderMap) -> impl Iterator<Item = (&HeaderName, &Header
     headers.iter().filter(move |(name, _)| !HOP_BY_HOP.contains(name) && !for_neighbour(name))
 }
 
-/// An error of ours, in the shape of the API's.
+/// An error of the proxy, in the form of the API's errors.
 fn own(status: StatusCode, message: &str) -> Response<Answer> {
     let kind = match status {
         StatusCode::UNAUTHORIZED => "authentication_error",

@@ -1,4 +1,4 @@
-//! Who is let in, and to what.
+//! Which requests are let in.
 
 use std::{borrow::Cow, net::SocketAddr};
 
@@ -15,7 +15,7 @@ use super::{
     nonce::Nonce,
 };
 
-/// Everything that is forwarded is below this.
+/// All paths that are forwarded are below this.
 const ROOT: &str = "/v1/";
 
 /// TRACE would show the credential, OPTIONS and CONNECT are not of this API.
@@ -28,7 +28,7 @@ pub(super) enum Refusal {
     Elsewhere,
     /// A page in a browser made it.
     Browser,
-    /// It does not show the nonce, or something besides.
+    /// It does not show the nonce, or shows another credential besides.
     Nonce,
     Method,
     Path,

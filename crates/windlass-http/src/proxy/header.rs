@@ -1,4 +1,4 @@
-//! Which headers of a request mean something else than the request says.
+//! Headers that override what a request says.
 //!
 //! Names are compared as gateways read them that hand headers on as variables: an underscore is a hyphen there.
 

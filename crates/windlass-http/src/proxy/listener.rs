@@ -28,7 +28,7 @@ use super::{
 /// What is read ahead of a request. The least that the HTTP library takes.
 const LEAST_BUFFER: usize = 8 * 1024;
 
-/// Accepting fails when descriptors run out; trying again at once would only burn the processor.
+/// Accepting fails when descriptors run out; trying again at once would only cost processor time.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A running proxy. Dropping it ends it at once and cuts what is in flight;
@@ -57,7 +57,7 @@ pub struct CredentialProxy {
 impl CredentialProxy {
     /// Starts on a free port of 127.0.0.1 (of ::1 where there is no such
     /// address), with a fresh nonce, on the current tokio runtime, which needs
-    /// I/O and time. Nothing is sent upstream yet.
+    /// I/O and time. No request is sent upstream yet.
     ///
     /// # Errors
     /// For a base URL that cannot be used; when no socket can be bound; when the
@@ -142,7 +142,7 @@ async fn serve(listener: TcpListener, server: Arc<Server>, mut draining: watch::
 impl Server {
     async fn complain(&self, error: &io::Error) {
         let notice = format!("a connection cannot be accepted: {error}");
-        self.gateway.notices.tell(ProxyNoticeKind::Accept, notice);
+        self.gateway.notices.report(ProxyNoticeKind::Accept, notice);
         sleep(ACCEPT_PAUSE).await;
     }
 }

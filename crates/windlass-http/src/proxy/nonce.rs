@@ -4,7 +4,7 @@ use subtle::ConstantTimeEq;
 
 use super::ProxyError;
 
-/// Says what it is to whoever finds it in a log or an environment.
+/// Shows what it is where it is found in a log or an environment.
 const PREFIX: &str = "windlass-nonce-";
 
 /// What a client of the proxy shows instead of a key: 256 bits of the system's
@@ -26,7 +26,7 @@ impl Nonce {
         &self.0
     }
 
-    /// In a time that does not tell where the two differ.
+    /// In a time that does not depend on where the two differ.
     pub(super) fn is(&self, shown: &[u8]) -> bool {
         self.0.as_bytes().ct_eq(shown).into()
     }

@@ -11,7 +11,7 @@ use super::options::NoticeSink;
 /// Trouble of one kind is reported at most once in this time.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Something that the owner of a proxy may want to know. Holds no credential and
+/// A message for the owner of a proxy. Holds no credential and
 /// no text of a client.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -48,7 +48,7 @@ impl fmt::Display for ProxyNotice {
     }
 }
 
-/// Tells of trouble, seldom enough that nobody can fill a log with it.
+/// Reports trouble, at a limited rate, so that a client cannot fill a log with it.
 pub(super) struct Notices {
     sink: Option<NoticeSink>,
     reported: Mutex<Vec<Reported>>,
@@ -65,7 +65,7 @@ impl Notices {
         Self { sink, reported: Mutex::new(Vec::new()) }
     }
 
-    pub(super) fn tell(&self, kind: ProxyNoticeKind, message: impl Into<String>) {
+    pub(super) fn report(&self, kind: ProxyNoticeKind, message: impl Into<String>) {
         let Some(suppressed) = self.due(kind) else { return };
         let notice = ProxyNotice { kind, message: message.into(), suppressed };
         tracing::warn!(target: "windlass_http::proxy", "{notice}");
@@ -74,7 +74,7 @@ impl Notices {
         }
     }
 
-    /// How many were not reported since the last one, or nothing if this is too soon.
+    /// How many were not reported since the last one, or `None` if this is too soon.
     #[expect(clippy::disallowed_methods, reason = "measures the pause between two notices")]
     fn due(&self, kind: ProxyNoticeKind) -> Option<u64> {
         let now = Instant::now();

@@ -12,7 +12,7 @@ pub(super) type NoticeSink = Arc<dyn Fn(&ProxyNotice) + Send + Sync>;
 pub struct ProxyOptions {
     /// The only upstream, without `/v1`. Default: `https://api.anthropic.com`.
     pub base_url: String,
-    /// What the upstream is shown.
+    /// What is sent to the upstream.
     pub credential: ProxyCredential,
     /// Most connections at a time; further ones wait. Default: 256.
     pub max_connections: usize,
@@ -74,7 +74,7 @@ impl ProxyOptions {
         Ok(options)
     }
 
-    /// Sets what hears of trouble, at most once a second for each kind. It is called on the
+    /// Sets a function that is called with trouble, at most once a second for each kind. It is called on the
     /// proxy's tasks and must not block.
     #[must_use]
     pub fn on_notice(mut self, sink: impl Fn(&ProxyNotice) + Send + Sync + 'static) -> Self {

@@ -12,7 +12,7 @@ const LEAST_MASKED: usize = 8;
 
 const MASK: u8 = b'*';
 
-/// What must not pass.
+/// The texts that must not pass.
 #[derive(Clone)]
 pub(super) struct Needles(Arc<Vec<Finder<'static>>>);
 
@@ -40,7 +40,7 @@ pub(super) struct Filter {
 }
 
 impl Filter {
-    /// What can go on, after these bytes.
+    /// What can be passed on, after these bytes.
     pub(super) fn pass(&mut self, chunk: Bytes) -> Bytes {
         let mut text = if self.held.is_empty() {
             chunk

@@ -91,7 +91,7 @@ async fn says_how_an_answer_failed() {
 }
 
 #[tokio::test]
-async fn nobody_there_is_a_connection_error_that_names_the_host() {
+async fn a_closed_port_is_a_connection_error_that_names_the_host() {
     let gone = WireServer::start().await.unwrap();
     let url = gone.url();
     drop(gone);
@@ -167,13 +167,13 @@ async fn a_failed_connection_says_why() {
     tokio::task::yield_now().await;
     // No part of a name may have so many letters, so no server is asked for it.
     let nowhere = format!("http://{}.invalid", "a".repeat(64));
-    for (url, kind, said) in [
+    for (url, kind, message) in [
         (url.as_str(), HttpErrorKind::Connection, "refused"),
         (nowhere.as_str(), HttpErrorKind::Connection, "dns error"),
     ] {
         let error = events(&HttpClient::new(url, HttpOptions::default()).unwrap()).await.unwrap_err();
         assert_eq!(error.kind(), kind);
-        assert!(error.to_string().contains(said), "{error}");
+        assert!(error.to_string().contains(message), "{error}");
         assert!(error.is_unsent());
     }
     let server = WireServer::start().await.unwrap();

@@ -58,10 +58,10 @@ async fn refusal(url: &str) -> String {
 
 #[tokio::test]
 async fn a_certificate_of_an_unknown_authority_is_final_and_says_what_to_do() {
-    let said = refusal(&serve(GOOD)).await;
-    assert!(said.starts_with("cannot connect securely to 127.0.0.1:"), "{said}");
-    assert!(said.contains("UnknownIssuer") && said.contains("trust store"), "{said}");
-    assert_eq!(said.contains("SSL_CERT_FILE"), cfg!(target_os = "linux"), "{said}");
+    let error = refusal(&serve(GOOD)).await;
+    assert!(error.starts_with("cannot connect securely to 127.0.0.1:"), "{error}");
+    assert!(error.contains("UnknownIssuer") && error.contains("trust store"), "{error}");
+    assert_eq!(error.contains("SSL_CERT_FILE"), cfg!(target_os = "linux"), "{error}");
 }
 
 #[tokio::test]
@@ -74,8 +74,8 @@ async fn a_server_that_speaks_no_tls_is_final() {
         let _ = socket.read(&mut hello);
         let _ = socket.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
     });
-    let said = refusal(&url).await;
-    assert!(said.contains("base URL"), "{said}");
+    let error = refusal(&url).await;
+    assert!(error.contains("base URL"), "{error}");
 }
 
 /// The trust store is that of the program, so another program is asked.
@@ -86,16 +86,16 @@ fn an_authority_that_ssl_cert_file_names_is_trusted() {
     let program = std::env::current_exe().unwrap();
     let arguments = ["--exact", "tls::in_a_program_that_trusts_the_authority", "--ignored"];
     let output = Command::new(program).args(arguments).env("SSL_CERT_FILE", authority).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    let error = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && error.contains("1 passed"), "{error}");
 }
 
 #[tokio::test]
 #[ignore = "needs SSL_CERT_FILE; another test runs it"]
 async fn in_a_program_that_trusts_the_authority() {
     assert_eq!(post(&serve(GOOD)).await.unwrap(), "ok");
-    let said = refusal(&serve(OTHER)).await;
-    assert!(said.contains("not valid for") && said.contains("base URL"), "{said}");
-    let said = refusal(&serve(EXPIRED)).await;
-    assert!(said.contains("expired") && said.contains("clock"), "{said}");
+    let error = refusal(&serve(OTHER)).await;
+    assert!(error.contains("not valid for") && error.contains("base URL"), "{error}");
+    let error = refusal(&serve(EXPIRED)).await;
+    assert!(error.contains("expired") && error.contains("clock"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! What was asked, in the form in which it is written and compared.
+//! A request in the form in which it is written and compared.
 
 use super::Scrub;
 use serde::{Deserialize, Serialize};

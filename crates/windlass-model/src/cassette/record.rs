@@ -20,7 +20,7 @@ use windlass_types::{
 ///
 /// A call is written when its stream has ended or was dropped, in one piece;
 /// until then it is kept in memory. When the cassette cannot be written, the
-/// next call fails; [`Recorder::finish`] tells at the end. A cassette holds the
+/// next call fails; [`Recorder::finish`] reports it at the end. A cassette holds the
 /// whole conversation: [`Scrub`] takes out keys and what it is asked to, no more.
 ///
 /// ```
@@ -47,7 +47,7 @@ use windlass_types::{
 /// |---|---|
 /// | `{"call":N,"request":{…}}` | call N began (counted from zero) with this request; `"count":true` for a count of tokens |
 /// | `{"item":EVENT}` | an item of its stream, as a frame of the Messages API |
-/// | `{"end":"complete"}` | its stream ended; `"dropped"`: nobody wanted more of it |
+/// | `{"end":"complete"}` | its stream ended; `"dropped"`: the caller dropped it |
 /// | `{"failed":ERROR}` | its stream ended with an error |
 /// | `{"refused":ERROR}` | it was refused before a stream began |
 /// | `{"tokens":N}` | the count |
@@ -245,7 +245,7 @@ impl Stream for Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        // Nobody needs to poll on after the message's end.
+        // The caller need not poll again after the message's end.
         let whole = matches!(self.items.last(), Some(ModelItem { event: ModelEvent::MessageStop, .. }));
         let end = if whole { End::Complete } else { End::Dropped };
         self.end(Line { end: Some(end), ..Line::default() });

@@ -126,7 +126,7 @@ impl Replayer {
         })
     }
 
-    /// Says what is known of every model. Without this, what the [`Catalogue`] knows.
+    /// Sets the description of every model. Default: that of the [`Catalogue`].
     #[must_use]
     pub fn with_info(mut self, info: ModelInfo) -> Self {
         self.info = Some(info);
@@ -203,7 +203,7 @@ fn read_header(text: &str) -> Result<Header, CassetteError> {
     }
 }
 
-/// Adds a line to the calls read so far, or says what is wrong with it.
+/// Adds a line to the calls read so far, or returns what is wrong with it.
 fn add_line(calls: &mut Vec<Recorded>, line: Line) -> Result<(), String> {
     let item = line.read_item();
     if let (Some(number), Some(request)) = (line.call, line.request) {
@@ -245,7 +245,7 @@ impl ModelProvider for Replayer {
     }
 
     fn resolve_model(&self, name: &str) -> String {
-        // Who names no model wants the one that was recorded.
+        // A request without a model means the one that was recorded.
         match self.calls.first() {
             Some(first) if name == "default" => first.asked.model.clone(),
             _ => self.catalogue.resolve(name),

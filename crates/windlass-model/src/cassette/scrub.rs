@@ -1,4 +1,4 @@
-//! What must not get into a cassette.
+//! Secrets and volatile values, which must not get into a cassette.
 
 use std::fmt;
 use std::ops::Range;
@@ -125,7 +125,7 @@ impl Scrub {
         let mut cuts: Vec<(Range<usize>, &str)> = Vec::with_capacity(found.len());
         for (range, mark) in found {
             match cuts.last_mut() {
-                // What overlaps the cut before it goes with it.
+                // A cut that overlaps the one before it is joined with it.
                 Some((last, _)) if range.start < last.end => last.end = last.end.max(range.end),
                 _ => cuts.push((range, mark)),
             }
@@ -211,7 +211,7 @@ fn keys(text: &str) -> Vec<Range<usize>> {
         for (at, _) in lower.match_indices(header) {
             let rest = lower.get(at + header.len()..).unwrap_or_default();
             let value = rest.trim_start_matches(GAP);
-            // Prose speaks of authorization, too.
+            // The word `authorization` occurs in prose, too.
             let is_header = rest.get(..rest.len() - value.len()).is_some_and(|gap| gap.contains([':', '=']));
             let schemes = ["bearer", "basic", "token"];
             let token = schemes.iter().find_map(|scheme| value.strip_prefix(scheme)).unwrap_or(value);

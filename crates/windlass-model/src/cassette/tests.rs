@@ -194,12 +194,12 @@ fn settings_need_not_be_the_same() {
 fn secrets_never_reach_the_tape() {
     const SECRET: &str = "open sesame";
     const KEY: &str = "sk-ant-api03-aaaaaaaaaaaaaaaaaaaa";
-    let said = format!("the word is {SECRET} and {KEY}!");
+    let text = format!("the word is {SECRET} and {KEY}!");
     let script = Script::new()
-        .turn(|turn| turn.text(said.as_str()).thinking(said.as_str(), "s").tool_use("Say", json!({"it": said})))
+        .turn(|turn| turn.text(text.as_str()).thinking(text.as_str(), "s").tool_use("Say", json!({"it": text})))
         .turn(|turn| turn.fail(ModelErrorKind::Authentication).message(format!("bad key {KEY}")));
-    let mut request = ask(&[&said]);
-    request.system.push(SystemSection::new(said.as_str(), SectionScope::Session));
+    let mut request = ask(&[&text]);
+    request.system.push(SystemSection::new(text.as_str(), SectionScope::Session));
     request.user_id = Some("device-17".to_owned());
     let scrub = || Scrub::new().secret("WORD", SECRET);
     for chars in [0, 1, 3, 16] {

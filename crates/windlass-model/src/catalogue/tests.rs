@@ -135,7 +135,7 @@ fn what_the_user_says_wins() {
 }
 
 #[test]
-fn families_are_told_apart() {
+fn families_are_distinguished() {
     for (at, family) in FAMILIES.iter().enumerate() {
         assert!(FAMILIES.iter().skip(at + 1).all(|other| other.id != family.id), "{} twice", family.id);
         assert!(family.default_output <= family.max_output);

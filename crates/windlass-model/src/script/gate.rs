@@ -36,7 +36,7 @@ impl Gate {
         Self::default()
     }
 
-    /// Lets everything through that waits here now or comes later.
+    /// Lets all models through that wait here now or come later.
     pub fn open(&self) {
         let mut state = self.state();
         state.open = true;

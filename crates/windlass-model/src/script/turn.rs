@@ -187,7 +187,7 @@ impl ScriptedTurn {
         self
     }
 
-    /// Says what went wrong, after [`fail`](Self::fail) or [`fail_after`](Self::fail_after).
+    /// Sets the message of the failure, after [`fail`](Self::fail) or [`fail_after`](Self::fail_after).
     #[must_use]
     pub fn message(mut self, message: impl Into<String>) -> Self {
         if let Some(failure) = &mut self.failure {
@@ -239,7 +239,7 @@ impl ScriptedTurn {
         self
     }
 
-    /// Says how much of the subscription's allowance is used: before the message, where it does not count as an
+    /// Reports how much of the subscription's allowance is used: before the message, where it does not count as an
     /// event, or with the refusal of [`fail`](Self::fail).
     #[must_use]
     pub fn rate_limit(mut self, limit: RateLimit) -> Self {

@@ -124,9 +124,9 @@ fn forwards_plain_paths_of_the_api_only() {
     }
 }
 
-/// Whatever the request says, an upstream that reads these would do something else.
+/// An upstream that reads these headers would take the request for another one.
 #[test]
-fn nothing_overrides_the_method_or_the_path() {
+fn no_header_overrides_the_method_or_the_path() {
     let (gate, nonce) = gate();
     let judge = |uri: &str, header: &str| {
         let headers = [("host", "127.0.0.1:4000"), ("x-api-key", &*nonce), (header, "DELETE")];

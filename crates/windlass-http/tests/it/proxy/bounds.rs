@@ -110,7 +110,7 @@ async fn a_client_that_does_not_read_holds_the_upstream_back_and_not_for_ever() 
     client.send(&post(&proxy, "{}")).await;
     let head = client.until("\r\n\r\n").await;
     assert!(head.contains("content-length: 67108864\r\n"), "{head}");
-    // The connection ends by the limit alone: nobody reads, and the grace is long.
+    // The connection ends by the limit alone: the client does not read, and the grace is long.
     proxy.shutdown().await;
     assert!(client.rest().await.len() < 64 * 1024 * 1024);
 }

@@ -6,7 +6,7 @@ use windlass_testkit::wire::{Reply, WireServer};
 use crate::proxy::world::{KEY, connect, exchange, host, options, post, request, status, world};
 
 #[tokio::test]
-async fn nobody_else_gets_through() {
+async fn no_other_client_gets_through() {
     let (server, proxy) = world().await;
     let at = format!("host: {}", host(&proxy));
     let key = format!("x-api-key: {}", proxy.nonce());
@@ -114,7 +114,7 @@ async fn nothing_can_be_smuggled_behind_a_request() {
 }
 
 #[tokio::test]
-async fn trouble_is_told_but_not_as_often_as_it_comes() {
+async fn trouble_is_reported_but_not_as_often_as_it_comes() {
     let server = WireServer::start().await.unwrap();
     let notices = Arc::new(Mutex::new(Vec::new()));
     let sink = Arc::clone(&notices);

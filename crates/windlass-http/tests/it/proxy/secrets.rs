@@ -170,7 +170,7 @@ fn what_cannot_be_used_is_said_without_showing_it() {
     assert!(!shown.contains(KEY) && !shown.contains("hidden") && shown.contains("x-api-key"), "{shown}");
 }
 
-/// Keeps everything that anybody logs, at every level.
+/// Keeps all log records, at every level.
 #[derive(Clone, Default)]
 struct Everything(Arc<Mutex<String>>);
 

@@ -43,16 +43,16 @@ fn what_the_proxy_adds() {
     server.on_request(move |_| reply.clone());
     let mut options = ProxyOptions::new(ProxyCredential::api_key("sk-ant-real-key-0123456789").unwrap());
     options.base_url = server.url();
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let proxy = CredentialProxy::bind(options).await.unwrap();
-            tell.send((proxy.url(), proxy.nonce().to_owned())).unwrap();
+            sender.send((proxy.url(), proxy.nonce().to_owned())).unwrap();
             std::future::pending::<()>().await;
         });
     });
-    let (url, nonce) = told.recv().unwrap();
+    let (url, nonce) = receiver.recv().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         for round in 0..3 {

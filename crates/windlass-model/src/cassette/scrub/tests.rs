@@ -37,7 +37,7 @@ fn secrets_and_places_have_their_names() {
 }
 
 #[test]
-fn an_overlap_leaves_nothing_behind() {
+fn an_overlap_leaves_no_part_behind() {
     let scrub = Scrub::new().secret("A", "abcd").secret("B", "cdefg");
     assert_eq!(scrub.clean("xabcdefgy"), "x{{A}}y");
 }
