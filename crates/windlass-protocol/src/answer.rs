@@ -34,19 +34,19 @@ struct WireAnswer {
 /// `updatedInput`, `updatedPermissions`, `message` and `interrupt`.
 ///
 /// # Errors
-/// It is not such an object. What that means, a deny, is for the caller to say.
+/// It is not such an object. The caller then denies the call.
 pub fn read_permission_answer(input: &JsonText, answer: &JsonText) -> Result<ReadAnswer, String> {
     if !answer.is_object() {
         return Err("it is not an object".to_owned());
     }
-    let said: WireAnswer = answer.to().map_err(|error| error.to_string())?;
-    match said.behavior.as_str() {
+    let wire: WireAnswer = answer.to().map_err(|error| error.to_string())?;
+    match wire.behavior.as_str() {
         "allow" => {
-            let updated_input = said.updated_input.filter(|updated| !same_json(updated, input));
+            let updated_input = wire.updated_input.filter(|updated| !same_json(updated, input));
             if updated_input.as_ref().is_some_and(|input| !input.is_object()) {
                 return Err("`updatedInput` is not an object".to_owned());
             }
-            let (updates, unread_updates) = match said.updated_permissions.as_ref().map(updates) {
+            let (updates, unread_updates) = match wire.updated_permissions.as_ref().map(updates) {
                 None => (Vec::new(), None),
                 Some(Ok(updates)) => (updates, None),
                 Some(Err(problem)) => (Vec::new(), Some(problem)),
@@ -54,9 +54,9 @@ pub fn read_permission_answer(input: &JsonText, answer: &JsonText) -> Result<Rea
             Ok(ReadAnswer { answer: PermissionAnswer::Allow { updated_input, updates }, unread_updates })
         }
         "deny" => {
-            let message = said.message.filter(|message| !message.is_empty());
+            let message = wire.message.filter(|message| !message.is_empty());
             let message = message.unwrap_or_else(|| "The user refused this call.".to_owned());
-            let answer = PermissionAnswer::Deny { message, interrupt: said.interrupt == Some(true) };
+            let answer = PermissionAnswer::Deny { message, interrupt: wire.interrupt == Some(true) };
             Ok(ReadAnswer { answer, unread_updates: None })
         }
         other => Err(format!("unknown behavior {other:?}")),

@@ -1,4 +1,4 @@
-//! What both sides of the protocol share: the frames of control traffic, and what comes of a question.
+//! What both sides of the protocol share: the frames of control traffic, and the outcomes of questions.
 
 pub(crate) mod frames;
 pub(crate) mod requests;

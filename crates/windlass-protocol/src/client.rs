@@ -22,7 +22,7 @@
 //! client.prompt("Fix the failing test").await?;
 //! while let Some(message) = client.next().await? {
 //!     match message {
-//!         Message::Assistant(said) => println!("{}", said.text()),
+//!         Message::Assistant(message) => println!("{}", message.text()),
 //!         Message::Result(result) => {
 //!             println!("{} turns, ${:.4}", result.counts.num_turns, result.counts.total_cost_usd);
 //!             break;
@@ -110,7 +110,7 @@ impl fmt::Debug for Client {
 }
 
 impl Client {
-    /// What the other side said of itself: its commands, models and more, as it came.
+    /// The other side's answer to `initialize`: its commands, models and more, as it came.
     pub fn initialized(&self) -> &JsonText {
         &self.initialized
     }
@@ -142,13 +142,13 @@ impl Client {
     }
 
     /// The next message, or `None` once the other side has ended in peace: when
-    /// no turn was running, and with an exit code that says so.
+    /// no turn was running, and with an exit code of success.
     ///
     /// Cancel safe.
     ///
     /// # Errors
-    /// The other side is gone, or does not speak the protocol. After that there
-    /// is nothing more.
+    /// The other side is gone, or does not speak the protocol. No message
+    /// follows it.
     pub async fn next(&mut self) -> Result<Option<Message>, ClientError> {
         if self.over {
             return Ok(None);
@@ -192,11 +192,11 @@ impl Client {
         })
     }
 
-    /// Ends the session: the other side learns that nothing follows, and what
-    /// it still writes is left out. The current turn is finished, but nobody
-    /// answers its questions; interrupt it first if it should not be.
+    /// Ends the session: the other side's input is closed, and what
+    /// it still writes is left out. The current turn is finished, but its questions
+    /// are not answered; to prevent that, interrupt it first.
     ///
-    /// A process may take 5 s, then it is told to terminate, and 5 s later it is
+    /// A process may take 5 s, then it is asked to terminate, and 5 s later it is
     /// killed; see [`ClientOptions::patience`]. Dropping the future kills it at once.
     ///
     /// # Errors
@@ -248,7 +248,7 @@ fn exited(status: ExitStatus, stderr: String) -> ClientError {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // Handles that are left must not wait for anything.
+        // Handles that are left must not wait for an answer.
         self.handle.0.requests.close();
     }
 }

@@ -59,7 +59,7 @@ pub(crate) struct InitProgram<'a> {
     pub(crate) output_style: &'static str,
 }
 
-/// Whom the model can give tasks to, and what it can learn.
+/// The agents and skills that the model can use.
 #[derive(Serialize)]
 pub(crate) struct InitAgents<'a> {
     pub(crate) agents: &'a [String],
@@ -163,7 +163,7 @@ pub(crate) struct UserMessage<C> {
     pub(crate) content: [C; 1],
 }
 
-/// What a command said that was carried out without the model.
+/// The output of a command that was carried out without the model.
 #[derive(Serialize)]
 pub(crate) struct LocalOutput<'a> {
     #[serde(rename = "type")]

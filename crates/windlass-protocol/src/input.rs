@@ -1,4 +1,4 @@
-//! What comes from the other side: one JSON object a line.
+//! Messages of the other side: one JSON object a line.
 
 mod control;
 #[cfg(feature = "server")]

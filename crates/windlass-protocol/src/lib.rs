@@ -10,7 +10,7 @@
 //! as in process.
 //!
 //! [`FrameMapper`] is the output side alone: it writes the lines from the events
-//! of a session. It is pure: no clock, no files, no randomness but what it is given.
+//! of a session. It is pure: no clock, no files, and no randomness except what it is given.
 //!
 //! ```
 //! # #[cfg(feature = "server")] {
@@ -47,7 +47,7 @@
 //! | `ToolFinished` | `user` with the result, and the structured output as `tool_use_result` |
 //! | `ToolProgress` | `tool_progress` |
 //! | `PermissionResolved` | `system/permission_denied`, unless the host itself denied |
-//! | `HookRan` | `system/informational` for what hooks have to say; with hook events, `hook_started` and `hook_response` for hooks that are not the host's |
+//! | `HookRan` | `system/informational` for messages of hooks; with hook events, `hook_started` and `hook_response` for hooks that are not the host's |
 //! | `Status` | `system/status`, `api_retry`, `model_fallback`, `informational` |
 //! | `Compacted` | `system/status`, `system/compact_boundary`, and the summary as `user` |
 //! | `TaskStarted`, `TaskProgress`, `TaskEnded` | `system/task_started`, `task_progress`, `task_notification`; `background_tasks_changed` with all running work |
@@ -60,7 +60,7 @@
 //!
 //! `assistant` and `stream_event` frames are provisional until the next frame
 //! of another kind: a `message_withdrawn` takes them back. No line is longer
-//! than [`MAX_LINE`] bytes; what does not fit is left out and says so.
+//! than [`MAX_LINE`] bytes; what does not fit is left out, and the frame says so.
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
 #[cfg(feature = "server")]

@@ -6,7 +6,7 @@ use serde::Serialize;
 pub const MAX_LINE: usize = 900_000;
 
 /// Appends a frame as one line. Returns whether it fits; if it does not,
-/// nothing is appended.
+/// the buffer stays as it is.
 pub(crate) fn push(out: &mut Vec<u8>, frame: &impl Serialize) -> bool {
     push_within(out, frame, MAX_LINE)
 }

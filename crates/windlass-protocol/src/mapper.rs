@@ -55,7 +55,7 @@ impl fmt::Debug for FrameMapper {
     }
 }
 
-/// What every frame of an event says.
+/// The fields that every frame of an event has.
 #[derive(Clone, Copy)]
 struct Envelope<'a> {
     session_id: &'a str,
@@ -86,17 +86,17 @@ impl FrameMapper {
         }
     }
 
-    /// Says which MCP servers `system/init` lists. None by default.
+    /// Sets the MCP servers that `system/init` lists. None by default.
     pub fn lists_mcp_servers(&mut self, servers: Option<Arc<dyn McpControl>>) {
         self.lists.mcp = servers;
     }
 
-    /// Says which plugins `system/init` lists. None by default.
+    /// Sets the plugins that `system/init` lists. None by default.
     pub fn lists_plugins(&mut self, plugins: Option<Arc<dyn PluginControl>>) {
         self.lists.plugins = plugins;
     }
 
-    /// Says what the next `system/init` lists.
+    /// Sets what the next `system/init` lists.
     pub(crate) fn lists(&mut self, servers: Vec<McpStatus>, plugins: PluginListing) {
         self.lists.known = Some((servers, plugins));
     }
@@ -225,7 +225,7 @@ impl FrameMapper {
         if line::push(out, &frame) {
             return;
         }
-        // A host waits for this frame, whatever else it does not learn.
+        // A host waits for this frame, even if other frames are left out.
         frame.tools.tools.retain(|tool| !tool.starts_with("mcp__"));
         (frame.slash_commands, frame.agents.agents) = (&[], &[]);
         frame.plugins = InitPlugins { plugins: &[], errors: &[] };
@@ -348,7 +348,7 @@ impl FrameMapper {
         }
     }
 
-    /// Says that a frame is missing, and which.
+    /// Reports that a frame is left out, and which.
     fn left_out(&mut self, at: Envelope<'_>, what: &str, out: &mut Vec<u8>) {
         let content = format!("A frame ({what}) is too long for one line and is left out.");
         let body = InformationalBody::warning(&content);
@@ -363,7 +363,7 @@ impl FrameMapper {
     }
 }
 
-/// What an assistant frame says beside its block.
+/// The fields of an assistant frame beside its block.
 #[derive(Clone, Copy)]
 struct Message<'a> {
     id: &'a str,

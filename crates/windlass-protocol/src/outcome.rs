@@ -11,7 +11,7 @@ pub(crate) struct Ending {
     pub(crate) error: Option<String>,
     /// A failure that is reported in a message of the assistant: its class and text.
     pub(crate) api_error: Option<(&'static str, String)>,
-    /// What was put into the user's mouth.
+    /// A text in the user's place.
     pub(crate) user_text: Option<&'static str>,
     /// What is reported beside the conversation.
     pub(crate) notice: Option<String>,

@@ -1,4 +1,4 @@
-//! Whether two JSON texts say the same.
+//! Whether two JSON texts are the same value.
 
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;

@@ -45,7 +45,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 /// one session, and writes frames to another byte stream.
 ///
 /// The session is opened by `open` when the first prompt comes, with what the
-/// host has said until then. Input is read all the time, also while a session is
+/// host has sent until then. Input is read all the time, also while a session is
 /// opened and during a run; prompts wait for their turn, and each gets
 /// exactly one result.
 ///
@@ -60,7 +60,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 /// that they keep out is `cancelled`, and a warning says why; the turn continues. If the turn
 /// ends before the model can read it (an interrupt, a limit, a failure), it has a turn and a
 /// result of its own. So have slash commands, messages with `shouldQuery: false`, and what
-/// comes behind one of those that is `next`, too: nothing is overtaken. Without a turn
+/// comes behind one of those that is `next`, too: none is overtaken. Without a turn
 /// `next` only stands before `later`. Until it is read, `cancel_async_message` and `interrupt` with
 /// `cancel_queued` take it back.
 ///
@@ -73,7 +73,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 ///
 /// # Order
 /// All frames and questions are one stream: a question about a call follows the frame of the call. Orders of the host
-/// are taken in order. Those that concern a disk or a server are carried out beside everything else, so their answers
+/// are taken in order. Those that concern a disk or a server are carried out beside all other work, so their answers
 /// may come behind those to later ones.
 ///
 /// # Bounds
@@ -104,13 +104,13 @@ where
 
     /// Serves until the input ends, every prompt has its result and no background work is running (see
     /// [`ServerOptions::background_wait`]), or until `shutdown` is ready. The session is closed then: runs are stopped,
-    /// open calls settled, everything durable.
+    /// open calls settled, all entries durable.
     ///
     /// Not cancel safe: dropping the future stops the session without waiting
     /// for it.
     ///
     /// # Errors
-    /// The host sent nonsense or is gone, or the session failed. It is closed
+    /// The host sent a line that is no message, or is gone, or the session failed. It is closed
     /// before this returns.
     pub async fn serve<R, W>(
         self,

@@ -1,4 +1,4 @@
-//! The provider's own frames, handed on so that every host sees a balanced stream.
+//! The provider's own frames, passed on so that every host sees a balanced stream.
 
 use serde::Deserialize;
 use std::borrow::Cow;

@@ -48,8 +48,8 @@ struct ResponseBody<'a> {
 }
 
 impl<'a> ResponseFrame<'a> {
-    fn new(request_id: &'a str, said: &Response<'a>) -> Self {
-        let (subtype, response, error, error_code) = match *said {
+    fn new(request_id: &'a str, response: &Response<'a>) -> Self {
+        let (subtype, response, error, error_code) = match *response {
             Response::Done(response) => ("success", response, None, None),
             Response::Refused { error, code } => ("error", None, Some(error), code),
         };
@@ -60,15 +60,15 @@ impl<'a> ResponseFrame<'a> {
 /// Most characters of an error that is too long for a line.
 const LONGEST_ERROR: usize = 2_000;
 
-/// The line that answers a request: always one, whatever is said. What is too long for a line of `max_line` bytes
-/// becomes an error that says so. Only a request whose id alone fills a line is answered with a longer one: whoever
-/// sent that id can read it.
-pub(crate) fn answer(request_id: &str, said: &Response<'_>, max_line: usize) -> Vec<u8> {
+/// The line that answers a request: always one. What is too long for a line of `max_line` bytes
+/// becomes an error that says so. Only a request whose id alone fills a line is answered with a longer one: a side that
+/// sent such an id can read it.
+pub(crate) fn answer(request_id: &str, response: &Response<'_>, max_line: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    if line::push_within(&mut bytes, &ResponseFrame::new(request_id, said), max_line) {
+    if line::push_within(&mut bytes, &ResponseFrame::new(request_id, response), max_line) {
         return bytes;
     }
-    let (error, code) = match *said {
+    let (error, code) = match *response {
         Response::Done(response) => {
             let size = response.map_or(0, |json| json.as_str().len());
             let error = format!("The answer has {size} bytes; a line of this protocol holds {max_line}. Ask for less.");
@@ -111,11 +111,11 @@ mod tests {
             const LIMIT: usize = 600;
             let text = filler.repeat(size);
             let json = JsonText::of(&text).unwrap();
-            let said = match succeeds {
+            let response = match succeeds {
                 true => Response::Done(Some(&json)),
                 false => Response::Refused { error: &text, code: code.as_deref() },
             };
-            let bytes = answer(&id, &said, LIMIT);
+            let bytes = answer(&id, &response, LIMIT);
             let fits = bytes.len() <= LIMIT;
             let response = read(bytes)["response"].clone();
             prop_assert_eq!(response["request_id"].as_str(), Some(id.as_str()));

@@ -1,4 +1,4 @@
-//! What comes of a question to the other side.
+//! The outcomes of a question to the other side.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Tasks that belong to somebody.
+//! Tasks that belong to a handle.
 
 use tokio::task::JoinHandle;
 

@@ -19,7 +19,7 @@ use windlass_types::JsonText;
 /// Most questions that are answered at the same time; further ones are refused.
 const MAX_RUNNING: usize = 256;
 
-/// Who answers.
+/// The callbacks that answer.
 pub(super) struct Callbacks {
     can_use_tool: Option<Arc<dyn CanUseTool>>,
     pub(super) hooks: HookCallbacks,
@@ -38,7 +38,7 @@ impl Callbacks {
     async fn answer(&self, id: &str, subtype: &str, body: &JsonText) -> Result<JsonText, Failure> {
         match (subtype, &self.can_use_tool) {
             ("can_use_tool", Some(answer)) => permission::answer(&**answer, id, body).await,
-            ("can_use_tool", None) => Err(Failure::new("nobody answers questions about tool calls")),
+            ("can_use_tool", None) => Err(Failure::new("the host has no callback for questions about tool calls")),
             ("hook_callback", _) => self.hooks.answer(body).await,
             ("mcp_message", _) => self.tools.answer(body).await,
             ("elicitation", _) => Ok(JsonText::of(&json!({ "action": "decline" }))?),
@@ -88,9 +88,10 @@ impl Answers {
     pub(super) async fn take(&self, id: String, subtype: String, body: JsonText) {
         let size = body.as_str().len();
         if !self.start(&id, subtype, body, size) {
-            let said = Response::Refused { error: "too many requests wait for an answer", code: Some("overloaded") };
-            // It fails only when nobody waits for it.
-            let _ = self.outbox.send(answer(&id, &said, self.max_line)).await;
+            let answered =
+                Response::Refused { error: "too many requests wait for an answer", code: Some("overloaded") };
+            // It fails only when the answer is no longer waited for.
+            let _ = self.outbox.send(answer(&id, &answered, self.max_line)).await;
         }
     }
 
@@ -107,10 +108,10 @@ impl Answers {
         let (callbacks, outbox, max_line) = (Arc::clone(&self.callbacks), self.outbox.clone(), self.max_line);
         let (table, owned) = (Arc::clone(&self.running), id.to_owned());
         let task = tokio::spawn(async move {
-            let said = AssertUnwindSafe(callbacks.answer(&owned, &subtype, &body)).catch_unwind().await;
-            let said = said.unwrap_or_else(|_| Err(Failure::new("the callback panicked")));
-            // It fails only when nobody waits for it.
-            let _ = outbox.send(written(&owned, &said, max_line)).await;
+            let answered = AssertUnwindSafe(callbacks.answer(&owned, &subtype, &body)).catch_unwind().await;
+            let answered = answered.unwrap_or_else(|_| Err(Failure::new("the callback panicked")));
+            // It fails only when the answer is no longer waited for.
+            let _ = outbox.send(written(&owned, &answered, max_line)).await;
             lock(&table).remove(&owned);
         });
         running.tasks.insert(id.to_owned(), (task.abort_handle(), size));
@@ -126,12 +127,12 @@ impl Answers {
     }
 }
 
-fn written(id: &str, said: &Result<JsonText, Failure>, max_line: usize) -> Vec<u8> {
-    let said = match said {
+fn written(id: &str, answered: &Result<JsonText, Failure>, max_line: usize) -> Vec<u8> {
+    let answered = match answered {
         Ok(json) => Response::Done(Some(json)),
         Err(failure) => Response::Refused { error: &failure.error, code: failure.code },
     };
-    answer(id, &said, max_line)
+    answer(id, &answered, max_line)
 }
 
 impl Drop for Answers {

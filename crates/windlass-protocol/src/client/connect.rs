@@ -18,7 +18,7 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use windlass_types::JsonText;
 
-/// What a client says of itself first.
+/// The first request of a client.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Initialize {
@@ -82,7 +82,7 @@ impl Client {
         let callbacks = Arc::new(Callbacks::new(&options));
         let answers = Answers::new(Arc::clone(&callbacks), outbox, options.limits.max_line);
         let written = tokio::spawn(async move {
-            // If it fails, reading says why.
+            // If it fails, reading reports the reason.
             let _ = lane.carry(&mut writer).await;
             let _ = writer.shutdown().await;
         });

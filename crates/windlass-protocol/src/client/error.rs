@@ -22,7 +22,7 @@ pub enum ClientError {
     NotExecutable {
         /// The program.
         program: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// The directory that the program should start in is not there.
@@ -36,7 +36,7 @@ pub enum ClientError {
     Spawn {
         /// The program.
         program: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// The program ended by itself with a failure, or had to be ended.
@@ -47,7 +47,7 @@ pub enum ClientError {
         /// The last of what it wrote to standard error.
         stderr: String,
     },
-    /// What came is not the host protocol.
+    /// A line that came is not of the host protocol.
     #[error("what came is not a message of the host protocol: {problem}: {start}")]
     Malformed {
         /// What is wrong.
@@ -61,13 +61,13 @@ pub enum ClientError {
         /// The limit.
         limit: usize,
     },
-    /// What should be sent is too long for a line.
+    /// A message to be sent is too long for a line.
     #[error("what should be sent is longer than {limit} bytes")]
     RequestTooLong {
         /// The limit.
         limit: usize,
     },
-    /// What should be sent cannot be written as the protocol wants it.
+    /// A message to be sent cannot be written as JSON.
     #[error("what should be sent is not acceptable: {0}")]
     Unacceptable(#[from] JsonError),
     /// The other side refused an order.
@@ -86,10 +86,10 @@ pub enum ClientError {
         /// How long was waited.
         limit: Duration,
     },
-    /// The other side lacks something that this client needs to be safe.
+    /// The other side lacks a feature that this client needs to be safe.
     #[error("the other side does not support {0}")]
     Unsupported(String),
-    /// The other side can no longer be reached. [`Client::next`](crate::client::Client::next) says why.
+    /// The other side can no longer be reached. [`Client::next`](crate::client::Client::next) returns the reason.
     #[error("the other side can no longer be reached")]
     Closed,
     /// The stream failed.

@@ -79,7 +79,7 @@ struct UserLine<'a> {
     parent_tool_use_id: Option<&'static str>,
     #[serde(rename = "shouldQuery", skip_serializing_if = "Option::is_none")]
     should_query: Option<bool>,
-    /// Absent where it says nothing new.
+    /// Absent where it is the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     priority: Option<Priority>,
 }
@@ -234,9 +234,9 @@ impl ClientHandle {
 
     /// Gives any order of the protocol: `body` is an object with its fields but
     /// the `subtype`. Returns what was answered, as it came; an empty object if
-    /// the answer says only that it worked.
+    /// the answer holds no data.
     ///
-    /// Cancel safe: an order that nobody waits for is taken back.
+    /// Cancel safe: an order whose future is dropped is taken back.
     ///
     /// # Errors
     /// It was refused or not answered in time, it is not an object, or the other

@@ -40,7 +40,7 @@ impl HookCallbacks {
         self.hooks.interests().iter().any(|interest| interest.event.is_gating())
     }
 
-    /// What `initialize` says of them. `None` if there are none.
+    /// Their entry in `initialize`. `None` if there are none.
     pub(super) fn registration(&self) -> Option<BTreeMap<&'static str, [Matcher; 1]>> {
         let interests = self.hooks.interests();
         let registered = HookEventName::ALL.iter().copied().filter_map(|event| {

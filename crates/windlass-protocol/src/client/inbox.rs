@@ -1,4 +1,4 @@
-//! Messages that wait for whoever reads them.
+//! Messages that wait for the host to read them.
 
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
@@ -6,7 +6,7 @@ use windlass_types::JsonText;
 
 /// A queue of lines, bounded in bytes. This is the end that fills it.
 ///
-/// When it is full, whoever fills it waits, and so does the other side in the
+/// When it is full, its writer waits, and so does the other side in the
 /// end. There is one exception: while an order waits for its answer, the queue
 /// may grow to twice its bound, since the answer stands behind the messages.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(super) struct Outlet(mpsc::UnboundedReceiver<Waiting>);
 pub(super) struct Switches {
     /// How many orders wait for their answers.
     pub(super) orders: watch::Sender<usize>,
-    /// Whether nobody reads messages any more.
+    /// Whether messages are no longer read.
     pub(super) discard: watch::Sender<bool>,
 }
 
@@ -77,8 +77,8 @@ impl Inbox {
         (inbox, Outlet(receiver))
     }
 
-    /// Puts a line into the queue when there is room for it. When nobody reads
-    /// any more, it is dropped.
+    /// Puts a line into the queue when there is room for it. When messages are no longer
+    /// read, it is dropped.
     pub(super) async fn put(&mut self, line: JsonText) {
         // What is longer than the queue may have all of it.
         let len = u32::try_from(line.as_str().len()).unwrap_or(u32::MAX).min(self.bound);
@@ -97,7 +97,7 @@ impl Inbox {
             room = for_an_order => room,
         };
         if let Ok(room) = room {
-            // It fails only when nobody reads any more.
+            // It fails only when messages are no longer read.
             let _ = self.lines.send(Waiting { line, _room: room });
         }
     }

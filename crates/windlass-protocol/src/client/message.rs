@@ -1,4 +1,4 @@
-//! What comes from the other side, typed as far as it is known.
+//! Messages of the other side, typed as far as they are known.
 
 mod read;
 mod task;
@@ -16,9 +16,9 @@ use windlass_types::{AgentIdentity, ContentBlock, EntryId, JsonError, JsonText, 
 pub enum Message {
     /// About the session: `init` at the start of every turn, `status`, `api_retry` and others.
     System(SystemMessage),
-    /// A block of what the model said.
+    /// A block of a message of the model.
     Assistant(AssistantMessage),
-    /// Results of tools, and what the runtime said to the model in the user's place.
+    /// Results of tools, and texts of the runtime to the model in the user's place.
     User(UserMessage),
     /// A piece of a message, if partial messages were asked for.
     StreamEvent(StreamEvent),
@@ -42,7 +42,7 @@ pub struct SystemMessage {
     pub raw: JsonText,
 }
 
-/// What `system/init` says of a session.
+/// The session, as `system/init` describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct Init {
@@ -65,7 +65,7 @@ pub struct Init {
     pub version: String,
 }
 
-/// A block of what the model said. Provisional until a message of another kind
+/// A block of a message of the model. Provisional until a message of another kind
 /// follows: a `system/message_withdrawn` takes it back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -74,9 +74,9 @@ pub struct AssistantMessage {
     pub content: Vec<ContentBlock>,
     /// The model.
     pub model: String,
-    /// The tool use whose agent said it; `None` for the main one.
+    /// The tool use whose agent wrote it; `None` for the main one.
     pub parent_tool_use_id: Option<String>,
-    /// The agent that said it, if the other side names it; `None` for the main one.
+    /// The agent that wrote it, if the other side names it; `None` for the main one.
     pub agent: Option<AgentIdentity>,
     /// What kind of failure it reports, such as `rate_limit`, if it does.
     pub error: Option<String>,
@@ -86,7 +86,7 @@ pub struct AssistantMessage {
     pub raw: JsonText,
 }
 
-/// Results of tools, and what the runtime said to the model in the user's place.
+/// Results of tools, and texts of the runtime to the model in the user's place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UserMessage {
@@ -208,7 +208,7 @@ impl Message {
 }
 
 impl SystemMessage {
-    /// What it says of the session, if it is an `init`.
+    /// The session, if it is an `init`.
     pub fn init(&self) -> Option<Init> {
         (self.subtype == "init").then(|| self.raw.to().ok()).flatten()
     }

@@ -9,7 +9,7 @@ use windlass_permission::CanUseTool;
 use windlass_tool::{Ids, SystemIds, ToolSet};
 use windlass_types::JsonText;
 
-/// What a host brings along, over whatever way it reaches the runtime.
+/// What a host brings along, whichever way it reaches the runtime.
 ///
 /// Callbacks run on tasks of their own, beside [`Client::next`](crate::client::Client::next): a host
 /// that does not read its messages still answers. They may give orders through
@@ -25,7 +25,7 @@ pub struct ClientOptions {
     pub(super) ids: Arc<dyn Ids>,
 }
 
-/// What the session is asked to be, by `initialize`.
+/// The session that `initialize` asks for.
 #[derive(Clone, Default)]
 pub(super) struct SessionWishes {
     pub(super) system_prompt: Option<String>,
@@ -126,7 +126,7 @@ impl ClientOptions {
         self
     }
 
-    /// What goes behind the system prompt.
+    /// A text behind the system prompt.
     pub fn append_system_prompt(mut self, text: impl Into<String>) -> Self {
         self.session.append_system_prompt = Some(text.into());
         self
@@ -184,14 +184,14 @@ impl ClientOptions {
         self
     }
 
-    /// How long a program may take to end by itself, and again after it was told
+    /// How long a program may take to end by itself, and again after it was asked
     /// to terminate, before it is killed. Default: 5 s.
     pub fn patience(mut self, limit: Duration) -> Self {
         self.limits.patience = limit;
         self
     }
 
-    /// Chance, for ids. Default: the operating system's.
+    /// Random ids. Default: from the operating system.
     pub fn ids(mut self, ids: Arc<dyn Ids>) -> Self {
         self.ids = ids;
         self

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-/// How many bytes wait at most before whoever writes has to wait too.
+/// How many bytes wait at most before their writers have to wait too.
 const ROOM: u32 = 4 * 1024 * 1024;
 
-/// Nobody reads any more.
+/// The reader is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Gone;
 
@@ -65,7 +65,7 @@ impl Outbox {
         let _ = self.lines.send(Lines { bytes: Some(bytes), _room: None });
     }
 
-    /// Nothing follows. What is sent after this is lost.
+    /// Ends the queue. Lines that are sent after this are lost.
     pub(crate) fn finish(&self) {
         let _ = self.lines.send(Lines { bytes: None, _room: None });
     }
@@ -86,7 +86,7 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    /// Writes to the end, and flushes whenever nothing waits.
+    /// Writes to the end, and flushes whenever no line waits.
     pub(crate) async fn carry(mut self, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
         while let Some(mut lines) = self.lines.recv().await {
             loop {
@@ -105,7 +105,7 @@ impl Lane {
 
 impl Drop for Lane {
     fn drop(&mut self) {
-        // Whoever waits for room learns that there will be none.
+        // Writers that wait for room are informed that there will be none.
         self.room.close();
     }
 }

@@ -68,7 +68,7 @@ pub(super) async fn answer(callback: &dyn CanUseTool, id: &str, body: &JsonText)
 }
 
 impl<'a> WireAnswer<'a> {
-    /// `input` is what an answer that changes nothing names, for those who want it named.
+    /// `input` is named by an answer that does not change the input, for sides that need it named.
     pub(super) fn new(answer: &'a PermissionAnswer, input: Option<&'a JsonText>) -> Self {
         match answer {
             PermissionAnswer::Allow { updated_input, updates } => {

@@ -61,7 +61,7 @@ impl Process {
             return Ok(status);
         }
         let status = self.child.wait().await?;
-        // What it left in its group has nobody to work for.
+        // The rest of its group would work for a host that is gone.
         self.kill_group();
         self.group = None;
         self.status = Some(status);
@@ -119,7 +119,7 @@ impl Process {
     fn signal(&self, signal: rustix::process::Signal) {
         let group = self.group.and_then(|group| i32::try_from(group).ok()).and_then(rustix::process::Pid::from_raw);
         if let Some(group) = group {
-            // It fails only when nothing is left.
+            // It fails only when no process is left.
             let _ = rustix::process::kill_process_group(group, signal);
         }
     }
@@ -155,7 +155,7 @@ fn command(program: &Program, args: impl IntoIterator<Item = OsString>) -> Comma
     command
 }
 
-/// Says what kept a program from being started.
+/// Why a program could not be started.
 fn refused(program: &Program, source: io::Error) -> ClientError {
     let path = program.program.clone();
     if let Some(directory) = program.cwd.as_ref().filter(|cwd| !cwd.is_dir()) {
@@ -180,7 +180,7 @@ async fn listen(mut pipe: ChildStderr, kept: Arc<Mutex<VecDeque<u8>>>, sink: Opt
         let old = kept.len().saturating_sub(KEPT);
         kept.drain(..old);
     }
-    line.tell();
+    line.report();
 }
 
 async fn read(pipe: &mut (impl AsyncRead + Unpin)) -> Option<Vec<u8>> {
@@ -204,12 +204,12 @@ impl Line {
             let room = KEPT.saturating_sub(self.bytes.len());
             self.bytes.extend(part.iter().take(room));
             if part.ends_with(b"\n") {
-                self.tell();
+                self.report();
             }
         }
     }
 
-    fn tell(&mut self) {
+    fn report(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
         if let Some(sink) = self.sink.as_ref().filter(|_| !bytes.is_empty()) {
             sink(String::from_utf8_lossy(&bytes).trim_end_matches(['\n', '\r']));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_types::PermissionMode;
 
-/// Gets each line that a program writes to standard error.
+/// Called with each line that a program writes to standard error.
 pub(super) type StderrSink = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A program that speaks the host protocol, and how it is started: `windlass`,
@@ -88,13 +88,13 @@ impl Program {
         self
     }
 
-    /// Lets it inherit nothing. Variables that were set stay.
+    /// Lets it inherit no variables. Those that were set stay.
     pub fn env_clear(mut self) -> Self {
         self.clear = true;
         self
     }
 
-    /// Gets each line that it writes to standard error, at most 8 KiB of one.
+    /// Sets a function that is called with each line of its standard error, at most 8 KiB of one.
     /// Must be quick. Default: only the last 8 KiB are kept, for errors.
     pub fn on_stderr(mut self, sink: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.stderr = Some(Arc::new(sink));

@@ -29,7 +29,7 @@ pub(super) async fn read(input: impl AsyncRead + Unpin, shared: Arc<Shared>, ans
     if let Err(error) = read_lines(input, &shared, &answers, &mut inbox).await {
         shared.end_with(error);
     }
-    // From here on nobody answers.
+    // From here on no question is answered.
     shared.requests.close();
 }
 
@@ -55,7 +55,7 @@ async fn read_lines(
         }
         match take(&line, shared, answers, inbox).await {
             Ok(()) => {}
-            // Whoever wrote it died over it; how is said elsewhere.
+            // The writer died in the middle of it; how it ended is reported elsewhere.
             Err(_) if lines.is_broken_off() => return Ok(()),
             Err(error) => {
                 return Err(ClientError::Malformed { problem: error.to_string(), start: start_of(&line) });

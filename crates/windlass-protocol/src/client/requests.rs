@@ -76,11 +76,11 @@ impl Requests {
             question.send(bytes).await?;
             answered.await.unwrap_or(Err(AskError::Gone))
         };
-        let said = match limit {
+        let answered = match limit {
             Some(limit) => tokio::time::timeout(limit, wait).await.unwrap_or(Err(AskError::TimedOut(limit))),
             None => wait.await,
         };
-        said?.map_err(AskError::Refused)
+        answered?.map_err(AskError::Refused)
     }
 
     /// Takes an answer.
@@ -89,7 +89,7 @@ impl Requests {
         match waiting {
             // It fails only when the asker is gone.
             Some(waiting) => drop(waiting.answer.send(Ok(answer))),
-            None => tracing::debug!(id, "an answer came for which nobody waits"),
+            None => tracing::debug!(id, "an answer came that is not waited for"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What the other side says of itself.
+//! The other side's reports of its servers and its context.
 
 use serde::Deserialize;
 use windlass_types::{JsonError, JsonText};
@@ -13,7 +13,7 @@ pub struct McpServer {
     pub status: String,
     /// Why it is not connected.
     pub error: Option<String>,
-    /// All that was said of it.
+    /// The whole entry, as it came.
     pub raw: JsonText,
 }
 
@@ -27,7 +27,7 @@ pub struct ContextUsage {
     pub max_tokens: u64,
     /// The model.
     pub model: String,
-    /// All that was said of it.
+    /// The whole entry, as it came.
     pub raw: JsonText,
 }
 

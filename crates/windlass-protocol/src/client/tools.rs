@@ -15,7 +15,7 @@ use windlass_schema::CheckedTools;
 use windlass_tool::{Ids, ToolError, ToolOutput, ToolSet};
 use windlass_types::JsonText;
 
-/// The version of MCP that is spoken when the other side does not say which.
+/// The version of MCP that is spoken when the other side names none.
 const VERSION: &str = "2025-11-25";
 
 /// The codes of JSON-RPC.
@@ -125,7 +125,7 @@ impl ToolServers {
                 Err(error) => Outcome::Error { code: INVALID_PARAMS, message: error.to_string() },
             },
             "ping" => Outcome::Result(JsonText::empty_object()),
-            // Nothing follows from a notification; the envelope still wants an answer.
+            // A notification has no result; the envelope still needs an answer.
             method if method.starts_with("notifications/") => Outcome::Result(JsonText::empty_object()),
             method => Outcome::Error { code: METHOD_NOT_FOUND, message: format!("there is no method {method:?}") },
         })
@@ -134,7 +134,7 @@ impl ToolServers {
     async fn call(&self, tools: &CheckedTools, call: Call) -> CallResult {
         let input = call.arguments.unwrap_or_else(JsonText::empty_object);
         let id = call.meta.and_then(|meta| meta.tool_use_id).unwrap_or_default();
-        let said = match tools.prepare(&call.name, &input) {
+        let result = match tools.prepare(&call.name, &input) {
             Ok(prepared) => {
                 // Cancelled when this future is dropped, for what the tool may have started.
                 let (cx, _stop) = self.calls.cx(&call.name, id);
@@ -143,7 +143,7 @@ impl ToolServers {
             }
             Err(error) => Err(error),
         };
-        CallResult::new(said.unwrap_or_else(|error| failed(&call.name, &error)))
+        CallResult::new(result.unwrap_or_else(|error| failed(&call.name, &error)))
     }
 }
 

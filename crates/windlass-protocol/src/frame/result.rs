@@ -173,7 +173,7 @@ impl<'a> RunResultFrame<'a> {
         self.permission_denials.with_input = false;
     }
 
-    /// Leaves out whatever may be long: a host must always get its result. `no_models` is an empty table.
+    /// Leaves out all fields that may be long: a host must always get its result. `no_models` is an empty table.
     pub(crate) fn shorten_more(&mut self, no_models: &'a BTreeMap<String, ModelUsage>) {
         self.permission_denials.calls = &[];
         self.structured_output = None;

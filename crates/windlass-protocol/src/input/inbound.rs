@@ -1,4 +1,4 @@
-//! What hosts send.
+//! Messages of hosts.
 
 use super::{Control, Tag, UserMessage};
 use crate::channel::requests::Answer;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use windlass_types::{JsonError, JsonText};
 
-/// A message of the host. What is not known is tolerated and left alone.
+/// A message of the host. Unknown messages are tolerated and ignored.
 #[derive(Debug, Clone)]
 pub(crate) enum Inbound {
     /// A prompt.
@@ -18,13 +18,13 @@ pub(crate) enum Inbound {
         /// The whole request, with the fields that we do not know.
         body: JsonText,
     },
-    /// The answer to a request of ours: its id, and what was said or what went wrong.
+    /// The answer to a request of the server: its id, and the response or the error.
     Response { id: String, answer: Answer },
     /// The host no longer waits for an answer.
     Cancel { id: String },
     /// Variables that replace those of the environment.
     Environment(BTreeMap<String, String>),
-    /// A sign of life, or something of a later version.
+    /// A sign of life, or a message of a later version.
     Other { kind: String },
 }
 

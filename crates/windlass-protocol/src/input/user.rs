@@ -4,7 +4,7 @@ use super::Tag;
 use serde::Deserialize;
 use windlass_types::{ContentBlock, JsonError, JsonText};
 
-/// A prompt, with what the host says of it.
+/// A prompt, with the fields that the host sets.
 #[derive(Debug, Clone)]
 pub(crate) struct UserMessage {
     /// The blocks, or why they cannot be a prompt.
@@ -55,7 +55,7 @@ struct Message {
 
 impl UserMessage {
     /// Reads the line of a prompt. One whose content cannot be used is still a
-    /// message: the host gets a result that says so.
+    /// message: the host gets a result with that error.
     ///
     /// # Errors
     /// The line is not JSON.
@@ -111,7 +111,7 @@ fn content(message: Option<&JsonText>) -> Result<Vec<ContentBlock>, String> {
     Ok(blocks)
 }
 
-/// Whether a block says that it is an image or a document, but was not understood as one.
+/// Whether a block has the type of an image or a document, but was not understood as one.
 fn lacks_its_source(block: &ContentBlock) -> bool {
     let ContentBlock::Unknown(json) = block else { return false };
     serde_json::from_str::<Tag<'_>>(json.as_str())
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_no_prompt_can_hold_is_named() {
-        for (content, says) in [
+        for (content, message) in [
             (r#"" ""#, "empty"),
             ("[]", "empty"),
             ("7", "neither"),
@@ -155,7 +155,7 @@ mod tests {
             (r#"[{"type":"thinking","thinking":"x","signature":"y"}]"#, "no tool calls"),
         ] {
             let error = parse(&format!(r#"{{"message":{{"content":{content}}}}}"#)).content.unwrap_err();
-            assert!(error.contains(says), "{content}: {error}");
+            assert!(error.contains(message), "{content}: {error}");
         }
         assert!(parse("{}").content.is_err());
     }

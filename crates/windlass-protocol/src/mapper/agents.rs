@@ -1,4 +1,4 @@
-//! Frames of agents below the main one: what they do, and what they say if the host wants it.
+//! Frames of agents below the main one: their calls, and their texts if the host wants them.
 
 use super::{Envelope, FrameMapper};
 use windlass_types::{AgentIdentity, ContentBlock, Event, EventKind, MessageId, Status, TaskKind, ToolUseId};
@@ -80,8 +80,8 @@ impl FrameMapper {
         }
     }
 
-    /// Forgets the agents that a call has started, once it has ended or what it left behind has, whatever their own
-    /// runs said of that. Background work of theirs whose end nobody reported has ended, too.
+    /// Forgets the agents that a call has started, once the call or the task that it left behind has ended, even if
+    /// their own runs did not report that. Their background work whose end was not reported has ended, too.
     pub(super) fn forget_ended(&mut self, event: &Event, out: &mut Vec<u8>) {
         let call = match &event.kind {
             EventKind::TaskStarted(task) => return self.task_is_of(&task.id, &event.agent),

@@ -74,7 +74,7 @@ impl FrameMapper {
             is_synthetic: true,
         };
         if !line::push(out, &summary) {
-            summary.message.content = "[The summary is too long for one frame. The model goes on from it.]";
+            summary.message.content = "[The summary is too long for one frame. The model continues from it.]";
             line::push(out, &summary);
         }
     }

@@ -5,7 +5,7 @@ use crate::frame::InformationalBody;
 use serde::Serialize;
 use windlass_types::{EntryId, HookEventName, HookOutcome, ToolUseId};
 
-/// The name under which hooks of the host run: it knows of them itself.
+/// The name under which hooks of the host run: the host knows of these runs itself.
 pub(crate) const OF_THE_HOST: &str = "host";
 
 /// Marks the failure of a hook, for hosts that treat it apart.
@@ -30,7 +30,7 @@ struct Answered<'a> {
 }
 
 impl FrameMapper {
-    /// Appends what hooks did: what ran, with hook events on, and what they have to say.
+    /// Appends what hooks did: what ran, with hook events on, and their messages.
     pub(super) fn hook_ran(
         &mut self,
         at: Envelope<'_>,
@@ -55,7 +55,7 @@ impl FrameMapper {
         }
     }
 
-    /// It is heard of when all hooks of the occasion have answered, so both frames come then.
+    /// It is reported when all hooks of the occasion have answered, so both frames come then.
     fn hook(&mut self, at: Envelope<'_>, event: HookEventName, hook: &str, outcome: &HookOutcome, out: &mut Vec<u8>) {
         let failure = outcome.failures.iter().find(|(failed, _)| failed == hook).map(|(_, failure)| failure.as_str());
         let id = EntryId::from_bits((self.ids)());
@@ -78,14 +78,14 @@ mod tests {
     use windlass_types::{Event, EventKind, HookEventName, HookOutcome, RunId, SessionId};
 
     /// The frames of hooks that ran, without their ids.
-    fn frames(told: bool, ran: &[&str], failures: &[(&str, &str)]) -> Vec<String> {
+    fn frames(expected: bool, ran: &[&str], failures: &[(&str, &str)]) -> Vec<String> {
         let mut outcome = HookOutcome::default();
         outcome.ran = ran.iter().map(|hook| (*hook).to_owned()).collect();
         outcome.failures = failures.iter().map(|(hook, why)| ((*hook).to_owned(), (*why).to_owned())).collect();
         let kind = EventKind::HookRan { event: HookEventName::Stop, tool_use_id: None, outcome };
         let mut out = Vec::new();
         let event = Event::new(0, SessionId::from("s"), RunId::from("r"), 1, kind);
-        FrameMapper::new(FrameOptions::default().with_hook_events(told), || 7).map(&event, &mut out);
+        FrameMapper::new(FrameOptions::default().with_hook_events(expected), || 7).map(&event, &mut out);
         let id = "00000000-0000-4000-8000-000000000007";
         let end = format!(r#","uuid":"{id}","session_id":"s"}}"#);
         let lines = String::from_utf8(out).unwrap();
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn hooks_of_others_are_told_of_if_the_host_wants_it() {
+    fn hooks_of_others_are_reported_if_the_host_wants_it() {
         let hook = |name: &str| format!(r#""hook_id":"ID","hook_name":"{name}","hook_event":"Stop""#);
         let audit = format!(r#"hook_started",{}"#, hook("audit"));
         let ended =
@@ -110,9 +110,9 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_told_of_always() {
+    fn failures_are_always_reported() {
         let hook = r#""hook_id":"ID","hook_name":"audit","hook_event":"Stop""#;
-        let told = concat!(
+        let expected = concat!(
             r#"informational","content":"The hook audit failed: gone","level":"warning","#,
             r#""tag":"hook_callback_failed""#
         );
@@ -121,9 +121,9 @@ mod tests {
             [
                 format!(r#"hook_started",{hook}"#),
                 format!(r#"hook_response",{hook},"output":"","stdout":"","stderr":"gone","outcome":"error""#),
-                told.to_owned()
+                expected.to_owned()
             ]
         );
-        assert_eq!(frames(false, &["host"], &[("audit", "gone")]), [told]);
+        assert_eq!(frames(false, &["host"], &[("audit", "gone")]), [expected]);
     }
 }

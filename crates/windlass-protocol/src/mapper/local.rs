@@ -7,12 +7,12 @@ use crate::outcome::Ending;
 use std::collections::BTreeMap;
 use windlass_types::{ModelUsage, NanoUsd, Outcome, RunResult};
 
-/// What a command said.
+/// The output of a command.
 #[derive(Debug)]
 pub(crate) struct LocalResult<'a> {
     /// Its name, without the slash.
     pub(crate) command: &'static str,
-    /// What it said; may be empty.
+    /// The text; may be empty.
     pub(crate) text: &'a str,
     /// What the session has cost until now.
     pub(crate) cost: NanoUsd,
@@ -21,38 +21,38 @@ pub(crate) struct LocalResult<'a> {
 }
 
 impl FrameMapper {
-    /// Says what `system/init` lists beside the session: slash commands and what orders can do.
+    /// Sets what `system/init` lists beside the session: slash commands and the supported orders.
     pub(crate) fn offers(&mut self, slash_commands: Vec<String>, capabilities: &'static [&'static str]) {
         self.lists.slash_commands = slash_commands;
         self.lists.capabilities = capabilities;
     }
 
-    /// Says which agents the model can start: `system/init` lists them if there is a tool for it. None by default.
+    /// Sets the agents that the model can start: `system/init` lists them if there is a tool for it. None by default.
     pub fn lists_agents(&mut self, callable: Vec<String>) {
         self.lists.callable = callable;
     }
 
-    /// Shows what agents say, too, and not only what they do.
+    /// Shows the texts of agents, too, and not only their calls.
     pub(crate) fn forwards_text(&mut self) {
         self.options.forward_subagent_text = true;
     }
 
-    /// Says which message of the host the next result answers.
+    /// Sets the message of the host that the next result answers.
     pub(crate) fn answers(&mut self, uuid: Option<String>) {
         self.answering.begin(uuid);
     }
 
-    /// Says that another message of the host is answered by the next result.
+    /// Adds another message of the host that the next result answers.
     pub(crate) fn joined(&mut self, uuid: String) {
         self.answering.join(uuid);
     }
 
-    /// Appends something that the user should know.
+    /// Appends a notice for the user.
     pub(crate) fn warn(&mut self, session_id: &str, content: &str, out: &mut Vec<u8>) {
         self.inform(Envelope::of_main(session_id), content, None, out);
     }
 
-    /// Appends what a command said, and its result.
+    /// Appends the output of a command, and its result.
     pub(crate) fn local(&mut self, session_id: &str, local: &LocalResult<'_>, out: &mut Vec<u8>) {
         let at = Envelope::of_main(session_id);
         let text = local.text;

@@ -6,7 +6,7 @@
 pub struct FrameOptions {
     /// Whether the model's own stream is handed on, and the state of requests. Default: no.
     pub include_partial_messages: bool,
-    /// Whether the host hears when hooks run, other than those of the host. Default: no.
+    /// Whether runs of hooks are reported, other than those of the host. Default: no.
     pub include_hook_events: bool,
     /// Whether the texts and thoughts of agents below the main one are shown, beside their calls. Default: no.
     pub forward_subagent_text: bool,
@@ -33,7 +33,7 @@ impl FrameOptions {
         self
     }
 
-    /// Tells of hooks when they run.
+    /// Reports runs of hooks.
     #[must_use]
     pub fn with_hook_events(mut self, on: bool) -> Self {
         self.include_hook_events = on;
@@ -47,7 +47,7 @@ impl FrameOptions {
         self
     }
 
-    /// Says where the key came from.
+    /// Sets where the key came from.
     #[must_use]
     pub fn with_api_key_source(mut self, source: impl Into<String>) -> Self {
         self.api_key_source = source.into();

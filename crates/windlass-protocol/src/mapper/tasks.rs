@@ -12,7 +12,7 @@ pub(super) struct Alive {
     info: TaskInfo,
     /// The agent that began it, if it is not the main one.
     parent: Option<AgentId>,
-    /// Where that one is.
+    /// The path of that agent.
     path: AgentPath,
 }
 
@@ -79,7 +79,7 @@ impl FrameMapper {
         self.tasks_changed(Envelope::of_main(session_id), out);
     }
 
-    /// Notes which agent began work.
+    /// Records which agent began work.
     pub(super) fn task_is_of(&mut self, id: &TaskId, agent: &AgentPath) {
         if let Some(task) = self.tasks.iter_mut().rfind(|task| task.info.id == *id) {
             task.path = agent.clone();
@@ -91,7 +91,7 @@ impl FrameMapper {
         self.tasks.iter().any(|task| !task.path.is_main())
     }
 
-    /// Reports the end of work that agents below here began: they are gone, and nothing of theirs runs any more.
+    /// Reports the end of work that agents below here began: they are gone, and none of their work runs any more.
     pub(super) fn end_tasks_below(&mut self, start: &AgentPath, session_id: &str, out: &mut Vec<u8>) {
         let is_below = |task: &Alive| task.path.tool_uses().starts_with(start.tool_uses());
         while let Some(task) = self.tasks.iter().find(|task| is_below(task)) {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn background_work_is_told_from_its_start_to_its_end() {
+    fn background_work_is_reported_from_its_start_to_its_end() {
         let mut info = TaskInfo::new("b1".into(), TaskKind::LocalBash, "Build it", "toolu_1".into());
         let end = r#""uuid":"00000000-0000-4000-8000-000000000007","session_id":"s"}"#;
         let now = |tasks: &str| {

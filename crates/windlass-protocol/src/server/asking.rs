@@ -17,18 +17,18 @@ use windlass_types::{EntryId, JsonText};
 /// was stopped. The question's task is dropped long before.
 const WITHDRAWN: Duration = Duration::from_secs(2);
 
-/// What is asked of the pump.
+/// A request to the pump.
 #[derive(Debug)]
 pub(crate) enum Message {
     /// A question for the host.
     Question(Question, oneshot::Sender<Result<Answer, AskError>>),
-    /// Somebody waits for a message of an in-process MCP server, under an id.
+    /// A receiver waits for a message of an in-process MCP server, under an id.
     Receive { server: String, receiver: String, message: oneshot::Sender<JsonText> },
-    /// Whoever asked a question, or waited for a message, does so no more.
+    /// A question is withdrawn, or a message is no longer waited for.
     Dropped(String),
     /// Messages of an in-process MCP server are wanted.
     Listen(String),
-    /// Such a message did not reach who waited for it.
+    /// Such a message did not reach its receiver.
     Undelivered { server: String, message: JsonText },
 }
 
@@ -45,7 +45,7 @@ impl fmt::Debug for Asking {
     }
 }
 
-/// For whom something is asked, and how long the host may take; `None` is for ever.
+/// The asker of a question, and how long the host may take; `None` is for ever.
 #[derive(Debug)]
 pub(crate) struct Ask {
     pub(crate) asker: Asker,
@@ -88,17 +88,17 @@ impl Asking {
         self.pump.send(Message::Question(question, answer)).map_err(|_| AskError::Gone)?;
         let mut asked = Asked { asking: self, id: Some(id) };
         let wait = async { answered.await.unwrap_or(Err(AskError::Gone)) };
-        let said = match limit {
+        let answered = match limit {
             Some(limit) => tokio::time::timeout(limit, wait).await.unwrap_or(Err(AskError::TimedOut(limit))),
             None => wait.await,
         };
-        match &said {
+        match &answered {
             Ok(_) => asked.id = None,
-            // The session stops what waits here; an answer before that would be a made-up one.
+            // The session stops this task; an answer before that would be a made-up one.
             Err(AskError::Withdrawn) => tokio::time::sleep(WITHDRAWN).await,
             Err(_) => {}
         }
-        said?.map_err(AskError::Refused)
+        answered?.map_err(AskError::Refused)
     }
 
     /// Wants the messages that an in-process MCP server sends by itself.

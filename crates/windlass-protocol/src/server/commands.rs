@@ -13,7 +13,7 @@ pub struct SlashCommand {
     pub name: String,
     /// What it does, in a line.
     pub description: String,
-    /// What may follow the name, such as `<file>`; empty if nothing may.
+    /// What may follow the name, such as `<file>`; empty if it takes no arguments.
     pub argument_hint: String,
     /// Other names that it has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -35,7 +35,7 @@ impl SlashCommand {
         }
     }
 
-    /// Says what may follow the name.
+    /// Sets what may follow the name.
     #[must_use]
     pub fn with_argument_hint(mut self, hint: impl Into<String>) -> Self {
         self.argument_hint = hint.into();
@@ -54,16 +54,16 @@ impl SlashCommand {
     }
 }
 
-/// What the server carries out itself.
+/// The commands that the server carries out itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Builtin {
     /// Continues with a new, empty session.
     Clear,
     /// Replaces the conversation by a summary.
     Compact,
-    /// Says what fills the context window.
+    /// Reports what fills the context window.
     Context,
-    /// Says what the session has cost.
+    /// Reports what the session has cost.
     Cost,
 }
 
@@ -81,8 +81,10 @@ impl Builtin {
 
     fn command(self) -> SlashCommand {
         let command = match self {
-            Self::Clear => SlashCommand::new(self.name(), "Go on with a new, empty conversation; the old one is kept")
-                .with_aliases(["reset", "new"]),
+            Self::Clear => {
+                SlashCommand::new(self.name(), "Continue with a new, empty conversation; the old one is kept")
+                    .with_aliases(["reset", "new"])
+            }
             Self::Compact => SlashCommand::new(self.name(), "Replace the conversation by a summary of it")
                 .with_argument_hint("<what the summary should care for>"),
             Self::Context => SlashCommand::new(self.name(), "Show what fills the context window"),
@@ -107,14 +109,14 @@ pub(crate) struct Commands {
     expands: bool,
 }
 
-/// What a prompt asks for.
+/// The meaning of a prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Called {
-    /// Something that the server does itself.
+    /// A command that the server carries out itself.
     Builtin(Builtin),
     /// A summary that cares for this.
     Compact(String),
-    /// A command of the session, which says what prompt it becomes. If it says none, the text is that of a command of
+    /// A command of the session, which turns it into a prompt. If it gives none, the text is that of a command of
     /// the server with the same other name, or no command.
     Custom { name: String, arguments: String, builtin: Option<Builtin> },
     /// No command: the model reads the text as it is.
@@ -146,7 +148,7 @@ impl Commands {
         own.iter().chain(custom).cloned().collect()
     }
 
-    /// What a prompt asks for that says `text` after its slash.
+    /// The meaning of a prompt with this text after its slash.
     pub(crate) fn read(&self, text: &str) -> Called {
         if !self.enabled {
             return Called::Text;
@@ -162,7 +164,7 @@ impl Commands {
                 other => Called::Builtin(other),
             };
         }
-        // A name counts for more than another name of something else.
+        // The name of a command counts for more than an alias of another one.
         let known = self
             .custom
             .iter()

@@ -9,7 +9,7 @@ pub type OpenFailure = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerError {
-    /// The host sent something that is not a message.
+    /// The host sent a line that is not a message.
     #[error("the input is not a message of the host protocol: {problem}: {start}")]
     Malformed {
         /// What is wrong.
@@ -29,10 +29,10 @@ pub enum ServerError {
     /// The output failed: the host is gone.
     #[error("the output cannot be written: {0}")]
     Output(#[source] io::Error),
-    /// The session could not be opened. The host has a frame that says so.
+    /// The session could not be opened. The host has a frame with the reason.
     #[error("{0}")]
     Open(OpenFailure),
-    /// The session could not continue. The host has a frame that says so.
+    /// The session could not continue. The host has a frame with the reason.
     #[error(transparent)]
     Session(#[from] windlass_runtime::SessionError),
 }

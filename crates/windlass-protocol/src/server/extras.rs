@@ -15,7 +15,7 @@ pub(crate) type Environment = Arc<dyn Fn(&BTreeMap<String, String>) + Send + Syn
 /// Names the session.
 pub(crate) type Rename = Arc<dyn Fn(String) -> BoxFuture<'static, Result<(), OpenFailure>> + Send + Sync>;
 
-/// Says what every request holds beside the conversation.
+/// Lists what every request holds beside the conversation.
 pub(crate) type Context = Arc<dyn Fn() -> Vec<ContextPart> + Send + Sync>;
 
 /// A part of every request that the conversation does not change.
@@ -37,7 +37,7 @@ impl ContextPart {
     }
 }
 
-/// What an open session can do beside running prompts. Nothing that is absent is possible.
+/// What an open session can do beside running prompts. What is absent is not possible.
 #[derive(Clone, Default)]
 pub(crate) struct Extras {
     pub(crate) commands: Option<(Vec<SlashCommand>, Expand)>,

@@ -25,7 +25,7 @@ pub(crate) struct StateChanged<'a> {
     pub(crate) session_id: &'a str,
 }
 
-/// What became of a message that has an id.
+/// The state of a message that has an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Lifecycle {

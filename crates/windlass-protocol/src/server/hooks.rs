@@ -22,7 +22,7 @@ use windlass_types::text::clause;
 use windlass_types::{AgentIdentity, HookCall, HookEventName, HookOutcome, JsonText, ToolUseId};
 
 /// The hooks that the host registered, as one [`Hook`]: it asks the host over
-/// the control channel and says what the host says. Cheap to clone.
+/// the control channel and returns the host's answer. Cheap to clone.
 ///
 /// A hook of the host that fails has no opinion, with two exceptions that deny
 /// the call or block the prompt: `onFailure: "block"`, and a `PreToolUse` hook
@@ -94,14 +94,14 @@ struct Callback<'a> {
     tool_use_id: Option<&'a str>,
 }
 
-/// What a hook is given.
+/// The input of a hook.
 #[derive(Serialize)]
 struct Input<'a> {
     session_id: &'a str,
     transcript_path: String,
     cwd: &'a str,
     permission_mode: &'a str,
-    /// The agent that it is about, where the occasion itself does not say so.
+    /// The agent that it is about, where the payload itself does not name it.
     #[serde(flatten)]
     agent: Option<&'a AgentIdentity>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -128,7 +128,7 @@ impl HostHooks {
         match read {
             Ok(mut outcome) => {
                 if let HookCall::PreToolUse(PreToolUse { tool_input, .. }) = call {
-                    // Hosts write JSON in their own way: what says the same is no change.
+                    // Hosts write JSON in their own way: an equal value is no change.
                     outcome.updated_input = outcome.updated_input.filter(|input| !same_json(input, tool_input));
                 }
                 outcome
@@ -177,10 +177,10 @@ impl HostHooks {
     }
 }
 
-/// What a hook that failed answers.
+/// The outcome of a hook that failed.
 fn failed(event: HookEventName, registered: &Registered, callback: &str, error: &AskError) -> HookOutcome {
     if *error == AskError::Withdrawn {
-        // The run is being stopped, and the call with it. Should it not be, nobody has let it pass.
+        // The run is being stopped, and the call with it. If it is not, the call still has no leave.
         return match event {
             HookEventName::PreToolUse => {
                 HookOutcome::refused(event, callback, format!("The hook {callback}: {}.", clause(&error.to_string())))
@@ -188,7 +188,7 @@ fn failed(event: HookEventName, registered: &Registered, callback: &str, error: 
             _ => HookOutcome::default(),
         };
     }
-    // A call that nobody could be asked about does not run.
+    // A call does not run when its hooks could not be asked.
     let unguarded = matches!(error, AskError::TimedOut(_) | AskError::Gone | AskError::TooLong);
     let closes = event.is_gating() && (registered.blocks || (unguarded && event.is_about_tools()));
     let mut outcome = match closes {

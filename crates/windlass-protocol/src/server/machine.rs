@@ -18,6 +18,7 @@ pub(crate) mod io;
 mod joining;
 mod mcp;
 mod messages;
+mod notices;
 mod outputs;
 mod plugins;
 mod queries;
@@ -26,7 +27,6 @@ mod queue;
 mod receipts;
 mod results;
 mod rewind;
-mod says;
 mod shown;
 mod spent;
 mod tasks;
@@ -69,7 +69,7 @@ pub(crate) struct Config {
     has_plugins: bool,
     /// The in-process MCP servers that the host's command line names.
     mcp_servers: Vec<String>,
-    /// The agents that can be started before a session says which, but for those that the host defines.
+    /// The agents that can be started before a session is open, except those that the host defines.
     agents: Vec<HostAgent>,
     background_wait: Option<Duration>,
 }
@@ -147,8 +147,8 @@ impl Machine {
         }
     }
 
-    /// Takes in what happened. What follows from it is handed out by [`poll`](Self::poll), and has to be before anything
-    /// else comes in.
+    /// Takes in what happened. What follows from it is handed out by [`poll`](Self::poll), and has to be before the next
+    /// input comes in.
     pub(crate) fn handle(&mut self, input: Input) {
         match input {
             Input::Line(message) => self.host_line(message),
@@ -229,7 +229,7 @@ impl Machine {
         self.outputs.push_back(Output::Order(order));
     }
 
-    /// Orders something of the session, if one is open. Where it has ended by itself there is no one left to obey.
+    /// Gives the session an order, if one is open. A session that has ended by itself is given none.
     fn order_session(&mut self, order: SessionOrder) {
         if self.session.is_open() {
             self.order(Order::Session(order));
@@ -245,7 +245,7 @@ impl Machine {
         self.show_scene();
     }
 
-    /// Lets hooks of the host know what holds now.
+    /// Gives hooks of the host the present state.
     fn show_scene(&mut self) {
         self.order(Order::Scene(Box::new(self.session.scene.clone())));
     }

@@ -23,11 +23,11 @@ const LONGEST_LINE: usize = 1024 * 1024 - 1;
 /// `agent_metadata` entry.
 ///
 /// The log itself is the queue: lines are read from the file when there is room
-/// for them, so a host that does not read costs no memory, and whatever the
-/// writer does never waits for it.
+/// for them, so a host that does not read costs no memory, and the
+/// writer never waits for it.
 ///
 /// Checksum lines are left out: they are about bytes, which other stores do not
-/// keep. A line that is too long for the host is said to be lost
+/// keep. A line that is too long for the host is reported as lost
 /// (`system/session_writes_lost`) and stays in the log.
 #[derive(Debug, Clone)]
 pub struct Mirror {

@@ -11,7 +11,7 @@ use windlass_runtime::SystemIds;
 use windlass_tool::Ids;
 use windlass_types::PermissionMode;
 
-/// The options of a server: what the host's command line says.
+/// The options of a server, as the host's command line sets them.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ServerOptions {
@@ -39,7 +39,7 @@ pub struct ServerOptions {
     /// How long background work is waited for when the input has ended, with the runs that begin when it ends;
     /// `None` means as long as it takes. Then it is stopped. Default: ten minutes.
     pub background_wait: Option<Duration>,
-    /// Chance. Default: the operating system's.
+    /// Random ids. Default: from the operating system.
     pub ids: Arc<dyn Ids>,
 }
 
@@ -59,7 +59,7 @@ pub struct PermissionOptions {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ReportOptions {
-    /// Whether the host wants to know when the session is busy. Default: no.
+    /// Whether the host is informed when the session is busy or idle. Default: no.
     pub session_state: bool,
     /// Whether the host gets each of its messages back when its turn begins. Default: no.
     pub replay_user_messages: bool,
@@ -73,7 +73,7 @@ pub struct ReportOptions {
 pub struct CommandOptions {
     /// Whether a prompt that begins with a slash may be a command. Default: yes.
     pub enabled: bool,
-    /// Those that sessions will bring, beside those of the server itself: hosts learn of them before a session is open.
+    /// Those that sessions will bring, beside those of the server itself: they are listed before a session is open.
     pub known: Vec<SlashCommand>,
 }
 
@@ -87,7 +87,7 @@ impl Default for CommandOptions {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct McpSetup {
-    /// What has them. Default: none, and the host's in-process servers are not used.
+    /// The port to them. Default: none, and the host's in-process servers are not used.
     pub control: Option<Arc<dyn McpControl>>,
     /// In-process servers that the host's command line names.
     pub named: Vec<String>,

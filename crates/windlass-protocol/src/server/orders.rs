@@ -28,7 +28,7 @@ use tokio::time::{Sleep, sleep};
 use windlass_runtime::{EventStream, SessionError, SessionHandle};
 use windlass_types::{EntryId, JsonText};
 
-/// Everything that the machine has no part in: sessions, servers, disks, clocks, and those who wait for answers.
+/// All effects of a server: sessions, MCP servers, disks, clocks, and the tasks that wait for answers.
 pub(super) struct Orders {
     options: ServerOptions,
     /// The sessions whose events have not ended, the current one last.
@@ -44,10 +44,10 @@ pub(super) struct Orders {
     pub(super) jobs: JoinSet<Input>,
     pub(super) timers: BTreeMap<Timer, Pin<Box<Sleep>>>,
     pub(super) copying: Option<Copying>,
-    /// Those who wait for answers and messages of the host.
+    /// The tasks that wait for answers and messages of the host.
     waiting: Waiting,
     callbacks: Callbacks,
-    /// What is to be handed to the machine before anything else.
+    /// Inputs that are to be handed to the machine first.
     pub(super) inputs: VecDeque<Input>,
 }
 
@@ -159,7 +159,7 @@ impl Orders {
         self.options.mcp.control.as_ref().map(|control| control.status()).unwrap_or_default()
     }
 
-    /// Takes what hooks, permissions and MCP servers want of the host.
+    /// Takes the requests of hooks, permissions and MCP servers to the host.
     pub(super) fn message(&mut self, message: Message) -> Input {
         match message {
             Message::Question(question, answer) => {
@@ -232,7 +232,7 @@ impl Orders {
         }
     }
 
-    /// Orders something of the session. That fails only when it has ended, and its events say so.
+    /// Gives the session an order. That fails only when it has ended, and its events show that.
     fn order_session(&self, order: SessionOrder) {
         let Some(Live { handle, models, extras }) = &self.live else { return };
         let _ = match order {
@@ -260,7 +260,7 @@ impl Orders {
         let handle = self.handles.remove(&generation);
         self.jobs.spawn(async move {
             if let Some(handle) = handle {
-                // What could not be stored is said where its events end.
+                // What could not be stored is reported where its events end.
                 let _ = handle.close().await;
             }
             Input::SessionClosed(generation)

@@ -20,7 +20,7 @@ impl Outgoing {
         self.bytes.len().saturating_sub(self.written)
     }
 
-    /// Whether the host can have everything.
+    /// Whether all lines are written.
     pub(super) fn is_done(&self) -> bool {
         self.len() == 0 && self.is_flushed
     }

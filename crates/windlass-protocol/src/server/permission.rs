@@ -119,7 +119,7 @@ impl CanUseTool for HostPermissions {
     }
 }
 
-/// Reads what was answered to a question about a call with this input. What is
+/// Reads the answer to a question about a call with this input. An answer that is
 /// not understood is a deny.
 pub(crate) fn read(input: &JsonText, answer: Option<&JsonText>) -> PermissionAnswer {
     let read = answer.ok_or_else(|| "it is not an object".to_owned());

@@ -12,10 +12,10 @@ const MOST: usize = 64;
 
 /// The plugins of a host's sessions.
 pub trait PluginControl: fmt::Debug + Send + Sync + 'static {
-    /// What `system/init` says of them.
+    /// Their entries in `system/init`.
     fn listing(&self) -> PluginListing;
 
-    /// What a session is offered with them, as it is now.
+    /// The commands and agents that a session is offered with them now.
     fn offer(&self) -> PluginOffer;
 
     /// The host names these plugins with `initialize` instead of on its command line. Whether each of them is loaded.
@@ -25,7 +25,7 @@ pub trait PluginControl: fmt::Debug + Send + Sync + 'static {
     /// Loads all plugins again, and `order.add` with them.
     ///
     /// # Errors
-    /// Nothing was changed; the reason is for the host.
+    /// No plugin was changed; the reason is for the host.
     fn reload(&self, order: &PluginReload) -> Result<PluginsReloaded, String>;
 }
 
@@ -45,7 +45,7 @@ pub struct PluginSource {
 pub struct PluginReload {
     /// Plugins that join; absolute paths.
     pub add: Vec<PluginSource>,
-    /// Whether nothing is to change if the model would be offered other tools: if MCP servers came or went, or if
+    /// Whether no plugin is to change if the model would be offered other tools: if MCP servers came or went, or if
     /// agents of the open session changed. The provider then reads the conversation anew instead of from its cache.
     pub hold: bool,
 }
@@ -62,7 +62,7 @@ pub struct PluginsReloaded {
     pub agents_changed: Vec<String>,
     /// The agents that the open session has now, if it is open and may have any, and if nothing was held.
     pub agents: Option<Vec<HostAgent>>,
-    /// Whether nothing was changed because of them.
+    /// Whether the change was held back because of them.
     pub held: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct HostPlugin {
     pub path: String,
     /// Where it comes from: `NAME@inline` for a directory that was named.
     pub source: String,
-    /// Its version, if its manifest says one.
+    /// Its version, if its manifest names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
@@ -89,16 +89,16 @@ impl HostPlugin {
     }
 }
 
-/// Something of a plugin that is not used.
+/// A part of a plugin that is not used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HostPluginError {
     /// The plugin, or `inline[N]`.
     pub plugin: String,
-    /// What kind of thing it is, such as `path-not-found`.
+    /// The kind of the problem, such as `path-not-found`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What it is, for people.
+    /// The problem, for people.
     pub message: String,
     /// The directory, if the plugin was not loaded at all.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,7 +106,7 @@ pub struct HostPluginError {
 }
 
 impl HostPluginError {
-    /// Something of a plugin that is not used.
+    /// A part of a plugin that is not used.
     pub fn new(
         plugin: impl Into<String>,
         kind: impl Into<String>,
@@ -117,7 +117,7 @@ impl HostPluginError {
     }
 }
 
-/// What `system/init` says of plugins.
+/// The entries of plugins in `system/init`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct PluginListing {
@@ -185,7 +185,7 @@ struct Entry {
     skip_mcp_discovery: Option<bool>,
 }
 
-/// The plugins under a name, if the host says any.
+/// The plugins under a name, if the host names any.
 ///
 /// # Errors
 /// They cannot be read, or there are too many.

@@ -1,4 +1,4 @@
-//! The one task of a server: gives the machine what happens, in the order in which it happens, carries out what the
+//! The one task of a server: gives the machine its inputs, in the order in which they come, carries out what the
 //! machine orders, and writes its frames.
 
 use super::asking::Message;
@@ -29,9 +29,9 @@ const ROOM: usize = 4 * 1024 * 1024;
 /// How many wait at most before messages of the host are not read any more. Orders of a host that does not read are
 /// carried out, as long as their answers have room.
 const ROOM_FOR_ANSWERS: usize = ROOM + 1024 * 1024;
-/// From how many bytes on they are written before anything else is done.
+/// From how many bytes on they are written before all other work.
 const MANY: usize = 64 * 1024;
-/// How many events are taken before anything else is looked at.
+/// How many events are taken before other inputs are looked at.
 const MOST_EVENTS: u32 = 64;
 
 /// The task of one server.
@@ -45,7 +45,7 @@ pub(super) struct Pump<'a, F, O, R, W> {
     machine: Machine,
     orders: Orders,
     end: Ending,
-    /// What holds only when no event says otherwise.
+    /// An input that holds only if no event has come first.
     waits: VecDeque<Input>,
     /// How many events were taken in a row.
     in_a_row: u32,
@@ -64,13 +64,13 @@ struct Ending {
     deadline: Option<Pin<Box<Sleep>>>,
     /// Whether an order to end came while it closed, and it could not close in time.
     is_interrupted: bool,
-    /// Whether all sessions are closed and everything is said.
+    /// Whether all sessions are closed and all frames are written.
     is_closed: bool,
     /// Why no frame can be written any more.
     lost: Option<io::Error>,
 }
 
-/// What happened.
+/// What the pump has waited for.
 enum Happened {
     Input(Input),
     /// A message of the host cannot be read.
@@ -81,7 +81,7 @@ enum Happened {
     ShutDown,
     /// Closing takes too long.
     TooLate,
-    /// Something was written.
+    /// Lines were written.
     Written(io::Result<()>),
     /// Lines of the log.
     Copied(Vec<u8>),
@@ -132,8 +132,8 @@ where
 
     /// Whether all frames are written, or the reader is gone.
     fn is_over(&self) -> bool {
-        let is_said = self.outgoing.is_done() || self.end.lost.is_some();
-        self.end.is_interrupted || (self.end.is_closed && is_said)
+        let is_written = self.outgoing.is_done() || self.end.lost.is_some();
+        self.end.is_interrupted || (self.end.is_closed && is_written)
     }
 
     fn take(&mut self, happened: Happened) {
@@ -178,7 +178,7 @@ where
     }
 
     fn write(&mut self, lines: Vec<u8>) {
-        // A host that is gone misses nothing.
+        // A host that is gone needs no frames.
         if self.end.lost.is_none() {
             self.outgoing.push(lines);
         }
@@ -259,7 +259,7 @@ where
         self.outgoing.poll_write(Pin::new(&mut self.output), cx)
     }
 
-    /// The next event of a session. When there is none, what waited for that.
+    /// The next event of a session. When there is none, the input that waited for that.
     fn poll_events(&mut self, cx: &mut Context<'_>) -> Poll<Input> {
         if !self.machine.takes_events() || self.outgoing.len() >= ROOM {
             return Poll::Pending;
@@ -282,7 +282,7 @@ where
         self.waits.pop_front().map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// Everything else that can happen.
+    /// All other inputs.
     fn poll_rest(&mut self, cx: &mut Context<'_>) -> Poll<Happened> {
         if let Some(opening) = &mut self.opening
             && let Poll::Ready(opened) = opening.as_mut().poll(cx)

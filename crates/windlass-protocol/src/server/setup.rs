@@ -22,15 +22,15 @@ const BOUNDARY: &str = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Initialize {
-    /// The system prompt instead of the preset; empty means none. Absent if the host does not say.
+    /// The system prompt instead of the preset; empty means none. Absent if the host names none.
     pub system_prompt: Option<String>,
-    /// What goes behind the system prompt.
+    /// A text behind the system prompt.
     pub append_system_prompt: Option<String>,
     /// The JSON Schema that the output of each run must fit, if there is one.
     pub json_schema: Option<JsonText>,
     /// The in-process MCP servers of the host.
     pub sdk_mcp_servers: Vec<String>,
-    /// The whole request as it came, with everything that is not understood.
+    /// The whole request as it came, with all fields that are not understood.
     pub body: JsonText,
     pub(crate) hooks: Option<HookConfig>,
 }
@@ -78,7 +78,7 @@ impl Initialize {
     }
 }
 
-/// What the host has said before its first prompt: a session is opened with it.
+/// The host's settings before its first prompt: a session is opened with them.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HostSetup {
@@ -92,12 +92,12 @@ pub struct HostSetup {
     pub thinking: Option<Option<Thinking>>,
     /// Variables that replace those of the environment.
     pub environment: BTreeMap<String, String>,
-    /// Whether the session must be a new one with an id of its own, whatever the
-    /// command line says of resuming: the host cleared the one before.
+    /// Whether the session must be a new one with an id of its own, even if the
+    /// command line resumes one: the host cleared the one before.
     pub fresh: bool,
     /// Its hooks. To be registered even when there are none yet.
     pub hooks: HostHooks,
-    /// It answers questions about tool calls, if it said so.
+    /// It answers questions about tool calls, if it does.
     pub permissions: Option<HostPermissions>,
 }
 
@@ -127,7 +127,7 @@ impl Opened {
         Self { session, transcript: None, models: Arc::new(models), extras: Extras::default() }
     }
 
-    /// Says where the session is written.
+    /// Sets where the session is written.
     #[must_use]
     pub fn with_transcript(mut self, path: impl Into<PathBuf>) -> Self {
         self.transcript = Some(path.into());
@@ -137,7 +137,7 @@ impl Opened {
 
 impl Opened {
     /// Adds slash commands. `expand` is given the name of one of them and what
-    /// follows it, and says what the prompt is; if it says nothing, the model
+    /// follows it, and returns the prompt; if it returns `None`, the model
     /// reads the text as it is.
     #[must_use]
     pub fn with_commands(
@@ -167,14 +167,15 @@ impl Opened {
         self
     }
 
-    /// Says what every request holds beside the conversation, when the host asks what fills the context window.
+    /// Sets the function that lists what every request holds beside the conversation, for hosts that ask what fills the
+    /// context window.
     #[must_use]
     pub fn with_context(mut self, parts: impl Fn() -> Vec<ContextPart> + Send + Sync + 'static) -> Self {
         self.extras.context = Some(Arc::new(parts));
         self
     }
 
-    /// Says whether the conversation is replaced by a summary when the context
+    /// Sets whether the conversation is replaced by a summary when the context
     /// window is nearly full, as sessions do by default.
     #[must_use]
     pub fn with_auto_compact(mut self, on: bool) -> Self {
@@ -182,7 +183,7 @@ impl Opened {
         self
     }
 
-    /// Says which mode the session began in, if it is another one than [`PermissionOptions::mode`] and the
+    /// Sets the mode that the session began in, if it is another one than [`PermissionOptions::mode`] and the
     /// host asked for none.
     ///
     /// [`PermissionOptions::mode`]: super::PermissionOptions::mode
@@ -199,7 +200,7 @@ impl Opened {
         self
     }
 
-    /// Says which agents the model can start, if others than [`ServerOptions::agents`] with those of plugins and of
+    /// Sets the agents that the model can start, if others than [`ServerOptions::agents`] with those of plugins and of
     /// the host.
     ///
     /// [`ServerOptions::agents`]: super::ServerOptions::agents
@@ -209,14 +210,14 @@ impl Opened {
         self
     }
 
-    /// Says how the session reasons unless the host asks for something else. Default: not at all.
+    /// Sets how the session reasons unless the host asks for another way. Default: not at all.
     #[must_use]
     pub fn with_thinking(mut self, thinking: Thinking) -> Self {
         self.extras.thinking = thinking;
         self
     }
 
-    /// Says what the settings are: the answer to `get_settings`, an object.
+    /// Sets the settings that are shown: the answer to `get_settings`, an object.
     #[must_use]
     pub fn with_settings(mut self, settings: JsonText) -> Self {
         self.extras.settings = Some(settings);

@@ -301,7 +301,7 @@ fn every_end_of_a_run() {
 }
 
 #[test]
-fn an_api_failure_is_told_by_a_synthetic_message() {
+fn an_api_failure_is_reported_by_a_synthetic_message() {
     let failure = RunFailure::new(RunFailureKind::Model(ModelErrorKind::NotFound), "no such model");
     let lines = lines_of(false, [finished(Outcome::Failed(failure))]);
     let frame: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
@@ -485,7 +485,7 @@ fn an_allowance() {
             overage,
             r#"{"status":"rejected","overageStatus":"allowed","overageResetsAt":1795180000,"overageDisabledReason":"out_of_credits","isUsingOverage":true}"#,
         ),
-        // Names that hosts do not know are not told to them.
+        // Names that hosts do not know are left out.
         (unknown, r#"{"status":"allowed","overageDisabledReason":"unknown","isUsingOverage":false}"#),
     ] {
         check(EventKind::RateLimit(limit), &[&frame(info)]);

@@ -1,4 +1,4 @@
-//! What hooks said, as the protocol writes it.
+//! The outcome of hooks, as the protocol writes it.
 
 use crate::client::permission::WireAnswer;
 use serde::Serialize;
@@ -8,8 +8,8 @@ use windlass_types::{Behavior, HookEventName, HookOutcome, HookVerdict, JsonErro
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Output {
-    #[serde(rename = "continue", skip_serializing_if = "Option::is_none")]
-    go_on: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    r#continue: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     stop_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,18 +62,18 @@ impl Output {
             updated_tool_output: outcome.updated_output,
             additional_context: joined(outcome.additional_context),
         };
-        let says_something = specific.permission_decision.is_some()
+        let has_content = specific.permission_decision.is_some()
             || specific.updated_input.is_some()
             || specific.decision.is_some()
             || specific.updated_tool_output.is_some()
             || specific.additional_context.is_some();
         Ok(Self {
-            go_on: outcome.stop.is_some().then_some(false),
+            r#continue: outcome.stop.is_some().then_some(false),
             stop_reason: outcome.stop,
             system_message: joined(outcome.system_messages),
             decision,
             reason,
-            hook_specific_output: says_something.then_some(specific),
+            hook_specific_output: has_content.then_some(specific),
         })
     }
 }

@@ -124,8 +124,8 @@ async fn what_hooks_say_is_written_exactly() {
         ),
     ] {
         let body = format!(r#"{{"subtype":"hook_callback","input":{{"hook_event_name":{input}}}}}"#);
-        let said = hooks.answer(&JsonText::parse(body).unwrap()).await.unwrap();
-        assert_eq!(said.as_str(), expected);
+        let answer = hooks.answer(&JsonText::parse(body).unwrap()).await.unwrap();
+        assert_eq!(answer.as_str(), expected);
     }
 }
 
@@ -154,7 +154,7 @@ async fn a_callback_is_refused_when_a_field_of_its_event_is_missing_or_of_the_wr
 
 #[tokio::test]
 async fn a_callback_is_answered_whatever_the_fields_of_other_events_hold() {
-    // Another version may give the name of such a field to something else.
+    // Another version may use the name of such a field for another value.
     for other in [r#""stop_hook_active":"yes""#, r#""agent_transcript_path":7"#, r#""duration_ms":"1 s","trigger":[]"#]
     {
         let input = format!(r#""PreToolUse","tool_name":"act","tool_input":{{"y":1}},{other}"#);

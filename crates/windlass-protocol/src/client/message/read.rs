@@ -33,7 +33,7 @@ struct Fields {
     rate_limit_info: Option<JsonText>,
 }
 
-/// Only the status is asked for: what else cannot be read is as if it were not there.
+/// Only the status is asked for: other fields that cannot be read count as absent.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct RateLimitFields {
@@ -181,7 +181,7 @@ impl RateLimitFields {
             .with_utilization(fraction.and_then(Utilization::new))
             .with_overage(text(self.overage_status).map(Into::into), time(self.overage_resets_at))
             .with_overage_disabled_reason(text(self.overage_disabled_reason));
-        // As the other side says, not as it would follow.
+        // As the other side reports it, not as it would follow.
         limit.is_using_overage = self.is_using_overage.and_then(|json| json.to::<bool>().ok());
         limit
     }

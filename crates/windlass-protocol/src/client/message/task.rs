@@ -4,13 +4,13 @@ use super::SystemMessage;
 use serde::Deserialize;
 use windlass_types::TaskUsage;
 
-/// What a `system` message says of work in the background.
+/// A `system` message about work in the background.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskMessage {
     /// It began.
     Started(TaskStarted),
-    /// How far an agent is.
+    /// The progress of an agent.
     Progress(TaskProgress),
     /// It ended.
     Ended(TaskNotification),
@@ -82,7 +82,7 @@ pub struct TaskNotification {
 }
 
 impl SystemMessage {
-    /// What it says of work in the background, if it does.
+    /// The task that it is about, if it is about one.
     pub fn task(&self) -> Option<TaskMessage> {
         match self.subtype.as_str() {
             "task_started" => self.raw.to().ok().map(TaskMessage::Started),

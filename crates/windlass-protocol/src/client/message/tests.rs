@@ -17,12 +17,15 @@ fn known_messages_are_typed_and_kept_as_they_came() {
     let init = system.init().unwrap();
     assert_eq!((init.cwd.as_str(), init.permission_mode.as_str(), init.tools.len()), ("/w", "plan", 1));
 
-    let Message::Assistant(said) = read(
+    let Message::Assistant(assistant) = read(
         r#"{"type":"assistant","message":{"model":"m","content":[{"type":"text","text":"hi"},{"type":"hologram"}]},"error":"rate_limit"}"#,
     ) else {
         panic!("not an assistant message")
     };
-    assert_eq!((said.text().as_str(), said.content.len(), said.error.as_deref()), ("hi", 2, Some("rate_limit")));
+    assert_eq!(
+        (assistant.text().as_str(), assistant.content.len(), assistant.error.as_deref()),
+        ("hi", 2, Some("rate_limit"))
+    );
 
     let Message::User(user) = read(r#"{"type":"user","message":{"content":"x"},"tool_use_result":{"n":1e400}}"#) else {
         panic!("not a user message")
@@ -45,7 +48,7 @@ fn known_messages_are_typed_and_kept_as_they_came() {
 }
 
 #[test]
-fn what_is_not_known_or_lacks_something_is_kept() {
+fn what_is_not_known_or_lacks_a_field_is_kept() {
     for (line, kind) in [
         (r#"{"type":"hologram","x":[1]}"#, "hologram"),
         (r#"{"type":"result"}"#, "result"),
@@ -97,13 +100,13 @@ fn an_allowance_is_read_as_far_as_it_can_be() {
 #[test]
 fn agents_and_work_in_the_background_are_typed() {
     let of_agent = r#""message":{"content":"x"},"parent_tool_use_id":"t0","agent_id":"a1","subagent_type":"Explore""#;
-    let (Message::Assistant(said), Message::User(told)) =
+    let (Message::Assistant(assistant), Message::User(user)) =
         (read(&format!(r#"{{"type":"assistant",{of_agent}}}"#)), read(&format!(r#"{{"type":"user",{of_agent}}}"#)))
     else {
         panic!("not messages of an agent")
     };
-    assert_eq!(said.agent, Some(AgentIdentity::new("a1".into(), "Explore")));
-    assert_eq!((told.agent, told.parent_tool_use_id), (said.agent, said.parent_tool_use_id));
+    assert_eq!(assistant.agent, Some(AgentIdentity::new("a1".into(), "Explore")));
+    assert_eq!((user.agent, user.parent_tool_use_id), (assistant.agent, assistant.parent_tool_use_id));
 
     let task = |fields: &str| {
         let Message::System(system) = read(&format!(r#"{{"type":"system","task_id":"a1",{fields}}}"#)) else {
@@ -125,7 +128,7 @@ fn agents_and_work_in_the_background_are_typed() {
         format!(r#""subtype":"task_notification","status":"completed","output_file":"","summary":"ok",{usage}"#);
     let Some(TaskMessage::Ended(ended)) = task(&ended) else { panic!("not an end") };
     assert_eq!((ended.status.as_str(), ended.usage), ("completed", Some(TaskUsage::new(900, 3, 4_100))));
-    // What lacks something, and what is about something else.
+    // Messages that lack a field, and messages about other subjects.
     for other in [r#""subtype":"task_progress","description":"Look""#, r#""subtype":"status""#] {
         assert_eq!(task(other), None, "{other}");
     }

@@ -21,7 +21,7 @@ struct Tool {
     annotations: Option<Hints>,
 }
 
-/// What is said of a tool's effects.
+/// The hints on a tool's effects.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Hints {

@@ -1,4 +1,4 @@
-//! What a tool is given that runs in the host, away from the session.
+//! The context of a tool that runs in the host, away from the session.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub(super) struct Calls {
     ids: Arc<dyn Ids>,
 }
 
-/// Tells a call to stop when it is dropped.
+/// Asks a call to stop when it is dropped.
 pub(super) struct Stop(Cancel);
 
 impl Drop for Stop {
@@ -31,7 +31,7 @@ impl Calls {
     pub(super) fn cx(&self, tool: &str, tool_use_id: String) -> (ToolCx, Stop) {
         let cancel = Cancel::new();
         let cx = ToolCx::new(ToolCxParts {
-            // The envelope does not say which session asks; a client has one.
+            // The envelope does not name the session; a client has one.
             session_id: SessionId::from(""),
             tool_use_id: ToolUseId::from(tool_use_id),
             cancel: cancel.clone(),

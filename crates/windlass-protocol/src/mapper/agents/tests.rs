@@ -240,13 +240,13 @@ fn lists_name_the_tool_as_hosts_know_it_and_the_agents_if_there_is_one() {
     assert_eq!((&init[0]["tools"], &init[0]["agents"]), (&json!(["Bash", "AgentX"]), &json!([])));
     // The model's own words stay as they are.
     let tool = ContentBlock::ToolUse(ToolUse::new("t0", "Agent", JsonText::empty_object()));
-    let said = &stream.main(block("msg", tool))[0];
-    assert_eq!(said["message"]["content"][0]["name"], "Agent");
-    assert!(said.get("agent_id").is_none() && said["parent_tool_use_id"].is_null());
+    let frame = &stream.main(block("msg", tool))[0];
+    assert_eq!(frame["message"]["content"][0]["name"], "Agent");
+    assert!(frame.get("agent_id").is_none() && frame["parent_tool_use_id"].is_null());
 }
 
 #[test]
-fn an_agent_in_the_background_is_told_from_its_start_to_its_end() {
+fn an_agent_in_the_background_is_reported_from_its_start_to_its_end() {
     let mut stream = Stream::new(FrameOptions::default());
     let mut info = TaskInfo::new("a1".into(), TaskKind::LocalAgent, "Look around", "t0".into());
     info.agent_type = Some("Explore".to_owned());
@@ -260,7 +260,7 @@ fn an_agent_in_the_background_is_told_from_its_start_to_its_end() {
         "is_backgrounded": true, "spawn_depth": 1,
     });
     assert_eq!(stream.main(EventKind::TaskStarted(info.clone())), [now(json!([alive.clone()])), begun]);
-    // What it leaves behind itself is its own.
+    // The work that it leaves behind belongs to it.
     stream.of(&["t0"], started(Some(explorer()), &[]));
     let shell = TaskInfo::new("b1".into(), TaskKind::LocalBash, "Build", "t1".into());
     let frames = stream.of(&["t0"], EventKind::TaskStarted(shell.clone()));
@@ -293,7 +293,7 @@ fn an_agent_in_the_background_is_told_from_its_start_to_its_end() {
 }
 
 #[test]
-fn agents_that_never_said_that_they_ended_are_forgotten_with_their_call() {
+fn agents_whose_end_was_not_reported_are_forgotten_with_their_call() {
     let mut stream = Stream::new(FrameOptions::default());
     let mut info = TaskInfo::new("a1".into(), TaskKind::LocalAgent, "Look", "t0".into());
     stream.main(EventKind::TaskStarted(info.clone()));
@@ -313,9 +313,9 @@ fn agents_that_never_said_that_they_ended_are_forgotten_with_their_call() {
     assert_eq!(stream.mapper.agents.len(), 1);
 }
 
-/// A host that counts what goes on in the background does not wait for what nobody will tell it of.
+/// A host that counts background work does not wait for work whose end is never reported.
 #[test]
-fn work_of_agents_that_never_said_that_they_ended_is_told_to_have_ended() {
+fn work_of_agents_whose_end_was_not_reported_is_reported_as_ended() {
     let mut stream = Stream::new(FrameOptions::default());
     let work = |id: &str, kind, call: &str| EventKind::TaskStarted(TaskInfo::new(id.into(), kind, "x", call.into()));
     stream.main(work("a1", TaskKind::LocalAgent, "t0"));
@@ -324,16 +324,16 @@ fn work_of_agents_that_never_said_that_they_ended_is_told_to_have_ended() {
     stream.of(&["t0", "t2"], work("b2", TaskKind::LocalBash, "t1"));
     stream.of(&["t3"], work("b3", TaskKind::LocalBash, "t1"));
     let finished = |call: &str| EventKind::ToolFinished(ToolFinished::new("Agent".into(), ToolResult::ok(call, "")));
-    let told = |frames: Vec<Value>| -> Vec<String> {
+    let ended = |frames: Vec<Value>| -> Vec<String> {
         let ended = frames.iter().filter(|frame| frame["subtype"] == "task_notification");
         ended.map(|frame| format!("{} {}", frame["task_id"], frame["status"])).collect()
     };
     // The call that left it behind has ended, and the agent has not.
-    assert!(told(stream.main(finished("t0"))).is_empty());
-    assert_eq!(told(stream.main(finished("t3"))), [r#""b3" "stopped""#]);
+    assert!(ended(stream.main(finished("t0"))).is_empty());
+    assert_eq!(ended(stream.main(finished("t3"))), [r#""b3" "stopped""#]);
     let agent = TaskInfo::new("a1".into(), TaskKind::LocalAgent, "x", "t0".into());
     let frames = stream.main(EventKind::TaskEnded(TaskEnded::new(agent, TaskStatus::Stopped, "It was stopped.")));
     let left: Vec<Value> = frames.last().unwrap()["tasks"].as_array().unwrap().clone();
     assert_eq!((left.len(), &left[0]["task_id"]), (1, &json!("b0")));
-    assert_eq!(told(frames), [r#""a1" "stopped""#, r#""b1" "stopped""#, r#""b2" "stopped""#]);
+    assert_eq!(ended(frames), [r#""a1" "stopped""#, r#""b1" "stopped""#, r#""b2" "stopped""#]);
 }

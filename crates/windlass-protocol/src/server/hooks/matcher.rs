@@ -18,7 +18,7 @@ pub(crate) enum Matcher {
 }
 
 impl Matcher {
-    /// Reads a matcher: nothing and `*` are everything, letters with `|` or `,`
+    /// Reads a matcher: the empty text and `*` are all tools, letters with `|` or `,`
     /// between them are names, all else is a regular expression. The tool that starts agents
     /// had another name once, which matchers of tools may use.
     ///

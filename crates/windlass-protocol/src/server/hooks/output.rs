@@ -117,16 +117,16 @@ fn apply(specific: Specific, hook: &str, call: &HookCall, outcome: &mut HookOutc
     let context = specific.additional_context.map(short).filter(|text| !text.is_empty());
     match call.event().answer() {
         AnswerKind::Verdict => {
-            let said = specific.permission_decision_reason.map(short);
+            let given = specific.permission_decision_reason.map(short);
             let verdict = specific.permission_decision.map(|decision| match decision {
-                PermissionDecision::Allow => verdict(Behavior::Allow, hook, said, ""),
+                PermissionDecision::Allow => verdict(Behavior::Allow, hook, given, ""),
                 PermissionDecision::Ask => {
-                    verdict(Behavior::Ask, hook, said, "A hook wants this call to be confirmed.")
+                    verdict(Behavior::Ask, hook, given, "A hook wants this call to be confirmed.")
                 }
-                PermissionDecision::Deny => verdict(Behavior::Deny, hook, said, "The call was blocked by a hook."),
+                PermissionDecision::Deny => verdict(Behavior::Deny, hook, given, "The call was blocked by a hook."),
                 // A call cannot be kept for later; that it must not run now is certain.
                 PermissionDecision::Defer => {
-                    verdict(Behavior::Deny, hook, said, "A hook deferred this call, which is not supported.")
+                    verdict(Behavior::Deny, hook, given, "A hook deferred this call, which is not supported.")
                 }
             });
             outcome.verdict = verdict.or(outcome.verdict.take());
@@ -146,13 +146,13 @@ fn apply(specific: Specific, hook: &str, call: &HookCall, outcome: &mut HookOutc
             }
         }
         AnswerKind::Output => {
-            // What a tool that failed has to say is not replaced from outside.
+            // The error of a tool is not replaced from outside.
             let output = specific.updated_tool_output.or(specific.updated_mcp_tool_output);
             let output = output.filter(|_| call.event() == HookEventName::PostToolUse);
             outcome.updated_output = output.as_ref().map(content);
             outcome.additional_context.extend(context);
         }
-        // Context at the end keeps the run going.
+        // Context at the end makes the run continue.
         AnswerKind::Feedback => {
             if let (None, Some(context)) = (&outcome.block, context) {
                 outcome.block = Some(HookVerdict::new(Behavior::Deny, hook, context));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_types::HookEventName;
 
-/// How long a hook may take when it does not say.
+/// How long a hook may take when its matcher has no timeout.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The events that hooks of the host are asked about.

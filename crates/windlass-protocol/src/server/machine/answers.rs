@@ -51,7 +51,7 @@ pub(super) fn has_field(body: &JsonText, name: &str) -> Result<bool, Refusal> {
     Ok(fields.contains_key(name))
 }
 
-/// What this side does of what later versions of the protocol added.
+/// The features of later versions of the protocol that this side supports.
 pub(super) const CAPABILITIES: [&str; 2] = ["interrupt_receipt_v1", "interrupt_cancel_queued_v1"];
 
 /// The refusal of what cannot be ordered.

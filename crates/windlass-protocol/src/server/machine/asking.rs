@@ -21,7 +21,7 @@ impl Machine {
         self.say_asking(asked);
     }
 
-    /// Whoever asked a question, or waited for a message, does so no more.
+    /// A question is withdrawn, or a message is no longer waited for.
     pub(super) fn dropped(&mut self, id: &str) {
         self.inboxes.dropped(id);
         let asked = self.questions.open_permissions();
@@ -41,7 +41,7 @@ impl Machine {
         self.say_asking(asked);
     }
 
-    /// Takes the questions back of those who are stopped with the run.
+    /// Takes back the questions of tasks that are stopped with the run.
     pub(super) fn withdraw_questions(&mut self) {
         let (withdrawn, lines) = self.questions.withdraw();
         self.send(lines);
@@ -57,7 +57,7 @@ impl Machine {
         }
     }
 
-    /// Says whether the session waits for a person, if that has changed. `before` is how many questions were open.
+    /// Reports whether the session waits for a person, if that has changed. `before` is how many questions were open.
     pub(super) fn say_asking(&mut self, before: usize) {
         let waits = self.questions.open_permissions() > 0;
         if waits != (before > 0) && self.is_at_work() {

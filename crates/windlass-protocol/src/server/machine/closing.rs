@@ -1,4 +1,4 @@
-//! The end of the input, and of everything.
+//! The end of the input, and the end of serving.
 
 use super::answers::Refusal;
 use super::io::{Generation, Order, Timer};
@@ -107,7 +107,7 @@ impl Machine {
         self.say_last_lines();
     }
 
-    /// Continues with the new session when the one before is closed and all of its events are said.
+    /// Continues with the new session when the one before is closed and all of its events are written.
     fn clear_on(&mut self) {
         match self.turns.work.take() {
             Some(Work::Closing { turn, before })
@@ -138,7 +138,7 @@ impl Machine {
         self.release_questions();
         self.clear_on();
         if is_current && !self.is_closing() {
-            // It ended by itself; closing says why.
+            // It ended by itself; closing returns the reason.
             return self.close();
         }
         self.say_last_lines();

@@ -44,7 +44,7 @@ impl Machine {
             "get_settings" => self.settings(subtype),
             "rename_session" => self.rename(id, subtype, body),
             "apply_flag_settings" => self.apply_flag_settings(body),
-            // Everything is written as it comes, whoever watches.
+            // All frames are written as they come, whether they are watched or not.
             "set_has_subscribers" | "end_session" => Reply::value(json!({})),
             "reload_plugins" => self.reload_plugins(id, body),
             "cancel_async_message" => self.cancel_message(id, body),
@@ -62,7 +62,7 @@ impl Machine {
         match subtype {
             // As if the input had ended here.
             "end_session" => self.hung_up(),
-            // A run says the mode as one of its events.
+            // A run reports the mode as one of its events.
             "set_permission_mode" if !self.turns.running => {
                 if let Ok(mode) = self.permission_mode(body) {
                     self.say_mode(mode);
@@ -90,7 +90,7 @@ impl Machine {
                 }
             }
             (Some(Pending::Request(id, asked)), outcome) => self.answer_with(ticket, id, asked, outcome),
-            // It was answered when everything was closed.
+            // It was answered when all sessions were closed.
             (Some(Pending::Turn) | None, _) => {}
         }
     }
@@ -120,7 +120,7 @@ impl Machine {
         self.reply(&id, answer);
     }
 
-    /// Stops the run. What waits behind it stays, unless the host says otherwise.
+    /// Stops the run. What waits behind it stays, unless the host asks for more.
     fn interrupt(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
         let cancels = field::<bool>(body, "cancel_queued")? == Some(true);
         let cancelled = if cancels { self.forget(None) } else { Vec::new() };
@@ -201,7 +201,7 @@ impl Machine {
         Ok(Reply::Now(None))
     }
 
-    /// What the session said of its settings when it was opened.
+    /// The settings of the session, as it reported them when it was opened.
     fn settings(&self, subtype: &str) -> Result<Reply, Refusal> {
         let facts = self.session.facts.as_ref().ok_or_else(not_open)?;
         let settings = facts.settings.as_ref().ok_or_else(|| unsupported(subtype))?;

@@ -14,7 +14,7 @@ pub(crate) struct Current {
     pub(crate) id: String,
     /// How many sessions were opened.
     pub(crate) generation: Generation,
-    /// What the open session said of itself.
+    /// How the open session described itself.
     pub(crate) facts: Option<Facts>,
     /// The sessions whose events have not ended.
     pub(crate) streams: BTreeMap<Generation, Stream>,

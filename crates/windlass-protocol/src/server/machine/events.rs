@@ -100,7 +100,7 @@ impl Machine {
         }
     }
 
-    /// Says that the session is idle, if it is and stays so by itself.
+    /// Reports that the session is idle, if it is and stays so by itself.
     fn settle(&mut self, generation: Generation) {
         let wait = self.tickets.number();
         match self.session.streams.get_mut(&generation).filter(|stream| stream.unsettled) {
@@ -112,7 +112,7 @@ impl Machine {
         }
     }
 
-    /// No run was begun by the end of background work, unless an event has said so since.
+    /// No run was begun by the end of background work, unless an event has shown one since.
     pub(super) fn settled(&mut self, wait: u64) {
         let stream = self.session.streams.values_mut().find(|stream| stream.settling == Some(wait));
         if let Some(stream) = stream {

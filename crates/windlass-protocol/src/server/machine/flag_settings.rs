@@ -15,7 +15,7 @@ struct Request {
     settings: Map<String, Value>,
 }
 
-/// What settings ask for. Nothing else can be changed in a session that is open.
+/// What settings ask for. Only these can be changed in a session that is open.
 #[derive(Default)]
 struct Changes {
     /// New rules in the place of those from earlier settings.
@@ -78,7 +78,7 @@ fn text(key: &str, value: Value) -> Result<Option<String>, String> {
 }
 
 impl Machine {
-    /// Carries out `apply_flag_settings`: all of it, or nothing.
+    /// Carries out `apply_flag_settings`: all of it, or none.
     pub(super) fn apply_flag_settings(&mut self, body: &JsonText) -> Result<Reply, Refusal> {
         let request: Request =
             body.to().map_err(|error| Refusal::new(format!("the settings cannot be read: {error}")))?;
@@ -116,8 +116,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_changed_changes_nothing() {
-        for (settings, says) in [
+    fn settings_that_cannot_be_changed_change_none() {
+        for (settings, message) in [
             (json!({ "hooks": {} }), "`hooks` cannot be changed"),
             (json!({ "permissions": { "defaultMode": "plan" } }), "`permissions.defaultMode` cannot be changed"),
             (json!({ "permissions": [] }), "not an object"),
@@ -129,7 +129,7 @@ mod tests {
         ] {
             let Value::Object(settings) = settings else { panic!("not an object") };
             let error = Changes::read(settings).map(|_| ()).unwrap_err();
-            assert!(error.contains(says), "{error}");
+            assert!(error.contains(message), "{error}");
         }
     }
 

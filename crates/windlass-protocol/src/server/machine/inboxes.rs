@@ -1,4 +1,4 @@
-//! What in-process MCP servers of the host send by themselves, and who waits for it.
+//! Messages that in-process MCP servers of the host send by themselves, and their receivers.
 
 use std::collections::{BTreeMap, VecDeque};
 use windlass_types::JsonText;
@@ -15,12 +15,12 @@ pub(crate) struct Inboxes(BTreeMap<String, Inbox>);
 #[derive(Debug, Default)]
 struct Inbox {
     messages: VecDeque<JsonText>,
-    /// The ids of those who wait.
+    /// The ids of the receivers that wait.
     receivers: VecDeque<String>,
 }
 
 impl Inbox {
-    /// The next message, and who gets it.
+    /// The next message, and its receiver.
     fn next(&mut self) -> Option<(String, JsonText)> {
         if self.messages.is_empty() || self.receivers.is_empty() {
             return None;
@@ -37,7 +37,7 @@ impl Inboxes {
         }
     }
 
-    /// A server has sent something: who gets it now, if somebody does.
+    /// A server has sent a message. Returns the receiver that gets it now, if one waits.
     ///
     /// # Errors
     /// The server is not listened to, or too many of its messages wait.
@@ -50,7 +50,7 @@ impl Inboxes {
         Ok(inbox.next())
     }
 
-    /// Somebody waits for a message: it, if one is there.
+    /// A receiver waits for a message. Returns the message, if one is there.
     ///
     /// # Errors
     /// The server is not listened to. Hands the id back.
@@ -60,14 +60,14 @@ impl Inboxes {
         Ok(inbox.next())
     }
 
-    /// A message did not reach who waited: it is the next one of its server.
+    /// A message did not reach its receiver: it is the next one of its server.
     pub(crate) fn undelivered(&mut self, server: &str, message: JsonText) -> Option<(String, JsonText)> {
         let inbox = self.0.get_mut(server)?;
         inbox.messages.push_front(message);
         inbox.next()
     }
 
-    /// Whoever waited under this id does no more.
+    /// The receiver with this id no longer waits.
     pub(crate) fn dropped(&mut self, receiver: &str) {
         for inbox in self.0.values_mut() {
             inbox.receivers.retain(|waiting| waiting != receiver);
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(inboxes.push("s", message("a")), Ok(None));
         assert_eq!(inboxes.push("s", message("b")), Ok(None));
         assert_eq!(inboxes.receive("s", "1".into()), Ok(Some(("1".into(), message("a")))));
-        // It was gone: the message is still the first.
+        // The receiver was gone: the message is still the first.
         assert_eq!(inboxes.undelivered("s", message("a")), None);
         assert_eq!(inboxes.receive("s", "2".into()), Ok(Some(("2".into(), message("a")))));
         assert_eq!(inboxes.receive("s", "3".into()), Ok(Some(("3".into(), message("b")))));

@@ -1,4 +1,4 @@
-//! `initialize`: what the host says of itself.
+//! `initialize`: what the host brings along.
 
 use super::answers::{CAPABILITIES, Refusal, Reply, field};
 use super::io::{Initialization, Initialized, Job, Order, SessionOrder};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use windlass_types::JsonText;
 
 impl Machine {
-    /// Reads all of an `initialize` before any of it counts, and lets plugins and MCP servers hear of it.
+    /// Reads all of an `initialize` before any of it counts, and passes it to plugins and MCP servers.
     pub(super) fn greet(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
         if self.tickets.greets() {
             return Err(Refusal::new("an `initialize` is being carried out already"));

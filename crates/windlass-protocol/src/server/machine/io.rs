@@ -24,7 +24,7 @@ pub(crate) type Generation = u64;
 /// The number of a job whose outcome is awaited.
 pub(crate) type Ticket = u64;
 
-/// Something that happened.
+/// An event outside of the machine.
 #[derive(Debug, Clone)]
 pub(crate) enum Input {
     /// The host sent a message.
@@ -43,19 +43,19 @@ pub(crate) enum Input {
     Opened(Box<Facts>, Option<PluginOffer>),
     /// It could not be opened.
     NotOpened(String),
-    /// What a slash command became; `None` if it is no command after all.
+    /// The prompt of a slash command; `None` if it is no command after all.
     Expanded(Option<Vec<ContentBlock>>),
     /// A question for the host.
     Question(Question),
-    /// Whoever asked a question waits no more.
+    /// A question is withdrawn.
     Dropped(String),
     /// Messages of an in-process MCP server are wanted.
     Listen(String),
-    /// Somebody waits, under an id, for a message of such a server.
+    /// A receiver waits, under an id, for a message of such a server.
     Receive { server: String, receiver: String },
-    /// A message could not be handed over, for whoever waited is gone.
+    /// A message could not be handed over, since its receiver is gone.
     Undelivered { server: String, message: JsonText },
-    /// What came of a job.
+    /// The outcome of a job.
     Done(Ticket, Outcome),
     /// No run continues, and none is about to begin. The answer to the wait with this number.
     Settled(u64),
@@ -69,7 +69,7 @@ pub(crate) enum Input {
     Close,
 }
 
-/// Something to be done.
+/// An output of the machine.
 #[derive(Debug)]
 pub(crate) enum Output {
     /// Lines for the host, in their order.
@@ -85,15 +85,15 @@ pub(crate) enum Order {
     Open(Box<Wish>),
     /// Close a session: its events end, and [`Input::SessionClosed`] answers.
     Close(Generation),
-    /// Something for the session that was opened last.
+    /// An order for the session that was opened last.
     Session(SessionOrder),
-    /// Say when no run of it continues: [`Input::Settled`].
+    /// Report when no run of it continues: [`Input::Settled`].
     AwaitSettled(u64),
     /// Report when no work of it continues: [`Input::Quiet`].
     AwaitQuiet(u64),
     /// Turn a command and its arguments into a prompt: [`Input::Expanded`].
     Expand { name: String, arguments: String },
-    /// Do something that may take time: [`Input::Done`].
+    /// Do a job that may take time: [`Input::Done`].
     Begin(Ticket, Job),
     /// Give the host what is durable of the log: [`Input::Mirrored`].
     Mirror,
@@ -105,15 +105,15 @@ pub(crate) enum Order {
     Announce(BTreeMap<String, Option<JsonText>>),
     /// The answer to a question.
     Answer(String, Result<Answer, AskError>),
-    /// A message of an in-process MCP server for whoever waits under this id.
+    /// A message of an in-process MCP server for the receiver with this id.
     Deliver { server: String, receiver: String, message: JsonText },
-    /// Whoever waits under this id gets no message of an MCP server.
+    /// The receiver with this id gets no message of an MCP server.
     NoMessage(String),
     /// The session could not be opened: serving ends with that.
     FailToOpen,
-    /// Everything that was to be done is done: close.
+    /// All work is done: close.
     Finish,
-    /// All sessions are closed and everything is said.
+    /// All sessions are closed and all frames are written.
     Closed,
 }
 
@@ -134,7 +134,7 @@ pub(crate) enum SessionOrder {
     Environment(BTreeMap<String, String>),
 }
 
-/// What may take time, because it concerns a disk or a server, or needs what only an open session knows.
+/// A job that may take time, because it concerns a disk or a server, or needs what only an open session knows.
 #[derive(Debug)]
 pub(crate) enum Job {
     Mcp(McpJob),
@@ -148,7 +148,7 @@ pub(crate) enum Job {
     },
     Reload(PluginReload),
     Initialize(Initialization),
-    /// Say what every request holds, and what the window of this model is.
+    /// Report what every request holds, and the context window of this model.
     Context(Option<String>),
 }
 
@@ -172,7 +172,7 @@ pub(crate) enum McpJob {
     ReadResource { server: String, uri: String },
 }
 
-/// What came of a job.
+/// The outcome of a job.
 #[derive(Debug, Clone)]
 pub(crate) enum Outcome {
     Mcp(Result<Value, String>),
@@ -188,7 +188,7 @@ pub(crate) enum Outcome {
     Failed(&'static str),
 }
 
-/// What came of loading plugins again.
+/// The outcome of loading plugins again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reloaded {
     pub(crate) reloaded: PluginsReloaded,
@@ -197,7 +197,7 @@ pub(crate) struct Reloaded {
     pub(crate) servers: Vec<McpStatus>,
 }
 
-/// What came of `initialize`.
+/// The outcome of `initialize`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Initialized {
     /// Whether each plugin is loaded, if some were named.
@@ -226,7 +226,7 @@ pub(crate) struct Wish {
     pub(crate) fresh: bool,
 }
 
-/// What an open session says of itself.
+/// How an open session describes itself.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
     pub(crate) session_id: String,

@@ -1,6 +1,6 @@
 //! Messages with `priority: "next"` that join the turn that continues.
 //!
-//! Such a message stays in the queue until the session says what became of it:
+//! Such a message stays in the queue until the session reports its fate:
 //! it joined the run, or hooks kept it out, or it came back and has a turn of its
 //! own. A host that wants it back, or stops the run, is answered when that is known.
 
@@ -59,7 +59,7 @@ impl Machine {
         }
     }
 
-    /// Takes note of what became of a message. Hands out the message if it waits no more.
+    /// Records the fate of a message. Hands out the message if it waits no more.
     fn settle_message(&mut self, id: &EntryId, fate: Fate) -> Option<Waiting> {
         let gone = match fate {
             Fate::Consumed => self.turns.queue.take_offered(id),
@@ -70,7 +70,7 @@ impl Machine {
         gone
     }
 
-    /// The session says what became of a message.
+    /// The session reports the fate of a message.
     pub(super) fn steered(&mut self, steered: &Steered) {
         let Some(id) = &steered.id else { return };
         let fate = match &steered.fate {
@@ -116,7 +116,7 @@ impl Machine {
         }
     }
 
-    /// The session has ended: what it did not say is not said any more.
+    /// The session has ended: it reports no further fates.
     pub(super) fn release_waiting(&mut self) {
         for id in self.turns.queue.offered() {
             if let Some(waiting) = self.settle_message(&id, Fate::Returned) {

@@ -1,4 +1,4 @@
-//! What the host sends.
+//! Messages of the host.
 
 use super::Machine;
 use super::io::{Order, SessionOrder};
@@ -25,7 +25,7 @@ impl Machine {
                     self.order(Order::Answer(id, Ok(answer)));
                     self.say_asking(asked);
                 } else {
-                    tracing::debug!(id, "an answer came for which nobody waits");
+                    tracing::debug!(id, "an answer came that is not waited for");
                 }
             }
             // An order is carried out whether its answer is waited for or not.
@@ -35,7 +35,7 @@ impl Machine {
         }
     }
 
-    /// Lets a message wait for its turn, or says why it cannot have one.
+    /// Lets a message wait for its turn, or reports why it cannot have one.
     fn enqueue(&mut self, mut message: UserMessage) {
         if !self.config.replay_user_messages {
             // It would be kept twice, images and all.

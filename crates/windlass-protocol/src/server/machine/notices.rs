@@ -14,8 +14,8 @@ use super::queue::Waiting;
 
 impl Machine {
     /// Answers a request of the host.
-    pub(super) fn reply(&mut self, request: &str, said: Answer) {
-        let line = match said {
+    pub(super) fn reply(&mut self, request: &str, outcome: Answer) {
+        let line = match outcome {
             Ok(None) => answer(request, &Response::Done(None), MAX_LINE),
             Ok(Some(value)) => match JsonText::of(&value) {
                 Ok(json) => answer(request, &Response::Done(Some(&json)), MAX_LINE),
@@ -26,21 +26,21 @@ impl Machine {
         self.send(line);
     }
 
-    /// Says whether the session is busy, to hosts that want to know.
+    /// Reports whether the session is busy, to hosts that want it.
     pub(super) fn say_state(&mut self, state: &'static str) {
         if self.config.session_state {
             self.say_system("session_state_changed", Some(state), None);
         }
     }
 
-    /// Says that the session is idle, if it is. With an agent in the background it is not: its end begins a run.
+    /// Reports that the session is idle, if it is. With an agent in the background it is not: its end begins a run.
     pub(super) fn say_idle(&mut self) {
         if self.turns.is_idle() && !self.questions.shown.has_background() {
             self.say_state("idle");
         }
     }
 
-    /// Says the permission mode beside a run.
+    /// Reports the permission mode beside a run.
     pub(super) fn say_mode(&mut self, mode: PermissionMode) {
         self.say_system("status", None, Some(mode.as_str()));
     }
@@ -61,7 +61,7 @@ impl Machine {
         self.send(bytes);
     }
 
-    /// Says what became of a message, if it has an id.
+    /// Reports the state of a message, if it has an id.
     pub(super) fn say_lifecycle(&mut self, uuid: Option<&str>, state: Lifecycle) {
         let Some(command_uuid) = uuid else { return };
         let (kind, uuid, session_id) = ("command_lifecycle", self.uuid(), self.session.id.as_str());
@@ -70,7 +70,7 @@ impl Machine {
         self.send(bytes);
     }
 
-    /// Says that a message is being answered, and gives it back to hosts that want it: with an id that the log has, if
+    /// Reports that a message is being answered, and gives it back to hosts that want it: with an id that the log has, if
     /// it has none of its own.
     pub(super) fn say_taken(&mut self, turn: &Waiting, own: &str) {
         self.say_lifecycle(turn.uuid.as_deref(), Lifecycle::Started);
@@ -94,7 +94,7 @@ impl Machine {
         self.send(bytes);
     }
 
-    /// Says that the conversation continues in another session.
+    /// Reports that the conversation continues in another session.
     pub(super) fn say_reset(&mut self, user_message_uuid: Option<&str>) {
         let frame = Reset {
             kind: "conversation_reset",
@@ -109,7 +109,7 @@ impl Machine {
         self.send(bytes);
     }
 
-    /// Says that the session has a new title.
+    /// Reports that the session has a new title.
     pub(super) fn say_title(&mut self, title: &str) {
         let (kind, subtype) = ("system", "session_title_changed");
         let mut bytes = Vec::new();
@@ -121,7 +121,7 @@ impl Machine {
         self.send(bytes);
     }
 
-    /// Reports the commands, if the host has read of others before.
+    /// Reports the commands, if the host has read another list before.
     pub(super) fn say_commands(&mut self, before: &[SlashCommand]) {
         let commands = self.turns.commands.list();
         if self.wishes.initialize.is_none() || commands == before {
@@ -132,7 +132,7 @@ impl Machine {
             CommandsChanged { kind, subtype, commands: &commands, uuid: self.uuid(), session_id: &self.session.id };
         let mut bytes = Vec::new();
         if !line::push(&mut bytes, &frame) {
-            // A host that knows none asks for none; one that knows the old ones is misled.
+            // A host without a list needs no report; a host with the old list would be misled.
             frame.commands = &[];
             line::push(&mut bytes, &frame);
         }

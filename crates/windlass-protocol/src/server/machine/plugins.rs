@@ -19,7 +19,7 @@ struct Defined {
     model: Option<String>,
 }
 
-/// The agents that `initialize` defines. What cannot be read is left out here: who opens the session says so.
+/// The agents that `initialize` defines. Definitions that cannot be read are left out here; opening the session reports them.
 fn defined(body: &JsonText) -> Vec<HostAgent> {
     let agents = field::<BTreeMap<String, JsonText>>(body, "agents").ok().flatten().unwrap_or_default();
     let agent = |(name, definition): (String, JsonText)| {
@@ -30,14 +30,14 @@ fn defined(body: &JsonText) -> Vec<HostAgent> {
 }
 
 impl Machine {
-    /// The agents that can be started before a session says which: those of the command line, of plugins and of the
+    /// The agents that can be started before a session is open: those of the command line, of plugins and of the
     /// host, which counts for more. None where there is no tool to start them with.
     pub(super) fn agents(&self) -> Vec<HostAgent> {
         let mut all = self.config.agents.clone();
         if all.is_empty() {
             return all;
         }
-        let own = self.wishes.initialize.as_ref().map(|said| defined(&said.body)).unwrap_or_default();
+        let own = self.wishes.initialize.as_ref().map(|initialize| defined(&initialize.body)).unwrap_or_default();
         for agent in own {
             match all.iter_mut().find(|known| known.name == agent.name) {
                 Some(known) => *known = agent,
@@ -47,13 +47,13 @@ impl Machine {
         all
     }
 
-    /// Says in `system/init` which agents can be started.
+    /// Lists in `system/init` which agents can be started.
     pub(super) fn list_agents(&mut self, agents: &[HostAgent]) {
         let names = agents.iter().map(|agent| agent.name.clone()).collect();
         self.mapper.lists_agents(names);
     }
 
-    /// Takes note of the agents that sessions are offered with the plugins as they are now.
+    /// Records the agents that sessions are offered with the plugins as they are now.
     pub(super) fn take_offer(&mut self, offer: Option<&PluginOffer>) {
         if let Some(offer) = offer {
             self.config.agents.clone_from(&offer.agents);

@@ -27,7 +27,7 @@ pub(crate) struct Questions {
     /// The calls that the host knows.
     pub(crate) shown: Shown,
     waiting: Vec<Waiting>,
-    /// The questions to a person that somebody waits for, withdrawn ones included.
+    /// The open questions to a person, withdrawn ones included.
     permissions: BTreeSet<String>,
     closed: bool,
 }
@@ -87,7 +87,7 @@ impl Questions {
         lines
     }
 
-    /// The host has answered: whether somebody waits for it.
+    /// The host has answered. Returns whether the answer is waited for.
     pub(crate) fn answered(&mut self, id: &str) -> bool {
         // What the host has not been shown it cannot answer.
         let Some(at) = self.waiting.iter().position(|waiting| waiting.id == id && waiting.held.is_none()) else {
@@ -98,7 +98,7 @@ impl Questions {
         true
     }
 
-    /// Whoever asked waits no more. Hands out the line that takes the question back, if the host has it.
+    /// A question is withdrawn. Hands out the line that takes the question back, if the host has it.
     pub(crate) fn dropped(&mut self, id: &str) -> Vec<u8> {
         self.permissions.remove(id);
         let Some(at) = self.waiting.iter().position(|waiting| waiting.id == id) else { return Vec::new() };
@@ -106,7 +106,7 @@ impl Questions {
         if waiting.held.is_some() { Vec::new() } else { cancel(id) }
     }
 
-    /// Takes back the questions of those who are stopped with the run: their ids, and the lines that say so.
+    /// Takes back the questions of tasks that are stopped with the run: their ids, and the lines that withdraw them.
     pub(crate) fn withdraw(&mut self) -> (Vec<String>, Vec<u8>) {
         let (mut ids, mut lines, shown) = (Vec::new(), Vec::new(), &self.shown);
         for waiting in self.waiting.extract_if(.., |waiting| shown.stops_with_the_run(&waiting.asker)) {

@@ -23,14 +23,14 @@ pub(crate) struct Waiting {
     joins: Joins,
 }
 
-/// Whether a message joins the turn that went on when it came.
+/// Whether a message joins the turn that was running when it came.
 #[derive(Debug, PartialEq, Eq)]
 enum Joins {
     /// It has a turn of its own.
     No,
     /// As soon as the session can be given it.
     Wants,
-    /// The session has it, under this id, and says what becomes of it.
+    /// The session has it, under this id, and reports its fate.
     Offered { id: EntryId, taken_back: bool },
 }
 
@@ -43,7 +43,7 @@ impl Waiting {
         matches!(&self.joins, Joins::Offered { id, .. } if id == known)
     }
 
-    /// The text that may be a slash command: what its only block says after the slash.
+    /// The text that may be a slash command: the text of its only block after the slash.
     pub(crate) fn command(&self) -> Option<&str> {
         match self.content.as_slice() {
             // What asks for no answer asks for no command either.
@@ -91,7 +91,7 @@ impl Queue {
         Ok(())
     }
 
-    /// The message whose turn is next. Nothing, while it is not known whether that one needs a turn.
+    /// The message whose turn is next. `None` while it is not known whether that one needs a turn.
     pub(crate) fn front(&self) -> Option<&Waiting> {
         self.waiting.front().filter(|waiting| !waiting.is_offered())
     }
@@ -108,7 +108,7 @@ impl Queue {
     }
 
     /// Gives messages to the session that want to join its run, in their order: none overtakes another one that
-    /// does not. `give` says under which id the session knows the message.
+    /// does not. `give` returns the id under which the session knows the message.
     pub(crate) fn offer(&mut self, is_text: impl Fn(&Waiting) -> bool, mut give: impl FnMut(&Waiting) -> EntryId) {
         for waiting in &mut self.waiting {
             match waiting.joins {
@@ -145,7 +145,7 @@ impl Queue {
         if matches!(joins, Joins::Offered { taken_back: true, .. }) { self.remove(at) } else { None }
     }
 
-    /// Names the messages that the session has, all of them or those with an id of the host; `forgets` says whether
+    /// Names the messages that the session has, all of them or those with an id of the host; `forgets` tells whether
     /// they have no turn when they come back.
     pub(crate) fn ask_back(&mut self, uuid: Option<&str>, forgets: bool) -> Vec<EntryId> {
         let mut asked = Vec::new();

@@ -1,4 +1,4 @@
-//! Answers to the host that wait until it is known what became of messages.
+//! Answers to the host that wait until the fate of messages is known.
 
 use serde_json::{Value, json};
 use windlass_types::EntryId;
@@ -10,7 +10,7 @@ const MAX_RECEIPTS: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct Receipts(Vec<Receipt>);
 
-/// An answer to the host that waits until it is known what became of messages.
+/// An answer to the host that waits until the fate of messages is known.
 #[derive(Debug)]
 struct Receipt {
     request: String,
@@ -43,13 +43,13 @@ impl Receipt {
 }
 
 impl Receipts {
-    /// An answer that waits for these messages. Where too many wait, it waits for none: it says what is known.
+    /// An answer that waits for these messages. Where too many wait, it waits for none and holds what is known.
     pub(crate) fn add(&mut self, request: &str, open: Vec<EntryId>, cancelled: Vec<String>, order: TakeBack) {
         let open = if self.0.len() >= MAX_RECEIPTS { Vec::new() } else { open };
         self.0.push(Receipt { request: request.to_owned(), open, cancelled, order });
     }
 
-    /// It is known what became of a message: `taken_back` says whether the host has it back, and its id of it.
+    /// The fate of a message is known: `taken_back` holds the host's id of it if the host has it back.
     pub(crate) fn settle(&mut self, id: &EntryId, taken_back: Option<Option<&str>>) {
         for receipt in &mut self.0 {
             let Some(at) = receipt.open.iter().position(|open| open == id) else { continue };

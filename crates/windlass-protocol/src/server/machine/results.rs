@@ -1,4 +1,4 @@
-//! Results wait until the host has the lines of the log that were durable: whoever sees the result of a run finds all
+//! Results wait until the host has the lines of the log that were durable: a host that sees the result of a run finds all
 //! of it in the mirror.
 
 use super::io::Generation;
@@ -22,7 +22,7 @@ pub(super) enum Held {
     Run(Generation, Box<Event>),
     /// That of a prompt that started no run: the error, and the id of the message.
     Refused(String, Option<String>),
-    /// What a command of the server itself said, and the id of the message.
+    /// The output of a command of the server itself, and the id of the message.
     Local(Builtin, String, Option<String>),
 }
 

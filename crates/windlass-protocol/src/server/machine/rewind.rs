@@ -108,20 +108,20 @@ impl Machine {
 
 /// The answer to the host.
 fn answer(dry_run: bool, outcome: Result<Rewind, RewindError>) -> super::answers::Answer {
-    let said = match outcome {
-        Ok(rewind) => said_of(&rewind, dry_run),
+    let answer = match outcome {
+        Ok(rewind) => answer_of(&rewind, dry_run),
         Err(error) => Err(error.to_string()),
     };
-    match said {
+    match answer {
         Ok(value) => Ok(Some(value)),
-        // A preview says it; the SDKs learn of what failed from errors alone.
+        // A preview holds the problem; the SDKs read failures from errors alone.
         Err(error) if dry_run => Ok(Some(json!({ "canRewind": false, "error": error }))),
         Err(error) => Err(Refusal::new(error)),
     }
 }
 
 /// The answer to a rewind. An error when files should have changed and none did.
-fn said_of(rewind: &Rewind, dry_run: bool) -> Result<Value, String> {
+fn answer_of(rewind: &Rewind, dry_run: bool) -> Result<Value, String> {
     let left: Vec<String> = rewind
         .left()
         .map(|file| {
@@ -145,7 +145,7 @@ fn said_of(rewind: &Rewind, dry_run: bool) -> Result<Value, String> {
     if links > 0 && !dry_run {
         fields.insert("skippedLinks".to_owned(), json!(links));
     }
-    // What no version of the protocol knows, but honest hosts want to tell.
+    // Fields that the protocol does not define, for hosts that show them.
     if !left.is_empty() {
         fields.insert("filesLeft".to_owned(), json!(left));
     }

@@ -10,7 +10,7 @@ pub(crate) struct About {
     pub(crate) call: ToolUseId,
 }
 
-/// Whom a question is asked for.
+/// The asker of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Asker {
     /// The run of the main agent.
@@ -24,7 +24,7 @@ pub(crate) enum Asker {
 }
 
 /// The calls of runs whose frames are written, so that no question about a call overtakes it. And the agents that
-/// continue, so that who stops one run does not take the questions of others back.
+/// continue, so that a stop of one run does not take back the questions of others.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
     /// The calls of each agent's run, for ids are unique there only. Those of the main agent have no name.
@@ -51,7 +51,7 @@ impl Shown {
     }
 
     /// Whether a call may be one of such an agent. Another run may have a call of that id: if that one is stopped,
-    /// nobody waits for its answer any more, and so it is taken back all the same.
+    /// its question is dropped, and so it is taken back all the same.
     fn is_background_call(&self, call: &ToolUseId) -> bool {
         let mut makers = self.calls.iter().filter(|(_, calls)| calls.contains(call));
         makers.any(|(maker, _)| maker.as_ref().is_some_and(|agent| self.is_background(agent)))
@@ -59,7 +59,7 @@ impl Shown {
 
     /// The frame of a call is written.
     pub(crate) fn show(&mut self, agent: &AgentPath, call: &ToolUseId) {
-        // An agent that does not say who it is asks as if it were the main one.
+        // An agent without an identity asks as if it were the main one.
         let name = self.agents.get(agent).cloned();
         self.calls.entry(name).or_default().insert(call.clone());
     }
@@ -79,8 +79,8 @@ impl Shown {
         }
     }
 
-    /// Takes notice of calls that start agents: which of these continue in the background, and which have ended,
-    /// whatever their own runs said of that.
+    /// Records, of calls that start agents, which of these continue in the background and which have ended,
+    /// even if their own runs did not report that.
     pub(crate) fn note(&mut self, agent: &AgentPath, kind: &EventKind) {
         match kind {
             EventKind::TaskStarted(info) if info.kind == TaskKind::LocalAgent => {
@@ -111,7 +111,7 @@ impl Shown {
         !self.background.is_empty()
     }
 
-    /// Whether whoever asks is stopped with the run of the main agent.
+    /// Whether the asker is stopped with the run of the main agent.
     pub(crate) fn stops_with_the_run(&self, asker: &Asker) -> bool {
         match asker {
             Asker::Run => true,
@@ -145,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn calls_of_one_id_are_told_for_each_agent() {
+    fn calls_of_one_id_are_kept_apart_by_agent() {
         let mut shown = Shown::default();
         shown.show(&path(&[]), &"t1".into());
         shown.began(&path(&["a"]), Some(&identity("one")));
         assert!(is_shown(&shown, None, "t1") && !is_shown(&shown, Some("one"), "t1"));
         shown.show(&path(&["a"]), &"t1".into());
         assert!(is_shown(&shown, Some("one"), "t1"));
-        // The end of one run says nothing of another.
+        // The end of one run does not affect another.
         shown.forget(&path(&["a"]));
         assert!(is_shown(&shown, None, "t1") && !is_shown(&shown, Some("one"), "t1"));
         shown.began(&path(&["a"]), Some(&identity("two")));
@@ -177,12 +177,12 @@ mod tests {
             assert_eq!(shown.stops_with_the_run(&Asker::Agent(id.into())), uses[0] == "b", "{id}");
             assert_eq!(shown.stops_with_the_run(&call), uses[0] == "b", "{id}");
         }
-        // Nobody knows whose it is; and nobody's call is no such call.
+        // The agent of this call is not known, so it is no such call.
         for (call, stops) in [("same", false), ("none", true)] {
             assert_eq!(shown.stops_with_the_run(&Asker::Call(call.into())), stops, "{call}");
         }
         assert!(shown.stops_with_the_run(&Asker::Run) && !shown.stops_with_the_run(&Asker::None));
-        // That of a call which left its agent working says nothing of the agent; that of another one does.
+        // The end of a call that left its agent working is not the end of the agent; that of another call is.
         for (call, left) in [("a", 4), ("b", 2)] {
             let result = ToolResult::ok(call, "");
             shown.note(&path(&[]), &EventKind::ToolFinished(ToolFinished::new("Agent".into(), result)));

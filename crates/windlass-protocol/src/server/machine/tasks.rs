@@ -11,7 +11,7 @@ use windlass_types::JsonText;
 const TAIL_BYTES: u64 = 8 * 1024;
 
 impl Machine {
-    /// Stops background work. Of work that is not there no error is made: it may just have ended.
+    /// Stops background work. Unknown work is no error: it may just have ended.
     pub(super) fn stop_task(&mut self, body: &JsonText) -> Result<Reply, Refusal> {
         let id = field::<String>(body, "task_id")?.ok_or_else(|| Refusal::new("`task_id` is missing"))?;
         self.order_session(SessionOrder::StopTask(id.into()));

@@ -105,7 +105,7 @@ proptest! {
     }
 
     #[test]
-    fn when_it_is_closed_nothing_is_open(is_mirrored: bool, actions in actions()) {
+    fn when_it_is_closed_no_question_or_request_is_open(is_mirrored: bool, actions in actions()) {
         let world = play(is_mirrored, &actions);
         prop_assert!(world.asked.is_empty(), "{:?} have no answer", world.asked);
         let answered: BTreeSet<&String> = world.answered.iter().collect();

@@ -92,7 +92,7 @@ impl Tickets {
         self.open.remove(&ticket)
     }
 
-    /// The job is to be done again, or something is added to what is known of it.
+    /// The job is to be done again, or its state is changed.
     pub(crate) fn put_back(&mut self, ticket: Ticket, pending: Pending) {
         self.open.insert(ticket, pending);
     }

@@ -72,7 +72,7 @@ impl Machine {
             Some(Work::Clearing { wish, turn }) => {
                 let before = self.session.generation;
                 self.take_over(&wish, facts, offer);
-                // What could not be stored is said where its events end.
+                // What could not be stored is reported where its events end.
                 self.close_session(before);
                 self.turns.work = Some(Work::Closing { turn, before });
             }
@@ -201,19 +201,19 @@ impl Machine {
         self.order_session(SessionOrder::Prompt(prompt));
         (self.turns.work, self.turns.running, self.turns.answering) = (None, true, uuid);
         if std::mem::take(&mut self.turns.stopped) {
-            // The host stopped it before it was a run.
+            // The host stopped the turn before it became a run.
             self.order_session(SessionOrder::Interrupt);
         }
         self.offer_waiting();
     }
 
-    /// Says that a turn begins which is no run.
+    /// Reports that a turn begins which is no run.
     fn begin_local(&mut self, turn: &Waiting) {
         self.say_state("running");
         self.begin(turn);
     }
 
-    /// Says that a turn begins. Returns the id that the message was shown with, if it has none of its own.
+    /// Reports that a turn begins. Returns the id that the message was shown with, if it has none of its own.
     fn begin(&mut self, turn: &Waiting) -> Option<String> {
         let unnamed = turn.uuid.is_none() && self.config.replay_user_messages;
         let own = unnamed.then(|| self.uuid());
@@ -228,7 +228,7 @@ impl Machine {
         self.local_result(Builtin::Clear, String::new(), turn.uuid);
     }
 
-    /// Gives what a command of the server itself said as the result of its turn.
+    /// Gives the output of a command of the server itself as the result of its turn.
     pub(super) fn local_result(&mut self, command: Builtin, text: String, uuid: Option<String>) {
         self.turns.last_is_error = false;
         self.turns.work = Some(Work::Result);

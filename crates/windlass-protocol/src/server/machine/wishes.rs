@@ -5,10 +5,10 @@ use crate::server::setup::Initialize;
 use std::collections::BTreeMap;
 use windlass_types::{Behavior, Effort, PermissionMode, PermissionUpdate, RuleValue, Thinking, UpdateDestination};
 
-/// The rules that flag settings brought, by what they say.
+/// The rules that flag settings brought, by their behaviour.
 pub(crate) type FlagRules = BTreeMap<Behavior, Vec<RuleValue>>;
 
-/// What the host has said that holds for the session that is open and for those after it.
+/// The host's settings for the session that is open and for those after it.
 #[derive(Debug, Default)]
 pub(crate) struct Wishes {
     pub(crate) initialize: Option<Initialize>,
@@ -38,7 +38,7 @@ impl Wishes {
         }
     }
 
-    /// What a session that is open now is to be ordered first: what no opening takes, and what the host has said since
+    /// What a session that is open now is to be ordered first: settings that no opening takes, and those that the host has sent since
     /// its own was made.
     pub(crate) fn first_orders(&self, wish: &Wish, facts: &Facts) -> Vec<SessionOrder> {
         let mut orders = Vec::new();
@@ -59,7 +59,7 @@ impl Wishes {
         if self.environment != wish.environment {
             orders.push(SessionOrder::Environment(self.environment.clone()));
         }
-        let body = |initialize: &Option<Initialize>| initialize.as_ref().map(|said| said.body.clone());
+        let body = |initialize: &Option<Initialize>| initialize.as_ref().map(|initialize| initialize.body.clone());
         if body(&self.initialize) != body(&wish.initialize) {
             orders.push(SessionOrder::RenewHooks);
         }

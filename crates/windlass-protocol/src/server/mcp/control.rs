@@ -10,7 +10,7 @@ use windlass_types::JsonText;
 /// MCP servers, as the host may see and order them.
 #[async_trait]
 pub trait McpControl: fmt::Debug + Send + Sync + 'static {
-    /// Gives the way to the host's in-process servers. Called once, before anything else.
+    /// Gives the way to the host's in-process servers. Called once, before all other methods.
     fn attach(&self, host: HostMcp);
 
     /// The host has these in-process servers, some with settings: objects with

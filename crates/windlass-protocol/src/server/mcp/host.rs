@@ -74,7 +74,7 @@ pub struct HostElicitation {
     pub requested_schema: Option<JsonText>,
 }
 
-/// What a person said to a question of an MCP server.
+/// A person's answer to a question of an MCP server.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "the fields of the answer")]
 pub struct HostElicitationAnswer {
@@ -102,7 +102,7 @@ impl HostMcpServer {
     /// answers with: for a request, its response.
     ///
     /// A tool call is withdrawn when the run is stopped. Cancel safe: a message
-    /// that nobody waits for any more is withdrawn.
+    /// whose future is dropped is withdrawn.
     ///
     /// # Errors
     /// The host is gone, refused the message, or the run was stopped.
@@ -130,10 +130,10 @@ impl HostMcpServer {
             // Greetings and lists belong to no run.
             _ => Asker::None,
         };
-        let said = self.asking.ask(Ask::of(asker), &body).await?;
-        let Some(said) = said else { return Ok(None) };
-        let said: Answer = said.to().map_err(|error| HostMcpError(error.to_string()))?;
-        Ok(said.mcp_response)
+        let response = self.asking.ask(Ask::of(asker), &body).await?;
+        let Some(response) = response else { return Ok(None) };
+        let answer: Answer = response.to().map_err(|error| HostMcpError(error.to_string()))?;
+        Ok(answer.mcp_response)
     }
 
     /// Waits for a message that the server sends by itself; `None` when none
@@ -143,7 +143,7 @@ impl HostMcpServer {
     }
 }
 
-/// The call that a request to a server is made for, if it says so.
+/// The call that a request to a server is made for, if it names one.
 fn caller(request: &JsonText) -> Asker {
     #[derive(Deserialize)]
     struct Request {

@@ -19,7 +19,7 @@ pub(super) fn session(log: &Path) -> Option<&OsStr> {
     log.ancestors().skip(1).find(is_folder)?.parent()?.file_name()
 }
 
-/// The frame that says what agent writes this log, as stores keep it beside the lines.
+/// The frame that describes the agent that writes this log, as stores keep it beside the lines.
 pub(super) fn frame(log: &Path) -> Option<Vec<u8>> {
     let mut meta = Vec::new();
     File::open(log.with_extension("meta.json")).ok()?.take(MOST).read_to_end(&mut meta).ok()?;

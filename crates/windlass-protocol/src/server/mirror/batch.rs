@@ -19,7 +19,7 @@ const TORN: &str = "windlass-torn";
 /// Some lines, ready to be sent.
 #[derive(Debug)]
 pub(super) struct Batch {
-    /// The frame; empty when there is nothing to say.
+    /// The frame; empty when there are no lines for the host.
     pub(super) frame: Vec<u8>,
     /// Where the next batch begins.
     pub(super) end: u64,
@@ -28,7 +28,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// Nothing can be read up to here.
+    /// The part up to here cannot be read.
     pub(super) fn unread(end: u64, error: &io::Error) -> Self {
         tracing::warn!(%error, "the session log cannot be read to be mirrored");
         Self { frame: Vec::new(), end, lost: 1 }
@@ -77,7 +77,7 @@ pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, longest
                 size += entry.get().len();
                 entries.push(entry);
             }
-            Line::Nothing => {}
+            Line::Skipped => {}
             Line::Damaged => lost += 1,
         }
         // One that is larger than the rest of a frame may not fit beside others.
@@ -95,7 +95,7 @@ pub(super) fn read_batch(mut file: &File, path: &Path, part: Range<u64>, longest
 enum Line {
     Entry(Box<RawValue>),
     /// Blank, or not for others.
-    Nothing,
+    Skipped,
     /// It is no entry.
     Damaged,
 }
@@ -108,11 +108,11 @@ fn entry(line: &[u8]) -> Line {
     }
     let line = line.trim_ascii();
     if line.is_empty() {
-        return Line::Nothing;
+        return Line::Skipped;
     }
     let Ok(text) = std::str::from_utf8(line) else { return Line::Damaged };
     match serde_json::from_str::<Typed<'_>>(text) {
-        Ok(Typed { kind }) if kind == CHECKSUM || kind == TORN => Line::Nothing,
+        Ok(Typed { kind }) if kind == CHECKSUM || kind == TORN => Line::Skipped,
         Ok(_) => RawValue::from_string(text.to_owned()).map_or(Line::Damaged, Line::Entry),
         Err(_) => Line::Damaged,
     }

@@ -20,7 +20,7 @@ use windlass_types::EntryId;
 /// How long lines are collected while a run continues.
 const CADENCE: Duration = Duration::from_millis(100);
 
-/// What comes of copying.
+/// An outcome of copying.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Copied {
     /// A frame.
@@ -35,8 +35,8 @@ pub(crate) struct Copying {
     noted: watch::Receiver<Vec<Noted>>,
     longest: usize,
     ids: Arc<dyn Ids>,
-    said_lost: bool,
-    /// The read that continues. The files are read beside everything else.
+    reported_lost: bool,
+    /// The read in progress. The files are read beside all other work.
     reading: Option<JoinHandle<Read>>,
     /// The logs of this round, and how far they are read in it.
     round: VecDeque<(usize, u64)>,
@@ -56,13 +56,13 @@ struct Log {
     sent: u64,
     /// Whether it is that of an agent below the main one.
     is_agent: bool,
-    /// Whether the host is still to hear what agent it is.
+    /// Whether its agent is still to be described to the host.
     is_unnamed: bool,
 }
 
 /// What was read.
 enum Read {
-    /// The frame that names the agent, if there is anything to say of it.
+    /// The frame that names the agent, if it has a description.
     Name(usize, Option<Vec<u8>>),
     /// Lines up to a point.
     Lines(usize, u64, io::Result<(Batch, Arc<File>)>),
@@ -79,7 +79,7 @@ impl Copying {
             noted,
             longest,
             ids,
-            said_lost: false,
+            reported_lost: false,
             reading: None,
             round: VecDeque::new(),
             answers: 0,
@@ -158,7 +158,7 @@ impl Copying {
         }))
     }
 
-    /// Takes note of what was read: the frames of it.
+    /// Records what was read, and returns its frames.
     fn take(&mut self, read: Read) -> Vec<u8> {
         match read {
             Read::Name(at, frame) => {
@@ -189,7 +189,7 @@ impl Copying {
         }
     }
 
-    /// Says once that lines are lost to the host.
+    /// Reports once that lines are lost to the host.
     fn lost_frame(&mut self, path: &Path) -> Vec<u8> {
         #[derive(Serialize)]
         struct Lost<'a> {
@@ -203,7 +203,7 @@ impl Copying {
             session_id: &'a str,
         }
         let mut frame = Vec::new();
-        if std::mem::replace(&mut self.said_lost, true) {
+        if std::mem::replace(&mut self.reported_lost, true) {
             return frame;
         }
         let own = || path.file_stem().unwrap_or_default();

@@ -20,7 +20,7 @@ fn copying(mirror: &Mirror) -> Copying {
     Copying::new(mirror, Arc::new(windlass_runtime::SystemIds::default()))
 }
 
-/// Everything that is durable now, frame by frame.
+/// All lines that are durable now, frame by frame.
 async fn frames(copying: &mut Copying) -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     copying.order();
@@ -34,7 +34,7 @@ fn lines(frames: &[Vec<u8>]) -> Vec<String> {
     String::from_utf8(frames.concat()).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Everything that a mirror sends for these lines, by line, and whether the file of the log is open at the end.
+/// All frames that a mirror sends for these lines, by line, and whether the file of the log is open at the end.
 async fn sent(mirror: &Mirror, path: &Path, parts: &[String], mut file: File) -> (Vec<String>, bool) {
     let (mut len, mut all, mut copying) = (0, Vec::new(), copying(mirror));
     mirror.opened(path, 0);
@@ -71,7 +71,7 @@ async fn every_line_is_sent_once_in_order_and_in_frames_that_fit() {
 }
 
 #[tokio::test]
-async fn what_cannot_fit_is_said_once_and_nothing_else_is_lost() {
+async fn what_cannot_fit_is_reported_once_and_no_other_line_is_lost() {
     let (path, file) = log();
     let line = |size: usize| entry(&"z".repeat(size));
     let parts = [
@@ -84,18 +84,18 @@ async fn what_cannot_fit_is_said_once_and_nothing_else_is_lost() {
     ];
     let (frames, _) = sent(&Mirror::new(), &path, &parts, file).await;
     assert!(frames.iter().all(|frame| frame.len() < MEBIBYTE));
-    let (said, frames): (Vec<_>, Vec<_>) = frames.iter().partition(|frame| frame.contains("session_writes_lost"));
-    assert_eq!(said.len(), 1);
+    let (lost, frames): (Vec<_>, Vec<_>) = frames.iter().partition(|frame| frame.contains("session_writes_lost"));
+    assert_eq!(lost.len(), 1);
     let session = path.file_stem().unwrap().to_string_lossy();
-    let said: serde_json::Value = serde_json::from_str(said[0]).unwrap();
-    assert_eq!((&said["session_id"], &said["lost"][0]), (&(*session).into(), &"transcript".into()));
+    let lost: serde_json::Value = serde_json::from_str(lost[0]).unwrap();
+    assert_eq!((&lost["session_id"], &lost["lost"][0]), (&(*session).into(), &"transcript".into()));
     let all: Vec<_> = frames.iter().flat_map(|frame| entries(frame)).collect();
     let kept: Vec<_> = all.iter().map(|entry| entry["text"].as_str().unwrap()).filter(|text| text.len() == 1).collect();
     assert_eq!((kept.concat().as_str(), all.len()), ("abcde", 6));
 }
 
 #[tokio::test]
-async fn lines_that_the_host_has_are_not_sent_and_what_nobody_took_is_not_counted() {
+async fn lines_that_the_host_has_are_not_sent_and_dropped_frames_are_not_counted() {
     let (path, mut file) = log();
     let mirror = Mirror::new();
     file.write_all(entry("old").as_bytes()).unwrap();
@@ -106,7 +106,7 @@ async fn lines_that_the_host_has_are_not_sent_and_what_nobody_took_is_not_counte
     file.write_all(entry("new").as_bytes()).unwrap();
     mirror.written(&path, entry("oldnew").len() as u64 + entry("").len() as u64);
     copying.order();
-    // Whoever wants it does not wait for it.
+    // The order does not wait for it.
     assert!(copying.next().now_or_never().is_none());
     assert_eq!(copying.sent(0), entry("old").len() as u64, "it is not counted as sent");
     let Copied::Frame(frame) = copying.next().await else { panic!("there is no frame") };
@@ -175,8 +175,8 @@ async fn the_host_hears_what_agent_it_is_before_the_first_line_and_once() {
     let (frames, is_open) = sent(&mirror, &path, &parts, file).await;
     let (lost, frames): (Vec<_>, Vec<_>) = frames.iter().partition(|frame| frame.contains("session_writes_lost"));
     let all: Vec<_> = frames.iter().flat_map(|frame| entries(frame)).collect();
-    let said = serde_json::json!({"type": "agent_metadata", "agentType": "explore", "toolUseId": "t1"});
-    assert_eq!(all[0], said);
+    let expected = serde_json::json!({"type": "agent_metadata", "agentType": "explore", "toolUseId": "t1"});
+    assert_eq!(all[0], expected);
     let texts: Vec<_> = all[1..].iter().map(|entry| entry["text"].as_str().unwrap()).collect();
     assert_eq!(texts, ["one", "two", "three"]);
     assert!(frames.iter().all(|frame| frame.contains("/session-1/subagents/agent-a1.jsonl")));

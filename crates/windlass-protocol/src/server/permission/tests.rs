@@ -72,8 +72,8 @@ fn updates_count_all_together_or_not_at_all() {
         ("7".to_owned(), 0),
         ("null".to_owned(), 0),
     ] {
-        let said = answer(&format!(r#"{{"behavior":"allow","updatedPermissions":{updates}}}"#));
-        let PermissionAnswer::Allow { updates: kept, .. } = said else { panic!("{updates}: {said:?}") };
+        let read = answer(&format!(r#"{{"behavior":"allow","updatedPermissions":{updates}}}"#));
+        let PermissionAnswer::Allow { updates: kept, .. } = read else { panic!("{updates}: {read:?}") };
         assert_eq!(kept.len(), count, "{updates}");
     }
 }

@@ -84,8 +84,8 @@ async fn a_flood_of_questions_is_bounded() {
         peer.ask_permission(&n.to_string()).await;
     }
     for _ in 256..300 {
-        let said = peer.response().await;
-        assert_eq!((&said["subtype"], &said["error_code"]), (&json!("error"), &json!("overloaded")));
+        let answered = peer.response().await;
+        assert_eq!((&answered["subtype"], &answered["error_code"]), (&json!("error"), &json!("overloaded")));
     }
     running.until(256).await;
     // A place is free again.
@@ -137,9 +137,9 @@ async fn what_cannot_be_answered_is_refused() {
         (json!({ "subtype": "fly" }), "Unsupported control request subtype: fly"),
     ] {
         peer.ask("x", request.clone()).await;
-        let said = peer.response().await;
-        assert_eq!(said["subtype"], "error", "{request}");
-        assert!(said["error"].as_str().unwrap().contains(error), "{said}");
+        let answered = peer.response().await;
+        assert_eq!(answered["subtype"], "error", "{request}");
+        assert!(answered["error"].as_str().unwrap().contains(error), "{answered}");
     }
     peer.ask("x", json!({ "subtype": "elicitation" })).await;
     assert_eq!(peer.response().await["response"], json!({ "action": "decline" }));
@@ -186,9 +186,9 @@ async fn an_answer_is_written_exactly() {
             r#"{"behavior":"deny","message":"stop","interrupt":true}"#.to_owned(),
         ),
     ] {
-        let said = answer.clone();
+        let answered = answer.clone();
         let callback = can_use_tool_fn(move |_| {
-            let answer = said.clone();
+            let answer = answered.clone();
             async move { answer }
         });
         let (_client, mut peer) = ready(ClientOptions::new().can_use_tool(callback)).await;

@@ -16,7 +16,7 @@ fn result() -> Value {
     json!({ "type": "result", "subtype": "success", "is_error": false, "result": "ok" })
 }
 
-fn said(bytes: usize) -> Value {
+fn message_of(bytes: usize) -> Value {
     json!({ "type": "hologram", "text": "x".repeat(bytes) })
 }
 
@@ -53,7 +53,7 @@ async fn nonsense_ends_it_with_a_reason() {
         assert!(matches!(orders.interrupt().await, Err(ClientError::Closed)), "{line}");
     }
     let (mut client, mut peer) = ready(ClientOptions::new().max_line(1_000)).await;
-    peer.send(said(2_000)).await;
+    peer.send(message_of(2_000)).await;
     assert!(matches!(client.next().await, Err(ClientError::TooLong { limit: 1_000 })));
 }
 
@@ -149,7 +149,7 @@ async fn late_double_and_unknown_answers_change_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn messages_that_nobody_reads_are_bounded_and_orders_get_through() {
+async fn messages_that_are_not_read_are_bounded_and_orders_get_through() {
     let (mut client, peer) = ready_over(100, ClientOptions::new().max_waiting(10_000)).await;
     let Peer { mut input, mut output } = peer;
     let (lines, mut queue) = tokio::sync::mpsc::unbounded_channel::<Value>();
@@ -167,7 +167,7 @@ async fn messages_that_nobody_reads_are_bounded_and_orders_get_through() {
         written.load(Ordering::SeqCst)
     };
     for _ in 0..14 {
-        lines.send(said(900)).unwrap();
+        lines.send(message_of(900)).unwrap();
     }
     let before = settled().await;
     assert!((10..=12).contains(&before), "{before}");
@@ -180,7 +180,7 @@ async fn messages_that_nobody_reads_are_bounded_and_orders_get_through() {
     order.await.unwrap().unwrap();
 
     for _ in 0..100 {
-        lines.send(said(900)).unwrap();
+        lines.send(message_of(900)).unwrap();
     }
     let after = settled().await;
     assert!((15..=24).contains(&after), "{after}");

@@ -37,7 +37,7 @@ impl Script {
         script
     }
 
-    /// A script that is ready before it goes on.
+    /// A script that is ready before it continues.
     fn ready(text: &str) -> Self {
         Self::new(&format!("{READY}{text}"))
     }
@@ -64,23 +64,23 @@ impl Held {
         let script = Script::new(&format!("exec 9> held\n{text}"));
         let pipe = script.path("held");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        let (tell, told) = unbounded_channel();
+        let (sender, lines_read) = unbounded_channel();
         // A thread of its own: a runtime would not end before a blocking task that still reads.
         std::thread::spawn(move || {
             let lines = BufReader::new(File::open(pipe).unwrap()).lines();
-            lines.map_while(Result::ok).for_each(|line| drop(tell.send(line)));
+            lines.map_while(Result::ok).for_each(|line| drop(sender.send(line)));
         });
-        (script, Self(told))
+        (script, Self(lines_read))
     }
 
     /// The next line that is written into it.
     async fn line(&mut self) -> String {
-        timeout(Duration::from_secs(20), self.0.recv()).await.expect("nothing is said").expect("nobody is there")
+        timeout(Duration::from_secs(20), self.0.recv()).await.expect("no line comes").expect("the script is gone")
     }
 
     /// Waits until all that hold it are gone.
     async fn end(&mut self) {
-        assert_eq!(timeout(Duration::from_secs(20), self.0.recv()).await.expect("somebody is still there"), None);
+        assert_eq!(timeout(Duration::from_secs(20), self.0.recv()).await.expect("the script is still there"), None);
     }
 }
 
@@ -126,7 +126,7 @@ async fn a_program_that_talks_otherwise_is_found_out() {
 }
 
 #[tokio::test]
-async fn death_in_a_turn_is_told_with_the_last_words() {
+async fn death_in_a_turn_is_reported_with_the_last_words() {
     for (death, code, signal) in [("kill -9 $$", None, Some(9)), ("exit 2", Some(2), None), ("exit 0", Some(0), None)] {
         let script = Script::ready(&format!("read -r line; echo dying >&2; printf '{{\"type\":'; {death}"));
         let mut client = script.spawn().await.unwrap();
@@ -157,7 +157,7 @@ async fn the_exit_code_after_a_failed_turn_is_no_surprise() {
 }
 
 #[tokio::test]
-async fn output_that_nobody_reads_does_not_delay_the_end() {
+async fn output_that_is_not_read_does_not_delay_the_end() {
     let script = Script::ready(&format!(
         "read -r line; i=0; while [ $i -lt 3000 ]; do {RESULT}; i=$((i+1)); done; cat > /dev/null"
     ));
@@ -227,10 +227,10 @@ async fn what_is_left_of_a_group_does_not_hold_the_output_open() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn whoever_else_holds_the_output_does_not_hold_the_end_up() {
+async fn another_holder_of_the_output_does_not_delay_the_end() {
     let script = Script::ready("read -r line; exit 4");
     let mut client = script.spawn().await.unwrap();
-    // Somebody outside of the group, here this process itself.
+    // A process outside of the group, here this one.
     let output = format!("/proc/{}/fd/1", client.process_id().unwrap());
     let _held = File::options().write(true).open(output).unwrap();
     client.prompt("go").await.unwrap();

@@ -13,9 +13,9 @@ type In = BTreeMap<String, Value>;
 async fn call(peer: &mut Peer, method: &str, params: Value) -> Value {
     let message = json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params });
     peer.ask("r", json!({ "subtype": "mcp_message", "server_name": "host", "message": message })).await;
-    let mut said = peer.response().await;
-    assert_eq!(said["subtype"], "success", "{said}");
-    let response = said["response"]["mcp_response"].take();
+    let mut answered = peer.response().await;
+    assert_eq!(answered["subtype"], "success", "{answered}");
+    let response = answered["response"]["mcp_response"].take();
     assert_eq!((&response["jsonrpc"], &response["id"]), (&json!("2.0"), &json!(7)), "{response}");
     response
 }
@@ -49,20 +49,20 @@ async fn tools_are_served_as_an_mcp_server() {
     assert_eq!(listed["result"]["tools"][0]["inputSchema"]["type"], "object");
 
     let params = json!({ "name": "add", "arguments": { "a": 1, "b": 2 }, "_meta": { "claudecode/toolUseId": "t1" } });
-    let said = call(&mut peer, "tools/call", params).await;
+    let answered = call(&mut peer, "tools/call", params).await;
     let expected = json!({
         "content": [{ "type": "text", "text": "3" }], "isError": false, "structuredContent": { "sum": 3 },
     });
-    assert_eq!(said["result"], expected);
+    assert_eq!(answered["result"], expected);
     for (params, text) in [
         (json!({ "name": "fail" }), "It cannot be done."),
         (json!({ "name": "burst" }), "The tool failed because of an internal error."),
         (json!({ "name": "gone" }), "There is no tool named"),
         (json!({ "name": "add", "arguments": [1] }), "must be a JSON object"),
     ] {
-        let said = call(&mut peer, "tools/call", params.clone()).await;
-        assert_eq!(said["result"]["isError"], true, "{params}");
-        assert!(said["result"]["content"][0]["text"].as_str().unwrap().contains(text), "{said}");
+        let answered = call(&mut peer, "tools/call", params.clone()).await;
+        assert_eq!(answered["result"]["isError"], true, "{params}");
+        assert!(answered["result"]["content"][0]["text"].as_str().unwrap().contains(text), "{answered}");
     }
     assert_eq!(call(&mut peer, "ping", json!({})).await["result"], json!({}));
     assert_eq!(call(&mut peer, "tools/call", json!({})).await["error"]["code"], -32602);
@@ -78,23 +78,23 @@ async fn the_rest_of_the_protocol_is_polite() {
     assert_eq!(peer.response().await["response"], expected);
     let message = json!({ "jsonrpc": "2.0", "id": "x", "method": "ping" });
     peer.ask("r", json!({ "subtype": "mcp_message", "server_name": "gone", "message": message })).await;
-    let said = peer.response().await;
-    assert_eq!(said["response"]["mcp_response"]["id"], "x");
-    assert_eq!(said["response"]["mcp_response"]["error"]["code"], -32601);
+    let answered = peer.response().await;
+    assert_eq!(answered["response"]["mcp_response"]["id"], "x");
+    assert_eq!(answered["response"]["mcp_response"]["error"]["code"], -32601);
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_is_told_when_nobody_waits_any_more() {
-    let (told, hears) = oneshot::channel();
+async fn a_tool_is_cancelled_when_its_answer_is_no_longer_waited_for() {
+    let (cancelled, receiver) = oneshot::channel();
     let (started, running) = oneshot::channel();
-    let ends = std::sync::Mutex::new(Some((started, told)));
+    let ends = std::sync::Mutex::new(Some((started, cancelled)));
     let wait = tool_fn("wait", "Waits.", move |_: In, cx: ToolCx| {
-        let (started, told) = ends.lock().unwrap().take().unwrap();
+        let (started, cancelled) = ends.lock().unwrap().take().unwrap();
         let cancel = cx.cancel().clone();
         // What a tool starts may outlive its future; the signal reaches it.
         tokio::spawn(async move {
             cancel.cancelled().await;
-            told.send(()).unwrap();
+            cancelled.send(()).unwrap();
         });
         started.send(()).unwrap();
         std::future::pending::<Result<String, ToolError>>()
@@ -106,5 +106,5 @@ async fn a_tool_is_told_when_nobody_waits_any_more() {
     let soon = std::time::Duration::from_secs(60);
     tokio::time::timeout(soon, running).await.expect("it starts").unwrap();
     peer.take_back("r").await;
-    tokio::time::timeout(soon, hears).await.expect("it is told").unwrap();
+    tokio::time::timeout(soon, receiver).await.expect("it is cancelled").unwrap();
 }

@@ -363,12 +363,12 @@ fn finished() -> Vec<ToolFinished> {
 }
 
 fn hooks() -> Vec<HookOutcome> {
-    let mut said = HookOutcome::default();
-    said.ran = ["host", "audit", "hook_0"].map(str::to_owned).to_vec();
-    said.system_messages = texts().to_vec();
-    said.failures = vec![("hook_0".into(), "broken".into())];
-    said.stop = Some("enough".into());
-    vec![HookOutcome::default(), said]
+    let mut outcome = HookOutcome::default();
+    outcome.ran = ["host", "audit", "hook_0"].map(str::to_owned).to_vec();
+    outcome.system_messages = texts().to_vec();
+    outcome.failures = vec![("hook_0".into(), "broken".into())];
+    outcome.stop = Some("enough".into());
+    vec![HookOutcome::default(), outcome]
 }
 
 /// A model message as it streams: blocks of every kind, and what comes between.

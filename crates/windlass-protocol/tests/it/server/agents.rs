@@ -44,12 +44,12 @@ async fn the_end_of_an_agent_is_not_that_of_the_turn() {
         let lines = turn(&mut host).await;
         assert_eq!(lines.last().unwrap()["result"], text);
         assert_eq!(of(&lines, "init").len(), 1, "{lines:#?}");
-        let mut told: Vec<&str> =
+        let mut reported: Vec<&str> =
             of(&lines, "command_lifecycle").iter().map(|line| line["state"].as_str().unwrap()).collect();
         let mut fates = fates;
-        told.sort_unstable();
+        reported.sort_unstable();
         fates.sort_unstable();
-        assert_eq!(told, fates, "{lines:#?}");
+        assert_eq!(reported, fates, "{lines:#?}");
     }
     host.hang_up();
     let (served, lines) = host.end().await;
@@ -85,8 +85,8 @@ async fn questions_about_calls_of_one_id_follow_the_frames_of_their_own_agents()
     host.say("go").await;
     let lines = turn(&mut host).await;
     let asked = lines.iter().position(|line| line["type"] == "control_request").unwrap();
-    let told = lines.iter().position(|line| line["parent_tool_use_id"] == "t1").unwrap();
-    assert!(told < asked, "{lines:#?}");
+    let reported = lines.iter().position(|line| line["parent_tool_use_id"] == "t1").unwrap();
+    assert!(reported < asked, "{lines:#?}");
     let request = &lines[asked]["request"];
     assert_eq!((&request["agent_id"], &request["tool_use_id"]), (&json!("a1"), &json!("t1")));
     assert_eq!(host.seen.acted(), 1);
@@ -112,12 +112,12 @@ async fn an_interrupt_takes_questions_of_agents_back_that_the_run_waits_for() {
 async fn an_interrupt_leaves_questions_of_agents_in_the_background() {
     // Whose turn it is to speak is not known: the agent or the session.
     let model = ScriptedModel::from_fn(|request, _| {
-        let said = format!("{:?}", request.messages);
-        match (said.contains("Look."), said.contains("acted"), said.contains("task-notification")) {
+        let messages = format!("{:?}", request.messages);
+        match (messages.contains("Look."), messages.contains("acted"), messages.contains("task-notification")) {
             (true, false, false) => acts(),
             (true, true, _) => says("Acted."),
             (_, _, true) => says("Thanks."),
-            _ if said.contains("ToolResult") => ScriptedTurn::new().tool_use_with_id("t2", "wait", json!({})),
+            _ if messages.contains("ToolResult") => ScriptedTurn::new().tool_use_with_id("t2", "wait", json!({})),
             _ => delegates(json!({ "later": true })),
         }
     });
@@ -151,11 +151,13 @@ async fn the_session_is_not_idle_while_the_end_of_an_agent_is_owed_a_turn() {
     let gate = Gate::new();
     let held = gate.clone();
     let model = ScriptedModel::from_fn(move |request, _| {
-        let said = format!("{:?}", request.messages);
-        match (said.contains("Look."), said.contains("task-notification")) {
+        let messages = format!("{:?}", request.messages);
+        match (messages.contains("Look."), messages.contains("task-notification")) {
             (true, _) => says("Looked."),
             (_, true) => says("Thanks."),
-            _ if said.contains("ToolResult") => ScriptedTurn::new().gate(&held).fail(ModelErrorKind::InvalidRequest),
+            _ if messages.contains("ToolResult") => {
+                ScriptedTurn::new().gate(&held).fail(ModelErrorKind::InvalidRequest)
+            }
             _ => delegates(json!({ "later": true })),
         }
     });
@@ -178,10 +180,10 @@ async fn the_session_is_not_idle_while_the_end_of_an_agent_is_owed_a_turn() {
 #[tokio::test(start_paused = true)]
 async fn a_stopped_agent_leaves_the_session_idle() {
     let model = ScriptedModel::from_fn(|request, _| {
-        let said = format!("{:?}", request.messages);
-        match said.contains("Look.") {
+        let messages = format!("{:?}", request.messages);
+        match messages.contains("Look.") {
             true => ScriptedTurn::new().tool_use_with_id("t2", "wait", json!({})),
-            false if said.contains("ToolResult") => says("It looks."),
+            false if messages.contains("ToolResult") => says("It looks."),
             false => delegates(json!({ "later": true })),
         }
     });
@@ -245,8 +247,8 @@ async fn hooks_hear_of_agents_of_their_type_and_are_listed() {
     let modes: Vec<&Value> = heard.iter().map(|(_, input)| &input["permission_mode"]).collect();
     assert_eq!(modes, ["default", "plan", "plan"]);
     let stop = &heard[2].1;
-    let told = (&stop["agent_transcript_path"], &stop["last_assistant_message"], &stop["stop_hook_active"]);
-    assert_eq!(told, (&json!("/t/subagents/agent-a1.jsonl"), &json!("From below."), &json!(false)));
+    let reported = (&stop["agent_transcript_path"], &stop["last_assistant_message"], &stop["stop_hook_active"]);
+    assert_eq!(reported, (&json!("/t/subagents/agent-a1.jsonl"), &json!("From below."), &json!(false)));
     assert_eq!(stop["transcript_path"], "/t.jsonl");
     host.hang_up();
     host.end().await.0.unwrap();

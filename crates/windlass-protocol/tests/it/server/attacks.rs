@@ -131,7 +131,7 @@ async fn a_refused_initialize_takes_no_hook_away() {
     }
 }
 
-/// Every order with every kind of nonsense in every field has exactly one answer, and the session goes on.
+/// Every order with every kind of nonsense in every field has exactly one answer, and the session continues.
 #[tokio::test(start_paused = true)]
 async fn orders_that_make_no_sense_are_answered_once() {
     let fields = [
@@ -211,9 +211,9 @@ async fn orders_that_make_no_sense_are_answered_once() {
     }
 }
 
-/// Answers to questions that nobody asked, answers for another question, and second answers move nothing.
+/// Answers to questions that were never asked, answers for another question, and second answers move nothing.
 #[tokio::test(start_paused = true)]
-async fn answers_that_nobody_waits_for_allow_nothing() {
+async fn answers_that_are_not_waited_for_allow_no_call() {
     let again = ScriptedTurn::new().tool_use_with_id("t2", "act", json!({ "what": "else" }));
     let mut host = Host::start(script([acts(), again, says("done")]), options());
     host.say("go").await;

@@ -1,4 +1,4 @@
-//! Background work: turns that it wakes, orders to it, and the end of the input while it goes on.
+//! Background work: turns that it wakes, orders to it, and the end of the input while it runs.
 
 use crate::server::host::{Host, options};
 use crate::server::world::{says, script};
@@ -95,7 +95,7 @@ async fn messages_and_woken_turns_have_a_result_each() {
         let results = of(&lines, "result");
         let answers: Vec<bool> = results.iter().map(|result| result.get("user_message_uuid").is_some()).collect();
         let wakes: Vec<bool> = results.iter().map(|result| woken(result)).collect();
-        // Work that ends during a turn is told in it; else it has one of its own. No message loses its answer.
+        // The end of work during a turn is reported in it; else it has a turn of its own. No message loses its answer.
         assert_eq!(answers.iter().filter(|answers| **answers).count(), 1, "{results:?}");
         assert!(answers.iter().zip(&wakes).all(|(answers, wakes)| answers != wakes), "{results:?}");
         assert_eq!(of(&lines, "task_notification").len(), 1);

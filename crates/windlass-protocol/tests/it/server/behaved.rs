@@ -131,7 +131,7 @@ async fn modes_and_models_are_checked_and_kept() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_state_of_the_session_is_told() {
+async fn the_state_of_the_session_is_reported() {
     let mut options = options();
     options.reports.session_state = true;
     let mut host = Host::start(script([acts(), says("done"), says("more")]), options);
@@ -143,7 +143,7 @@ async fn the_state_of_the_session_is_told() {
     assert_eq!(before.iter().filter(|line| line["state"] == "idle").count(), 0);
     let idle = host.next().await.unwrap();
     assert_eq!((&idle["state"], &idle["sdk_host_only"]), (&json!("idle"), &json!(true)));
-    host.say("go on").await;
+    host.say("continue").await;
     assert_eq!(host.next().await.unwrap()["state"], "running");
     host.result().await;
     host.hang_up();
@@ -170,8 +170,8 @@ async fn a_hook_is_asked_and_its_word_counts() {
     assert_eq!(asked["request"]["tool_use_id"], "t1");
     assert_eq!((&input["hook_event_name"], &input["tool_name"]), (&json!("PreToolUse"), &json!("act")));
     assert_eq!((&input["transcript_path"], &input["cwd"]), (&json!("/t.jsonl"), &json!("/w")));
-    let said = json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": "allow" } });
-    host.answer(&asked["request_id"], said).await;
+    let output = json!({ "hookSpecificOutput": { "hookEventName": "PreToolUse", "permissionDecision": "allow" } });
+    host.answer(&asked["request_id"], output).await;
     assert_eq!(host.result().await["result"], "done");
     assert_eq!(host.seen.acted(), 1);
     host.hang_up();
@@ -251,7 +251,7 @@ async fn hooks_of_an_open_session_can_be_replaced_and_added() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_runs_is_stopped_when_the_server_is_told_to_end() {
+async fn a_tool_that_runs_is_stopped_when_the_server_is_ordered_to_end() {
     let turn = ScriptedTurn::new().tool_use_with_id("t1", "wait", json!({}));
     let mut host = Host::start(script([turn]), options());
     host.say("go").await;

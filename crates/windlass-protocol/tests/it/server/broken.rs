@@ -60,7 +60,7 @@ async fn a_host_may_close_its_end_at_any_line_and_still_gets_its_result() {
         served.unwrap();
         let results = lines.iter().filter(|line| line["type"] == "result").count();
         assert_eq!(results, usize::from(!over), "after {limit} lines: {lines:#?}");
-        // A call that nobody could be asked about did not run.
+        // A call about which the host could not be asked did not run.
         assert!(limit > 4 || acted.load(Ordering::SeqCst) == 0, "after {limit} lines");
         if over {
             break;
@@ -85,7 +85,7 @@ async fn a_host_may_stop_reading_and_is_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_host_that_does_not_read_cannot_keep_a_server_that_is_told_to_end() {
+async fn a_host_that_does_not_read_cannot_keep_a_server_that_is_ordered_to_end() {
     let long = "x".repeat(800_000);
     let mut host = Host::start(script((0..10).map(|_| says(&long))), options());
     for _ in 0..10 {
@@ -104,7 +104,7 @@ async fn a_flood_of_prompts_is_bounded_and_each_has_a_result() {
     let held = gate.clone();
     let model = ScriptedModel::from_fn(move |_, _| says("ok").gate(&held));
     let mut host = Host::start(model, options());
-    // The queue of frames holds all refusals of the flood, so nobody needs to read before it is over.
+    // The queue of frames holds all refusals of the flood, so the host need not read before it is over.
     for _ in 0..1_000 {
         assert!(host.say("go").await);
     }
@@ -170,7 +170,7 @@ async fn a_prompt_that_cannot_be_used_has_a_result_that_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_cannot_be_opened_is_told_to_the_host() {
+async fn a_session_that_cannot_be_opened_is_reported_to_the_host() {
     let (near, far) = tokio::io::duplex(4096);
     let (near_output, mut output) = tokio::io::duplex(4096);
     let open = |_| async { Err("there is no such session".into()) };

@@ -64,7 +64,7 @@ async fn a_local_command_may_come_first_and_alone() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn clear_goes_on_with_an_empty_session_of_a_new_id() {
+async fn clear_continues_with_an_empty_session_of_a_new_id() {
     let model = script([says("one"), says("two"), says("three")]);
     let mut host = Host::start(model.clone(), options());
     host.say("first").await;
@@ -177,12 +177,12 @@ async fn commands_of_the_session_become_prompts_and_other_text_stays_text() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn hosts_are_told_the_commands_that_there_are() {
+async fn the_commands_are_listed_to_hosts() {
     let mut options = options();
     options.commands.known.clear();
     let mut host = Host::start(script([says("one")]), options);
     host.order("i", json!({}), "initialize").await;
-    let told = host.next().await.unwrap()["response"]["response"]["commands"].clone();
+    let listed = host.next().await.unwrap()["response"]["response"]["commands"].clone();
     let names = |commands: &Value| {
         commands
             .as_array()
@@ -191,14 +191,14 @@ async fn hosts_are_told_the_commands_that_there_are() {
             .map(|command| command["name"].as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
-    assert_eq!(names(&told), ["clear", "compact", "context", "cost"]);
-    assert_eq!((&told[0]["builtin"], &told[0]["argumentHint"]), (&json!(true), &json!("")));
+    assert_eq!(names(&listed), ["clear", "compact", "context", "cost"]);
+    assert_eq!((&listed[0]["builtin"], &listed[0]["argumentHint"]), (&json!(true), &json!("")));
     host.say("go").await;
     let (changed, _) = host.until("system", "commands_changed").await;
     assert_eq!(names(&changed["commands"]), ["clear", "compact", "context", "cost", "greet"]);
     assert_eq!(
         changed["commands"][4],
-        json!({ "name": "greet", "description": "Greets somebody", "argumentHint": "<name>", "aliases": ["hello"] })
+        json!({ "name": "greet", "description": "Greets a person", "argumentHint": "<name>", "aliases": ["hello"] })
     );
     let (init, _) = host.until("system", "init").await;
     assert_eq!(init["slash_commands"], json!(["clear", "compact", "context", "cost", "greet"]));
@@ -220,11 +220,11 @@ async fn compact_is_a_run_that_replaces_the_conversation() {
     host.result().await;
     host.say("/compact the tests").await;
     let (asked, before) = host.until("control_request", "hook_callback").await;
-    let told = |lines: &[Value]| -> Vec<String> {
+    let listed = |lines: &[Value]| -> Vec<String> {
         lines.iter().filter_map(|line| line["subtype"].as_str().map(str::to_owned)).collect()
     };
     // The question does not overtake the frames of what came before it.
-    assert_eq!(told(&before), ["init", "status"], "{before:#?}");
+    assert_eq!(listed(&before), ["init", "status"], "{before:#?}");
     let input = &asked["request"]["input"];
     assert_eq!(
         (&input["hook_event_name"], &input["trigger"], &input["custom_instructions"]),
@@ -233,7 +233,7 @@ async fn compact_is_a_run_that_replaces_the_conversation() {
     host.answer(&asked["request_id"], json!({})).await;
     let (result, lines) = host.until("result", "").await;
     assert_eq!((&result["is_error"], &result["num_turns"]), (&json!(false), &json!(0)), "{result}");
-    assert_eq!(told(&lines), ["status", "compact_boundary"], "{lines:#?}");
+    assert_eq!(listed(&lines), ["status", "compact_boundary"], "{lines:#?}");
     assert!(lines.iter().any(|line| line["isSynthetic"] == true), "{lines:#?}");
     assert!(user_texts(&model, 1).last().unwrap().contains("the tests"));
     host.say("second").await;

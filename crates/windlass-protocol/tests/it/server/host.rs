@@ -127,7 +127,7 @@ impl Host {
             }
         }
         let served = tokio::time::timeout(LONG, &mut self.served).await.expect("the server ends").unwrap();
-        // Tasks that were told to end may need a turn to be gone.
+        // Aborted tasks may need a turn of the runtime to be gone.
         for _ in 0..100 {
             if self.seen.is_gone() {
                 break;

@@ -1,4 +1,4 @@
-//! Messages that join the turn that goes on.
+//! Messages that join the turn in progress.
 
 use crate::server::host::{Host, options};
 use crate::server::world::{acts, says, script};
@@ -63,7 +63,7 @@ async fn next_joins_the_turn_and_shares_its_result() {
     let (mut host, question) = acting(&model, true).await;
     host.send(message(C, "later", "after")).await;
     host.send(message(B, "next", "mind this")).await;
-    // Nothing is told to have begun before the model is about to read it.
+    // No message is reported as begun before the model is about to read it.
     let mut lines = host.taken_in().await;
     assert_eq!(lives(&lines), ["c queued", "b queued"]);
     allow(&mut host, &question).await;
@@ -200,7 +200,7 @@ async fn it_can_be_taken_back_until_it_is_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn hooks_keep_it_out_and_the_turn_goes_on() {
+async fn hooks_keep_it_out_and_the_turn_continues() {
     let model = script([acts(), says("one")]);
     let mut host = Host::start(model.clone(), options());
     let hooks = json!({ "hooks": { "UserPromptSubmit": [{ "hookCallbackIds": ["h"] }] } });
@@ -214,8 +214,8 @@ async fn hooks_keep_it_out_and_the_turn_goes_on() {
     let (asked, mut lines) = host.until("control_request", "hook_callback").await;
     assert_eq!(asked["request"]["input"]["prompt"], "2");
     host.answer(&asked["request_id"], json!({ "decision": "block", "reason": "not that" })).await;
-    let (told, before) = host.until("system", "informational").await;
-    assert!(told["content"].as_str().unwrap().ends_with("not that"), "{told}");
+    let (notice, before) = host.until("system", "informational").await;
+    assert!(notice["content"].as_str().unwrap().ends_with("not that"), "{notice}");
     lines.extend(before);
     allow(&mut host, &question).await;
     lines.extend(rest(host).await);

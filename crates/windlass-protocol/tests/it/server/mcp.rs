@@ -16,16 +16,16 @@ use windlass_types::JsonText;
 #[derive(Debug, Default)]
 struct Servers {
     host: OnceLock<HostMcp>,
-    told: Mutex<Vec<String>>,
+    seen: Mutex<Vec<String>>,
 }
 
 impl Servers {
     fn note(&self, what: impl Into<String>) {
-        self.told.lock().unwrap().push(what.into());
+        self.seen.lock().unwrap().push(what.into());
     }
 
-    fn told(&self) -> Vec<String> {
-        std::mem::take(&mut *self.told.lock().unwrap())
+    fn seen(&self) -> Vec<String> {
+        std::mem::take(&mut *self.seen.lock().unwrap())
     }
 }
 
@@ -104,7 +104,7 @@ async fn orders_are_carried_out_beside_the_reading_of_answers() {
         }),
     )
     .await;
-    assert_eq!(servers.told(), [r#"announced {"calc": Some({"timeout":5}), "named": None}"#]);
+    assert_eq!(servers.seen(), [r#"announced {"calc": Some({"timeout":5}), "named": None}"#]);
     let status = ask(&mut host, "mcp_status", json!({})).await["response"]["mcpServers"].clone();
     let pending = |name: &str| json!({ "name": name, "status": "pending", "source": "sdk" });
     assert_eq!(
@@ -118,14 +118,14 @@ async fn orders_are_carried_out_beside_the_reading_of_answers() {
         (&asked["request"]["server_name"], &asked["request"]["message"]["method"]),
         (&json!("calc"), &json!("initialize"))
     );
-    // Others go on meanwhile.
+    // Other orders are carried out meanwhile.
     assert_eq!(
         ask(&mut host, "mcp_toggle", json!({ "serverName": "web", "enabled": false })).await["response"],
         json!({})
     );
     host.answer(&asked["request_id"], json!({ "mcp_response": { "jsonrpc": "2.0", "id": 0, "result": {} } })).await;
     assert_eq!(host.until("control_response", "success").await.0["response"]["request_id"], "r");
-    assert_eq!(servers.told(), ["web false", r#"answered {"id":0,"jsonrpc":"2.0","result":{}}"#]);
+    assert_eq!(servers.seen(), ["web false", r#"answered {"id":0,"jsonrpc":"2.0","result":{}}"#]);
 
     let refused = ask(&mut host, "mcp_reconnect", json!({ "serverName": "nope" })).await;
     assert_eq!((&refused["subtype"], &refused["error"]), (&json!("error"), &json!("Server not found: nope")));
@@ -154,12 +154,12 @@ async fn what_a_server_of_the_host_sends_by_itself_is_handed_on() {
     let mut host = Host::start(script([]), with(&servers));
     let message = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
     let sent = |server: &str| json!({ "server_name": server, "message": message });
-    // Nobody listens to it yet.
+    // It is not listened to yet.
     assert_eq!(ask(&mut host, "mcp_message", sent("calc")).await["error"], "Server not found: calc");
     let calc = servers.host.get().unwrap().server("calc");
     assert_eq!(ask(&mut host, "mcp_message", sent("calc")).await["subtype"], "success");
     assert_eq!(calc.receive().await, Some(json_text(&message)));
-    // One that nobody takes the messages of costs little.
+    // A server whose messages are not taken costs little.
     let mut answers = Vec::new();
     for _ in 0..100 {
         answers.push(ask(&mut host, "mcp_message", sent("calc")).await["subtype"].clone());
@@ -170,7 +170,7 @@ async fn what_a_server_of_the_host_sends_by_itself_is_handed_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_host_that_goes_leaves_nobody_waiting() {
+async fn a_host_that_goes_leaves_no_task_waiting() {
     let servers = Arc::new(Servers::default());
     let mut host = Host::start(script([]), with(&servers));
     ask(&mut host, "initialize", json!({})).await;

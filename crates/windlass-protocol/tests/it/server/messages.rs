@@ -34,8 +34,8 @@ async fn a_note_is_read_with_the_next_prompt() {
     assert_eq!(model.requests().len(), 0);
     host.say("go").await;
     assert_eq!(host.result().await["result"], "one");
-    let said = serde_json::to_string(&model.requests()[0].messages).unwrap();
-    assert!(said.find("a note").unwrap() < said.find("go").unwrap(), "{said}");
+    let messages = serde_json::to_string(&model.requests()[0].messages).unwrap();
+    assert!(messages.find("a note").unwrap() < messages.find("go").unwrap(), "{messages}");
     host.hang_up();
     assert!(!host.end().await.0.unwrap().is_error);
 }

@@ -1,4 +1,4 @@
-//! Plugins: what hosts are told of them, and their orders.
+//! Plugins: what hosts read of them, and their orders.
 
 use crate::server::host::{Host, options};
 use crate::server::world::{says, script};
@@ -76,9 +76,9 @@ fn names(commands: &Value) -> Vec<&str> {
 async fn a_reload_answers_with_what_there_is_now() {
     let (_, options) = with_plugins();
     let mut host = Host::start(script([says("one")]), options);
-    let said = ask(&mut host, "initialize", json!({})).await;
-    assert_eq!(names(&said["response"]["commands"]), ["kit:0"]);
-    assert_eq!(said["response"].get("plugins_applied"), None);
+    let answer = ask(&mut host, "initialize", json!({})).await;
+    assert_eq!(names(&answer["response"]["commands"]), ["kit:0"]);
+    assert_eq!(answer["response"].get("plugins_applied"), None);
     let answer = ask(&mut host, "reload_plugins", json!({})).await["response"].clone();
     assert_eq!(names(&answer["commands"]), ["kit:0", "kit:1"]);
     assert_eq!(answer["agents"], json!([{"name": "kit:a", "description": "An agent"}]));
@@ -112,9 +112,9 @@ async fn plugins_of_initialize_are_launched_before_it_is_answered() {
     ] {
         let (plugins, options) = with_plugins();
         let mut host = Host::start(script([]), options);
-        let said = ask(&mut host, "initialize", json!({ "plugins": entries })).await;
-        assert_eq!(said["response"].get("plugins_applied"), applied.map(Value::from).as_ref(), "{entries}");
-        assert_eq!(names(&said["response"]["commands"]).len(), 1 + plugins.0.lock().unwrap().len());
+        let answer = ask(&mut host, "initialize", json!({ "plugins": entries })).await;
+        assert_eq!(answer["response"].get("plugins_applied"), applied.map(Value::from).as_ref(), "{entries}");
+        assert_eq!(names(&answer["response"]["commands"]).len(), 1 + plugins.0.lock().unwrap().len());
         assert_eq!(plugins.0.lock().unwrap().len(), usize::from(applied.is_some()), "{entries}");
         host.hang_up();
         host.end().await.0.unwrap();

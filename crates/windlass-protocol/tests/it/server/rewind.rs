@@ -67,7 +67,7 @@ fn left(path: &str, kind: NotRestoredKind) -> RewoundFile {
     RewoundFile::left(path, NotRestored::new(kind, "why"))
 }
 
-fn told() -> Arc<dyn Checkpoints> {
+fn checkpoints_that_report() -> Arc<dyn Checkpoints> {
     use NotRestoredKind::{Link, NotKept};
     let some = vec![modified("/w/a"), modified("/w/theirs"), left("/w/l", Link), left("/w/n", NotKept)];
     let answers = BTreeMap::from([
@@ -80,7 +80,7 @@ fn told() -> Arc<dyn Checkpoints> {
 
 fn host(turns: impl IntoIterator<Item = ScriptedTurn>) -> Host {
     let host = Host::start(script(turns), options());
-    *host.seen.checkpoints.lock().unwrap() = Some(told());
+    *host.seen.checkpoints.lock().unwrap() = Some(checkpoints_that_report());
     host
 }
 
@@ -90,7 +90,7 @@ async fn ask(host: &mut Host, to: &str, dry_run: bool) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_done_and_what_is_not_is_told() {
+async fn what_is_done_and_what_is_not_is_reported() {
     let mut host = host([]);
     let nothing = json!({ "canRewind": true, "filesChanged": [], "insertions": 0, "deletions": 0 });
     assert_eq!(ask(&mut host, "nothing", false).await["response"], nothing);
@@ -106,8 +106,8 @@ async fn what_is_done_and_what_is_not_is_told() {
         let preview = ask(&mut host, to, true).await["response"].clone();
         let answer = ask(&mut host, to, false).await;
         assert_eq!((&preview["canRewind"], &answer["subtype"]), (&json!(false), &json!("error")));
-        for said in [&preview["error"], &answer["error"]] {
-            assert!(said.as_str().unwrap().contains(part), "{said}");
+        for error in [&preview["error"], &answer["error"]] {
+            assert!(error.as_str().unwrap().contains(part), "{error}");
         }
     }
     host.order("q", json!({}), "rewind_files").await;
@@ -168,7 +168,7 @@ async fn a_run_is_waited_for_and_not_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_checkpoints_that_is_said() {
+async fn without_checkpoints_a_rewind_is_refused_with_that_reason() {
     let mut host = Host::start(script([]), options());
     let answer = ask(&mut host, "some", false).await;
     let error = "File checkpointing is not enabled, so no files can be rewound.";

@@ -74,14 +74,14 @@ fn delegates(at: usize, input: Value) -> ScriptedTurn {
 fn obedient() -> ScriptedModel {
     ScriptedModel::from_fn(|request, at| {
         let last = request.messages.last();
-        let said =
+        let choice =
             last.iter().flat_map(|message| &message.content).find_map(|block| block.as_text()).unwrap_or_default();
-        match said {
+        match choice {
             "act" => ScriptedTurn::new().tool_use_with_id(format!("t{at}"), "act", json!({ "what": "it" })),
             "wait" => ScriptedTurn::new().tool_use_with_id(format!("t{at}"), "wait", json!({})),
             "delegate" => delegates(at, json!({ "id": format!("a{at}") })),
             "leave to" => delegates(at, json!({ "id": format!("a{at}"), "later": true })),
-            // What agents are told here: their calls have ids that others have, too.
+            // The orders for agents: their calls have ids that others have, too.
             "Look." => acts(),
             _ => says("ok"),
         }
@@ -99,7 +99,7 @@ struct Seen {
     cancelled: HashSet<String>,
     questions: Vec<Value>,
     sessions: HashSet<String>,
-    /// Whether the session is busy, and how much goes on in the background, as the host was told.
+    /// Whether the session is busy, and how much works in the background, as reported to the host.
     state: String,
     tasks: usize,
 }

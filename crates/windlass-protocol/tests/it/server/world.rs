@@ -78,7 +78,7 @@ pub(crate) fn script(turns: impl IntoIterator<Item = ScriptedTurn>) -> ScriptedM
 
 /// The command that sessions bring here.
 pub(crate) fn greet() -> SlashCommand {
-    SlashCommand::new("greet", "Greets somebody").with_argument_hint("<name>").with_aliases(["hello"])
+    SlashCommand::new("greet", "Greets a person").with_argument_hint("<name>").with_aliases(["hello"])
 }
 
 /// A tool that leaves work behind.

@@ -34,8 +34,8 @@ fn verdicts_on_a_call() {
 
 #[test]
 fn a_hook_may_say_several_things_at_once() {
-    let said = specific(r#""permissionDecision":"allow","updatedInput":{"n":1.0},"additionalContext":"c""#);
-    let outcome = pre(&said).unwrap();
+    let answer = specific(r#""permissionDecision":"allow","updatedInput":{"n":1.0},"additionalContext":"c""#);
+    let outcome = pre(&answer).unwrap();
     assert_eq!(outcome.verdict.unwrap().behavior, Behavior::Allow);
     assert_eq!(outcome.updated_input.unwrap().as_str(), r#"{"n":1.0}"#);
     assert_eq!(outcome.additional_context, ["c"]);
@@ -68,16 +68,16 @@ fn after_a_call_and_at_the_end() {
         tool_response: JsonText::empty_object(),
         duration_ms: 0,
     });
-    let said = r#"{"decision":"block","reason":"bad","hookSpecificOutput":{"hookEventName":"PostToolUse",
+    let answer = r#"{"decision":"block","reason":"bad","hookSpecificOutput":{"hookEventName":"PostToolUse",
         "additionalContext":"c","updatedToolOutput":{"x":1}}}"#;
-    let outcome = read("h", &call, &JsonText::parse(said).unwrap()).unwrap();
+    let outcome = read("h", &call, &JsonText::parse(answer).unwrap()).unwrap();
     assert_eq!(outcome.block.unwrap().reason, "bad");
     assert_eq!(outcome.additional_context, ["c"]);
     assert_eq!(outcome.updated_output.unwrap().text(), r#"{"x":1}"#);
 
     let stop = HookCall::from(Stop { stop_hook_active: false, last_assistant_message: String::new() });
-    let said = r#"{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"go on"}}"#;
-    assert_eq!(read("h", &stop, &JsonText::parse(said).unwrap()).unwrap().block.unwrap().reason, "go on");
+    let answer = r#"{"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"run the tests"}}"#;
+    assert_eq!(read("h", &stop, &JsonText::parse(answer).unwrap()).unwrap().block.unwrap().reason, "run the tests");
 }
 
 #[test]

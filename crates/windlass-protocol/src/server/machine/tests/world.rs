@@ -1,4 +1,4 @@
-//! What surrounds a machine: a host, sessions and jobs, each of which does something whenever it is told to.
+//! What surrounds a machine: a host, sessions and jobs, each of which acts on demand.
 
 use super::super::Machine;
 use super::super::io::{
@@ -30,12 +30,12 @@ impl windlass_tool::Ids for Counting {
     }
 }
 
-/// Something that happens.
+/// An action of one of them.
 #[derive(Debug, Clone)]
 pub(super) enum Action {
-    /// The host says something, with an id or not.
+    /// The host sends a message, with an id or not.
     Say { text: &'static str, priority: &'static str, named: bool },
-    /// It orders something.
+    /// It gives an order.
     Order(&'static str, Value),
     /// It answers one of the questions that it has been shown.
     Answer(usize),
@@ -45,7 +45,7 @@ pub(super) enum Action {
     Deliver,
     /// Hooks or permissions ask about a call, which the machine may not have heard of yet.
     Ask(usize, bool),
-    /// Whoever asked waits no more.
+    /// A question is withdrawn.
     Drop(usize),
     /// A job ends, or an opening.
     Finish(usize, bool),
@@ -68,7 +68,7 @@ struct Sim {
     ended: bool,
 }
 
-/// Everything around the machine.
+/// The surroundings of the machine.
 pub(super) struct World {
     machine: Machine,
     pub(super) inputs: Vec<Input>,
@@ -85,12 +85,12 @@ pub(super) struct World {
     timers: BTreeSet<Timer>,
     mirrors: usize,
     calls: u64,
-    /// The questions that nobody has answered, and the calls that they are about.
+    /// The open questions, and the calls that they are about.
     pub(super) asked: BTreeMap<String, String>,
     pub(super) answered: Vec<String>,
     pub(super) is_closed: bool,
     reads: bool,
-    said: u64,
+    messages: u64,
 }
 
 pub(super) fn machine(is_mirrored: bool) -> Machine {
@@ -122,7 +122,7 @@ impl World {
             answered: Vec::new(),
             is_closed: false,
             reads: true,
-            said: 0,
+            messages: 0,
         }
     }
 
@@ -161,7 +161,7 @@ impl World {
             Order::Mirror => self.mirrors += 1,
             Order::Wake(timer, _) => drop(self.timers.insert(timer)),
             Order::Answer(id, _) => {
-                assert!(self.asked.remove(&id).is_some(), "{id} is answered, and nobody waits");
+                assert!(self.asked.remove(&id).is_some(), "{id} is answered, but is not open");
                 self.answered.push(id);
             }
             Order::FailToOpen => self.due.push_back(Input::Close),
@@ -201,8 +201,8 @@ impl World {
     pub(super) fn act(&mut self, action: &Action) {
         match action {
             Action::Say { text, priority, named } => {
-                self.said += 1;
-                let uuid = named.then(|| format!("m{}", self.said));
+                self.messages += 1;
+                let uuid = named.then(|| format!("m{}", self.messages));
                 let message = json!({ "content": text });
                 self.line(&json!({ "type": "user", "uuid": uuid, "priority": priority, "message": message }));
             }
@@ -304,7 +304,7 @@ impl World {
         }
     }
 
-    /// The machine gets the next event, or hears that a session has ended or that there is no event.
+    /// The machine gets the next event, or the report that a session has ended or that there is no event.
     fn deliver(&mut self) {
         if !self.machine.takes_events() {
             return;
@@ -348,7 +348,7 @@ impl World {
         self.ask_about(&call, is_permission);
     }
 
-    /// Somebody asks about a call.
+    /// A hook or a permission check asks about a call.
     pub(super) fn ask_about(&mut self, call: &str, is_permission: bool) {
         let id = format!("q{}", self.inputs.len());
         let body = json!({ "subtype": "can_use_tool", "tool_use_id": call });
@@ -367,7 +367,7 @@ impl World {
         if self.opening && at % 3 == 1 {
             self.opening = false;
             let generation = self.inputs.iter().filter(|input| matches!(input, Input::Opened(..))).count() as u64 + 1;
-            // The first session has to open, or everything ends.
+            // The first session has to open, or serving ends.
             if !succeeds && generation > 1 {
                 return self.give(Input::NotOpened("no session can be opened".into()));
             }
@@ -396,7 +396,7 @@ impl World {
         self.give(Input::Done(ticket, outcome));
     }
 
-    /// Ends everything.
+    /// Ends serving.
     pub(super) fn end(&mut self) {
         self.act(&Action::HangUp);
         for round in 0..1_000 {
