@@ -1,9 +1,9 @@
-//! What users see of a subscription's allowance.
+//! A subscription's allowance, as users see it.
 
 use windlass::crates::types::Timestamp;
 use windlass::{RateLimit, RateLimitKind, RateLimitStatus};
 
-/// The warning that a limit is worth, if it is.
+/// The warning about a limit, if it deserves one.
 pub(crate) fn warning(limit: &RateLimit) -> Option<String> {
     let name = match &limit.kind {
         Some(RateLimitKind::FiveHour) => "five-hour limit",

@@ -123,7 +123,7 @@ pub(crate) struct ModelArgs {
     pub(crate) max_budget_usd: Option<f64>,
 }
 
-/// Whether calls run without a question.
+/// Flags that let calls run without a question.
 #[derive(Debug, Args)]
 pub(crate) struct SkipArgs {
     /// Allow everything that no rule and no safety check forbids. HIGH RISK: whatever text the model reads can make
@@ -135,22 +135,22 @@ pub(crate) struct SkipArgs {
     pub(crate) allow_dangerously_skip_permissions: bool,
 }
 
-/// Which session it is, and where it is kept.
+/// Flags that choose the session, and where it is kept.
 #[derive(Debug, Args)]
 pub(crate) struct SessionArgs {
-    /// Go on with the last session of this directory
+    /// Continue the last session of this directory
     #[arg(short, long, conflicts_with = "resume", help_heading = "Session")]
     pub(crate) r#continue: bool,
-    /// Go on with a session
+    /// Continue a session
     #[arg(short, long, value_name = "ID", help_heading = "Session")]
     pub(crate) resume: Option<String>,
-    /// With --resume or --continue: go on in a copy, and leave the session as it is
+    /// With --resume or --continue: continue in a copy, and leave the session as it is
     #[arg(long, help_heading = "Session")]
     pub(crate) fork_session: bool,
-    /// The id of the new session, or of the copy, a UUID. If there is a session of this id, it goes on
+    /// The id of the new session, or of the copy, a UUID. If there is a session of this id, it is continued
     #[arg(long, value_name = "UUID", help_heading = "Session")]
     pub(crate) session_id: Option<String>,
-    /// Write nothing about the session to disk
+    /// Do not write the session to disk
     #[arg(long, conflicts_with_all = ["continue", "resume"], help_heading = "Session")]
     pub(crate) no_session_persistence: bool,
     #[command(flatten)]
@@ -168,7 +168,7 @@ pub(crate) struct CassetteArgs {
     pub(crate) replay: Option<PathBuf>,
 }
 
-/// Who may do what.
+/// Permission modes and rules.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct PermissionArgs {
     /// default, acceptEdits, plan, dontAsk or bypassPermissions
@@ -249,7 +249,7 @@ pub(crate) struct TrustArgs {
     /// Trust it no longer
     #[arg(long)]
     pub(crate) remove: bool,
-    /// Show what trust would let act, and record nothing
+    /// Show what trust would put into effect, and record no trust
     #[arg(long, conflicts_with = "remove")]
     pub(crate) show: bool,
     /// Do not ask, also at a terminal
@@ -325,7 +325,7 @@ pub(crate) struct AgentsListArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PermissionsCommand {
-    /// Say how each call on standard input would be judged: JSON Lines in, JSON Lines out
+    /// Print how each call on standard input would be judged: JSON Lines in, JSON Lines out
     Explain,
 }
 
@@ -352,12 +352,12 @@ pub(crate) struct ToolsCallArgs {
     pub(crate) permissions: PermissionArgs,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
-    /// What is answered to calls that ask
+    /// The answer to calls that ask
     #[arg(long, value_enum, default_value_t, value_name = "ANSWER")]
     pub(crate) on_ask: OnAsk,
 }
 
-/// What is answered to calls that ask.
+/// The answer to calls that ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum OnAsk {
     /// They do not run.
@@ -382,8 +382,8 @@ fn budget(text: &str) -> Result<f64, String> {
 }
 
 impl RunArgs {
-    /// Whether anything was asked for at all.
-    pub(crate) fn wants_nothing(&self) -> bool {
+    /// Whether neither a prompt nor an option was given.
+    pub(crate) fn is_empty(&self) -> bool {
         self.print.is_none() && self.prompt.is_none()
     }
 

@@ -15,7 +15,7 @@ use windlass::{CanUseTool, PermissionAnswer, PermissionRequest};
 /// terminal.
 #[derive(Debug, Clone)]
 pub(crate) struct AskAtTerminal {
-    /// Whoever writes to the terminal holds it: a question stays the last thing
+    /// Held by each writer to the terminal: a question stays the last text
     /// on the screen until it is answered.
     screen: Arc<Mutex<()>>,
     /// Questions that may be put: what led to them has been shown.
@@ -32,7 +32,7 @@ impl AskAtTerminal {
         self.screen.lock().await
     }
 
-    /// Says that everything before the next question has been shown.
+    /// Records that all output before the next question has been shown.
     pub(crate) fn shown(&self) {
         self.due.add_permits(1);
     }
@@ -48,7 +48,7 @@ impl CanUseTool for AskAtTerminal {
         }
         let _screen = self.screen.lock().await;
         let mut open = OpenQuestion(true);
-        // Standard error is not locked: who interrupts the run wants to read what becomes of it, while the
+        // Standard error is not locked: after an interrupt the user wants to read how the run ends, while the
         // thread still waits for a line.
         let asked = tokio::task::spawn_blocking(move || {
             let mut terminal =
@@ -92,7 +92,7 @@ impl<I: BufRead, O: Write> Dialog<I, O> {
         let question = Question::of(request, self.size.columns);
         let choices = if question.always.is_empty() { "[y]es [n]o" } else { "[y]es [n]o [a]lways in this session" };
         let prompt = format!("Allow it? {choices}: ");
-        // An empty row before, the prompt and what is typed behind it.
+        // An empty row above, and the row of the prompt with the answer.
         let beside = 2 + prompt.len() / self.size.columns.max(1);
         let pages = question.rows.chunks(self.size.rows.saturating_sub(beside).max(LEAST_ROWS));
         let (mut shown, all) = (0, question.rows.len());
@@ -126,7 +126,7 @@ impl<I: BufRead, O: Write> Dialog<I, O> {
         Ok(line.is_some_and(|line| !matches!(line.as_str(), "n" | "no")))
     }
 
-    /// What is typed behind a prompt; none at the end of input.
+    /// The text that is typed behind a prompt; `None` at the end of input.
     fn line(&mut self, prompt: &str) -> std::io::Result<Option<String>> {
         write!(self.output, "{prompt}")?;
         self.output.flush()?;

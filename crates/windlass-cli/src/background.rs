@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The variable that says so, in milliseconds; zero means as long as it takes.
+/// The variable with that time in milliseconds; zero means as long as it takes.
 const CEILING: &str = "CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS";
 const DEFAULT: Duration = Duration::from_secs(600);
 

@@ -29,7 +29,7 @@ const FILES: &[(&str, &str)] = &[
     ("src/pager.rs", include_str!("../demo/src/pager.rs")),
     ("tests/paging.rs", include_str!("../demo/tests/paging.rs")),
 ];
-/// What the scripted model answers.
+/// The script of the model.
 const SCRIPT: &str = include_str!("../demo/script.json");
 const PROMPT: &str = "Customers say that the newest orders are missing from the list. Find out why, fix it, and prove \
                       it with the tests.";
@@ -90,12 +90,12 @@ fn write_crate(dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Without cargo the demo would show how nothing is fixed.
+/// Without cargo the demo could not fix the bug.
 fn cargo_works() -> anyhow::Result<()> {
     let output = Command::new("cargo").arg("--version").stdin(Stdio::null()).output();
     let output = output.context("the demo needs `cargo` to prove the fix; see https://rustup.rs")?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let why = said.lines().next().unwrap_or("it gives no reason").trim_start_matches("error: ");
+    let text = String::from_utf8_lossy(&output.stderr);
+    let why = text.lines().next().unwrap_or("it gives no reason").trim_start_matches("error: ");
     anyhow::ensure!(output.status.success(), "the demo needs `cargo`, which does not work here: {why}");
     Ok(())
 }
@@ -113,7 +113,7 @@ fn tests_are_green(dir: &Path) -> anyhow::Result<bool> {
     Ok(status.success())
 }
 
-/// The embedded model: it answers what the script says, at the pace of a real one when somebody watches.
+/// The embedded model: it answers from the script, at the pace of a real one when its output is a terminal.
 fn script(dir: &Path, watched: bool) -> anyhow::Result<Arc<dyn ModelProvider>> {
     let script = Script::from_json_with(SCRIPT, &[("dir", &dir.to_string_lossy())])?;
     let catalogue = Catalogue::new();
@@ -135,7 +135,7 @@ fn configure(
 ) -> Query {
     let permissions = Permissions::new().allow(["Bash(cargo test *)"]).deny(["Bash(rm *)"]);
     let permissions = if scripted {
-        // The script asks for one edit; whoever watches sees the question and this answer.
+        // The script asks for one edit; the question and this answer are shown.
         let pause = if terminal.stdout { Duration::from_millis(900) } else { Duration::ZERO };
         permissions.asking(windlass::can_use_tool_fn(move |_| async move {
             tokio::time::sleep(pause).await;

@@ -1,4 +1,4 @@
-//! Runs as people like to see them: the answer as it comes, and one line for what happens beside it.
+//! Runs for people: the answer as it comes, and one line for each event beside it.
 
 mod agents;
 
@@ -39,7 +39,7 @@ impl Paint {
     }
 }
 
-/// Where something is written, and whether colours belong there.
+/// A stream of output, and whether colours belong there.
 pub(crate) struct Pen {
     out: Box<dyn Write + Send>,
     colours: bool,
@@ -50,7 +50,7 @@ impl Pen {
         Self { out: Box::new(out), colours }
     }
 
-    /// A line of our own around a text of others: the text is cleaned.
+    /// A line of windlass around a text of others: the text is cleaned.
     fn line(&mut self, paint: Paint, text: &str) -> io::Result<()> {
         let text = clean(text);
         let (on, off) = if self.colours && paint != Paint::Plain { (paint.code(), "\u{1b}[0m") } else { ("", "") };
@@ -65,12 +65,12 @@ const DIFF_LINES: usize = 60;
 
 /// Shows the events of a run.
 pub(crate) struct Display {
-    /// The answer, as it is written. Nothing: it is not shown as it comes.
+    /// The answer, as it is written. `None`: it is not shown as it comes.
     text: Option<Pen>,
-    /// What happens beside it.
+    /// The lines beside it.
     activity: Option<Pen>,
     filter: Filter,
-    /// Whether the last thing shown was text without a line end.
+    /// Whether the last output was text without a line end.
     mid_line: bool,
     agents: agents::Agents,
     /// Whether results are shown in full.
@@ -83,7 +83,7 @@ impl Display {
         Self { text, activity, filter: Filter::default(), mid_line: false, agents, verbose: false }
     }
 
-    /// Whether anything beside the answer is shown.
+    /// Whether lines beside the answer are shown.
     pub(crate) fn has_activity(&self) -> bool {
         self.activity.is_some()
     }
@@ -162,7 +162,7 @@ impl Display {
 
     fn finished(&mut self, finished: &ToolFinished) -> io::Result<()> {
         if finished.denied.is_some() {
-            // Its verdict is shown already, or its text says what is wrong with the call.
+            // Its verdict is shown already, or its text names what is wrong with the call.
             return match &finished.denied {
                 Some(decision) if is_unfit(decision.reason) => {
                     self.note(Paint::Red, &format!("  ✗ {}", decision.message))
@@ -177,7 +177,7 @@ impl Display {
         let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
         let most = if self.verbose { 40 } else { RESULT_LINES };
         let more = lines.len().saturating_sub(most);
-        // The end of a program's output says most; of everything else the beginning does.
+        // Of a program's output the end is the most useful part, of other results the beginning.
         let from = if finished.tool == "Bash" { more } else { 0 };
         let paint = if finished.result.is_error { Paint::Red } else { Paint::Dim };
         if from > 0 {
@@ -209,7 +209,7 @@ impl Display {
     }
 
     fn resolved(&mut self, tool: &str, decision: &Decision) -> io::Result<()> {
-        // What nobody was there to allow has a note of its own, with what would allow it.
+        // A call that was denied for lack of a host has a note of its own, with what would allow it.
         if decision.behavior != Behavior::Deny || decision.reason == DecisionReason::NobodyToAsk {
             return Ok(());
         }
@@ -230,7 +230,7 @@ impl Display {
         }
     }
 
-    /// Shows a question that somebody else answers.
+    /// Shows a question that is answered elsewhere.
     pub(crate) fn question(&mut self, request: &PermissionRequest) -> io::Result<()> {
         for row in Question::of(request, Size::USUAL.columns).rows {
             self.note(Paint::Yellow, &format!("? {row}"))?;
@@ -239,7 +239,7 @@ impl Display {
     }
 }
 
-/// Why a call was denied that nobody was there to allow, and what would allow it.
+/// Why a call was denied that could not be asked about, and what would allow it.
 pub(crate) fn denied_note(tool: &str, decision: &Decision) -> Option<String> {
     if decision.behavior != Behavior::Deny || decision.reason != DecisionReason::NobodyToAsk {
         return None;

@@ -110,8 +110,8 @@ async fn answer(
     let cwd = resolved(&process, question.cwd.as_deref().unwrap_or(Path::new(".")));
     let settings = match question.settings {
         Some(true) => {
-            let said = SettingsArgs { trust: question.trust == Some(true), ..SettingsArgs::default() };
-            let project = launch::project(&said, &cwd).map_err(|error| error.to_string())?;
+            let settings = SettingsArgs { trust: question.trust == Some(true), ..SettingsArgs::default() };
+            let project = launch::project(&settings, &cwd).map_err(|error| error.to_string())?;
             Some(project.inspect().map_err(|error| error.to_string())?)
         }
         _ => None,
@@ -168,7 +168,7 @@ fn resolved(base: &Path, path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or(path)
 }
 
-/// What of the settings has no effect.
+/// The settings that have no effect.
 fn noted(project: &LoadedProject) -> Vec<String> {
     project.settings_notices().into_iter().map(|notice| notice.text).collect()
 }

@@ -1,4 +1,4 @@
-//! What goes wrong, in one line that says what to do.
+//! Failures, each in one line that names what to do.
 
 use std::fmt;
 use windlass::crates::types::text::clause;
@@ -48,7 +48,7 @@ pub(crate) fn of_start(error: Error) -> anyhow::Error {
         Error::Open(OpenError::NotFound { .. }) | Error::NothingToContinue { .. } => {
             return anyhow::anyhow!("{error}; `windlass sessions list` shows the sessions of this directory");
         }
-        // A wrong command line, or a file that somebody must mend.
+        // A wrong command line, or a file that the user must mend.
         Error::Project(problem) => return Usage(problem.to_string()).into(),
         Error::Rule(rule) => return Usage(rule.to_string()).into(),
         Error::BadSessionId { .. } => return Usage(error.to_string()).into(),
@@ -70,7 +70,7 @@ pub(crate) fn of_start(error: Error) -> anyhow::Error {
     }
 }
 
-/// What of a project keeps a session from starting: a wrong command line, or a file that somebody must mend.
+/// What of a project keeps a session from starting: a wrong command line, or a file that the user must mend.
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
 pub(crate) fn of_project(error: ProjectError) -> anyhow::Error {
     Usage(error.to_string()).into()

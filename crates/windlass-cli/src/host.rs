@@ -60,13 +60,13 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
     match served {
         Ok(Served { shut_down: true, .. }) => Ok(143),
         Ok(served) => Ok(i32::from(served.is_error)),
-        // A host that no longer reads knows why.
+        // The host closed the output itself.
         Err(ServerError::Output(_)) => Ok(1),
         Err(error) => Err(error.into()),
     }
 }
 
-/// What the command line and the environment say. Clones share what a host may change.
+/// The options from the command line and the environment. Clones share what a host may change.
 #[derive(Debug, Clone)]
 struct Host {
     flags: Flags,
@@ -91,7 +91,7 @@ impl Host {
         Ok(Self { flags, args: Arc::new(args), project, mode, mirror, mcp, tools: Arc::default() })
     }
 
-    /// What is accepted but has no effect, and commands that are left out.
+    /// Flags that are accepted but have no effect, and commands that are left out.
     fn notes(&self) -> Vec<String> {
         let flags = &self.flags;
         let mut notes: Vec<String> =
@@ -158,7 +158,7 @@ impl Host {
         let provider = Arc::new(Renewable::new(self.provider(&project)?));
         let home = sessions::home(&self.flags)?;
         let builder = self.builder(&setup, &project)?.provider(Arc::clone(&provider) as Arc<dyn ModelProvider>);
-        let said = SessionSettings::of(builder.options());
+        let settings = SessionSettings::of(builder.options());
         let builder = sessions::keep(wanted_now(builder, &setup), home.as_ref(), self.mirror.as_ref());
         let builder = checkpoints::keep(builder, home.as_ref());
         let opened = builder.open_with_tools().await;
@@ -174,10 +174,10 @@ impl Host {
             project: project.clone(),
             provider: Arc::clone(&provider),
             handle: session.handle.clone(),
-            said: Mutex::default(),
+            added: Mutex::default(),
         };
-        let initial = if setup.fresh { Vec::new() } else { self.initial_prompt(said.initial.as_deref()) };
-        let (host, default) = (self.clone(), said.model);
+        let initial = if setup.fresh { Vec::new() } else { self.initial_prompt(settings.initial.as_deref()) };
+        let (host, default) = (self.clone(), settings.model);
         let opened = Opened::new(session, move |name| {
             let id = provider.resolve_model(name.unwrap_or(&default));
             let info = provider.model_info(&id);
@@ -185,11 +185,11 @@ impl Host {
         })
         .with_commands(commands::listed(self.commands().as_deref()), commands::expand(self.clone()))
         .with_settings(windlass::JsonText::of(&crate::settings::shown(&self.project))?)
-        .with_thinking(said.thinking)
-        .with_permission_mode(said.mode)
+        .with_thinking(settings.thinking)
+        .with_permission_mode(settings.mode)
         .with_agents(agents)
         .with_initial_prompt(initial)
-        .with_context(move || live::context(&said.prompt, &host.tools_now(&said.tools)))
+        .with_context(move || live::context(&settings.prompt, &host.tools_now(&settings.tools)))
         .with_environment(move |variables| {
             if let Err(problem) = environment.take(variables) {
                 note_to_stderr(&problem);
@@ -208,11 +208,12 @@ impl Host {
     /// The session that the flags and `initialize` describe, settled with its project.
     fn builder(&self, setup: &HostSetup, project: &LoadedProject) -> anyhow::Result<SessionBuilder> {
         let mut args = self.flags.run_args()?;
-        if let Some(said) = &setup.initialize {
-            // What it says counts for more, but for the schema.
-            args.model.system_prompt = said.system_prompt.clone().or(args.model.system_prompt);
-            args.model.append_system_prompt = said.append_system_prompt.clone().or(args.model.append_system_prompt);
-            args.output.json_schema = args.output.json_schema.or(said.json_schema.clone());
+        if let Some(initialize) = &setup.initialize {
+            // Its fields count for more, except the schema.
+            args.model.system_prompt = initialize.system_prompt.clone().or(args.model.system_prompt);
+            args.model.append_system_prompt =
+                initialize.append_system_prompt.clone().or(args.model.append_system_prompt);
+            args.output.json_schema = args.output.json_schema.or(initialize.json_schema.clone());
         }
         let builder = launch::options(&args, project, (Driver::Host, defined(setup)?))?
             .permissions(self.permissions(setup, &args)?)
@@ -238,7 +239,7 @@ impl Host {
     }
 }
 
-/// What flags, files and `initialize` say of a session, whatever the host has asked for since.
+/// The session that flags, files and `initialize` describe, without what the host has asked for since.
 struct SessionSettings {
     model: String,
     mode: PermissionMode,
@@ -261,7 +262,7 @@ impl SessionSettings {
     }
 }
 
-/// What the host has asked for by orders counts for more.
+/// Settings that the host has ordered since count for more.
 fn wanted_now(mut builder: SessionBuilder, setup: &HostSetup) -> SessionBuilder {
     if let Some(Some(model)) = &setup.model {
         builder = builder.model(model);
@@ -276,7 +277,7 @@ fn wanted_now(mut builder: SessionBuilder, setup: &HostSetup) -> SessionBuilder 
 }
 
 pub(crate) fn note_to_stderr(note: &str) {
-    // Nobody may read it; that must not end the session.
+    // It may not be read; that must not end the session.
     let _ = writeln!(stderr(), "windlass: {}", clean_line(note));
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Line<T> {
     pub(crate) number: u64,
     /// Its id, as far as it is known.
     pub(crate) id: Option<JsonText>,
-    /// What it says, or why it cannot be used.
+    /// Its content, or why it cannot be used.
     pub(crate) value: Result<T, String>,
     /// Warnings about what was used all the same.
     pub(crate) warnings: Vec<String>,
@@ -39,7 +39,7 @@ impl<T> Line<T> {
 
 /// The lines of an input, blank ones left out. A line that cannot be used does not stop the rest.
 ///
-/// Keys other than these are ignored with a warning: a typo in a rule list would otherwise test nothing.
+/// Keys other than these are ignored with a warning: a typo in the name of a rule list would otherwise go unnoticed.
 pub(crate) fn lines<T: DeserializeOwned>(
     mut input: impl BufRead,
     keys: &'static [&'static str],
@@ -108,7 +108,7 @@ fn id_of(text: &str) -> Option<JsonText> {
     })
 }
 
-/// Writes one line, at once. Nothing is hidden in it: it may be looked at.
+/// Writes one line, at once. Hidden characters are escaped: people may look at it.
 pub(crate) fn write(out: &mut impl Write, value: &impl Serialize) -> anyhow::Result<()> {
     let line = serde_json::to_string(value)?;
     out.write_all(format!("{}\n", visible_json(&line)).as_bytes())?;

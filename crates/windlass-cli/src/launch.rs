@@ -1,4 +1,4 @@
-//! What the command line says of a session, as the options of the library: the one mapping for `-p` and for hosts.
+//! From the command line to the options of the library: the one mapping for `-p` and for hosts.
 
 use crate::args::{OutputFormat, PermissionArgs, RunArgs, SettingsArgs};
 use crate::failure::{Usage, of_project};
@@ -16,7 +16,7 @@ use windlass::{
 /// The former name of the tool for agents, which lists may still hold.
 const OLD_AGENT_TOOL_NAME: &str = "Task";
 
-/// Who drives the session.
+/// The driver of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Driver {
     /// A person, with `-p`: what is wrong with the command line is an error.
@@ -53,7 +53,7 @@ pub(crate) fn load(args: &RunArgs, cwd: &Path, driver: Driver) -> anyhow::Result
     project.load().map_err(of_project)
 }
 
-/// The options of a session, but for its model provider, who answers questions, and where it is kept.
+/// The options of a session, except its model provider, the callback for questions, and where it is kept.
 /// Agents that the host defines count for more than those of the command line.
 pub(crate) fn options(
     args: &RunArgs,
@@ -108,9 +108,9 @@ pub(crate) fn options(
     Ok(builder)
 }
 
-/// Who may do what, as far as the command line says so, with warnings about its rules.
+/// The permissions that the command line sets, with warnings about its rules.
 pub(crate) fn permissions_of(args: &RunArgs, driver: Driver) -> Result<(Permissions, Vec<String>), Usage> {
-    let (mut said, notes) = match driver {
+    let (mut permissions, notes) = match driver {
         Driver::Person => permissions(&args.permissions)?,
         Driver::Host => {
             let PermissionArgs { allowed_tools, disallowed_tools, .. } = &args.permissions;
@@ -118,9 +118,9 @@ pub(crate) fn permissions_of(args: &RunArgs, driver: Driver) -> Result<(Permissi
         }
     };
     if args.bypass_allowed() {
-        said = said.allow_bypass();
+        permissions = permissions.allow_bypass();
     }
-    Ok((args.chosen_mode().into_iter().fold(said, Permissions::mode), notes))
+    Ok((args.chosen_mode().into_iter().fold(permissions, Permissions::mode), notes))
 }
 
 /// The mode that a session begins in whose agent wants none.

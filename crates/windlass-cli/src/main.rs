@@ -75,7 +75,7 @@ fn command() -> anyhow::Result<i32> {
             writeln!(stdout(), "{HOST_VERSION} (windlass {})", env!("CARGO_PKG_VERSION"))?;
             Ok(0)
         }
-        None if cli.run.wants_nothing() => {
+        None if cli.run.is_empty() => {
             write!(stderr(), "{}", Cli::command().render_help())?;
             Ok(2)
         }
@@ -102,20 +102,20 @@ pub(crate) fn block_on(work: impl Future<Output = anyhow::Result<i32>>) -> anyho
     code
 }
 
-/// Says what went wrong, on one line, and returns the exit code.
+/// Prints the error, on one line, and returns the exit code.
 fn report(error: &anyhow::Error) -> i32 {
     let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     };
     if error.chain().any(broken_pipe) {
-        // Whoever read our output has seen enough.
+        // The reader of the output closed it.
         return 0;
     }
-    // An error of the standard library without a word of ours comes from writing.
+    // An error of the standard library without context comes from writing the output.
     let bare = error.chain().next().is_some_and(|outermost| outermost.is::<io::Error>());
     let place = if bare { "the output cannot be written: " } else { "" };
     let text = clean_line(&format!("{place}{error:#}"));
-    // Standard error may be closed; the exit code says enough then.
+    // Standard error may be closed; the exit code is enough then.
     let _ = stderr().write_all(format!("windlass: {text}\n").as_bytes());
     if error.is::<Usage>() { 2 } else { 1 }
 }

@@ -14,14 +14,14 @@ use windlass::crates::types::text::visible_json;
 use windlass::{Event, EventKind, JsonText, RunResult, Status};
 use windlass_protocol::{FrameMapper, FrameOptions, McpControl, PluginControl};
 
-/// Frames are written when so many bytes wait, or when nothing else is to do.
+/// Frames are written when so many bytes wait, or when no event is left to handle.
 const ENOUGH: usize = 64 * 1024;
 
-/// What goes to standard output, and beside it to standard error. Nothing here waits for who reads it.
+/// What goes to standard output, and beside it to standard error. No method waits for its readers.
 pub(crate) struct Output {
     form: Form,
     writer: Writer,
-    /// Whether standard output is a terminal: then data has what terminals act on, and what people do not see, escaped.
+    /// Whether standard output is a terminal: then characters that terminals act on, or that are not seen, are escaped in data.
     is_shown: bool,
 }
 
@@ -34,13 +34,13 @@ enum Form {
     Stream { mapper: Box<FrameMapper>, waiting: Vec<u8> },
 }
 
-/// How the output is to be.
+/// The format of the output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutputOptions {
     pub(crate) format: OutputFormat,
     pub(crate) verbose: bool,
     pub(crate) partial: bool,
-    /// Whether the answer is data: what the model says beside it is not.
+    /// Whether the answer is data: then the model's texts are not printed.
     pub(crate) structured: bool,
     pub(crate) key_source: &'static str,
     pub(crate) terminal: Terminal,
@@ -71,7 +71,7 @@ impl Output {
         Self { form, writer, is_shown: terminal.stdout }
     }
 
-    /// Says which MCP servers there are.
+    /// Sets the MCP servers for `system/init`.
     pub(crate) fn lists_mcp_servers(&mut self, servers: Arc<dyn McpControl>) {
         match &mut self.form {
             Form::Text { .. } => {}
@@ -79,7 +79,7 @@ impl Output {
         }
     }
 
-    /// Says which plugins there are.
+    /// Sets the plugins for `system/init`.
     pub(crate) fn lists_plugins(&mut self, plugins: Arc<dyn PluginControl>) {
         match &mut self.form {
             Form::Text { .. } => {}
@@ -87,7 +87,7 @@ impl Output {
         }
     }
 
-    /// Says which agents there are.
+    /// Sets the agents for `system/init`.
     pub(crate) fn lists_agents(&mut self, names: Vec<String>) {
         match &mut self.form {
             Form::Text { .. } => {}
@@ -107,7 +107,7 @@ impl Output {
                 if *all {
                     lines.append(&mut frames);
                 } else if matches!(event.kind, EventKind::RunFinished(_)) && event.agent.is_main() {
-                    // What ends in the background may follow.
+                    // Events of background work may follow.
                     *lines = frames;
                 }
             }
@@ -124,7 +124,7 @@ impl Output {
         {
             return self.note(&note);
         }
-        // Whoever waits in front of nothing should know for what. With activity shown it is on the screen already.
+        // A user in front of a silent screen should know what is waited for. With activity shown it is on the screen already.
         if let EventKind::Status(Status::Retrying(retry)) = &event.kind
             && !self.shows_activity()
         {
@@ -143,7 +143,7 @@ impl Output {
         matches!(&self.form, Form::Text { display, .. } if display.has_activity())
     }
 
-    /// Says something on standard error, whatever the format.
+    /// Writes a note to standard error, in every format.
     pub(crate) fn note(&mut self, text: &str) -> io::Result<()> {
         match &mut self.form {
             Form::Text { display, .. } if display.has_activity() => display.note(Paint::Yellow, text),
@@ -152,12 +152,12 @@ impl Output {
         }
     }
 
-    /// Says something on standard error that must be said.
+    /// Writes an error to standard error, which must not be left out.
     pub(crate) fn warn(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.writer.to(Target::Err), "windlass: {text}")
     }
 
-    /// Hands over what waits. Called whenever there is nothing else to do.
+    /// Hands over the frames that wait. Called when no event is left to handle.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         if let Form::Stream { waiting, .. } = &mut self.form
             && !waiting.is_empty()
@@ -205,7 +205,7 @@ impl Output {
     }
 }
 
-/// JSON for whoever reads standard output. A terminal gets characters as `\uXXXX` that it would act on or not show.
+/// JSON for the reader of standard output. A terminal gets characters as `\uXXXX` that it would act on or not show.
 fn data(json: &[u8], is_shown: bool) -> Cow<'_, str> {
     let text = String::from_utf8_lossy(json);
     match text {

@@ -10,7 +10,7 @@ pub(crate) fn rules(values: &[String]) -> Vec<String> {
     values.iter().flat_map(|value| split_rules(value)).collect()
 }
 
-/// Permissions without anybody to ask. Every rule must be usable: a typo in an
+/// Permissions without a host to ask. Every rule must be usable: a typo in an
 /// allow rule would otherwise only show when the agent is refused something.
 pub(crate) fn permissions(args: &PermissionArgs) -> Result<(Permissions, Vec<String>), Usage> {
     let (allow, deny) = (rules(&args.allowed_tools), rules(&args.disallowed_tools));

@@ -2,7 +2,7 @@
 
 /// Keeps programs of the same user from reading the memory and environment of this process, where keys are, and
 /// the system from writing them to a file when it crashes. Programs that this one starts are as readable as
-/// others again. The administrator can read everything nevertheless.
+/// others again. The administrator can read all of it nevertheless.
 pub(crate) fn keep_memory_private() {
     #[cfg(target_os = "linux")]
     {

@@ -35,14 +35,14 @@ pub(crate) fn read(args: &RunArgs, stdin_is_terminal: bool, may_be_empty: bool) 
     Ok(prompt)
 }
 
-/// All of standard input. With `impatient`, an empty text if nothing comes.
+/// All of standard input. With `impatient`, an empty text if no input comes.
 fn piped(impatient: bool) -> anyhow::Result<String> {
     let (first, came) = mpsc::channel();
     let reader = std::thread::spawn(move || {
         let mut input = stdin().lock();
         let mut bytes = vec![0; 64 * 1024];
         let read = input.read(&mut bytes);
-        // Nobody listens any more when the run went on without.
+        // The receiver is gone when the run continued without the input.
         let _ = first.send(());
         bytes.truncate(read?);
         if !bytes.is_empty() {

@@ -1,4 +1,4 @@
-//! Which model answers.
+//! The model provider of a run.
 
 use crate::args::RunArgs;
 use crate::failure::of_start;

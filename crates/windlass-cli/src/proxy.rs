@@ -12,7 +12,7 @@ use std::io::{Write, stderr, stdout};
 use tokio::io::AsyncReadExt;
 use windlass::{CredentialProxy, ProxyNotice, ProxyOptions};
 
-/// What is proxied for whom.
+/// The options of `windlass proxy`.
 #[derive(Debug, Args)]
 #[command(after_help = AFTER_HELP)]
 pub(crate) struct ProxyArgs {
@@ -22,7 +22,7 @@ pub(crate) struct ProxyArgs {
     /// End when standard input ends, which is when the program that started the proxy is gone
     #[arg(long, conflicts_with = "command")]
     until_stdin_ends: bool,
-    /// With a command: also tell of refused requests and trouble with the API
+    /// With a command: also report refused requests and trouble with the API
     #[arg(long)]
     verbose: bool,
     /// Become the command, and end with the process of this id
@@ -63,25 +63,25 @@ pub(crate) fn proxy(args: ProxyArgs) -> anyhow::Result<i32> {
     }
     let options = ProxyOptions::lookup(|name| std::env::var(name).ok())
         .map_err(|error| anyhow::anyhow!("{error}; the proxy keeps it and gives out a nonce"))?;
-    let options = if args.command.is_empty() || args.verbose { options.on_notice(tell) } else { options };
+    let options = if args.command.is_empty() || args.verbose { options.on_notice(report) } else { options };
     crate::block_on(async move {
         let proxy = CredentialProxy::bind(options).await.context("the proxy cannot start")?;
         if args.command.is_empty() { stay(proxy, &args).await } else { run(proxy, &args.command).await }
     })
 }
 
-fn tell(notice: &ProxyNotice) {
-    // Whoever closed standard error does not want to know.
+fn report(notice: &ProxyNotice) {
+    // Standard error may be closed.
     let _ = writeln!(stderr(), "windlass proxy: {}", clean(&notice.to_string()));
 }
 
-/// Says where the proxy is, and stays until the signal to end.
+/// Prints the address of the proxy, and stays until the signal to end.
 async fn stay(proxy: CredentialProxy, args: &ProxyArgs) -> anyhow::Result<i32> {
     let text = match args.format {
         ProxyFormat::Env => for_shell(&proxy),
         ProxyFormat::Json => for_program(&proxy),
     };
-    // Before it is said where the proxy is, so that whoever knows can end it.
+    // Before the address is printed, so that a reader of it can end the proxy.
     let ended = ended()?;
     let mut out = stdout();
     out.write_all(text.as_bytes())?;

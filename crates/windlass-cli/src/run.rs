@@ -42,7 +42,7 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
     Ok(exit_code(result.as_ref(), &signals))
 }
 
-/// Runs a prompt and shows everything; what it came to.
+/// Runs a prompt and shows all of it. Returns how it ended.
 async fn run_to_end(
     args: RunArgs,
     terminal: Terminal,
@@ -84,7 +84,7 @@ async fn run_to_end(
     if watched.is_err()
         && let Ok(handle) = run.handle().await
     {
-        // The reader is gone or the store refused: what was acknowledged is kept, the rest stops. The first error says
+        // The reader is gone or the store refused: what was acknowledged is kept, the rest stops. The first error explains
         // more than a second one.
         let _ = handle.close().await;
     }
@@ -121,7 +121,7 @@ async fn open(run: &mut Run, args: &RunArgs, signals: &Signals, output: &mut Out
     Ok(())
 }
 
-/// What the command line and the project say of the run, with warnings about it.
+/// The options of the run from the command line and the project, with warnings.
 fn settled(
     args: &RunArgs,
     project: &LoadedProject,
@@ -180,7 +180,7 @@ fn servers(args: &RunArgs, project: &LoadedProject, output: &mut Output) -> anyh
     Ok(Some(set))
 }
 
-/// Notes which servers do not answer, and why. The run continues without their tools.
+/// Writes a note for each server that does not answer, with the reason. The run continues without their tools.
 fn note_missing(servers: &McpServers, output: &mut Output) -> std::io::Result<()> {
     for server in servers.status() {
         let of = |why: &str| format!("the MCP server {:?} {why}", server.name);
@@ -196,7 +196,7 @@ fn note_missing(servers: &McpServers, output: &mut Output) -> std::io::Result<()
     Ok(())
 }
 
-/// Shows a run until its end. A reader that takes its time holds up the events, and nothing else.
+/// Shows a run until its end. A slow reader holds up only the events.
 async fn watch(
     run: &mut Run,
     output: &mut Output,
@@ -206,7 +206,7 @@ async fn watch(
     let (mut result, mut noted) = (None, false);
     loop {
         writer.room().await?;
-        // Behind an answer it would look as if nothing were running.
+        // Behind an answer it would look as if no work were running.
         let patience = if result.is_some() && !noted { PATIENCE } else { Duration::MAX };
         let Some(event) = next(run, output, writer, patience).await? else {
             noted = true;
@@ -226,7 +226,7 @@ async fn watch(
             Err(error) => {
                 output.end(None)?;
                 return Err(match &result {
-                    // The result has said it already.
+                    // The result holds it already.
                     Some(result) => anyhow::anyhow!(of_result(result).unwrap_or_else(|| error.to_string())),
                     None => of_start(error),
                 });
@@ -238,12 +238,12 @@ async fn watch(
 /// What the stream of a run holds next.
 type Next = Result<Option<Event>, Error>;
 
-/// Waits for the next event; `None` if it takes longer than `patience`. Fails if nobody reads the output any more.
+/// Waits for the next event; `None` if it takes longer than `patience`. Fails if the output is no longer read.
 async fn next(run: &mut Run, output: &mut Output, writer: &Writer, patience: Duration) -> anyhow::Result<Option<Next>> {
     if let Some(ready) = ready_event(run).await {
         return Ok(Some(ready));
     }
-    // Whoever reads our output should not wait for what is there.
+    // The reader should not wait for output that is there.
     output.flush()?;
     tokio::select! {
         next = tokio::time::timeout(patience, run.try_next()) => Ok(next.ok()),
@@ -251,7 +251,7 @@ async fn next(run: &mut Run, output: &mut Output, writer: &Writer, patience: Dur
     }
 }
 
-/// Shows an event. A question is the last thing on the screen.
+/// Shows an event. A question is the last text on the screen.
 async fn show(
     event: &Event,
     output: &mut Output,
@@ -290,7 +290,7 @@ fn warn_of_bypass(output: &mut Output) -> std::io::Result<()> {
 fn exit_code(result: Option<&RunResult>, signals: &Signals) -> i32 {
     let Some(result) = result else { return signals.exit_code().unwrap_or(1) };
     if let Some(text) = of_result(result) {
-        // Standard error may be closed; the exit code says enough then.
+        // Standard error may be closed; the exit code is enough then.
         let _ = writeln!(stderr(), "windlass: {}", clean(&text));
     }
     match &result.outcome {

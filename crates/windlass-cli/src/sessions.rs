@@ -156,7 +156,7 @@ fn show(path: &Path) -> anyhow::Result<i32> {
     let messages: Vec<Message> = serde_json::from_str(&export_file(path)?)?;
     if messages.is_empty() {
         return Err(
-            Usage(format!("{} holds no conversation; `windlass sessions check` says why", path.display())).into()
+            Usage(format!("{} holds no conversation; `windlass sessions check` shows why", path.display())).into()
         );
     }
     let mut out = stdout().lock();

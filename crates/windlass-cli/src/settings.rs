@@ -12,7 +12,7 @@ use windlass::crates::project::{ReviewedItem, Setting, SettingSources, TrustKind
 use windlass::crates::types::text::visible_json;
 use windlass::{Behavior, LoadedProject, given_environment};
 
-/// All that counts, as `get_settings` and `windlass settings` say it: `effective` in the shape of a settings
+/// All settings that count, as `get_settings` and `windlass settings` print them: `effective` in the shape of a settings
 /// file, `provenance` with the file of each value, `sources` with the files that were read, and notes. Keys
 /// are masked.
 pub(crate) fn shown(project: &LoadedProject) -> Value {
@@ -118,7 +118,7 @@ pub(crate) fn print(args: &SettingsArgs) -> anyhow::Result<i32> {
 
 /// Records trust in the project around the current directory, and returns the exit code.
 pub(crate) fn trust(args: &TrustArgs) -> anyhow::Result<i32> {
-    // What the files say does not matter for whether they are trusted.
+    // The content of the files makes no difference to whether they are trusted.
     let project = launch::project(&SettingsArgs::default(), &current_directory()?)?.sources(SettingSources::none());
     let project = project.inspect().map_err(of_project)?;
     if !args.remove {
@@ -137,8 +137,8 @@ pub(crate) fn trust(args: &TrustArgs) -> anyhow::Result<i32> {
     let record = project.updates().record_trust(!args.remove)?;
     let record = record.context("there is no place for a record: set WINDLASS_HOME or HOME")?;
     let root = project.places().project.first().map_or(project.places().start(), PathBuf::as_path);
-    let said = if args.remove { "no longer trusted" } else { "trusted" };
-    writeln!(stdout(), "{}", clean_line(&format!("{} is {said}, says {}", root.display(), record.display())))?;
+    let state = if args.remove { "no longer trusted" } else { "trusted" };
+    writeln!(stdout(), "{}", clean_line(&format!("{} is {state} (recorded in {})", root.display(), record.display())))?;
     Ok(0)
 }
 
@@ -160,7 +160,7 @@ fn confirmed(mut input: impl BufRead, mut output: impl Write) -> std::io::Result
     }
 }
 
-/// Shows what trust lets act: each thing on one line, new and changed ones marked, in full but for agents, which are
+/// Shows what trust puts into effect: each item on one line, new and changed ones marked, in full except agents, which are
 /// files to read.
 fn show_items(items: &[ReviewedItem]) -> std::io::Result<()> {
     let mut out = stdout().lock();
@@ -170,12 +170,12 @@ fn show_items(items: &[ReviewedItem]) -> std::io::Result<()> {
             TrustStatus::Changed => "changed",
             _ => "new",
         };
-        let says = match item.kind {
+        let content = match item.kind {
             TrustKind::Agent => format!(": {} characters", item.content.chars().count()),
             _ if item.content.is_empty() => String::new(),
             _ => format!(": {}", item.content),
         };
-        let line = format!("{} ({}){says}", item.name, item.file.display());
+        let line = format!("{} ({}){content}", item.name, item.file.display());
         writeln!(out, "{status:<8} {:<9} {}", item.kind, visible_line(&line))?;
     }
     Ok(())

@@ -11,8 +11,8 @@ const LAST_WORDS: Duration = Duration::from_secs(4);
 /// How long the rest may take: servers that are programs end, and a reader takes what is left.
 const CLEAN_UP: Duration = Duration::from_secs(3);
 
-/// Listens for signals on a thread of its own, so that they count whatever
-/// makes the others wait.
+/// Listens for signals on a thread of its own, so that they count while
+/// other threads wait.
 #[derive(Clone)]
 pub(crate) struct Signals(Arc<Shared>);
 
@@ -24,8 +24,8 @@ struct Shared {
 }
 
 impl Signals {
-    /// Begins to listen. Without a session the first signal ends the process. One that asks for the end keeps
-    /// nothing waiting for who reads the output.
+    /// Begins to listen. Without a session the first signal ends the process. A signal to end does not
+    /// wait for the reader of the output.
     pub(crate) fn listen(output: Writer) -> Self {
         let signals = Self(Arc::new(Shared { session: Mutex::default(), output, code: AtomicI32::new(0) }));
         let listener = signals.clone();
@@ -65,14 +65,14 @@ impl Signals {
         }
     }
 
-    /// Closes the session, so that nothing acknowledged is lost, and ends.
+    /// Closes the session, so that no acknowledged entry is lost, and ends.
     async fn terminate(&self, code: i32) {
         self.0.code.store(code, Ordering::SeqCst);
         self.0.output.hurry();
         if let Some(session) = self.session() {
             let _ = tokio::time::timeout(LAST_WORDS, session.close()).await;
-            // The run has ended; the process does so by itself unless something holds it up. What it leaves then
-            // is ended by the watchdog.
+            // The run has ended; the process does so by itself unless a task holds it up. The programs that it then leaves
+            // are ended by the watchdog.
             tokio::time::sleep(CLEAN_UP).await;
         }
         std::process::exit(code);

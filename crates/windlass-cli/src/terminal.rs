@@ -1,4 +1,4 @@
-//! What may reach a terminal, and what this terminal is.
+//! The terminal: its size, its streams, and what may be written to it.
 
 pub(crate) use windlass::crates::types::text::{TerminalFilter as Filter, clean, clean_line, visible, visible_line};
 
@@ -12,14 +12,14 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// What a terminal has that does not say.
+    /// The size of a terminal that does not report one.
     pub(crate) const USUAL: Self = Self { columns: 80, rows: 24 };
 
     /// The size of the terminal that standard error is, now.
     #[cfg(unix)]
     pub(crate) fn of_stderr() -> Self {
-        let said = rustix::termios::tcgetwinsize(stderr()).ok();
-        let known = said.filter(|size| size.ws_col > 0 && size.ws_row > 0);
+        let reported = rustix::termios::tcgetwinsize(stderr()).ok();
+        let known = reported.filter(|size| size.ws_col > 0 && size.ws_row > 0);
         known.map_or(Self::USUAL, |size| Self { columns: size.ws_col.into(), rows: size.ws_row.into() })
     }
 
@@ -34,7 +34,7 @@ impl Size {
 pub(crate) fn forget_input() {
     #[cfg(unix)]
     {
-        // What is no terminal keeps its input.
+        // Input that is no terminal is kept.
         let _ = rustix::termios::tcflush(stdin(), rustix::termios::QueueSelector::IFlush);
     }
 }
@@ -61,7 +61,7 @@ impl Terminal {
         }
     }
 
-    /// Whether somebody can be asked.
+    /// Whether the user can be asked.
     pub(crate) fn can_ask(self) -> bool {
         self.stdin && self.stderr
     }

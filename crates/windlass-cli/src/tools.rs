@@ -128,21 +128,21 @@ async fn answer(bench: &mut Bench, line: &Line<Call>, out: &mut impl Write) -> a
 
 /// The project of a bench: files count when a flag asks for some, so that calls are judged by the flags alone otherwise.
 fn bench_project(args: &ToolsCallArgs, cwd: &Path) -> anyhow::Result<Option<LoadedProject>> {
-    let mut said = args.settings.clone();
-    if said.settings.is_none() && said.setting_sources.is_none() && !said.trust {
+    let mut settings = args.settings.clone();
+    if settings.settings.is_none() && settings.setting_sources.is_none() && !settings.trust {
         return Ok(None);
     }
     let cwd = cwd.canonicalize().with_context(|| format!("the directory {} cannot be used", cwd.display()))?;
     // `--settings` alone means those.
-    if !said.trust {
-        said.setting_sources.get_or_insert_default();
+    if !settings.trust {
+        settings.setting_sources.get_or_insert_default();
     }
-    let project = launch::project(&said, &cwd)?.load().map_err(of_project)?;
+    let project = launch::project(&settings, &cwd)?.load().map_err(of_project)?;
     project.on_notice(|notice| note_to_stderr(&notice.text));
     Ok(Some(project))
 }
 
-/// What the flags and the project allow. `--on-ask` answers each question.
+/// The permissions of the flags and the project. `--on-ask` answers each question.
 fn bench_permissions(args: &ToolsCallArgs, project: Option<&LoadedProject>) -> anyhow::Result<Permissions> {
     let (permissions, _) = permissions(&args.permissions)?;
     let mut permissions = permissions.mode(args.permissions.permission_mode.unwrap_or_default()).allow_bypass();
@@ -163,7 +163,7 @@ fn bench_permissions(args: &ToolsCallArgs, project: Option<&LoadedProject>) -> a
 /// The tool and the input of the call that the model makes next.
 type NextCall = Arc<Mutex<Option<(String, String)>>>;
 
-/// A model that makes the call that is next. Once that is answered, it has nothing more to say.
+/// A model that makes the next call. Once that is answered, it ends its turn.
 fn calling_model(next: NextCall) -> ScriptedModel {
     let model = ScriptedModel::from_fn(move |request, number| {
         // What makes room for more calls is no turn of its own.
@@ -213,13 +213,13 @@ impl Bench {
 
     /// Makes one call and waits for its end.
     async fn call(&mut self, call: &Call) -> anyhow::Result<(Decision, ToolFinished)> {
-        let told = (call.tool.clone(), call.input.as_str().to_owned());
-        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(told);
+        let next = (call.tool.clone(), call.input.as_str().to_owned());
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
         self.session.handle.prompt(Prompt::new(vec![ContentBlock::text("Make the call.")]))?;
         let (mut asked, mut finished) = (None, None);
         while let Some(event) = self.session.events.try_next().await? {
             match event.kind {
-                // What the gate said, before the answer of --on-ask.
+                // The verdict of the gate, before the answer of --on-ask.
                 EventKind::PermissionRequested(request) => asked = Some(request.decision),
                 EventKind::ToolFinished(tool) => finished = Some(tool),
                 EventKind::RunFinished(result) if finished.is_none() => {

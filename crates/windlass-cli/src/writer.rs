@@ -1,7 +1,7 @@
 //! Standard output and standard error behind a queue.
 //!
-//! A thread of its own writes, so a reader that does not read holds up nothing but what waits for room in the
-//! queue: time limits run out, connections are served and signals are heard meanwhile. Both streams go through
+//! A thread of its own writes, so a reader that does not read holds up only the tasks that wait for room in the
+//! queue: meanwhile time limits run out, connections are served and signals count. Both streams go through
 //! one queue, which keeps their order.
 
 use std::collections::VecDeque;
@@ -21,14 +21,14 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 /// Writing takes little of it.
 const STACK: usize = 128 * 1024;
 
-/// Where something goes.
+/// The stream that a text goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Target {
     /// Standard output.
     Out,
-    /// Standard error, which matters as much.
+    /// Standard error, for errors, which must be written.
     Err,
-    /// Standard error, if somebody reads it.
+    /// Standard error, for notes, which are left out when it is closed.
     Note,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Writer(Arc<Shared>);
 
 struct Shared {
     state: Mutex<WriterState>,
-    /// Notified when there is something to write.
+    /// Notified when there are bytes to write.
     work: Condvar,
     progress: watch::Sender<Progress>,
 }
@@ -55,7 +55,7 @@ struct Streams {
     err: Box<dyn Write + Send>,
 }
 
-/// How far the thread is.
+/// The state of the thread.
 #[derive(Debug, Clone, Copy, Default)]
 struct Progress {
     /// Bytes that are not written yet.
@@ -65,7 +65,7 @@ struct Progress {
     hurry: bool,
 }
 
-/// Why nothing can be written any more.
+/// The error after which no more is written.
 #[derive(Debug, Clone)]
 struct Failure {
     code: Option<i32>,
@@ -108,7 +108,7 @@ impl Writer {
     fn push(&self, target: Target, bytes: &[u8]) -> io::Result<()> {
         let mut state = self.0.lock();
         if let Some(failure) = &state.failure {
-            // Notes are for whoever reads them.
+            // Notes may be left out.
             return if target == Target::Note { Ok(()) } else { Err(failure.into()) };
         }
         if bytes.is_empty() {
@@ -131,20 +131,20 @@ impl Writer {
     /// Waits until there is room for more, or for the signal to end. Cancel safe.
     ///
     /// # Errors
-    /// Nothing can be written any more.
+    /// The output cannot be written any more.
     pub(crate) async fn room(&self) -> io::Result<()> {
         self.until(|progress| progress.hurry || progress.left <= ROOM).await
     }
 
-    /// Waits until everything is written, or for the signal to end. Cancel safe.
+    /// Waits until all bytes are written, or for the signal to end. Cancel safe.
     ///
     /// # Errors
-    /// Nothing can be written any more.
+    /// The output cannot be written any more.
     pub(crate) async fn written(&self) -> io::Result<()> {
         self.until(|progress| progress.hurry || progress.left == 0).await
     }
 
-    /// Waits until nothing can be written any more, and returns why. Cancel safe.
+    /// Waits until the output cannot be written any more, and returns why. Cancel safe.
     pub(crate) async fn failed(&self) -> io::Error {
         match self.until(|_| false).await {
             Err(error) => error,
@@ -152,28 +152,28 @@ impl Writer {
         }
     }
 
-    /// Waits until everything is written, also for a reader that takes its time; but not long when the process
+    /// Waits until all bytes are written, also for a slow reader; but not long when the process
     /// has the signal to end.
     ///
     /// # Errors
-    /// Not everything could be written.
+    /// A part could not be written.
     pub(crate) async fn finish(&self) -> io::Result<()> {
         self.written().await?;
         match tokio::time::timeout(LAST_WORDS, self.until(|progress| progress.left == 0)).await {
             Ok(written) => written,
-            // Nobody waits for it any more.
+            // It is no longer waited for.
             Err(_) => Ok(()),
         }
     }
 
-    /// The process has the signal to end: from now on nothing waits for a reader.
+    /// The process has the signal to end: from now on no task waits for a reader.
     pub(crate) fn hurry(&self) {
         self.0.progress.send_modify(|progress| progress.hurry = true);
     }
 
     async fn until(&self, done: impl Fn(&Progress) -> bool) -> io::Result<()> {
         let mut progress = self.0.progress.subscribe();
-        // It cannot fail: the sender is ours.
+        // It cannot fail: `self` holds the sender.
         let failed = progress.wait_for(|progress| progress.failed || done(progress)).await.is_ok_and(|at| at.failed);
         match &self.0.lock().failure {
             Some(failure) if failed => Err(failure.into()),
@@ -187,7 +187,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Writes what comes, for as long as something can be written.
+    /// Writes what comes, for as long as the streams take it.
     fn write(&self, mut streams: Streams) {
         loop {
             let batch = {

@@ -1,4 +1,4 @@
-//! What is asked about, in the rows of a terminal. Pure.
+//! A question about a call, in the rows of a terminal. Pure.
 
 use super::rows::{bounded, usable, wrapped};
 use crate::terminal::{visible, visible_line};
@@ -27,7 +27,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// The question on a terminal of so many columns. Nothing is hidden in it: characters that are not seen are written
+    /// The question on a terminal of so many columns. Characters that are not seen are written
     /// out, and the rows are counted as a terminal shows them. What would run comes last, and whole.
     pub(crate) fn of(request: &PermissionRequest, columns: usize) -> Self {
         let width = usable(columns);
@@ -51,7 +51,7 @@ impl Question {
             if shown.len() <= ALWAYS_ROWS {
                 rows.extend(shown);
             } else {
-                // Nobody should agree to what is not shown.
+                // The user must not agree to what is not shown.
                 always.clear();
             }
         }
@@ -62,12 +62,12 @@ impl Question {
     }
 }
 
-/// Whether a field of a call only says something about it.
+/// Whether a field of a call only describes it.
 fn is_remark(tool: &str, name: &str) -> bool {
     tool == "Bash" && name != "command"
 }
 
-/// The field that says what a call does, which comes last.
+/// The field that is the subject of a call, which comes last.
 fn subject(tool: &str) -> &'static str {
     match tool {
         "Bash" => "command",

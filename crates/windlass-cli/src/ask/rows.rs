@@ -1,4 +1,4 @@
-//! Rows of a terminal: nothing runs over its edge, so that what is shown is what was counted.
+//! Rows of a terminal: none is wider than the terminal, so that as many are shown as were counted.
 
 /// Narrowest and widest row. Terminals beyond are treated as if they were like this.
 const NARROWEST: usize = 20;

@@ -26,7 +26,7 @@ fn bash(input: &Value) -> PermissionRequest {
     request("Bash", &input.to_string(), Some("npm test *"))
 }
 
-/// What is answered, and what stands on the screen then.
+/// The answer, and what stands on the screen then.
 fn ask(request: &PermissionRequest, size: Size, typed: &str) -> (PermissionAnswer, String) {
     let mut dialog = Dialog { size, input: typed.as_bytes(), output: Vec::new(), forget: || {} };
     let answer = dialog.ask(request).unwrap();
@@ -170,7 +170,7 @@ fn only_a_yes_is_a_yes() {
     assert!(matches!(&updates[..], [PermissionUpdate::AddRules { destination: UpdateDestination::Session, .. }]));
 }
 
-/// Texts that somebody would hide a command with.
+/// Texts in which a command could be hidden.
 fn hostile() -> Vec<String> {
     let mut texts = vec![
         "\n".repeat(60),

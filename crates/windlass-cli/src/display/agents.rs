@@ -1,4 +1,4 @@
-//! Agents below the main one, as people like to see them: one line for each thing that they do.
+//! Agents below the main one, for people: one line for each of their actions.
 
 use super::{Display, Paint, command, is_unfit, retrying, shortened};
 use crate::terminal::visible;
@@ -78,12 +78,12 @@ impl Display {
     }
 }
 
-/// What is said of an event of an agent, if anything is.
+/// The line about an event of an agent, if it has one.
 fn line(kind: &EventKind, verbose: bool) -> Option<(Paint, String)> {
     match kind {
         EventKind::ToolStarted(started) => Some((Paint::Cyan, format!("● {}", title(started)))),
         EventKind::ToolFinished(finished) => failed(finished, verbose),
-        // What nobody was there to allow has a note of its own, with what would allow it.
+        // A call that was denied for lack of a host has a note of its own, with what would allow it.
         EventKind::PermissionResolved { tool, decision, .. }
             if decision.behavior == Behavior::Deny && decision.reason != DecisionReason::NobodyToAsk =>
         {
@@ -111,14 +111,14 @@ fn title(started: &ToolStarted) -> String {
 
 /// The first line of a result that is a failure.
 fn failed(finished: &ToolFinished, verbose: bool) -> Option<(Paint, String)> {
-    let said = match &finished.denied {
+    let text = match &finished.denied {
         Some(decision) if is_unfit(decision.reason) => decision.message.clone(),
         // It is shown already.
         Some(_) => return None,
         None if finished.result.is_error || verbose => finished.result.content.text(),
         None => return None,
     };
-    let first = said.lines().find(|line| !line.trim().is_empty())?;
+    let first = text.lines().find(|line| !line.trim().is_empty())?;
     let (paint, mark) = if finished.result.is_error { (Paint::Red, "✗ ") } else { (Paint::Dim, "  ") };
     Some((paint, format!("{mark}{}", shortened(first))))
 }

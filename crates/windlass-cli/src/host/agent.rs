@@ -19,9 +19,9 @@ struct Fields {
 
 /// The agents that `initialize` defines.
 pub(super) fn defined(setup: &HostSetup) -> anyhow::Result<Agents> {
-    let said = setup.initialize.as_ref().map(|said| said.body.to::<Fields>()).transpose();
-    let said = said.map_err(|error| Usage(format!("initialize: {error}")))?.and_then(|said| said.agents);
-    let agents = said.map(|json| Agents::parse(json.as_str())).transpose();
+    let fields = setup.initialize.as_ref().map(|initialize| initialize.body.to::<Fields>()).transpose();
+    let json = fields.map_err(|error| Usage(format!("initialize: {error}")))?.and_then(|fields| fields.agents);
+    let agents = json.map(|json| Agents::parse(json.as_str())).transpose();
     Ok(agents.map_err(|error| Usage(format!("agents: {error}")))?.unwrap_or_default())
 }
 
@@ -32,7 +32,7 @@ impl Host {
             .and_then(|builder| Ok(builder.resolve()?));
         let agents = match settled {
             Ok(builder) => builder.options().subagents().cloned(),
-            // What is wrong is said when a session is opened, unless the host defines the agent that is missing.
+            // An error is reported when a session is opened, unless the host defines the agent that is missing.
             Err(_) => launch::offers_agents(self.args.tools.as_deref()).then(Subagents::new),
         };
         agents.as_ref().map(listed).unwrap_or_default()
@@ -45,7 +45,7 @@ impl Host {
         Toolkit::from(own.tools().iter().cloned().chain(agents).collect::<Vec<_>>())
     }
 
-    /// What goes in front of the first prompt of a session that is new.
+    /// The text in front of the first prompt of a new session.
     pub(super) fn initial_prompt(&self, text: Option<&str>) -> Vec<ContentBlock> {
         let Some(text) = text else { return Vec::new() };
         let command = text.strip_prefix('/').and_then(|called| {

@@ -1,4 +1,4 @@
-//! A host's flags as the arguments that `-p` has, and what only hosts say.
+//! A host's flags as the arguments that `-p` has, and the flags that only hosts have.
 
 use super::flags::Flags;
 use crate::args::{Cli, OutputFormat, RunArgs};

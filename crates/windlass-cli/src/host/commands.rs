@@ -5,7 +5,7 @@ use windlass::ContentBlock;
 use windlass::crates::project::{Command, Commands};
 use windlass_protocol::SlashCommand;
 
-/// The commands for a list; who wrote one is part of what it says.
+/// The commands for a list; each entry names its author.
 pub(super) fn listed(commands: Option<&Commands>) -> Vec<SlashCommand> {
     let listed = |command: &Command| {
         SlashCommand::new(&command.name, format!("{} ({})", command.description, command.source))

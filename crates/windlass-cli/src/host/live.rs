@@ -68,19 +68,19 @@ pub(super) struct Environment {
     pub(super) provider: Arc<Renewable>,
     pub(super) handle: SessionHandle,
     /// What the host has added since the session was opened.
-    pub(super) said: Mutex<BTreeMap<String, String>>,
+    pub(super) added: Mutex<BTreeMap<String, String>>,
 }
 
 impl Environment {
     /// Hands new variables on to the programs of later calls, and to the
-    /// provider if it is set up from them. What cannot be used is said.
+    /// provider if it is set up from them. What cannot be used is reported.
     pub(super) fn take(&self, variables: &BTreeMap<String, String>) -> Result<(), String> {
-        let said = {
-            let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-            said.extend(variables.clone());
-            said.clone()
+        let added = {
+            let mut added = self.added.lock().unwrap_or_else(PoisonError::into_inner);
+            added.extend(variables.clone());
+            added.clone()
         };
-        let project = self.project.clone().variables(said);
+        let project = self.project.clone().variables(added);
         if let Some(environment) = project.program_environment() {
             // It fails only when the session is closed, and then no program runs any more.
             let _ = self.handle.set_environment(given_environment(environment).passed);
@@ -95,7 +95,7 @@ impl Environment {
     }
 }
 
-/// What every request holds beside the conversation, in estimated tokens.
+/// The parts of every request beside the conversation, in estimated tokens.
 pub(super) fn context(prompt: &SystemPrompt, tools: &Toolkit) -> Vec<ContextPart> {
     let sections = prompt.sections();
     let system = sections.iter().map(|section| estimate_text(&section.text)).sum();

@@ -67,7 +67,7 @@ impl HostServers {
 
     /// Begins to connect servers that `place` describes.
     fn begin(&self, servers: BTreeMap<String, McpServerConfig>, place: &str) {
-        // A second `initialize` says them again.
+        // A second `initialize` names them again.
         for (name, error) in self.servers.connect_all(servers, place) {
             self.cannot_use(name, error.to_string());
         }
@@ -123,7 +123,7 @@ impl HostServers {
         }
     }
 
-    /// Adds a server that the host sets, and says why it could not.
+    /// Adds a server that the host sets, and returns why it could not.
     fn set_server(&self, name: &str, config: McpServerConfig) -> Result<(), String> {
         if config.is_in_process() {
             return self.add_in_process(name, Some(config), None).map_err(|error| error.to_string());
@@ -289,7 +289,7 @@ impl McpControl for HostServers {
             }
         }
         self.added().extend(kept);
-        // The host learns from the answer whether they work.
+        // The answer tells the host whether they work.
         self.set().settled(Duration::from_secs(5)).await;
         Ok(changed)
     }
@@ -316,11 +316,11 @@ fn result(output: &ToolOutput) -> Result<JsonText, String> {
     use windlass::crates::types::ImageSource;
     let text = |text: &str| serde_json::json!({ "type": "text", "text": text });
     let content = match &output.content {
-        ToolResultContent::Text(said) => vec![text(said)],
+        ToolResultContent::Text(words) => vec![text(words)],
         ToolResultContent::Blocks(blocks) => blocks
             .iter()
             .map(|block| match block {
-                ContentBlock::Text { text: said } => text(said),
+                ContentBlock::Text { text: words } => text(words),
                 ContentBlock::Image { source: ImageSource::Base64 { media_type, data } } => {
                     serde_json::json!({ "type": "image", "data": data, "mimeType": media_type })
                 }

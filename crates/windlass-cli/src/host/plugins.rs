@@ -12,7 +12,7 @@ use windlass_protocol::{
 #[derive(Debug)]
 pub(super) struct HostPlugins(pub(super) Host);
 
-/// What `system/init` says of plugins.
+/// The plugins in `system/init`.
 fn listing(plugins: &Plugins) -> PluginListing {
     let of = |plugin: &windlass::crates::project::Plugin| {
         HostPlugin::new(&plugin.name, plugin.path.to_string_lossy(), plugin.version.clone())
@@ -24,7 +24,7 @@ fn listing(plugins: &Plugins) -> PluginListing {
     PluginListing::new(plugins.plugins.iter().map(of).collect(), plugins.errors.iter().map(error).collect())
 }
 
-/// Plugins that nobody can load again.
+/// Plugins that cannot be loaded again.
 #[derive(Debug)]
 pub(crate) struct Listed(pub(crate) LoadedProject);
 

@@ -1,4 +1,4 @@
-//! The flags that say which session to resume, from where, and where it is kept.
+//! The flags that choose which session to resume, from where, and where it is kept.
 
 use super::flags::Flags;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ pub(super) fn home(flags: &Flags) -> Result<Option<Home>, Error> {
     home.map(Some)
 }
 
-/// What is asked for and cannot be.
+/// The requests of flags that cannot be met.
 pub(super) fn notes(flags: &Flags) -> Option<String> {
     let neither = flags.has("session-mirror") && flags.has("no-session-persistence");
     neither.then(|| "--session-mirror has no effect: with --no-session-persistence there is no log".to_owned())
@@ -41,7 +41,7 @@ pub(super) fn mirror(flags: &Flags) -> Option<Mirror> {
     flags.has("session-mirror").then(|| if reads_long_lines { Mirror::with_longest_line(LONG) } else { Mirror::new() })
 }
 
-/// Keeps the session where the flags say.
+/// Keeps the session in the place that the flags name.
 pub(super) fn keep(builder: SessionBuilder, home: Option<&Home>, mirror: Option<&Mirror>) -> SessionBuilder {
     let Some(home) = home else { return builder };
     let builder = builder.persist(home.clone());
@@ -85,7 +85,7 @@ impl Kept {
     }
 }
 
-/// Tells a mirror what is written.
+/// Reports to a mirror what is written.
 #[derive(Debug)]
 struct Feed(Mirror);
 
@@ -104,7 +104,7 @@ pub(super) fn choose(mut builder: SessionBuilder, flags: &Flags) -> SessionBuild
     if let Some(id) = flags.text("resume") {
         builder = builder.resume(id);
     } else if flags.has("continue") {
-        // Hosts say so also for the first session of a directory.
+        // Hosts give this flag also for the first session of a directory.
         builder = builder.continue_or_begin();
     }
     if let Some(id) = flags.text("session-id") {

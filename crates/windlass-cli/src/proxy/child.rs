@@ -32,7 +32,7 @@ pub(super) async fn run(proxy: CredentialProxy, command: &[OsString]) -> anyhow:
             signal = signals.next() => {
                 let id = child.id().and_then(|id| Pid::from_raw(id.try_into().ok()?));
                 if let Some(id) = id && !comes_from_terminal(signal) {
-                    // Who is gone by now needs no signal.
+                    // A command that has ended needs no signal.
                     let _ = kill_process(id, signal);
                 }
                 if signal == Signal::TERM || signal == Signal::HUP {
@@ -128,7 +128,7 @@ impl Signals {
     }
 }
 
-/// Lets a shell that collects our output continue.
+/// Lets a shell that collects the output continue.
 pub(super) fn release_stdout() {
     if let Ok(null) = std::fs::OpenOptions::new().write(true).open("/dev/null") {
         // If it stays open, the shell waits for the end of the proxy.

@@ -18,7 +18,7 @@ pub(crate) struct AgentsOfArgs {
     format: Option<ListFormat>,
 }
 
-/// What a list is printed as.
+/// The format of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ListFormat {
     /// A line for people.

@@ -1,4 +1,4 @@
-//! What changes stored sessions: titles, tags, copies, and their end.
+//! Changes of stored sessions: titles, tags, copies and deletion.
 
 use super::store;
 use crate::failure::{Usage, of_start};
@@ -12,7 +12,7 @@ use windlass::crates::tool::{Clock, Ids};
 use windlass::crates::types::EntryId;
 use windlass::{Home, SessionId, SessionStore};
 
-/// What a copy is to be.
+/// The options of a copy.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ForkArgs {
     /// The session id

@@ -1,4 +1,4 @@
-//! What can be done with stored sessions.
+//! The commands on stored sessions.
 
 use super::agents::AgentsOfArgs;
 use super::change::ForkArgs;
@@ -25,7 +25,7 @@ pub(crate) enum SessionsCommand {
     },
     /// The agents that worked for a session, the first to begin first
     Agents(AgentsOfArgs),
-    /// Whether sessions can be read and what is damaged; changes nothing
+    /// Whether sessions can be read and what is damaged; no file is changed
     Check {
         /// Files or session ids
         #[arg(value_name = "FILE", required = true)]

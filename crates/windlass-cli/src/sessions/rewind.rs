@@ -26,10 +26,10 @@ pub(crate) struct RewindArgs {
     /// The id of the prompt, or of an earlier rewind, which is taken back then
     #[arg(value_name = "PROMPT")]
     to: Option<String>,
-    /// Say what would change, and change nothing
+    /// Print what would change, without changing it
     #[arg(long)]
     dry_run: bool,
-    /// Leave files alone that somebody else has changed since
+    /// Leave files alone that were changed outside the session since
     #[arg(long)]
     leave_conflicts: bool,
     /// Also rewind files in this directory, beside the session's own
@@ -45,7 +45,7 @@ pub(crate) async fn rewind(args: RewindArgs, terminal: Terminal) -> anyhow::Resu
     let key = store.find(&id)?.ok_or_else(|| anyhow!("No conversation found with session ID: {}", args.session))?;
     let checkpoints = home.file_checkpoints(&key.project, &key.session);
     let Some(to) = args.to else { return list(&store, &key, &checkpoints, terminal).await };
-    // Nobody works in the session while its files change.
+    // The session stays locked while its files change.
     let owner = Owner::new(std::process::id(), "windlass sessions rewind");
     let _lease = store.open(&key, &owner, LogHeader::default()).await?;
     let mut directories = Vec::new();
@@ -54,7 +54,7 @@ pub(crate) async fn rewind(args: RewindArgs, terminal: Terminal) -> anyhow::Resu
     }
     match directory_of(&store, &key).await {
         Ok(directory) => directories.insert(0, directory),
-        // What the caller names counts, whatever the log says.
+        // A directory that the user names counts for more than that of the log.
         Err(error) if directories.is_empty() => return Err(error),
         Err(error) => writeln!(stderr(), "warning: {}", clean(&format!("{error:#}")))?,
     }
@@ -73,9 +73,9 @@ pub(crate) async fn rewind(args: RewindArgs, terminal: Terminal) -> anyhow::Resu
 async fn directory_of(store: &JsonlStore, key: &SessionKey) -> anyhow::Result<PathBuf> {
     let sessions = store.list(&key.project).await?;
     let cwd = sessions.into_iter().find(|one| one.session_id == key.session).and_then(|one| one.cwd);
-    let cwd = cwd.ok_or_else(|| Usage("the session does not say which directory it works in".to_owned()))?;
+    let cwd = cwd.ok_or_else(|| Usage("the session does not name the directory that it works in".to_owned()))?;
     let directory = resolved(Path::new(&cwd))?;
-    // A log can be written by anybody: it names no directory but that of the project it is stored for.
+    // Any program can write a log: it may name only the directory of the project it is stored for.
     let is_of_project = |path: &Path| key.project.matches(ProjectKey::of(path).as_str());
     if !is_of_project(Path::new(&cwd)) && !is_of_project(&directory) {
         let problem = format!(

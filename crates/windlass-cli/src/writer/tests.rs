@@ -10,7 +10,7 @@ struct Reader {
 
 impl Write for Reader {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // When the test has ended it reads everything.
+        // When the test has ended it reads all bytes.
         self.turns.recv().unwrap_or(Ok(()))?;
         let _ = self.read.send(bytes.to_vec());
         Ok(bytes.len())
@@ -99,7 +99,7 @@ async fn notes_may_be_lost() {
 }
 
 #[tokio::test]
-async fn who_was_told_to_end_waits_for_nobody() {
+async fn after_the_signal_to_end_no_reader_is_waited_for() {
     let (out, _turn, _read) = stream();
     let writer = Writer::over(out, io::sink());
     let mut output = WaitingOutput::new(writer.clone());

@@ -101,10 +101,10 @@ fn files_count_by_source_and_trust() {
                 assert_eq!(init(&ran)["tools"], json!(["Read"]), "{way:?} {file} {args:?} {ran:#?}");
                 continue;
             }
-            // Going on without it would allow more than was asked for.
+            // To continue without it would allow more than was asked for.
             assert_ne!(ran.code, 0, "{way:?} {file} {args:?} {ran:#?}");
-            let said = format!("{}{}", ran.stdout, ran.stderr);
-            assert!(said.contains(problem) && !said.contains("Finished."), "{way:?} {file} {args:?} {ran:#?}");
+            let output = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(output.contains(problem) && !output.contains("Finished."), "{way:?} {file} {args:?} {ran:#?}");
         }
     }
 }
@@ -123,8 +123,8 @@ fn an_unknown_agent_fails_the_start_and_the_others_are_named() {
         ] {
             let ran = run(&place, way, Some(&agents), &["--agent", name]);
             assert_ne!(ran.code, 0, "{ran:#?}");
-            let said = format!("{}{}", ran.stdout, ran.stderr);
-            assert!(said.contains(expected) && said.contains(name), "{way:?} {name} {ran:#?}");
+            let output = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(output.contains(expected) && output.contains(name), "{way:?} {name} {ran:#?}");
         }
     }
 }
@@ -145,7 +145,7 @@ fn task(agent_type: &str) -> Value {
 }
 
 /// The text of the last result of a tool that the main agent got.
-fn told(ran: &Ran) -> String {
+fn reported(ran: &Ran) -> String {
     let lines = ran.lines();
     let results = lines.iter().filter(|line| line["type"] == "user" && line["parent_tool_use_id"].is_null());
     let block = results.map(|line| &line["message"]["content"][0]).rfind(|block| block["type"] == "tool_result");
@@ -160,16 +160,16 @@ fn all_agents_can_be_given_tasks() {
             ("a", "It is in a.rs:1."),
             ("of-the-user", "It is in a.rs:1."),
             ("Explore", "It is in a.rs:1."),
-            ("nobody", "The types are: Explore, Plan, a, general-purpose, of-the-user."),
+            ("unknown", "The types are: Explore, Plan, a, general-purpose, of-the-user."),
         ] {
             let turns = [task(agent_type), text("It is in a.rs:1."), text("Finished.")];
             let place = Place::with_turns(&turns);
             write(&place.path("home/.claude/agents/x.md"), &agent("of-the-user", "isolation: worktree\n"));
-            // Nobody trusts the project.
+            // The project is not trusted.
             write(&place.work().join(".claude/agents/y.md"), &agent("of-the-project", ""));
             let agents = json!({"a": {"description": "d", "prompt": "p", "tools": ["Read"]}});
             let ran = run(&place, way, Some(&agents), &[]).with_code(0);
-            assert!(told(&ran).contains(expected), "{way:?} {agent_type} {ran:#?}");
+            assert!(reported(&ran).contains(expected), "{way:?} {agent_type} {ran:#?}");
             assert!(offers(&ran));
             let note = "\"of-the-user\" says what has no effect in this version: isolation";
             assert!(ran.stderr.contains(note), "{way:?} {}", ran.stderr);
@@ -187,7 +187,7 @@ fn an_agent_that_cannot_be_used_has_no_stand_in() {
         let place = Place::with_turns(&[task("Explore"), text("Finished.")]);
         let agents = json!({"Explore": {"description": "d", "prompt": "p", "tools": 7}});
         let ran = run(&place, way, Some(&agents), &[]).with_code(0);
-        assert!(told(&ran).contains("The types are: Plan, general-purpose."), "{way:?} {ran:#?}");
+        assert!(reported(&ran).contains("The types are: Plan, general-purpose."), "{way:?} {ran:#?}");
         assert!(ran.stderr.contains("the agent \"Explore\" cannot be used"), "{way:?} {}", ran.stderr);
     }
 }
@@ -230,7 +230,7 @@ fn a_denied_type_does_not_run() {
     for way in WAYS {
         let place = Place::with_turns(&[task("Explore"), text("Finished.")]);
         let ran = run(&place, way, None, &["--disallowedTools", "Task(Explore)"]).with_code(0);
-        assert!(told(&ran).contains("Agent type 'Explore' has been denied"), "{way:?} {ran:#?}");
+        assert!(reported(&ran).contains("Agent type 'Explore' has been denied"), "{way:?} {ran:#?}");
     }
 }
 
@@ -243,13 +243,13 @@ fn a_host_gets_agents_in_the_background_unless_that_is_off() {
         let place = Place::with_turns(&[input.clone(), text("Same."), text("Same."), text("Same.")]);
         let value = if off { "1" } else { "0" };
         let ran = run_env(&place, way, ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", value));
-        assert_eq!(told(&ran).contains("Same."), waits, "{way:?} {off} {ran:#?}");
-        assert_eq!(told(&ran).contains("works in the background"), !waits, "{way:?} {off} {ran:#?}");
+        assert_eq!(reported(&ran).contains("Same."), waits, "{way:?} {off} {ran:#?}");
+        assert_eq!(reported(&ran).contains("works in the background"), !waits, "{way:?} {off} {ran:#?}");
     }
 }
 
 #[test]
-fn nothing_goes_on_in_the_background_where_that_is_off() {
+fn no_work_runs_in_the_background_where_that_is_off() {
     let mut input = task("Explore");
     input[0]["input"]["run_in_background"] = json!(true);
     let command = call("Bash", &json!({"command": "touch made", "run_in_background": true}));
@@ -259,7 +259,7 @@ fn nothing_goes_on_in_the_background_where_that_is_off() {
             let settings = json!({"permissions": {"allow": ["Bash(touch made)"]}});
             write(&place.path("home/.claude/settings.json"), &settings.to_string());
             let ran = run_env(&place, way, ("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1"));
-            assert!(told(&ran).contains(expected), "{way:?} {ran:#?}");
+            assert!(reported(&ran).contains(expected), "{way:?} {ran:#?}");
             assert!(!place.work().join("made").exists() && !ran.stdout.contains("task_started"), "{way:?} {ran:#?}");
         }
     }

@@ -35,7 +35,7 @@ fn explain_agrees_with_the_oracle() {
 }
 
 #[test]
-fn explain_goes_on_after_lines_that_cannot_be_used() {
+fn explain_continues_after_lines_that_cannot_be_used() {
     let place = Place::new();
     let input = [
         r#"{"id":"a","tool":"Bash","input":{"command":"rm -rf /"},"mode":"bypassPermissions","allow":["Bash"]}"#,

@@ -56,7 +56,7 @@ fn a_command_without_its_subcommand_shows_what_there_is() {
 }
 
 #[test]
-fn a_server_that_does_not_start_is_said_and_the_run_goes_on() {
+fn a_server_that_does_not_start_is_reported_and_the_run_continues() {
     let place = Place::with_turns(&[text("ok")]);
     let ran = place.run(&["-p", "x", "--mcp-config", r#"{"mcpServers":{"gone":{"command":"/no/such/program"}}}"#]);
     let ran = ran.with_code(0);
@@ -136,7 +136,7 @@ fn limits_end_a_run_with_an_error() {
 }
 
 #[test]
-fn what_nobody_may_allow_is_denied_with_a_hint() {
+fn a_call_that_cannot_be_asked_about_is_denied_with_a_hint() {
     let turns = [call("Bash", &json!({ "command": "npm test" })), text("I could not.")];
     let place = Place::with_turns(&turns);
     let ran = place.run(&["-p", "x"]).with_code(0);
@@ -177,7 +177,7 @@ fn nothing_of_the_model_rules_a_terminal_through_notes() {
 }
 
 #[test]
-fn whoever_waits_for_commands_in_the_background_is_told() {
+fn a_wait_for_commands_in_the_background_is_reported() {
     let slow = call("Bash", &json!({ "command": "sleep 2", "run_in_background": true }));
     let place = Place::with_turns(&[slow, text("Started."), text("Ended.")]);
     let ran = place.run(&["-p", "x", "--allowedTools", "Bash"]).with_code(0);

@@ -1,4 +1,4 @@
-//! Directories that somebody else has filled: the command starts or says why not, and nothing in them acts.
+//! Directories that another party has filled: the command starts or reports why not, and no program in them runs.
 
 use crate::place::{Place, call, text, write};
 use serde_json::json;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// Longer than any start, shorter than anybody waits.
+/// Longer than any start, shorter than a user waits.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn fifo(path: &Path) {
@@ -25,8 +25,8 @@ fn git(place: &Place, args: &[&str]) {
 fn ends(place: &Place, args: &[&str]) -> (Option<i32>, String) {
     let child = place.command(&[&["-p", "Go."], args].concat()).spawn().unwrap();
     let pid = child.id().to_string();
-    let (tell, ended) = std::sync::mpsc::channel();
-    std::thread::spawn(move || tell.send(child.wait_with_output()));
+    let (sender, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || sender.send(child.wait_with_output()));
     let output = ended.recv_timeout(PATIENCE).unwrap_or_else(|_| {
         Command::new("kill").args(["-KILL", &pid]).status().unwrap();
         panic!("it hangs: {:?}", ended.recv());
@@ -39,7 +39,7 @@ type Plant = fn(&Path);
 
 #[test]
 fn odd_files_neither_hang_nor_act() {
-    // What is planted, and whether the command goes on beside it.
+    // What is planted, and whether the command continues beside it.
     let cases: [(&str, Plant, bool); 10] = [
         ("a pipe for settings", |work| fifo(&work.join(".claude/settings.json")), false),
         ("a pipe for local settings", |work| fifo(&work.join(".windlass/settings.local.json")), false),
@@ -62,15 +62,15 @@ fn odd_files_neither_hang_nor_act() {
             true,
         ),
     ];
-    for (what, plant, goes_on) in cases {
+    for (what, plant, continues) in cases {
         for trust in [&[][..], &["--trust"]] {
             let place = Place::with_turns(&[call("Bash", &json!({ "command": "git status" })), text("Finished.")]);
             plant(&place.work());
-            let (code, said) = ends(&place, trust);
-            if goes_on {
-                assert_eq!(code, Some(0), "{what} {trust:?}: {said}");
+            let (code, output) = ends(&place, trust);
+            if continues {
+                assert_eq!(code, Some(0), "{what} {trust:?}: {output}");
             } else {
-                assert!(code != Some(0) && said.contains("settings"), "{what} {trust:?}: {said}");
+                assert!(code != Some(0) && output.contains("settings"), "{what} {trust:?}: {output}");
             }
         }
     }
@@ -104,21 +104,21 @@ fn a_local_file_that_came_with_the_repository_does_not_choose_the_mode() {
             if is_held {
                 git(&place, &["add", "-f", "."]);
             }
-            let (_, said) = ends(&place, trust);
-            assert_eq!(place.work().join("made").exists(), writes, "{file} {is_held} {trust:?}: {said}");
-            assert_eq!(said.contains("cannot widen the mode"), !writes, "{file} {is_held} {trust:?}: {said}");
+            let (_, output) = ends(&place, trust);
+            assert_eq!(place.work().join("made").exists(), writes, "{file} {is_held} {trust:?}: {output}");
+            assert_eq!(output.contains("cannot widen the mode"), !writes, "{file} {is_held} {trust:?}: {output}");
         }
     }
 }
 
 #[test]
-fn a_pipe_that_the_command_line_names_keeps_nobody_waiting() {
+fn a_pipe_that_the_command_line_names_does_not_block() {
     for flag in ["--mcp-config", "--agents", "--json-schema", "--replay", "--settings"] {
         let place = Place::with_turns(&[text("Done.")]);
         fifo(&place.path("work/pipe"));
-        let (code, said) = ends(&place, &[flag, "pipe"]);
+        let (code, output) = ends(&place, &[flag, "pipe"]);
         assert_ne!(code, Some(0), "{flag}");
-        assert!(said.contains("it is not a regular file"), "{flag}: {said}");
+        assert!(output.contains("it is not a regular file"), "{flag}: {output}");
     }
     let place = Place::new();
     fifo(&place.path("script.json"));
@@ -132,7 +132,7 @@ fn a_pipe_that_the_command_line_names_keeps_nobody_waiting() {
 }
 
 #[test]
-fn what_is_passed_over_on_the_way_to_the_last_session_is_said() {
+fn what_is_skipped_on_the_way_to_the_last_session_is_reported() {
     let place = Place::with_turns(&[text("Done."), text("Again.")]);
     place.run(&["-p", "Go."]).with_code(0);
     let folder = place.logs().pop().unwrap().parent().unwrap().to_path_buf();

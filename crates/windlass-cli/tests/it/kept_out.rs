@@ -100,8 +100,8 @@ fn a_kept_out_server_of_a_plugin_does_not_come_with_each_reload() {
 fn lists_are_shown_with_their_files() {
     let place = place();
     write(&place.path("work/.claude/settings.json"), r#"{"deniedMcpServers":[{"serverUrl":"https://a.example/*"}]}"#);
-    let said = r#"{"allowedMcpServers":[{"serverName":"x"}],"allowManagedMcpServersOnly":true}"#;
-    let ran = place.run(&["settings", "--settings", said]).with_code(0);
+    let settings = r#"{"allowedMcpServers":[{"serverName":"x"}],"allowManagedMcpServersOnly":true}"#;
+    let ran = place.run(&["settings", "--settings", settings]).with_code(0);
     let shown: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(shown["effective"]["deniedMcpServers"], json!([{"serverUrl": "https://a.example/*"}]));
     assert_eq!(shown["provenance"]["allowedMcpServers"], json!(["--settings"]));

@@ -36,7 +36,7 @@ fn what_one_process_stops_is_not_of_another_with_the_same_session() {
     std::fs::write(place.work().join("stop"), "").unwrap();
     assert_eq!(ended(&mut first), Some(0));
     assert!(is_gone(&number(&place.work().join("left"))), "what it left is stopped");
-    assert!(!is_gone(&two), "the command of the other process goes on");
+    assert!(!is_gone(&two), "the command of the other process continues");
     std::fs::write(place.work().join("go"), "").unwrap();
     assert_eq!(ended(&mut second), Some(0));
     assert!(place.work().join("survived").exists());

@@ -50,7 +50,7 @@ fn commands_and_agents_of_a_plugin_are_there() {
 }
 
 #[test]
-fn what_is_not_used_is_said_and_the_run_goes_on() {
+fn what_is_not_used_is_reported_and_the_run_continues() {
     let place = place(&[text("Done.")]);
     write(&place.path("kit/hooks/hooks.json"), r#"{"hooks":{"SessionStart":[]}}"#);
     write(&place.path("broken/.claude-plugin/plugin.json"), "{");
@@ -78,7 +78,7 @@ fn servers_of_plugins_start_unless_they_are_left_out() {
     for (flag, starts) in [("--plugin-dir", true), ("--plugin-dir-no-mcp", false)] {
         let place = place(&[text("Done.")]);
         write(&place.path("kit/.mcp.json"), &json!({"mcpServers": {"s": entry(&place, "started")}}).to_string());
-        // Whoever names a plugin wants its servers, whatever files say.
+        // A plugin that is named brings its servers, whatever the files hold.
         let ran =
             place.run(&stream("Go.", &[flag, "../kit", "--strict-mcp-config", "--setting-sources="])).with_code(0);
         assert_eq!(place.path("started").exists(), starts, "{flag} {ran:#?}");

@@ -8,7 +8,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 /// An account without rights.
-const NOBODY: u32 = 65_534;
+const OTHER_USER: u32 = 65_534;
 
 /// The command for an account that is not the administrator, who may read everything.
 fn unprivileged(place: &Place, args: &[&str]) -> Command {
@@ -22,7 +22,7 @@ fn unprivileged(place: &Place, args: &[&str]) -> Command {
     let copied = Command::new("cp").arg(env!("CARGO_BIN_EXE_windlass")).arg(&program).status().unwrap();
     assert!(copied.success());
     for path in [place.path(""), place.home(), place.work(), place.path("script.json")] {
-        chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+        chown(&path, Some(OTHER_USER), Some(OTHER_USER)).unwrap();
     }
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     let environment: Vec<_> =
@@ -30,7 +30,7 @@ fn unprivileged(place: &Place, args: &[&str]) -> Command {
     let environment: Vec<(_, std::ffi::OsString)> =
         environment.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
     command = Command::new(program);
-    command.args(args).current_dir(place.work()).env_clear().envs(environment).uid(NOBODY).gid(NOBODY);
+    command.args(args).current_dir(place.work()).env_clear().envs(environment).uid(OTHER_USER).gid(OTHER_USER);
     command
 }
 

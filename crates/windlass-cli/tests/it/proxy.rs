@@ -36,7 +36,7 @@ fn first_line(child: &mut Child) -> String {
     line.trim().to_owned()
 }
 
-/// Whether a process is gone before long. It looks again and again: nothing tells of one that is not its child.
+/// Whether a process is gone before long. It polls: the end of a process that is not its child is not reported.
 fn gone(id: &str) -> bool {
     let since = Instant::now();
     while is_alive(id) && since.elapsed() < Duration::from_secs(10) {
@@ -151,16 +151,16 @@ fn programs_read_where_the_proxy_is() {
     server.push(Message::new().text("hello"));
     let mut child =
         proxy(&place, &server, &["--format", "json", "--until-stdin-ends"]).stdin(Stdio::piped()).spawn().unwrap();
-    let said: Value = serde_json::from_str(&first_line(&mut child)).unwrap();
-    assert_eq!((&said["pid"], &said["env"]["ANTHROPIC_API_KEY"]), (&json!(child.id()), &said["nonce"]));
-    assert!(!said.to_string().contains(KEY));
+    let printed: Value = serde_json::from_str(&first_line(&mut child)).unwrap();
+    assert_eq!((&printed["pid"], &printed["env"]["ANTHROPIC_API_KEY"]), (&json!(child.id()), &printed["nonce"]));
+    assert!(!printed.to_string().contains(KEY));
     let mut command = place.command(&["-p", "x"]);
-    for (name, value) in said["env"].as_object().unwrap() {
+    for (name, value) in printed["env"].as_object().unwrap() {
         command.env(name, value.as_str().unwrap());
     }
     assert_eq!(ran(command).with_code(0).stdout, "hello\n");
-    // Trouble is told, without the credentials of whoever makes it.
-    let address = said["url"].as_str().unwrap().strip_prefix("http://").unwrap();
+    // Trouble is reported, without the credentials of the client that makes it.
+    let address = printed["url"].as_str().unwrap().strip_prefix("http://").unwrap();
     let mut stranger = TcpStream::connect(address).unwrap();
     write!(stranger, "GET /v1/models HTTP/1.1\r\nhost: {address}\r\nx-api-key: stolen\r\nconnection: close\r\n\r\n")
         .unwrap();
@@ -193,14 +193,14 @@ fn a_shell_takes_over_the_variables() {
 }
 
 #[test]
-fn a_proxy_ends_when_it_is_told_to() {
+fn a_proxy_ends_at_the_signal() {
     let (place, server) = (Place::new(), WireServer::start_on_thread().unwrap());
     for (signal, code) in [("-TERM", 143), ("-INT", 130), ("-HUP", 129)] {
         let mut child = proxy(&place, &server, &["--format", "json"]).spawn().unwrap();
-        let said: Value = serde_json::from_str(&first_line(&mut child)).unwrap();
+        let printed: Value = serde_json::from_str(&first_line(&mut child)).unwrap();
         kill(signal, child.id());
         assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}");
-        assert!(TcpStream::connect(said["url"].as_str().unwrap().strip_prefix("http://").unwrap()).is_err());
+        assert!(TcpStream::connect(printed["url"].as_str().unwrap().strip_prefix("http://").unwrap()).is_err());
     }
 }
 

@@ -24,8 +24,8 @@ fn read(place: &Place, name: &str) -> Option<String> {
     std::fs::read_to_string(place.work().join(name)).ok()
 }
 
-/// The files that are named, and what is said of them.
-fn told(lines: &[Value]) -> Vec<(&str, &str)> {
+/// The files that are named, with their changes.
+fn changes(lines: &[Value]) -> Vec<(&str, &str)> {
     let files = lines.iter().filter_map(|line| Some((line["file"].as_str()?, line["change"].as_str().unwrap())));
     files.map(|(file, change)| (file.rsplit('/').next().unwrap(), change)).collect()
 }
@@ -34,7 +34,7 @@ fn told(lines: &[Value]) -> Vec<(&str, &str)> {
 fn runs_can_be_rewound_prompt_by_prompt_and_that_taken_back() {
     let (place, [first, second]) = two_prompts();
     let would = place.run(&["sessions", "rewind", ID, &second, "--dry-run"]).with_code(0).lines();
-    assert_eq!(told(&would), [("a", "modified"), ("b", "deleted")]);
+    assert_eq!(changes(&would), [("a", "modified"), ("b", "deleted")]);
     assert_eq!(read(&place, "a").as_deref(), Some("2\n"));
     let done = place.run(&["sessions", "rewind", ID, &second]).with_code(0).lines();
     assert_eq!(done[..2], would);
@@ -46,11 +46,11 @@ fn runs_can_be_rewound_prompt_by_prompt_and_that_taken_back() {
 }
 
 #[test]
-fn what_is_left_and_what_is_unknown_is_told() {
+fn what_is_left_and_what_is_unknown_is_reported() {
     let (place, [first, _]) = two_prompts();
     std::fs::write(place.work().join("a"), "mine").unwrap();
     let done = place.run(&["sessions", "rewind", ID, &first, "--leave-conflicts"]).with_code(1).lines();
-    assert_eq!(told(&done), [("a", "deleted"), ("b", "deleted")]);
+    assert_eq!(changes(&done), [("a", "deleted"), ("b", "deleted")]);
     assert!(done[0]["left"].as_str().unwrap().contains("outside this session"), "{done:?}");
     assert_eq!((read(&place, "a").as_deref(), read(&place, "b")), (Some("mine"), None));
     for args in [&["sessions", "rewind", ID, "nope"][..], &["sessions", "rewind", &first]] {

@@ -122,7 +122,7 @@ fn flag() -> impl Strategy<Value = Flag> {
         select(vec!["user", "project", "user,local", ""]).prop_map(Flag::Sources),
         (1..3_u32).prop_map(Flag::MaxTurns),
         Just(Flag::Append("Be brief.")),
-        Just(Flag::System("Be somebody.")),
+        Just(Flag::System("Be a pirate.")),
         select(vec!["helper", "ours"]).prop_map(Flag::Agent),
         select(vec!["low", "max"]).prop_map(Flag::Effort),
         Just(Flag::StrictMcp),
@@ -385,8 +385,8 @@ fn in_all_ways(case: &Case) -> [Came; 3] {
         case.reset(&place);
         let server = model();
         let ran = case.command(&place, &server, host);
-        let said = format!("{}{}", ran.stdout, ran.stderr);
-        case.came(&server, (ran.code != 0).then_some(said))
+        let output = format!("{}{}", ran.stdout, ran.stderr);
+        case.came(&server, (ran.code != 0).then_some(output))
     };
     let library = || {
         case.reset(&place);
@@ -425,8 +425,8 @@ fn check(case: &Case) {
         Came::Refused(why) => {
             let line = why.lines().next().unwrap_or_default();
             for way in [print, host] {
-                let Came::Refused(said) = &way else { panic!("{way:?} {why} {case:#?}") };
-                assert!(said.replace("\\\"", "\"").contains(line), "{said} {why} {case:#?}");
+                let Came::Refused(output) = &way else { panic!("{way:?} {why} {case:#?}") };
+                assert!(output.replace("\\\"", "\"").contains(line), "{output} {why} {case:#?}");
             }
         }
     }

@@ -86,7 +86,7 @@ fn running(at: At, host: bool) -> Running {
 }
 
 #[test]
-fn a_run_that_ends_or_is_told_to_takes_its_servers_along() {
+fn a_run_that_ends_or_is_stopped_takes_its_servers_along() {
     let mut run = running(At::End, false);
     assert_eq!(ended(&mut run.child), Some(0));
     run.leaves_nothing("at the end");
@@ -131,5 +131,5 @@ fn a_host_that_ends_a_session_in_any_way_leaves_no_server() {
     drop(run.child.stdin.take());
     signal("-TERM", &run.child);
     ended(&mut run.child);
-    run.leaves_nothing("the end of the input, and told to end");
+    run.leaves_nothing("the end of the input, and the signal to end");
 }

@@ -3,7 +3,7 @@ use serde_json::json;
 use std::io::Write;
 
 #[test]
-fn a_session_goes_on() {
+fn a_session_is_continued() {
     let place = Place::with_turns(&[text("one")]);
     let id = "AAAAAAAA-1111-4111-8111-111111111111";
     place.run(&["-p", "first", "--session-id", id]).with_code(0);
@@ -30,7 +30,7 @@ fn nothing_is_kept_when_nothing_may_be() {
 }
 
 #[test]
-fn a_damaged_session_is_reported_and_goes_on() {
+fn a_damaged_session_is_reported_and_continued() {
     let place = Place::with_turns(&[text("one")]);
     place.run(&["-p", "first"]).with_code(0);
     let log = place.logs().pop().unwrap();
@@ -157,7 +157,7 @@ fn a_copy_is_a_session_of_its_own() {
 }
 
 #[test]
-fn a_run_goes_on_in_a_copy() {
+fn a_run_continues_in_a_copy() {
     let (place, id) = two_prompts();
     place.run(&["-p", "third", "-r", &id, "--fork-session"]).with_code(0);
     let given = "dddddddd-1111-4111-8111-111111111111";
@@ -225,9 +225,9 @@ fn the_agents_of_a_session_can_be_listed_and_read() {
     let [agent] = listed.as_slice() else { panic!("{listed:?}") };
     assert_eq!(agent["agent_type"], "Explore");
     let agent = agent["id"].as_str().unwrap();
-    let said = place.run(&["sessions", "agents", &id, "--format", "text"]).with_code(0).stdout;
-    assert!(said.starts_with(agent) && said.contains("Explore") && said.contains("for it"), "{said}");
-    assert!(!said.contains('\u{1b}') && said.lines().count() == 1, "{said}");
+    let listed = place.run(&["sessions", "agents", &id, "--format", "text"]).with_code(0).stdout;
+    assert!(listed.starts_with(agent) && listed.contains("Explore") && listed.contains("for it"), "{listed}");
+    assert!(!listed.contains('\u{1b}') && listed.lines().count() == 1, "{listed}");
 
     let shown = place.run(&["sessions", "show", &id, "--agent", agent]).with_code(0).stdout;
     assert_eq!(shown, "> Find the word.\n< It is here.\n");
@@ -249,6 +249,6 @@ fn the_agents_of_a_session_can_be_listed_and_read() {
     let ran = none.run(&["-p", "Go.", "--output-format", "json"]).with_code(0);
     let id = ran.lines()[0]["session_id"].as_str().unwrap().to_owned();
     assert_eq!(none.run(&["sessions", "agents", &id]).with_code(0).stdout, "");
-    let said = none.run(&["sessions", "agents", &id, "--format", "text"]).with_code(0);
-    assert!(said.stderr.contains("no agents worked for this session"), "{said:?}");
+    let listed = none.run(&["sessions", "agents", &id, "--format", "text"]).with_code(0);
+    assert!(listed.stderr.contains("no agents worked for this session"), "{listed:?}");
 }

@@ -1,4 +1,4 @@
-//! Settings files on real directories: what counts, what does not, and who says so.
+//! Settings files in real directories: what counts, what does not, and which file decides.
 
 use crate::place::{Place, Ran, call, text, write};
 use serde_json::{Value, json};
@@ -148,7 +148,7 @@ fn a_broken_file_stops_everything_and_is_named() {
 
 #[test]
 fn variables_reach_programs_and_keys_do_not() {
-    let said = json!({"env": {"GREETING": "hello", "ANTHROPIC_API_KEY": "secret"}});
+    let content = json!({"env": {"GREETING": "hello", "ANTHROPIC_API_KEY": "secret"}});
     for way in WAYS {
         for (file, args, seen) in [
             ("home/.claude/settings.json", &[][..], true),
@@ -157,7 +157,7 @@ fn variables_reach_programs_and_keys_do_not() {
             ("x.json", &["--settings", "../x.json"], true),
         ] {
             let place = place("echo $GREETING/$ANTHROPIC_API_KEY/ > made");
-            settings(&place, file, &said);
+            settings(&place, file, &content);
             let (_, ran) = run(&place, way, &[&["--allowedTools", "Bash,Edit(**)"], args].concat());
             let made = std::fs::read_to_string(place.work().join("made")).unwrap_or_default();
             assert_eq!(made, if seen { "hello//\n" } else { "//\n" }, "{way:?} {file} {ran:#?}");
@@ -166,7 +166,7 @@ fn variables_reach_programs_and_keys_do_not() {
 }
 
 #[test]
-fn patterns_start_where_their_file_says() {
+fn patterns_start_at_the_directory_of_their_file() {
     for (file, base) in [
         ("work/.claude/settings.json", "work"),
         ("work/.windlass/settings.local.json", "work"),
@@ -185,7 +185,7 @@ fn patterns_start_where_their_file_says() {
 }
 
 #[test]
-fn explain_tells_what_a_session_would_do() {
+fn explain_gives_the_verdict_of_a_session() {
     let place = Place::new();
     settings(&place, "work/.claude/settings.json", &allow(&["Bash(make *)"]));
     settings(
@@ -237,7 +237,7 @@ fn a_prompt_may_name_a_custom_command() {
 }
 
 #[test]
-fn nobody_writes_the_records_of_trust_without_a_question() {
+fn the_records_of_trust_are_not_written_without_a_question() {
     for way in WAYS {
         let place = Place::new();
         let config = place.path("config");
@@ -387,7 +387,7 @@ fn a_hook_that_decides_and_cannot_run_stops_the_start() {
             ("home/.claude/settings.json", "PreToolUse", &["--setting-sources", "project,local"], true),
             ("home/.claude/settings.json", "PreToolUse", &["--settings", r#"{"disableAllHooks":true}"#], true),
             ("hook.json", "PreToolUse", &["--settings", "../hook.json"], false),
-            // Nobody trusts the project, so nothing in it runs, and nothing in it stops anybody.
+            // The project is not trusted, so no hook of it runs, and none stops a session.
             ("work/.claude/settings.json", "PreToolUse", &[], true),
             ("work/.claude/settings.json", "PreToolUse", &["--trust"], false),
         ] {
@@ -426,7 +426,7 @@ fn a_repository_that_forbids_bypass_stops_no_run() {
             settings(&place, "work/.claude/settings.json", &forbids);
             let (allowed, ran) = run(&place, way, args);
             assert!(!allowed && !place.work().join("made").exists(), "{way:?} {args:?} {ran:#?}");
-            assert!(ran.stdout.contains("\"permissionMode\":\"default\""), "it goes on: {ran:#?}");
+            assert!(ran.stdout.contains("\"permissionMode\":\"default\""), "it continues: {ran:#?}");
             assert!(
                 ran.stderr.contains("settings.json forbids the mode") && !ran.stderr.contains("WARNING"),
                 "{ran:#?}"
@@ -436,7 +436,7 @@ fn a_repository_that_forbids_bypass_stops_no_run() {
 }
 
 #[test]
-fn rules_that_are_empty_or_never_match_are_told_with_their_file() {
+fn rules_that_are_empty_or_never_match_are_reported_with_their_file() {
     for way in WAYS {
         for (rule, fix) in
             [("Bash(:*)", "write `Bash`"), ("Read()", "write `Read`"), ("Bash(FOO=1 x:*)", "write it without")]

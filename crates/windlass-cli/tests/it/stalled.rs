@@ -30,7 +30,7 @@ fn check(place: &Place) -> Value {
 }
 
 #[test]
-fn the_time_limit_of_a_command_runs_out_while_nobody_reads() {
+fn the_time_limit_of_a_command_runs_out_while_the_output_is_not_read() {
     let command = json!({ "command": "echo $$ > pid; sleep 1000", "timeout": 300 });
     let (place, mut child, command) = stalled(STREAM, &command);
     eventually("its time is up", || is_gone(&command).then_some(()));
@@ -46,7 +46,7 @@ fn the_time_limit_of_a_command_runs_out_while_nobody_reads() {
 }
 
 #[test]
-fn termination_settles_the_call_while_nobody_reads() {
+fn termination_settles_the_call_while_the_output_is_not_read() {
     for (kill, code) in [("-TERM", 143), ("-HUP", 129)] {
         for format in [STREAM, &["--output-format", "json"]] {
             let command = json!({ "command": "echo $$ > pid; sleep 1000" });
@@ -75,7 +75,7 @@ fn a_reader_that_goes_ends_the_run() {
 
 /// Both streams are one pipe without a reader: notes wait as the answer does.
 #[test]
-fn activity_that_nobody_reads_holds_up_no_command() {
+fn activity_that_is_not_read_holds_up_no_command() {
     let lines = json!({ "command": "for i in $(seq 40); do printf '%0150d\\n' $i; done" });
     let mut turns = vec![call("Bash", &lines); 30];
     turns.push(call("Bash", &json!({ "command": "echo $$ > pid; sleep 1000", "timeout": 300 })));

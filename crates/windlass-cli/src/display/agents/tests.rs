@@ -7,7 +7,7 @@ use windlass::{
     RunStarted, SessionId, TaskEnded, TaskInfo, TaskKind, TaskStatus, ToolFinished, ToolResult, ToolStarted,
 };
 
-/// One screen that both the answer and what happens beside it go to.
+/// One screen to which both the answer and the lines beside it go.
 #[derive(Clone, Default)]
 struct Screen(Arc<Mutex<Vec<u8>>>);
 

@@ -11,8 +11,8 @@ use windlass_protocol::read_permission_answer;
 /// How long the server of the tool may take to connect.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A tool of an MCP server that answers questions about tool calls. What it
-/// does not answer in the right form is denied, and so is everything when it is
+/// A tool of an MCP server that answers questions about tool calls. A call
+/// whose answer does not have the right form is denied, and so is every call when the tool is
 /// not there.
 #[derive(Debug)]
 pub(crate) struct PromptTool {
@@ -37,8 +37,8 @@ impl PromptTool {
             "tool_use_id": request.tool_use_id.as_str(),
         });
         let question = JsonText::of(&question).map_err(|error| error.to_string())?;
-        let said = self.servers.call(&server, &tool, &question, None).await.map_err(|error| error.to_string())?;
-        read(request, &said)
+        let result = self.servers.call(&server, &tool, &question, None).await.map_err(|error| error.to_string())?;
+        read(request, &result)
     }
 }
 
@@ -63,9 +63,9 @@ fn read(request: &PermissionRequest, output: &ToolOutput) -> Result<PermissionAn
     if output.is_error {
         return Err(text.chars().take(500).collect());
     }
-    let said = JsonText::parse_strict(text).map_err(|error| error.to_string())?;
-    let read = read_permission_answer(&request.input, &said)?;
-    // An answer whose changes nobody can read does not count: it may have meant less.
+    let answer = JsonText::parse_strict(text).map_err(|error| error.to_string())?;
+    let read = read_permission_answer(&request.input, &answer)?;
+    // An answer whose changes cannot be read does not count: they may have restricted it.
     match read.unread_updates {
         Some(problem) => Err(problem),
         None => Ok(read.answer),

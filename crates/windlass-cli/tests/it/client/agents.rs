@@ -209,8 +209,8 @@ async fn plugins_are_not_loaded_again_under_an_agent_at_work() {
     // Which of the two speaks first is not known: both ask, and the agent has to wait for its answer.
     let turns = [delegate(true), makes("a.txt"), makes("a.txt"), text("Either."), text("Either."), text("Thanks.")];
     let place = Place::with_turns(&turns);
-    let (goes_on, asks) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
-    let (waits, asked) = (Arc::clone(&goes_on), Arc::clone(&asks));
+    let (may_continue, asks) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (waits, asked) = (Arc::clone(&may_continue), Arc::clone(&asks));
     let options = options(&Watch::default()).can_use_tool(can_use_tool_fn(move |request| {
         let (waits, asked, is_main) = (Arc::clone(&waits), Arc::clone(&asked), request.agent.is_main());
         async move {
@@ -229,7 +229,7 @@ async fn plugins_are_not_loaded_again_under_an_agent_at_work() {
     let body = json!({ "refuse_if_busy": true });
     let busy = handle.control("reload_plugins", &body).await.unwrap_err().to_string();
     assert!(busy.contains("busy"), "{busy}");
-    goes_on.notify_one();
+    may_continue.notify_one();
     // The end of the agent wakes a turn.
     client.result().await.unwrap();
     handle.control("reload_plugins", &body).await.unwrap();

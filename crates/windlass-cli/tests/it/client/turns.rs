@@ -63,7 +63,7 @@ async fn a_prompt_has_messages_and_a_result() {
     let mut client = Client::spawn(program, ClientOptions::new()).await.unwrap();
     assert!(client.initialized().as_str().contains("\"claude_code_version\""));
     let messages = turn(&mut client, "hi").await;
-    let (mut said, mut streamed) = (String::new(), String::new());
+    let (mut answered, mut streamed) = (String::new(), String::new());
     for message in &messages {
         match message {
             Message::System(system) => {
@@ -71,11 +71,11 @@ async fn a_prompt_has_messages_and_a_result() {
                 assert!(system.init().is_none_or(|init| init.cwd == cwd.to_str().unwrap()));
             }
             Message::StreamEvent(event) => streamed.push_str(&event.text().unwrap_or_default()),
-            Message::Assistant(message) => said.push_str(&message.text()),
+            Message::Assistant(message) => answered.push_str(&message.text()),
             _ => {}
         }
     }
-    assert_eq!((said.as_str(), streamed.as_str()), ("Hello.", "Hello."));
+    assert_eq!((answered.as_str(), streamed.as_str()), ("Hello.", "Hello."));
     assert_eq!(ask(&mut client, "and").await.result.as_deref(), Some("Again."));
     client.close().await.unwrap();
 }
@@ -119,10 +119,10 @@ async fn a_callback_allows_denies_and_changes() {
         (PermissionAnswer::Allow { updated_input: Some(other), updates: Vec::new() }, [None, Some("changed\n")]),
     ] {
         let place = Place::with_turns(&[write_file("notes.txt"), text("Done.")]);
-        let said = answer.clone();
+        let answered = answer.clone();
         let options = ClientOptions::new().can_use_tool(can_use_tool_fn(move |request| {
             assert_eq!(request.tool, "Write");
-            let answer = said.clone();
+            let answer = answered.clone();
             async move { answer }
         }));
         let mut client = Client::spawn(program(&place), options).await.unwrap();
@@ -195,7 +195,7 @@ async fn a_long_command_is_interrupted_and_another_turn_follows() {
     client.close().await.unwrap();
 }
 
-/// Waits for something that another process does. It looks again and again: nothing tells this one of it.
+/// Waits for something that another process does. It polls: this process is not notified of it.
 pub(crate) async fn until(mut done: impl FnMut() -> bool) {
     for _ in 0..3_000 {
         if done() {
