@@ -22,6 +22,6 @@ async fn the_provider_keeps_the_rules_of_its_port() -> Result<(), Violation> {
     assert_eq!(answer.text(), "hello");
     provider::gives_frames(&custom_provider::Parrot, &request).await?;
     provider::survives_cancellation(&custom_provider::Parrot, &request).await?;
-    provider::describes_models(&custom_provider::Parrot, &["parrot-1", "a model that nobody knows"])?;
+    provider::describes_models(&custom_provider::Parrot, &["parrot-1", "an unknown model"])?;
     Ok(())
 }

@@ -91,7 +91,7 @@ impl SessionStore for Bucket {
             object.changed = object.changed.max(entry.timestamp);
         }
         if durability == Durability::Durable {
-            // Whoever reads the lines later can see that nothing is missing before this one.
+            // A later reader of the lines can then see that none before this one is missing.
             encoder.checksum(&mut object.lines);
         }
         object.seq += entries.len() as u64;

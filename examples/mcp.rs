@@ -16,7 +16,7 @@ async fn main() -> anyhow::Result<()> {
         return serve();
     }
     let this = std::env::current_exe()?.display().to_string();
-    // A server inherits nothing by itself; this gives it PATH and the like, and no keys.
+    // A server inherits no variables by itself; this gives it PATH and the like, and no keys.
     let servers = McpServers::new(McpOptions::new().with_env(host_environment(std::env::vars_os())));
     servers.add("home", McpServerConfig::stdio(this).arg("serve"))?;
 

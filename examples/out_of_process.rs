@@ -65,17 +65,17 @@ async fn main() -> anyhow::Result<()> {
         .env("HOME", folder.path())
         .env("WINDLASS_SCRIPT", script(folder.path())?)
         .allowed_tools(["mcp__home__weather"])
-        .on_stderr(|line| eprintln!("windlass says: {line}"));
+        .on_stderr(|line| eprintln!("windlass: {line}"));
 
     let mut client = Client::spawn(program, options).await?;
     client.prompt("Write down what the weather is like in Porto, and tidy up").await?;
     let denied = loop {
         match client.next().await?.context("it ended too early")? {
-            Message::Assistant(said) => {
-                for call in said.content.iter().filter_map(|block| block.as_tool_use()) {
+            Message::Assistant(message) => {
+                for call in message.content.iter().filter_map(|block| block.as_tool_use()) {
                     println!("> {} {}", call.name, call.input);
                 }
-                println!("{}", said.text());
+                println!("{}", message.text());
             }
             Message::User(user) => {
                 for result in user.content.iter().filter_map(|block| block.as_tool_result()) {
@@ -92,7 +92,7 @@ async fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the model answers.
+/// The script of the model.
 fn script(folder: &std::path::Path) -> anyhow::Result<PathBuf> {
     let call = |name: &str, input: serde_json::Value| json!({ "type": "tool_use", "name": name, "input": input });
     let script = json!({ "version": 1, "turns": [

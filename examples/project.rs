@@ -45,6 +45,6 @@ async fn main() -> anyhow::Result<()> {
             _ => {}
         }
     }
-    anyhow::ensure!(denied == 2, ".env is denied, and nobody trusts the rule for python3");
+    anyhow::ensure!(denied == 2, ".env is denied, and the rule for python3 is not trusted");
     Ok(())
 }

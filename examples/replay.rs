@@ -25,7 +25,7 @@ async fn main() -> anyhow::Result<()> {
     println!("{} {:?}", replayed.text, replayed.outcome);
     anyhow::ensure!(recorded.text == replayed.text && replayed.outcome.is_success());
 
-    // A run that goes another way than the recorded one fails, and says where.
+    // A run that goes another way than the recorded one fails, and names the difference.
     let replayer = Replayer::load(BufReader::new(std::fs::File::open(&cassette)?), scrub())?;
     let other = query("Something else").provider(replayer).tools(coding_tools(folder.path())).max_retries(0).await?;
     println!("{:?}", other.outcome);

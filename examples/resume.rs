@@ -1,4 +1,4 @@
-//! A session that survives the program: the second query goes on where the first stopped.
+//! A session that survives the program: the second query continues where the first stopped.
 
 use windlass::{Home, Script, ScriptedModel, coding_tools, query};
 

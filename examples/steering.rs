@@ -1,4 +1,4 @@
-//! Many runs in one session: steering one that is going on, and interrupting another.
+//! Many runs in one session: steering one in progress, and interrupting another.
 
 use serde_json::json;
 use windlass::{ContentBlock, EventKind, Outcome, Permissions, Prompt, Script, ScriptedModel, coding_tools, session};
@@ -26,7 +26,7 @@ async fn main() -> anyhow::Result<()> {
     let mut outcomes = Vec::new();
     while let Some(event) = session.events.try_next().await? {
         match event.kind {
-            // The first command runs: say something more. The second one runs: stop it.
+            // The first command runs: send one more message. The second one runs: stop it.
             EventKind::ToolStarted(_) if outcomes.is_empty() => {
                 handle.steer(vec![ContentBlock::text("In French, please.")])?;
             }

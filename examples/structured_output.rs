@@ -1,4 +1,4 @@
-//! An answer as data: the run ends with a value of a Rust type, or says why there is none.
+//! An answer as data: the run ends with a value of a Rust type, or with the reason why there is none.
 
 use serde_json::json;
 use windlass::{Script, ScriptedModel, coding_tools, query, schemars};

@@ -16,7 +16,7 @@ async fn main() -> anyhow::Result<()> {
     .with_tools(["Grep", "Read"])
     .with_permission_mode(PermissionMode::Plan);
 
-    // One model plays both: who asks is seen from the system prompt.
+    // One model plays both: the system prompt shows which of the two asks.
     let model = ScriptedModel::from_fn(|request, _| {
         let is_proofreader = request.system.iter().any(|section| section.text.starts_with("You proofread."));
         match (is_proofreader, request.messages.len()) {

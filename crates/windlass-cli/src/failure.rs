@@ -82,7 +82,7 @@ pub(crate) fn of_result(result: &RunResult) -> Option<String> {
         Outcome::Success => return None,
         Outcome::Refused => "the model refused to answer".to_owned(),
         Outcome::MaxTurns { limit } => {
-            format!("stopped after {limit} turns; raise --max-turns, or go on with --continue")
+            format!("stopped after {limit} turns; raise --max-turns, or continue with --continue")
         }
         Outcome::MaxBudget { limit } => format!(
             "stopped: the next call could exceed the budget of {limit} ({} are spent); raise --max-budget-usd",

@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_providers_take_goes_on_unchanged() {
+    fn what_providers_take_stays_unchanged() {
         let long = "p".repeat(64);
         for schema in [
             json!({ "type": "object" }),

@@ -1,4 +1,4 @@
-//! Inputs of tools against their JSON Schema, for whoever prepares calls: a runtime, or a host that serves tools.
+//! Inputs of tools against their JSON Schema, for the code that prepares calls: a runtime, or a host that serves tools.
 //!
 //! Authors of tools do not need this crate. [`CheckedTools`] is a set of tools whose calls are read with their schema;
 //! [`InputSchema`] is one schema alone, and [`StructuredOutput`] the tool that takes the answer of a run as data.

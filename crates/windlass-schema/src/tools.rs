@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn unfit_inputs_are_told_to_the_model() {
+    fn unfit_inputs_are_reported_to_the_model() {
         let set = CheckedTools::from(ToolSet::new([tool("Read"), tool("Write")]).unwrap());
         let error = |name: &str, input: &str| {
             let input = JsonText::parse(input).unwrap();

@@ -47,7 +47,7 @@ async fn main() -> Result<(), StoreError> {
     let header = LogHeader::new(project, env!("CARGO_PKG_VERSION"), "example");
     write(&store, &session, header.clone(), turn(1, "Find the parser.", "It is in parse.rs.")).await?;
 
-    // The call of the session's model that started it, and the agent above it, if there is one.
+    // The call of the session's model that started it, and its parent agent, if it has one.
     let finder = AgentHeader::new("explore", "Find the parser", "toolu_1".into());
     let reader = AgentHeader::new("general-purpose", "Read a file", "toolu_2".into()).with_parent(Some("a1".into()));
     let first = turn(2, "Where is the parser?", "In parse.rs.");

@@ -128,7 +128,7 @@ pub(crate) fn replace_whole(path: &Path, text: &str) -> Result<(), StoreError> {
     replace().map_err(|e| error(path, "write", &e))
 }
 
-/// Appends a line of its own to a log, whoever else writes it, and returns where
+/// Appends a line of its own to a log, also while another process writes it, and returns where
 /// it ends. `None` when there is no log, or an empty one.
 pub(crate) fn append_line(path: &Path, line: &str) -> Result<Option<u64>, StoreError> {
     loop {

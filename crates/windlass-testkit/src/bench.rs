@@ -20,9 +20,9 @@ use crate::fake::{ManualClock, MemoryWorkspace, ScriptedProcess, SequentialIds};
 ///
 /// A call is validated against the tool's schema, and gets a permit for exactly what its own
 /// [`Access`] names; what the tool's check denies does not run. State and the current directory last from
-/// call to call. Nothing is asked and no rule is weighed: that is not the tool's business.
+/// call to call. There are no questions and no rules: those do not concern the tool.
 ///
-/// Unless said otherwise, the session is in `/work` of an empty [`MemoryWorkspace`], with a
+/// By default the session is in `/work` of an empty [`MemoryWorkspace`], with a
 /// [`ScriptedProcess`] that knows no program, a [`ManualClock`], [`SequentialIds`], no environment and no
 /// folder for large outputs.
 ///
@@ -73,7 +73,7 @@ impl ToolBench {
     /// A bench for a tool that is shared, or known only at run time.
     pub fn shared(tool: Arc<dyn DynTool>) -> Self {
         let progress = Arc::new(Mutex::new(Vec::new()));
-        let told = Arc::clone(&progress);
+        let reports = Arc::clone(&progress);
         let root = PathBuf::from("/work");
         let parts = ToolCxParts {
             session_id: SessionId::new("bench"),
@@ -91,7 +91,7 @@ impl ToolBench {
             state: Arc::default(),
             background: None,
             agents: None,
-            progress: Arc::new(move |text| lock(&told).push(text)),
+            progress: Arc::new(move |text| lock(&reports).push(text)),
         };
         Self {
             tools: ToolSet::new([Arc::clone(&tool)]).map(CheckedTools::from),
@@ -152,7 +152,7 @@ impl ToolBench {
         self.with(|parts| parts.artifacts = Some(folder.into()))
     }
 
-    /// Changes any part that calls are given. The permit is made anew for each call.
+    /// Changes any part of the context of calls. The permit is made anew for each call.
     #[must_use]
     pub fn with(self, change: impl FnOnce(&mut ToolCxParts)) -> Self {
         change(&mut lock(&self.parts));
@@ -164,7 +164,7 @@ impl ToolBench {
         &self.tool
     }
 
-    /// What the next call would be given, but for its permit.
+    /// The context of the next call, except its permit.
     pub fn parts(&self) -> ToolCxParts {
         lock(&self.parts).clone()
     }

@@ -1,7 +1,7 @@
 //! Conformance of file checkpoints: what [`Checkpoints`] promises, checked.
 //!
 //! Each function checks one promise and returns the [`Violation`] where it is broken; [`all`] runs them all,
-//! on one session. The files are changed through a [`Fixture`], as tools and as somebody else would change them.
+//! on one session. The files are changed through a [`Fixture`], as tools and as other programs would change them.
 
 use crate::Violation;
 use crate::violation::ensure;
@@ -28,7 +28,7 @@ pub async fn all(checkpoints: &dyn Checkpoints, files: &dyn Fixture) -> Result<(
     other_files_are_left_alone(checkpoints, files).await?;
     nothing_outside_is_touched(checkpoints, files).await?;
     links_are_left_alone(checkpoints, files).await?;
-    changes_of_others_are_told(checkpoints, files).await?;
+    changes_of_others_are_reported(checkpoints, files).await?;
     changes_of_others_can_be_left(checkpoints, files).await?;
     unknown_checkpoints_are_refused(checkpoints, files).await
 }
@@ -84,7 +84,7 @@ impl<'a> Case<'a> {
         self.ok("a checkpoint begins", self.checkpoints.begin(&self.prompt(prompt)).await)
     }
 
-    /// Changes a file as somebody does who is no tool. Nothing is no file.
+    /// Changes a file as another program does. `None` means no file.
     async fn set(&self, name: &str, content: Option<&str>) -> Result<(), Violation> {
         let path = self.path(name);
         match self.files.remove(&path).await {
@@ -131,8 +131,8 @@ impl<'a> Case<'a> {
         ensure(found == expected, || format!("{}: {what}: {found:?}, not {expected:?}", self.rule))
     }
 
-    /// What a rewind says that it did, in a form that can be compared.
-    fn said(&self, rewind: &Rewind) -> Vec<(String, Option<FileChange>, Option<NotRestoredKind>)> {
+    /// The report of a rewind, in a form that can be compared.
+    fn report(&self, rewind: &Rewind) -> Vec<(String, Option<FileChange>, Option<NotRestoredKind>)> {
         let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let files = rewind.files.iter();
         files.map(|file| (name(&file.path), file.change, file.problem.as_ref().map(|problem| problem.kind))).collect()
@@ -154,7 +154,7 @@ pub async fn gives_back_what_was(checkpoints: &dyn Checkpoints, files: &dyn Fixt
     let rewind = case.rewind(&case.prompt(1)).await?;
     let expected = [("changed", FileChange::Modified), ("made", FileChange::Deleted), ("removed", FileChange::Created)];
     let expected = expected.map(|(name, change)| (name.to_owned(), Some(change), None)).to_vec();
-    case.same("what it says", &case.said(&rewind), &expected)?;
+    case.same("the report", &case.report(&rewind), &expected)?;
     case.same("lines in and out", &(rewind.insertions(), rewind.deletions()), &(2, 1))?;
     case.expect("after a rewind", "changed", Some("one\ntwo\n")).await?;
     case.expect("after a rewind", "removed", Some("three\n")).await?;
@@ -202,7 +202,7 @@ pub async fn every_prompt_is_a_checkpoint(checkpoints: &dyn Checkpoints, files: 
     case.expect("after a rewind to a prompt that changed nothing", "file", Some("before")).await
 }
 
-/// Asking what a rewind would do says the same as doing it, and does nothing.
+/// A preview of a rewind reports the same as the rewind, and changes no file.
 ///
 /// # Errors
 /// The promise is broken.
@@ -212,13 +212,13 @@ pub async fn a_preview_changes_nothing(checkpoints: &dyn Checkpoints, files: &dy
     case.begin(1).await?;
     case.change(1, "file", Some("after\n")).await?;
     let preview = checkpoints.changes(&case.prompt(1), &case.options()).await;
-    let preview = case.ok("changes are told", preview)?;
+    let preview = case.ok("changes are reported", preview)?;
     case.expect("after a preview", "file", Some("after\n")).await?;
     let done = case.rewind(&case.prompt(1)).await?;
-    case.same("what both say", &preview.files, &done.files)
+    case.same("both reports", &preview.files, &done.files)
 }
 
-/// The second of two rewinds to the same checkpoint finds nothing to do.
+/// The second of two rewinds to the same checkpoint finds no file to change.
 ///
 /// # Errors
 /// The promise is broken.
@@ -296,9 +296,9 @@ pub async fn nothing_outside_is_touched(checkpoints: &dyn Checkpoints, files: &d
         ("file".to_owned(), Some(FileChange::Deleted), None),
         ("file".to_owned(), None, Some(NotRestoredKind::Outside)),
     ];
-    let mut said = case.said(&done);
-    said.sort_by_key(|(_, change, _)| change.is_none());
-    case.same("what it says", &said, &expected)?;
+    let mut report = case.report(&done);
+    report.sort_by_key(|(_, change, _)| change.is_none());
+    case.same("the report", &report, &expected)?;
     case.expect("after a rewind", "in/file", None).await?;
     case.expect("after a rewind", "in-not/file", Some("after")).await
 }
@@ -321,7 +321,7 @@ pub async fn links_are_left_alone(checkpoints: &dyn Checkpoints, files: &dyn Fix
         case.change(1, name, Some("after")).await?;
     }
     for (name, target) in [("file", "elsewhere/file"), ("way", "elsewhere")] {
-        case.io("something is removed", files.remove(&case.path(name)).await)?;
+        case.io("a file is removed", files.remove(&case.path(name)).await)?;
         match files.put(&case.path(name), Item::Link(&case.path(target))).await {
             Err(error) if error.kind() == io::ErrorKind::Unsupported => return Ok(()),
             put => case.io("a link is put", put)?,
@@ -329,32 +329,35 @@ pub async fn links_are_left_alone(checkpoints: &dyn Checkpoints, files: &dyn Fix
     }
     let done = case.rewind(&case.prompt(1)).await?;
     let expected = ["file", "file", "made"].map(|name| (name.to_owned(), None, Some(NotRestoredKind::Link))).to_vec();
-    case.same("what it says", &case.said(&done), &expected)?;
+    case.same("the report", &case.report(&done), &expected)?;
     case.same("the checkpoint that undoes it", &done.undo, &None)?;
     case.expect("after a rewind", "elsewhere/file", Some("not yours")).await?;
     case.expect("after a rewind", "elsewhere/made", None).await
 }
 
-/// What somebody else changed since is told, rewound and kept.
+/// A change that another program made since is reported, rewound and kept.
 ///
 /// # Errors
 /// The promise is broken.
-pub async fn changes_of_others_are_told(checkpoints: &dyn Checkpoints, files: &dyn Fixture) -> Result<(), Violation> {
-    let case = Case::new("changes of others are told and kept", 10, checkpoints, files).await?;
+pub async fn changes_of_others_are_reported(
+    checkpoints: &dyn Checkpoints,
+    files: &dyn Fixture,
+) -> Result<(), Violation> {
+    let case = Case::new("changes of others are reported and kept", 10, checkpoints, files).await?;
     case.begin(1).await?;
     case.change(1, "ours", Some("tool")).await?;
     case.change(1, "theirs", Some("tool")).await?;
-    case.set("theirs", Some("somebody")).await?;
+    case.set("theirs", Some("other")).await?;
     let done = case.rewind(&case.prompt(1)).await?;
     let conflicts: Vec<bool> = done.files.iter().map(|file| file.conflict).collect();
     case.same("the conflicts", &conflicts, &vec![false, true])?;
     case.expect("after a rewind", "theirs", None).await?;
     let undo = done.undo.ok_or_else(|| case.violation("a rewind that changed files names no checkpoint to undo it"))?;
     case.rewind(&undo).await?;
-    case.expect("after a rewind was undone", "theirs", Some("somebody")).await
+    case.expect("after a rewind was undone", "theirs", Some("other")).await
 }
 
-/// What somebody else changed since is left alone if that is wanted.
+/// A change that another program made since is left alone if that is wanted.
 ///
 /// # Errors
 /// The promise is broken.
@@ -366,16 +369,16 @@ pub async fn changes_of_others_can_be_left(
     case.begin(1).await?;
     case.change(1, "ours", Some("tool")).await?;
     case.change(1, "theirs", Some("tool")).await?;
-    case.set("theirs", Some("somebody")).await?;
+    case.set("theirs", Some("other")).await?;
     let options = case.options().leaving_conflicts();
     let done = case.ok("files are rewound", checkpoints.rewind(&case.prompt(1), &options).await)?;
     let left: Vec<_> = done.left().filter_map(|file| file.problem.as_ref()).map(|problem| problem.kind).collect();
     case.same("what is left", &left, &vec![NotRestoredKind::Conflict])?;
     case.expect("after a rewind", "ours", None).await?;
-    case.expect("after a rewind", "theirs", Some("somebody")).await
+    case.expect("after a rewind", "theirs", Some("other")).await
 }
 
-/// There is an error for a checkpoint that is not there, and nothing changes.
+/// There is an error for a checkpoint that is not there, and no file changes.
 ///
 /// # Errors
 /// The promise is broken.

@@ -1,6 +1,6 @@
 //! Ports that fail when a test says so.
 //!
-//! [`FaultyWorkspace`] and [`FaultyStore`] wrap any implementation and pass everything on, except what the
+//! [`FaultyWorkspace`] and [`FaultyStore`] wrap any implementation and pass all operations on, except those that the
 //! test has planned for: the n-th operation of a kind fails, does its work and then fails, or waits at a
 //! [`Gate`](crate::Gate). Operations of each kind are counted from 1. Faults may be planned at any time; clones share the
 //! plan.

@@ -1,11 +1,11 @@
-//! Points at which something waits until a test says go.
+//! Points at which a reply or an operation waits until a test lets it continue.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// A point at which something waits until the test lets it continue: a reply of the wire server, an operation
-/// of a fake. It takes the place of a sleep: the test knows how far things are instead of hoping so.
+/// A point at which a reply of the wire server, or an operation of a fake, waits until the test lets it
+/// continue. It takes the place of a sleep: the test knows the state instead of hoping for it.
 ///
 /// Clones share the gate, so one gate can hold thousands of replies. It is shut
 /// at first; once opened it stays open.
@@ -52,7 +52,7 @@ impl Gate {
         Self { state: Arc::new(watch::Sender::new(GateState::default())) }
     }
 
-    /// Lets everything through that waits here now or comes later.
+    /// Lets all through that wait here now or come later.
     pub fn open(&self) {
         self.state.send_modify(|state| state.open = true);
     }
@@ -71,7 +71,7 @@ impl Gate {
         let _ = watcher.wait_for(|state| state.arrived >= count).await;
     }
 
-    /// Comes to the gate and waits until it is open. Cancel safe: who leaves is still counted as arrived.
+    /// Comes to the gate and waits until it is open. Cancel safe: a dropped future still counts as arrived.
     pub async fn pass(&self) {
         self.state.send_modify(|state| state.arrived += 1);
         let mut watcher = self.state.subscribe();

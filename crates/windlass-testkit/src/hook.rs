@@ -38,14 +38,14 @@ pub async fn all(hook: &Arc<dyn Hook>) -> Result<(), Violation> {
     Ok(())
 }
 
-/// A hook has a name and listens to something that happens, and says the same each time it is asked.
+/// A hook has a name and listens to at least one event, and its answers are the same each time it is asked.
 ///
 /// # Errors
 /// It does not.
 pub fn has_steady_interests(hook: &dyn Hook) -> Result<Vec<Interest>, Violation> {
     let (name, interests) = calmly("ask a hook for its interests", || (hook.name().to_owned(), hook.interests()))?;
     ensure(!name.trim().is_empty(), || "the hook has no name".to_owned())?;
-    ensure(!interests.is_empty(), || format!("{name} listens to nothing"))?;
+    ensure(!interests.is_empty(), || format!("{name} listens to no event"))?;
     for interest in &interests {
         ensure(interest.event.is_about_tools() || interest.tools.is_empty(), || {
             format!("{name} listens to {} of {:?}, but that is not about a tool", interest.event, interest.tools)
@@ -58,7 +58,7 @@ pub fn has_steady_interests(hook: &dyn Hook) -> Result<Vec<Interest>, Violation>
     Ok(interests)
 }
 
-/// An occasion that the hook listens to is answered in time, without failing, and with something that can
+/// An occasion that the hook listens to is answered in time, without failing, and with an answer that can
 /// be used: a reason beside a deny or a block, a rewrite that is an object which reads in one way only.
 ///
 /// # Errors
@@ -96,7 +96,7 @@ pub async fn survives_being_dropped(hook: &Arc<dyn Hook>, call: &HookCall) -> Re
     Ok(())
 }
 
-/// Fields of which every event finds its own.
+/// The fields of all events; each event reads its own.
 #[derive(Serialize)]
 struct Payload<'a> {
     tool_name: &'a str,
@@ -139,7 +139,7 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// Ordinary occasions that an interest covers, for tools it names or for a few that everybody knows.
+/// Ordinary occasions that an interest covers, for tools it names or for a few well-known ones.
 pub fn occasions(interest: &Interest) -> Vec<HookCall> {
     let tools =
         if interest.tools.is_empty() { vec!["Bash".to_owned(), "Read".to_owned()] } else { interest.tools.clone() };

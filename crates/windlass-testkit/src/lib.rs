@@ -8,11 +8,11 @@
 //! | files, programs, a clock of yours | the kits [`workspace`], [`process`], [`system`] |
 //! | a session store, file checkpoints, a model provider | the kits [`store`], [`checkpoints`], [`provider`] |
 //! | a host against files, programs, time, people | [`fake`]: [`MemoryWorkspace`](fake::MemoryWorkspace), [`ScriptedProcess`](fake::ScriptedProcess), [`ManualClock`](fake::ManualClock), [`SequentialIds`](fake::SequentialIds), [`ScriptedHost`](fake::ScriptedHost), [`RecordingHook`](fake::RecordingHook) |
-//! | what happens when something breaks | [`fault`]: [`FaultyWorkspace`](fault::FaultyWorkspace), [`FaultyStore`](fault::FaultyStore) |
+//! | what happens when a port fails | [`fault`]: [`FaultyWorkspace`](fault::FaultyWorkspace), [`FaultyStore`](fault::FaultyStore) |
 //! | code whose system calls fail | [`strace`]: a test of its own process, under `strace` |
 //! | a client of the Messages API, over a real socket | [`wire`]: [`WireServer`](wire::WireServer) |
 //! | a race, without a sleep | [`Gate`] |
-//! | where a program or a right is missing | [`skipped`] says that a test did not run, and to a file if one is named |
+//! | where a program or a right is missing | [`skipped`] reports that a test did not run, also to a file if one is named |
 //!
 //! Models without a network are in `windlass-model` itself: a scripted one, and recordings.
 //!
@@ -38,7 +38,7 @@
 //! assert_eq!(output.content.text(), "6");
 //!
 //! // And what every tool promises: a valid spec, a steady answer to what it touches, no panic whatever
-//! // comes, an end when it is told to stop …
+//! // comes, an end when it is cancelled …
 //! windlass_testkit::tool::all(&bench, &[json!({"numbers": [1, 2, 3]})]).await?;
 //! # Ok(())
 //! # }

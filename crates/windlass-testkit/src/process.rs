@@ -1,7 +1,7 @@
-//! Conformance of what runs programs: what [`Process`] promises, checked.
+//! Conformance of process ports: what [`Process`] promises, checked.
 //!
-//! The rules run small scripts in a POSIX shell wherever the programs run, and look through it only: nothing
-//! here touches the machine of the test itself. [`Shell`] says where the shell is.
+//! The rules run small scripts in a POSIX shell wherever the programs run, and look through it only: no rule
+//! touches the machine of the test itself. [`Shell`] names the shell.
 //!
 //! ```no_run
 //! # use windlass_tool::Process;
@@ -23,7 +23,7 @@ pub use ends::{
 };
 pub use output::{bounds_its_output, keeps_the_streams, spills_what_is_too_large, survives_a_flood};
 pub use shell::Shell;
-pub use start::{gives_an_empty_input, passes_arguments_and_environment_exactly, starts_where_it_is_told};
+pub use start::{gives_an_empty_input, passes_arguments_and_environment_exactly, starts_in_its_directory};
 
 use crate::Violation;
 use windlass_tool::Process;
@@ -36,7 +36,7 @@ pub async fn all(process: &dyn Process, shell: &Shell) -> Result<(), Violation> 
     reports_how_a_program_ended(process, shell).await?;
     gives_an_empty_input(process, shell).await?;
     passes_arguments_and_environment_exactly(process, shell).await?;
-    starts_where_it_is_told(process, shell).await?;
+    starts_in_its_directory(process, shell).await?;
     keeps_the_streams(process, shell).await?;
     bounds_its_output(process, shell).await?;
     spills_what_is_too_large(process, shell).await?;

@@ -17,7 +17,7 @@
 //! assert_eq!(answer.text(), "hello");
 //! provider::gives_frames(&model, &request).await?;
 //! provider::survives_cancellation(&model, &request).await?;
-//! provider::describes_models(&model, &["m", "a model that nobody knows"])?;
+//! provider::describes_models(&model, &["m", "an unknown model"])?;
 //! # Ok(())
 //! # }
 //! ```
@@ -104,7 +104,7 @@ pub async fn fails(
 }
 
 /// A request that fails is sent once: the loop repeats, not the provider.
-/// `sent` tells how many requests the endpoint has seen.
+/// `sent` returns how many requests the endpoint has seen.
 ///
 /// # Errors
 /// The request does not fail, or is sent more or less than once.
@@ -130,7 +130,7 @@ pub async fn gives_frames(provider: &dyn ModelProvider, request: &ModelRequest) 
         let mut request = request.clone();
         request.raw_frames = wanted;
         let transcript = answers(provider, &request).await?;
-        // What an answer's headers say is no frame.
+        // An allowance from an answer's headers has no frame.
         let framed = |item: &&ModelItem| !matches!(item.event, ModelEvent::RateLimit(_));
         for item in transcript.items.iter().filter(framed) {
             ensure(item.raw.is_some() == wanted, || {

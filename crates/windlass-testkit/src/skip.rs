@@ -1,4 +1,4 @@
-//! One way to say that a test could not look at what it is for.
+//! The one way to report that a test could not run.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -8,18 +8,18 @@ use std::path::Path;
 /// The environment variable that names the file to which [`skipped`] appends its lines.
 pub const SKIPPED_FILE: &str = "WINDLASS_SKIPPED";
 
-/// Says that the test that calls this does not run, or does not run whole, because the machine lacks something: a
+/// Reports that the test that calls this does not run, or does not run whole, because the machine lacks something: a
 /// program, a right, a file of the system. The test then returns as if it had passed.
 ///
 /// Prints `skipped: TEST: FACILITY` to the standard error output, which the test harness shows of failed tests only.
-/// Where [`SKIPPED_FILE`] is set, the same line is also appended to the file that it names, so that whoever runs all
+/// Where [`SKIPPED_FILE`] is set, the same line is also appended to the file that it names, so that a run of all
 /// tests can list and count what did not run.
 ///
 /// The test is named by its thread, as the harness names it, with the file and line of the call.
 ///
 /// # Panics
 ///
-/// When that file cannot be written: a skip that nobody reads would pass for a test.
+/// When that file cannot be written: a skip without a record would count as a passed test.
 ///
 /// # Example
 ///

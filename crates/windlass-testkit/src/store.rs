@@ -46,11 +46,11 @@ pub async fn all(store: &dyn SessionStore, crash: Crash<'_>) -> Result<(), Viola
     of("appends keep their order", appends_keep_their_order(store).await)?;
     of("an empty append changes nothing", an_empty_append_changes_nothing(store).await)?;
     of("an unknown session is not found", an_unknown_session_is_not_found(store).await)?;
-    of("an unused session leaves nothing", an_unused_session_leaves_nothing(store).await)?;
+    of("an unused session leaves no trace", an_unused_session_leaves_no_trace(store).await)?;
     of("a second opener is refused", a_second_opener_is_refused(store).await)?;
     of("a lease comes back when closed or dropped", a_lease_comes_back_when_closed_or_dropped(store).await)?;
     of("a wrong position is refused", a_wrong_position_is_refused(store).await)?;
-    of("positions go on over leases", positions_go_on_over_leases(store).await)?;
+    of("positions continue over leases", positions_continue_over_leases(store).await)?;
     of("an abandoned append is kept", an_abandoned_append_is_kept(store).await)?;
     of("loading changes nothing", loading_changes_nothing(store).await)?;
     of("sessions and projects are apart", sessions_and_projects_are_apart(store).await)?;
@@ -73,7 +73,7 @@ fn of(rule: &str, kept: Result<(), Violation>) -> Result<(), Violation> {
     kept.map_err(|found| Violation::new(format!("{rule}: {found}")))
 }
 
-/// Turns an error of the store into a violation that says what was done.
+/// Turns an error of the store into a violation that names the operation.
 trait OrBroken<T> {
     fn or_broken(self, what: &str) -> Result<T, Violation>;
 }
@@ -85,12 +85,12 @@ impl<T> OrBroken<T> for Result<T, StoreError> {
 }
 
 fn same<L: Debug + PartialEq<R>, R: Debug>(what: &str, found: &L, expected: &R) -> Result<(), Violation> {
-    // Whole sessions are compared: their beginning tells enough.
+    // Whole sessions are compared: their beginning is enough.
     let short = |value: &dyn Debug| format!("{value:?}").chars().take(1_000).collect::<String>();
     ensure(found == expected, || format!("{what}: {}, not {}", short(found), short(expected)))
 }
 
-/// Something must have been refused for this reason.
+/// An operation must have been refused for this reason.
 fn refused<T: Debug>(found: Result<T, StoreError>, kind: StoreErrorKind, when: &str) -> Result<StoreError, Violation> {
     match found {
         Ok(found) => Err(Violation::new(format!("{when}, but it gave {found:?}"))),
@@ -145,7 +145,7 @@ async fn loaded(store: &dyn SessionStore, key: &SessionKey) -> Result<Vec<Entry>
 }
 
 /// Every kind of entry comes back equal, tool inputs and unknown lines as exact
-/// text, and nothing is reported as damaged.
+/// text, and no line is reported as damaged.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -201,7 +201,7 @@ pub async fn appends_keep_their_order(store: &dyn SessionStore) -> Result<(), Vi
     Ok(())
 }
 
-/// An append of nothing keeps the position and makes no session.
+/// An append without entries keeps the position and makes no session.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -210,7 +210,7 @@ pub async fn an_empty_append_changes_nothing(store: &dyn SessionStore) -> Result
     let lease = open(store, &key).await?;
     for durability in [Durability::Buffered, Durability::Durable] {
         let seq = store.append(&lease, lease.seq(), Vec::new(), durability).await.or_broken("append")?;
-        same("the position after an append of nothing", &seq, &lease.seq())?;
+        same("the position after an append without entries", &seq, &lease.seq())?;
     }
     store.close(lease).await.or_broken("close")?;
     refused(store.load(&key).await, StoreErrorKind::NotFound, "nothing was stored")?;
@@ -234,7 +234,7 @@ pub async fn an_unknown_session_is_not_found(store: &dyn SessionStore) -> Result
 ///
 /// # Errors
 /// The store breaks the rule.
-pub async fn an_unused_session_leaves_nothing(store: &dyn SessionStore) -> Result<(), Violation> {
+pub async fn an_unused_session_leaves_no_trace(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("unused", 1);
     let lease = open(store, &key).await?;
     store.close(lease).await.or_broken("close")?;
@@ -243,7 +243,7 @@ pub async fn an_unused_session_leaves_nothing(store: &dyn SessionStore) -> Resul
     Ok(())
 }
 
-/// While a lease is held, nobody else gets one, and the error names the owner.
+/// While a lease is held, there is no second one, and the error names the owner.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -280,7 +280,7 @@ pub async fn a_lease_comes_back_when_closed_or_dropped(store: &dyn SessionStore)
     Ok(())
 }
 
-/// An append that expects another position is refused and changes nothing.
+/// An append that expects another position is refused and changes no session.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -300,17 +300,17 @@ pub async fn a_wrong_position_is_refused(store: &dyn SessionStore) -> Result<(),
     Ok(())
 }
 
-/// A session that is opened again goes on where it was, at a position that no
+/// A session that is opened again continues where it was, at a position that no
 /// earlier append returned less than.
 ///
 /// # Errors
 /// The store breaks the rule.
-pub async fn positions_go_on_over_leases(store: &dyn SessionStore) -> Result<(), Violation> {
+pub async fn positions_continue_over_leases(store: &dyn SessionStore) -> Result<(), Violation> {
     let key = key("again", 1);
     let mut written = fill(store, &key, 0..3).await?;
     let loaded_before = store.load(&key).await.or_broken("load")?;
     let lease = open(store, &key).await?;
-    same("nothing came in between", &lease.seq(), &loaded_before.seq)?;
+    same("the position when it is opened again", &lease.seq(), &loaded_before.seq)?;
     let next = prompt(3, written.last().map(|entry| &entry.id));
     let seq = store.append(&lease, lease.seq(), vec![next.clone()], Durability::Durable).await.or_broken("append")?;
     ensure(seq > loaded_before.seq, || format!("the position goes from {} to {seq}", loaded_before.seq))?;
@@ -322,7 +322,7 @@ pub async fn positions_go_on_over_leases(store: &dyn SessionStore) -> Result<(),
     Ok(())
 }
 
-/// Whoever stops waiting for an append has still made it.
+/// An append whose future is dropped is still made.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -369,7 +369,7 @@ pub async fn sessions_and_projects_are_apart(store: &dyn SessionStore) -> Result
     Ok(())
 }
 
-/// Lists tell what a session is about, the last changed first, times in milliseconds.
+/// Lists show what a session is about, the last changed first, times in milliseconds.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -411,7 +411,7 @@ pub async fn deleting_is_idempotent(store: &dyn SessionStore) -> Result<(), Viol
     Ok(())
 }
 
-/// What somebody writes is not deleted under their hands.
+/// A session with a lease is not deleted.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -425,7 +425,7 @@ pub async fn an_open_session_is_not_deleted(store: &dyn SessionStore) -> Result<
     Ok(())
 }
 
-/// A created session holds its entries and can be gone on with; one that is
+/// A created session holds its entries and can be continued; one that is
 /// there, or in use, is not created again and stays as it is.
 ///
 /// # Errors

@@ -1,11 +1,11 @@
 //! System calls that fail in a program under test, by `strace`.
 //!
 //! The program is a test of the same binary that only another test starts, the *subject*. Its test names the calls that
-//! fail, runs it as a [`Subject`], and reads what it reports. Inside, [`Inside`] says where to begin and where the
-//! report goes.
+//! fail, runs it as a [`Subject`], and reads what it reports. Inside, [`Inside`] marks where to begin and takes the
+//! report.
 //!
 //! A fault is meant for the code under test, but it hits whichever call has its number, also one with which the subject
-//! only looks at itself. Everything here that runs inside is made for that: it tries once more, since a fault with one
+//! only looks at itself. All functions that run inside are made for that: they try once more, since a fault with one
 //! number comes once in each thread. Looks that a subject takes by other means belong in [`again`].
 //!
 //! ```no_run
@@ -53,7 +53,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Between two looks at a subject that runs.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Whether `strace` is here and may trace what it starts. If not, says that the test is [skipped](crate::skipped).
+/// Whether `strace` is here and may trace what it starts. If not, reports that the test is [skipped](crate::skipped).
 #[track_caller]
 #[must_use]
 pub fn is_available() -> bool {
@@ -65,7 +65,7 @@ pub fn is_available() -> bool {
     works
 }
 
-/// Whether `strace` may also trace a program that runs already, as [`attach`] does. If not, says that the test is
+/// Whether `strace` may also trace a program that runs already, as [`attach`] does. If not, reports that the test is
 /// [skipped](crate::skipped).
 ///
 /// # Panics
@@ -94,7 +94,7 @@ pub fn inject(call: &str, error: &str, when: impl Display) -> [String; 4] {
 /// Starts a `strace` of a program that runs, and waits until it traces.
 ///
 /// # Errors
-/// What `strace` says if it cannot trace that program.
+/// The message of `strace` if it cannot trace that program.
 pub fn attach(pid: u32, options: &[impl AsRef<OsStr>], log: &Path) -> Result<Child, String> {
     let mut strace = Command::new("strace")
         .args(["-f", "-o"])
@@ -108,18 +108,18 @@ pub fn attach(pid: u32, options: &[impl AsRef<OsStr>], log: &Path) -> Result<Chi
         .map_err(|error| error.to_string())?;
     let stderr = strace.stderr.take().ok_or("strace has no standard error")?;
     let mut lines = BufReader::new(stderr).lines();
-    let mut said = String::new();
+    let mut output = String::new();
     let attached = lines.by_ref().map_while(Result::ok).any(|line| {
-        said.push_str(&line);
+        output.push_str(&line);
         line.contains("attached")
     });
     if attached {
-        // It says more with each thread, and would end if it could not.
+        // It prints a line for each thread, and would end if it could not trace.
         std::thread::spawn(move || lines.count());
         return Ok(strace);
     }
     drop(strace.wait());
-    Err(said)
+    Err(output)
 }
 
 /// A test of this binary that is run on its own, with system calls that fail.
@@ -149,7 +149,7 @@ impl<'a> Subject<'a> {
     /// names the fault in messages.
     ///
     /// # Panics
-    /// It cannot be started, panics, hangs for two minutes, or begins and then reports nothing.
+    /// It cannot be started, panics, hangs for two minutes, or begins and then does not report.
     #[must_use]
     pub fn run(&self, options: &[impl AsRef<str>], what: &str) -> Option<String> {
         let mut child = self.command(options).spawn().unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -161,14 +161,14 @@ impl<'a> Subject<'a> {
             }
             std::thread::sleep(LOOK);
         }
-        let said = child.stderr.take().map(io::read_to_string);
-        let said = said.and_then(Result::ok).unwrap_or_default();
+        let output = child.stderr.take().map(io::read_to_string);
+        let output = output.and_then(Result::ok).unwrap_or_default();
         if !self.place.join("begun").exists() {
             return None;
         }
-        assert!(!said.contains("panicked"), "{what}: {said}");
+        assert!(!output.contains("panicked"), "{what}: {output}");
         let report = std::fs::read_to_string(self.place.join("report"));
-        Some(report.unwrap_or_else(|error| panic!("{what}: it reports nothing: {error}: {said}")))
+        Some(report.unwrap_or_else(|error| panic!("{what}: it does not report: {error}: {output}")))
     }
 
     fn command(&self, options: &[impl AsRef<str>]) -> Command {
@@ -193,14 +193,14 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What a subject knows of the test that runs it.
+/// A subject's connection to the test that runs it.
 #[derive(Debug)]
 pub struct Inside {
     place: PathBuf,
 }
 
 impl Inside {
-    /// `None` where this is no subject: somebody runs all tests that are ignored.
+    /// `None` where this is no subject: all ignored tests are being run.
     #[must_use]
     pub fn find() -> Option<Self> {
         let place = std::env::var_os(PLACE)?.into();
@@ -213,10 +213,10 @@ impl Inside {
         &self.place
     }
 
-    /// Says that what is tested begins now. A fault that comes before is not looked at.
+    /// Reports that what is tested begins now. A fault that comes before is not looked at.
     ///
     /// # Panics
-    /// It cannot be said, twice.
+    /// It cannot be reported, twice.
     pub fn begin(&self) {
         again(|| File::create(self.place.join("begun")));
     }
@@ -242,7 +242,7 @@ pub fn again<T>(look: impl Fn() -> io::Result<T>) -> T {
 /// How many descriptors this process has open.
 ///
 /// # Panics
-/// The system does not say so, twice.
+/// The system does not list them, twice.
 #[must_use]
 pub fn descriptors() -> usize {
     again(|| std::fs::read_dir("/proc/self/fd")?.try_fold(0, |count, entry| entry.map(|_| count + 1)))

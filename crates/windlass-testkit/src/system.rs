@@ -5,7 +5,7 @@
 //! use windlass_testkit::system;
 //!
 //! # fn main() -> Result<(), windlass_testkit::Violation> {
-//! system::tells_the_time(&ManualClock::new())?;
+//! system::gives_the_time(&ManualClock::new())?;
 //! system::gives_distinct_ids(&SequentialIds::new())?;
 //! assert!(system::gives_random_ids(&SequentialIds::new()).is_err());
 //! # Ok(())
@@ -20,15 +20,15 @@ use windlass_types::Timestamp;
 use crate::Violation;
 use crate::violation::{calmly, ensure};
 
-/// A clock tells a time of this century, as text that reads back the same, and does not run backwards while
-/// nobody sets it.
+/// A clock gives a time of this century, as text that reads back the same, and does not run backwards while
+/// it is not set.
 ///
 /// # Errors
 /// It does not.
-pub fn tells_the_time(clock: &dyn Clock) -> Result<(), Violation> {
+pub fn gives_the_time(clock: &dyn Clock) -> Result<(), Violation> {
     let mut last = calmly("read the clock", || clock.now())?;
     let year = last.to_string().get(..4).and_then(|year| year.parse::<u32>().ok());
-    ensure(year.is_some_and(|year| (2020..2100).contains(&year)), || format!("the clock says {last}"))?;
+    ensure(year.is_some_and(|year| (2020..2100).contains(&year)), || format!("the clock gives {last}"))?;
     for _ in 0..1000 {
         let now = calmly("read the clock", || clock.now())?;
         ensure(now >= last, || format!("the clock ran from {last} back to {now}"))?;

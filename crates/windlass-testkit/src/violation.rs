@@ -1,4 +1,4 @@
-//! What a conformance kit says when a promise is broken.
+//! The report of a conformance kit that a promise is broken.
 
 use std::any::Any;
 use std::error::Error;
@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 
-/// A promise of a port that an implementation does not keep, in a sentence that tells what was done and
-/// what came of it.
+/// A promise of a port that an implementation does not keep, in a sentence with the operation and
+/// its outcome.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation(String);
 
@@ -29,26 +29,26 @@ impl fmt::Display for Violation {
 
 impl Error for Violation {}
 
-/// How long a kit waits for something to go that should be gone. Shorter than what a broken implementation leaves behind
-/// lives.
+/// How long a kit waits for a process or file to go that should be gone. Shorter than the life of what a broken
+/// implementation leaves behind.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a kit waits for an answer that should come at once: generous, for machines that have much to do.
+/// How long a kit waits for an answer that should come at once: generous, for busy machines.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
 pub(crate) fn ensure(holds: bool, text: impl FnOnce() -> String) -> Result<(), Violation> {
     if holds { Ok(()) } else { Err(Violation::new(text())) }
 }
 
-/// Waits for something that must come within [`LONGEST_WAIT`] and without a panic.
+/// Waits for a future that must be ready within [`LONGEST_WAIT`] and without a panic.
 pub(crate) async fn within<T>(what: &str, work: impl Future<Output = T>) -> Result<T, Violation> {
     match tokio::time::timeout(LONGEST_WAIT, AssertUnwindSafe(work).catch_unwind()).await {
         Ok(Ok(done)) => Ok(done),
         Ok(Err(panic)) => Err(Violation::new(format!("{what}: it panicked: {}", panic_text(&*panic)))),
-        Err(_) => Err(Violation::new(format!("{what}: nothing came of it in {} s", LONGEST_WAIT.as_secs()))),
+        Err(_) => Err(Violation::new(format!("{what}: no answer in {} s", LONGEST_WAIT.as_secs()))),
     }
 }
 
-/// Runs something that must not panic.
+/// Runs code that must not panic.
 pub(crate) fn calmly<T>(what: &str, work: impl FnOnce() -> T) -> Result<T, Violation> {
     std::panic::catch_unwind(AssertUnwindSafe(work))
         .map_err(|panic| Violation::new(format!("{what}: it panicked: {}", panic_text(&*panic))))

@@ -1,7 +1,7 @@
 //! Conformance of workspaces: what [`Workspace`] promises, checked.
 //!
 //! Each function checks one promise and returns the [`Violation`] where it is broken; [`all`] runs them all.
-//! Beside the workspace they need a [`Fixture`]: the hands of somebody else who works on the same files and
+//! Beside the workspace they need a [`Fixture`]: another program that works on the same files and
 //! can do what the port cannot, such as swapping a directory for a link. [`LocalFiles`] is one for files of
 //! this machine.
 //!
@@ -30,7 +30,7 @@ pub use links::{
 pub use permits::refuses_what_is_not_permitted;
 pub use reading::{lists_names, opens_only_regular_files, reads_files};
 pub use writing::{
-    a_dropped_write_is_all_or_nothing, creates_directories_only_when_asked, keeps_the_kind_of_a_file,
+    a_dropped_write_is_whole_or_not_made, creates_directories_only_when_asked, keeps_the_kind_of_a_file,
     makes_only_new_files_when_asked, readers_see_whole_files, writes_only_over_regular_files, writes_whole_files,
 };
 
@@ -56,5 +56,5 @@ pub async fn all(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(),
     creates_directories_only_when_asked(workspace, fixture).await?;
     keeps_the_kind_of_a_file(workspace, fixture).await?;
     readers_see_whole_files(workspace, fixture).await?;
-    a_dropped_write_is_all_or_nothing(workspace, fixture).await
+    a_dropped_write_is_whole_or_not_made(workspace, fixture).await
 }

@@ -34,12 +34,12 @@ pub enum ToolErrorKind {
 }
 
 impl ToolError {
-    /// The tool cannot do this; the text tells the model why and what to do.
+    /// The tool cannot do this; the text gives the model the reason and what to do.
     pub fn rejected(text: impl Into<String>) -> Self {
         Self { kind: ToolErrorKind::Rejected, text: text.into(), source: None }
     }
 
-    /// The input is not what the tool takes; the text tells the model what it takes.
+    /// The input is not what the tool takes; the text gives the model what it takes.
     pub fn invalid_input(text: impl Into<String>) -> Self {
         Self { kind: ToolErrorKind::InvalidInput, text: text.into(), source: None }
     }

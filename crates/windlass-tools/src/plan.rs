@@ -89,7 +89,7 @@ impl Tool for ExitPlanMode {
     }
 
     async fn call(&self, input: ExitPlanModeInput, _: &ToolCx) -> Result<ToolOutput, ToolError> {
-        // A host may have changed the plan before it said yes: this one counts.
+        // A host may have changed the plan before it agreed: this one counts.
         let text = format!("The user approved this plan. Plan mode is off; carry it out.\n\n{}", input.plan);
         ToolOutput::text(text).with_structured(&json!({ "plan": input.plan, "isAgent": false }))
     }

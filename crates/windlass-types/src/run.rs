@@ -130,7 +130,7 @@ pub enum Outcome {
     },
     /// The user stopped it.
     Interrupted {
-        /// What was going on.
+        /// What was interrupted.
         during: Interrupted,
     },
     /// A hook stopped it.

@@ -96,7 +96,7 @@ fn a_long_command_is_shown_to_its_end_before_a_yes_is_possible() {
 }
 
 #[test]
-fn a_wide_line_goes_on_in_rows_of_its_own() {
+fn a_wide_line_continues_in_rows_of_its_own() {
     let input = json!({"command": format!("echo {}; rm x", "a".repeat(60))});
     let (_, shown) = ask(&request("Bash", &input.to_string(), None), TINY, "\n\n\n");
     assert_eq!(

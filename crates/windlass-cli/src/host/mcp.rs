@@ -289,7 +289,7 @@ impl McpControl for HostServers {
             }
         }
         self.added().extend(kept);
-        // The answer tells the host whether they work.
+        // The host reads in the answer whether they work.
         self.set().settled(Duration::from_secs(5)).await;
         Ok(changed)
     }

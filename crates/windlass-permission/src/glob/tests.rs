@@ -84,7 +84,7 @@ proptest! {
         let (own, below) = (plain(&pattern), plain(&format!("{pattern}/**")));
         let expected = own.is_match(&path) || below.is_match(&path);
         prop_assert_eq!(reach(&pattern, &path) == Reach::Covers, expected);
-        // Nothing below a path is covered unless the pattern said so for the path.
+        // Nothing below a path is covered unless the pattern covers the path itself.
         for end in 1..names.len() {
             let above = reach(&pattern, &names[..end].join("/"));
             prop_assert!(!expected || above >= Reach::Below);

@@ -1,4 +1,4 @@
-//! What somebody would try who wants a call to run that should not.
+//! Attempts to make a call run that should not.
 
 use crate::common::{HOME, Rules, World, allow, deny};
 use std::path::Path;
@@ -201,7 +201,7 @@ fn what_is_not_known_is_not_allowed() {
     assert_eq!(verdict(&facts(Access::Unknown)), Ask);
     assert_eq!(verdict(&facts(Access::Exec)), Ask);
     assert_eq!(verdict(&facts(Access::Network)), Ask);
-    // A path whose links nobody followed.
+    // A path whose links were not followed.
     assert_eq!(verdict(&facts(Access::reads("/w/x"))), Ask);
     assert_eq!(verdict(&facts(Access::reads("/w/x")).with_path(PathFact::new("/w/x", "/w/x", false))), Allow);
     assert_eq!(verdict(&facts(Access::reads("/w/x")).with_path(PathFact::new("/w/x", "/w/x", true))), Ask);
@@ -210,7 +210,7 @@ fn what_is_not_known_is_not_allowed() {
     assert_eq!(verdict(&bash), Ask);
     let strict = World::new(Rules { allow: &["Bash"], deny: &["Bash(rm:*)"], ask: &[] });
     assert_eq!(strict.policy.decide(&bash, None, None).behavior, Ask);
-    // Paths of a command that nobody resolved.
+    // Paths of a command that were not resolved.
     let mut unresolved = world.call("Bash cat a");
     if let Some(command) = &mut unresolved.command {
         command.paths.clear();
@@ -796,7 +796,7 @@ fn variables_do_not_lead_around_a_scoped_deny() {
     }
     let denied = World::new(Rules { allow: &["Bash"], deny: &["Bash(rm:*)"], ask: &[] });
     denied.check(Deny, &["Bash make SHELL=/bin/rm", "Bash CC='rm -f' make", "Bash GIT_PAGER='rm x' git log"]);
-    // Nobody who has no such rule is asked.
+    // Without such a rule there is no question.
     World::new(allow(&["Bash"])).check(Allow, &commands);
     World::new(Rules { allow: &["Bash"], deny: &["Read(secret)"], ask: &[] }).check(Allow, &commands);
 }
@@ -889,7 +889,7 @@ fn accepting_edits_stops_at_the_workspace() {
 }
 
 #[test]
-fn rules_that_are_empty_or_never_match_are_told_with_what_to_write() {
+fn rules_that_are_empty_or_never_match_are_reported_with_what_to_write() {
     let root = Path::new("/w");
     for (rule, fix) in [
         ("Bash()", "write `Bash`"),
@@ -911,15 +911,15 @@ fn rules_that_are_empty_or_never_match_are_told_with_what_to_write() {
     ] {
         for behavior in [Deny, Ask, Allow] {
             let mut policy = Policy::new(PolicyConfig::new(root));
-            let told = policy.add_rules(RuleSource::UserSettings, behavior, &[rule], root);
+            let added = policy.add_rules(RuleSource::UserSettings, behavior, &[rule], root);
             match behavior {
                 Allow => {
-                    let warnings = told.unwrap();
+                    let warnings = added.unwrap();
                     let warning = warnings.first().unwrap_or_else(|| panic!("{rule} warns of nothing"));
                     assert!(warning.ignored && warning.to_string().contains(fix), "{rule} {warning}");
                 }
                 _ => {
-                    let error = told.expect_err(rule).to_string();
+                    let error = added.expect_err(rule).to_string();
                     assert!(error.contains(fix) && error.contains(&rule.trim().replace('\t', "\\t")), "{rule} {error}");
                 }
             }
@@ -936,9 +936,9 @@ fn rules_that_are_empty_or_never_match_are_told_with_what_to_write() {
     for rule in ["Bash", "Bash(*)", "Bash( * )", "Read(*)", "Skill(*)", "Bash(FOO=1 x)", "Bash(! rm:*)", "Bash(a && b)"]
     {
         for behavior in [Deny, Ask, Allow] {
-            let told =
+            let added =
                 Policy::new(PolicyConfig::new(root)).add_rules(RuleSource::UserSettings, behavior, &[rule], root);
-            assert_eq!(told.unwrap(), [], "{rule}");
+            assert_eq!(added.unwrap(), [], "{rule}");
         }
     }
 }

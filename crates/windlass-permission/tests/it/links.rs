@@ -49,7 +49,7 @@ fn the_parent_of_a_link_is_where_it_leads() {
     denied.check(Deny, &["Bash cat k/../x", "Bash (cat k/../x)", "Bash cd src && cat ../k/../x"]);
 }
 
-/// A driver that could not follow a path tells none of it.
+/// A driver that could not follow a path reports none of it.
 #[test]
 fn a_parent_that_cannot_be_found_is_asked_about() {
     let world = World::new(Rules { allow: &["Bash(tool:*)"], deny: &["Read(keys/**)"], ask: &[] });
@@ -104,7 +104,7 @@ fn patterns_are_judged_by_what_they_stand_for() {
     // Of other files that such a rule may be about nothing is known.
     denied.check(Ask, &["Bash cat .e*", "Bash cat s*/*/*"]);
     denied.check(Allow, &["Bash cat src/*.rs"]);
-    // Without anybody who looked it may be anything.
+    // If the driver did not look, it may be any file.
     let mut call = world.call("Bash cat src/*.rs");
     call.command.as_mut().unwrap().patterns.clear();
     assert_eq!(world.policy.decide(&call, None, None).behavior, Ask);

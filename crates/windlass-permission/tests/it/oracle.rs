@@ -346,7 +346,7 @@ fn a_rule_on_one_tool_of_a_server_holds_for_what_the_tool_was() {
     world.policy.offer(&read("Reads, and sends what it read to the server."));
     world.check(Ask, &["mcp__srv__read"]);
     world.check(Allow, &["mcp__other__x"]);
-    // Also in plan mode and where nobody asks it is not allowed; where everything is, it is.
+    // Also in plan mode and where questions are denied it is not allowed; in bypassPermissions it is.
     let mut bypass = world.clone();
     bypass.policy.set_mode(PermissionMode::BypassPermissions).unwrap();
     bypass.check(Allow, &["mcp__srv__read"]);

@@ -1,4 +1,4 @@
-//! What is said of inputs, and what bounds a check.
+//! The errors of inputs, and the bounds of a check.
 
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -27,7 +27,7 @@ fn faults_name_the_place_and_what_is_expected() {
         "required": ["path"],
         "additionalProperties": false,
     });
-    for (input, said) in [
+    for (input, expected) in [
         (json!({}), r#"the input: "path" is a required property"#),
         (json!({ "path": 1 }), r#"/path: 1 is not of type "string""#),
         (json!({ "path": "" }), r#"/path: "" is shorter than 1 character"#),
@@ -42,7 +42,7 @@ fn faults_name_the_place_and_what_is_expected() {
         ),
         (json!([]), "the input must be a JSON object"),
     ] {
-        assert_eq!(fault(&schema, &input), said);
+        assert_eq!(fault(&schema, &input), expected);
     }
     assert_eq!(check(&schema, &json!({ "path": "p", "limit": null, "lines": [1, 2.0] })), Ok(()));
 }
@@ -51,11 +51,11 @@ fn faults_name_the_place_and_what_is_expected() {
 fn many_faults_are_counted_and_long_values_are_cut() {
     let schema = json!({ "additionalProperties": { "type": "string" } });
     let input: serde_json::Map<String, Value> = (0..9).map(|at| (format!("p{at}"), json!(at))).collect();
-    let said = fault(&schema, &Value::Object(input));
-    assert_eq!(said.matches("is not of type").count(), 5, "{said}");
-    assert!(said.ends_with("; and 4 more"), "{said}");
-    let said = fault(&json!({ "properties": { "a": { "type": "integer" } } }), &json!({ "a": "x".repeat(100_000) }));
-    assert!(said.ends_with(r#"is not of type "integer""#) && said.len() < 400, "{said}");
+    let error = fault(&schema, &Value::Object(input));
+    assert_eq!(error.matches("is not of type").count(), 5, "{error}");
+    assert!(error.ends_with("; and 4 more"), "{error}");
+    let error = fault(&json!({ "properties": { "a": { "type": "integer" } } }), &json!({ "a": "x".repeat(100_000) }));
+    assert!(error.ends_with(r#"is not of type "integer""#) && error.len() < 400, "{error}");
 }
 
 #[test]
@@ -108,9 +108,9 @@ fn references_stay_inside_the_schema_and_may_go_in_circles() {
 fn a_check_ends() {
     let quick = |schema: &Value, input: &Value| {
         let since = Instant::now();
-        let said = check(schema, input);
+        let checked = check(schema, input);
         assert!(since.elapsed() < Duration::from_secs(10), "{:?} for {schema}", since.elapsed());
-        said
+        checked
     };
     for endless in [
         json!({ "$ref": "#" }),

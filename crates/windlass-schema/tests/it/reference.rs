@@ -154,8 +154,8 @@ proptest! {
             // Only there a number with a fraction of zero is no integer.
             let value = if draft == 0 { without_fractions(value) } else { value };
             let input = json!({ "v": value });
-            let said = ours.check(&text(&input));
-            prop_assert_eq!(said.is_ok(), theirs.is_valid(&input), "{:?} of {} for {}", said, input, document);
+            let checked = ours.check(&text(&input));
+            prop_assert_eq!(checked.is_ok(), theirs.is_valid(&input), "{:?} of {} for {}", checked, input, document);
         }
     }
 

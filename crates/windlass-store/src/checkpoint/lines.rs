@@ -5,7 +5,7 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 /// Most lines on each side that are compared one by one.
 const MOST_LINES: usize = 5_000;
 
-/// Bytes that are looked at to tell text from other content.
+/// Bytes that are looked at to distinguish text from other content.
 const LOOKED_AT: usize = 8 * 1024;
 
 /// Lines that come in and lines that go out when the first content becomes the

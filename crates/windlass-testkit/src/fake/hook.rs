@@ -60,7 +60,7 @@ impl RecordingHook {
         }
     }
 
-    /// A hook that listens to everything.
+    /// A hook that listens to all events.
     pub fn of_all(name: impl Into<String>) -> Self {
         Self::new(name, HookEventName::ALL.iter().copied().map(Interest::all))
     }

@@ -12,7 +12,7 @@ use crate::Gate;
 
 /// A host that answers permission questions from a queue and records what it was asked.
 ///
-/// When the queue is empty it denies, and says that nothing was scripted; [`ScriptedHost::otherwise`] sets
+/// When the queue is empty it denies, and the reason is that the script is over; [`ScriptedHost::otherwise`] sets
 /// another answer.
 ///
 /// ```
@@ -135,7 +135,7 @@ impl Drop for Asked<'_> {
 
 #[async_trait]
 impl CanUseTool for ScriptedHost {
-    #[expect(clippy::panic, reason = "the script says so")]
+    #[expect(clippy::panic, reason = "the script asks for it")]
     async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer {
         let step = {
             let mut state = lock(&self.0);
@@ -154,7 +154,7 @@ impl CanUseTool for ScriptedHost {
             None => lock(&self.0)
                 .otherwise
                 .clone()
-                .unwrap_or_else(|| PermissionAnswer::deny("nothing is scripted for this question")),
+                .unwrap_or_else(|| PermissionAnswer::deny("the script has no answer to this question")),
         };
         asked.answered = true;
         answer

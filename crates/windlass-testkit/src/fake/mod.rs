@@ -1,9 +1,9 @@
-//! Working implementations of the ports that touch nothing of this machine.
+//! Working implementations of the ports that do not touch this machine.
 //!
 //! They are not mocks that expect calls: [`MemoryWorkspace`] is a file system that happens to live in memory
 //! and keeps every promise of its port, [`ScriptedProcess`] runs what a test wrote down, time in
-//! [`ManualClock`] stands still until it is moved. What they were asked is recorded; what they should do
-//! wrong is said with [`fault`](crate::fault). All are cheap to clone and all clones share their state, so a
+//! [`ManualClock`] stands still until it is moved. Their calls are recorded; to make them
+//! fail, wrap them with [`fault`](crate::fault). All are cheap to clone and all clones share their state, so a
 //! test keeps one and gives the other away.
 
 mod hook;

@@ -19,7 +19,7 @@ use run::Ending;
 /// that matches is used; a command that none matches is not started, and the error names it.
 ///
 /// Output is bounded and streams are merged as the command asks; a time limit, a cancel and a dropped future
-/// end a run. There is no file to spill to: nothing is spilled. A run that waits and has a time limit needs a
+/// end a run. Output is never spilled to a file. A run that waits and has a time limit needs a
 /// tokio runtime with time (a paused one will do).
 ///
 /// ```
@@ -149,14 +149,14 @@ impl Drop for Running<'_> {
 impl Process for ScriptedProcess {
     async fn run(&self, command: ProcessCommand, cancel: &Cancel) -> Result<ProcessOutcome, ProcessError> {
         let Some(run) = self.begin(&command) else {
-            return Err(ProcessError::new(format!("nothing is scripted for: {}", line(&command))));
+            return Err(ProcessError::new(format!("the script has no entry for: {}", line(&command))));
         };
         if cancel.is_cancelled() {
             return Ok(ProcessOutcome::new(ProcessExit::Cancelled, std::time::Duration::ZERO));
         }
         let mut running = Running { of: self, ended: false };
         if let Some(progress) = &command.progress {
-            run.tell(progress);
+            run.report(progress);
         }
         let exit = match run.ending() {
             Ending::NotStarted(message) => {

@@ -1,4 +1,4 @@
-//! Time and chance.
+//! Time and ids.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -57,10 +57,10 @@ impl Clock for ManualClock {
     }
 }
 
-/// Counts instead of throwing dice: 1, 2, 3 …
+/// Ids that count up instead of being random: 1, 2, 3 …
 ///
-/// Distinct, so that names made of them do not clash, and the same in every run. Anybody can guess them:
-/// never outside of tests.
+/// Distinct, so that names made of them do not clash, and the same in every run. They are easy to guess:
+/// use them in tests only.
 #[derive(Debug, Clone)]
 pub struct SequentialIds(Arc<AtomicU64>);
 

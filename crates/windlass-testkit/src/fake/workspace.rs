@@ -20,11 +20,11 @@ use tree::{Node, Stored, Tree};
 ///
 /// It keeps every promise of [`Workspace`], as the local one does: a permit is enforced, what a permit
 /// covers is reached by its resolved path without following a link, a link that appeared on the way since is
-/// [`Changed`](WorkspaceErrorKind::Changed). Writes are whole or nothing; nothing waits. Times of change are
+/// [`Changed`](WorkspaceErrorKind::Changed). Writes are whole or fail; no method waits. Times of change are
 /// 1, 2, 3 … in the order of the changes.
 ///
-/// The test works on the same tree from outside: it puts, links and removes what it likes, whatever permits
-/// say. Clones share the tree.
+/// The test works on the same tree from outside: it puts, links and removes what it likes, without
+/// permits. Clones share the tree.
 ///
 /// ```
 /// # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -69,7 +69,7 @@ impl MemoryWorkspace {
         self
     }
 
-    /// Adds something that is no regular file; see [`MemoryWorkspace::make_special`].
+    /// Adds an entry that is no regular file; see [`MemoryWorkspace::make_special`].
     #[must_use]
     pub fn with_special(self, path: impl AsRef<Path>) -> Self {
         self.make_special(path);
@@ -93,12 +93,12 @@ impl MemoryWorkspace {
         lock(&self.0).put(path.as_ref(), Stored::Link(target.as_ref().to_owned()));
     }
 
-    /// Puts something that is no regular file: a device, a pipe, a socket.
+    /// Puts an entry that is no regular file: a device, a pipe, a socket.
     pub fn make_special(&self, path: impl AsRef<Path>) {
         lock(&self.0).put(path.as_ref(), Stored::Special);
     }
 
-    /// Makes a file executable, or no longer so. Nothing happens where no file stands.
+    /// Makes a file executable, or no longer so. Has no effect where no file stands.
     pub fn set_executable(&self, path: impl AsRef<Path>, executable: bool) {
         lock(&self.0).set_executable(path.as_ref(), executable);
     }

@@ -1,4 +1,4 @@
-//! What is to go wrong, and when.
+//! The plan of faults: which operation fails, and how.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,9 +27,9 @@ struct Fault<O, K> {
 /// How an operation fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure<K> {
-    /// Nothing is done.
+    /// The operation is not done.
     Before(K),
-    /// It is done, and said to have failed.
+    /// The operation is done, and reported as failed.
     After(K),
 }
 
@@ -52,7 +52,7 @@ impl<O: Ord + Copy, K: Copy> Plan<O, K> {
         self.lock().counts.get(&operation).copied().unwrap_or_default()
     }
 
-    /// Counts an operation, waits where it should, and tells how it fails.
+    /// Counts an operation, waits where it should, and returns how it fails.
     pub(super) async fn begin(&self, operation: O) -> Option<Failure<K>> {
         let (gates, failure) = {
             let mut state = self.lock();

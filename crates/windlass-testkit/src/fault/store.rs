@@ -35,7 +35,7 @@ pub enum StoreOperation {
 
 /// A session store that fails, waits, or loses what was not synced when a test says so.
 ///
-/// A failed append is kept to as the port demands: every later append of that lease fails with the same
+/// A failed append has the consequences that the port demands: every later append of that lease fails with the same
 /// error, and so does its close.
 ///
 /// ```
@@ -104,12 +104,12 @@ impl<S: SessionStore> FaultyStore<S> {
         &self.0.inner
     }
 
-    /// The n-th operation of this kind, from 1, fails and does nothing.
+    /// The n-th operation of this kind, from 1, fails without being done.
     pub fn fail(&self, operation: StoreOperation, nth: u64, kind: StoreErrorKind) {
         self.0.plan.fail(operation, nth, nth, Failure::Before(kind));
     }
 
-    /// The n-th operation of this kind and all after it fail and do nothing.
+    /// The n-th operation of this kind and all after it fail without being done.
     pub fn fail_from(&self, operation: StoreOperation, nth: u64, kind: StoreErrorKind) {
         self.0.plan.fail(operation, nth, u64::MAX, Failure::Before(kind));
     }
@@ -130,7 +130,7 @@ impl<S: SessionStore> FaultyStore<S> {
         self.lock().crash_at_append = Some(now.saturating_add(nth));
     }
 
-    /// Crashes: from now on everything fails, as if the machine had lost its power.
+    /// Crashes: from now on all operations fail, as if the machine had lost its power.
     pub fn crash(&self) {
         self.lock().crashed = true;
     }
@@ -257,7 +257,7 @@ fn planned(operation: StoreOperation, kind: StoreErrorKind) -> StoreError {
     StoreError::new(kind, format!("{operation:?} failed as the test planned ({kind:?})"))
 }
 
-/// What was said to be wrong with the call itself is no failed write.
+/// A refusal of the call itself is no failed write.
 fn is_of_the_store(error: &StoreError) -> bool {
     !matches!(error.kind, StoreErrorKind::Conflict | StoreErrorKind::LeaseLost)
 }

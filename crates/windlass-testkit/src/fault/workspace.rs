@@ -81,12 +81,12 @@ impl<W: Workspace> FaultyWorkspace<W> {
         Self(Arc::new(Inner { inner, faults: Arc::default() }))
     }
 
-    /// The n-th operation of this kind, from 1, fails and does nothing.
+    /// The n-th operation of this kind, from 1, fails without being done.
     pub fn fail(&self, operation: FileOperation, nth: u64, kind: WorkspaceErrorKind) {
         self.0.faults.plan.fail(operation, nth, nth, Failure::Before(kind));
     }
 
-    /// The n-th operation of this kind and all after it fail and do nothing.
+    /// The n-th operation of this kind and all after it fail without being done.
     pub fn fail_from(&self, operation: FileOperation, nth: u64, kind: WorkspaceErrorKind) {
         self.0.faults.plan.fail(operation, nth, u64::MAX, Failure::Before(kind));
     }
@@ -116,7 +116,7 @@ fn planned(kind: WorkspaceErrorKind, path: &Path) -> WorkspaceError {
     WorkspaceError::new(kind, format!("{} failed as the test planned ({kind:?})", path.display()))
 }
 
-/// What came of an operation, unless it is to fail all the same.
+/// The outcome of an operation, unless it is to fail all the same.
 fn settle<T>(
     result: Result<T, WorkspaceError>,
     failure: Option<Failure<WorkspaceErrorKind>>,

@@ -9,7 +9,7 @@ use super::shell::run;
 use crate::Violation;
 use crate::violation::ensure;
 
-/// A child that wants to live: two more processes below it, all deaf to requests, their numbers printed.
+/// A child that ignores signals: two more processes below it, all deaf to requests, their numbers printed.
 const STUBBORN: &str = "trap '' TERM HUP INT; echo $$; sleep 600 & echo $!; \
     sh -c 'trap \"\" TERM HUP INT; echo $$; sleep 600; :' & sleep 600 & echo $!; wait; sleep 600; :";
 
@@ -26,8 +26,10 @@ pub async fn reports_how_a_program_ended(process: &dyn Process, shell: &Shell) -
         ("kill -TERM $$", ProcessExit::Signal(15)),
     ] {
         let outcome = shell.run(process, script).await?;
-        ensure(outcome.exit == exit, || format!("{script:?} ends with {exit:?}, but is told as {:?}", outcome.exit))?;
-        ensure(outcome.stopped == 0, || format!("{script:?} leaves nothing, but: {} stopped", outcome.stopped))?;
+        ensure(outcome.exit == exit, || {
+            format!("{script:?} ends with {exit:?}, but is reported as {:?}", outcome.exit)
+        })?;
+        ensure(outcome.stopped == 0, || format!("{script:?} leaves no process, but: {} stopped", outcome.stopped))?;
     }
     Ok(())
 }
@@ -41,7 +43,7 @@ pub async fn ends_what_is_left_behind(process: &dyn Process, shell: &Shell) -> R
     for script in ["sleep 600 & echo $!; exit 3", "sleep 600 >/dev/null 2>&1 & echo $!; exit 3"] {
         let outcome = shell.run(process, script).await?;
         ensure(outcome.exit == ProcessExit::Code(3), || format!("{script}: {:?}", outcome.exit))?;
-        ensure(outcome.stopped >= 1, || format!("{script}: nothing was stopped"))?;
+        ensure(outcome.stopped >= 1, || format!("{script}: no process was stopped"))?;
         shell.until_gone(process, &outcome.stdout.head, script).await?;
     }
     Ok(())
@@ -55,7 +57,9 @@ pub async fn stops_when_time_is_up(process: &dyn Process, shell: &Shell) -> Resu
     let mut command = shell.command(STUBBORN);
     command.timeout = Some(Duration::from_millis(1_500));
     let outcome = run(process, command, &Cancel::new(), "a program that does not want to end in time").await?;
-    ensure(outcome.exit == ProcessExit::TimedOut, || format!("its time is up, but it is told as {:?}", outcome.exit))?;
+    ensure(outcome.exit == ProcessExit::TimedOut, || {
+        format!("its time is up, but it is reported as {:?}", outcome.exit)
+    })?;
     let pids = &outcome.stdout.head;
     ensure(pids.lines().count() == 4, || format!("what it printed before its time was up is {pids:?}"))?;
     shell.until_gone(process, pids, "time is up").await?;
@@ -63,7 +67,7 @@ pub async fn stops_when_time_is_up(process: &dyn Process, shell: &Shell) -> Resu
     let mut command = shell.command("exit 4");
     command.timeout = Some(Duration::from_secs(100));
     let outcome = run(process, command, &Cancel::new(), "a program that ends in time").await?;
-    ensure(outcome.exit == ProcessExit::Code(4), || format!("it ends in time, but is told as {:?}", outcome.exit))
+    ensure(outcome.exit == ProcessExit::Code(4), || format!("it ends in time, but is reported as {:?}", outcome.exit))
 }
 
 /// A program that is cancelled ends with all it started and keeps its output; one that is cancelled before it
@@ -83,13 +87,13 @@ pub async fn stops_when_cancelled(process: &dyn Process, shell: &Shell) -> Resul
     let (outcome, begun) = tokio::join!(work, stop);
     begun?;
     let outcome = outcome?;
-    ensure(outcome.exit == ProcessExit::Cancelled, || format!("cancelled, but told as {:?}", outcome.exit))?;
+    ensure(outcome.exit == ProcessExit::Cancelled, || format!("cancelled, but reported as {:?}", outcome.exit))?;
     let pids = &outcome.stdout.head;
     ensure(!pids.trim().is_empty(), || "what it printed before it was cancelled is lost".to_owned())?;
     shell.until_gone(process, pids, "cancelled").await?;
 
     let outcome = run(process, shell.command("echo >cancel.late"), &cancel, "a program cancelled early").await?;
-    ensure(outcome.exit == ProcessExit::Cancelled, || format!("cancelled early, but told as {:?}", outcome.exit))?;
+    ensure(outcome.exit == ProcessExit::Cancelled, || format!("cancelled early, but reported as {:?}", outcome.exit))?;
     shell.until(process, "test ! -e cancel.late", "a program that was cancelled before it started ran").await
 }
 

@@ -30,8 +30,8 @@ pub async fn keeps_the_streams(process: &dyn Process, shell: &Shell) -> Result<(
     ensure(printed == expected, || format!("four runs side by side print {printed:?}"))
 }
 
-/// Output beyond the limit keeps its beginning and its end, within the limit, and tells exactly how many
-/// bytes are missing between; up to the limit nothing is missing. Each stream has the limit of its own. A
+/// Output beyond the limit keeps its beginning and its end, within the limit, and reports exactly how many
+/// bytes are missing between; up to the limit no byte is missing. Each stream has the limit of its own. A
 /// character is not cut in two.
 ///
 /// # Errors
@@ -50,7 +50,7 @@ pub async fn bounds_its_output(process: &dyn Process, shell: &Shell) -> Result<(
             let mut command = shell.command(&format!("({script}) >&2; {script}"));
             command.inline_bytes = *limit;
             let outcome = run(process, command, &Cancel::new(), script).await?;
-            ensure(outcome.spilled.is_none(), || format!("nobody asked for a file, but: {:?}", outcome.spilled))?;
+            ensure(outcome.spilled.is_none(), || format!("no file was asked for, but: {:?}", outcome.spilled))?;
             for output in [&outcome.stdout, &outcome.stderr] {
                 is_bounded(output, whole, *limit)?;
             }
@@ -108,7 +108,7 @@ pub async fn spills_what_is_too_large(process: &dyn Process, shell: &Shell) -> R
     Ok(())
 }
 
-/// Megabytes on one stream while nobody reads the other neither block a program nor lose its end.
+/// Megabytes on one stream while the other is silent neither block a program nor lose its end.
 ///
 /// # Errors
 /// It does.

@@ -67,7 +67,7 @@ impl Shell {
         command.args = self.args.clone();
         command.args.push(script.into());
         command.env = self.env.clone();
-        // A rule that goes wrong must not leave a program behind for good.
+        // A rule that fails must not leave a program behind for good.
         command.timeout = Some(Duration::from_secs(120));
         command
     }
@@ -85,7 +85,7 @@ impl Shell {
     }
 
     /// Waits until a script ends with code 0, and fails when it does not in a while. It is run again and again:
-    /// the port tells of nothing but ends.
+    /// the port reports only ends.
     pub(super) async fn until(&self, process: &dyn Process, script: &str, never: &str) -> Result<(), Violation> {
         let since = tokio::time::Instant::now();
         while self.run(process, script).await?.exit != ProcessExit::Code(0) {
@@ -95,7 +95,7 @@ impl Shell {
         Ok(())
     }
 
-    /// Waits until none of these processes lives; a dead one that nobody has asked for its end counts as dead.
+    /// Waits until none of these processes lives; a zombie counts as dead.
     pub(super) async fn until_gone(&self, process: &dyn Process, pids: &str, what: &str) -> Result<(), Violation> {
         let pids = pids.split_whitespace().collect::<Vec<_>>().join(" ");
         let script = format!(

@@ -1,4 +1,4 @@
-//! What a program is given.
+//! The input, arguments, environment and directory of a program.
 
 use windlass_tool::{Cancel, Process, ProcessCommand, ProcessExit};
 
@@ -7,10 +7,10 @@ use super::shell::run;
 use crate::Violation;
 use crate::violation::{ensure, within};
 
-/// Standard input is at its end: who reads it neither waits nor gets anything.
+/// Standard input is at its end: a program that reads it neither waits nor gets any bytes.
 ///
 /// # Errors
-/// A program that reads its input waits, or reads something.
+/// A program that reads its input waits, or gets bytes.
 pub async fn gives_an_empty_input(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
     let script = "cat; read -r line && echo \"read $line\"; echo end";
     let read = shell.read(process, script).await?;
@@ -18,10 +18,10 @@ pub async fn gives_an_empty_input(process: &dyn Process, shell: &Shell) -> Resul
 }
 
 /// Arguments come one by one and unchanged, whatever is in them. The environment is what was given, but for
-/// what the shell adds itself and what the process declares to add; nothing of the host is inherited.
+/// what the shell adds itself and what the process declares to add; no variable of the host is inherited.
 ///
 /// # Errors
-/// Something is missing, changed, or one too many.
+/// A value is missing, changed, or one too many.
 pub async fn passes_arguments_and_environment_exactly(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
     let odd = ["", " ", "a b", "*", "$HOME", "`id`", "'\"\\", "line\nbreak", "-n", "\u{e9}\u{1f600}"];
     let mut command = shell.command("for arg; do printf '<%s>' \"$arg\"; done");
@@ -40,16 +40,16 @@ pub async fn passes_arguments_and_environment_exactly(process: &dyn Process, she
     known.extend(shell.marks().iter().map(String::as_str));
     let names: Vec<&str> = names.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name).collect();
     let others: Vec<&str> = names.iter().copied().filter(|name| !known.contains(name)).collect();
-    ensure(others.is_empty(), || format!("the environment has variables that nobody gave: {others:?}"))?;
+    ensure(others.is_empty(), || format!("the environment has variables that were not given: {others:?}"))?;
     ensure(names.contains(&"KIT_TWO"), || format!("a variable is missing: {names:?}"))
 }
 
-/// A program starts in the directory it was told, is found by its path or by its name in the given `PATH`,
+/// A program starts in its directory, is found by its path or by its name in the given `PATH`,
 /// and one that cannot be started is an error that names what is missing.
 ///
 /// # Errors
-/// It starts elsewhere, is not found, or the error does not say.
-pub async fn starts_where_it_is_told(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
+/// It starts elsewhere, is not found, or the error does not name it.
+pub async fn starts_in_its_directory(process: &dyn Process, shell: &Shell) -> Result<(), Violation> {
     let folder = shell.cwd().join("start here");
     let make =
         "mkdir 'start here' && cd 'start here' && printf '#!/bin/sh\\npwd -P\\n' >kit-where && chmod +x kit-where";
@@ -64,7 +64,7 @@ pub async fn starts_where_it_is_told(process: &dyn Process, shell: &Shell) -> Re
         let outcome = run(process, command, &Cancel::new(), "a program in the given PATH").await?;
         let expected = format!("{}\n", folder.display());
         ensure(outcome.stdout.head == expected && outcome.exit == ProcessExit::Code(0), || {
-            format!("a program that prints where it starts, told {expected:?}: {outcome:?}")
+            format!("a program that prints where it starts, with the directory {expected:?}: {outcome:?}")
         })?;
     }
     let mut nowhere = shell.command("true");

@@ -81,7 +81,7 @@ pub async fn read(mut stream: ModelStream) -> Result<Transcript, Violation> {
     let mut transcript = Transcript { items: Vec::new(), error: None };
     while let Some(item) = stream.next().await {
         if let Some(error) = &transcript.error {
-            return Err(Violation::new(format!("the stream goes on after its error ({error}): {item:?}")));
+            return Err(Violation::new(format!("the stream continues after its error ({error}): {item:?}")));
         }
         match item {
             Ok(item) => {

@@ -55,7 +55,7 @@ pub async fn agents_are_listed_with_their_session(store: &dyn SessionStore) -> R
     start(store, &session.of_agent("a".into()), Some(&second), vec![prompt(2, None)]).await?;
     start(store, &other.of_agent("b".into()), Some(&first), vec![prompt(3, None)]).await?;
     start(store, &session.of_agent("unused".into()), Some(&first), Vec::new()).await?;
-    // One that goes on is what it was.
+    // One that continues is what it was.
     let more = vec![prompt(4, Some(&prompt(1, None).id))];
     start(store, &session.of_agent("z".into()), None, more).await?;
     let listed = store.agents(&session).await.or_broken("agents")?;
@@ -94,8 +94,8 @@ async fn start(
     store.close(lease).await.or_broken("close")
 }
 
-/// Deleting an agent leaves everything else; deleting a session removes its agents with it, unless
-/// somebody writes one.
+/// Deleting an agent leaves all other logs; deleting a session removes its agents with it, unless
+/// one of them has a lease.
 ///
 /// # Errors
 /// The store breaks the rule.
@@ -126,7 +126,7 @@ pub async fn agents_go_with_their_session(store: &dyn SessionStore) -> Result<()
     same("the entries of another session's agent", &loaded(store, &other.of_agent("a1".into())).await?.len(), &1)
 }
 
-/// An id that is no safe name names no agent, and nothing is noted on agents.
+/// An id that is no safe name names no agent, and agents have no annotations.
 ///
 /// # Errors
 /// The store breaks the rule.

@@ -8,12 +8,12 @@ use windlass_session::{Durability, SessionKey, SessionStore};
 
 /// What a crash in the middle of an append leaves in the store that is tested.
 #[derive(Clone, Copy)]
-#[expect(clippy::exhaustive_enums, reason = "who runs the kit says one of these two")]
+#[expect(clippy::exhaustive_enums, reason = "each run of the kit chooses one of these two")]
 pub enum Crash<'a> {
     /// All entries of the append, or none: it is one write that succeeds or fails as a whole, as that of an object or of
     /// a transaction.
     LeavesWholeEntries,
-    /// Perhaps the beginning of a line. The function makes that so: it cuts at least two bytes, and less than a line, off
+    /// Possibly the beginning of a line. The function does what such a crash does: it cuts at least two bytes, and less than a line, off
     /// the end of the log of this session, which has no lease at that moment.
     TearsLines(&'a (dyn Fn(&SessionKey) + Send + Sync)),
 }

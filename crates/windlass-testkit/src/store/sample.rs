@@ -13,7 +13,7 @@ pub fn key(project: &str, number: u32) -> SessionKey {
     SessionKey::new(ProjectKey::from_slug(format!("-kit-{project}")), SessionId::from_bits(u128::from(number)))
 }
 
-/// What the lines of the kit's sessions say beside their entries.
+/// The fields of the lines of the kit's sessions beside their entries.
 pub fn header() -> LogHeader {
     LogHeader::new("/kit", "0.0.0", "kit").with_git_branch(Some("main".to_owned()))
 }

@@ -14,16 +14,16 @@ use super::watch::{Notes, Watched};
 use crate::violation::{ensure, within};
 use crate::{ToolBench, Violation};
 
-/// How long a call that was told to stop is waited for before it is dropped.
+/// How long a cancelled call is waited for before it is dropped.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long the thread of a stopped call is waited for: the grace and time to spare.
 const HELD: Duration = Duration::from_secs(5);
 
-/// A call reaches only for what its access names: it opens no other file, and runs no program unless it
-/// says that it runs programs or that nobody knows.
+/// A call reaches only for what its access names: it opens no other file, and runs no program unless its
+/// access is [`Exec`](windlass_types::Access::Exec) or [`Unknown`](windlass_types::Access::Unknown).
 ///
 /// # Errors
-/// It reaches for something else.
+/// It reaches for another file, or for a program.
 pub async fn keeps_to_its_access(bench: &ToolBench, sample: &Value) -> Result<(), Violation> {
     let notes = Notes::default();
     let access = call(bench, sample, Some(&notes)).await?.0;
@@ -34,7 +34,7 @@ pub async fn keeps_to_its_access(bench: &ToolBench, sample: &Value) -> Result<()
     ensure(programs.is_empty() || may_run, || format!("call {sample}: it runs {programs:?}, but declares {access:?}"))
 }
 
-/// The text of a result is no longer than the tool's own annotations allow, so that nothing of it is left
+/// The text of a result is no longer than the tool's own annotations allow, so that no part of it is left
 /// out before the model reads it. A call that fails passes.
 ///
 /// # Errors
@@ -81,7 +81,7 @@ async fn begin(
     Ok((prepared, ToolCx::new(parts), access))
 }
 
-/// A call that is told to stop, before it begins or as soon as it waits, lets go of its thread, so that it
+/// A call that is cancelled, before it begins or as soon as it waits, lets go of its thread, so that it
 /// can be dropped; if its annotations ask to be waited for, it ends by itself.
 ///
 /// The call runs on a thread of its own: a tool that blocks is found, and that thread is lost.
@@ -101,7 +101,7 @@ pub async fn answers_a_cancel(bench: &ToolBench, sample: &Value) -> Result<(), V
             };
             let ended = runtime.block_on(stopped(prepared, cx, &cancel, early));
             runtime.shutdown_background();
-            // Nobody waits any more when it took too long.
+            // The receiver is gone when it took too long.
             let _ = sender.send(ended);
         });
         let waited = tokio::task::spawn_blocking(move || receiver.recv_timeout(HELD)).await;
@@ -118,7 +118,7 @@ pub async fn answers_a_cancel(bench: &ToolBench, sample: &Value) -> Result<(), V
     Ok(())
 }
 
-/// Whether a call that is told to stop ends by itself.
+/// Whether a call that is cancelled ends by itself.
 async fn stopped(prepared: Box<dyn PreparedCall>, cx: ToolCx, cancel: &Cancel, early: bool) -> bool {
     if early {
         cancel.cancel();

@@ -1,11 +1,11 @@
-//! Inputs that nobody would send, and that come all the same.
+//! Inputs that are unlikely, and that come all the same.
 
 use serde_json::{Map, Value, json};
 use windlass_types::JsonText;
 
 use super::reading::text;
 
-/// Values that find code which expects something else.
+/// Values that find code which expects other types.
 fn odd_values() -> Vec<Value> {
     vec![
         Value::Null,

@@ -1,4 +1,4 @@
-//! What a tool says of itself and of a call, before anything runs.
+//! What a tool declares of itself and of a call, before a call runs.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub fn has_a_valid_spec(bench: &ToolBench) -> Result<(), Violation> {
         .build(&schema)
         .map_err(|error| Violation::new(format!("{name}: its schema is no JSON Schema: {error}")))?;
     let annotations = tool.annotations();
-    ensure(annotations.max_result_bytes > 0, || format!("{name}: nobody may read its results"))?;
+    ensure(annotations.max_result_bytes > 0, || format!("{name}: its results may have no text"))?;
     for _ in 0..3 {
         let again = calmly("ask for the spec again", || (tool.spec(), tool.annotations(), tool.is_enabled()))?;
         ensure(again == (spec.clone(), annotations, tool.is_enabled()), || format!("{name} changes its spec"))?;
@@ -39,7 +39,7 @@ pub fn has_a_valid_spec(bench: &ToolBench) -> Result<(), Violation> {
     Ok(())
 }
 
-/// What a prepared call says of itself.
+/// What a prepared call declares.
 #[derive(Debug, PartialEq)]
 pub(super) struct Claims {
     pub(super) access: Access,
@@ -59,20 +59,20 @@ impl Claims {
     }
 }
 
-/// A sample fits the schema and is read, and what the tool says of the call (access, command, check, title)
+/// A sample fits the schema and is read, and what the tool declares of the call (access, command, check, title)
 /// is the same however often it is asked.
 ///
 /// # Errors
-/// A sample is refused, or something changes.
+/// A sample is refused, or a declaration changes.
 pub fn reads_samples_steadily(bench: &ToolBench, samples: &[Value]) -> Result<(), Violation> {
     for sample in samples {
         let what = format!("prepare {sample}");
-        let said = prepared(bench, sample)?;
+        let claims = prepared(bench, sample)?;
         for _ in 0..3 {
             let again = prepared(bench, sample)?;
-            ensure(again == said, || format!("{what}: first it says {said:?}, then {again:?}"))?;
+            ensure(again == claims, || format!("{what}: first it declares {claims:?}, then {again:?}"))?;
         }
-        ensure(!said.title.trim().is_empty(), || format!("{what}: the call has no title"))?;
+        ensure(!claims.title.trim().is_empty(), || format!("{what}: the call has no title"))?;
     }
     Ok(())
 }
@@ -81,13 +81,13 @@ fn prepared(bench: &ToolBench, sample: &Value) -> Result<Claims, Violation> {
     let what = format!("prepare {sample}");
     let call = calmly(&what, || bench.prepare(sample))?;
     let call = call.map_err(|error| Violation::new(format!("{what}: {}", error.model_text())))?;
-    let said = calmly(&what, || Claims::of(&*call))?;
+    let claims = calmly(&what, || Claims::of(&*call))?;
     let again = calmly(&what, || Claims::of(&*call))?;
-    ensure(again == said, || format!("{what}: first it says {said:?}, then {again:?}"))?;
-    Ok(said)
+    ensure(again == claims, || format!("{what}: first it declares {claims:?}, then {again:?}"))?;
+    Ok(claims)
 }
 
-/// These inputs are refused before the tool does anything, as inputs that do not fit and in words for the
+/// These inputs are refused before the tool acts, as inputs that do not fit and in words for the
 /// model; and so is whatever is no object.
 ///
 /// # Errors
@@ -104,7 +104,7 @@ pub fn rejects_unfit_inputs(bench: &ToolBench, unfit: &[Value]) -> Result<(), Vi
     Ok(())
 }
 
-/// Whatever JSON comes, nothing panics: neither reading it, with the schema and without, nor asking what the
+/// Whatever JSON comes, the tool does not panic: neither reading it, with the schema and without, nor asking what the
 /// call would do. The inputs are the same in every run.
 ///
 /// # Errors
@@ -118,8 +118,8 @@ pub fn survives_any_input(bench: &ToolBench, samples: &[Value]) -> Result<(), Vi
         let fits = calmly(&what, || schema.check(&input).is_ok())?;
         let call = calmly(&what, || Arc::clone(tool).prepare(&input))?;
         if let Ok(call) = call {
-            let said = calmly(&what, || Claims::of(&*call))?;
-            ensure(!fits || said == Claims::of(&*call), || format!("{what}: it says two things of one call"))?;
+            let claims = calmly(&what, || Claims::of(&*call))?;
+            ensure(!fits || claims == Claims::of(&*call), || format!("{what}: its declarations of one call differ"))?;
         }
     }
     Ok(())

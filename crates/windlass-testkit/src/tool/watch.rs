@@ -1,4 +1,4 @@
-//! A session that notes what a call reaches for.
+//! A session that records what a call reaches for.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -47,7 +47,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// The next request, or nothing when the client hung up between requests.
+    /// The next request, or `None` when the client hung up between requests.
     /// Its numbers are left at zero.
     pub(super) async fn next(&mut self, stream: &mut TcpStream) -> io::Result<Option<RecordedRequest>> {
         let Some(head) = self.head(stream).await? else {

@@ -3,7 +3,7 @@
 //! It listens on a free loopback port, answers with what a test scripted and
 //! records what it was asked. A reply can be split, paused, cut, reset or left
 //! unanswered at any byte, so a client is tested over a real socket and not
-//! against an idea of one.
+//! against a mock of one.
 //!
 //! ```no_run
 //! # async fn run() -> std::io::Result<()> {
@@ -21,7 +21,7 @@
 //! ```
 //!
 //! Replies are taken from the queue first, then asked of the handler
-//! ([`WireServer::on_request`]). With neither, the answer is a 400 that says so,
+//! ([`WireServer::on_request`]). With neither, the answer is a 400 that names the reason,
 //! because a client does not retry that.
 
 mod http;

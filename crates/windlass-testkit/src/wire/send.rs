@@ -8,7 +8,7 @@ use super::{
     reply::{Chunks, End, Framing, Head},
 };
 
-/// What became of the connection.
+/// The state of the connection after a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// The reply is out; the connection can carry another request.

@@ -142,7 +142,7 @@ impl WireServer {
         self.shared.lock(|script| script.requests.clone())
     }
 
-    /// How many queued replies nobody has asked for.
+    /// How many queued replies are left.
     #[must_use]
     pub fn unused_replies(&self) -> usize {
         self.shared.lock(|script| script.queue.len())
@@ -231,7 +231,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>, mut stop: oneshot::Re
 }
 
 /// Answers the requests of one connection. An I/O error ends it: the client is
-/// then the one to say what it made of that.
+/// then the one to report that.
 async fn converse(mut stream: TcpStream, shared: Arc<Shared>, connection: usize) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut reader = Reader::default();

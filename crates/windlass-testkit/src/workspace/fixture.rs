@@ -1,11 +1,11 @@
-//! Somebody else who works on the same files.
+//! Another program that works on the same files.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 
-/// Something to put under a path.
+/// An entry to put under a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a fixture must be able to make, or refuse, every kind")]
 pub enum Item<'a> {
@@ -15,11 +15,11 @@ pub enum Item<'a> {
     Directory,
     /// A symbolic link with this target.
     Link(&'a Path),
-    /// Something that is no regular file: a socket, a pipe, a device.
+    /// An entry that is no regular file: a socket, a pipe, a device.
     Special,
 }
 
-/// The hands of somebody else who works on the files of a workspace, without its port and its permits.
+/// Another program that works on the files of a workspace, without its port and its permits.
 ///
 /// What a file system does not know, such as links, may be refused with [`io::ErrorKind::Unsupported`]; the
 /// kit then leaves out what needs it. All paths are absolute and below [`Fixture::root`].
@@ -28,7 +28,7 @@ pub trait Fixture: Send + Sync {
     /// A directory that exists, is empty when the kit begins, and has no link in its path.
     fn root(&self) -> PathBuf;
 
-    /// Puts something under a path. Its directory exists, and nothing stands there yet.
+    /// Puts an entry under a path. Its directory exists, and the name is free.
     ///
     /// # Errors
     /// It could not be made.

@@ -1,4 +1,4 @@
-//! Links, and who swaps them.
+//! Links, also those that are swapped meanwhile.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ const SWAPPED: &[Kind] = &[Kind::Changed];
 /// `..` behind what is not there. Every link on the way is reported with its target.
 ///
 /// # Errors
-/// A path resolves to another place or kind, or a link on the way is not told.
+/// A path resolves to another place or kind, or a link on the way is not reported.
 pub async fn follows_links_when_resolving(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
     let site = Site::new(workspace, fixture, "resolving").await?;
     site.put("real", Item::Directory).await?;
@@ -60,9 +60,9 @@ pub async fn follows_links_when_resolving(workspace: &dyn Workspace, fixture: &d
     }
     if has_links {
         let found = site.resolve("chain").await?;
-        let told = |hop: &str| found.via.contains(&site.at(hop));
-        ensure(told("to-dir/to-file") && told("real/to-file"), || {
-            format!("chain goes by to-dir/to-file and real/to-file, and was told to go by {:?}", found.via)
+        let reported = |hop: &str| found.via.contains(&site.at(hop));
+        ensure(reported("to-dir/to-file") && reported("real/to-file"), || {
+            format!("chain goes by to-dir/to-file and real/to-file, and was reported to go by {:?}", found.via)
         })?;
         let resolved = within("resolve `..` behind nothing", workspace.resolve(&site.at("to-nothing/../x"))).await?;
         site.expect_refusal(resolved, "to-nothing/../x", &[Kind::NotFound], "resolve `..` behind a dangling link")?;
@@ -74,10 +74,10 @@ pub async fn follows_links_when_resolving(workspace: &dyn Workspace, fixture: &d
     Ok(())
 }
 
-/// The entries of a directory are told with what they are, links as links, and no more than asked for.
+/// The entries of a directory are listed with their kinds, links as links, and no more than asked for.
 ///
 /// # Errors
-/// An entry is missing, too much, or told as something else.
+/// An entry is missing, too much, or listed as another kind.
 pub async fn tells_entries_without_following(
     workspace: &dyn Workspace,
     fixture: &dyn Fixture,
@@ -98,26 +98,26 @@ pub async fn tells_entries_without_following(
     expected.sort_unstable_by_key(|(name, _)| *name);
     let directory = site.at("");
     let directory = directory.components().as_path();
-    let entries = within("tell entries", workspace.entries(directory, 99)).await?;
-    let entries = entries.map_err(|error| Violation::new(format!("tell entries: {error}")))?;
+    let entries = within("list entries", workspace.entries(directory, 99)).await?;
+    let entries = entries.map_err(|error| Violation::new(format!("list entries: {error}")))?;
     let mut found: Vec<_> = entries.iter().map(|entry| (entry.name.to_str().unwrap_or_default(), entry.kind)).collect();
     found.sort_unstable_by_key(|(name, _)| *name);
     ensure(found == expected, || format!("the entries are {found:?}, not {expected:?}"))?;
-    let few = within("tell two entries", workspace.entries(directory, 2)).await?;
+    let few = within("list two entries", workspace.entries(directory, 2)).await?;
     ensure(few.as_ref().is_ok_and(|few| few.len() == 2), || format!("of two entries asked for there are {few:?}"))?;
     let mut wrong = vec![(".hidden", &[Kind::NotDirectory][..]), ("none", &[Kind::NotFound])];
     if has_links {
         wrong.push(("link", &[Kind::Changed]));
     }
     for (path, kinds) in wrong {
-        let told = within("tell entries", workspace.entries(&site.at(path), 9)).await?;
-        site.expect_refusal(told, path, kinds, "tell entries of what is no directory")?;
+        let listed = within("list entries", workspace.entries(&site.at(path), 9)).await?;
+        site.expect_refusal(listed, path, kinds, "list entries of what is no directory")?;
     }
     Ok(())
 }
 
 /// What is opened is what was judged. A link that was put in the place of a file or of a directory above it
-/// since then is refused, for reading, writing and listing, and nothing is made at its target. A link that
+/// since then is refused, for reading, writing and listing, and no file is made at its target. A link that
 /// was judged with the path and points elsewhere now leads to the judged place or nowhere.
 ///
 /// # Errors
@@ -153,7 +153,7 @@ pub async fn never_follows_a_swapped_link(workspace: &dyn Workspace, fixture: &d
     let making = WriteOptions::default().creating_directories();
     for path in ["a/new", "b/new"] {
         let written = site.write(&free, path, b"planted", making).await?;
-        site.expect_refusal(written, path, SWAPPED, &format!("write {path}: a link stands where nothing was"))?;
+        site.expect_refusal(written, path, SWAPPED, &format!("write {path}: a link stands where the name was free"))?;
     }
     site.expect_refusal(site.list(&reads, "c", 9).await?, "c", SWAPPED, "list: the directory became a link")?;
     site.expect_content("secret/file", b"secret", "after refused writes").await?;
@@ -180,7 +180,7 @@ pub async fn never_follows_a_swapped_link(workspace: &dyn Workspace, fixture: &d
 /// Below a judged tree, a link that leads out of it is not followed, however it is spelled.
 ///
 /// # Errors
-/// Something outside was read.
+/// A file outside was read.
 pub async fn stays_inside_of_a_judged_tree(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
     let site = Site::new(workspace, fixture, "inside").await?;
     site.put("tree", Item::Directory).await?;

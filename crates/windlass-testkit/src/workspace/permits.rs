@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use windlass_tool::{Workspace, WorkspaceErrorKind, WriteOptions};
 
-use super::site::{Site, nothing, shown, unexpected};
+use super::site::{Site, no_permit, shown, unexpected};
 use super::{Fixture, Item};
 use crate::Violation;
 use crate::violation::ensure;
@@ -14,10 +14,10 @@ const REFUSED: &[WorkspaceErrorKind] = &[WorkspaceErrorKind::NotPermitted];
 
 /// What a permit does not cover is neither read, written nor listed: paths that were not judged, writing what
 /// may only be read, what lies below a file that may be written or in a directory that may only be listed, a
-/// name that merely begins like a judged one, and what the filter leaves out. A refused write makes nothing, not even directories.
+/// name that merely begins like a judged one, and what the filter leaves out. A refused write makes no file and no directory.
 ///
 /// # Errors
-/// Something was done, or refused for another reason.
+/// An operation was done, or refused for another reason.
 pub async fn refuses_what_is_not_permitted(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
     let site = Site::new(workspace, fixture, "permits").await?;
     site.put("tree", Item::Directory).await?;
@@ -28,7 +28,7 @@ pub async fn refuses_what_is_not_permitted(workspace: &dyn Workspace, fixture: &
     let making = WriteOptions::default().creating_directories();
 
     for (permit, path, when) in [
-        (nothing(), "tree/in", "a permit for nothing"),
+        (no_permit(), "tree/in", "an empty permit"),
         (tree.clone(), "tree-beside", "a permit for a tree whose name begins alike"),
         (one.clone(), "tree-beside", "a permit for another file"),
     ] {
@@ -41,12 +41,12 @@ pub async fn refuses_what_is_not_permitted(workspace: &dyn Workspace, fixture: &
     let whole = site.writing(&["tree"]).await?;
     let written = site.write(&whole, "tree/in", b"x", making).await?;
     site.expect_refusal(written, "tree/in", REFUSED, "write below a path that may be written")?;
-    let written = site.write(&nothing(), "new/deep/file", b"x", making).await?;
-    site.expect_refusal(written, "new/deep/file", REFUSED, "write a new file with a permit for nothing")?;
-    site.expect_refusal(site.list(&nothing(), "tree", 9).await?, "tree", REFUSED, "list with a permit for nothing")?;
+    let written = site.write(&no_permit(), "new/deep/file", b"x", making).await?;
+    site.expect_refusal(written, "new/deep/file", REFUSED, "write a new file with an empty permit")?;
+    site.expect_refusal(site.list(&no_permit(), "tree", 9).await?, "tree", REFUSED, "list with an empty permit")?;
     site.expect_refusal(site.list(&tree, "", 9).await?, "", REFUSED, "list above a judged tree")?;
 
-    let listable = nothing().with_listable(vec![site.judge("tree").await?]);
+    let listable = no_permit().with_listable(vec![site.judge("tree").await?]);
     let names = site.list(&listable, "tree", 9).await?.map_err(|error| unexpected("list", "tree", &error))?;
     ensure(names == ["in"], || format!("a directory that may be listed holds \"in\", but gives {names:?}"))?;
     let opened = site.open(&listable, "tree/in").await?;

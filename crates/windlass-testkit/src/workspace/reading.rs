@@ -8,7 +8,7 @@ use crate::Violation;
 use crate::violation::{ensure, within};
 
 /// A file is read whole and exactly, in pieces no larger than asked for, and stays at its end; its size is
-/// told. A file below a judged tree is read as well.
+/// reported. A file below a judged tree is read as well.
 ///
 /// # Errors
 /// Bytes differ, or a piece or the size is wrong.
@@ -36,10 +36,10 @@ pub async fn reads_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Re
     Ok(())
 }
 
-/// Only regular files are opened; everything else is refused at once, for its own reason.
+/// Only regular files are opened; all other entries are refused at once, each for its own reason.
 ///
 /// # Errors
-/// Something else was opened, kept the caller waiting, or was refused for another reason.
+/// Another entry was opened, kept the caller waiting, or was refused for another reason.
 pub async fn opens_only_regular_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
     let site = Site::new(workspace, fixture, "regular").await?;
     site.put("file", Item::File(b"x")).await?;
@@ -65,7 +65,7 @@ pub async fn opens_only_regular_files(workspace: &dyn Workspace, fixture: &dyn F
     Ok(())
 }
 
-/// The names of a directory are told, all kinds and hidden ones, up to the limit; what is no directory has none.
+/// The names of a directory are listed, all kinds and hidden ones, up to the limit; what is no directory has none.
 ///
 /// # Errors
 /// A name is missing or one too many.

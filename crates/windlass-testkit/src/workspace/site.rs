@@ -35,7 +35,7 @@ impl<'a> Site<'a> {
         self.root.join(path)
     }
 
-    /// Puts something from outside; false where this kind does not exist here.
+    /// Puts an entry from outside. Returns false where this kind does not exist here.
     pub(super) async fn put(&self, path: &str, item: Item<'_>) -> Result<bool, Violation> {
         let path = self.at(path);
         match self.fixture.put(&path, item).await {
@@ -45,7 +45,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Puts a link with a target inside of this site; false where there are no links.
+    /// Puts a link with a target inside of this site. Returns false where there are no links.
     pub(super) async fn link(&self, path: &str, target: &str) -> Result<bool, Violation> {
         self.put(path, Item::Link(&self.at(target))).await
     }
@@ -94,7 +94,7 @@ impl<'a> Site<'a> {
         for path in paths {
             judged.push(self.judge(path).await?);
         }
-        Ok(nothing().with_reads(judged))
+        Ok(no_permit().with_reads(judged))
     }
 
     pub(super) async fn writing(&self, paths: &[&str]) -> Result<Permit, Violation> {
@@ -102,7 +102,7 @@ impl<'a> Site<'a> {
         for path in paths {
             judged.push(self.judge(path).await?);
         }
-        Ok(nothing().with_writes(judged))
+        Ok(no_permit().with_writes(judged))
     }
 
     pub(super) async fn resolve(&self, path: &str) -> Result<ResolvedPath, Violation> {
@@ -150,7 +150,7 @@ impl<'a> Site<'a> {
         within(&format!("list {path}"), self.workspace.list(permit, &self.at(path), limit)).await
     }
 
-    /// Something must have been refused for one of these reasons, in words that name the path.
+    /// An operation must have been refused for one of these reasons, in words that name the path.
     pub(super) fn expect_refusal<T: Debug>(
         &self,
         found: Result<T, WorkspaceError>,
@@ -172,8 +172,8 @@ impl<'a> Site<'a> {
     }
 }
 
-/// A permit for nothing.
-pub(super) fn nothing() -> Permit {
+/// A permit that covers no path.
+pub(super) fn no_permit() -> Permit {
     Permit::new(CallDigest::new("00"))
 }
 

@@ -12,7 +12,7 @@ use super::{Fixture, Item};
 use crate::Violation;
 use crate::violation::{PATIENCE, ensure};
 
-/// A file is replaced or created with exactly the given bytes, also with none, and nothing else appears in
+/// A file is replaced or created with exactly the given bytes, also with none, and no other name appears in
 /// its directory.
 ///
 /// # Errors
@@ -35,7 +35,7 @@ pub async fn writes_whole_files(workspace: &dyn Workspace, fixture: &dyn Fixture
     site.expect_names("", &["new", "old"], "after writes that worked").await
 }
 
-/// Directories and special files are not written over, and a failed write leaves nothing behind.
+/// Directories and special files are not written over, and a failed write leaves no file behind.
 ///
 /// # Errors
 /// One was replaced, or the refusal is of another kind.
@@ -51,9 +51,7 @@ pub async fn writes_only_over_regular_files(workspace: &dyn Workspace, fixture: 
         let permit = site.writing(&[path]).await?;
         let written = site.write(&permit, path, b"x", WriteOptions::default()).await?;
         site.expect_refusal(written, path, &[kind], &format!("write over a {path}"))?;
-        ensure(site.names("").await? == before, || {
-            format!("the write over a {path} failed and left something behind")
-        })?;
+        ensure(site.names("").await? == before, || format!("the write over a {path} failed and left a file behind"))?;
     }
     Ok(())
 }
@@ -126,10 +124,10 @@ pub async fn keeps_the_kind_of_a_file(workspace: &dyn Workspace, fixture: &dyn F
     ensure(resolved.path == site.at("real"), || format!("a write replaced a link: {resolved:?}"))
 }
 
-/// Who reads a file while others write it sees one content or another, whole.
+/// A reader of a file that is being written sees one content or another, whole.
 ///
 /// # Errors
-/// A read gave a mix, a part or nothing.
+/// A read gave a mix, a part or no bytes.
 pub async fn readers_see_whole_files(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
     let site = Site::new(workspace, fixture, "whole").await?;
     let contents = [vec![b'a'; 200_000], vec![b'b'; 100_000], vec![b'c'; 150_000]];
@@ -162,11 +160,11 @@ pub async fn readers_see_whole_files(workspace: &dyn Workspace, fixture: &dyn Fi
     site.expect_names("", &["file"], "after writers beside each other").await
 }
 
-/// A write that is dropped half-way leaves the old content or the new, whole, and soon nothing else.
+/// A write that is dropped half-way leaves the old content or the new, whole, and soon no other file.
 ///
 /// # Errors
 /// Another content, or another name that stays.
-pub async fn a_dropped_write_is_all_or_nothing(
+pub async fn a_dropped_write_is_whole_or_not_made(
     workspace: &dyn Workspace,
     fixture: &dyn Fixture,
 ) -> Result<(), Violation> {
@@ -183,11 +181,11 @@ pub async fn a_dropped_write_is_all_or_nothing(
                 if polled.is_ready() {
                     break;
                 }
-                // Not to wait for something: work behind the scenes is to be at another point each time.
+                // Not to wait: the work in the background is to be at another point each time.
                 tokio::time::sleep(Duration::from_micros(200)).await;
             }
         }
-        // Work that was begun may go on behind the scenes for a while, and the port does not tell of its end.
+        // Work that was begun may continue in the background for a while, and the port does not report its end.
         let since = tokio::time::Instant::now();
         loop {
             let names = site.names("").await?;

@@ -29,7 +29,7 @@ const LONGEST_FUNCTION: usize = 60;
 /// Crates in which a function is longer, and the longest of it.
 const LONGER_FUNCTIONS: &[(&str, usize)] = &[("windlass-mcp", 64)];
 
-/// What somebody asks `cargo tree` for, and how many packages are compiled into their program, the asked one included.
+/// Arguments of `cargo tree`, and how many packages are compiled into such a program, the named one included.
 /// Those of whole ways of use are in `packages.rs`.
 const PACKAGES: &[(&[&str], usize)] = &[
     (&["-p", "windlass-protocol"], 63),

@@ -28,7 +28,7 @@ fn the_states_in_the_docs_are_those_of_the_machine() {
     }
     assert!(known.len() > 12, "{known:?}");
     for state in known.iter().filter(|state| !unseen.contains(&state.as_str())) {
-        assert!(states.contains(state.as_str()), "the page does not tell of {state}");
+        assert!(states.contains(state.as_str()), "the page does not name {state}");
     }
     let (_, diagram) = states.split_once("```text").unwrap();
     let (diagram, _) = diagram.split_once("```").unwrap();

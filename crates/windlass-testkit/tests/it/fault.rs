@@ -165,7 +165,7 @@ async fn a_crash_loses_what_was_not_synced_and_nothing_else() {
     for number in 1..4 {
         assert_eq!(store.load(&key("fault", number)).await.unwrap_err().kind, StoreErrorKind::Io);
     }
-    assert!(store.restart().await.is_err(), "somebody still holds a lease");
+    assert!(store.restart().await.is_err(), "a lease is still held");
     drop((nothing, some));
     store.restart().await.unwrap();
     assert_eq!(store.load(&key("fault", 1)).await.unwrap().entries, entries());
@@ -201,8 +201,8 @@ async fn a_crash_takes_from_each_agent_what_was_not_synced_and_nothing_else() {
         assert_eq!(store.load(&session.of_agent(id.into())).await.unwrap().entries, left, "{id}");
     }
     let agents = store.agents(&session).await.unwrap();
-    let said: Vec<_> = agents.iter().map(|agent| (agent.id.as_str(), agent.agent_type.as_str())).collect();
-    assert_eq!(said, [("cut", "explore"), ("kept", "explore")]);
+    let found: Vec<_> = agents.iter().map(|agent| (agent.id.as_str(), agent.agent_type.as_str())).collect();
+    assert_eq!(found, [("cut", "explore"), ("kept", "explore")]);
 }
 
 #[tokio::test]

@@ -77,7 +77,7 @@ impl CanUseTool for Stuck {
 async fn broken_hosts_are_found() {
     let ask = [question("Bash")];
     let hangs = ScriptedHost::new().hang();
-    assert_eq!(found(can_use_tool::all(&hangs, &ask).await), "ask about Bash: nothing came of it in 30 s");
+    assert_eq!(found(can_use_tool::all(&hangs, &ask).await), "ask about Bash: no answer in 30 s");
     let panics = ScriptedHost::new().panic("oh");
     assert_eq!(found(can_use_tool::all(&panics, &ask).await), "ask about Bash: it panicked: oh");
     let silent = ScriptedHost::new().deny(" ");
@@ -95,7 +95,7 @@ async fn broken_hosts_are_found() {
     let stuck = found(can_use_tool::survives_withdrawal(&Stuck(AtomicUsize::new(0)), &ask[0]).await);
     assert!(stuck.starts_with("after questions taken back: ask about Bash: nothing came"), "{stuck}");
     let stuck = found(can_use_tool::answers_side_by_side(&Stuck(AtomicUsize::new(0)), &ask).await);
-    assert!(stuck.contains("nothing came of it"), "{stuck}");
+    assert!(stuck.contains("no answer"), "{stuck}");
 }
 
 // Hooks.
@@ -207,10 +207,10 @@ async fn broken_hooks_are_found() {
     };
     let cases: [(Arc<dyn Hook>, &str); 11] = [
         (Arc::new(RecordingHook::new(" ", pre())), "the hook has no name"),
-        (Arc::new(RecordingHook::new("h", [])), "h listens to nothing"),
+        (Arc::new(RecordingHook::new("h", [])), "h listens to no event"),
         (Arc::new(RecordingHook::new("h", [Interest::tools(HookEventName::Stop, ["Bash"])])), "not about a tool"),
         (Arc::new(Moody { asked: AtomicUsize::new(0), changing: true }), "moody changes into"),
-        (Arc::new(RecordingHook::new("h", pre()).wait_at(&Gate::new())), "h at PreToolUse: nothing came of it"),
+        (Arc::new(RecordingHook::new("h", pre()).wait_at(&Gate::new())), "h at PreToolUse: no answer"),
         (Arc::new(RecordingHook::new("h", pre()).on(|_: &PreToolUse| Err("oh".into()))), "failed: oh"),
         (Arc::new(RecordingHook::new("h", pre()).on(|_: &PreToolUse| panic!("oh"))), "it panicked"),
         (
@@ -268,13 +268,13 @@ async fn scripted_programs_obey_time_cancel_and_drop() {
     assert_eq!((outcome.exit, outcome.stdout.head.as_str()), (ProcessExit::TimedOut, "begun"));
 
     let cancel = Cancel::new();
-    let mut told = command("sleep");
+    let mut reporting = command("sleep");
     let giver = cancel.clone();
-    told.progress = Some(Arc::new(move |text: &str| {
+    reporting.progress = Some(Arc::new(move |text: &str| {
         assert_eq!(text, "begun");
         giver.cancel();
     }));
-    assert_eq!(programs.run(told, &cancel).await.unwrap().exit, ProcessExit::Cancelled);
+    assert_eq!(programs.run(reporting, &cancel).await.unwrap().exit, ProcessExit::Cancelled);
     let early = programs.run(command("sleep"), &cancel).await.unwrap();
     assert_eq!((early.exit, early.stdout.head.as_str()), (ProcessExit::Cancelled, ""), "it never began");
 
@@ -335,10 +335,10 @@ impl Ids for Mixed {
 #[test]
 fn clocks_and_ids_are_checked() {
     let clock = ManualClock::new();
-    system::tells_the_time(&clock).unwrap();
+    system::gives_the_time(&clock).unwrap();
     clock.set(Timestamp::from_millis(0));
-    assert_eq!(found(system::tells_the_time(&clock)), "the clock says 1970-01-01T00:00:00.000Z");
-    assert!(found(system::tells_the_time(&Backwards::default())).starts_with("the clock ran from"));
+    assert_eq!(found(system::gives_the_time(&clock)), "the clock gives 1970-01-01T00:00:00.000Z");
+    assert!(found(system::gives_the_time(&Backwards::default())).starts_with("the clock ran from"));
 
     system::gives_distinct_ids(&SequentialIds::starting_at(u64::MAX / 2)).unwrap();
     system::gives_distinct_ids(&Mixed::default()).unwrap();

@@ -151,7 +151,7 @@ async fn other_broken_promises_are_found() {
     assert!(found(provider::answers(&late, &request("hi")).await).contains("fails after its message is complete"));
     let revived = Canned { items: vec![Err(ModelErrorKind::Server), Ok(start())], raw: false };
     let text = found(provider::fails(&revived, &request("hi"), ModelErrorKind::Server, &[]).await);
-    assert!(text.contains("goes on after its error"), "{text}");
+    assert!(text.contains("continues after its error"), "{text}");
 
     let failing = Canned { items: vec![Err(ModelErrorKind::Server)], raw: false };
     let text = found(provider::fails(&failing, &request("hi"), ModelErrorKind::Timeout, &[]).await);

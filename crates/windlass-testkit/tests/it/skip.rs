@@ -1,4 +1,4 @@
-//! What a test says that cannot run, where somebody counts.
+//! The report of a test that cannot run, and the file in which such reports are counted.
 
 use std::process::{Command, Output};
 

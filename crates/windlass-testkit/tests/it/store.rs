@@ -71,7 +71,7 @@ impl SessionStore for Flawed {
         }
         let opened = self.inner.open(&self.key(key), owner, header).await;
         if self.has(Flaw::HidesTheOwner) {
-            return opened.map_err(|error| StoreError::new(error.kind, "somebody has it"));
+            return opened.map_err(|error| StoreError::new(error.kind, "it is in use"));
         }
         let lease = opened?;
         match self.flaw {
@@ -195,7 +195,7 @@ async fn each_broken_rule_is_found_by_its_name() {
         (Flaw::HidesTheOwner, "a second opener is refused: "),
         (Flaw::LosesWhatIsDropped, "a lease comes back when closed or dropped: "),
         (Flaw::IgnoresThePosition, "a wrong position is refused: "),
-        (Flaw::StartsAgain, "positions go on over leases: "),
+        (Flaw::StartsAgain, "positions continue over leases: "),
         (Flaw::WaitsBeforeItTakes, "an abandoned append is kept: "),
         (Flaw::MovesWhenLoaded, "loading changes nothing: "),
         (Flaw::MixesProjects, "sessions and projects are apart: "),

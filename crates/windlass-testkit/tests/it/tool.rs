@@ -88,7 +88,7 @@ async fn a_bench_takes_every_port() {
     assert_eq!((cx.session_id().as_str(), cx.cwd().to_str()), ("mine", Some("/elsewhere")));
     assert_eq!(cx.env(), [("LANG".into(), "C".into())]);
     assert_eq!(cx.permit().reads()[0].requested, PathBuf::from("/elsewhere/a"));
-    assert!(cx.permit().listable("/elsewhere".as_ref()).is_some(), "as in a run, names beside it may be told");
+    assert!(cx.permit().listable("/elsewhere".as_ref()).is_some(), "as in a run, names beside it may be listed");
     let outcome = cx.process().run(ProcessCommand::new("date", "/"), &Cancel::new()).await.unwrap();
     assert_eq!(outcome.stdout.head, "today");
 }
@@ -234,8 +234,8 @@ async fn each_broken_promise_is_found() {
         (Flaw::HasABadSchema, "its schema is no JSON Schema"),
         (Flaw::TakesNoObject, "its schema is not one of an object"),
         (Flaw::ChangesItsSpec, "flawed changes its spec"),
-        (Flaw::ChangesItsAccess, "first it says"),
-        (Flaw::ChangesItsTitle, "first it says"),
+        (Flaw::ChangesItsAccess, "first it declares"),
+        (Flaw::ChangesItsTitle, "first it declares"),
         (Flaw::HasNoTitle, "the call has no title"),
         (Flaw::RefusesItsSample, "prepare {\"path\":\"/work/a\"}: not today"),
         (Flaw::PanicsOnEmptyPaths, "it panicked: an empty path"),

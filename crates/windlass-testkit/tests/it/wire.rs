@@ -67,7 +67,7 @@ fn serves_a_script_over_one_connection_and_records_it() {
 }
 
 #[test]
-fn one_chunk_for_each_event_unless_told_otherwise() {
+fn one_chunk_for_each_event_by_default() {
     let server = WireServer::start_on_thread().unwrap();
     let reply = Reply::from(Message::new().text("héllo"));
     let body = reply.body();
@@ -97,7 +97,7 @@ fn one_chunk_for_each_event_unless_told_otherwise() {
 }
 
 #[test]
-fn cuts_resets_and_stops_where_told() {
+fn cuts_resets_and_stops_where_asked() {
     let server = WireServer::start_on_thread().unwrap();
     let reply = Reply::from(Message::new().id("msg_1").text("hello"));
     let body = reply.body();

@@ -224,14 +224,14 @@ async fn each_broken_promise_is_found() {
         (Flaw::TellsNoHops, "chain goes by to-dir/to-file"),
         (Flaw::TellsTooManyEntries, "of two entries asked for there are"),
         (Flaw::FollowsLinksOfEntries, "the entries are"),
-        (Flaw::IgnoresThePermit, "open with a permit for nothing: expected a refusal"),
+        (Flaw::IgnoresThePermit, "open with an empty permit: expected a refusal"),
         (Flaw::IgnoresTheFilter, "open what the filter leaves out: expected a refusal"),
         (Flaw::OpensWhatIsListable, "open in a directory that may only be listed: expected a refusal"),
         (Flaw::WritesWithAReadPermit, "write with a permit for reading: expected a refusal"),
         (Flaw::FollowsSwappedLinks, "open: a file became a link: expected a refusal"),
         (Flaw::LeavesTheTree, "expected a refusal"),
         (Flaw::ReadsDirectories, "open directory: expected a refusal"),
-        (Flaw::HangsOnSpecialFiles, "open special: nothing came of it in 30 s"),
+        (Flaw::HangsOnSpecialFiles, "open special: no answer in 30 s"),
         (Flaw::ReadsTooMuch, "bytes, but"),
         (Flaw::ForgetsTheLastByte, "reads as \"i\""),
         (Flaw::TellsAWrongSize, "empty has 0 bytes, but"),
@@ -257,7 +257,7 @@ async fn each_broken_promise_is_found() {
 async fn a_write_that_is_dropped_half_way_is_found() {
     let files = MemoryWorkspace::new();
     let flawed = Flawed { files: files.clone(), flaw: Flaw::WritesInTwoSteps, made: AtomicUsize::new(0) };
-    let found = workspace::a_dropped_write_is_all_or_nothing(&flawed, &files).await.unwrap_err().to_string();
+    let found = workspace::a_dropped_write_is_whole_or_not_made(&flawed, &files).await.unwrap_err().to_string();
     assert!(found.starts_with("after a write that was dropped the file holds"), "{found}");
 }
 
@@ -270,7 +270,7 @@ async fn a_tree_that_is_left_through_a_link_is_found() {
 }
 
 #[tokio::test]
-async fn a_fixture_that_does_not_work_is_told_apart_from_a_broken_workspace() {
+async fn a_fixture_that_does_not_work_is_distinguished_from_a_broken_workspace() {
     let folder = tempfile::tempdir().unwrap();
     let gone = LocalFiles::new(folder.path()).unwrap();
     drop(folder);
@@ -298,5 +298,5 @@ async fn the_test_works_on_the_tree_from_outside() {
     files.write(&permit, path, b"new", WriteOptions::default()).await.unwrap();
     let after = files.open(&permit, path).await.unwrap().info().clone();
     assert!(before.executable && after.executable, "a write keeps what the file is");
-    assert!(after.modified > before.modified, "times tell changes apart");
+    assert!(after.modified > before.modified, "times distinguish changes");
 }

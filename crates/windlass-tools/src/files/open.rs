@@ -1,4 +1,4 @@
-//! Opening and reading files for the tools, with errors that tell the model what to do.
+//! Opening and reading files for the tools, with errors that advise the model.
 
 use std::path::{Path, PathBuf};
 

@@ -98,7 +98,7 @@ impl Dir {
                 Ok(fd) => return Ok(Self { fd }),
                 Err(error) if missing == Missing::Create && error.kind() == NotFound => {}
                 // One that may be written but not listed opens only for passing, and
-                // the step by step way can tell a link from another non-directory.
+                // the step by step way distinguishes a link from another non-directory.
                 Err(error) if matches!(error.kind(), PermissionDenied | NotADirectory) => {}
                 Err(error) => return Err(error),
             }

@@ -79,7 +79,7 @@ async fn hooks_questions_and_messages_name_the_agent() {
     }));
     let mut client = Client::spawn(program(&place), options).await.unwrap();
     client.prompt("go").await.unwrap();
-    let (mut said, mut ids, mut results) = (Vec::new(), Vec::new(), 0);
+    let (mut texts, mut ids, mut results) = (Vec::new(), Vec::new(), 0);
     let result = loop {
         match client.next().await.unwrap().unwrap() {
             Message::Assistant(message) => match message.agent {
@@ -87,7 +87,7 @@ async fn hooks_questions_and_messages_name_the_agent() {
                     assert!(message.parent_tool_use_id.is_some());
                     assert_eq!(agent.agent_type, "looker");
                     ids.push(agent.id);
-                    said.extend(message.content.iter().filter_map(ContentBlock::as_text).map(str::to_owned));
+                    texts.extend(message.content.iter().filter_map(ContentBlock::as_text).map(str::to_owned));
                 }
                 None => assert_eq!(message.parent_tool_use_id, None),
             },
@@ -96,7 +96,7 @@ async fn hooks_questions_and_messages_name_the_agent() {
             _ => {}
         }
     };
-    assert_eq!((result.result.as_deref(), said, results), (Some("Done."), vec!["Looked.".to_owned()], 1));
+    assert_eq!((result.result.as_deref(), texts, results), (Some("Done."), vec!["Looked.".to_owned()], 1));
     let expected = ["main calls Agent", "looker begins", "looker calls Write", "looker said Looked."];
     assert_eq!(*watch.0.lock().unwrap(), expected);
     // One agent in all of them.

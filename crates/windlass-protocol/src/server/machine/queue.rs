@@ -145,7 +145,7 @@ impl Queue {
         if matches!(joins, Joins::Offered { taken_back: true, .. }) { self.remove(at) } else { None }
     }
 
-    /// Names the messages that the session has, all of them or those with an id of the host; `forgets` tells whether
+    /// Names the messages that the session has, all of them or those with an id of the host; `forgets` returns whether
     /// they have no turn when they come back.
     pub(crate) fn ask_back(&mut self, uuid: Option<&str>, forgets: bool) -> Vec<EntryId> {
         let mut asked = Vec::new();

@@ -140,9 +140,9 @@ async fn a_cleared_session_takes_its_work_along() {
 
 #[tokio::test(start_paused = true)]
 async fn a_host_that_leaves_takes_the_work_along() {
-    for tells in [true, false] {
+    for reports in [true, false] {
         let (mut host, _) = left([], |_| {}).await;
-        if tells {
+        if reports {
             host.tell_to_end();
         } else {
             host.die();

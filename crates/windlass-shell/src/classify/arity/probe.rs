@@ -131,7 +131,7 @@ impl Scratch {
         })
     }
 
-    /// Of programs that name the first file that they cannot open: which of two words it is tells whether the first one
+    /// Of programs that name the first file that they cannot open: which of two words it is shows whether the first one
     /// was the value of the option.
     fn see_by_file(&self, option: &Entry, words: [&'static str; 2]) -> Option<Seen> {
         let missing = |text: &str| {

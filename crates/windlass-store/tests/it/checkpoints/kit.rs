@@ -145,7 +145,7 @@ async fn each_flaw_is_found_by_its_rule() {
         (Flaw::RemovesOthers, "other files are left alone"),
         (Flaw::GoesAnywhere, "nothing outside is touched"),
         (Flaw::HidesLinks, "links are left alone"),
-        (Flaw::HidesConflicts, "changes of others are told and kept"),
+        (Flaw::HidesConflicts, "changes of others are reported and kept"),
         (Flaw::IgnoresWishes, "changes of others can be left"),
         (Flaw::KnowsEverything, "unknown checkpoints are refused"),
     ] {

@@ -7,7 +7,7 @@ use windlass_tool::{CapturedOutput, OutputProgress, ProcessCommand, ProcessExit,
 use crate::Gate;
 
 /// What a program of a [`ScriptedProcess`](super::ScriptedProcess) does: prints, waits if it should, ends.
-/// It ends with code 0 unless said otherwise.
+/// It ends with code 0 by default.
 #[derive(Debug, Clone)]
 pub struct ScriptedRun {
     stdout: Vec<u8>,
@@ -44,7 +44,7 @@ impl ScriptedRun {
         self
     }
 
-    /// Prints this to standard error, after everything else when streams are merged.
+    /// Prints this to standard error, after all other output when streams are merged.
     #[must_use]
     pub fn stderr(mut self, output: impl Into<Vec<u8>>) -> Self {
         self.stderr = output.into();
@@ -74,7 +74,7 @@ impl ScriptedRun {
         self
     }
 
-    /// Does not start; the error says this.
+    /// Does not start; the error has this text.
     #[must_use]
     pub fn not_started(mut self, message: impl Into<String>) -> Self {
         self.ending = Ending::NotStarted(message.into());
@@ -101,7 +101,7 @@ impl ScriptedRun {
         self
     }
 
-    /// Takes so long, as the outcome says. Nothing waits.
+    /// Reports this duration in the outcome, without waiting.
     #[must_use]
     pub fn taking(mut self, duration: Duration) -> Self {
         self.duration = duration;
@@ -118,7 +118,7 @@ impl ScriptedRun {
         }
     }
 
-    pub(super) fn tell(&self, progress: &OutputProgress) {
+    pub(super) fn report(&self, progress: &OutputProgress) {
         if !self.stdout.is_empty() {
             progress(&String::from_utf8_lossy(&self.stdout));
         }

@@ -102,7 +102,7 @@ impl Tree {
     /// What stands at a path that was free of links when it was judged.
     ///
     /// # Errors
-    /// A link now stands above it, nothing is there, or something above it is no directory.
+    /// An ancestor is now a link or no directory, or the path does not exist.
     pub(super) fn walk(&self, place: &Path) -> Result<&Node, WorkspaceErrorKind> {
         self.check_above(place)?;
         self.get(place).ok_or(WorkspaceErrorKind::NotFound)

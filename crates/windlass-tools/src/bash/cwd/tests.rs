@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn bash_tells_the_directory_through_any_file_name() {
+fn bash_reports_the_directory_through_any_file_name() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path().join("it's \"odd\" $HOME `x` \\n\n");
     std::fs::create_dir(&folder).unwrap();

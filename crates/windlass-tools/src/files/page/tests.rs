@@ -53,7 +53,7 @@ fn a_break_of_two_bytes_may_come_in_two_chunks() {
 }
 
 #[test]
-fn a_part_says_how_to_go_on() {
+fn a_part_says_how_to_continue() {
     let text: String = (1..=10).map(|n| format!("line {n}\n")).collect();
     let part = page(text.as_bytes(), 3, 4);
     assert_eq!(part.lines, ["line 3", "line 4", "line 5", "line 6"]);

@@ -33,7 +33,7 @@ enum Flaw {
     Inherits,
     DropsVariables,
     IgnoresTheDirectory,
-    BlamesNobody,
+    NamesNoCause,
     MixesStreams,
     NeverMerges,
     KeepsTooMuch,
@@ -139,7 +139,7 @@ impl Process for Flawed {
                 self.spoil_outcome(&mut outcome);
                 Ok(outcome)
             }
-            Err(_) if self.flaw == Flaw::BlamesNobody => Err(ProcessError::new("it failed")),
+            Err(_) if self.flaw == Flaw::NamesNoCause => Err(ProcessError::new("it failed")),
             Err(error) => Err(error),
         }
     }
@@ -168,15 +168,15 @@ macro_rules! rule {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_broken_promise_is_found() {
     let cases: [(Flaw, Rule, &str); 24] = [
-        (Flaw::HidesTheCode, rule!(reports_how_a_program_ended), "told as Code(-1)"),
-        (Flaw::ForgetsSignals, rule!(reports_how_a_program_ended), "told as Code(137)"),
+        (Flaw::HidesTheCode, rule!(reports_how_a_program_ended), "reported as Code(-1)"),
+        (Flaw::ForgetsSignals, rule!(reports_how_a_program_ended), "reported as Code(137)"),
         (Flaw::CountsPhantoms, rule!(reports_how_a_program_ended), "leaves nothing, but: 1 stopped"),
         (Flaw::GivesSomeInput, rule!(gives_an_empty_input), "reads its input prints"),
         (Flaw::SplitsArguments, rule!(passes_arguments_and_environment_exactly), "come as"),
         (Flaw::Inherits, rule!(passes_arguments_and_environment_exactly), "[\"SECRET_OF_THE_HOST\"]"),
         (Flaw::DropsVariables, rule!(passes_arguments_and_environment_exactly), "a variable is missing"),
-        (Flaw::IgnoresTheDirectory, rule!(starts_where_it_is_told), "prints where it starts"),
-        (Flaw::BlamesNobody, rule!(starts_where_it_is_told), "the error does not say so: it failed"),
+        (Flaw::IgnoresTheDirectory, rule!(starts_in_its_directory), "prints where it starts"),
+        (Flaw::NamesNoCause, rule!(starts_in_its_directory), "the error does not say so: it failed"),
         (Flaw::MixesStreams, rule!(keeps_the_streams), "apart they are"),
         (Flaw::NeverMerges, rule!(keeps_the_streams), "merged they are"),
         (Flaw::KeepsTooMuch, rule!(bounds_its_output), "more than the limit"),
@@ -186,10 +186,10 @@ async fn each_broken_promise_is_found() {
         (Flaw::NeverSpills, rule!(spills_what_is_too_large), "a file above"),
         (Flaw::AlwaysSpills, rule!(spills_what_is_too_large), "a file above"),
         (Flaw::LeavesOrphans, rule!(ends_what_is_left_behind), "some live on"),
-        (Flaw::IgnoresTime, rule!(stops_when_time_is_up), "nothing came of it in 30 s"),
-        (Flaw::CallsATimeoutACode, rule!(stops_when_time_is_up), "told as Code(124)"),
+        (Flaw::IgnoresTime, rule!(stops_when_time_is_up), "no answer in 30 s"),
+        (Flaw::CallsATimeoutACode, rule!(stops_when_time_is_up), "reported as Code(124)"),
         (Flaw::ForgetsOutputInTime, rule!(stops_when_time_is_up), "what it printed before its time was up is \"\""),
-        (Flaw::IgnoresACancel, rule!(stops_when_cancelled), "nothing came of it in 30 s"),
+        (Flaw::IgnoresACancel, rule!(stops_when_cancelled), "no answer in 30 s"),
         (Flaw::StartsWhatIsCancelled, rule!(stops_when_cancelled), "cancelled before it started ran"),
         (Flaw::OutlivesItsFuture, rule!(kills_what_is_dropped), "some live on"),
     ];

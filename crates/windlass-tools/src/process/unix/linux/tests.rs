@@ -36,7 +36,7 @@ fn the_own_line_is_readable() {
 }
 
 #[test]
-fn an_ending_process_is_dead_unless_other_threads_go_on() {
+fn an_ending_process_is_dead_unless_other_threads_run() {
     let process =
         |state, flags, threads| Stat { pid: 9, state, parent: 1, group: 9, session: 9, flags, threads, start: 1 };
     assert!(!process(b'S', 0, 1).is_dead());
