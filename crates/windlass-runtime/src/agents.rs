@@ -266,7 +266,7 @@ impl Below {
         // The folder goes with the session of the main agent.
         ports.artifacts = ports.artifacts.or(ports.scratch.take());
         (ports.tools, ports.checkpoints) = (tools.into(), None);
-        ports.can_use_tool = ports.can_use_tool.map(|parent| passed_on(parent, tool_use_id.clone()));
+        ports.host.callback = ports.host.callback.map(|parent| passed_on(parent, tool_use_id.clone()));
         let config = self.kept_beside(SessionConfig::new(config, ports), spec, tool_use_id, machine);
         let nested = Nested {
             keeper: keeper.zip(machine.prompt()).map(|(keeper, prompt)| keeper.of_agent(prompt.clone())),

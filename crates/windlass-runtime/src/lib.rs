@@ -53,7 +53,7 @@ pub use error::{OpenError, SessionError};
 pub use events::EventStream;
 pub use handle::{ModelSelection, SessionHandle};
 pub use open_questions::AnswerError;
-pub use ports::Ports;
+pub use ports::{HostAnswers, Ports};
 pub use prepare::judge;
 pub use session::{Persistence, Session, SessionConfig};
 pub use watch::{EventFeed, UnknownPosition, Watched};

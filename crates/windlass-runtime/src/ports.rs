@@ -12,6 +12,35 @@ use windlass_schema::CheckedTools;
 use windlass_session::Checkpoints;
 use windlass_tool::{Clock, Ids, Process, SystemClock, SystemIds, ToolSet, Workspace};
 
+/// How the host answers permission requests. By default it does not: what would ask is denied, unless hooks answer.
+#[derive(Clone, Default)]
+#[non_exhaustive]
+pub struct HostAnswers {
+    /// Is called with each request.
+    pub callback: Option<Arc<dyn CanUseTool>>,
+    /// Whether requests wait for an answer through a [handle](crate::SessionHandle::answer), also without a callback.
+    pub through_handles: bool,
+    /// Keeps answers for longer than the session. `None`: they end with it.
+    pub remember: Option<Arc<dyn RememberAnswer>>,
+}
+
+impl HostAnswers {
+    /// Whether a request can be answered.
+    pub(crate) fn are_possible(&self) -> bool {
+        self.through_handles || self.callback.is_some()
+    }
+}
+
+impl fmt::Debug for HostAnswers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HostAnswers")
+            .field("callback", &self.callback.is_some())
+            .field("through_handles", &self.through_handles)
+            .field("remember", &self.remember.is_some())
+            .finish()
+    }
+}
+
 /// What a session reaches the world through.
 #[derive(Clone)]
 #[non_exhaustive]
@@ -26,14 +55,8 @@ pub struct Ports {
     pub process: Arc<dyn Process>,
     /// Hooks.
     pub hooks: Hooks,
-    /// Is called with permission requests. `None`: they wait for an answer through a handle if
-    /// [`ask_via_events`](Self::ask_via_events) is set; else what would ask is denied, unless hooks answer.
-    pub can_use_tool: Option<Arc<dyn CanUseTool>>,
-    /// Whether permission requests wait for an answer through a [handle](crate::SessionHandle::answer), also without
-    /// [`can_use_tool`](Self::can_use_tool). Default: no.
-    pub ask_via_events: bool,
-    /// Keeps what the host answers for longer than the session. Default: `None`, answers end with the session.
-    pub remember: Option<Arc<dyn RememberAnswer>>,
+    /// How the host answers permission requests. Default: it does not.
+    pub host: HostAnswers,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// Chance.
@@ -66,9 +89,7 @@ impl Ports {
             workspace,
             process,
             hooks: Hooks::default(),
-            can_use_tool: None,
-            ask_via_events: false,
-            remember: None,
+            host: HostAnswers::default(),
             clock: Arc::new(SystemClock::default()),
             ids: Arc::new(SystemIds::default()),
             env: Arc::from([]),
@@ -86,11 +107,6 @@ impl Ports {
         let id = self.provider.resolve_model(name);
         let info = self.provider.model_info(&id);
         ModelProfile::new(id, info)
-    }
-
-    /// Whether a host may answer permission requests.
-    pub(crate) fn can_ask(&self) -> bool {
-        self.ask_via_events || self.can_use_tool.is_some()
     }
 }
 

@@ -1,23 +1,21 @@
 //! A question about a call, put to hooks and the host at the same time.
 
+use crate::HostAnswers;
 use crate::open_questions::OpenQuestion;
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 use windlass_hook::{HookContext, Hooks, PermissionRequestEvent};
-use windlass_permission::{CanUseTool, Question, RememberAnswer};
+use windlass_permission::{CanUseTool, Question};
 use windlass_types::{HookCall, HookOutcome, PermissionAnswer, PermissionRequest};
 
 /// The host as it is asked one question. Its first answer counts, whichever way it comes.
 #[derive(Default)]
 pub(crate) struct Host {
-    /// Is called with the question.
-    pub(crate) callback: Option<Arc<dyn CanUseTool>>,
-    /// Is answered by the question's id. `None`: no one could.
+    pub(crate) answers: HostAnswers,
+    /// The question as handles answer it. `None`: no host can.
     pub(crate) open: Option<OpenQuestion>,
-    /// Keeps the answer, before it counts.
-    pub(crate) remember: Option<Arc<dyn RememberAnswer>>,
 }
 
 /// Asks both, and answers as soon as it is certain what the answer is.
@@ -60,7 +58,8 @@ pub(crate) async fn ask(
 impl Host {
     /// The host's answer; `None` if there is no host.
     async fn answer(self, request: PermissionRequest) -> Option<PermissionAnswer> {
-        let answer = match (self.callback, self.open) {
+        let HostAnswers { callback, remember, .. } = self.answers;
+        let answer = match (callback, self.open) {
             (None, None) => return None,
             (Some(callback), None) => call(callback, request.clone()).await,
             (None, Some(mut open)) => open.answered().await,
@@ -70,7 +69,7 @@ impl Host {
                 answer = call(callback, request.clone()) => answer,
             },
         };
-        if let Some(remember) = self.remember {
+        if let Some(remember) = remember {
             // A panic loses what was to be kept, and changes no answer.
             let _ = AssertUnwindSafe(remember.remember(&request, &answer)).catch_unwind().await;
         }

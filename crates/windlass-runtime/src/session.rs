@@ -132,7 +132,7 @@ impl Session {
     /// Opens the session of an agent, the main one or one below it.
     pub(crate) async fn open_nested(config: SessionConfig, nested: Nested) -> Result<Self, OpenError> {
         let SessionConfig { mut machine, ports, persistence } = config;
-        machine.listeners.can_ask |= ports.can_ask();
+        machine.listeners.can_ask |= ports.host.are_possible();
         machine.listeners.hooks.extend(listened(&ports.hooks));
         let (orders_in, orders) = mpsc::unbounded_channel();
         let (results, inputs) = mpsc::unbounded_channel();

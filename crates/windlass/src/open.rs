@@ -89,9 +89,9 @@ impl Opening {
         let process = surroundings.process(&self.chosen.id, &self.ids);
         let mut ports = Ports::new(Arc::clone(&self.provider), tools, surroundings.workspace(), process);
         ports.hooks = Hooks::new(self.options.hooks.iter().cloned());
-        ports.can_use_tool.clone_from(&self.options.permissions.can_use_tool);
-        ports.ask_via_events = self.options.permissions.ask_via_events;
-        ports.remember.clone_from(&self.options.permissions.remember);
+        ports.host.callback.clone_from(&self.options.permissions.can_use_tool);
+        ports.host.through_handles = self.options.permissions.ask_via_events;
+        ports.host.remember.clone_from(&self.options.permissions.remember);
         ports.env = surroundings.program_environment(notices).into();
         ports.checkpoints = self.options.storage.checkpoints(&self.key, surroundings.workspace.is_none())?;
         ports.scratch = self.results.scratch.take();

@@ -17,7 +17,7 @@ use windlass_types::{Access, DecisionReason, EntryId, HookCall, PermissionReques
 
 impl Driver {
     pub(super) fn carry_out(&mut self, id: EffectId, effect: Effect) {
-        if let (Effect::Ask { request, .. }, true) = (&effect, self.ports.can_ask()) {
+        if let (Effect::Ask { request, .. }, true) = (&effect, self.ports.host.are_possible()) {
             // Its event follows, and may be answered while the question itself is held back.
             self.work.asked.insert(request.id.clone(), self.below.open_question(request));
         }
@@ -142,8 +142,7 @@ impl Driver {
 
     fn ask(&mut self, id: EffectId, request: PermissionRequest, cwd: PathBuf) {
         let open = self.work.asked.remove(&request.id);
-        let (callback, remember) = (self.ports.can_use_tool.clone(), self.ports.remember.clone());
-        let host = question::Host { callback, open, remember };
+        let host = question::Host { answers: self.ports.host.clone(), open };
         let hooks = self.ports.hooks.clone();
         let cx = self.hook_context(cwd);
         let (results, ancestors) = (self.answers.sender.clone(), self.below.ancestors());

@@ -121,8 +121,8 @@ impl World {
         machine.limits.max_budget = self.budget;
         let mut ports = Ports::new(self.provider, tools, self.workspace, Arc::new(ScriptedProcess::new()));
         ports.hooks = Hooks::new(self.hooks);
-        ports.can_use_tool = self.host;
-        ports.ask_via_events = self.ask_via_events;
+        ports.host.callback = self.host;
+        ports.host.through_handles = self.ask_via_events;
         if let Some(clock) = self.clock {
             ports.clock = clock;
         }

@@ -173,7 +173,7 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
         Ports::new(Arc::new(model), tools, Arc::new(MemoryWorkspace::new()), Arc::new(ScriptedProcess::new()));
     ports.checkpoints.clone_from(&*seen.checkpoints.lock().unwrap());
     ports.hooks = Hooks::new([Arc::new(setup.hooks) as Arc<dyn Hook>]);
-    ports.can_use_tool = setup.permissions.map(|host| Arc::new(host) as Arc<dyn CanUseTool>);
+    ports.host.callback = setup.permissions.map(|host| Arc::new(host) as Arc<dyn CanUseTool>);
     let session = Session::open(SessionConfig::new(machine, ports)).await?;
     let (variables, titles) = (Arc::clone(&seen.variables), Arc::clone(&seen.titles));
     let titles_wait = Arc::clone(&seen.titles_wait);
