@@ -236,7 +236,7 @@ async fn watch(
 }
 
 /// What the stream of a run holds next.
-type Next = Result<Option<Event>, Error>;
+type Next = Result<Option<Box<Event>>, Error>;
 
 /// Waits for the next event; `None` if it takes longer than `patience`. Fails if the output is no longer read.
 async fn next(run: &mut Run, output: &mut Output, writer: &Writer, patience: Duration) -> anyhow::Result<Option<Next>> {

@@ -1,32 +1,31 @@
 //! Joins events that wait with newer ones.
 
+use std::mem::swap;
 use windlass_types::{Delta, EventKind};
 
 /// Joins an event with one of those that wait, if one can stand for both: a delta is appended to the delta before it,
-/// and progress of a call or task replaces its progress before. Otherwise the event is returned, to wait behind them.
+/// and progress of a call or task replaces its progress before. Returns whether it did; the event is used up then.
+/// Otherwise it is as it was, to wait behind them.
 ///
 /// `waiting`: the newest event first, each with whether it is of the same agent.
-pub fn coalesce<'a>(
-    mut waiting: impl Iterator<Item = (bool, &'a mut EventKind)>,
-    event: EventKind,
-) -> Option<EventKind> {
+pub fn coalesce<'a>(mut waiting: impl Iterator<Item = (bool, &'a mut EventKind)>, event: &mut EventKind) -> bool {
     match event {
         EventKind::BlockDelta { index, delta } => match waiting.next() {
-            Some((true, EventKind::BlockDelta { index: before, delta: text })) if *before == index => {
-                append(text, delta).map(|delta| EventKind::BlockDelta { index, delta })
+            Some((true, EventKind::BlockDelta { index: before, delta: text })) if before == index => {
+                append(text, delta)
             }
-            _ => Some(EventKind::BlockDelta { index, delta }),
+            _ => false,
         },
-        event @ (EventKind::ToolProgress(_) | EventKind::TaskProgress(_)) => {
-            match waiting.find(|(is_same, before)| *is_same && is_newer(&event, before)) {
+        EventKind::ToolProgress(_) | EventKind::TaskProgress(_) => {
+            match waiting.find(|(is_same, before)| *is_same && is_newer(event, before)) {
                 Some((_, before)) => {
-                    *before = event;
-                    None
+                    swap(before, event);
+                    true
                 }
-                None => Some(event),
+                None => false,
             }
         }
-        event => Some(event),
+        _ => false,
     }
 }
 
@@ -39,15 +38,15 @@ fn is_newer(event: &EventKind, before: &EventKind) -> bool {
     }
 }
 
-/// Appends a delta to one that waits, or returns it if it is of another kind.
-fn append(waiting: &mut Delta, more: Delta) -> Option<Delta> {
-    match (waiting, &more) {
+/// Appends a delta to one that waits, if both are of one kind.
+fn append(waiting: &mut Delta, more: &Delta) -> bool {
+    match (waiting, more) {
         (Delta::Text(waiting), Delta::Text(more))
         | (Delta::Thinking(waiting), Delta::Thinking(more))
         | (Delta::ToolInput(waiting), Delta::ToolInput(more)) => {
             waiting.push_str(more);
-            None
+            true
         }
-        _ => Some(more),
+        _ => false,
     }
 }

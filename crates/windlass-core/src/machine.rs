@@ -125,7 +125,7 @@ impl Machine {
 
     /// The next output, until there is none. Call it after every input.
     pub fn poll(&mut self) -> Option<Output> {
-        self.session.out.poll(&self.session.config.ids.session_id)
+        self.session.out.poll()
     }
 
     /// Takes an input at a point in time.

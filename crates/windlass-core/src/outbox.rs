@@ -10,8 +10,9 @@ use std::time::Duration;
 use windlass_types::{Event, EventKind, Outcome, RunFailure, RunFailureKind, RunId, SessionId, Status};
 
 /// What waits to leave the machine.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Outbox {
+    session_id: SessionId,
     effects: VecDeque<(EffectId, Effect)>,
     pending: Pending,
     events: VecDeque<Waiting>,
@@ -35,15 +36,31 @@ pub(crate) struct Outbox {
 /// Most notices that wait for a run.
 const MOST_NOTICES: usize = 200;
 
+/// An event that waits to leave. Boxed from the beginning: events are large, and moved often.
 #[derive(Debug)]
 struct Waiting {
     after: Option<EffectId>,
-    run: RunId,
-    turn: u32,
-    kind: EventKind,
+    event: Box<Event>,
 }
 
 impl Outbox {
+    pub(crate) fn new(session_id: SessionId) -> Self {
+        Self {
+            session_id,
+            effects: VecDeque::new(),
+            pending: Pending::default(),
+            events: VecDeque::new(),
+            last: None,
+            ended: false,
+            awaited: BTreeSet::new(),
+            durable: None,
+            before_request: None,
+            silence: None,
+            next_seq: 0,
+            notices: Vec::new(),
+        }
+    }
+
     /// Keeps a notice until the next run begins.
     pub(crate) fn keep_notice(&mut self, message: String) {
         if self.notices.len() < MOST_NOTICES {
@@ -107,18 +124,25 @@ impl Outbox {
 
     /// Queues an event; with `after`, until that append is durable. Text and progress join what waits already.
     pub(crate) fn event(&mut self, run: RunId, turn: u32, kind: EventKind, after: Option<EffectId>) {
-        let waiting = self.events.iter_mut().rev().map(|waiting| (true, &mut waiting.kind));
-        if let Some(kind) = coalesce(waiting, kind) {
-            self.events.push_back(Waiting { after, run, turn, kind });
+        let mut event = self.boxed(run, turn, kind);
+        let waiting = self.events.iter_mut().rev().map(|waiting| (true, &mut waiting.event.kind));
+        if !coalesce(waiting, &mut event.kind) {
+            self.events.push_back(Waiting { after, event });
         }
+    }
+
+    /// An event of this session, which gets its number when it leaves.
+    fn boxed(&self, run: RunId, turn: u32, kind: EventKind) -> Box<Event> {
+        Box::new(Event::new(0, self.session_id.clone(), run, turn, kind))
     }
 
     /// Queues an event that passes all that wait. It belongs to the run of the first event that waits, else to this
     /// one; without either it is dropped.
     fn at_once(&mut self, run: Option<(RunId, u32)>, kind: EventKind) {
-        let first = self.events.front().map(|waiting| (waiting.run.clone(), waiting.turn));
+        let first = self.events.front().map(|Waiting { event, .. }| (event.run_id.clone(), event.turn));
         if let Some((run, turn)) = first.or(run) {
-            self.events.push_front(Waiting { after: None, run, turn, kind });
+            let event = self.boxed(run, turn, kind);
+            self.events.push_front(Waiting { after: None, event });
         }
     }
 
@@ -157,12 +181,12 @@ impl Outbox {
     pub(crate) fn forget_unacknowledged(&mut self, refusal: &str) {
         let durable = self.durable;
         let mut refused = false;
-        self.events.retain_mut(|event| {
-            refused |= event.after > durable;
+        self.events.retain_mut(|Waiting { after, event }| {
+            refused |= *after > durable;
             if refused && let EventKind::RunFinished(result) = &mut event.kind {
                 result.outcome = Outcome::Failed(RunFailure::new(RunFailureKind::Store, refusal));
                 result.text.clear();
-                event.after = None;
+                *after = None;
                 return true;
             }
             !refused || matches!(event.kind, EventKind::RunStarted(_))
@@ -170,16 +194,16 @@ impl Outbox {
     }
 
     /// The next output of a session.
-    pub(crate) fn poll(&mut self, session_id: &SessionId) -> Option<Output> {
+    pub(crate) fn poll(&mut self) -> Option<Output> {
         if let Some((id, effect)) = self.effects.pop_front() {
             return Some(Output::Effect(id, effect));
         }
         if self.events.front().is_some_and(|event| event.after <= self.durable)
-            && let Some(Waiting { run, turn, kind, .. }) = self.events.pop_front()
+            && let Some(Waiting { mut event, .. }) = self.events.pop_front()
         {
-            let seq = self.next_seq;
+            event.seq = self.next_seq;
             self.next_seq += 1;
-            return Some(Output::Event(Box::new(Event::new(seq, session_id.clone(), run, turn, kind))));
+            return Some(Output::Event(event));
         }
         if self.events.is_empty() { self.last.take() } else { None }
     }

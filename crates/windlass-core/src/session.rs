@@ -111,7 +111,7 @@ impl Session {
         Self {
             rights: Rights::new(&config, state.permission_mode()),
             models: Models::default(),
-            out: Outbox::default(),
+            out: Outbox::new(config.ids.session_id.clone()),
             ids: Ids { seed: config.ids.seed, made: 0, questions: 0, taken },
             now: Timestamp::default(),
             run: RunTally::default(),

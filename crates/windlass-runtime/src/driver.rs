@@ -281,7 +281,7 @@ impl Driver {
         }
         while let Some(output) = self.machine.poll() {
             match output {
-                Output::Event(event) => self.queue.push(*event),
+                Output::Event(event) => self.queue.push(event),
                 Output::Effect(id, effect) => self.carry_out(id, effect),
                 Output::Closed => self.end(None),
                 Output::Broken(failure) => {

@@ -23,7 +23,7 @@ pub(crate) struct EventQueue(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 pub(crate) struct Inner {
-    events: VecDeque<Event>,
+    events: VecDeque<Box<Event>>,
     pub(crate) next_seq: u64,
     end: Option<End>,
     reader: Option<Waker>,
@@ -60,10 +60,10 @@ impl Inner {
         self.next_seq += 1;
     }
 
-    fn keep(&mut self, mut event: Event) {
+    fn keep(&mut self, mut event: Box<Event>) {
         self.number(&mut event);
         if let Some(kept) = &mut self.kept {
-            kept.push(event);
+            kept.push(*event);
         }
     }
 
@@ -98,16 +98,14 @@ impl EventQueue {
     }
 
     /// Adds an event; text and progress join what waits already.
-    pub(crate) fn push(&self, event: Event) {
+    pub(crate) fn push(&self, mut event: Box<Event>) {
         let mut inner = self.lock();
         if inner.reading == Reading::Detached {
             return inner.keep(event);
         }
-        let Event { seq, session_id, agent, run_id, turn, kind, .. } = event;
-        let waiting = inner.events.iter_mut().rev().map(|waiting| (waiting.agent == agent, &mut waiting.kind));
-        if let Some(kind) = coalesce(waiting, kind) {
-            let mut event = Event::new(seq, session_id, run_id, turn, kind);
-            event.agent = agent;
+        let Event { agent, kind, .. } = &mut *event;
+        let waiting = inner.events.iter_mut().rev().map(|waiting| (waiting.agent == *agent, &mut waiting.kind));
+        if !coalesce(waiting, kind) {
             inner.events.push_back(event);
         }
         if let Some(reader) = inner.reader.take() {
@@ -147,12 +145,12 @@ impl EventQueue {
         self.lock().detach();
     }
 
-    pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<Option<Result<Event, SessionError>>> {
+    pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<Option<Result<Box<Event>, SessionError>>> {
         let mut inner = self.lock();
         if let Some(mut event) = inner.events.pop_front() {
             inner.number(&mut event);
             if let Some(kept) = &mut inner.kept {
-                kept.push(event.clone());
+                kept.push(Event::clone(&event));
             }
             if inner.events.len() < ENOUGH {
                 inner.writers.drain(..).for_each(Waker::wake);
@@ -194,7 +192,7 @@ impl EventStream {
     ///
     /// # Errors
     /// The session cannot continue. Nothing follows.
-    pub async fn try_next(&mut self) -> Result<Option<Event>, SessionError> {
+    pub async fn try_next(&mut self) -> Result<Option<Box<Event>>, SessionError> {
         poll_fn(|cx| self.queue.poll(cx)).await.transpose()
     }
 
@@ -217,7 +215,7 @@ impl EventStream {
 }
 
 impl Stream for EventStream {
-    type Item = Result<Event, SessionError>;
+    type Item = Result<Box<Event>, SessionError>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.queue.poll(cx)
@@ -241,12 +239,12 @@ pub(crate) mod tests {
     use super::*;
     use windlass_types::{Delta, EventKind, RunId, SessionId};
 
-    pub(crate) fn text(index: usize, text: &str) -> Event {
+    pub(crate) fn text(index: usize, text: &str) -> Box<Event> {
         let kind = EventKind::BlockDelta { index, delta: Delta::Text(text.into()) };
-        Event::new(9, SessionId::from("s"), RunId::from("r"), 1, kind)
+        Box::new(Event::new(9, SessionId::from("s"), RunId::from("r"), 1, kind))
     }
 
-    pub(crate) fn drain(queue: &EventQueue) -> Vec<Event> {
+    pub(crate) fn drain(queue: &EventQueue) -> Vec<Box<Event>> {
         let cx = Context::from_waker(Waker::noop());
         let mut events = Vec::new();
         while let Poll::Ready(Some(Ok(event))) = queue.poll(&cx) {

@@ -166,7 +166,7 @@ impl Run {
     /// # Errors
     /// The run could not start, or the session store refused an entry; then the
     /// run's result came before. Nothing follows.
-    pub async fn try_next(&mut self) -> Result<Option<Event>, Error> {
+    pub async fn try_next(&mut self) -> Result<Option<Box<Event>>, Error> {
         poll_fn(|cx| self.poll(cx)).await.transpose()
     }
 
@@ -206,7 +206,7 @@ impl Run {
         Poll::Ready(Ok(()))
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Event, Error>>> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Box<Event>, Error>>> {
         loop {
             let next = match &mut self.state {
                 RunState::Opening(_) => match ready!(self.poll_open(cx)) {
@@ -275,7 +275,7 @@ impl Run {
 }
 
 impl Stream for Run {
-    type Item = Result<Event, Error>;
+    type Item = Result<Box<Event>, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.poll(cx)

@@ -275,7 +275,7 @@ where
                     if event.agent.is_main() && self.machine.lists_next(generation) {
                         self.machine.handle(self.orders.listed());
                     }
-                    return Poll::Ready(Input::Event(generation, Box::new(event)));
+                    return Poll::Ready(Input::Event(generation, event));
                 }
             }
         }

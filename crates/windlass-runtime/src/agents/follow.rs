@@ -80,7 +80,7 @@ impl Above {
 
     /// Shows the host an event, as soon as there is room for it. An agent that is to stop does not wait for a
     /// host that does not read: the events that it still sends are bounded.
-    async fn show(&self, mut event: Event, cancel: &Cancel) {
+    async fn show(&self, mut event: Box<Event>, cancel: &Cancel) {
         event.agent = event.agent.below(&self.tool_use_id);
         if self.queue.is_full() {
             tokio::select! {

@@ -106,7 +106,7 @@ async fn read_for(open: &mut Open, quiet: Duration) -> (Vec<Event>, Option<Sessi
     let mut events = Vec::new();
     loop {
         match timeout(quiet, open.events.try_next()).await {
-            Ok(Ok(Some(event))) => events.push(event),
+            Ok(Ok(Some(event))) => events.push(*event),
             Ok(Ok(None)) | Err(_) => return (events, None),
             Ok(Err(error)) => return (events, Some(error)),
         }

@@ -148,7 +148,7 @@ impl Open {
     }
 
     pub(crate) async fn next(&mut self) -> Option<Event> {
-        self.events.try_next().await.unwrap()
+        self.events.try_next().await.unwrap().map(|event| *event)
     }
 
     /// Reads up to the event that is looked for, and returns all of them.
@@ -186,7 +186,7 @@ impl Open {
         let mut events = Vec::new();
         loop {
             match self.events.try_next().await {
-                Ok(Some(event)) => events.push(event),
+                Ok(Some(event)) => events.push(*event),
                 Ok(None) => return (events, None),
                 Err(error) => return (events, Some(error)),
             }

@@ -54,7 +54,7 @@ pub(crate) async fn watch(query: Query) -> Seen {
             }
             _ => {}
         }
-        seen.events.push(event);
+        seen.events.push(*event);
     }
     assert_eq!(shown, "", "text was shown that neither stands nor was withdrawn");
     assert!(seen.events.iter().map(|event| event.seq).eq(0..seen.events.len() as u64), "events are numbered");

@@ -49,7 +49,7 @@ async fn run(session: &mut Session, prompt: Prompt) -> (Vec<Event>, RunResult) {
         if let EventKind::RunFinished(result) = event.kind {
             return (events, result);
         }
-        events.push(event);
+        events.push(*event);
     }
     panic!("no result: {events:#?}");
 }

@@ -45,7 +45,7 @@ fn touching() -> ScriptedModel {
 async fn ended(mut run: Run) -> (Vec<Event>, RunResult) {
     let mut events = Vec::new();
     while let Some(event) = run.try_next().await.unwrap() {
-        events.push(event);
+        events.push(*event);
     }
     let result = events.iter().find_map(|event| match &event.kind {
         EventKind::RunFinished(result) => Some(result.clone()),

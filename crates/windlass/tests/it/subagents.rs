@@ -44,7 +44,7 @@ async fn events(query: Query) -> Vec<Event> {
     let mut run = query.stream();
     let mut events = Vec::new();
     while let Some(event) = run.try_next().await.unwrap() {
-        events.push(event);
+        events.push(*event);
     }
     events
 }
