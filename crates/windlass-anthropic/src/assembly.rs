@@ -72,7 +72,7 @@ impl Assembly {
             // The end mark of other vendors, which some gateways add.
             return if data == "[DONE]" { Ok(ModelEvent::Unknown) } else { Err(protocol("an event is not an object")) };
         }
-        let frame: Frame<'_> = match serde_json::from_str(data) {
+        let frame = match Frame::read(data) {
             Ok(frame) => frame,
             Err(error) => return self.accept_foreign(name, data, &error),
         };

@@ -1,5 +1,7 @@
 //! The JSON of stream events, as the wire has it.
 
+mod delta;
+
 use std::borrow::Cow;
 
 use serde::Deserialize;
@@ -8,7 +10,7 @@ use windlass_types::ApiUsage;
 
 /// Every event, flat: one pass over the text, keys borrowed, no buffering as an
 /// enum by tag would need it.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(crate) struct Frame<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(crate) kind: Cow<'a, str>,
@@ -24,8 +26,22 @@ pub(crate) struct Frame<'a> {
     pub(crate) usage: Option<ApiUsage>,
 }
 
+impl<'a> Frame<'a> {
+    /// Reads an event.
+    ///
+    /// # Errors
+    /// It is not JSON, or a member has another type than the one known here.
+    pub(crate) fn read(data: &'a str) -> serde_json::Result<Self> {
+        // Nearly all events are deltas of a few letters, written in one form.
+        match delta::read(data) {
+            Some(frame) => Ok(frame),
+            None => serde_json::from_str(data),
+        }
+    }
+}
+
 /// A block's delta, or the delta of the message.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 pub(crate) struct Delta<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(crate) kind: Cow<'a, str>,

@@ -12,7 +12,7 @@ use windlass_types::{JsonText, ModelErrorKind, ModelEvent, ModelItem, RateLimit,
 
 use crate::{
     assembly::Assembly,
-    error::{Secrets, from_http, protocol},
+    error::{Secrets, from_http},
 };
 
 /// One answer, item by item. Ends after `MessageStop` or after one error.
@@ -50,12 +50,15 @@ impl MessageStream {
         if !self.raw_frames {
             return Ok(parsed.into());
         }
-        match JsonText::parse(event.data) {
-            Ok(raw) => Ok(ModelItem::with_raw(parsed, raw)),
-            // The end mark of other vendors is the one event that is not JSON.
-            Err(_) if parsed == ModelEvent::Unknown => Ok(parsed.into()),
-            Err(error) => Err(protocol(error)),
-        }
+        // The end mark of other vendors is the one event that is not JSON; it is unknown.
+        let raw = match parsed {
+            ModelEvent::Unknown => JsonText::parse(event.data).ok(),
+            _ => Some(JsonText::from_parsed(&event.data)),
+        };
+        Ok(match raw {
+            Some(raw) => ModelItem::with_raw(parsed, raw),
+            None => parsed.into(),
+        })
     }
 
     /// Whether an event adds to the message. One that does not is only a sign of life, which must not keep a

@@ -1,7 +1,7 @@
 //! Exact JSON text.
 
 use serde::de::{self, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer, ser};
 use serde_json::value::RawValue;
 use std::collections::HashSet;
 use std::fmt;
@@ -12,7 +12,20 @@ use std::sync::Arc;
 /// Numbers keep their digits, objects their key order, strings their escapes.
 /// Two values are equal when their texts are.
 #[derive(Clone)]
-pub struct JsonText(Arc<RawValue>);
+pub struct JsonText(Repr);
+
+#[derive(Clone)]
+enum Repr {
+    Raw(Arc<RawValue>),
+    /// Text that a parser outside has read. It is parsed again only when it is serialised.
+    Parsed(Arc<str>),
+}
+
+impl From<Box<RawValue>> for JsonText {
+    fn from(raw: Box<RawValue>) -> Self {
+        Self(Repr::Raw(raw.into()))
+    }
+}
 
 /// Why a text is not acceptable JSON. The message names the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +51,18 @@ impl JsonText {
     /// # Errors
     /// The text is not valid JSON.
     pub fn parse(text: impl Into<String>) -> Result<Self, JsonError> {
-        Ok(Self(RawValue::from_string(text.into())?.into()))
+        Ok(RawValue::from_string(text.into())?.into())
+    }
+
+    /// Wraps text that a JSON parser has read to its end already, without reading it again. White space around the
+    /// value is left out, as [`JsonText::parse`] does.
+    ///
+    /// The text must be one valid JSON value; debug builds check that. A value of any other text fails to
+    /// serialise, and is not JSON when its text is used.
+    pub fn from_parsed(text: &str) -> Self {
+        let text = text.trim_matches([' ', '\t', '\r', '\n']);
+        debug_assert!(serde_json::from_str::<&RawValue>(text).is_ok(), "it is not one JSON value");
+        Self(Repr::Parsed(text.into()))
     }
 
     /// Wraps text that is valid JSON and cannot be read in two ways: no object
@@ -67,17 +91,20 @@ impl JsonText {
     /// # Errors
     /// The value cannot be written as JSON (a map with keys that are not strings).
     pub fn of(value: &(impl Serialize + ?Sized)) -> Result<Self, JsonError> {
-        Ok(Self(serde_json::value::to_raw_value(value)?.into()))
+        Ok(serde_json::value::to_raw_value(value)?.into())
     }
 
     /// The empty object, `{}`.
     pub fn empty_object() -> Self {
-        Self(RawValue::from_string("{}".to_owned()).unwrap_or_default().into())
+        RawValue::from_string("{}".to_owned()).unwrap_or_default().into()
     }
 
     /// The text.
     pub fn as_str(&self) -> &str {
-        self.0.get()
+        match &self.0 {
+            Repr::Raw(raw) => raw.get(),
+            Repr::Parsed(text) => text,
+        }
     }
 
     /// Reads the text into a type.
@@ -116,13 +143,19 @@ impl Eq for JsonText {}
 
 impl Serialize for JsonText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        match &self.0 {
+            Repr::Raw(raw) => raw.serialize(serializer),
+            Repr::Parsed(text) => {
+                let raw: &RawValue = serde_json::from_str(text).map_err(ser::Error::custom)?;
+                raw.serialize(serializer)
+            }
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Ok(Self(Box::<RawValue>::deserialize(deserializer)?.into()))
+        Ok(Box::<RawValue>::deserialize(deserializer)?.into())
     }
 }
 
@@ -202,6 +235,17 @@ mod tests {
         assert_eq!(json.as_str(), text);
         let back: JsonText = serde_json::from_str(&serde_json::to_string(&json).unwrap()).unwrap();
         assert_eq!(back.as_str(), text);
+    }
+
+    #[test]
+    fn text_that_was_parsed_before_is_the_same_value() {
+        for text in [r#" {"b": 1.00,"a":"\u00e9"} "#, "\t[1, 2]\r\n", "null", r#""x y ""#] {
+            let (before, read) = (JsonText::from_parsed(text), JsonText::parse(text).unwrap());
+            assert_eq!(before, read);
+            assert_eq!(serde_json::to_string(&before).unwrap(), serde_json::to_string(&read).unwrap());
+            let both = (before.to::<serde_json::Value>(), read.to::<serde_json::Value>());
+            assert_eq!(both.0, both.1);
+        }
     }
 
     #[test]
