@@ -19,18 +19,35 @@ pub(crate) fn push_within(out: &mut Vec<u8>, frame: &impl Serialize, max_line: u
         out.truncate(start);
         return false;
     }
-    // Without an early exit the compiler looks at many bytes at once.
-    let written = out.get(start..).unwrap_or_default();
-    if written.iter().fold(false, |found, byte| found | matches!(byte, b'\n' | b'\r' | 0xe2)) {
+    if breaks(out.get(start..).unwrap_or_default()) {
         let tail = out.split_off(start);
         on_one_line(out, &tail);
     }
+    end_within(out, start, max_line)
+}
+
+/// Appends JSON text, without what would break the line.
+pub(crate) fn push_json(out: &mut Vec<u8>, json: &str) {
+    if breaks(json.as_bytes()) { on_one_line(out, json.as_bytes()) } else { out.extend_from_slice(json.as_bytes()) }
+}
+
+/// Ends the line that begins at `start`. Returns whether it fits; if it does not, it is taken away.
+pub(crate) fn end(out: &mut Vec<u8>, start: usize) -> bool {
+    end_within(out, start, MAX_LINE)
+}
+
+fn end_within(out: &mut Vec<u8>, start: usize, max_line: usize) -> bool {
     out.push(b'\n');
     let fits = out.len() - start <= max_line;
     if !fits {
         out.truncate(start);
     }
     fits
+}
+
+/// Whether there may be something that breaks the line. Without an early exit the compiler looks at many bytes at once.
+fn breaks(json: &[u8]) -> bool {
+    json.iter().fold(false, |found, byte| found | matches!(byte, b'\n' | b'\r' | 0xe2))
 }
 
 /// JSON text that was kept as it came may hold line breaks between its tokens,

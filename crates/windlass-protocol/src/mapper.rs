@@ -8,6 +8,7 @@ mod hooks;
 mod lists;
 mod local;
 mod options;
+mod plain;
 mod rate_limit;
 mod status;
 mod tasks;
@@ -25,6 +26,7 @@ use crate::stream::{Pass, StreamState};
 use crate::{HOST_VERSION, McpControl, McpStatus, PluginControl, PluginListing, line};
 use answering::Answering;
 use lists::Lists;
+use plain::SessionMember;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::fmt;
@@ -42,6 +44,7 @@ pub struct FrameMapper {
     ids: Box<dyn FnMut() -> u128 + Send>,
     stream: StreamState,
     answering: Answering,
+    session_member: SessionMember,
     /// The running background work, in the order in which it began.
     tasks: Vec<tasks::Alive>,
     /// The running agents below the main one.
@@ -80,6 +83,7 @@ impl FrameMapper {
             ids: Box::new(ids),
             stream: StreamState::default(),
             answering: Answering::default(),
+            session_member: SessionMember::default(),
             tasks: Vec::new(),
             agents: HashMap::new(),
             lists: Lists::default(),
@@ -240,7 +244,12 @@ impl FrameMapper {
         if self.options.include_partial_messages
             && let Pass::On = self.stream.frame(frame)
         {
-            self.stream_event(at, frame, out);
+            // Only the first event of an answer can name the host's message.
+            if at.parent.is_none() && !self.answering.marks_stream() {
+                self.plain_stream_event(at, frame, out);
+            } else {
+                self.stream_event(at, frame, out);
+            }
         }
     }
 

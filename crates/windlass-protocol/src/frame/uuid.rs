@@ -18,20 +18,53 @@ impl Uuid {
     }
 }
 
-impl Serialize for Uuid {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Uuid {
+    /// The id as it is written.
+    pub(crate) fn text(self) -> [u8; 36] {
         // RFC 9562, section 5.4: version and variant stand over the random bits.
         let bits = (self.0 & !(0xf_u128 << 76)) | (0x4_u128 << 76);
         let bits = (bits & !(0x3_u128 << 62)) | (0x2_u128 << 62);
-        let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
-        // Dashes stay where no digit is written.
-        let mut text = [b'-'; 36];
-        let places = text.iter_mut().enumerate().filter(|(at, _)| !matches!(at, 8 | 13 | 18 | 23));
-        let nibbles = bits.to_be_bytes().into_iter().flat_map(|byte| [byte >> 4, byte & 0xf]);
-        for ((_, place), nibble) in places.zip(nibbles) {
-            *place = digit(nibble);
-        }
-        let text = std::str::from_utf8(&text).unwrap_or_default();
-        serializer.serialize_str(text)
+        let part = |from: u32| digits((bits >> from) as u32);
+        let [[a, b, c, d, e, f, g, h], [i, j, k, l, m, n, o, p]] = [part(96), part(64)];
+        let [[q, r, s, t, u, v, w, x], [y, z, aa, bb, cc, dd, ee, ff]] = [part(32), part(0)];
+        let dash = b'-';
+        [
+            a, b, c, d, e, f, g, h, dash, i, j, k, l, dash, m, n, o, p, dash, //
+            q, r, s, t, dash, u, v, w, x, y, z, aa, bb, cc, dd, ee, ff,
+        ]
+    }
+}
+
+/// Eight hexadecimal digits. All are made at once: there is an id in each frame.
+fn digits(bits: u32) -> [u8; 8] {
+    // Each digit in a byte of its own.
+    let spread = u64::from(bits);
+    let spread = (spread | spread << 16) & 0x0000_ffff_0000_ffff;
+    let spread = (spread | spread << 8) & 0x00ff_00ff_00ff_00ff;
+    let spread = (spread | spread << 4) & 0x0f0f_0f0f_0f0f_0f0f;
+    // One in the bytes of those from ten on.
+    let letters = ((spread + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101;
+    (spread + 0x3030_3030_3030_3030 + letters * u64::from(b'a' - b'0' - 10)).to_be_bytes()
+}
+
+impl Serialize for Uuid {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(std::str::from_utf8(&self.text()).unwrap_or_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_digit_is_in_its_place() {
+        let text = |bits| String::from_utf8(Uuid(bits).text().to_vec()).unwrap();
+        assert_eq!(text(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef), "01234567-89ab-4def-8123-456789abcdef");
+        assert_eq!(text(u128::MAX), "ffffffff-ffff-4fff-bfff-ffffffffffff");
+        assert_eq!(text(0), "00000000-0000-4000-8000-000000000000");
+        let id = EntryId::from_bits(0xfeed_face_cafe_beef_dead_c0de_0bad_f00d);
+        assert_eq!(text(Uuid::of(&id).unwrap().0), id.as_str());
+        assert_eq!(serde_json::to_value(Uuid(7)).unwrap(), text(7));
     }
 }

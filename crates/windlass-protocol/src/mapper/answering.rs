@@ -39,6 +39,11 @@ impl Answering {
         self.wakes_itself = origin != RunOrigin::User;
     }
 
+    /// Whether the next event of the stream names a message.
+    pub(super) fn marks_stream(&self) -> bool {
+        self.marks_stream
+    }
+
     /// What an event of the stream names: only the first one names a message.
     pub(super) fn mark_stream(&mut self) -> Option<&str> {
         let marks = !self.wakes_itself && std::mem::take(&mut self.marks_stream);
