@@ -52,8 +52,8 @@ impl MessageStream {
         }
         // The end mark of other vendors is the one event that is not JSON; it is unknown.
         let raw = match parsed {
-            ModelEvent::Unknown => JsonText::parse(event.data).ok(),
-            _ => Some(JsonText::from_parsed(&event.data)),
+            ModelEvent::Unknown => JsonText::parse(&*event.data).ok(),
+            _ => Some(JsonText::from_parsed(event.data)),
         };
         Ok(match raw {
             Some(raw) => ModelItem::with_raw(parsed, raw),

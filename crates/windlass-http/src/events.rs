@@ -1,17 +1,18 @@
+mod decoder;
+
 use std::{
-    convert::Infallible,
     fmt,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     task::{Context, Poll, ready},
     time::{Duration, Instant},
 };
 
 use bytes::Bytes;
 use futures_util::Stream;
-use sse_stream::SseByteStream;
 
 use crate::{HttpError, HttpErrorKind, HttpOptions};
+use decoder::Decoder;
 
 /// How long, and how many bytes, the rest of a finished answer may take before
 /// its connection is given up.
@@ -23,9 +24,9 @@ const DRAIN_BYTES: usize = 64 * 1024;
 #[non_exhaustive]
 pub struct SseEvent {
     /// The `event` field.
-    pub name: Option<String>,
+    pub name: Option<Arc<str>>,
     /// The `data` lines, joined by line feeds.
-    pub data: String,
+    pub data: Arc<str>,
 }
 
 type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, HttpError>> + Send>>;
@@ -36,8 +37,7 @@ type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, HttpError>> + Send>>;
 /// skipped. Memory is bounded by [`HttpOptions::max_event_bytes`] and one chunk.
 pub struct Events {
     body: ByteStream,
-    feed: Feed,
-    decoder: SseByteStream<Feed>,
+    decoder: Decoder,
     max_event_bytes: usize,
     stall_timeout: Duration,
     /// Bytes fed since the last event.
@@ -50,7 +50,6 @@ pub struct Events {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BodyState {
     Open,
-    BodyEnded,
     Done,
 }
 
@@ -68,11 +67,9 @@ impl Events {
     /// Decodes a stream of byte chunks with the bounds of `options`.
     #[must_use]
     pub fn new(body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static, options: &HttpOptions) -> Self {
-        let feed = Feed::default();
         Self {
             body: Box::pin(body),
-            decoder: SseByteStream::new(feed.clone()),
-            feed,
+            decoder: Decoder::default(),
             max_event_bytes: options.max_event_bytes,
             stall_timeout: options.stall_timeout,
             pending: 0,
@@ -132,31 +129,27 @@ impl Events {
 
     fn poll_item(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<SseEvent, HttpError>>> {
         loop {
-            match Pin::new(&mut self.decoder).poll_next(context) {
-                Poll::Ready(Some(Ok(event))) => {
+            match self.decoder.next() {
+                Ok(Some(block)) => {
                     self.pending = 0;
-                    if let Some(data) = event.data {
-                        return Poll::Ready(Some(Ok(SseEvent { name: event.event, data })));
+                    if let Some(event) = block.into_event() {
+                        return Poll::Ready(Some(Ok(event)));
                     }
                 }
-                Poll::Ready(Some(Err(error))) => {
-                    let error = HttpError::new(HttpErrorKind::Protocol, "the event stream cannot be decoded")
-                        .with_source(error);
-                    return Poll::Ready(Some(Err(error)));
-                }
-                Poll::Ready(None) => return Poll::Ready(None),
-                Poll::Pending => match ready!(self.body.as_mut().poll_next(context)) {
+                Ok(None) => match ready!(self.body.as_mut().poll_next(context)) {
                     Some(Ok(chunk)) => {
                         if let Err(error) = self.admit(chunk) {
                             return Poll::Ready(Some(Err(error)));
                         }
                     }
                     Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-                    None => {
-                        self.state = BodyState::BodyEnded;
-                        self.feed.end();
-                    }
+                    None => return Poll::Ready(None),
                 },
+                Err(error) => {
+                    let error = HttpError::new(HttpErrorKind::Protocol, "the event stream cannot be decoded")
+                        .with_source(error);
+                    return Poll::Ready(Some(Err(error)));
+                }
             }
         }
     }
@@ -179,48 +172,7 @@ impl Events {
                 format!("only signs of life came for {} s", self.stall_timeout.as_secs()),
             ));
         }
-        self.feed.put(chunk);
+        self.decoder.put(chunk);
         Ok(())
-    }
-}
-
-/// The decoder's input. It takes a stream of chunks and does not give it back,
-/// so it is fed through this slot, and what comes before it can be counted.
-#[derive(Clone, Default)]
-struct Feed {
-    slot: Arc<Mutex<Slot>>,
-}
-
-#[derive(Default)]
-struct Slot {
-    chunk: Option<Bytes>,
-    ended: bool,
-}
-
-impl Feed {
-    fn put(&self, chunk: Bytes) {
-        self.with(|slot| slot.chunk = Some(chunk));
-    }
-
-    fn end(&self) {
-        self.with(|slot| slot.ended = true);
-    }
-
-    fn with<T>(&self, act: impl FnOnce(&mut Slot) -> T) -> T {
-        act(&mut self.slot.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-impl Stream for Feed {
-    type Item = Result<Bytes, Infallible>;
-
-    /// Pending without a waker when empty: [`Events`] then polls the body, whose
-    /// waker it is that counts.
-    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.with(|slot| match slot.chunk.take() {
-            Some(chunk) => Poll::Ready(Some(Ok(chunk))),
-            None if slot.ended => Poll::Ready(None),
-            None => Poll::Pending,
-        })
     }
 }

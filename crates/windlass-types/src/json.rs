@@ -59,10 +59,12 @@ impl JsonText {
     ///
     /// The text must be one valid JSON value; debug builds check that. A value of any other text fails to
     /// serialise, and is not JSON when its text is used.
-    pub fn from_parsed(text: &str) -> Self {
-        let text = text.trim_matches([' ', '\t', '\r', '\n']);
-        debug_assert!(serde_json::from_str::<&RawValue>(text).is_ok(), "it is not one JSON value");
-        Self(Repr::Parsed(text.into()))
+    pub fn from_parsed(text: impl Into<Arc<str>>) -> Self {
+        let text = text.into();
+        let value = text.trim_matches([' ', '\t', '\r', '\n']);
+        debug_assert!(serde_json::from_str::<&RawValue>(value).is_ok(), "it is not one JSON value");
+        let text = if value.len() == text.len() { text } else { value.into() };
+        Self(Repr::Parsed(text))
     }
 
     /// Wraps text that is valid JSON and cannot be read in two ways: no object

@@ -61,7 +61,7 @@ fn decode(chunks: Vec<Vec<u8>>) -> Result<Vec<(Option<String>, String)>, HttpErr
         let mut decoded = Vec::new();
         while let Some(event) = events.next().await {
             let event = event?;
-            decoded.push((event.name, event.data));
+            decoded.push((event.name.as_deref().map(str::to_owned), event.data.to_string()));
         }
         Ok(decoded)
     })
@@ -123,7 +123,7 @@ proptest! {
 fn bytes_that_are_not_utf8_are_a_protocol_error_and_the_last_item() {
     let mut events = events_of(vec![b"data: ok\n\ndata: \xff\n\ndata: later\n\n".to_vec()], &HttpOptions::default());
     run(async {
-        assert_eq!(events.next().await.unwrap().unwrap().data, "ok");
+        assert_eq!(&*events.next().await.unwrap().unwrap().data, "ok");
         let error = events.next().await.unwrap().unwrap_err();
         assert_eq!(error.kind(), HttpErrorKind::Protocol);
         assert!(events.next().await.is_none());
