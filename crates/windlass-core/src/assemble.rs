@@ -117,12 +117,12 @@ impl MessageAssembler {
         Self { phase: Phase::Waiting, message: Unfinished { max_bytes, max_blocks, ..Unfinished::default() } }
     }
 
-    /// Takes the next event.
+    /// Takes the next event. What a block grows by is moved out of it.
     ///
     /// # Errors
     /// The event cannot stand here, or a limit is passed. The message is lost:
     /// every later event fails too.
-    pub(crate) fn handle<'a>(&'a mut self, event: &'a ModelEvent) -> Result<Step<'a>, AssembleError> {
+    pub(crate) fn handle<'a>(&'a mut self, event: &'a mut ModelEvent) -> Result<Step<'a>, AssembleError> {
         // Set first and lifted on success, so that no path out of an error leaves it usable.
         let phase = std::mem::replace(&mut self.phase, Phase::Failed);
         let next = self.message.next_phase(phase, event)?;
@@ -158,7 +158,7 @@ impl Unfinished {
         }
     }
 
-    fn apply<'a>(&'a mut self, event: &'a ModelEvent) -> Result<Step<'a>, AssembleError> {
+    fn apply<'a>(&'a mut self, event: &'a mut ModelEvent) -> Result<Step<'a>, AssembleError> {
         match event {
             ModelEvent::MessageStart { id, model, usage } => {
                 self.take(id.as_str().len().saturating_add(model.len()))?;
@@ -247,28 +247,27 @@ impl Unfinished {
         }
     }
 
-    fn extend(&mut self, index: usize, delta: &StreamDelta) -> Result<Step<'static>, AssembleError> {
+    fn extend(&mut self, index: usize, delta: &mut StreamDelta) -> Result<Step<'static>, AssembleError> {
         if index != self.content.len() {
             return Err(AssembleError::NotOpen { index });
         }
-        let piece = text_of(delta);
-        self.take(piece.len())?;
+        self.take(text_of(delta).len())?;
         let Some(Open { block, whole, input }) = &mut self.open else { return Err(AssembleError::NotOpen { index }) };
-        let (grows, shown) = match (block, delta) {
+        let (grows, piece, shown): (_, _, Option<fn(String) -> Delta>) = match (block, delta) {
             // Tools that the provider runs stream their input too.
-            (ContentBlock::Unknown(_), StreamDelta::ToolInput(_)) => (input, None),
+            (ContentBlock::Unknown(_), StreamDelta::ToolInput(piece)) => (input, piece, None),
             (ContentBlock::Unknown(_), _) | (_, StreamDelta::Unknown) => return Ok(Step::Nothing),
             _ if *whole => return Err(AssembleError::WrongDelta { index }),
-            (ContentBlock::Thinking { signature, .. }, StreamDelta::Signature(_)) => (signature, None),
-            (ContentBlock::Text { text }, StreamDelta::Text(_)) => (text, Some(Delta::Text(piece.to_owned()))),
-            (ContentBlock::Thinking { thinking, .. }, StreamDelta::Thinking(_)) => {
-                (thinking, Some(Delta::Thinking(piece.to_owned())))
+            (ContentBlock::Thinking { signature, .. }, StreamDelta::Signature(piece)) => (signature, piece, None),
+            (ContentBlock::Text { text }, StreamDelta::Text(piece)) => (text, piece, Some(Delta::Text)),
+            (ContentBlock::Thinking { thinking, .. }, StreamDelta::Thinking(piece)) => {
+                (thinking, piece, Some(Delta::Thinking))
             }
-            (ContentBlock::ToolUse(_), StreamDelta::ToolInput(_)) => (input, Some(Delta::ToolInput(piece.to_owned()))),
+            (ContentBlock::ToolUse(_), StreamDelta::ToolInput(piece)) => (input, piece, Some(Delta::ToolInput)),
             _ => return Err(AssembleError::WrongDelta { index }),
         };
         grows.push_str(piece);
-        Ok(shown.map_or(Step::Nothing, |delta| Step::Grew { index, delta }))
+        Ok(shown.map_or(Step::Nothing, |shown| Step::Grew { index, delta: shown(std::mem::take(piece)) }))
     }
 
     fn finish_block(&mut self, index: usize) -> Result<Step<'_>, AssembleError> {

@@ -172,14 +172,14 @@ impl ModelCall {
         }
     }
 
-    /// An item of the stream.
+    /// An item of the stream. What a block grows by is moved out of it.
     ///
     /// # Errors
     /// It cannot stand here: see [`ModelCall::broken`].
     pub(crate) fn item<'a>(
         &'a mut self,
         session: &mut Session,
-        item: &'a ModelItem,
+        item: &'a mut ModelItem,
     ) -> Result<Step<'a>, AssembleError> {
         if let ModelEvent::RateLimit(limit) = &item.event {
             session.note_rate_limit(limit);
@@ -187,7 +187,7 @@ impl ModelCall {
         }
         let Stage::Streaming(stream) = &mut self.stage else { return Ok(Step::Nothing) };
         stream.bill.note(&item.event);
-        stream.assembler.handle(&item.event)
+        stream.assembler.handle(&mut item.event)
     }
 
     /// The message is complete: books the call. Returns the model that was asked.

@@ -118,8 +118,8 @@ impl Compaction {
         let step = match input {
             Input::Hooked(_, outcome) => return Ok(self.hooked(session, *outcome)),
             Input::Model(_, item) => {
-                let item = self.call.with_own_ids(session, &item);
-                match self.call.item(session, &item) {
+                let mut item = self.call.with_own_ids(session, &item).into_owned();
+                match self.call.item(session, &mut item) {
                     Ok(Step::Complete(message)) => {
                         self.call.complete(session);
                         return Ok(self.complete(session, &tasks(), &message));

@@ -6,6 +6,7 @@ use crate::call::{CallStep, ModelCall};
 use crate::request::Purpose;
 use crate::session::Session;
 use crate::{EffectId, Input, ModelFailure, UnfitInput};
+use std::borrow::Cow;
 use windlass_context::is_same_model;
 use windlass_types::{
     AssistantEntry, ContentBlock, Continuation, EntryId, EntryKind, EventKind, MessageId, ModelEvent, ModelItem,
@@ -68,7 +69,7 @@ impl Turn {
         input: Input,
     ) -> Result<TurnStep, UnfitInput> {
         if let Input::Model(_, item) = input {
-            return Ok(self.item(session, &item));
+            return Ok(self.item(session, item));
         }
         let step = self.call.handle(session, effect, input)?;
         Ok(self.follow(session, step))
@@ -100,13 +101,17 @@ impl Turn {
     }
 
     /// An item of the model's stream.
-    fn item(&mut self, session: &mut Session, item: &ModelItem) -> TurnStep {
-        let item = self.call.with_own_ids(session, item);
+    fn item(&mut self, session: &mut Session, item: ModelItem) -> TurnStep {
+        let renamed = match self.call.with_own_ids(session, &item) {
+            Cow::Owned(renamed) => Some(renamed),
+            Cow::Borrowed(_) => None,
+        };
+        let mut item = renamed.unwrap_or(item);
         if let Some(frame) = item.raw.as_ref().filter(|_| !matches!(item.event, ModelEvent::RateLimit(_))) {
             self.shown.any = true;
             session.event(EventKind::ModelFrame { frame: frame.clone() }, None);
         }
-        match self.call.item(session, &item) {
+        match self.call.item(session, &mut item) {
             Ok(Step::Complete(message)) => {
                 let asked = self.call.complete(session);
                 TurnStep::Complete(self.store(session, *message, asked))

@@ -160,6 +160,11 @@ impl Below {
         self.orders.recv().await
     }
 
+    /// Whether there is an order.
+    pub(crate) fn has_next(&self) -> bool {
+        !self.orders.is_empty()
+    }
+
     /// What one call runs agents with.
     pub(crate) fn of_call(
         &self,

@@ -20,7 +20,9 @@ use crate::progress::Progress;
 use crate::session::{Nested, Persistence, listened};
 use crate::tasks::Tasks;
 use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use windlass_core::{Input, Machine, Output, StoreFailureKind};
@@ -32,6 +34,8 @@ use windlass_types::QuestionId;
 const SESSION_END: Duration = Duration::from_secs(10);
 /// How long files of a session that has ended are waited for.
 const TIDYING: Duration = Duration::from_secs(10);
+/// How many items of a model's stream are taken in a row at most.
+const ROW: usize = 64;
 
 /// The task of one session.
 pub(crate) struct Driver {
@@ -150,8 +154,12 @@ impl Driver {
                 self.begin(id, effect);
             }
             let input = self.next_input().await;
+            let streams = matches!(input, Some(Input::Model(..)));
             if let Some(input) = input {
                 self.take(input);
+            }
+            if streams {
+                poll_fn(|cx| Poll::Ready(self.take_row(cx))).await;
             }
             self.orders.answer(&self.machine);
         };
@@ -167,6 +175,30 @@ impl Driver {
             tracing::warn!("the session ends before its files are tidied up: the disk does not answer");
         }
         ended
+    }
+
+    /// Takes the items of the model's stream that are there already, as further rounds would: while nothing waits
+    /// that comes before them, and while there is room for what comes of them.
+    fn take_row(&mut self, cx: &mut Context<'_>) {
+        for _ in 0..ROW {
+            let earlier = !self.answers.inputs.is_empty() || self.below.has_next() || self.orders.have_next();
+            if earlier || self.over.is_some() || self.files.are_rewound() {
+                return;
+            }
+            for (id, effect) in self.work.held.look(self.machine.backlog()) {
+                self.begin(id, effect);
+            }
+            if self.work.held.is_crowded() {
+                return;
+            }
+            let ids = &self.ports.ids;
+            let polled = self.work.model.as_mut().map(|call| call.poll_next(cx, || ids.bits() as u32));
+            match polled {
+                Some(Poll::Ready(Some(item))) => self.take(item),
+                // What is left of it is for the round.
+                _ => return,
+            }
+        }
     }
 
     /// Waits for the next input or order. Results come before orders, so that an

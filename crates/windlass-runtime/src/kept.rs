@@ -103,7 +103,7 @@ mod tests {
     fn numbered(seq: u64, content: &str) -> Event {
         let mut event = text(0, content);
         event.seq = seq;
-        event
+        *event
     }
 
     #[test]

@@ -38,9 +38,16 @@ impl ModelCall {
     /// The next input for the machine; `None` when the call has ended.
     /// Cancel safe.
     pub(crate) async fn next(&mut self, jitter: impl Fn() -> u32) -> Option<Input> {
-        std::future::poll_fn(|cx| self.poll(cx)).await.map(|item| match item {
-            Ok(item) => Input::Model(self.effect, item),
-            Err(error) => Input::ModelFailed(self.effect, failure(&error, jitter())),
+        std::future::poll_fn(|cx| self.poll_next(cx, &jitter)).await
+    }
+
+    /// [`next`](Self::next), if it is there.
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>, jitter: impl Fn() -> u32) -> Poll<Option<Input>> {
+        self.poll(cx).map(|item| {
+            item.map(|item| match item {
+                Ok(item) => Input::Model(self.effect, item),
+                Err(error) => Input::ModelFailed(self.effect, failure(&error, jitter())),
+            })
         })
     }
 

@@ -26,6 +26,11 @@ impl Orders {
         self.open
     }
 
+    /// Whether there is an order, or the last handle is gone and nobody has learned of it.
+    pub(crate) fn have_next(&self) -> bool {
+        self.open && (!self.incoming.is_empty() || self.incoming.is_closed())
+    }
+
     /// The next order. `None`, once, when the last handle is gone.
     pub(crate) async fn next(&mut self) -> Option<Order> {
         let order = self.incoming.recv().await;

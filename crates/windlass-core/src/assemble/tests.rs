@@ -50,7 +50,7 @@ fn assemble(events: &[E]) -> Result<Option<AssembledMessage>, AssembleError> {
     let mut assembler = MessageAssembler::new();
     let mut message = None;
     for event in events {
-        if let Step::Complete(complete) = assembler.handle(event)? {
+        if let Step::Complete(complete) = assembler.handle(&mut event.clone())? {
             message = Some(*complete);
         }
     }
@@ -62,7 +62,9 @@ fn assemble(events: &[E]) -> Result<Option<AssembledMessage>, AssembleError> {
 fn malformed(events: &[E]) -> Vec<(usize, ToolUseId, String)> {
     let (mut assembler, mut malformed) = (MessageAssembler::new(), Vec::new());
     for event in events {
-        if let Step::BlockFinished { index, block, malformed: Some(error) } = assembler.handle(event).unwrap() {
+        if let Step::BlockFinished { index, block, malformed: Some(error) } =
+            assembler.handle(&mut event.clone()).unwrap()
+        {
             malformed.push((index, block.as_tool_use().unwrap().id.clone(), error.to_owned()));
         }
     }
@@ -133,11 +135,13 @@ fn a_message_is_its_pieces_in_order() {
 fn steps_show_what_came() {
     let mut assembler = MessageAssembler::new();
     let (begin, first, piece, end) = (start(), text(0), words(0, "hi"), close(0));
-    assert!(matches!(assembler.handle(&begin), Ok(Step::Started { model: "m", .. })));
-    assert!(matches!(assembler.handle(&first), Ok(Step::Nothing)));
-    assert!(matches!(assembler.handle(&piece), Ok(Step::Grew { index: 0, delta: Delta::Text(text) }) if text == "hi"));
+    assert!(matches!(assembler.handle(&mut begin.clone()), Ok(Step::Started { model: "m", .. })));
+    assert!(matches!(assembler.handle(&mut first.clone()), Ok(Step::Nothing)));
+    assert!(
+        matches!(assembler.handle(&mut piece.clone()), Ok(Step::Grew { index: 0, delta: Delta::Text(text) }) if text == "hi")
+    );
     assert!(matches!(
-        assembler.handle(&end),
+        assembler.handle(&mut end.clone()),
         Ok(Step::BlockFinished { index: 0, block: ContentBlock::Text { text }, malformed: None }) if text == "hi"
     ));
     assert_ne!(assembler.phase, Phase::Complete);
@@ -253,9 +257,9 @@ fn impossible_streams_are_refused() {
 #[test]
 fn nothing_follows_an_error() {
     let mut assembler = MessageAssembler::new();
-    assert!(assembler.handle(&E::MessageStop).is_err());
+    assert!(assembler.handle(&mut E::MessageStop.clone()).is_err());
     for event in [start(), stop("end_turn"), E::MessageStop, E::Ping] {
-        assert_eq!(assembler.handle(&event), Err(AssembleError::Ended));
+        assert_eq!(assembler.handle(&mut event.clone()), Err(AssembleError::Ended));
     }
     assert_ne!(assembler.phase, Phase::Complete);
 }
@@ -264,7 +268,7 @@ fn nothing_follows_an_error() {
 fn bytes_and_blocks_are_bounded() {
     let run = |events: &[E]| {
         let mut assembler = MessageAssembler::with_limits(20, 2);
-        events.iter().try_for_each(|event| assembler.handle(event).map(drop))
+        events.iter().try_for_each(|event| assembler.handle(&mut event.clone()).map(drop))
     };
     let too_large = Err(AssembleError::TooLarge { limit: 20 });
     assert_eq!(run(&[start(), text(0), words(0, "12345678901234")]), Ok(()));
