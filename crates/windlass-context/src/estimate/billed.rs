@@ -5,7 +5,7 @@ use super::{BYTES_PER_TOKEN, FRAME_TOKENS, measure_block};
 use windlass_types::{BlockStart, ContentBlock, ModelEvent, ModelRequest, StreamDelta};
 
 /// Letters of a word in one token, on the low side.
-const LETTERS_PER_TOKEN: u64 = 3;
+const LETTERS_PER_TOKEN: u8 = 3;
 
 /// What stands around a call and is written by the model, too.
 const CALL_TOKENS: u64 = 20;
@@ -45,8 +45,8 @@ struct TextTokens {
     bytes: u64,
     /// By what the text is made of, in thirds of a token.
     thirds: u64,
-    /// Letters of the word that has not ended, and whether the last one was small.
-    letters: u64,
+    /// Letters that the last token of the word has room for, and whether the last one was small.
+    room: u8,
     was_small: bool,
     /// White space that may belong to the word behind it.
     blank: u64,
@@ -54,39 +54,45 @@ struct TextTokens {
 
 impl TextTokens {
     fn add(&mut self, text: &str) {
-        self.bytes += text.len() as u64;
-        for char in text.chars() {
-            self.add_char(char);
+        // A copy stays in registers.
+        let mut counted = *self;
+        counted.bytes += text.len() as u64;
+        for byte in text.bytes() {
+            counted.add_byte(byte);
         }
+        *self = counted;
     }
 
-    fn add_char(&mut self, char: char) {
-        if char.is_ascii_alphabetic() {
+    /// Adds the first byte of a character; the others say nothing more.
+    fn add_byte(&mut self, byte: u8) {
+        if byte.is_ascii_alphabetic() {
             // `camelCase` and random text are split where small letters end.
-            if self.was_small && char.is_ascii_uppercase() {
-                self.letters = 0;
+            if self.was_small && byte.is_ascii_uppercase() {
+                self.room = 0;
             }
-            if self.letters.is_multiple_of(LETTERS_PER_TOKEN) {
+            if self.room == 0 {
                 self.thirds += 3;
+                self.room = LETTERS_PER_TOKEN;
             }
-            self.letters += 1;
-            self.was_small = char.is_ascii_lowercase();
+            self.room -= 1;
+            self.was_small = byte.is_ascii_lowercase();
             self.blank = 0;
             return;
         }
-        (self.letters, self.was_small) = (0, false);
-        if matches!(char, ' ' | '\t') {
+        (self.room, self.was_small) = (0, false);
+        if matches!(byte, b' ' | b'\t') {
             // One belongs to the word behind it; a row of them is a token of its own.
             self.blank += 1;
             self.thirds += if self.blank == 2 { 3 } else { 0 };
             return;
         }
         self.blank = 0;
-        self.thirds += match char.len_utf8() {
-            1 => 3,
-            2 => 2,
-            3 => 6,
-            _ => 9,
+        self.thirds += match byte {
+            0x00..0x80 => 3,
+            0x80..0xc0 => 0,
+            0xc0..0xe0 => 2,
+            0xe0..0xf0 => 6,
+            0xf0.. => 9,
         };
     }
 
