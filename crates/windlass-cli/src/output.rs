@@ -162,7 +162,12 @@ impl Output {
         if let Form::Stream { waiting, .. } = &mut self.form
             && !waiting.is_empty()
         {
-            self.writer.to(Target::Out).write_all(data(waiting, self.is_shown).as_bytes())?;
+            let mut out = self.writer.to(Target::Out);
+            if self.is_shown {
+                out.write_all(data(waiting, true).as_bytes())?;
+            } else {
+                out.write_all(waiting)?;
+            }
             waiting.clear();
         }
         Ok(())

@@ -172,6 +172,10 @@ impl Writer {
     }
 
     async fn until(&self, done: impl Fn(&Progress) -> bool) -> io::Result<()> {
+        // Asked for each event, and nearly always so already.
+        if matches!(&*self.0.progress.borrow(), progress if !progress.failed && done(progress)) {
+            return Ok(());
+        }
         let mut progress = self.0.progress.subscribe();
         // It cannot fail: `self` holds the sender.
         let failed = progress.wait_for(|progress| progress.failed || done(progress)).await.is_ok_and(|at| at.failed);
