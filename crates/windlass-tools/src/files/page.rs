@@ -3,6 +3,7 @@
 //! [`PageReader`] is fed the bytes of a file in any chunks. It keeps only the
 //! lines of the page, each cut to a maximal length; the rest is counted.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::charset::{Breaks, TextDecoder, TextFormat};
@@ -199,7 +200,11 @@ impl LineCollector {
                 bytes.pop();
             }
         }
-        let text = String::from_utf8_lossy(&bytes);
+        // Whole text is seen to be whole much faster than damaged text is mended.
+        let text = match std::str::from_utf8(&bytes) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(&bytes),
+        };
         // Most lines are short: then there is nothing to count.
         let fits = text.len() <= self.request.max_line_chars;
         let (shown, hidden) = if fits { (&*text, "") } else { cut_chars(&text, self.request.max_line_chars) };
@@ -295,6 +300,9 @@ impl Page {
 
 /// Tokens that `text` takes, estimated from above for ordinary source code.
 pub(crate) fn estimate_tokens(text: &str) -> u64 {
+    if text.is_ascii() {
+        return text.len() as u64 * 2 / 7;
+    }
     let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
     ascii * 2 / 7 + chars_in(text.as_bytes()) - ascii
 }

@@ -102,7 +102,7 @@ impl Tool for Read {
         };
         let sample = read_up_to(&mut *file, cx, SAMPLE).await?;
         let complete = sample.len() < SAMPLE;
-        let reading = Reading { cx, path: &path, resolved: &resolved, sample };
+        let reading = Reading { cx, path: &path, resolved: &resolved, sample, complete };
         match classify(&reading.sample, complete) {
             Content::Text(format) => reading.text(&mut *file, format, self.request(&input)).await,
             Content::Binary(Kind::Image(format)) => reading.image(&mut *file, format).await,
@@ -134,6 +134,8 @@ struct Reading<'a> {
     path: &'a Path,
     resolved: &'a Path,
     sample: Vec<u8>,
+    /// Whether the sample is the whole file.
+    complete: bool,
 }
 
 impl Reading<'_> {
@@ -161,6 +163,9 @@ impl Reading<'_> {
             }
             reader.push(&chunk);
             stop_if_cancelled(self.cx)?;
+            if self.complete {
+                break true;
+            }
             chunk = file.read(4 * SAMPLE).await.map_err(|e| failed(&e))?;
         };
         let page = reader.finish(complete);
