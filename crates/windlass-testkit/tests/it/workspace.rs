@@ -241,7 +241,7 @@ async fn each_broken_promise_is_found() {
         (Flaw::AlwaysMakesDirectories, "write below a missing directory: expected a refusal"),
         (Flaw::NeverMakesDirectories, "write, making directories, a/b/c/file"),
         (Flaw::LeavesLitter, "after writes that worked: the directory holds"),
-        (Flaw::LeavesLitterOnFailure, "failed and left something behind"),
+        (Flaw::LeavesLitterOnFailure, "failed and left a file behind"),
         (Flaw::WritesInTwoSteps, "read beside writers"),
         (Flaw::NamesNoPath, "the error does not name"),
     ] {
