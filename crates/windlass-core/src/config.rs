@@ -8,7 +8,8 @@ use std::time::Duration;
 use windlass_context::{Environment, ServerInstructions};
 use windlass_permission::Policy;
 use windlass_types::{
-    CacheTtl, Effort, EntryId, HookEventName, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking, ToolSpec,
+    CacheTtl, Effort, EntryId, HookEventName, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking, ToolMatcher,
+    ToolSpec,
 };
 
 /// A model that a session may call.
@@ -151,7 +152,7 @@ pub struct OfferedTools {
 #[non_exhaustive]
 pub struct Listeners {
     /// What hooks listen to: the event, and the tool (`None` for all).
-    pub hooks: BTreeSet<(HookEventName, Option<String>)>,
+    pub hooks: BTreeSet<(HookEventName, Option<ToolMatcher>)>,
     /// Whether the host answers permission requests. Without it and hooks for them, what would ask is denied.
     pub can_ask: bool,
 }
@@ -225,6 +226,7 @@ impl MachineConfig {
 
     /// Whether any hook listens to an event (about a tool).
     pub(crate) fn listens(&self, event: HookEventName, tool: Option<&str>) -> bool {
-        self.listeners.hooks.iter().any(|(on, only)| *on == event && (only.is_none() || only.as_deref() == tool))
+        let means = |only: &ToolMatcher| tool.is_some_and(|tool| only.matches(tool));
+        self.listeners.hooks.iter().any(|(on, only)| *on == event && only.as_ref().is_none_or(means))
     }
 }

@@ -10,7 +10,7 @@ use windlass_permission::{CallFacts, Policy};
 use windlass_types::{
     DecisionReason, Effort, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, ModelErrorKind, ModelItem,
     ModelRequest, NanoUsd, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Prompt, RateLimit,
-    TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
+    TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking, ToolMatcher, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
 };
 
 /// The name of one effect; results refer to it. Increases with time.
@@ -159,7 +159,7 @@ pub enum Input {
     /// A task reports progress: its usage until now, and the last tool that it used.
     TaskProgress(TaskId, TaskUsage, Option<String>),
     /// Ask the hooks on these occasions from now on: the event, and the tool (`None` for all).
-    SetHooks(BTreeSet<(HookEventName, Option<String>)>),
+    SetHooks(BTreeSet<(HookEventName, Option<ToolMatcher>)>),
     /// Offer these tools from the next request on.
     SetTools(Arc<[Arc<ToolSpec>]>),
     /// The instructions of tool servers from now on. The model reads new ones with the next prompt or results, if a

@@ -12,7 +12,7 @@ pub type HookError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The method of each event follows from its row in `windlass_types::hook_events!`.
 macro_rules! define {
-    ($($(#[doc = $doc:literal])+ $name:ident: $method:ident($event:ident) -> $action:ident;)*) => {
+    ($($(#[doc = $doc:literal])+ $name:ident: $method:ident($event:ident) -> $action:ident, $closure:ident($($tools:ident)?);)*) => {
         /// A hook. Implement the methods of the events it listens to.
         ///
         /// Methods run on their own task, never on the loop: a hook may call back into

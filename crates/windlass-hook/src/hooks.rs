@@ -1,13 +1,15 @@
 //! All hooks of a session.
 
 use crate::hook::ask;
-use crate::{Hook, HookContext, Interest};
+use crate::{Hook, HookContext, HookError, Interest, InterestError};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
+use std::error::Error;
 use std::fmt;
+use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use windlass_types::{HookCall, HookOutcome};
+use windlass_types::{HookCall, HookEventName, HookOutcome};
 
 /// The hooks of a session, in declared order. Cheap to clone.
 #[derive(Clone, Default)]
@@ -27,6 +29,19 @@ impl Hooks {
     /// Whether no hook is registered.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether every hook can be asked about what it listens to. A session with one that cannot does not open.
+    ///
+    /// # Errors
+    /// The first hook that waits for something that never happens.
+    pub fn check(&self) -> Result<(), HooksError> {
+        for Registered { hook, interests } in self.0.iter() {
+            for interest in interests {
+                interest.check().map_err(|source| HooksError { hook: hook.name().to_owned(), source })?;
+            }
+        }
+        Ok(())
     }
 
     /// What the hooks listen to, all together.
@@ -51,20 +66,47 @@ impl Hooks {
             .iter()
             .filter(|registered| registered.interests.iter().any(|interest| interest.covers(event, tool)))
             .collect();
-        let answers = join_all(listening.iter().map(|registered| async {
-            let answer = AssertUnwindSafe(ask(&*registered.hook, cx, call)).catch_unwind().await;
-            answer.unwrap_or_else(|_| Err("it panicked".into()))
-        }))
-        .await;
+        let asked = listening.iter().map(|Registered { hook, .. }| settled(hook.name(), event, ask(&**hook, cx, call)));
         let mut outcome = HookOutcome::default();
-        for (registered, answer) in listening.iter().zip(answers) {
-            let name = registered.hook.name();
-            let mut answer = answer
-                .unwrap_or_else(|error| HookOutcome::failed(event, name, format!("the hook {name:?} failed: {error}")));
-            answer.ran = vec![name.to_owned()];
+        for (registered, mut answer) in listening.iter().zip(join_all(asked).await) {
+            answer.ran = vec![registered.hook.name().to_owned()];
             outcome.merge(answer);
         }
         outcome
+    }
+}
+
+/// What comes of asking a hook, also when it fails or panics.
+pub(crate) async fn settled(
+    hook: &str,
+    event: HookEventName,
+    answer: impl Future<Output = Result<HookOutcome, HookError>>,
+) -> HookOutcome {
+    let answer = AssertUnwindSafe(answer).catch_unwind().await;
+    answer
+        .unwrap_or_else(|_| Err("it panicked".into()))
+        .unwrap_or_else(|error| HookOutcome::failed(event, hook, format!("the hook {hook:?} failed: {error}")))
+}
+
+/// A hook that would never be asked about something that it listens to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HooksError {
+    /// The hook's name.
+    pub hook: String,
+    /// What it listens to, and why that never happens.
+    pub source: InterestError,
+}
+
+impl fmt::Display for HooksError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the hook {:?} cannot be used: {}", self.hook, self.source)
+    }
+}
+
+impl Error for HooksError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.source)
     }
 }
 

@@ -1,6 +1,8 @@
 //! What a hook listens to.
 
-use windlass_types::HookEventName;
+use std::error::Error;
+use std::fmt;
+use windlass_types::{HookEventName, ToolMatcher, ToolMatcherError};
 
 /// What a hook listens to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,24 +10,122 @@ use windlass_types::HookEventName;
 pub struct Interest {
     /// The event.
     pub event: HookEventName,
-    /// Only calls of these tools; all when empty.
-    pub tools: Vec<String>,
+    /// Only calls of tools that one of these means; all occasions when empty.
+    pub tools: Vec<ToolMatcher>,
+    /// Why what was asked for cannot be listened to. Until that is reported, all occasions are covered.
+    problem: Option<InterestError>,
 }
 
 impl Interest {
     /// All occasions of an event.
     pub fn all(event: HookEventName) -> Self {
-        Self { event, tools: Vec::new() }
+        Self { event, tools: Vec::new(), problem: None }
     }
 
-    /// Only calls of these tools.
-    pub fn tools<I: Into<String>>(event: HookEventName, tools: impl IntoIterator<Item = I>) -> Self {
-        Self { event, tools: tools.into_iter().map(Into::into).collect() }
+    /// Only calls of these tools, in the grammar of [`ToolMatcher`]: `Bash`, `Write|Edit`, `mcp__server__*`, `*`.
+    ///
+    /// What can never match is found by [`Interest::check`], and a session with it does not open. Elsewhere it covers
+    /// every occasion of the event: a gate is asked too often rather than never.
+    ///
+    /// ```
+    /// use windlass_hook::Interest;
+    /// use windlass_types::HookEventName::PreToolUse;
+    ///
+    /// let edits = Interest::tools(PreToolUse, ["Write|Edit", "mcp__files__*"]);
+    /// assert!(edits.covers(PreToolUse, Some("mcp__files__write")));
+    /// assert!(!edits.covers(PreToolUse, Some("Read")));
+    /// assert!(Interest::tools(PreToolUse, ["^Write$"]).check().is_err());
+    /// ```
+    pub fn tools<I: AsRef<str>>(event: HookEventName, tools: impl IntoIterator<Item = I>) -> Self {
+        match matchers(event, tools) {
+            Ok(tools) => Self { event, tools, problem: None },
+            Err(problem) => Self { event, tools: Vec::new(), problem: Some(problem) },
+        }
+    }
+
+    /// Only calls of tools that one of these means; all occasions when there is none.
+    pub fn matching(event: HookEventName, tools: impl IntoIterator<Item = ToolMatcher>) -> Self {
+        Self { event, tools: tools.into_iter().collect(), problem: None }
     }
 
     /// Whether this covers an occasion.
     pub fn covers(&self, event: HookEventName, tool: Option<&str>) -> bool {
-        self.event == event
-            && (self.tools.is_empty() || tool.is_some_and(|tool| self.tools.iter().any(|name| name == tool)))
+        let means = |tool: &str| self.tools.iter().any(|matcher| matcher.matches(tool));
+        self.event == event && (self.tools.is_empty() || tool.is_some_and(means))
+    }
+
+    /// Whether there can be an occasion that this was meant to cover.
+    ///
+    /// # Errors
+    /// There can be none, see [`InterestError`].
+    pub fn check(&self) -> Result<(), InterestError> {
+        match &self.problem {
+            Some(problem) => Err(problem.clone()),
+            None if !self.tools.is_empty() && !self.event.is_about_tools() => {
+                Err(InterestError::NotAboutTools { event: self.event })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn matchers<I: AsRef<str>>(
+    event: HookEventName,
+    tools: impl IntoIterator<Item = I>,
+) -> Result<Vec<ToolMatcher>, InterestError> {
+    if !event.is_about_tools() {
+        return Err(InterestError::NotAboutTools { event });
+    }
+    let mut matchers = Vec::new();
+    for text in tools {
+        let list = ToolMatcher::list(text.as_ref()).map_err(|source| InterestError::Matcher { event, source })?;
+        matchers.extend(list);
+    }
+    if matchers.is_empty() { Err(InterestError::NoTools { event }) } else { Ok(matchers) }
+}
+
+/// Why a hook would never be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InterestError {
+    /// A name or pattern of tools can never match.
+    Matcher {
+        /// The event.
+        event: HookEventName,
+        /// The name or pattern, and what is wrong with it.
+        source: ToolMatcherError,
+    },
+    /// The list of tools is empty.
+    NoTools {
+        /// The event.
+        event: HookEventName,
+    },
+    /// Tools are named, but the event is not about a tool.
+    NotAboutTools {
+        /// The event.
+        event: HookEventName,
+    },
+}
+
+impl fmt::Display for InterestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Matcher { event, source } => write!(f, "it listens to {event} of tools, but {source}"),
+            Self::NoTools { event } => {
+                write!(f, "it listens to {event} of no tool: name at least one, or `*` for every tool")
+            }
+            Self::NotAboutTools { event } => {
+                write!(f, "it listens to {event} of certain tools, but {event} is not about a tool: leave them out")
+            }
+        }
+    }
+}
+
+impl Error for InterestError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Matcher { source, .. } => Some(source),
+            _ => None,
+        }
     }
 }

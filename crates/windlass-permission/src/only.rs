@@ -1,5 +1,7 @@
 //! Which tools a session has, by name.
 
+use windlass_types::ToolMatcher;
+
 /// The names that tools must have: every list must have a name. Without lists, all tools count.
 ///
 /// A name is that of one tool, `mcp__server` or `mcp__server__*` are all tools of a server, and `mcp__*` are those of
@@ -24,17 +26,9 @@ impl OnlyTools {
     }
 }
 
-/// Whether a name in a list means this tool.
+/// Whether a name in a list means this tool. What only a list of everything could mean, `*`, is no name here.
 fn matches(name: &str, tool: &str) -> bool {
-    if name == tool {
-        return true;
-    }
-    let (Some(wanted), Some(tool)) = (name.strip_prefix("mcp__"), tool.strip_prefix("mcp__")) else { return false };
-    match wanted.strip_suffix('*') {
-        Some(prefix) => tool.starts_with(prefix),
-        // Names of servers hold no two underscores in a row: what stands behind two names a tool.
-        None => tool.split_once("__").is_some_and(|(server, _)| server == wanted),
-    }
+    name == tool || ToolMatcher::new(name).is_ok_and(|matcher| !matcher.is_all() && matcher.matches(tool))
 }
 
 #[cfg(test)]

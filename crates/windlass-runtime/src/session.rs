@@ -20,7 +20,7 @@ use windlass_session::{
     Durability, ForkError, ForkRequest, Loaded, LogHeader, Owner, ResumePoint, SessionKey, SessionStore,
     StoreErrorKind, fork_session, repair,
 };
-use windlass_types::{Entry, EntryId, HookEventName};
+use windlass_types::{Entry, EntryId, HookEventName, ToolMatcher};
 
 /// How long the store may take to give back the log of a session that has ended.
 const GIVING_BACK: Duration = Duration::from_secs(30);
@@ -189,8 +189,8 @@ pub(crate) struct Nested {
     pub(crate) questions: OpenQuestions,
 }
 
-/// What hooks listen to: the event, and the tool (`None` for all).
-pub(crate) fn listened(hooks: &Hooks) -> BTreeSet<(HookEventName, Option<String>)> {
+/// What hooks listen to: the event, and which tools (`None` for all occasions).
+pub(crate) fn listened(hooks: &Hooks) -> BTreeSet<(HookEventName, Option<ToolMatcher>)> {
     let mut occasions = BTreeSet::new();
     for interest in hooks.interests() {
         if interest.tools.is_empty() {

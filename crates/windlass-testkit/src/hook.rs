@@ -19,7 +19,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use serde::Serialize;
 use windlass_hook::{Hook, HookContext, Hooks, Interest};
-use windlass_types::{HookCall, HookOutcome, JsonText, SessionId};
+use windlass_types::{HookCall, HookOutcome, JsonText, SessionId, ToolMatcher};
 
 use crate::Violation;
 use crate::violation::{calmly, ensure, within};
@@ -47,9 +47,7 @@ pub fn has_steady_interests(hook: &dyn Hook) -> Result<Vec<Interest>, Violation>
     ensure(!name.trim().is_empty(), || "the hook has no name".to_owned())?;
     ensure(!interests.is_empty(), || format!("{name} listens to no event"))?;
     for interest in &interests {
-        ensure(interest.event.is_about_tools() || interest.tools.is_empty(), || {
-            format!("{name} listens to {} of {:?}, but that is not about a tool", interest.event, interest.tools)
-        })?;
+        interest.check().map_err(|error| Violation::new(format!("{name} would never be asked: {error}")))?;
     }
     for _ in 0..3 {
         let again = calmly("ask a hook again", || (hook.name().to_owned(), hook.interests()))?;
@@ -141,8 +139,11 @@ impl<'a> Payload<'a> {
 
 /// Ordinary occasions that an interest covers, for tools it names or for a few well-known ones.
 pub fn occasions(interest: &Interest) -> Vec<HookCall> {
-    let tools =
-        if interest.tools.is_empty() { vec!["Bash".to_owned(), "Read".to_owned()] } else { interest.tools.clone() };
+    let tools = if interest.tools.iter().all(ToolMatcher::is_all) {
+        vec!["Bash".to_owned(), "Read".to_owned()]
+    } else {
+        interest.tools.iter().map(example).collect()
+    };
     let mut calls = Vec::new();
     for tool in &tools {
         for again in [false, true] {
@@ -152,6 +153,13 @@ pub fn occasions(interest: &Interest) -> Vec<HookCall> {
         }
     }
     calls
+}
+
+/// The name of a tool that it means.
+fn example(matcher: &ToolMatcher) -> String {
+    let text = matcher.to_string().replace('*', "example");
+    // All tools of a server are meant by its name alone, too.
+    if matcher.matches(&text) { text } else { format!("{text}__example") }
 }
 
 fn usual_input(tool: &str) -> JsonText {

@@ -31,6 +31,12 @@ impl From<Box<RawValue>> for JsonText {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonError(String);
 
+impl JsonError {
+    pub(crate) fn new(problem: impl Into<String>) -> Self {
+        Self(problem.into())
+    }
+}
+
 impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

@@ -66,5 +66,7 @@ pub use run::{
 pub use steering::{Steered, SteeredFate};
 pub use task::{TaskEnded, TaskInfo, TaskKind, TaskProgress, TaskRecord, TaskStatus, TaskUsage};
 pub use time::Timestamp;
-pub use tool::{Access, ContextChange, ToolFailure, ToolFailureKind, ToolOutcome, ToolSpec};
+pub use tool::{
+    Access, ContextChange, ToolFailure, ToolFailureKind, ToolMatcher, ToolMatcherError, ToolOutcome, ToolSpec,
+};
 pub use usage::{ApiUsage, NanoUsd, Usage};

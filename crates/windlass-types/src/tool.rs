@@ -1,5 +1,9 @@
 //! What tools are to the model and to the scheduler.
 
+mod matcher;
+
+pub use matcher::{ToolMatcher, ToolMatcherError};
+
 use crate::{JsonText, TaskId, ToolResultContent};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

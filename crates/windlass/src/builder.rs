@@ -97,7 +97,9 @@ macro_rules! option_methods {
                 self.with(|options| options.permissions = std::mem::take(&mut options.permissions).mode(mode))
             }
 
-            /// Adds a hook. Hooks count in the order in which they are added.
+            /// Adds a hook, made from closures with [`hook_fn`](crate::hook_fn) or an impl of [`Hook`]. Hooks count in
+            /// the order in which they are added. With one that would never be asked about something that it listens
+            /// to, the session does not open ([`Error::Hooks`](crate::Error::Hooks)).
             pub fn hook(self, hook: impl Hook) -> Self {
                 self.with(|options| options.hooks.push(Arc::new(hook)))
             }

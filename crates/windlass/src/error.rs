@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use windlass_hook::HooksError;
 use windlass_permission::{ModeError, RuleError};
 use windlass_runtime::{OpenError, SessionError};
 use windlass_session::StoreError;
@@ -48,6 +49,9 @@ pub enum Error {
     /// The permission mode is not permitted.
     #[error("{0}: call `Permissions::allow_bypass()` if you accept the risk")]
     Mode(#[from] ModeError),
+    /// A hook would never be asked about something that it listens to, such as calls of tools whose names can never match.
+    #[error(transparent)]
+    Hooks(#[from] HooksError),
     /// The tools do not make a set.
     #[error(transparent)]
     Tools(#[from] ToolSetError),

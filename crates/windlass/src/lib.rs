@@ -29,7 +29,7 @@
 //! - [`Subagents`]: agents that the model can give tasks to.
 //! - [`Permissions`]: rules, modes, and who is asked. Without any, the agent may
 //!   only read inside its workspace.
-//! - [`Hook`]: your code at fixed points of a run.
+//! - [`hook_fn`], [`Hook`]: your code at fixed points of a run.
 //! - `Project`: the settings, agents, commands and servers of a directory, as the `windlass` command reads them.
 //! - `load_plugins`: directories that bring commands, agents and MCP servers.
 //! - [`Home`]: where sessions are kept, so that they survive a crash and can be
@@ -129,7 +129,9 @@ pub use windlass_anthropic::Anthropic;
 pub use windlass_context::SystemPrompt;
 pub use windlass_hook::action::*;
 pub use windlass_hook::event::*;
-pub use windlass_hook::{Hook, HookContext, HookError, Interest};
+pub use windlass_hook::{
+    Hook, HookContext, HookError, HookFn, HooksError, Interest, InterestError, async_trait, hook_fn,
+};
 #[cfg(feature = "proxy")]
 pub use windlass_http::proxy::{
     CredentialProxy, ProxyCredential, ProxyError, ProxyNotice, ProxyNoticeKind, ProxyOptions,
@@ -167,8 +169,8 @@ pub use windlass_types::{
     PermissionMode, PermissionRequest, PermissionUpdate, QuestionId, RateLimit, RateLimitKind, RateLimitStatus,
     RetryStatus, RuleSource, RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId, StateChange,
     Status, StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage, Thinking,
-    ToolFinished, ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage, Utilization,
-    WithdrawReason,
+    ToolFinished, ToolMatcher, ToolMatcherError, ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId,
+    Unsuccessful, Usage, Utilization, WithdrawReason,
 };
 
 /// Runs the examples of the README as tests.

@@ -89,6 +89,7 @@ impl Opening {
         let process = surroundings.process(&self.chosen.id, &self.ids);
         let mut ports = Ports::new(Arc::clone(&self.provider), tools, surroundings.workspace(), process);
         ports.hooks = Hooks::new(self.options.hooks.iter().cloned());
+        ports.hooks.check()?;
         ports.host.callback.clone_from(&self.options.permissions.can_use_tool);
         ports.host.through_handles = self.options.permissions.ask_via_events;
         ports.host.remember.clone_from(&self.options.permissions.remember);

@@ -9,7 +9,7 @@ use crate::tools;
 use windlass_core::{Input, Prompt};
 use windlass_types::{
     Behavior, ContentBlock, HookEventName, HookOutcome, HookVerdict, JsonText, NanoUsd, PermissionAnswer,
-    PermissionMode, StopReason, ToolUse,
+    PermissionMode, StopReason, ToolMatcher, ToolUse,
 };
 
 pub(crate) fn lines(sim: &Sim, about: &str) -> Vec<String> {
@@ -237,7 +237,7 @@ fn h5_a_call_whose_intent_is_being_stored_is_judged_again_from_a_new_directory()
 #[test]
 fn h5_a_hook_that_allowed_here_is_asked_again_there() {
     let mut config = config();
-    config.listeners.hooks = [(HookEventName::PreToolUse, Some("Write".to_owned()))].into();
+    config.listeners.hooks = [(HookEventName::PreToolUse, Some(ToolMatcher::exact("Write")))].into();
     let mut sim = sim(config, &[&[call("t1", "Cd", "sub"), call("t2", "Write", "a")], &[text("Done.")]]);
     sim.play_except(|going| is_run(going) || matches!(going, Going::Hooks(_)));
     let hook = sim.take(|going| matches!(going, Going::Hooks(_)));

@@ -16,7 +16,7 @@ use windlass_types::{
     Behavior, BlockStart, ContentBlock, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, HookVerdict,
     JsonText, MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd, PermissionAnswer,
     PermissionMode, PermissionRequest, PermissionUpdate, Price, RateLimit, RateLimitStatus, SessionId, StopReason,
-    StreamDelta, TaskEnded, TaskInfo, TaskKind, TaskStatus, Timestamp, ToolUse, UpdateDestination, Usage,
+    StreamDelta, TaskEnded, TaskInfo, TaskKind, TaskStatus, Timestamp, ToolMatcher, ToolUse, UpdateDestination, Usage,
 };
 
 /// An effect that waits for its answer.
@@ -113,7 +113,7 @@ pub(crate) fn odd_config(choices: &mut Choices) -> MachineConfig {
     config.fallback = (choices.pick(2) == 1).then(|| model("f"));
     config.listeners.can_ask = choices.pick(4) != 3;
     let hooks = [
-        (HookEventName::PreToolUse, Some("Hooked".to_owned())),
+        (HookEventName::PreToolUse, Some(ToolMatcher::exact("Hooked"))),
         (HookEventName::PreToolUse, None),
         (HookEventName::PermissionRequest, None),
         (HookEventName::PostToolUse, None),

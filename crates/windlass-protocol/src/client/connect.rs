@@ -80,6 +80,7 @@ impl Client {
         let shared = Arc::new(Shared::new(&options, outbox.clone()));
         let (inbox, outlet) = Inbox::new(options.limits.max_waiting, &shared.switches);
         let callbacks = Arc::new(Callbacks::new(&options));
+        callbacks.hooks.check()?;
         let answers = Answers::new(Arc::clone(&callbacks), outbox, options.limits.max_line);
         let written = tokio::spawn(async move {
             // If it fails, reading reports the reason.

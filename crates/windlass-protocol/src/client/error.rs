@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 use std::time::Duration;
+use windlass_hook::HooksError;
 use windlass_types::JsonError;
 
 /// Why a client cannot do what it was asked to.
@@ -87,6 +88,10 @@ pub enum ClientError {
         limit: Duration,
     },
     /// The other side lacks a feature that this client needs to be safe.
+    /// A hook would never be asked about something that it listens to.
+    #[error(transparent)]
+    Hooks(#[from] HooksError),
+    /// The other side lacks something that this client needs to be safe.
     #[error("the other side does not support {0}")]
     Unsupported(String),
     /// The other side can no longer be reached. [`Client::next`](crate::client::Client::next) returns the reason.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_hook::{Hook, HookContext, Hooks, Interest};
+use windlass_hook::{Hook, HookContext, Hooks, HooksError, Interest};
 use windlass_types::{AgentIdentity, HookCall, HookEventName, JsonText, SessionId};
 
 /// All hooks of a host: one callback for each event, behind which they are asked
@@ -33,6 +33,11 @@ pub(super) struct Matcher {
 impl HookCallbacks {
     pub(super) fn new(hooks: Vec<Arc<dyn Hook>>, timeout: Duration) -> Self {
         Self { hooks: Hooks::new(hooks), timeout }
+    }
+
+    /// Whether each of them can be asked about what it listens to.
+    pub(super) fn check(&self) -> Result<(), HooksError> {
+        self.hooks.check()
     }
 
     /// Whether there is a gate, which must be closed when it cannot be asked.
@@ -74,15 +79,13 @@ impl HookCallbacks {
     }
 }
 
-/// The tools that any of them is about. `None` for all.
+/// The tools that any of them is about. `None` for all: what is no plain name is sorted out here, before a hook is asked.
 fn matcher(interests: &[&Interest]) -> Option<String> {
-    let plain = |name: &String| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-    };
-    let names: Vec<&String> = interests.iter().flat_map(|interest| &interest.tools).collect();
-    let some = interests.iter().all(|interest| !interest.tools.is_empty()) && names.iter().all(|name| plain(name));
-    let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
-    some.then(|| names.join("|"))
+    let plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+    let tools = interests.iter().flat_map(|interest| &interest.tools);
+    let names = tools.map(|matcher| matcher.tool().filter(|name| !name.is_empty() && plain(name)));
+    let names: Vec<&str> = names.collect::<Option<_>>()?;
+    interests.iter().all(|interest| !interest.tools.is_empty()).then(|| names.join("|"))
 }
 
 #[derive(Deserialize)]

@@ -19,7 +19,7 @@ use table::{HookTable, Registered};
 use tokio::sync::watch;
 use windlass_hook::{Hook, HookContext, HookError, Interest, PreToolUse};
 use windlass_types::text::clause;
-use windlass_types::{AgentIdentity, HookCall, HookEventName, HookOutcome, JsonText, ToolUseId};
+use windlass_types::{AgentIdentity, HookCall, HookEventName, HookOutcome, JsonText, ToolMatcher, ToolUseId};
 
 /// The hooks that the host registered, as one [`Hook`]: it asks the host over
 /// the control channel and returns the host's answer. Cheap to clone.
@@ -61,7 +61,7 @@ impl Hook for HostHooks {
     fn interests(&self) -> Vec<Interest> {
         let interest = |registered: &Registered| match &registered.matcher {
             Matcher::Names(names) if registered.event.is_about_tools() => {
-                Interest::tools(registered.event, names.iter().cloned())
+                Interest::matching(registered.event, names.iter().map(ToolMatcher::exact))
             }
             _ => Interest::all(registered.event),
         };

@@ -137,7 +137,7 @@ async fn every_event_reaches_its_closure() {
         })
     }
     macro_rules! counting_all {
-        ($($(#[doc = $doc:literal])+ $name:ident: $method:ident($event:ident) -> $action:ident;)*) => {{
+        ($($(#[doc = $doc:literal])+ $name:ident: $method:ident($event:ident) -> $action:ident, $closure:ident($($tools:ident)?);)*) => {{
             let hook = RecordingHook::of_all("all");
             $(let hook = counting::<windlass_hook::event::$event>(hook, &count);)*
             hook

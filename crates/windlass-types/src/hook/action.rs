@@ -1,7 +1,8 @@
 //! What hooks may answer: an event has one of these types, so a hook cannot answer what the event does not allow.
 
 use super::{AnswerKind, HookAction, HookOutcome, HookVerdict};
-use crate::{Behavior, JsonText, PermissionAnswer, ToolResultContent};
+use crate::{Behavior, JsonError, JsonText, PermissionAnswer, ToolResultContent};
+use serde::Serialize;
 
 fn context(text: String) -> HookOutcome {
     HookOutcome { additional_context: vec![text], ..HookOutcome::default() }
@@ -173,6 +174,18 @@ impl PreToolUseAction {
     /// The call does not run; the model reads the reason.
     pub fn deny(reason: impl Into<String>) -> Self {
         Self::Deny { reason: reason.into() }
+    }
+
+    /// The call runs with this input instead, if that is allowed: the whole input, which is a JSON object.
+    ///
+    /// # Errors
+    /// The value cannot be written as JSON, or is not an object.
+    pub fn rewrite(input: impl Serialize) -> Result<Self, JsonError> {
+        let input = JsonText::of(&input)?;
+        match input.is_object() {
+            true => Ok(Self::Rewrite { input }),
+            false => Err(JsonError::new("the input of a tool must be a JSON object")),
+        }
     }
 
     /// The host, or a PermissionRequest hook, must decide, and reads the reason.

@@ -19,7 +19,7 @@ pub trait HookEvent: HookPayload + Into<HookCall> {
 }
 
 macro_rules! define {
-    ($($(#[doc = $doc:literal])+ $name:ident: $method:ident($event:ident) -> $action:ident;)*) => {
+    ($($(#[doc = $doc:literal])+ $name:ident: $method:ident($event:ident) -> $action:ident, $closure:ident($($tools:ident)?);)*) => {
         /// The events that hooks can listen to.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         #[non_exhaustive]

@@ -5,7 +5,7 @@ use crate::{AgentIdentity, JsonText, PermissionUpdate, ToolUseId};
 use serde::{Deserialize, Serialize};
 
 /// Hands one row per event to the macro that is named: what happens, the event's name, the method of a hook, the
-/// payload and the type of the answer.
+/// payload, the type of the answer, and the method that takes a closure instead, with `tools` for events about a tool.
 ///
 /// The names are looked up where the macro is used: import [`event`](crate::hook::event) and
 /// [`action`](crate::hook::action) there. This is not part of the stable interface.
@@ -15,28 +15,28 @@ macro_rules! hook_events {
     ($build:ident) => {
         $build! {
             /// Before a tool runs. A failure denies the call.
-            PreToolUse: pre_tool_use(PreToolUse) -> PreToolUseAction;
+            PreToolUse: pre_tool_use(PreToolUse) -> PreToolUseAction, before_tool(tools);
             /// A call needs an answer: the hook may give it instead of the host, who is asked at the same time. Without a
             /// host only hooks can allow it. A failure denies the call.
-            PermissionRequest: permission_request(PermissionRequestEvent) -> PermissionRequestAction;
+            PermissionRequest: permission_request(PermissionRequestEvent) -> PermissionRequestAction, on_permission_request(tools);
             /// After a tool ran.
-            PostToolUse: post_tool_use(PostToolUse) -> PostToolUseAction;
+            PostToolUse: post_tool_use(PostToolUse) -> PostToolUseAction, after_tool(tools);
             /// After a tool failed.
-            PostToolUseFailure: post_tool_use_failure(PostToolUseFailure) -> PostToolUseAction;
+            PostToolUseFailure: post_tool_use_failure(PostToolUseFailure) -> PostToolUseAction, after_failed_tool(tools);
             /// Before a prompt, or a message to the run in progress, enters the conversation. A failure blocks it.
-            UserPromptSubmit: user_prompt_submit(UserPromptSubmit) -> PromptAction;
+            UserPromptSubmit: user_prompt_submit(UserPromptSubmit) -> PromptAction, on_prompt();
             /// Before a run ends because the model is done.
-            Stop: stop(Stop) -> StopAction;
+            Stop: stop(Stop) -> StopAction, on_stop();
             /// An agent below the main one begins; what is added is for its model.
-            SubagentStart: subagent_start(SubagentStart) -> SessionStartAction;
+            SubagentStart: subagent_start(SubagentStart) -> SessionStartAction, on_subagent_start();
             /// Before an agent below the main one ends because its model is done.
-            SubagentStop: subagent_stop(SubagentStop) -> StopAction;
+            SubagentStop: subagent_stop(SubagentStop) -> StopAction, on_subagent_stop();
             /// Before a conversation is replaced by a summary.
-            PreCompact: pre_compact(PreCompact) -> PreCompactAction;
+            PreCompact: pre_compact(PreCompact) -> PreCompactAction, before_compaction();
             /// A session was opened.
-            SessionStart: session_start(SessionStart) -> SessionStartAction;
+            SessionStart: session_start(SessionStart) -> SessionStartAction, on_session_start();
             /// A session is closed.
-            SessionEnd: session_end(SessionEnd) -> NoAction;
+            SessionEnd: session_end(SessionEnd) -> NoAction, on_session_end();
         }
     };
 }

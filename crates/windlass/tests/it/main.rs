@@ -24,6 +24,7 @@ mod cuts;
 mod failures;
 mod git;
 mod hints;
+mod hooks;
 #[cfg(unix)]
 mod kill;
 #[cfg(unix)]

@@ -77,6 +77,14 @@ fn one_callback_stands_for_all_hooks_of_an_event() {
             vec![vec![Interest::tools(PreToolUse, ["a.b"])]],
             r#"{"PreToolUse":[{"matcher":null,"hookCallbackIds":["PreToolUse"],"timeout":7.0,"onFailure":"block"}]}"#,
         ),
+        (
+            vec![vec![Interest::tools(PreToolUse, ["Write|Edit"])]],
+            r#"{"PreToolUse":[{"matcher":"Write|Edit","hookCallbackIds":["PreToolUse"],"timeout":7.0,"onFailure":"block"}]}"#,
+        ),
+        (
+            vec![vec![Interest::tools(PreToolUse, ["Write", "mcp__a"])]],
+            r#"{"PreToolUse":[{"matcher":null,"hookCallbackIds":["PreToolUse"],"timeout":7.0,"onFailure":"block"}]}"#,
+        ),
         (vec![vec![Interest::all(Stop)]], r#"{"Stop":[{"matcher":null,"hookCallbackIds":["Stop"],"timeout":7.0}]}"#),
     ] {
         assert_eq!(text(interests), expected);

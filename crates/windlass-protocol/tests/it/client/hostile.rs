@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
-use windlass_hook::{Hook, Interest};
+use windlass_hook::{Hook, Interest, PreToolUseAction, hook_fn};
 use windlass_protocol::client::{Client, ClientError, ClientOptions, Message};
 use windlass_types::HookEventName;
 
@@ -112,6 +112,14 @@ impl Hook for Gate {
     fn interests(&self) -> Vec<Interest> {
         vec![Interest::all(HookEventName::PreToolUse)]
     }
+}
+
+#[tokio::test]
+async fn a_hook_that_would_never_be_asked_is_refused_before_anything_is_sent() {
+    let hook = hook_fn("gate").before_tool(["^act$"], |_| async { Ok(PreToolUseAction::Continue) });
+    let (reader, writer) = (tokio::io::empty(), tokio::io::sink());
+    let error = Client::connect(reader, writer, ClientOptions::new().hook(hook)).await.unwrap_err();
+    assert!(matches!(&error, ClientError::Hooks(hooks) if hooks.hook == "gate"), "{error}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,73 @@
+//! Hooks made from closures, and what they may listen to.
+
+use serde_json::json;
+use windlass::{
+    Access, Error, PreToolUseAction, PromptAction, RunResult, Script, ScriptedModel, ToolCx, hook_fn, query, schemars,
+    tool_fn,
+};
+
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
+
+/// A tool that says what it was asked to do.
+fn tool(name: &str) -> impl windlass::DynTool {
+    tool_fn(name, "A test.", |_: Nothing, _: ToolCx| async { Ok("it ran") }).with_access(Access::NOTHING)
+}
+
+/// Calls three tools with a hook, and returns what the model read of each.
+async fn results(hook: windlass::HookFn) -> Result<(RunResult, Vec<String>), Error> {
+    let calls = Script::new().turn(|turn| {
+        turn.tool_use("look", json!({})).tool_use("mcp__a__x", json!({})).tool_use("mcp__b__x", json!({}))
+    });
+    let model = ScriptedModel::new(calls.turn(|turn| turn.text("Done.")));
+    let requests = model.clone();
+    let tools = query("go").provider(model).tool(tool("look")).tool(tool("mcp__a__x")).tool(tool("mcp__b__x"));
+    let result = tools.hook(hook).await?;
+    let read = requests.requests().last().unwrap().messages.last().unwrap().content.clone();
+    let texts = read.iter().filter_map(|block| block.as_tool_result()).map(|result| result.content.text());
+    Ok((result, texts.collect()))
+}
+
+#[tokio::test]
+async fn a_gate_of_patterns_closes() {
+    for (tools, closed) in [
+        (vec!["look"], [true, false, false]),
+        (vec!["mcp__a__*"], [false, true, false]),
+        (vec!["mcp__a", "look"], [true, true, false]),
+        (vec!["look|mcp__b__x"], [true, false, true]),
+        (vec!["mcp__*"], [false, true, true]),
+        (vec!["*"], [true, true, true]),
+    ] {
+        let gate = hook_fn("gate").before_tool(&tools, |_| async { Ok(PreToolUseAction::deny("closed")) });
+        let (_, read) = results(gate).await.unwrap();
+        assert_eq!(read.iter().map(|text| text.contains("closed")).collect::<Vec<_>>(), closed, "{tools:?} {read:?}");
+        assert_eq!(read.iter().map(|text| text == "it ran").collect::<Vec<_>>(), closed.map(|closed| !closed));
+    }
+}
+
+#[tokio::test]
+async fn a_gate_that_would_never_close_keeps_the_session_from_opening() {
+    for bad in ["^look$", "lo*", "", "mcp__"] {
+        let gate = hook_fn("gate").before_tool([bad], |_| async { Ok(PreToolUseAction::deny("closed")) });
+        let error = results(gate).await.unwrap_err();
+        assert!(matches!(&error, Error::Hooks(hooks) if hooks.hook == "gate"), "{error}");
+        assert!(error.to_string().contains(&format!("{bad:?}")), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_closure_that_fails_closes_the_gate() {
+    let gate = hook_fn("gate").before_tool(["look"], |event| async move {
+        let unfit: Vec<String> = event.tool_input.to()?;
+        Ok(PreToolUseAction::deny(unfit.concat()))
+    });
+    let (_, read) = results(gate).await.unwrap();
+    assert!(read[0].contains("\"gate\" failed") && read[1] == "it ran", "{read:?}");
+    let gate = hook_fn("gate").on_prompt(|event| async move {
+        let reason = event.prompt.parse::<u32>()?.to_string();
+        Ok(PromptAction::Block { reason })
+    });
+    let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("Hello.")));
+    let result = query("go").provider(model.clone()).hook(gate).await.unwrap();
+    assert_eq!((result.turns, model.requests().len()), (0, 0), "{result:?}");
+}
