@@ -1,7 +1,7 @@
 //! Inputs of tools against their JSON Schema, for the code that prepares calls: a runtime, or a host that serves tools.
 //!
 //! Authors of tools do not need this crate. [`CheckedTools`] is a set of tools whose calls are read with their schema;
-//! [`InputSchema`] is one schema alone, and [`StructuredOutput`] the tool that takes the answer of a run as data.
+//! [`ToolServer`] serves such a set as an MCP server, [`InputSchema`] is one schema alone, and [`StructuredOutput`] the tool that takes the answer of a run as data.
 //!
 //! # What is checked
 //! JSON Schema 2020-12, and drafts 4, 6, 7 and 2019-09 where `$schema` names them: all keywords that assert or apply,
@@ -26,10 +26,12 @@ mod node;
 mod pattern;
 mod place;
 mod reference;
+mod served;
 mod structured_output;
 mod tools;
 mod value;
 
 pub use input::{InputSchema, check_schema_2020_12};
+pub use served::ToolServer;
 pub use structured_output::{OutputSchemaError, StructuredOutput};
 pub use tools::CheckedTools;

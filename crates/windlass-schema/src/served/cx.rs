@@ -1,16 +1,17 @@
-//! The context of a tool that runs in the host, away from the session.
+//! What a tool is given that runs away from the session that calls it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use windlass_tool::{Cancel, Ids, Nowhere, Permit, SessionState, SystemClock, ToolCx, ToolCxParts};
+use windlass_tool::{Cancel, Clock, Ids, Nowhere, Permit, SessionState, ToolCx, ToolCxParts};
 use windlass_types::{CallDigest, SessionId, ToolUseId};
 
 const ELSEWHERE: Nowhere = Nowhere::new("files and programs of the session are at the other end: use the host's own");
 
-/// What the calls of one client share.
+/// What the calls of one server share.
 pub(super) struct Calls {
-    state: Arc<SessionState>,
-    ids: Arc<dyn Ids>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) ids: Arc<dyn Ids>,
+    pub(super) state: Arc<SessionState>,
 }
 
 /// Asks a call to stop when it is dropped.
@@ -23,22 +24,18 @@ impl Drop for Stop {
 }
 
 impl Calls {
-    pub(super) fn new(ids: Arc<dyn Ids>) -> Self {
-        Self { state: Arc::default(), ids }
-    }
-
     /// The context of one call, which lasts as long as what comes with it.
     pub(super) fn cx(&self, tool: &str, tool_use_id: String) -> (ToolCx, Stop) {
         let cancel = Cancel::new();
         let cx = ToolCx::new(ToolCxParts {
-            // The envelope does not name the session; a client has one.
+            // The message does not say which session asks.
             session_id: SessionId::from(""),
             tool_use_id: ToolUseId::from(tool_use_id),
             cancel: cancel.clone(),
             permit: Permit::new(CallDigest::new(tool)),
             workspace: Arc::new(ELSEWHERE),
             process: Arc::new(ELSEWHERE),
-            clock: Arc::new(SystemClock::default()),
+            clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
             cwd: PathBuf::from("/"),
             directories: Arc::from([]),
