@@ -4,12 +4,11 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use windlass_types::{ContentBlock, DocumentSource, ImageSource};
+use windlass_types::{ContentBlock, DocumentSource, IMAGE_TYPES, ImageSource, media_type_of};
 
 /// Most base64 characters of one image: the limit of the Messages API
 /// (<https://docs.claude.com/en/docs/build-with-claude/vision>). Some providers of the same models take half.
 const MOST_IMAGE: usize = 10 * 1024 * 1024;
-const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const PDF: &str = "application/pdf";
 
 /// Why one of the blocks cannot be sent, as a message for its sender; `None` if all can, as far as their bytes show.
@@ -32,14 +31,14 @@ pub fn unusable_media(blocks: &[ContentBlock]) -> Option<String> {
 fn image(media_type: &str, data: &str) -> Option<String> {
     let problem = match bytes(data) {
         Err(problem) => problem,
-        Ok(_) if !IMAGES.contains(&media_type) => {
-            format!("is {media_type}, and only {} can be sent", IMAGES.join(", "))
+        Ok(_) if !IMAGE_TYPES.contains(&media_type) => {
+            format!("is {media_type}, and only {} can be sent", IMAGE_TYPES.join(", "))
         }
         Ok(_) if data.len() > MOST_IMAGE => {
             format!("takes {} characters of base64, and at most {MOST_IMAGE} can be sent: make it smaller", data.len())
         }
         Ok(bytes) => {
-            let found = kind(&bytes).filter(|found| *found != media_type)?;
+            let found = media_type_of(&bytes).filter(|found| *found != media_type)?;
             format!("says that it is {media_type}, but it is {found}")
         }
     };
@@ -51,18 +50,6 @@ fn bytes(data: &str) -> Result<Vec<u8>, String> {
         Ok(bytes) if bytes.is_empty() => Err("is empty".to_owned()),
         Ok(bytes) => Ok(bytes),
         Err(error) => Err(format!("is not valid base64: {error}")),
-    }
-}
-
-/// What the bytes are, if their beginning shows it.
-fn kind(bytes: &[u8]) -> Option<&'static str> {
-    match bytes {
-        [0x89, b'P', b'N', b'G', ..] => Some("image/png"),
-        [0xff, 0xd8, 0xff, ..] => Some("image/jpeg"),
-        [b'G', b'I', b'F', b'8', ..] => Some("image/gif"),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some("image/webp"),
-        [b'%', b'P', b'D', b'F', ..] => Some(PDF),
-        _ => None,
     }
 }
 

@@ -13,10 +13,17 @@ pub type HookError = Box<dyn std::error::Error + Send + Sync>;
 /// The method of each event follows from its row in `windlass_types::hook_events!`.
 macro_rules! define {
     ($($(#[doc = $doc:literal])+ $name:ident: $method:ident($event:ident) -> $action:ident, $closure:ident($($tools:ident)?);)*) => {
-        /// A hook. Implement the methods of the events it listens to.
+        /// A hook. Implement the methods of the events it listens to, with `#[async_trait]` above the impl; or
+        /// make one from closures with [`hook_fn`](crate::hook_fn).
         ///
         /// Methods run on their own task, never on the loop: a hook may call back into
         /// the session's handle. They are dropped when the run is stopped.
+        #[diagnostic::on_unimplemented(
+            message = "`{Self}` is not a hook",
+            label = "not a hook",
+            note = "make one from async closures with `windlass::hook_fn`, or implement `windlass::Hook` with \
+                    `#[windlass::async_trait]` above the impl"
+        )]
         #[async_trait]
         pub trait Hook: Send + Sync + 'static {
             /// A name for events, errors and the log.

@@ -5,10 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{CallToolResult, ContentBlock as Remote, ResourceContents};
 use serde_json::Value;
 use windlass_tool::ToolOutput;
-use windlass_types::{ContentBlock, ImageSource, JsonText, ToolResultContent};
+use windlass_types::{ContentBlock, IMAGE_TYPES, ImageSource, JsonText, ToolResultContent, media_type_of};
 
-/// Images that models read.
-const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 /// Largest image, in bytes of its base64 text: the limit of the Messages API.
 const LARGEST_IMAGE: usize = 5 * 1024 * 1024;
 /// Most images and most blocks of one result.
@@ -93,8 +91,8 @@ fn block(part: Remote, images: &mut usize) -> ContentBlock {
 /// An image that models can read, or a note: one that they cannot would make
 /// every later request fail.
 fn picture(kind: &str, data: String, images: &mut usize) -> ContentBlock {
-    let starts = data.get(..32).and_then(|start| STANDARD.decode(start).ok()).and_then(|bytes| kind_of(&bytes));
-    let Some(media_type) = starts.filter(|found| IMAGES.contains(found)) else {
+    let starts = data.get(..32).and_then(|start| STANDARD.decode(start).ok()).and_then(|bytes| media_type_of(&bytes));
+    let Some(media_type) = starts.filter(|found| IMAGE_TYPES.contains(found)) else {
         return left_out("image", kind, data.len());
     };
     let is_whole = data.len() <= LARGEST_IMAGE && STANDARD.decode(&data).is_ok();
@@ -103,17 +101,6 @@ fn picture(kind: &str, data: String, images: &mut usize) -> ContentBlock {
     }
     *images += 1;
     ContentBlock::Image { source: ImageSource::Base64 { media_type: media_type.to_owned(), data } }
-}
-
-/// The type of an image by its first bytes, whatever type the server names.
-fn kind_of(bytes: &[u8]) -> Option<&'static str> {
-    Some(match bytes {
-        [0x89, b'P', b'N', b'G', ..] => "image/png",
-        [0xff, 0xd8, 0xff, ..] => "image/jpeg",
-        [b'G', b'I', b'F', b'8', ..] => "image/gif",
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => "image/webp",
-        _ => return None,
-    })
 }
 
 fn left_out(what: &str, kind: &str, bytes: usize) -> ContentBlock {

@@ -31,6 +31,11 @@ pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelItem, ModelError>> 
 /// - Keep memory bounded and keys out of every error and `Debug` text.
 ///
 /// The test kit's conformance functions check these.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a model provider",
+    label = "not a model provider",
+    note = "give `Anthropic::from_env()?`, or a `ScriptedModel` in tests; the name of a model is given with `.model(..)`"
+)]
 #[async_trait]
 pub trait ModelProvider: Debug + Send + Sync + 'static {
     /// A short name for logs and errors, such as `anthropic`.

@@ -12,6 +12,12 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A tool without its types. Every [`Tool`] is one; implement it directly for
 /// tools that are named at run time.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tool",
+    label = "not a tool",
+    note = "implement `windlass::Tool`, or make one with `windlass::tool_fn` from an async closure that takes the input \
+            and a `ToolCx`, both by value, and returns `Result<_, ToolError>`"
+)]
 pub trait DynTool: Send + Sync + 'static {
     /// Name, description and input schema. Asked once, when a set is built.
     fn spec(&self) -> ToolSpec;

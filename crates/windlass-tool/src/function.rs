@@ -1,28 +1,33 @@
 //! Tools made from async closures.
 
 use crate::dyn_tool::schema_of;
-use crate::{Annotations, BoxFuture, DynTool, IntoToolOutput, PreparedCall, ToolCx, ToolError, ToolOutput};
-use schemars::JsonSchema;
+use crate::{
+    Annotations, BoxFuture, DynTool, IntoToolOutput, PreparedCall, ToolCheck, ToolCx, ToolError, ToolInput, ToolOutput,
+};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::future::Future;
-use std::marker::PhantomData;
 use std::sync::Arc;
 use windlass_types::{Access, JsonText, ToolSpec};
 
-/// A tool made from an async closure.
+/// A tool made from an async closure, see [`tool_fn`]. What else there is to say of its calls is said by `with_…`.
 pub struct ToolFn<F, I> {
     name: String,
     description: String,
-    access: Access,
-    call: Arc<F>,
-    input: PhantomData<fn() -> I>,
+    schema: JsonText,
+    annotations: Annotations,
+    access: Box<dyn Fn(&I) -> Access + Send + Sync>,
+    check: Box<dyn Fn(&I) -> ToolCheck + Send + Sync>,
+    /// `None`: its name.
+    title: Option<Box<dyn Fn(&I) -> String + Send + Sync>>,
+    call: F,
 }
 
 /// Makes a tool from an async closure that takes a typed input and a context.
 ///
-/// What it touches is unknown unless [`ToolFn::with_access`] says so: it runs
-/// alone and asks.
+/// What it touches is unknown unless [`ToolFn::with_access`] or
+/// [`ToolFn::with_access_of`] says so: it runs alone and asks.
 ///
 /// ```
 /// use windlass_tool::{schemars, tool_fn, ToolCx};
@@ -40,17 +45,11 @@ pub struct ToolFn<F, I> {
 pub fn tool_fn<F, I, Fut, O>(name: impl Into<String>, description: impl Into<String>, call: F) -> ToolFn<F, I>
 where
     F: Fn(I, ToolCx) -> Fut + Send + Sync + 'static,
-    I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+    I: ToolInput,
     Fut: Future<Output = Result<O, ToolError>> + Send + 'static,
     O: IntoToolOutput,
 {
-    ToolFn {
-        name: name.into(),
-        description: description.into(),
-        access: Access::Unknown,
-        call: Arc::new(call),
-        input: PhantomData,
-    }
+    ToolFn::new(name.into(), description.into(), schema_of::<I>(), call)
 }
 
 /// Makes a tool from an async closure that shares state between its calls.
@@ -63,7 +62,7 @@ pub fn tool_fn_with<S, F, I, Fut, O>(
 where
     S: Send + Sync + 'static,
     F: Fn(Arc<S>, I, ToolCx) -> Fut + Send + Sync + 'static,
-    I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+    I: ToolInput,
     Fut: Future<Output = Result<O, ToolError>> + Send + 'static,
     O: IntoToolOutput,
 {
@@ -71,25 +70,102 @@ where
     tool_fn(name, description, move |input, cx| call(Arc::clone(&state), input, cx))
 }
 
+/// Makes a tool from an async closure whose input has a JSON Schema that is written by hand, or known at run time only.
+///
+/// The closure takes any type that serde can read; [`JsonText`] takes the input as the model wrote it. Input that does
+/// not fit the schema never reaches it. A set with a schema that is no JSON object is refused
+/// ([`ToolSetError::InvalidSchema`](crate::ToolSetError::InvalidSchema)).
+///
+/// ```
+/// use windlass_tool::{Json, ToolCx, tool_json};
+/// use windlass_types::JsonText;
+///
+/// let schema = serde_json::json!({
+///     "type": "object",
+///     "properties": { "city": { "type": "string", "description": "City to look up." } },
+///     "required": ["city"],
+/// });
+/// let weather = tool_json("weather", "Current weather for a city.", schema, |input: JsonText, _: ToolCx| async move {
+///     let input: serde_json::Value = input.to()?;
+///     Ok(Json(serde_json::json!({ "city": input["city"], "degrees": 21 })))
+/// });
+/// ```
+pub fn tool_json<F, I, Fut, O>(
+    name: impl Into<String>,
+    description: impl Into<String>,
+    schema: impl Serialize,
+    call: F,
+) -> ToolFn<F, I>
+where
+    F: Fn(I, ToolCx) -> Fut + Send + Sync + 'static,
+    I: DeserializeOwned + Send + Sync + 'static,
+    Fut: Future<Output = Result<O, ToolError>> + Send + 'static,
+    O: IntoToolOutput,
+{
+    // A set refuses what is no object, so it refuses what cannot be written, too.
+    let schema = JsonText::of(&schema).or_else(|_| JsonText::of(&()));
+    ToolFn::new(name.into(), description.into(), schema.unwrap_or_else(|_| JsonText::empty_object()), call)
+}
+
 impl<F, I> ToolFn<F, I> {
-    /// Says what every call touches.
+    fn new(name: String, description: String, schema: JsonText, call: F) -> Self {
+        Self {
+            name,
+            description,
+            schema,
+            annotations: Annotations::default(),
+            access: Box::new(|_| Access::Unknown),
+            check: Box::new(|_| ToolCheck::Undecided),
+            title: None,
+            call,
+        }
+    }
+
+    /// Says what every call touches. Default: [`Access::Unknown`].
     #[must_use]
-    pub fn with_access(mut self, access: Access) -> Self {
-        self.access = access;
+    pub fn with_access(self, access: Access) -> Self {
+        self.with_access_of(move |_| access.clone())
+    }
+
+    /// Says what a call touches, by its input, see [`Tool::access`](crate::Tool::access):
+    /// `.with_access_of(|input| Access::reads(&input.path))`.
+    #[must_use]
+    pub fn with_access_of(mut self, access: impl Fn(&I) -> Access + Send + Sync + 'static) -> Self {
+        self.access = Box::new(access);
+        self
+    }
+
+    /// Gives the tool an opinion on its calls, see [`Tool::check`](crate::Tool::check). It can only make the verdict
+    /// stricter.
+    #[must_use]
+    pub fn with_check(mut self, check: impl Fn(&I) -> ToolCheck + Send + Sync + 'static) -> Self {
+        self.check = Box::new(check);
+        self
+    }
+
+    /// Names a call in one line for people, see [`Tool::title`](crate::Tool::title). Default: the tool's name.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Fn(&I) -> String + Send + Sync + 'static) -> Self {
+        self.title = Some(Box::new(title));
+        self
+    }
+
+    /// Says what is true of all calls.
+    #[must_use]
+    pub fn with_annotations(mut self, annotations: Annotations) -> Self {
+        self.annotations = annotations;
         self
     }
 }
 
 impl<F, I> fmt::Debug for ToolFn<F, I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ToolFn").field("name", &self.name).field("access", &self.access).finish_non_exhaustive()
+        f.debug_struct("ToolFn").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
 struct Call<F, I> {
-    name: String,
-    access: Access,
-    call: Arc<F>,
+    tool: Arc<ToolFn<F, I>>,
     input: I,
 }
 
@@ -101,32 +177,36 @@ where
     O: IntoToolOutput,
 {
     fn access(&self) -> Access {
-        self.access.clone()
+        (self.tool.access)(&self.input)
+    }
+
+    fn check(&self) -> ToolCheck {
+        (self.tool.check)(&self.input)
     }
 
     fn title(&self) -> String {
-        self.name.clone()
+        self.tool.title.as_ref().map_or_else(|| self.tool.name.clone(), |title| title(&self.input))
     }
 
     fn call(self: Box<Self>, cx: ToolCx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
-        let Self { call, input, .. } = *self;
-        Box::pin(async move { call(input, cx).await?.into_tool_output() })
+        let Self { tool, input } = *self;
+        Box::pin(async move { (tool.call)(input, cx).await?.into_tool_output() })
     }
 }
 
 impl<F, I, Fut, O> DynTool for ToolFn<F, I>
 where
     F: Fn(I, ToolCx) -> Fut + Send + Sync + 'static,
-    I: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+    I: DeserializeOwned + Send + Sync + 'static,
     Fut: Future<Output = Result<O, ToolError>> + Send + 'static,
     O: IntoToolOutput + 'static,
 {
     fn spec(&self) -> ToolSpec {
-        ToolSpec::new(self.name.clone(), self.description.clone(), schema_of::<I>())
+        ToolSpec::new(self.name.clone(), self.description.clone(), self.schema.clone())
     }
 
     fn annotations(&self) -> Annotations {
-        Annotations::default()
+        self.annotations
     }
 
     fn is_enabled(&self) -> bool {
@@ -135,6 +215,64 @@ where
 
     fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
         let input = input.to().map_err(|error| ToolError::invalid_input(error.to_string()))?;
-        Ok(Box::new(Call { name: self.name.clone(), access: self.access.clone(), call: Arc::clone(&self.call), input }))
+        Ok(Box::new(Call { tool: self, input }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{InterruptBehavior, Json, ToolSet, ToolSetError};
+    use schemars::JsonSchema;
+    use std::path::PathBuf;
+
+    #[derive(serde::Deserialize, JsonSchema)]
+    struct Input {
+        path: PathBuf,
+    }
+
+    fn prepared(tool: impl DynTool) -> Box<dyn PreparedCall> {
+        Arc::new(tool).prepare(&JsonText::parse(r#"{"path":"a"}"#).unwrap()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn a_closure_tool_says_nothing_of_itself_by_default() {
+        let tool = tool_fn("t", "A test.", |_: Input, _| async { Ok("ok") });
+        assert_eq!(DynTool::annotations(&tool), Annotations::default());
+        let call = prepared(tool);
+        assert_eq!((call.access(), call.check(), call.title().as_str()), (Access::Unknown, ToolCheck::Undecided, "t"));
+    }
+
+    #[test]
+    fn what_is_said_of_a_call_follows_from_its_input() {
+        let annotations = Annotations::default().with_interrupt(InterruptBehavior::Block).with_max_result_bytes(7);
+        let tool = tool_fn("t", "A test.", |_: Input, _| async { Ok("ok") })
+            .with_access_of(|input| Access::reads(&input.path))
+            .with_check(|input| ToolCheck::Ask(input.path.display().to_string()))
+            .with_title(|input| format!("Look at {}", input.path.display()))
+            .with_annotations(annotations);
+        assert_eq!(DynTool::annotations(&tool), annotations);
+        let call = prepared(tool);
+        assert_eq!((call.access(), call.title()), (Access::Reads(vec!["a".into()]), "Look at a".to_owned()));
+        assert_eq!(call.check(), ToolCheck::Ask("a".to_owned()));
+    }
+
+    #[test]
+    fn a_schema_by_hand_is_what_the_model_reads() {
+        let schema = serde_json::json!({ "type": "object", "properties": { "path": { "type": "string" } } });
+        let tool = tool_json("t", "A test.", &schema, |input: JsonText, _| async move { Ok(input.to_string()) });
+        let spec = tool.spec();
+        assert_eq!((spec.name.as_str(), spec.input_schema), ("t", JsonText::of(&schema).unwrap()));
+        assert_eq!(prepared(tool).access(), Access::Unknown);
+        let unfit = tool_json("t", "A test.", &schema, |input: Vec<u32>, _| async move { Ok(Json(input)) });
+        assert!(Arc::new(unfit).prepare(&JsonText::empty_object()).is_err());
+    }
+
+    #[test]
+    fn a_schema_that_is_no_object_is_refused() {
+        let unwritable = std::collections::BTreeMap::from([((1, 2), 3)]);
+        let refused = |tool: Arc<dyn DynTool>| matches!(ToolSet::new([tool]), Err(ToolSetError::InvalidSchema { .. }));
+        assert!(refused(Arc::new(tool_json("t", "A test.", true, |_: JsonText, _| async { Ok(()) }))));
+        assert!(refused(Arc::new(tool_json("t", "A test.", unwritable, |_: JsonText, _| async { Ok(()) }))));
     }
 }

@@ -37,15 +37,15 @@ pub use cancel::{Cancel, Cancelled};
 pub use cx::{Resumed, SessionState, ToolCx, ToolCxParts};
 pub use dyn_tool::{BoxFuture, DynTool, PreparedCall, schema_of};
 pub use error::{ToolError, ToolErrorKind};
-pub use function::{ToolFn, tool_fn, tool_fn_with};
+pub use function::{ToolFn, tool_fn, tool_fn_with, tool_json};
 pub use nowhere::Nowhere;
-pub use output::{IntoToolOutput, ToolOutput};
+pub use output::{IntoToolOutput, Json, ToolOutput};
 pub use process::{CapturedOutput, OutputProgress, Process, ProcessCommand, ProcessError, ProcessExit, ProcessOutcome};
 pub use set::{ToolSet, ToolSetError};
 pub use system::{Clock, Ids};
 #[cfg(feature = "system")]
 pub use system::{SystemClock, SystemIds};
-pub use tool::{Annotations, InterruptBehavior, Tool, ToolCheck};
+pub use tool::{Annotations, InterruptBehavior, Tool, ToolCheck, ToolInput};
 pub use tree::{FileContent, FileTree, WholeFile};
 pub use watch::{EndSignal, ProgramWatch, WatchedProgram};
 pub use workspace::{
@@ -53,6 +53,16 @@ pub use workspace::{
     WriteOptions,
 };
 
-/// The version of `schemars` that tool inputs derive their schema with:
-/// `#[derive(schemars::JsonSchema)] #[schemars(crate = "windlass::schemars")]`.
+/// The version of `schemars` that schemas of tool inputs are of, for those who implement its `JsonSchema` themselves.
+/// Inputs of tools have it with `#[derive(windlass::ToolInput)]`.
 pub use schemars;
+#[cfg(feature = "macros")]
+pub use windlass_macros::ToolInputOfPort as ToolInput;
+
+/// What `#[derive(ToolInput)]` refers to. Not part of the stable interface.
+#[doc(hidden)]
+pub mod derived {
+    pub use crate::tool::ToolInput;
+    pub use schemars;
+    pub use serde;
+}

@@ -1,8 +1,15 @@
 //! What a tool returns.
 
 use crate::ToolError;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
-use windlass_types::{ContentBlock, ContextChange, JsonText, ToolResultContent};
+use windlass_types::{
+    ContentBlock, ContextChange, IMAGE_TYPES, ImageSource, JsonText, ToolResultContent, media_type_of,
+};
+
+/// Largest image, in bytes before they are written as base64: five megabytes of base64, as providers take them.
+const LARGEST_IMAGE: usize = 5 * 1024 * 1024 / 4 * 3;
 
 /// What a tool returns when it did what it was asked to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -29,6 +36,38 @@ impl ToolOutput {
     /// Blocks for the model: text, images, documents.
     pub fn blocks(blocks: Vec<ContentBlock>) -> Self {
         Self { content: ToolResultContent::Blocks(blocks), ..Self::default() }
+    }
+
+    /// An image for the model: `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
+    ///
+    /// ```
+    /// use windlass_tool::ToolOutput;
+    ///
+    /// let bytes = *b"\x89PNG\r\n\x1a\n and so on";
+    /// assert!(ToolOutput::image("image/png", bytes).is_ok());
+    /// assert!(ToolOutput::image("image/bmp", bytes).is_err());
+    /// ```
+    ///
+    /// # Errors
+    /// Models do not read this media type, the bytes are those of another one, or there are none or too many of them.
+    /// Such an image would have every later request of the session refused.
+    pub fn image(media_type: impl Into<String>, bytes: impl AsRef<[u8]>) -> Result<Self, ToolError> {
+        let (media_type, bytes) = (media_type.into(), bytes.as_ref());
+        let problem = match media_type_of(bytes).filter(|found| *found != media_type) {
+            _ if !IMAGE_TYPES.contains(&media_type.as_str()) => {
+                format!("is {media_type}, and only {} can be read", IMAGE_TYPES.join(", "))
+            }
+            _ if bytes.is_empty() => "is empty".to_owned(),
+            _ if bytes.len() > LARGEST_IMAGE => {
+                format!("has {} bytes, and at most {LARGEST_IMAGE} can be read", bytes.len())
+            }
+            Some(found) => format!("says that it is {media_type}, but it is {found}"),
+            None => {
+                let source = ImageSource::Base64 { media_type, data: STANDARD.encode(bytes) };
+                return Ok(Self::blocks(vec![ContentBlock::Image { source }]));
+            }
+        };
+        Err(ToolError::rejected(format!("The image {problem}.")))
     }
 
     /// Adds the same as data.
@@ -62,7 +101,12 @@ impl ToolOutput {
     }
 }
 
-/// What a [`Tool`](crate::Tool) may return.
+/// What a [`Tool`](crate::Tool) may return: text, blocks, [`Json`] of any value, nothing, or a whole [`ToolOutput`].
+#[diagnostic::on_unimplemented(
+    message = "a tool cannot return `{Self}`",
+    label = "not an output of a tool",
+    note = "return a `String`, `Json(value)` for a value that serde can write, `()`, or a `ToolOutput`"
+)]
 pub trait IntoToolOutput {
     /// Turns it into output.
     ///
@@ -98,5 +142,66 @@ impl IntoToolOutput for Vec<ContentBlock> {
 impl IntoToolOutput for () {
     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
         Ok(ToolOutput::text("Done."))
+    }
+}
+
+/// A value as the output of a tool: the model reads its JSON, and hosts get it as data.
+///
+/// ```
+/// use windlass_tool::{IntoToolOutput, Json};
+///
+/// #[derive(serde::Serialize)]
+/// struct Weather {
+///     degrees: i32,
+/// }
+///
+/// let output = Json(Weather { degrees: 21 }).into_tool_output()?;
+/// assert_eq!(output.content.text(), r#"{"degrees":21}"#);
+/// assert_eq!(output.structured.unwrap().as_str(), r#"{"degrees":21}"#);
+/// # Ok::<(), windlass_tool::ToolError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::exhaustive_structs, reason = "it is made and taken apart by its field")]
+pub struct Json<T>(pub T);
+
+impl<T: Serialize> IntoToolOutput for Json<T> {
+    fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+        let json = JsonText::of(&self.0)?;
+        let mut output = ToolOutput::text(json.as_str());
+        output.structured = Some(json);
+        Ok(output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_that_no_model_reads_is_refused() {
+        let png = b"\x89PNG\r\n\x1a\n".as_slice();
+        let output = ToolOutput::image("image/png", png).unwrap();
+        let ToolResultContent::Blocks(blocks) = output.content else { panic!("no blocks") };
+        let source = ImageSource::Base64 { media_type: "image/png".to_owned(), data: "iVBORw0KGgo=".to_owned() };
+        assert_eq!(blocks, [ContentBlock::Image { source }]);
+        // What the beginning does not show is believed.
+        assert!(ToolOutput::image("image/gif", [0]).is_ok());
+        assert!(ToolOutput::image("image/gif", vec![0; LARGEST_IMAGE]).is_ok());
+        for (media_type, bytes, problem) in [
+            ("image/bmp", png, "is image/bmp"),
+            ("image/jpeg", png, "but it is image/png"),
+            ("image/png", b"%PDF-1.7", "but it is application/pdf"),
+            ("image/png", b"", "is empty"),
+            ("image/gif", &vec![0; LARGEST_IMAGE + 1], "at most"),
+        ] {
+            let error = ToolOutput::image(media_type, bytes).unwrap_err();
+            assert!(error.model_text().contains(problem), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_an_error() {
+        let unwritable = std::collections::BTreeMap::from([((1, 2), 3)]);
+        assert!(Json(unwritable).into_tool_output().is_err());
     }
 }

@@ -51,7 +51,7 @@ pub trait Tool: Send + Sync + 'static {
     /// session: it is part of the cached prefix.
     const DESCRIPTION: &'static str;
     /// What it takes; an object.
-    type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
+    type Input: ToolInput;
     /// What it returns.
     type Output: IntoToolOutput;
 
@@ -103,6 +103,20 @@ pub trait Tool: Send + Sync + 'static {
     /// What the model should know, see [`ToolError`].
     fn call(&self, input: Self::Input, cx: &ToolCx) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
 }
+
+/// What a tool can take: a value that is read from JSON and has a JSON Schema.
+///
+/// `#[derive(ToolInput)]`, of the feature `macros`, makes a type one. So do `serde::Deserialize` and
+/// `schemars::JsonSchema` together.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an input of a tool",
+    label = "not an input of a tool",
+    note = "add `#[derive(windlass::ToolInput)]` to the type (feature `macros`), or derive `serde::Deserialize` and \
+            `schemars::JsonSchema`"
+)]
+pub trait ToolInput: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
+
+impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> ToolInput for T {}
 
 /// What is true of all calls of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

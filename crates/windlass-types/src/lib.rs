@@ -36,7 +36,9 @@ mod tool;
 mod usage;
 
 pub use agent::{AgentIdentity, AgentPath, AgentRights};
-pub use content::{ContentBlock, DocumentSource, ImageSource, ToolResult, ToolResultContent, ToolUse};
+pub use content::{
+    ContentBlock, DocumentSource, IMAGE_TYPES, ImageSource, ToolResult, ToolResultContent, ToolUse, media_type_of,
+};
 pub use entry::{
     AssistantEntry, CompactRecord, CompactTrigger, Entry, EntryKind, RunRecord, ToolResultEntry, UserEntry,
 };

@@ -136,6 +136,8 @@ pub use windlass_hook::{
 pub use windlass_http::proxy::{
     CredentialProxy, ProxyCredential, ProxyError, ProxyNotice, ProxyNoticeKind, ProxyOptions,
 };
+#[cfg(feature = "macros")]
+pub use windlass_macros::ToolInput;
 #[cfg(feature = "mcp")]
 pub use windlass_mcp::{
     Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest, McpChannel, McpChannelError, McpError,
@@ -157,9 +159,11 @@ pub use windlass_session::{
 };
 pub use windlass_subagent::{AgentDefinition, Subagents};
 pub use windlass_tool::{
-    Annotations, Cancel, DynTool, IntoToolOutput, Permit, Tool, ToolCheck, ToolCx, ToolError, ToolOutput, ToolSet,
-    schemars, tool_fn, tool_fn_with,
+    Annotations, Cancel, DynTool, IntoToolOutput, Json, Permit, Tool, ToolCheck, ToolCx, ToolError, ToolOutput,
+    ToolSet, schemars, tool_fn, tool_fn_with, tool_json,
 };
+// The trait alone: `windlass_tool` may have a derive macro of this name, for those who depend on it.
+pub use windlass_tool::derived::ToolInput;
 #[cfg(feature = "tools")]
 pub use windlass_tools::{given_environment, host_environment};
 pub use windlass_types::{

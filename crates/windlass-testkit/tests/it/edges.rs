@@ -6,8 +6,9 @@ use std::process::Command;
 /// For each crate, all crates of this workspace that it may use.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-types", &[]),
+    ("windlass-macros", &[]),
     ("windlass-model", &["windlass-types"]),
-    ("windlass-tool", &["windlass-types"]),
+    ("windlass-tool", &["windlass-macros", "windlass-types"]),
     ("windlass-schema", &["windlass-tool", "windlass-types"]),
     ("windlass-shell", &["windlass-types"]),
     ("windlass-permission", &["windlass-shell", "windlass-types"]),
@@ -44,6 +45,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "windlass-context",
             "windlass-hook",
             "windlass-http",
+            "windlass-macros",
             "windlass-mcp",
             "windlass-model",
             "windlass-permission",
@@ -88,6 +90,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// Crates below the engine must run without tokio and without HTTP.
 const PURE: &[&str] = &[
     "windlass-types",
+    "windlass-macros",
     "windlass-model",
     "windlass-tool",
     "windlass-schema",

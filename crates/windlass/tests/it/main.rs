@@ -46,4 +46,6 @@ mod run;
 mod streams;
 mod structured;
 mod subagents;
+#[cfg(feature = "macros")]
+mod tool_input;
 mod trouble;
