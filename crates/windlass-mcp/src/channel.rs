@@ -1,6 +1,9 @@
 //! Servers that live in the host.
 
 use async_trait::async_trait;
+use std::sync::Arc;
+use windlass_schema::ToolServer;
+use windlass_tool::{SystemClock, SystemIds, ToolSet};
 use windlass_types::JsonText;
 
 /// A server that is reached by handing it one message at a time.
@@ -23,6 +26,23 @@ pub trait McpChannel: Send + Sync + 'static {
     /// will come any more. The default is that none ever comes.
     async fn receive(&self) -> Option<JsonText> {
         std::future::pending().await
+    }
+}
+
+/// Tools of the host as a server.
+pub(crate) struct ToolChannel(ToolServer);
+
+impl ToolChannel {
+    pub(crate) fn new(name: String, tools: ToolSet) -> Self {
+        let (clock, ids) = (Arc::new(SystemClock::default()), Arc::new(SystemIds::default()));
+        Self(ToolServer::new(name, tools, clock, ids, Arc::default()))
+    }
+}
+
+#[async_trait]
+impl McpChannel for ToolChannel {
+    async fn send(&self, message: JsonText) -> Result<Option<JsonText>, McpChannelError> {
+        self.0.answer(&message).await.map(Some).map_err(|error| McpChannelError::new(error.to_string()))
     }
 }
 

@@ -5,10 +5,12 @@ mod parse;
 pub use parse::{McpConfigError, parse_config};
 
 use crate::McpChannel;
+use crate::channel::ToolChannel;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use windlass_tool::ToolSet;
 use windlass_types::JsonText;
 
 /// How a server is reached, and how it is treated.
@@ -85,6 +87,33 @@ impl McpServerConfig {
     /// A server inside the host.
     pub fn in_process(channel: Arc<dyn McpChannel>) -> Self {
         Self { source: "sdk".to_owned(), ..Self::new(McpTransport::InProcess(Some(channel))) }
+    }
+
+    /// A server inside the host that serves these tools, under the name that it gives itself. It lives as long as this
+    /// config.
+    ///
+    /// Its tools are those of a server: they are named `mcp__server__tool`, what they touch is unknown, and files and
+    /// programs of a session are out of their reach. Several sessions may use it at once; what its tools remember between
+    /// calls is shared. Tools that belong to one session are given to its builder instead.
+    ///
+    /// ```no_run
+    /// use std::sync::Arc;
+    /// use windlass_mcp::{McpOptions, McpServerConfig, McpServers};
+    /// use windlass_tool::{DynTool, ToolCx, ToolSet, tool_json};
+    /// use windlass_types::JsonText;
+    ///
+    /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let ping = tool_json("ping", "Answers.", JsonText::parse(r#"{"type":"object"}"#)?, |_: JsonText, _: ToolCx| async {
+    ///     Ok("pong")
+    /// });
+    /// let tools = ToolSet::new([Arc::new(ping) as Arc<dyn DynTool>])?;
+    /// let servers = McpServers::new(McpOptions::new());
+    /// servers.add("inside", McpServerConfig::tools("inside", tools))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn tools(name: impl Into<String>, tools: ToolSet) -> Self {
+        Self::in_process(Arc::new(ToolChannel::new(name.into(), tools)))
     }
 
     /// Adds an argument of the program. Without effect on other servers.

@@ -10,6 +10,7 @@ use windlass_mcp::{
     Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest, McpChannel, McpChannelError, McpError,
     McpServerConfig, McpServerState, McpServers,
 };
+use windlass_tool::{DynTool, Json, ToolCx, ToolError, ToolSet, tool_fn};
 use windlass_types::JsonText;
 
 /// A host with a server of one or two tools.
@@ -237,5 +238,41 @@ async fn a_call_that_the_host_has_is_not_sent_again() {
     assert!(matches!(called, Err(McpError::Lost { .. })), "{called:?}");
     assert_eq!(host.heard("tools/call").len(), 1);
     assert_eq!(status(&servers).state, McpServerState::Connected);
+    servers.close().await;
+}
+
+#[derive(serde::Deserialize, windlass_tool::schemars::JsonSchema)]
+#[schemars(crate = "windlass_tool::schemars")]
+struct Sum {
+    numbers: Vec<u32>,
+}
+
+#[tokio::test]
+async fn a_set_of_tools_is_a_server() {
+    let add = tool_fn("add", "Adds numbers.", |input: Sum, cx: ToolCx| async move {
+        let calls = cx.state::<std::sync::atomic::AtomicU32>().fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        match input.numbers.iter().sum::<u32>() {
+            0 => Err(ToolError::rejected("There is nothing to add.")),
+            sum => Ok(Json(json!({ "sum": sum, "earlier_calls": calls }))),
+        }
+    });
+    let tools = ToolSet::new([Arc::new(add) as Arc<dyn DynTool>]).unwrap();
+    let servers = McpServers::new(options());
+    servers.add("inside", McpServerConfig::tools("sums", tools)).unwrap();
+    servers.settled(LONG).await;
+    assert_eq!(names(&servers.tools()), ["mcp__inside__add"]);
+    let call = async |input: Value| servers.call("inside", "add", &JsonText::of(&input).unwrap(), None).await.unwrap();
+    assert_eq!(
+        call(json!({ "numbers": [1, 2] })).await.structured.unwrap().to::<Value>().unwrap(),
+        json!({ "sum": 3, "earlier_calls": 0 })
+    );
+    assert_eq!(
+        call(json!({ "numbers": [4] })).await.structured.unwrap().to::<Value>().unwrap(),
+        json!({ "sum": 4, "earlier_calls": 1 })
+    );
+    let refused = call(json!({ "numbers": [] })).await;
+    assert_eq!((refused.is_error, refused.content.text()), (true, "There is nothing to add.".to_owned()));
+    let unfit = call(json!({ "numbers": "1" })).await;
+    assert!(unfit.is_error && unfit.content.text().contains("numbers"), "{unfit:?}");
     servers.close().await;
 }
