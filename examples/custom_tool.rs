@@ -1,12 +1,13 @@
-//! Custom tools: one as an impl, one as an async closure.
+//! Custom tools: one as an impl, one as an async closure with state, one with a schema by hand.
 
-use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
-use windlass::{Access, Permissions, Script, ScriptedModel, Tool, ToolCx, ToolError, query, tool_fn_with};
+use windlass::{
+    Access, Json, Permissions, Script, ScriptedModel, Tool, ToolCheck, ToolCx, ToolError, query, tool_fn_with,
+    tool_json,
+};
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(windlass::ToolInput)]
 struct City {
     /// City to look up.
     name: String,
@@ -33,7 +34,7 @@ impl Tool for Weather {
     }
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(windlass::ToolInput)]
 struct Step {
     /// How much to add.
     by: u32,
@@ -42,7 +43,23 @@ struct Step {
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let counter = tool_fn_with("count", "Adds to a counter.", AtomicU32::new(0), |total, step: Step, _| async move {
-        Ok(format!("{}", total.fetch_add(step.by, Ordering::Relaxed) + step.by))
+        Ok(Json(total.fetch_add(step.by, Ordering::Relaxed) + step.by))
+    })
+    .with_access(Access::NOTHING)
+    .with_title(|step| format!("Count {} more", step.by))
+    .with_check(|step| match step.by {
+        0..100 => ToolCheck::Undecided,
+        by => ToolCheck::Deny(format!("{by} is too much for one step.")),
+    });
+
+    let schema = json!({
+        "type": "object",
+        "properties": { "sides": { "type": "integer", "minimum": 2, "description": "How many sides it has." } },
+        "required": ["sides"],
+    });
+    let dice = tool_json("dice", "Rolls a die.", schema, |input: Value, cx: ToolCx| async move {
+        let sides = input["sides"].as_u64().unwrap_or(6);
+        Ok(Json(u64::try_from(cx.ids().bits() % u128::from(sides))? + 1))
     })
     .with_access(Access::NOTHING);
 
@@ -52,6 +69,8 @@ async fn main() -> anyhow::Result<()> {
                 turn.tool_use("weather", json!({"name": "Lisbon"}))
                     .tool_use("count", json!({"by": 2}))
                     .tool_use("count", json!({"by": "two"}))
+                    .tool_use("count", json!({"by": 200}))
+                    .tool_use("dice", json!({"sides": 20}))
             })
             .turn(|turn| turn.text("It is sunny in Lisbon.")),
     );
@@ -60,11 +79,12 @@ async fn main() -> anyhow::Result<()> {
         .provider(model)
         .tool(Weather)
         .tool(counter)
+        .tool(dice)
         .permissions(Permissions::new().allow(["weather"]))
         .await?;
     println!("{}", result.text);
 
-    // What the model read of its three calls; the last one did not fit the schema.
+    // What the model read of its calls: one does not fit the schema, and one is too much for the tool's own check.
     for result in requests.requests()[1].messages[2].content.iter().filter_map(|block| block.as_tool_result()) {
         println!("- {}{}", if result.is_error { "error: " } else { "" }, result.content.text());
     }

@@ -1,51 +1,45 @@
-//! A hook that keeps the agent away from secrets, and one that adds context.
+//! A hook made from closures that keeps the agent away from secrets and adds context, and one that is an impl and counts.
 
-use async_trait::async_trait;
 use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use windlass::{
     Hook, HookContext, HookError, HookEventName, Interest, PreToolUse, PreToolUseAction, PromptAction, Script,
-    ScriptedModel, UserPromptSubmit, coding_tools, query,
+    ScriptedModel, async_trait, coding_tools, hook_fn, query,
 };
 
-struct NoSecrets;
+/// Counts the calls of tools.
+#[derive(Clone, Default)]
+struct Counted(Arc<AtomicU32>);
 
 #[async_trait]
-impl Hook for NoSecrets {
+impl Hook for Counted {
     fn name(&self) -> &str {
-        "no-secrets"
+        "counted"
     }
 
     fn interests(&self) -> Vec<Interest> {
-        vec![Interest::tools(HookEventName::PreToolUse, ["Read", "Grep"])]
+        vec![Interest::all(HookEventName::PreToolUse)]
     }
 
-    async fn pre_tool_use(&self, _: &HookContext, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
-        if event.tool_input.as_str().contains(".env") {
-            return Ok(PreToolUseAction::deny("Environment files hold secrets; ask the user for what you need."));
-        }
+    async fn pre_tool_use(&self, _: &HookContext, _: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
         Ok(PreToolUseAction::Continue)
-    }
-}
-
-struct Today;
-
-#[async_trait]
-impl Hook for Today {
-    fn name(&self) -> &str {
-        "today"
-    }
-
-    fn interests(&self) -> Vec<Interest> {
-        vec![Interest::all(HookEventName::UserPromptSubmit)]
-    }
-
-    async fn user_prompt_submit(&self, _: &HookContext, _: &UserPromptSubmit) -> Result<PromptAction, HookError> {
-        Ok(PromptAction::AddContext("The release is frozen until Monday.".to_owned()))
     }
 }
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
+    let house_rules = hook_fn("house-rules")
+        .before_tool(["Read|Grep", "mcp__files__*"], |event| async move {
+            Ok(match event.tool_input.as_str().contains(".env") {
+                true => PreToolUseAction::deny("Environment files hold secrets; ask the user for what you need."),
+                false => PreToolUseAction::Continue,
+            })
+        })
+        .on_prompt(|_| async { Ok(PromptAction::AddContext("The release is frozen until Monday.".to_owned())) });
+    let counted = Counted::default();
+
     let folder = windlass_examples::workspace()?;
     std::fs::write(folder.path().join(".env"), "TOKEN=secret\n")?;
     let model = ScriptedModel::new(
@@ -57,12 +51,13 @@ async fn main() -> anyhow::Result<()> {
     let result = query("What is in .env?")
         .provider(model)
         .tools(coding_tools(folder.path()))
-        .hook(NoSecrets)
-        .hook(Today)
+        .hook(house_rules)
+        .hook(counted.clone())
         .await?;
     println!("{}", result.text);
     let sent = format!("{:?}", requests.requests());
     anyhow::ensure!(sent.contains("frozen until Monday"), "the context did not reach the model");
     anyhow::ensure!(!sent.contains("TOKEN=secret"), "the secret reached the model");
+    anyhow::ensure!(counted.0.load(Ordering::Relaxed) == 1, "the call was not counted");
     Ok(())
 }

@@ -39,21 +39,22 @@
 //! [`store`], [`event`], `mcp` and [`testing`] hold all that programs name when they use it or write their own.
 //!
 //! # Features
-//! By default: `anthropic`, `project`, `store` and `tools`. All add something and change nothing else. The second column
+//! By default: `anthropic`, `macros`, `project`, `store` and `tools`. All add something and change nothing else. The second column
 //! is the number of packages that a program compiles with these features alone, this one among them.
 //!
 //! | features | packages | what they bring |
 //! |---|---|---|
 //! | `none` | 59 | sessions with your own provider, tools and store; agents, hooks, permissions, structured output, scripted models |
-//! | `anthropic` | 126 | `Anthropic`, the Messages API, with its HTTP and TLS stack |
+//! | `anthropic` | 123 | `Anthropic`, the Messages API, with its HTTP and TLS stack |
+//! | `macros` | 60 | `#[derive(windlass::ToolInput)]` for inputs of tools |
 //! | `project` | 128 | what is read of a project: `Project`, its settings, agents, commands and servers; brings `store` and `tools` |
 //! | `store` | 61 | `.persist(..)`: sessions on disk, and with `tools` checkpoints of files |
 //! | `tools` | 97 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
 //! | `mcp` | 157 | `McpServers`: MCP servers as tools |
-//! | `proxy` | 126 | `CredentialProxy`, through which programs reach the API without the key |
-//! | `anthropic,gzip` | 136 | compressed answers of the API |
+//! | `proxy` | 123 | `CredentialProxy`, through which programs reach the API without the key |
+//! | `anthropic,gzip` | 133 | compressed answers of the API |
 //! | `project,store,tools` | 128 | all that needs no C compiler |
-//! | `anthropic,project,store,tools` | 160 | the default |
+//! | `anthropic,macros,project,store,tools` | 160 | the default |
 //!
 //! # Without a C compiler
 //! C is compiled by the TLS stack alone, which `anthropic`, `proxy` and `mcp` bring. With `default-features = false,
@@ -178,7 +179,7 @@ pub use windlass_types::{
 };
 
 /// Runs the examples of the README as tests.
-#[cfg(all(doctest, feature = "anthropic", feature = "store", feature = "tools"))]
+#[cfg(all(doctest, feature = "anthropic", feature = "macros", feature = "store", feature = "tools"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
@@ -188,7 +189,7 @@ struct Readme;
 struct SettingsPage;
 
 /// Runs the example of the page on tools as a test.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "macros"))]
 #[doc = include_str!("../../../docs/extending/tool.md")]
 struct ToolPage;
 
