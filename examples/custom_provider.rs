@@ -1,11 +1,10 @@
 //! A provider of your own: it answers with what it was asked. A real one sends the request to a service and maps the
 //! service's stream to the same events.
 
-use async_trait::async_trait;
 use std::sync::Arc;
 use windlass::provider::{BlockStart, MessageId, ModelEvent, ModelInfo, ModelRequest, StopReason, StreamDelta, Usage};
 use windlass::provider::{ModelStream, framed};
-use windlass::{ModelError, ModelErrorKind, ModelProvider, query};
+use windlass::{ModelError, ModelErrorKind, ModelProvider, async_trait, query};
 
 #[derive(Debug)]
 pub struct Parrot;

@@ -2,7 +2,6 @@
 //!
 //! The lines of a session are made and read by windlass, so that every store keeps the same format.
 
-use async_trait::async_trait;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass::store::{
@@ -10,7 +9,7 @@ use windlass::store::{
     SessionKey, StoreError, StoreErrorKind, read_agent_log, read_log, summarize,
 };
 use windlass::store::{Entry, Timestamp};
-use windlass::{Script, ScriptedModel, SessionStore, SessionSummary, query};
+use windlass::{Script, ScriptedModel, SessionStore, SessionSummary, async_trait, query};
 
 /// One session in the bucket.
 #[derive(Debug, Default, Clone)]

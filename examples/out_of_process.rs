@@ -7,41 +7,17 @@
 #![allow(clippy::disallowed_methods, reason = "a program takes its environment and time from the system")]
 
 use anyhow::Context;
-use async_trait::async_trait;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
-use windlass::{
-    DynTool, Hook, HookContext, HookError, HookEventName, Interest, PermissionAnswer, PreToolUse, PreToolUseAction,
-    ToolCx, ToolSet, can_use_tool_fn, schemars, tool_fn,
-};
+use windlass::{DynTool, PermissionAnswer, PreToolUseAction, ToolCx, ToolSet, can_use_tool_fn, hook_fn, tool_fn};
 use windlass_protocol::client::{Client, ClientOptions, Message, Program};
 
-#[derive(serde::Deserialize, schemars::JsonSchema)]
+#[derive(windlass::ToolInput)]
 struct City {
     /// City to look up.
     name: String,
-}
-
-struct NoDeleting;
-
-#[async_trait]
-impl Hook for NoDeleting {
-    fn name(&self) -> &str {
-        "no-deleting"
-    }
-
-    fn interests(&self) -> Vec<Interest> {
-        vec![Interest::tools(HookEventName::PreToolUse, ["Bash"])]
-    }
-
-    async fn pre_tool_use(&self, _: &HookContext, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
-        Ok(match event.tool_input.as_str().contains("rm ") {
-            true => PreToolUseAction::deny("Nothing is deleted here."),
-            false => PreToolUseAction::Continue,
-        })
-    }
 }
 
 #[tokio::main]
@@ -50,9 +26,15 @@ async fn main() -> anyhow::Result<()> {
     let weather = tool_fn("weather", "Current weather for a city.", |city: City, _: ToolCx| async move {
         Ok(format!("It is sunny in {}.", city.name))
     });
+    let no_deleting = hook_fn("no-deleting").before_tool(["Bash"], |event| async move {
+        Ok(match event.tool_input.as_str().contains("rm ") {
+            true => PreToolUseAction::deny("Nothing is deleted here."),
+            false => PreToolUseAction::Continue,
+        })
+    });
     let options = ClientOptions::new()
         .tools("home", ToolSet::new([Arc::new(weather) as Arc<dyn DynTool>])?)
-        .hook(NoDeleting)
+        .hook(no_deleting)
         .can_use_tool(can_use_tool_fn(|request| async move {
             println!("? {}", request.title);
             match request.tool.as_str() {

@@ -30,7 +30,8 @@ pub struct ToolFn<F, I> {
 /// [`ToolFn::with_access_of`] says so: it runs alone and asks.
 ///
 /// ```
-/// use windlass_tool::{schemars, tool_fn, ToolCx};
+/// use windlass_tool::{ToolCheck, ToolCx, schemars, tool_fn};
+/// use windlass_types::Access;
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct City {
@@ -40,6 +41,12 @@ pub struct ToolFn<F, I> {
 ///
 /// let weather = tool_fn("weather", "Current weather for a city.", |input: City, _: ToolCx| async move {
 ///     Ok(format!("It is sunny in {}.", input.name))
+/// })
+/// .with_access(Access::Network)
+/// .with_title(|input| format!("Weather in {}", input.name))
+/// .with_check(|input| match input.name.is_empty() {
+///     true => ToolCheck::Deny("Name a city.".to_owned()),
+///     false => ToolCheck::Undecided,
 /// });
 /// ```
 pub fn tool_fn<F, I, Fut, O>(name: impl Into<String>, description: impl Into<String>, call: F) -> ToolFn<F, I>

@@ -137,6 +137,31 @@ pub use windlass_hook::{
 pub use windlass_http::proxy::{
     CredentialProxy, ProxyCredential, ProxyError, ProxyNotice, ProxyNoticeKind, ProxyOptions,
 };
+/// ```
+/// use windlass::{ToolCx, tool_fn};
+///
+/// #[derive(windlass::ToolInput)]
+/// #[serde(rename_all = "camelCase")]
+/// struct Forecast {
+///     /// City to look up.
+///     city: String,
+///     /// How many days.
+///     #[serde(default)]
+///     days_ahead: u32,
+///     units: Option<Units>,
+/// }
+///
+/// #[derive(windlass::ToolInput)]
+/// enum Units {
+///     Celsius,
+///     Fahrenheit,
+/// }
+///
+/// let forecast = tool_fn("forecast", "The weather to come.", |input: Forecast, _: ToolCx| async move {
+///     Ok(format!("Sunny in {} in {} days.", input.city, input.days_ahead))
+/// });
+/// ```
+///
 #[cfg(feature = "macros")]
 pub use windlass_macros::ToolInput;
 #[cfg(feature = "mcp")]

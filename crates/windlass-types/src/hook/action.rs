@@ -178,6 +178,14 @@ impl PreToolUseAction {
 
     /// The call runs with this input instead, if that is allowed: the whole input, which is a JSON object.
     ///
+    /// ```
+    /// use windlass_types::hook::action::PreToolUseAction;
+    ///
+    /// let quiet = PreToolUseAction::rewrite(serde_json::json!({ "command": "cargo test --quiet" }))?;
+    /// # assert!(PreToolUseAction::rewrite("cargo test").is_err());
+    /// # Ok::<(), windlass_types::JsonError>(())
+    /// ```
+    ///
     /// # Errors
     /// The value cannot be written as JSON, or is not an object.
     pub fn rewrite(input: impl Serialize) -> Result<Self, JsonError> {
