@@ -57,9 +57,10 @@ pub struct HookFn {
 #[derive(Clone)]
 struct Listener {
     interest: Interest,
-    answer: Arc<dyn Fn(&HookContext, &HookCall) -> Answer + Send + Sync>,
+    answer: Arc<Ask>,
 }
 
+type Ask = dyn Fn(&HookContext, &HookCall) -> Answer + Send + Sync;
 type Answer = Pin<Box<dyn Future<Output = Result<HookOutcome, HookError>> + Send>>;
 
 impl HookFn {

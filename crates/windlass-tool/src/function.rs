@@ -17,12 +17,15 @@ pub struct ToolFn<F, I> {
     description: String,
     schema: JsonText,
     annotations: Annotations,
-    access: Box<dyn Fn(&I) -> Access + Send + Sync>,
-    check: Box<dyn Fn(&I) -> ToolCheck + Send + Sync>,
+    access: OfInput<I, Access>,
+    check: OfInput<I, ToolCheck>,
     /// `None`: its name.
-    title: Option<Box<dyn Fn(&I) -> String + Send + Sync>>,
+    title: Option<OfInput<I, String>>,
     call: F,
 }
+
+/// What follows from the input of a call.
+type OfInput<I, T> = Box<dyn Fn(&I) -> T + Send + Sync>;
 
 /// Makes a tool from an async closure that takes a typed input and a context.
 ///

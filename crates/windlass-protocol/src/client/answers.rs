@@ -31,7 +31,7 @@ impl Callbacks {
         Self {
             can_use_tool: options.can_use_tool.clone(),
             hooks: HookCallbacks::new(options.hooks.clone(), options.limits.hook_timeout),
-            tools: ToolServers::new(options.tools.clone(), Arc::clone(&options.ids)),
+            tools: ToolServers::new(options.tools.clone(), &options.ids),
         }
     }
 
