@@ -3,5 +3,5 @@
 pub use windlass_hook::*;
 pub use windlass_types::{
     CompactTrigger, ContentBlock, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, PermissionAnswer,
-    PermissionMode, PermissionUpdate, SessionId, ToolUseId,
+    PermissionMode, PermissionUpdate, SessionId, ToolMatcher, ToolMatcherError, ToolUseId,
 };

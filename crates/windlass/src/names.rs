@@ -44,6 +44,7 @@ pub(crate) fn check(options: &Options, provider: &dyn ModelProvider) -> Result<V
     let mut doubts = tools.of_rules(options);
     doubts.extend(tools.of_lists(options));
     doubts.extend(tools.of_agents(options));
+    doubts.extend(tools.of_hooks(options));
     doubts.extend(models(options, provider));
     let is_strict = options.names == NameChecks::Strict;
     let (errors, notices): (Vec<_>, Vec<_>) = doubts.into_iter().partition(|doubt| is_strict || doubt.is_fatal);
@@ -109,6 +110,20 @@ impl Tools {
     fn of_lists(&self, options: &Options) -> Vec<Doubt> {
         let names = options.tools.only.names().filter_map(|name| self.doubt("the list of tools", name, true));
         names.collect()
+    }
+
+    /// The tools that hooks name one by one. A gate that waits for a misspelt one never closes.
+    fn of_hooks(&self, options: &Options) -> Vec<Doubt> {
+        let doubts = options.hooks.iter().flat_map(|hook| {
+            let place = format!("the hook {:?}", hook.name());
+            let interests = hook.interests().into_iter();
+            let named = interests.flat_map(|interest| {
+                let is_gate = interest.event.is_gating();
+                interest.tools.into_iter().map(move |matcher| (matcher, is_gate))
+            });
+            named.filter_map(|(matcher, is_gate)| self.doubt(&place, matcher.tool()?, is_gate)).collect::<Vec<_>>()
+        });
+        doubts.collect()
     }
 
     fn of_agents(&self, options: &Options) -> Vec<Doubt> {

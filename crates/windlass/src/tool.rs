@@ -4,6 +4,8 @@ pub use crate::session_tools::SessionTools;
 pub use crate::toolkit::Toolkit;
 #[cfg(feature = "tools")]
 pub use crate::toolkit::coding_tools;
+#[cfg(feature = "macros")]
+pub use windlass_macros::ToolInput;
 pub use windlass_schema::OutputSchemaError;
 pub use windlass_subagent::{AgentDefinition, Subagents};
 pub use windlass_tool::*;

@@ -56,6 +56,16 @@ async fn a_gate_that_would_never_close_keeps_the_session_from_opening() {
 }
 
 #[tokio::test]
+async fn a_gate_for_a_misspelt_tool_keeps_the_session_from_opening() {
+    let gate = hook_fn("gate").before_tool(["Look"], |_| async { Ok(PreToolUseAction::deny("closed")) });
+    let error = results(gate).await.unwrap_err().to_string();
+    assert!(error.contains("the hook \"gate\"") && error.contains("\"look\""), "{error}");
+    // What is no gate may wait for what never comes.
+    let seen = hook_fn("seen").after_tool(["Look"], |_| async { Err("it was asked".into()) });
+    assert_eq!(results(seen).await.unwrap().1, ["it ran", "it ran", "it ran"]);
+}
+
+#[tokio::test]
 async fn a_closure_that_fails_closes_the_gate() {
     let gate = hook_fn("gate").before_tool(["look"], |event| async move {
         let unfit: Vec<String> = event.tool_input.to()?;
