@@ -10,9 +10,9 @@ pub use windlass_schema::OutputSchemaError;
 pub use windlass_subagent::{AgentDefinition, Subagents};
 pub use windlass_tool::*;
 pub use windlass_types::{
-    Access, AgentId, AgentIdentity, AgentRights, ContentBlock, ContextChange, Effort, JsonError, JsonText, Outcome,
-    PermissionMode, SessionId, TaskId, TaskKind, TaskStatus, TaskUsage, Thinking, ToolFailure, ToolFailureKind,
-    ToolOutcome, ToolResult, ToolResultContent, ToolSpec, ToolUse, ToolUseId, Usage,
+    Access, AgentId, AgentIdentity, AgentRights, ContentBlock, ContextChange, Effort, IMAGE_TYPES, JsonError, JsonText,
+    Outcome, PermissionMode, SessionId, TaskId, TaskKind, TaskStatus, TaskUsage, Thinking, ToolFailure,
+    ToolFailureKind, ToolOutcome, ToolResult, ToolResultContent, ToolSpec, ToolUse, ToolUseId, Usage, media_type_of,
 };
 
 /// The tools of [`coding_tools`] one by one, those that it leaves out, and what they work with.
