@@ -82,6 +82,9 @@ impl Above {
     /// host that does not read: the events that it still sends are bounded.
     async fn show(&self, mut event: Box<Event>, cancel: &Cancel) {
         event.agent = event.agent.below(&self.tool_use_id);
+        if let EventKind::PermissionRequested(request) = &mut event.kind {
+            request.agent = request.agent.below(&self.tool_use_id);
+        }
         if self.queue.is_full() {
             tokio::select! {
                 () = self.queue.room() => {}

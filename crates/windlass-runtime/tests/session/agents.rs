@@ -239,6 +239,11 @@ async fn a_question_comes_from_the_agent_and_what_is_kept_of_its_answer_holds_fo
     let events = all(&mut open).await;
     assert_eq!(results(&events).len(), 3);
     assert_eq!(*asked.lock().unwrap(), [("t0".to_owned(), Some("scout".to_owned()))], "asked once, by the agent");
+    let shown = events.iter().filter_map(|event| match &event.kind {
+        EventKind::PermissionRequested(request) => Some((request.agent.to_string(), event.agent.to_string())),
+        _ => None,
+    });
+    assert_eq!(shown.collect::<Vec<_>>(), [("t0".to_owned(), "t0".to_owned())]);
 }
 
 #[tokio::test]
