@@ -10,8 +10,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use windlass_types::Event;
 
+mod json;
+
 /// What a watcher sees.
-#[derive(Debug, Clone)]
+///
+/// As JSON an event stands as itself, and a gap is an object of the type `missed`, with the numbers `from` and `to`. Both come
+/// back as they were.
+#[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::exhaustive_enums, reason = "a position of the feed holds an event, or no longer does")]
 pub enum Watched {
     /// An event. Watchers share it.

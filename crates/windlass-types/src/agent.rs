@@ -1,12 +1,13 @@
 //! Agents below the main one.
 
 use crate::{AgentId, PermissionMode, ToolUseId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
 /// The path of tool uses that leads to an agent; empty for the main agent.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct AgentPath(Arc<[ToolUseId]>);
 
@@ -52,7 +53,8 @@ impl fmt::Display for AgentPath {
 }
 
 /// The id and type of an agent below the main one.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AgentIdentity {
     /// Its id.

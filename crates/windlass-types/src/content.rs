@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 /// Block types that windlass does not know are kept as their exact text and
 /// sent back unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(tag = "type", rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum ContentBlock {
     /// Text.
@@ -39,6 +40,7 @@ pub enum ContentBlock {
         /// Where its bytes are.
         source: DocumentSource,
         /// A title for the model, if any.
+        #[cfg_attr(feature = "schema", schemars(skip_serializing_if = "Option::is_none"))]
         title: Option<String>,
     },
     /// A request of the model to run a tool.
@@ -46,11 +48,13 @@ pub enum ContentBlock {
     /// The answer to a tool use.
     ToolResult(ToolResult),
     /// A block of a type that is not known here, as exact text (an object with a `type`).
+    #[cfg_attr(feature = "schema", schemars(untagged, schema_with = "crate::schema::unknown_block"))]
     Unknown(JsonText),
 }
 
 /// A request of the model to run a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolUse {
     /// The id that the result refers to.
@@ -70,6 +74,7 @@ impl ToolUse {
 
 /// The answer to a tool use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolResult {
     /// The tool use that this answers.
@@ -96,6 +101,7 @@ impl ToolResult {
 
 /// What the model reads of a tool result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 #[expect(clippy::exhaustive_enums, reason = "the Messages API has exactly these two forms")]
 pub enum ToolResultContent {
@@ -156,6 +162,7 @@ impl ToolResultContent {
 
 /// Where the bytes of an image are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ImageSource {
@@ -196,6 +203,7 @@ pub fn media_type_of(bytes: &[u8]) -> Option<&'static str> {
 
 /// Where the bytes of a document are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DocumentSource {

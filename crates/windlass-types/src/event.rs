@@ -6,11 +6,45 @@ use crate::{
     RunOrigin, RunResult, SessionId, Steered, StopReason, TaskEnded, TaskInfo, TaskProgress, ToolFailure, ToolResult,
     ToolUseId, Usage,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
+mod json;
+mod unknown;
+
+pub use unknown::UnknownEvent;
+
 /// One event of a run, in its envelope.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+///
+/// # As JSON
+/// An object of the envelope's fields and those of the kind, side by side, with the kind's name as `type`:
+///
+/// ```
+/// use windlass_types::{Event, EventKind};
+///
+/// let text = r#"{"seq":7,"session_id":"s","agent":[],"run_id":"r","turn":1,
+///     "type":"block_delta","index":0,"delta":{"kind":"text","text":"Hello"}}"#;
+/// let event: Event = serde_json::from_str(text)?;
+/// assert!(matches!(event.kind, EventKind::BlockDelta { index: 0, .. }));
+/// assert_eq!(serde_json::from_str::<Event>(&serde_json::to_string(&event)?)?, event);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+///
+/// What is written is read back as an equal value: numbers with all digits, and JSON of others ([`JsonText`]) as the
+/// exact text. This holds for the JSON text of `serde_json` ([`from_str`](serde_json::from_str),
+/// [`from_slice`](serde_json::from_slice)); a [`serde_json::Value`] between them keeps no exact text. Where JSON of others is
+/// optional, its `null` is read as `None`. A path that is not UTF-8 cannot be written.
+///
+/// Events of a newer version can be read: fields that are not known are ignored, and an event of another type becomes
+/// [`EventKind::Unknown`]. A value of another kind inside an event, such as a new [`Status`], is an error.
+///
+/// No name occurs twice. Two kinds have a field that the envelope has as well, the agent of a [`PermissionRequest`] and the
+/// session of a [`RunResult`]. They hold the same; where they do not, the envelope's value is written.
+///
+/// The feature `schema` adds `schemars::JsonSchema`. The schemas and the types for TypeScript that follow from it are in
+/// `docs/schema` of the repository.
+#[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Event {
     /// Position in the session's stream since it was opened, from zero without gaps.
@@ -24,7 +58,7 @@ pub struct Event {
     /// The turn inside the run, from one; zero before the first model call.
     pub turn: u32,
     /// What happened.
-    #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schemars(flatten))]
     pub kind: EventKind,
 }
 
@@ -41,6 +75,7 @@ impl Event {
 /// `MessageFinished` of their message; a `MessageWithdrawn` takes them back.
 /// All other events are durable when they are shown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EventKind {
@@ -145,10 +180,15 @@ pub enum EventKind {
     StateChanged(StateChange),
     /// The run is over.
     RunFinished(RunResult),
+    /// An event of a type that this version does not know, read from JSON. No session makes it.
+    #[serde(untagged)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    Unknown(UnknownEvent),
 }
 
 /// What a run begins with.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RunStarted {
     /// The current directory.
@@ -182,7 +222,8 @@ impl RunStarted {
 }
 
 /// What was added to a block.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", content = "text", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Delta {
@@ -195,7 +236,8 @@ pub enum Delta {
 }
 
 /// Why shown parts of a message do not count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum WithdrawReason {
@@ -206,7 +248,8 @@ pub enum WithdrawReason {
 }
 
 /// A tool begins to run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolStarted {
     /// The tool use.
@@ -229,7 +272,8 @@ impl ToolStarted {
 }
 
 /// How far a tool is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolProgress {
     /// The tool use.
@@ -250,7 +294,8 @@ impl ToolProgress {
 }
 
 /// A call is answered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolFinished {
     /// The tool's name.
@@ -280,7 +325,8 @@ impl ToolFinished {
 }
 
 /// A conversation that was replaced by a summary.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Compacted {
     /// Why.
@@ -307,7 +353,8 @@ impl Compacted {
 }
 
 /// A failed model call that will be repeated.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RetryStatus {
     /// Which repeat follows, from one.
@@ -332,7 +379,8 @@ impl RetryStatus {
 }
 
 /// The state of the loop.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "status", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Status {
@@ -381,6 +429,7 @@ pub enum Status {
 
 /// State of the session that changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "state", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StateChange {
@@ -405,3 +454,6 @@ pub enum StateChange {
         todos: JsonText,
     },
 }
+
+#[cfg(test)]
+mod tests;

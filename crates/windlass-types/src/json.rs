@@ -45,6 +45,13 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
+impl JsonError {
+    /// The tag names no variant that is known.
+    pub(crate) fn unknown(what: &str, tag: &str) -> Self {
+        Self(format!("unknown {what} {tag:?}"))
+    }
+}
+
 impl From<serde_json::Error> for JsonError {
     fn from(error: serde_json::Error) -> Self {
         Self(error.to_string())
@@ -166,6 +173,28 @@ impl<'de> Deserialize<'de> for JsonText {
         Ok(Box::<RawValue>::deserialize(deserializer)?.into())
     }
 }
+
+/// Reads an object from its exact text, and then by the name of its variant: serde's own tagged enums would parse JSON
+/// inside it into a tree and lose it.
+pub(crate) fn by_tag<'de, T, D: Deserializer<'de>>(
+    deserializer: D,
+    read: impl FnOnce(&JsonText) -> Result<T, JsonError>,
+) -> Result<T, D::Error> {
+    read(&JsonText::deserialize(deserializer)?).map_err(de::Error::custom)
+}
+
+/// A variant with fields, from the text of an object that has them beside its tag.
+macro_rules! variant {
+    ($text:ident, $variant:ident { $($field:ident: $type:ty),* $(,)? }) => {{
+        #[derive(serde::Deserialize)]
+        struct Fields {
+            $($field: $type,)*
+        }
+        $text.to::<Fields>().map(|Fields { $($field),* }| Self::$variant { $($field),* })
+    }};
+}
+
+pub(crate) use variant;
 
 /// Accepts exactly the values that [`JsonText::parse_strict`] accepts, without keeping them.
 struct Strict;

@@ -6,7 +6,8 @@
 //! ([`Event`]) and what is stored ([`Entry`]).
 //!
 //! This crate has no behaviour beyond keeping its own invariants, no async and
-//! no dependencies but `serde` and `serde_json`. Tool inputs and unknown data
+//! no dependencies but `serde` and `serde_json`, and `schemars` with the feature
+//! `schema`. Tool inputs and unknown data
 //! are kept as exact JSON text ([`JsonText`]), never as a parsed tree, so that
 //! numbers, key order and escapes survive from the model's stream to the log
 //! and into the next request.
@@ -28,6 +29,10 @@ mod permission;
 mod prompt;
 mod rate_limit;
 mod run;
+#[cfg(test)]
+mod samples;
+#[cfg(feature = "schema")]
+mod schema;
 mod steering;
 mod task;
 pub mod text;
@@ -45,7 +50,7 @@ pub use entry::{
 pub use environment::EnvironmentContext;
 pub use event::{
     Compacted, Delta, Event, EventKind, RetryStatus, RunStarted, StateChange, Status, ToolFinished, ToolProgress,
-    ToolStarted, WithdrawReason,
+    ToolStarted, UnknownEvent, WithdrawReason,
 };
 pub use hook::{HookCall, HookEventName, HookOutcome, HookVerdict};
 pub use id::{AgentId, EntryId, MessageId, QuestionId, RunId, SessionId, TaskId, ToolUseId};

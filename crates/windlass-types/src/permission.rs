@@ -7,8 +7,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
+mod answer;
+
+pub use answer::PermissionAnswer;
+
 /// How much may happen without a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum PermissionMode {
@@ -78,6 +83,7 @@ impl FromStr for PermissionMode {
 /// What happens to a call. Ordered: `Deny < Ask < Allow`, and a compound call
 /// takes the minimum of its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[expect(clippy::exhaustive_enums, reason = "a verdict lattice with exactly these three points")]
 pub enum Behavior {
@@ -91,6 +97,7 @@ pub enum Behavior {
 
 /// Where a rule comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum RuleSource {
@@ -114,6 +121,7 @@ pub enum RuleSource {
 
 /// A rule in two parts, as updates and suggestions carry it: `Tool(content)`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RuleValue {
@@ -147,6 +155,7 @@ impl fmt::Display for RuleValue {
 
 /// A rule that decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MatchedRule {
     /// Its text, as it was written.
@@ -166,6 +175,7 @@ impl MatchedRule {
 
 /// Which part of the pipeline decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DecisionReason {
@@ -201,6 +211,7 @@ pub enum DecisionReason {
 
 /// Where a permission update is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum UpdateDestination {
@@ -218,6 +229,7 @@ pub enum UpdateDestination {
 
 /// A change of permissions, suggested with a question or given with an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum PermissionUpdate {
@@ -273,6 +285,7 @@ pub enum PermissionUpdate {
 
 /// The verdict on one call, with its whole reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Decision {
     /// What happens.
@@ -330,6 +343,7 @@ impl Decision {
 /// The digest of one exact call: tool, final input text, current directory,
 /// resolved paths and agent path. An approval holds for one digest.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct CallDigest(Arc<str>);
 
@@ -346,7 +360,8 @@ impl CallDigest {
 }
 
 /// A question to the host: may this call run?
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PermissionRequest {
     /// The question itself: an answer names it. A call whose input an answer changed may be asked about again, under
@@ -387,40 +402,9 @@ impl PermissionRequest {
     }
 }
 
-/// What the host answers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PermissionAnswer {
-    /// It may run.
-    Allow {
-        /// Runs with this input instead; it is judged again from the deny rules on.
-        updated_input: Option<JsonText>,
-        /// Changes of permissions to keep.
-        updates: Vec<PermissionUpdate>,
-    },
-    /// It may not.
-    Deny {
-        /// What the model should read.
-        message: String,
-        /// Whether the whole run stops.
-        interrupt: bool,
-    },
-}
-
-impl PermissionAnswer {
-    /// Allows this one call as it is.
-    pub fn allow() -> Self {
-        Self::Allow { updated_input: None, updates: Vec::new() }
-    }
-
-    /// Denies this call; the run continues.
-    pub fn deny(message: impl Into<String>) -> Self {
-        Self::Deny { message: message.into(), interrupt: false }
-    }
-}
-
 /// A denied call, as the result of a run lists it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct PermissionDenial {
     /// The tool's name.

@@ -19,6 +19,7 @@ use std::fmt;
 /// assert_eq!(limit.utilization.map(Utilization::get), Some(0.82));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RateLimit {
     /// Whether requests are served.

@@ -1,11 +1,12 @@
 //! Messages that the user sends to a run in progress.
 
 use crate::EntryId;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A message that was sent to the run, and what became of it. A message that a run has taken gets exactly one of
 /// these, unless its session closes first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Steered {
     /// The id that it was sent with, if it had one.
@@ -23,7 +24,8 @@ impl Steered {
 }
 
 /// What became of a message that was sent to a run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "fate", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum SteeredFate {

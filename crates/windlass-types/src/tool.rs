@@ -126,6 +126,7 @@ pub struct ToolOutcome {
 
 /// Why a tool failed, for hosts. What the model reads is in the call's result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ToolFailure {
     /// What kind of failure.
@@ -137,6 +138,7 @@ pub struct ToolFailure {
 
 /// What kind of failure of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolFailureKind {

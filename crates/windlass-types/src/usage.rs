@@ -9,6 +9,7 @@ use std::ops::{Add, AddAssign};
 /// The three input figures are disjoint: `input_tokens` are those neither read
 /// from nor written to the cache (Messages API, "usage").
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Usage {
@@ -116,6 +117,7 @@ impl Add for Usage {
 /// Money in billionths of a US dollar. A price of 3 USD per million tokens is
 /// 3,000 of these per token, so sums are exact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct NanoUsd(u64);
 

@@ -104,6 +104,8 @@ const PURE: &[&str] = &[
 
 struct Package {
     uses: BTreeSet<String>,
+    /// Those of them that only a feature takes.
+    optional: BTreeSet<String>,
     dev: BTreeMap<String, String>,
 }
 
@@ -119,12 +121,15 @@ fn workspace() -> BTreeMap<String, Package> {
     packages
         .iter()
         .map(|package| {
-            let mut found = Package { uses: BTreeSet::new(), dev: BTreeMap::new() };
+            let mut found = Package { uses: BTreeSet::new(), optional: BTreeSet::new(), dev: BTreeMap::new() };
             for dependency in package["dependencies"].as_array().unwrap() {
                 let name = dependency["name"].as_str().unwrap().to_owned();
                 if dependency["kind"] == "dev" {
                     found.dev.insert(name, dependency["req"].as_str().unwrap().to_owned());
                 } else {
+                    if dependency["optional"] == true {
+                        found.optional.insert(name.clone());
+                    }
                     found.uses.insert(name);
                 }
             }
@@ -156,8 +161,10 @@ fn nothing_below_the_engine_knows_tokio_or_http() {
             assert!(!workspace[*name].uses.contains(banned), "{name} may not use {banned}");
         }
     }
-    let types: BTreeSet<String> = ["serde", "serde_json"].map(str::to_owned).into();
-    assert_eq!(workspace["windlass-types"].uses, types);
+    let types = &workspace["windlass-types"];
+    let always: Vec<&str> = types.uses.difference(&types.optional).map(String::as_str).collect();
+    assert_eq!(always, ["serde", "serde_json"]);
+    assert_eq!(types.optional, BTreeSet::from(["schemars".to_owned()]));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::action::*;
 use super::event::*;
 use super::{AnswerKind, HookAction, HookPayload, Subject};
 use crate::{AgentIdentity, JsonError, JsonText, ToolUseId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// An event that stands in the rows of [`hook_events!`](crate::hook_events): its payload, its name and its answer.
@@ -21,7 +21,8 @@ pub trait HookEvent: HookPayload + Into<HookCall> {
 macro_rules! define {
     ($($(#[doc = $doc:literal])+ $name:ident: $method:ident($event:ident) -> $action:ident, $closure:ident($($tools:ident)?);)*) => {
         /// The events that hooks can listen to.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[non_exhaustive]
         pub enum HookEventName {
             $($(#[doc = $doc])+ $name,)*

@@ -2,10 +2,11 @@
 
 use super::{AnswerKind, HookEventName};
 use crate::{Behavior, JsonText, PermissionAnswer, ToolResultContent};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A hook's opinion on a call.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HookVerdict {
     /// Whether the call may run, in the hook's opinion.
@@ -24,7 +25,8 @@ impl HookVerdict {
 }
 
 /// What all hooks of one occasion answer together, merged in their declared order.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct HookOutcome {
     /// The names of the hooks that ran, in declared order.
@@ -32,14 +34,14 @@ pub struct HookOutcome {
     /// PreToolUse: the lowest opinion, deny before ask before allow.
     pub verdict: Option<HookVerdict>,
     /// PermissionRequest: the answer, a deny before an allow.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<PermissionAnswer>,
     /// UserPromptSubmit, Stop, PostToolUse, PreCompact: blocks, with the reason as feedback.
     pub block: Option<HookVerdict>,
     /// PreToolUse: the input to use instead.
     pub updated_input: Option<JsonText>,
     /// PostToolUse: what the model reads instead.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_output: Option<ToolResultContent>,
     /// Context for the model.
     pub additional_context: Vec<String>,

@@ -1,0 +1,336 @@
+//! Values of everything that events, results, and questions and their answers hold, for tests.
+//!
+//! Each list below is complete, or this file does not compile: a struct is made of all its fields, and a match names
+//! all variants of an enum.
+
+use crate::*;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Where the choices of a sample come from. When they are used up, what is made from then on is as small as can be.
+pub(crate) struct Source<'a> {
+    choices: std::slice::Iter<'a, u64>,
+    depth: usize,
+    /// The texts that occur.
+    texts: &'static [&'static str],
+    /// No number is above this.
+    most: u64,
+}
+
+/// Texts that are not written as they are.
+const HARD_TEXTS: [&str; 4] = ["", "plain", "\"é\"\\\u{1f600}\n\u{0}", "null"];
+
+impl<'a> Source<'a> {
+    /// Hard texts and any numbers.
+    pub(crate) fn hard(choices: &'a [u64]) -> Self {
+        Self { choices: choices.iter(), depth: 0, texts: &HARD_TEXTS, most: u64::MAX }
+    }
+
+    /// What people read as an example.
+    pub(crate) fn plain(choices: &'a [u64]) -> Self {
+        Self { choices: choices.iter(), depth: 0, texts: &["text"], most: 999 }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.choices.next().copied().unwrap_or_default()
+    }
+
+    fn number(&mut self) -> u64 {
+        self.next().min(u64::MAX) % self.most.saturating_add(1).max(1)
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.next() as usize % all.len()]
+    }
+
+    pub(crate) fn make<T: Sample>(&mut self) -> T {
+        // Blocks hold results, and results hold blocks.
+        self.depth += 1;
+        if self.depth > 12 {
+            self.choices = [].iter();
+        }
+        let made = T::sample(self);
+        self.depth -= 1;
+        made
+    }
+}
+
+pub(crate) trait Sample: Sized {
+    fn sample(s: &mut Source<'_>) -> Self;
+}
+
+/// An enum, one variant after the other.
+pub(crate) trait Variants: Sized + 'static {
+    fn variants() -> Vec<fn(&mut Source<'_>) -> Self>;
+}
+
+macro_rules! structs {
+    ($($name:ident { $($field:ident),* $(,)? })*) => {
+        $(impl Sample for $name {
+            fn sample(s: &mut Source<'_>) -> Self {
+                $name { $($field: s.make()),* }
+            }
+        })*
+    };
+}
+
+macro_rules! enums {
+    ($($name:ident {
+        $($variant:ident $({ $($field:ident),* })? $(($inner:ident))? $([$value:expr])?),* $(,)?
+    })*) => {
+        $(impl Variants for $name {
+            fn variants() -> Vec<fn(&mut Source<'_>) -> Self> {
+                // A variant that is not in the list above is an error here.
+                let _ = |value: &$name| match value {
+                    $($name::$variant { .. } => (),)*
+                };
+                vec![$(|_s| $name::$variant $({ $($field: _s.make()),* })? $(({
+                    let $inner = _s.make();
+                    $inner
+                }))? $(($value))?),*]
+            }
+        }
+
+        impl Sample for $name {
+            fn sample(s: &mut Source<'_>) -> Self {
+                let make = s.one_of(&Self::variants());
+                make(s)
+            }
+        })*
+    };
+}
+
+macro_rules! made {
+    ($($name:ty: |$s:ident| $value:expr;)*) => {
+        $(impl Sample for $name {
+            fn sample($s: &mut Source<'_>) -> Self {
+                $value
+            }
+        })*
+    };
+}
+
+made! {
+    bool: |s| s.next() % 2 == 1;
+    u16: |s| s.number() as u16;
+    u32: |s| s.number() as u32;
+    u64: |s| s.number();
+    usize: |s| s.number() as usize;
+    String: |s| s.one_of(s.texts).to_owned();
+    PathBuf: |s| s.one_of(&["/w/file", "relative é"]).into();
+    NanoUsd: |s| Self::new(s.number());
+    Utilization: |s| Self::new(s.next() as f64 / u64::MAX as f64).unwrap();
+    AgentId: |s| Self::from(s.one_of(&["agent-1", "agent-2"]));
+    EntryId: |s| Self::from_bits(s.number().into());
+    MessageId: |s| Self::from(s.one_of(&["msg_1", "msg_2"]));
+    QuestionId: |s| Self::from_bits(s.number().into());
+    RunId: |s| Self::from_bits(s.number().into());
+    SessionId: |s| Self::from_bits(s.number().into());
+    TaskId: |s| Self::from(s.one_of(&["task-1", "task-2"]));
+    ToolUseId: |s| Self::from(s.one_of(&["toolu_1", "toolu_2"]));
+    CallDigest: |s| Self::new(s.one_of(&["07", "ff"]));
+    AgentPath: |s| s.make::<Vec<ToolUseId>>().into_iter().fold(Self::default(), |path, id| path.child(id));
+    HookEventName: |s| s.one_of(HookEventName::ALL);
+    JsonText: |s| Self::parse(s.one_of(&[
+        "{}",
+        r#"{"b":1.0000000000000000001,"a":"\u00e9","type":"x","seq":[ ]}"#,
+        "123456789012345678901234567890",
+        r#"{ "spaced" : [1e2, -0.0, null] }"#,
+        r#""a text""#,
+    ]))
+    .unwrap();
+}
+
+impl<T: Sample> Sample for Option<T> {
+    fn sample(s: &mut Source<'_>) -> Self {
+        s.make::<bool>().then(|| s.make())
+    }
+}
+
+impl<T: Sample> Sample for Vec<T> {
+    fn sample(s: &mut Source<'_>) -> Self {
+        (0..s.next() % 3).map(|_| s.make()).collect()
+    }
+}
+
+impl<A: Sample, B: Sample> Sample for (A, B) {
+    fn sample(s: &mut Source<'_>) -> Self {
+        (s.make(), s.make())
+    }
+}
+
+impl<K: Sample + Ord, V: Sample> Sample for BTreeMap<K, V> {
+    fn sample(s: &mut Source<'_>) -> Self {
+        s.make::<Vec<(K, V)>>().into_iter().collect()
+    }
+}
+
+impl Sample for Event {
+    fn sample(s: &mut Source<'_>) -> Self {
+        event(s, EventKind::sample)
+    }
+}
+
+/// An event of a kind. What stands in the envelope and in the kind is the same.
+pub(crate) fn event(s: &mut Source<'_>, kind: impl FnOnce(&mut Source<'_>) -> EventKind) -> Event {
+    let mut event =
+        Event { seq: s.make(), session_id: s.make(), agent: s.make(), run_id: s.make(), turn: s.make(), kind: kind(s) };
+    match &mut event.kind {
+        EventKind::RunFinished(result) => result.session_id.clone_from(&event.session_id),
+        EventKind::PermissionRequested(request) => request.agent.clone_from(&event.agent),
+        _ => {}
+    }
+    event
+}
+
+fn newer<T: serde::de::DeserializeOwned>() -> T {
+    serde_json::from_str(r#"{"type":"newer","value":{"n":1.50, "a":[]},"\u00e9":null}"#).unwrap()
+}
+
+structs! {
+    RunStarted { cwd, model, tools, permission_mode, resumed, origin, identity }
+    ToolStarted { tool_use_id, tool, input, title, decision }
+    ToolProgress { tool_use_id, tool, message, elapsed_ms }
+    ToolFinished { tool, result, structured, diff, duration_ms, denied, error, entry }
+    ToolFailure { kind, source }
+    ToolResult { tool_use_id, content, is_error }
+    ToolUse { id, name, input }
+    Compacted { trigger, pre_tokens, post_tokens, duration_ms, summary, entry, boundary }
+    RetryStatus { attempt, max_retries, delay_ms, error, http_status, message }
+    PermissionRequest { id, tool_use_id, tool, input, title, decision, digest, agent, identity }
+    PermissionDenial { tool_name, tool_use_id, tool_input }
+    Decision { behavior, reason, message, rule, protected, suggestions, blocked_path }
+    MatchedRule { rule, behavior, source }
+    RuleValue { tool_name, rule_content }
+    AgentIdentity { id, agent_type }
+    HookVerdict { behavior, hook, reason }
+    HookOutcome {
+        ran, verdict, answer, block, updated_input, updated_output, additional_context, system_messages, stop, failures,
+    }
+    RateLimit {
+        status, resets_at, kind, utilization, overage_status, overage_resets_at, overage_disabled_reason, is_using_overage,
+    }
+    Steered { id, fate }
+    TaskInfo { id, kind, description, tool_use_id, output_file, agent_type }
+    TaskUsage { total_tokens, tool_uses, duration_ms }
+    TaskProgress { info, usage, last_tool }
+    TaskEnded { info, status, summary, duration_ms, usage, report }
+    Usage {
+        input_tokens, output_tokens, cache_creation_input_tokens, cache_creation_1h_input_tokens, cache_read_input_tokens,
+        web_search_requests,
+    }
+    ModelUsage { usage, cost, priced, context_window, max_output_tokens }
+    RunFailure { kind, message, status }
+    RunResult {
+        outcome, origin, text, session_id, turns, duration_ms, duration_api_ms, stop_reason, usage, model_usage, cost,
+        permission_denials, structured_output,
+    }
+}
+
+enums! {
+    EventKind {
+        RunStarted(x),
+        ModelFrame { frame },
+        BlockDelta { index, delta },
+        BlockFinished { message_id, model, index, line, block, usage },
+        MessageFinished { message_id, model, stop_reason, usage },
+        MessageWithdrawn { message_id, reason },
+        ToolStarted(x),
+        ToolProgress(x),
+        ToolFinished(x),
+        PermissionRequested(x),
+        PermissionResolved { tool_use_id, tool, decision },
+        HookRan { event, tool_use_id, outcome },
+        Status(x),
+        UsageUpdated { model, usage, cost },
+        RateLimit(x),
+        Compacted(x),
+        Steered(x),
+        TaskStarted(x),
+        TaskProgress(x),
+        TaskEnded(x),
+        StateChanged(x),
+        RunFinished(x),
+        Unknown[newer()],
+    }
+    Delta { Text(x), Thinking(x), ToolInput(x) }
+    WithdrawReason { StreamFailed, Interrupted }
+    Status {
+        Requesting { continuation, model },
+        Retrying(x),
+        FallingBack { from, to },
+        Compacting { trigger },
+        CompactionFailed { message },
+        CacheBroken { cause },
+        PriceUnknown { model },
+        Notice { message },
+    }
+    StateChange { PermissionMode { mode }, Model { model }, Cwd { cwd }, Todos { todos } }
+    ContentBlock {
+        Text { text },
+        Thinking { thinking, signature },
+        RedactedThinking { data },
+        Image { source },
+        Document { source, title },
+        ToolUse(x),
+        ToolResult(x),
+        Unknown[newer()],
+    }
+    ImageSource { Base64 { media_type, data }, Url { url }, File { file_id } }
+    DocumentSource { Base64 { media_type, data }, Text { media_type, data }, Url { url }, File { file_id } }
+    ToolResultContent { Text(x), Blocks(x) }
+    ToolFailureKind { InvalidInput, Rejected, Cancelled, Internal, Panicked }
+    CompactTrigger { Manual, Auto, Overflow }
+    PermissionMode { Default, AcceptEdits, Plan, DontAsk, BypassPermissions }
+    PermissionAnswer { Allow { updated_input, updates }, Deny { message, interrupt } }
+    PermissionUpdate {
+        AddRules { rules, behavior, destination },
+        ReplaceRules { rules, behavior, destination },
+        RemoveRules { rules, behavior, destination },
+        SetMode { mode, destination },
+        AddDirectories { directories, destination },
+        RemoveDirectories { directories, destination },
+    }
+    Behavior { Deny, Ask, Allow }
+    RuleSource {
+        PolicySettings, FlagSettings, LocalSettings, ProjectSettings, UserSettings, CliArg, Command, Session,
+    }
+    UpdateDestination { UserSettings, ProjectSettings, LocalSettings, Session, CliArg }
+    DecisionReason {
+        Hook, Rule, Catastrophic, Protected, ToolCheck, WorkingDirectory, NotUnderstood, Mode, ReadOnly, Host, NobodyToAsk,
+        Default, InvalidInput, UnknownTool,
+    }
+    ModelErrorKind {
+        Authentication, PermissionDenied, Billing, NotFound, InvalidRequest, PromptTooLong, RequestTooLarge, RateLimited,
+        Overloaded, Server, Timeout, Connection, Cut, Protocol, Replay, Configuration,
+    }
+    StopReason {
+        EndTurn, ToolUse, MaxTokens, StopSequence, PauseTurn, Refusal, ContextWindowExceeded, Other(x),
+    }
+    Continuation {
+        Prompt, ToolResults, StopHook, Retry, Fallback, MaxOutput, PauseTurn, Steered, Compacted, StructuredOutput,
+    }
+    RunOrigin { User, TaskNotification }
+    Interrupted { Streaming, Tools, Starting }
+    RunFailureKind {
+        Model(x), PromptTooLong, RepeatedToolFailure, OutputLimit, Compaction, Store, Internal,
+    }
+    Outcome {
+        Success,
+        Refused,
+        MaxTurns { limit },
+        MaxBudget { limit },
+        NoStructuredOutput { attempts },
+        Interrupted { during },
+        StoppedByHook { reason },
+        PromptBlocked { reason },
+        Failed(x),
+    }
+    RateLimitStatus { Allowed, AllowedWarning, Rejected, Other(x) }
+    RateLimitKind {
+        FiveHour, SevenDay, SevenDayOpus, SevenDaySonnet, SevenDayOverageIncluded, Overage, Other(x),
+    }
+    SteeredFate { Joined { entry }, Blocked { reason }, Deferred, Returned }
+    TaskKind { LocalBash, LocalAgent }
+    TaskStatus { Completed, Failed, Stopped }
+}
