@@ -44,7 +44,7 @@ pub use unknown::UnknownEvent;
 /// The feature `schema` adds `schemars::JsonSchema`. The schemas and the types for TypeScript that follow from it are in
 /// `docs/schema` of the repository.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(description = "One event of a run."))]
 #[non_exhaustive]
 pub struct Event {
     /// Position in the session's stream since it was opened, from zero without gaps.

@@ -9,5 +9,5 @@ pub use windlass_types::{
     RateLimitStatus, RetryStatus, RunFailure, RunFailureKind, RunId, RunOrigin, RunResult, RunStarted, SessionId,
     StateChange, Status, Steered, SteeredFate, StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress,
     TaskStatus, TaskUsage, Timestamp, ToolFailure, ToolFailureKind, ToolFinished, ToolProgress, ToolResult,
-    ToolResultContent, ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage, Utilization, WithdrawReason,
+    ToolResultContent, ToolStarted, ToolUse, ToolUseId, UnknownEvent, Unsuccessful, Usage, Utilization, WithdrawReason,
 };

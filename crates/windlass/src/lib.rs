@@ -52,6 +52,7 @@
 //! | `tools` | 97 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
 //! | `mcp` | 157 | `McpServers`: MCP servers as tools |
 //! | `proxy` | 123 | `CredentialProxy`, through which programs reach the API without the key |
+//! | `schema` | 59 | `schemars::JsonSchema` for events, results, and questions and their answers |
 //! | `anthropic,gzip` | 133 | compressed answers of the API |
 //! | `project,store,tools` | 128 | all that needs no C compiler |
 //! | `anthropic,macros,project,store,tools` | 160 | the default |
@@ -200,7 +201,7 @@ pub use windlass_types::{
     RetryStatus, RuleSource, RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId, StateChange,
     Status, StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage, Thinking,
     ToolFinished, ToolMatcher, ToolMatcherError, ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId,
-    Unsuccessful, Usage, Utilization, WithdrawReason,
+    UnknownEvent, Unsuccessful, Usage, Utilization, WithdrawReason,
 };
 
 /// Runs the examples of the README as tests.

@@ -17,6 +17,7 @@ mod fault;
 mod packages;
 mod ports;
 mod provider;
+mod published;
 mod reachable;
 mod skip;
 mod store;

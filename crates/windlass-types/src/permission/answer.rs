@@ -28,7 +28,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// was overlooked would let the original run, and a rule whose content was overlooked would hold for the whole tool. The
 /// changed input is kept as its exact text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(deny_unknown_fields, description = "What the host answers.")
+)]
 #[serde(tag = "behavior", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PermissionAnswer {
