@@ -29,8 +29,6 @@ mod permission;
 mod prompt;
 mod rate_limit;
 mod run;
-#[cfg(test)]
-mod samples;
 #[cfg(feature = "schema")]
 mod schema;
 mod steering;

@@ -1,9 +1,11 @@
 //! Events as JSON: they come back as they were, and what is written is what is published.
 
+mod samples;
+
 use super::*;
 use crate::PermissionAnswer;
-use crate::samples::{self, Source, Variants};
 use proptest::prelude::*;
+use samples::{Source, Variants};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
