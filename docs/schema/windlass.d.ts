@@ -1245,6 +1245,15 @@ export type Usage = {
 /** How much of an allowance is used: from zero, nothing, to one, all of it. */
 export type Utilization = number;
 
+/** What a watcher of a session sees: an event, or that the events with the numbers `from` up to, but not including, `to` are kept no longer. */
+export type Watched =
+  | Event
+  | {
+    type: "missed";
+    from: number;
+    to: number;
+  };
+
 /** Why shown parts of a message do not count. */
 export type WithdrawReason =
   /** The stream failed and the call is repeated or given up. */

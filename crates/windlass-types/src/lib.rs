@@ -7,10 +7,9 @@
 //!
 //! This crate has no behaviour beyond keeping its own invariants, no async and
 //! no dependencies but `serde` and `serde_json`, and `schemars` with the feature
-//! `schema`. Tool inputs and unknown data
-//! are kept as exact JSON text ([`JsonText`]), never as a parsed tree, so that
-//! numbers, key order and escapes survive from the model's stream to the log
-//! and into the next request.
+//! `schema`. Tool inputs and unknown data are kept as exact JSON text
+//! ([`JsonText`]), never as a parsed tree, so that numbers, key order and escapes
+//! survive from the model's stream to the log and into the next request.
 
 mod agent;
 mod content;

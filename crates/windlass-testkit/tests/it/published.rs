@@ -93,10 +93,29 @@ fn definitions(schemas: &[(&str, Value)]) -> Map<String, Value> {
     all
 }
 
+/// What a watcher sees. `windlass-runtime`, which writes it, tests its form.
+fn watched() -> Value {
+    let number = json!({"type": "integer", "minimum": 0});
+    json!({
+        "description": "What a watcher of a session sees: an event, or that the events with the numbers `from` up to, but not \
+                        including, `to` are kept no longer.",
+        "anyOf": [
+            {"$ref": "#/$defs/Event"},
+            {
+                "type": "object",
+                "properties": {"type": {"type": "string", "const": "missed"}, "from": number, "to": number},
+                "required": ["type", "from", "to"],
+            },
+        ],
+    })
+}
+
 /// All files but the examples.
 fn files() -> Vec<(&'static str, String)> {
     let schemas = schemas();
-    let types = typescript::module(&definitions(&schemas), RENEW);
+    let mut definitions = definitions(&schemas);
+    definitions.insert("Watched".to_owned(), watched());
+    let types = typescript::module(&definitions, RENEW);
     let json = |schema: &Value| format!("{}\n", serde_json::to_string_pretty(schema).unwrap());
     schemas.iter().map(|(name, schema)| (*name, json(schema))).chain([("windlass.d.ts", types)]).collect()
 }

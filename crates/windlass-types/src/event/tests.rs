@@ -78,6 +78,11 @@ fn numbers_and_the_json_of_others_stay_exact() {
     assert!(text.as_str().contains(frame), "{text}");
     assert!(text.as_str().contains(r#""seq":18446744073709551615"#), "{text}");
     assert_eq!(text.to::<Event>().unwrap(), exact);
+    // A tree keeps the number, not the text of others.
+    let tree: Value = text.to().unwrap();
+    let event: Event = serde_json::from_value(tree).unwrap();
+    assert_eq!(event.seq, u64::MAX);
+    assert_ne!(event, exact);
 }
 
 #[test]

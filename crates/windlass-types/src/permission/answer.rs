@@ -129,3 +129,53 @@ impl<'de> Deserialize<'de> for PermissionAnswer {
         by_tag(deserializer, Self::read)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RuleValue;
+
+    fn error(text: &str) -> String {
+        serde_json::from_str::<PermissionAnswer>(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn the_changed_input_stays_exact() {
+        let text = r#"{"behavior":"allow","updated_input":{ "n":1.50,"a":"\u00e9" }}"#;
+        let answer: PermissionAnswer = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&answer).unwrap(), text);
+        let allow = serde_json::to_string(&PermissionAnswer::allow()).unwrap();
+        assert_eq!(allow, r#"{"behavior":"allow"}"#);
+    }
+
+    #[test]
+    fn what_could_allow_more_than_was_meant_is_refused() {
+        for (text, expected) in [
+            (r#"{"behavior":"allow","updatedInput":{}}"#, "unknown field `updatedInput`"),
+            (r#"{"behavior":"deny","message":"no","updates":[]}"#, "unknown field `updates`"),
+            (r#"{"behavior":"deny"}"#, "missing field `message`"),
+            (r#"{"behavior":"ask"}"#, "unknown behavior of an answer \"ask\""),
+            (r#"{"behavior":"deny","behavior":"allow"}"#, "duplicate field `behavior`"),
+            (r#"{}"#, "missing field `behavior`"),
+        ] {
+            assert!(error(text).contains(expected), "{text}: {}", error(text));
+        }
+    }
+
+    #[test]
+    fn a_rule_whose_content_is_misspelt_does_not_hold_for_the_whole_tool() {
+        let answer = |name: &str| {
+            format!(
+                r#"{{"behavior":"allow","updates":[{{"type":"addRules","rules":[{{"toolName":"Bash","{name}":"ls *"}}],
+                "behavior":"allow","destination":"session"}}]}}"#
+            )
+        };
+        let error = error(&answer("rule_content"));
+        assert!(error.contains("unknown field `rule_content`"), "{error}");
+        let PermissionAnswer::Allow { updates, .. } = serde_json::from_str(&answer("ruleContent")).unwrap() else {
+            panic!("no allow");
+        };
+        let [PermissionUpdate::AddRules { rules, .. }] = updates.as_slice() else { panic!("{updates:?}") };
+        assert_eq!(rules, &[RuleValue::new("Bash", "ls *")]);
+    }
+}
