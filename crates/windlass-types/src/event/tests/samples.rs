@@ -36,7 +36,8 @@ impl<'a> Source<'a> {
     }
 
     fn number(&mut self) -> u64 {
-        self.next().min(u64::MAX) % self.most.saturating_add(1).max(1)
+        let number = self.next();
+        self.most.checked_add(1).map_or(number, |count| number % count)
     }
 
     fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
