@@ -1,6 +1,6 @@
 // The types of the JSON that windlass writes and reads. See README.md.
 // Made from the JSON Schemas beside this file. Renew it with:
-// WINDLASS_RENEW=1 cargo test -p windlass-types -p windlass-testkit published
+// for c in types testkit; do WINDLASS_RENEW=1 cargo test -p windlass-$c published; done
 
 /** An agent below the main one. Unique in its session. */
 export type AgentId = string;

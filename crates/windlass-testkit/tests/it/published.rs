@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use windlass_types::{Event, EventKind, JsonText, PermissionAnswer, PermissionRequest, RunResult};
 
-const RENEW: &str = "WINDLASS_RENEW=1 cargo test -p windlass-types -p windlass-testkit published";
+const RENEW: &str = "for c in types testkit; do WINDLASS_RENEW=1 cargo test -p windlass-$c published; done";
 
 fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/schema").join(name)

@@ -186,7 +186,7 @@ fn published(name: &str, lines: &[String]) {
     assert!(
         found == expected,
         "docs/schema/{name} is not what is written today (first difference: {first:?}). If the change of the form is meant, \
-         renew it with `WINDLASS_RENEW=1 cargo test -p windlass-types -p windlass-testkit published`"
+         renew it with `for c in types testkit; do WINDLASS_RENEW=1 cargo test -p windlass-$c published; done`"
     );
 }
 

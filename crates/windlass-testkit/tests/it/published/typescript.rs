@@ -196,24 +196,24 @@ mod tests {
     use serde_json::json;
 
     #[track_caller]
-    fn written(schema: Value, expected: &str) {
-        assert_eq!(type_of(&schema, "").text, expected);
+    fn written(schema: &Value, expected: &str) {
+        assert_eq!(type_of(schema, "").text, expected);
     }
 
     #[test]
     fn plain_types() {
-        written(json!(true), "unknown");
-        written(json!({"type": "string"}), "string");
-        written(json!({"type": "integer", "minimum": 0, "format": "uint64"}), "number");
-        written(json!({"type": ["string", "null"]}), "string | null");
-        written(json!({"type": "array", "items": {"type": ["string", "null"]}}), "(string | null)[]");
-        written(json!({"type": "object", "additionalProperties": {"$ref": "#/$defs/A"}}), "Record<string, A>");
+        written(&json!(true), "unknown");
+        written(&json!({"type": "string"}), "string");
+        written(&json!({"type": "integer", "minimum": 0, "format": "uint64"}), "number");
+        written(&json!({"type": ["string", "null"]}), "string | null");
+        written(&json!({"type": "array", "items": {"type": ["string", "null"]}}), "(string | null)[]");
+        written(&json!({"type": "object", "additionalProperties": {"$ref": "#/$defs/A"}}), "Record<string, A>");
         written(
-            json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}], "minItems": 2, "maxItems": 2}),
+            &json!({"type": "array", "prefixItems": [{"type": "string"}, {"type": "number"}], "minItems": 2, "maxItems": 2}),
             "[string, number]",
         );
-        written(json!({"enum": ["a", "b"]}), r#""a" | "b""#);
-        written(json!({"anyOf": [{"enum": ["a", "b"]}, {"type": "string"}]}), r#""a" | "b" | (string & {})"#);
+        written(&json!({"enum": ["a", "b"]}), r#""a" | "b""#);
+        written(&json!({"anyOf": [{"enum": ["a", "b"]}, {"type": "string"}]}), r#""a" | "b" | (string & {})"#);
     }
 
     #[test]
@@ -228,7 +228,7 @@ mod tests {
             "required": ["a", "b"],
         });
         let expected = "{\n  /** What it is. */\n  a: string;\n  b: string | null;\n  /**\n   * One.\n   *\n   * Two. * /\n   */\n  c?: C | null;\n}";
-        written(schema, expected);
+        written(&schema, expected);
     }
 
     #[test]
