@@ -200,13 +200,8 @@ pub use windlass_types::{
     PermissionMode, PermissionRequest, PermissionUpdate, QuestionId, RateLimit, RateLimitKind, RateLimitStatus,
     RetryStatus, RuleSource, RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId, StateChange,
     Status, StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage, Thinking,
-<<<<<<< HEAD
     ToolFinished, ToolMatcher, ToolMatcherError, ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId,
-    UnknownEvent, Unsuccessful, Usage, Utilization, WithdrawReason,
-=======
-    ToolFinished, ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId, Unsuccessful, Usage, Utilization,
-    WithdrawReason,
->>>>>>> 2a279ad (Renew one crate's files after the other's)
+    Unsuccessful, Usage, Utilization, WithdrawReason,
 };
 
 /// Runs the examples of the README as tests.
