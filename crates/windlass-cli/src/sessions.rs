@@ -16,17 +16,17 @@ use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use windlass::crates::context::is_reminder;
-use windlass::crates::session::{CheckReport, ProjectKey, SessionKey};
-use windlass::crates::store::{JsonlStore, Listed, check_file, export_file};
-use windlass::crates::types::{AgentId, Role};
-use windlass::{ContentBlock, Home, Message, SessionId};
+use windlass::crates::session::CheckReport;
+use windlass::crates::store::{check_file, export_file};
+use windlass::crates::types::Role;
+use windlass::{AgentId, ContentBlock, Error, Home, Message, SessionId, SessionList, StoredSession};
 
 /// Carries out a command and returns the exit code.
 pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> anyhow::Result<i32> {
     match command {
         SessionsCommand::List { cwd } => list(cwd, terminal).await,
         SessionsCommand::Agents(args) => agents::list(args, terminal).await,
-        SessionsCommand::Show { session, agent } => show(&file(&session, agent.as_deref())?),
+        SessionsCommand::Show { session, agent } => show(&session, agent.as_deref()).await,
         SessionsCommand::Rename { session, title } => change::rename(&session, &title).await,
         SessionsCommand::Tag { session, tag, .. } => change::tag(&session, tag.as_deref()).await,
         SessionsCommand::Delete { sessions } => change::delete(&sessions).await,
@@ -35,16 +35,12 @@ pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> an
             writeln!(stdout(), "{}", change::fork(args).await?)?;
             Ok(0)
         }
-        SessionsCommand::Check { sessions } => check(&sessions),
+        SessionsCommand::Check { sessions } => check(&sessions).await,
         SessionsCommand::Export { session, agent, format: ExportFormat::Messages } => {
-            writeln!(stdout(), "{}", export_file(&file(&session, agent.as_deref())?)?)?;
+            writeln!(stdout(), "{}", Source::named(&session, agent.as_deref()).await?.export().await?)?;
             Ok(0)
         }
     }
-}
-
-fn store(home: &Home) -> JsonlStore {
-    JsonlStore::with_imports(home.root(), home.also_read().to_vec())
 }
 
 async fn list(cwd: Option<PathBuf>, terminal: Terminal) -> anyhow::Result<i32> {
@@ -54,7 +50,7 @@ async fn list(cwd: Option<PathBuf>, terminal: Terminal) -> anyhow::Result<i32> {
         .map_err(|error| anyhow::anyhow!("the directory {} cannot be used: {error}", cwd.display()))?;
     let mut out = stdout().lock();
     let home = Home::from_env().map_err(of_start)?;
-    let Listed { sessions, skipped, .. } = store(&home).list_all(&ProjectKey::of(&project)).await?;
+    let SessionList { sessions, skipped, .. } = home.sessions(&project).await?;
     for skipped in skipped {
         let _ = writeln!(stderr(), "warning: {}", clean(&skipped.to_string()));
     }
@@ -86,35 +82,60 @@ fn age(then: u64) -> String {
     }
 }
 
-/// The file of a session that is given by its path or its id, or of an agent of a session that is given by its id.
-fn file(given: &str, agent: Option<&str>) -> anyhow::Result<PathBuf> {
-    let path = Path::new(given);
-    let id = SessionId::from(given.to_ascii_lowercase());
-    if agent.is_none() && (path.exists() || (!id.is_uuid() && path.components().count() > 1)) {
-        return Ok(path.to_path_buf());
+/// A log that a command names: a file, a session, or an agent of a session.
+enum Source<'a> {
+    File(&'a Path),
+    Session { home: Home, stored: StoredSession, agent: Option<AgentId> },
+}
+
+impl<'a> Source<'a> {
+    /// The log that is given by its path or by its session's id; that of an agent by its session's id.
+    async fn named(given: &'a str, agent: Option<&str>) -> anyhow::Result<Self> {
+        let path = Path::new(given);
+        let is_id = SessionId::from(given.to_ascii_lowercase()).is_uuid();
+        if agent.is_none() && (path.exists() || (!is_id && path.components().count() > 1)) {
+            return Ok(Self::File(path));
+        }
+        anyhow::ensure!(agent.is_none() || is_id, "--agent needs the id of a session, and {given:?} is none");
+        anyhow::ensure!(is_id, "{given:?} is neither a file nor the id of a session");
+        let home = Home::from_env().map_err(of_start)?;
+        let stored = find(&home, given).await?;
+        Ok(Self::Session { home, stored, agent: agent.map(AgentId::new) })
     }
-    anyhow::ensure!(agent.is_none() || id.is_uuid(), "--agent needs the id of a session, and {given:?} is none");
-    anyhow::ensure!(id.is_uuid(), "{given:?} is neither a file nor the id of a session");
-    let home = Home::from_env().map_err(of_start)?;
-    let mut key = find(&home, given)?;
-    if let Some(agent) = agent {
-        key = key.of_agent(AgentId::new(agent));
-        key.check_agent()?;
+
+    /// The file.
+    fn path(&self) -> &Path {
+        match self {
+            Self::File(path) => path,
+            Self::Session { stored, .. } => &stored.log,
+        }
     }
-    let roots = std::iter::once(home.root()).chain(home.also_read().iter().map(PathBuf::as_path));
-    let mut paths = roots.map(|root| JsonlStore::new(root).log_path(&key));
-    paths.find(|path| path.exists()).ok_or_else(|| match agent {
-        Some(agent) => anyhow::anyhow!(
-            "the session has no agent {agent:?}; `windlass sessions agents {id}` lists those that it has"
-        ),
-        None => anyhow::anyhow!("the session {given} has no file any more"),
-    })
+
+    /// The messages that a request would carry.
+    async fn export(&self) -> anyhow::Result<String> {
+        match self {
+            Self::File(path) => Ok(export_file(path)?),
+            Self::Session { home, stored, agent: None } => Ok(home.export_session(&stored.id).await?),
+            Self::Session { home, stored, agent: Some(agent) } => {
+                home.export_agent(&stored.id, agent).await.map_err(|error| match error {
+                    Error::NoAgent { id, agent } => anyhow::anyhow!(
+                        "the session has no agent {:?}; `windlass sessions agents {id}` lists those that it has",
+                        agent.as_str()
+                    ),
+                    error => error.into(),
+                })
+            }
+        }
+    }
 }
 
 /// The session with this id.
-fn find(home: &Home, given: &str) -> anyhow::Result<SessionKey> {
-    let key = store(home).find(&SessionId::from(given.to_ascii_lowercase()))?;
-    key.ok_or_else(|| anyhow::anyhow!("No conversation found with session ID: {given}"))
+async fn find(home: &Home, given: &str) -> anyhow::Result<StoredSession> {
+    let none = || anyhow::anyhow!("No conversation found with session ID: {given}");
+    match home.find_session(given).await {
+        Err(Error::BadSessionId { .. }) => Err(none()),
+        found => found?.ok_or_else(none),
+    }
 }
 
 #[derive(Serialize)]
@@ -133,14 +154,14 @@ struct Unreadable<'a> {
 
 /// Checks files and returns the exit code: 1 when one cannot be read or is no
 /// conversation that could be continued.
-fn check(sessions: &[String]) -> anyhow::Result<i32> {
-    let (mut invalid, mut out) = (false, stdout().lock());
+async fn check(sessions: &[String]) -> anyhow::Result<i32> {
+    let (mut invalid, mut out) = (false, stdout());
     for given in sessions {
-        let checked = file(given, None).and_then(|path| Ok((check_file(&path)?, path)));
+        let checked = Source::named(given, None).await.and_then(|log| Ok((check_file(log.path())?, log)));
         match checked {
-            Ok((report, path)) => {
+            Ok((report, log)) => {
                 invalid |= !report.valid;
-                jsonl::write(&mut out, &Checked { file: &path.to_string_lossy(), report })?;
+                jsonl::write(&mut out, &Checked { file: &log.path().to_string_lossy(), report })?;
             }
             Err(error) => {
                 invalid = true;
@@ -152,12 +173,12 @@ fn check(sessions: &[String]) -> anyhow::Result<i32> {
 }
 
 /// Prints the conversation for people.
-fn show(path: &Path) -> anyhow::Result<i32> {
-    let messages: Vec<Message> = serde_json::from_str(&export_file(path)?)?;
+async fn show(given: &str, agent: Option<&str>) -> anyhow::Result<i32> {
+    let log = Source::named(given, agent).await?;
+    let messages: Vec<Message> = serde_json::from_str(&log.export().await?)?;
     if messages.is_empty() {
-        return Err(
-            Usage(format!("{} holds no conversation; `windlass sessions check` shows why", path.display())).into()
-        );
+        let path = log.path().display();
+        return Err(Usage(format!("{path} holds no conversation; `windlass sessions check` shows why")).into());
     }
     let mut out = stdout().lock();
     for message in &messages {

@@ -3,6 +3,7 @@
 use crate::load::read_any_log;
 use crate::{RenamedCall, SkippedLine, Transcript, check_messages, repair};
 use std::io::{self, BufRead};
+use windlass_types::Entry;
 
 /// How many calls that use an id again are named.
 const LISTED_CALLS: usize = 20;
@@ -88,8 +89,14 @@ pub fn check_log(reader: impl BufRead) -> io::Result<CheckReport> {
 /// # Errors
 /// Only those of the reader.
 pub fn export_messages(reader: impl BufRead) -> io::Result<String> {
-    let (entries, _) = repair(read_any_log(reader)?.entries);
+    Ok(export_entries(read_any_log(reader)?.entries))
+}
+
+/// The messages that a request would carry if a session with these entries continued: a JSON array, with the exact
+/// text of every tool input. The entries may be damaged; they are repaired first.
+pub fn export_entries(entries: Vec<Entry>) -> String {
+    let (entries, _) = repair(entries);
     let messages = Transcript::from_entries(&entries).messages();
     let messages: Vec<&str> = messages.iter().map(|message| message.json()).collect();
-    Ok(format!("[{}]", messages.join(",")))
+    format!("[{}]", messages.join(","))
 }

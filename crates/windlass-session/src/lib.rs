@@ -41,7 +41,7 @@ pub use agent::{AgentHeader, AgentSummary};
 pub use annotation::{Annotation, BadAnnotation};
 pub use branch::{DropsMore, Truncated, UnknownEntry, truncate};
 pub use call_ids::CallIds;
-pub use check::{CheckReport, check_log, export_messages};
+pub use check::{CheckReport, check_log, export_entries, export_messages};
 pub use checkpoint::{
     Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints, FileChange, NotRestored,
     NotRestoredKind, Rewind, RewindOptions, RewoundFile,

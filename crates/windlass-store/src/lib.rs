@@ -26,7 +26,7 @@ mod store;
 
 pub use checkpoint::{CheckpointLimits, FileCheckpoints, MemoryCheckpoints};
 pub use git::git_branch;
-pub use locate::{Listed, SkippedFile};
+pub use locate::{FoundSession, SessionList, SkippedFile};
 pub use observe::LogObserver;
 pub use store::JsonlStore;
 

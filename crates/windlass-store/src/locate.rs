@@ -125,11 +125,18 @@ impl Roots {
         Ok(listed)
     }
 
-    /// The project that a session belongs to, looked for in all of them.
-    pub(crate) fn project_of(&self, session: &SessionId) -> Result<Option<SessionKey>, StoreError> {
+    /// A session, looked for in all projects of all roots, the home first.
+    pub(crate) fn find_anywhere(&self, session: &SessionId) -> Result<Option<FoundSession>, StoreError> {
+        let Some((key, path, only_read)) = self.project_of(session)? else { return Ok(None) };
+        let summary = Ends::default().summary(&path, session).map_err(|error| disk::error(&path, "read", &error))?;
+        Ok(Some(FoundSession { key, path, only_read, summary }))
+    }
+
+    /// The project that a session belongs to, its log, and whether that is only read.
+    fn project_of(&self, session: &SessionId) -> Result<Option<(SessionKey, PathBuf, bool)>, StoreError> {
         let name = file_name(session);
         let mut failed = None;
-        for projects in self.projects() {
+        for (at, projects) in self.projects().enumerate() {
             let entries = existing(fs::read_dir(&projects)).map_err(|error| disk::error(&projects, "read", &error))?;
             for entry in entries.into_iter().flatten().filter_map(Result::ok) {
                 let folder = entry.file_name();
@@ -137,7 +144,8 @@ impl Roots {
                 let path = entry.path().join(&name);
                 match found(&path) {
                     Ok(Some(kind)) if kind.is_file() => {
-                        return Ok(Some(SessionKey::new(ProjectKey::from_slug(folder), session.clone())));
+                        let key = SessionKey::new(ProjectKey::from_slug(folder), session.clone());
+                        return Ok(Some((key, path, at > 0)));
                     }
                     // A project that this user may not see hides no other.
                     Err(error) if error.kind() != ErrorKind::PermissionDenied => {
@@ -151,7 +159,7 @@ impl Roots {
     }
 
     /// The sessions of a project in all roots, the last changed first.
-    pub(crate) fn list(&self, project: &ProjectKey) -> Result<Listed, StoreError> {
+    pub(crate) fn list(&self, project: &ProjectKey) -> Result<SessionList, StoreError> {
         let mut skipped = Vec::new();
         let mut newest: HashMap<SessionId, SessionSummary> = HashMap::new();
         let mut ends = Ends::default();
@@ -181,14 +189,28 @@ impl Roots {
         }
         let mut sessions: Vec<SessionSummary> = newest.into_values().collect();
         sessions.sort_by(|a, b| b.last_modified.cmp(&a.last_modified).then_with(|| a.session_id.cmp(&b.session_id)));
-        Ok(Listed { sessions, skipped })
+        Ok(SessionList { sessions, skipped })
     }
+}
+
+/// A session that was looked for by its id, and where it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FoundSession {
+    /// The session and its project.
+    pub key: SessionKey,
+    /// The file of its log.
+    pub path: PathBuf,
+    /// Whether it is in one of the homes that are only read.
+    pub only_read: bool,
+    /// What lists show of it; `None` when its log says nothing about itself.
+    pub summary: Option<SessionSummary>,
 }
 
 /// The sessions of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Listed {
+pub struct SessionList {
     /// The sessions, the last changed first.
     pub sessions: Vec<SessionSummary>,
     /// What is named like a session and cannot be read, in no particular order.

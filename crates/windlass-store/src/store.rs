@@ -1,6 +1,6 @@
 //! The store.
 
-use crate::locate::{self, Listed, Roots};
+use crate::locate::{self, FoundSession, Roots, SessionList};
 use crate::lock::{LockError, Locked};
 use crate::open;
 use crate::remove::remove;
@@ -79,12 +79,16 @@ impl JsonlStore {
         self.inner.roots.log_path(key)
     }
 
-    /// Finds a session by its id alone, in any project. Blocks.
+    /// Finds a session by its id alone, in any project. `None` also for what is no id of a session.
     ///
     /// # Errors
     /// The homes cannot be read.
-    pub fn find(&self, session: &SessionId) -> Result<Option<SessionKey>, StoreError> {
-        if session.is_uuid() { self.inner.roots.project_of(session) } else { Ok(None) }
+    pub async fn find(&self, session: &SessionId) -> Result<Option<FoundSession>, StoreError> {
+        if !session.is_uuid() {
+            return Ok(None);
+        }
+        let (roots, session) = (self.inner.roots.clone(), session.clone());
+        blocking(move || roots.find_anywhere(&session)).await
     }
 
     /// The sessions of a project, as [`SessionStore::list`] gives them, and what stands in the place of a
@@ -92,7 +96,7 @@ impl JsonlStore {
     ///
     /// # Errors
     /// The project's sessions cannot be reached.
-    pub async fn list_all(&self, project: &ProjectKey) -> Result<Listed, StoreError> {
+    pub async fn list_all(&self, project: &ProjectKey) -> Result<SessionList, StoreError> {
         let (roots, project) = (self.inner.roots.clone(), project.clone());
         blocking(move || roots.list(&project)).await
     }

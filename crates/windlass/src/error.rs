@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use windlass_hook::HooksError;
 use windlass_permission::{ModeError, RuleError};
 use windlass_runtime::{OpenError, SessionError};
-use windlass_session::StoreError;
+use windlass_session::{BadAnnotation, StoreError};
 use windlass_tool::ToolSetError;
+use windlass_types::{AgentId, SessionId};
 
 /// What keeps a run from starting, or a session from continuing. The text says
 /// what to do about it.
@@ -86,6 +87,39 @@ pub enum Error {
         /// The directory.
         cwd: PathBuf,
     },
+    /// The session that was to be resumed is that of another directory.
+    #[error("No conversation found with session ID: {id} in {}: it is kept in {}, and can be resumed from there",
+        cwd.display(), kept_in.display())]
+    KeptElsewhere {
+        /// The id.
+        id: String,
+        /// The directory in which it was to be resumed.
+        cwd: PathBuf,
+        /// The directory that it works in, or the file of its log, if that does not say.
+        kept_in: PathBuf,
+    },
+    /// There is no agent of this id in the session.
+    #[error("the session {id} has no agent {agent:?}: `Home::session_agents` lists those that it has")]
+    NoAgent {
+        /// The session.
+        id: SessionId,
+        /// The id.
+        agent: AgentId,
+    },
+    /// A session cannot be deleted, since it is in a home that is only read.
+    #[error("the session {id} is not in {} but in {}, which is only read: delete it through a `Home` there",
+        home.display(), log.display())]
+    OnlyRead {
+        /// The session.
+        id: SessionId,
+        /// The home that is written.
+        home: PathBuf,
+        /// The file of its log.
+        log: PathBuf,
+    },
+    /// A title or a tag without anything that can be seen.
+    #[error(transparent)]
+    Annotation(#[from] BadAnnotation),
     /// A new session was to be a copy, or to begin at an earlier point, of none.
     #[error(
         "only a session that is resumed can be forked or resumed at a message: call `.resume(id)` or `.continue_latest()`"

@@ -34,6 +34,7 @@
 //! - `load_plugins`: directories that bring commands, agents and MCP servers.
 //! - [`Home`]: where sessions are kept, so that they survive a crash and can be
 //!   resumed. Without it nothing is written. With `.file_checkpoints(true)` files can be rewound to any prompt.
+//!   Its methods list, show, rename, tag, copy, export and delete stored sessions.
 //!
 //! Beside the root there is a module for each part: [`provider`], [`tool`], [`hook`], [`permission`], [`session`],
 //! [`store`], [`event`], `mcp` and [`testing`] hold all that programs name when they use it or write their own.
@@ -95,6 +96,8 @@ mod servers;
 pub mod session;
 mod session_builder;
 mod session_tools;
+#[cfg(feature = "store")]
+mod sessions;
 mod storage;
 pub mod store;
 pub mod testing;
@@ -121,6 +124,8 @@ pub use resume::Resume;
 pub use servers::{server_config, server_policy, server_refusal};
 pub use session_builder::{SessionBuilder, session};
 pub use session_tools::SessionTools;
+#[cfg(feature = "store")]
+pub use sessions::{ForkOptions, SessionTranscript, StoredSession, TranscriptEntry, TranscriptItem};
 pub use toolkit::Toolkit;
 #[cfg(feature = "tools")]
 pub use toolkit::coding_tools;
@@ -181,9 +186,11 @@ pub use windlass_runtime::{
     SessionError, SessionHandle, UnknownPosition, UnpricedModels, Watched,
 };
 pub use windlass_session::{
-    Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints, FileChange, NotRestored,
-    NotRestoredKind, Rewind, RewindOptions, RewoundFile, SessionStore, SessionSummary,
+    AgentSummary, BadAnnotation, Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints,
+    FileChange, NotRestored, NotRestoredKind, Rewind, RewindOptions, RewoundFile, SessionStore, SessionSummary,
 };
+#[cfg(feature = "store")]
+pub use windlass_store::{SessionList, SkippedFile};
 pub use windlass_subagent::{AgentDefinition, Subagents};
 pub use windlass_tool::{
     Annotations, Cancel, DynTool, IntoToolOutput, Json, Permit, Tool, ToolCheck, ToolCx, ToolError, ToolOutput,
@@ -199,9 +206,9 @@ pub use windlass_types::{
     JsonText, Message, ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionAnswer, PermissionDenial,
     PermissionMode, PermissionRequest, PermissionUpdate, QuestionId, RateLimit, RateLimitKind, RateLimitStatus,
     RetryStatus, RuleSource, RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId, StateChange,
-    Status, StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage, Thinking,
-    ToolFinished, ToolMatcher, ToolMatcherError, ToolProgress, ToolResult, ToolStarted, ToolUse, ToolUseId,
-    Unsuccessful, Usage, Utilization, WithdrawReason,
+    Status, StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress, TaskRecord, TaskStatus, TaskUsage,
+    Thinking, Timestamp, ToolFinished, ToolMatcher, ToolMatcherError, ToolProgress, ToolResult, ToolStarted, ToolUse,
+    ToolUseId, Unsuccessful, Usage, Utilization, WithdrawReason,
 };
 
 /// Runs the examples of the README as tests.

@@ -3,7 +3,7 @@
 use crate::offer::Offer;
 #[cfg(all(feature = "store", feature = "tools"))]
 use crate::repository::Look;
-use crate::resume::{Chosen, choose};
+use crate::resume::{Chosen, choose, refusal};
 use crate::storage::LargeResults;
 use crate::user_id::user_id;
 use crate::{Error, Options, SessionTools, names};
@@ -47,7 +47,10 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
     if let Some(persistence) = opening.persistence() {
         config = config.with_persistence(persistence);
     }
-    let mut session = Session::open(config).await?;
+    let mut session = match Session::open(config).await {
+        Ok(session) => session,
+        Err(error) => return Err(refusal(error, &opening.options.storage, &opening.cwd).await),
+    };
     session.notices.splice(..0, notices);
     let tools = SessionTools::new(offer, opening.options.tools.subagents, session.handle.clone());
     #[cfg(feature = "mcp")]

@@ -3,6 +3,7 @@
 use crate::Error;
 use crate::storage::Storage;
 use std::path::Path;
+use windlass_runtime::OpenError;
 use windlass_session::{ProjectKey, ResumePoint, SessionKey, SessionStore, SessionSummary};
 use windlass_tool::Ids;
 use windlass_types::{EntryId, SessionId};
@@ -111,6 +112,20 @@ async fn latest(
     }
     let _ = (storage, notices);
     Ok(store.list(project).await?.into_iter().next())
+}
+
+/// What keeps a session from being opened. A session that is not found is looked for in other directories.
+pub(crate) async fn refusal(error: OpenError, storage: &Storage, cwd: &Path) -> Error {
+    #[cfg(feature = "store")]
+    if let (OpenError::NotFound { session_id }, Some(home)) = (&error, storage.home_of_files()) {
+        // Where the homes cannot be read, the first error says enough.
+        if let Ok(Some(stored)) = home.find_session(session_id).await {
+            let kept_in = stored.directory.unwrap_or(stored.log);
+            return Error::KeptElsewhere { id: session_id.clone(), cwd: cwd.to_path_buf(), kept_in };
+        }
+    }
+    let _ = (storage, cwd);
+    error.into()
 }
 
 fn point(start: &Start) -> Result<Option<ResumePoint>, Error> {

@@ -38,8 +38,13 @@ impl Storage {
     /// The files of the home, if sessions are kept there.
     #[cfg(feature = "store")]
     pub(crate) fn files(&self) -> Option<windlass_store::JsonlStore> {
-        let home = self.home.as_ref().filter(|_| self.store.is_none())?;
-        Some(windlass_store::JsonlStore::with_imports(home.root(), home.also_read().to_vec()))
+        self.home_of_files().map(Home::store)
+    }
+
+    /// The home, if sessions are kept there as files.
+    #[cfg(feature = "store")]
+    pub(crate) fn home_of_files(&self) -> Option<&Home> {
+        self.home.as_ref().filter(|_| self.store.is_none())
     }
 
     /// The checkpoints of a session, if it keeps some. `own_files` says whether its files are this machine's.

@@ -1,12 +1,12 @@
 //! `windlass sessions agents`.
 
-use super::{age, find, store};
+use super::{age, find};
 use crate::failure::of_start;
 use crate::jsonl;
 use crate::terminal::{Terminal, clean_line};
 use clap::{Args, ValueEnum};
 use std::io::{Write, stderr, stdout};
-use windlass::{Home, SessionStore};
+use windlass::Home;
 
 #[derive(Debug, Args)]
 pub(crate) struct AgentsOfArgs {
@@ -30,8 +30,8 @@ enum ListFormat {
 /// Prints the agents of a session and returns the exit code.
 pub(super) async fn list(args: AgentsOfArgs, terminal: Terminal) -> anyhow::Result<i32> {
     let home = Home::from_env().map_err(of_start)?;
-    let key = find(&home, &args.session)?;
-    let agents = store(&home).agents(&key).await?;
+    let stored = find(&home, &args.session).await?;
+    let agents = home.session_agents(&stored.id).await?;
     let by_default = if terminal.stdout { ListFormat::Text } else { ListFormat::Json };
     let format = args.format.unwrap_or(by_default);
     let mut out = stdout().lock();

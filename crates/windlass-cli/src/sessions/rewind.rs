@@ -42,7 +42,9 @@ pub(crate) async fn rewind(args: RewindArgs, terminal: Terminal) -> anyhow::Resu
     let home = Home::from_env().map_err(of_start)?;
     let store = JsonlStore::with_imports(home.root(), home.also_read().to_vec());
     let id = SessionId::from(args.session.to_ascii_lowercase());
-    let key = store.find(&id)?.ok_or_else(|| anyhow!("No conversation found with session ID: {}", args.session))?;
+    let found = store.find(&id).await?;
+    let found = found.ok_or_else(|| anyhow!("No conversation found with session ID: {}", args.session))?;
+    let key = found.key;
     let checkpoints = home.file_checkpoints(&key.project, &key.session);
     let Some(to) = args.to else { return list(&store, &key, &checkpoints, terminal).await };
     // The session stays locked while its files change.

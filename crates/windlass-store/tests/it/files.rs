@@ -187,7 +187,8 @@ async fn a_session_of_another_home_is_copied_when_it_continues() {
     let store = JsonlStore::with_imports(home.path(), vec![other.path().to_owned()]);
     assert_eq!(store.load(&key).await.unwrap().entries, [prompt(0, None)]);
     assert_eq!(store.list(&key.project).await.unwrap().len(), 1);
-    assert_eq!(store.find(&key.session).unwrap(), Some(key.clone()));
+    let found = store.find(&key.session).await.unwrap().unwrap();
+    assert_eq!((found.key, found.only_read, found.path), (key.clone(), true, source.log_path(&key)));
     let lease = open(&store, &key).await;
     assert!(!store.log_path(&key).exists(), "opening copies nothing");
     store.append(&lease, lease.seq(), vec![prompt(1, Some(0))], Durability::Durable).await.unwrap();

@@ -43,6 +43,7 @@ mod project;
 mod requests;
 mod resumed;
 mod run;
+mod stored;
 mod streams;
 mod structured;
 mod subagents;
