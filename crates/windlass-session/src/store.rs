@@ -27,7 +27,7 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// [`StoreErrorKind::InUse`], naming the owner, when another writer holds the
-    /// lease; other kinds when the session cannot be reached.
+    /// lease, also of a session that is not stored yet; other kinds when the session cannot be reached.
     async fn open(&self, key: &SessionKey, owner: &Owner, header: LogHeader) -> Result<Lease, StoreError>;
 
     /// Appends entries, all or none, after everything appended before, and

@@ -95,7 +95,7 @@ impl Roots {
         for log in folders.into_iter().map(|folder| folder.join(&name)) {
             let path = match &key.agent {
                 Some(agent) => agents::find(&log, agent),
-                None => found(&log).map(|kind| kind.filter(fs::FileType::is_file).map(|_| log.clone())),
+                None => is_session(&log).map(|is_session| is_session.then(|| log.clone())),
             };
             let path = path.map_err(|error| disk::error(&log, "read", &error))?;
             if path.is_some() {
@@ -142,8 +142,8 @@ impl Roots {
                 let folder = entry.file_name();
                 let Some(folder) = folder.to_str() else { continue };
                 let path = entry.path().join(&name);
-                match found(&path) {
-                    Ok(Some(kind)) if kind.is_file() => {
+                match is_session(&path) {
+                    Ok(true) => {
                         let key = SessionKey::new(ProjectKey::from_slug(folder), session.clone());
                         return Ok(Some((key, path, at > 0)));
                     }
@@ -284,6 +284,14 @@ fn file_name(session: &SessionId) -> String {
 fn session_id(path: &Path) -> Option<SessionId> {
     let id = SessionId::from(path.file_name()?.to_str()?.strip_suffix(".jsonl")?);
     id.is_uuid().then_some(id)
+}
+
+/// Whether the log of a session stands at a path: an empty file is only a lock.
+fn is_session(path: &Path) -> io::Result<bool> {
+    if !found(path)?.is_some_and(|kind| kind.is_file()) {
+        return Ok(false);
+    }
+    Ok(existing(fs::metadata(path))?.is_some_and(|metadata| metadata.len() > 0))
 }
 
 /// What stands at a path, links followed. Only "not found" means that there is no file; other errors are errors.

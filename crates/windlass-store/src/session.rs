@@ -1,7 +1,7 @@
 //! One open session: entries in, lines on disk.
 
 use crate::lock::{LockError, Locked};
-use crate::{LogObserver, agents, disk};
+use crate::{LogObserver, agents, disk, open};
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -47,11 +47,11 @@ struct Waiter {
     done: oneshot::Sender<Result<(), StoreError>>,
 }
 
-/// The file of a session, which is made when it is needed.
+/// The file of a session. That of a new one is made when it is opened, for its lock, and removed if it stays empty.
 #[derive(Debug)]
 pub(crate) struct Log {
     pub(crate) path: PathBuf,
-    /// Open and locked; absent until the first append makes it.
+    /// Open and locked. That of an agent, and that of a session of another root, is absent until the first append makes it.
     pub(crate) file: Option<Locked>,
     /// The log in another root that this one continues.
     pub(crate) import: Option<PathBuf>,
@@ -62,6 +62,8 @@ pub(crate) struct Log {
     /// The directories whose new names are not durable yet.
     new_names: Vec<PathBuf>,
     observer: Option<Arc<dyn LogObserver>>,
+    /// Whether the observer knows of it.
+    is_announced: bool,
 }
 
 impl OpenSession {
@@ -152,7 +154,7 @@ impl OpenSession {
         let mut state = self.lock();
         state.is_released = true;
         if !state.is_writing {
-            state.log.file = None;
+            state.log.let_go();
         }
     }
 
@@ -215,7 +217,7 @@ impl OpenSession {
                     // Before the result is sent, so that its receiver finds the file closed.
                     state.is_writing = false;
                     if state.is_released {
-                        state.log.file = None;
+                        state.log.let_go();
                     }
                 }
             }
@@ -238,6 +240,12 @@ async fn finish(waiting: Option<oneshot::Receiver<Result<(), StoreError>>>) -> R
             "the writer of the session log stopped: open it again",
         ))
     })
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.let_go();
+    }
 }
 
 /// The task of writing a session. A runtime that shuts down drops tasks it has
@@ -263,7 +271,16 @@ impl Drop for Job {
 impl Log {
     /// A log at this path.
     pub(crate) fn new(path: PathBuf, file: Option<Locked>, import: Option<PathBuf>) -> Self {
-        Self { path, file, import, meta: None, is_clean: false, new_names: Vec::new(), observer: None }
+        Self {
+            path,
+            file,
+            import,
+            meta: None,
+            is_clean: false,
+            new_names: Vec::new(),
+            observer: None,
+            is_announced: false,
+        }
     }
 
     /// Sets the description of the agent, which is written when its log comes into being.
@@ -274,8 +291,10 @@ impl Log {
 
     /// Reports to an observer how far it is durable, beginning with what it holds now.
     pub(crate) fn observed(mut self, observer: Option<Arc<dyn LogObserver>>, len: u64) -> Self {
-        if let (Some(observer), Some(_)) = (&observer, &self.file) {
+        // A new one is no log before its first line.
+        if let (Some(observer), Some(_), 1..) = (&observer, &self.file, len) {
             observer.opened(&self.path, len);
+            self.is_announced = true;
         }
         self.observer = observer;
         self
@@ -309,6 +328,10 @@ impl Log {
             }
             self.is_clean = true;
         }
+        if let Some(observer) = self.observer.as_ref().filter(|_| !self.is_announced && !bytes.is_empty()) {
+            observer.opened(&self.path, file.metadata().map_err(|error| failed("read", error))?.len());
+            self.is_announced = true;
+        }
         file.write_all(bytes).map_err(|error| failed("write", error))?;
         if sync {
             file.sync_data().map_err(|error| failed("sync", error))?;
@@ -322,15 +345,23 @@ impl Log {
         Ok(())
     }
 
-    fn create(&mut self, key: &SessionKey) -> Result<(), StoreError> {
+    /// Closes the file, and gives its lock back. A file that was made for its lock alone goes with it.
+    fn let_go(&mut self) {
+        let Some(file) = self.file.take() else { return };
+        let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
+        if is_empty && open::is_at(&file, &self.path).unwrap_or(false) {
+            // What is left of a file that cannot be removed is no session: it is empty.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+
+    /// Makes the file, locked, or copies it from another root.
+    pub(crate) fn create(&mut self, key: &SessionKey) -> Result<(), StoreError> {
         let (new_names, file) = disk::in_folder(&self.path, key, || self.make(key))?;
         self.new_names = new_names;
         let length = file.metadata().map_err(|error| disk::error(&self.path, "read", &error))?.len();
         if length > 0 && self.import.is_none() {
             return Err(StoreError::conflict(key, 0, length));
-        }
-        if let Some(observer) = &self.observer {
-            observer.opened(&self.path, length);
         }
         self.import = None;
         self.file = Some(file);

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use windlass_session::{
     AgentSummary, Annotation, Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, ProjectKey, SessionKey,
-    SessionStore, SessionSummary, StoreError, read_agent_log, read_log,
+    SessionStore, SessionSummary, StoreError, StoreErrorKind, read_agent_log, read_log,
 };
 use windlass_tool::private_file::sync_dir;
 use windlass_types::{Entry, SessionId};
@@ -22,7 +22,8 @@ use windlass_types::{Entry, SessionId};
 /// Sessions as files: `projects/<slug>/<session>.jsonl` under a home, agents of them as
 /// `projects/<slug>/<session>/subagents/agent-<id>.jsonl`. Cheap to clone.
 ///
-/// A file comes into being with the first append, readable by its user only.
+/// A file comes into being when a new session is opened, since it carries the lock, readable by its user only. While it
+/// is empty it is no session, and it is removed if nothing was appended.
 /// A durable append is one write and one data sync; appends that wait at the
 /// same time share them. Each synced batch ends in a checksum line.
 ///
@@ -315,7 +316,17 @@ fn open_log(roots: &Roots, key: &SessionKey) -> Result<(Log, u64), StoreError> {
             let length =
                 import.as_deref().map(|path| path.metadata().map_err(|error| disk::error(path, "read", &error)));
             let length = length.transpose()?.map_or(0, |metadata| metadata.len());
-            Ok((Log::new(path, None, import), length))
+            let is_new = import.is_none() && key.agent.is_none();
+            let mut log = Log::new(path, None, import);
+            if is_new {
+                // Only a file that is there can be locked against a second opener.
+                match log.create(key) {
+                    // Another program opened it, wrote and closed it since the look before.
+                    Err(error) if error.kind == StoreErrorKind::Conflict => return open_log(roots, key),
+                    created => created?,
+                }
+            }
+            Ok((log, length))
         }
         Err(error) => Err(error.of_session(&path, "open", key)),
     }

@@ -48,6 +48,7 @@ pub async fn all(store: &dyn SessionStore, crash: Crash<'_>) -> Result<(), Viola
     of("an unknown session is not found", an_unknown_session_is_not_found(store).await)?;
     of("an unused session leaves no trace", an_unused_session_leaves_no_trace(store).await)?;
     of("a second opener is refused", a_second_opener_is_refused(store).await)?;
+    of("a new session has one opener", a_new_session_has_one_opener(store, store).await)?;
     of("a lease comes back when closed or dropped", a_lease_comes_back_when_closed_or_dropped(store).await)?;
     of("a wrong position is refused", a_wrong_position_is_refused(store).await)?;
     of("positions continue over leases", positions_continue_over_leases(store).await)?;
@@ -258,6 +259,30 @@ pub async fn a_second_opener_is_refused(store: &dyn SessionStore) -> Result<(), 
     )?;
     ensure(error.to_string().contains("4321"), || format!("it is not so that the error names the owner: {error}"))?;
     store.close(lease).await.or_broken("close")?;
+    Ok(())
+}
+
+/// A session that is not stored yet can be opened once, too: the second opener is refused when it opens, not at its first
+/// append. The second store is another one over the same place, such as that of another process, or the same.
+///
+/// # Errors
+/// The store breaks the rule.
+pub async fn a_new_session_has_one_opener(store: &dyn SessionStore, other: &dyn SessionStore) -> Result<(), Violation> {
+    let key = key("new-twice", 1);
+    let lease = open(store, &key).await?;
+    refused(
+        other.open(&key, &Owner::new(1, "other"), header()).await,
+        StoreErrorKind::InUse,
+        "the new session is in use",
+    )?;
+    refused(other.load(&key).await, StoreErrorKind::NotFound, "nothing was stored")?;
+    same("the sessions listed", &other.list(&key.project).await.or_broken("list")?, &[])?;
+    store.close(lease).await.or_broken("close")?;
+    let again = open(other, &key).await?;
+    let entry = prompt(1, None);
+    other.append(&again, again.seq(), vec![entry.clone()], Durability::Durable).await.or_broken("append")?;
+    other.close(again).await.or_broken("close")?;
+    same("the entries loaded", &loaded(store, &key).await?, &[entry])?;
     Ok(())
 }
 

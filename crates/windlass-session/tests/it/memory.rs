@@ -6,6 +6,8 @@ use windlass_testkit::store;
 #[tokio::test]
 async fn the_memory_store_conforms() {
     store::all(&MemoryStore::new(), store::Crash::LeavesWholeEntries).await.unwrap();
+    let store = MemoryStore::new();
+    store::a_new_session_has_one_opener(&store, &store.clone()).await.unwrap();
 }
 
 #[tokio::test]

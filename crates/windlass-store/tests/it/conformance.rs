@@ -24,3 +24,28 @@ async fn the_jsonl_store_conforms() {
 async fn the_jsonl_store_conforms_on_many_threads() {
     conforms().await;
 }
+
+#[tokio::test]
+async fn a_new_session_has_one_opener_over_all_stores_of_a_home() {
+    let home = tempfile::tempdir().unwrap();
+    let (one, two) = (JsonlStore::new(home.path()), JsonlStore::new(home.path()));
+    store::a_new_session_has_one_opener(&one, &two).await.unwrap();
+}
+
+#[tokio::test]
+async fn opening_leaves_no_file_behind() {
+    use windlass_session::{Owner, SessionStore};
+    let home = tempfile::tempdir().unwrap();
+    let jsonl = JsonlStore::new(home.path());
+    let key = store::key("left-behind", 1);
+    let lease = jsonl.open(&key, &Owner::new(1, "x"), store::header()).await.unwrap();
+    assert!(jsonl.log_path(&key).exists(), "the lock is on a file");
+    jsonl.close(lease).await.unwrap();
+    assert!(!jsonl.log_path(&key).exists());
+    // What a kill leaves is no session, and can be opened and created.
+    std::fs::write(jsonl.log_path(&key), "").unwrap();
+    assert!(jsonl.find(&key.session).await.unwrap().is_none());
+    let lease = jsonl.open(&key, &Owner::new(1, "x"), store::header()).await.unwrap();
+    drop(lease);
+    assert!(!jsonl.log_path(&key).exists());
+}
