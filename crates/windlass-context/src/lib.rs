@@ -19,7 +19,7 @@ pub use compaction::{
 pub use environment::{Environment, RepositoryStatus, environment_changes};
 pub use estimate::{StreamedTokens, estimate_blocks, estimate_message, estimate_request, estimate_text};
 pub use imitation::{foreign_content, foreign_text};
-pub use instructions::{KnownInstructions, ServerInstructions, server_instructions};
+pub use instructions::{KnownInstructions, ServerInstructions, missing_servers, server_instructions};
 pub use media::unusable_media;
 pub use model_id::is_same_model;
 pub use prompt::{SystemPrompt, coding_agent_sections};

@@ -57,5 +57,6 @@ pub use open_elicitations::{ElicitationNotOpen, OpenElicitation, OpenElicitation
 pub use options::McpOptions;
 pub use servers::{McpChanges, McpServers};
 pub use status::{
-    McpInstructions, McpServerInfo, McpServerState, McpServerStatus, McpToolHints, McpToolInfo, McpToolLeftOut,
+    McpInstructions, McpMissing, McpServerInfo, McpServerState, McpServerStatus, McpToolHints, McpToolInfo,
+    McpToolLeftOut,
 };

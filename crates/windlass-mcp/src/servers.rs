@@ -4,7 +4,7 @@ use crate::connection::CallCx;
 use crate::name::{is_valid, server_names, tool_names};
 use crate::server::{Server, Shared};
 use crate::tool::McpTool;
-use crate::{McpError, McpInstructions, McpOptions, McpServerConfig, McpServerStatus};
+use crate::{McpError, McpInstructions, McpMissing, McpOptions, McpServerConfig, McpServerState, McpServerStatus};
 use futures_util::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -131,6 +131,28 @@ impl McpServers {
     /// What is known of each server, sorted by name.
     pub fn status(&self) -> Vec<McpServerStatus> {
         self.lock().values().map(|server| server.status()).collect()
+    }
+
+    /// The servers that were to be connected and are not, sorted by name: they failed, or want a login.
+    pub fn missing(&self) -> Vec<McpMissing> {
+        let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
+        let names = server_names(servers.iter().map(|server| server.name.as_str()));
+        let missing = servers.iter().zip(names).filter_map(|(server, name)| {
+            let status = server.status();
+            let reason = match status.state {
+                // The error names the server.
+                McpServerState::Failed => {
+                    status.error.unwrap_or_else(|| format!("the MCP server {:?} failed", status.name))
+                }
+                McpServerState::NeedsAuth => format!(
+                    "the MCP server {:?} wants a login: give it a header with a token in its configuration",
+                    status.name
+                ),
+                _ => return None,
+            };
+            Some(McpMissing { server: status.name, prefix: format!("mcp__{name}__"), reason })
+        });
+        missing.collect()
     }
 
     /// The instructions of the servers on the use of their tools, sorted by the names of the servers. Servers without

@@ -87,6 +87,18 @@ pub struct McpInstructions {
     pub text: String,
 }
 
+/// A server that was to be connected and is not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct McpMissing {
+    /// Its name, as it was configured.
+    pub server: String,
+    /// How the names of its tools begin.
+    pub prefix: String,
+    /// Why, for people. Names the server; untrusted words of it may be in there.
+    pub reason: String,
+}
+
 /// How a server describes itself. Untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]

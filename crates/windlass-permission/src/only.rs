@@ -24,6 +24,12 @@ impl OnlyTools {
     pub fn keeps(&self, tool: &str) -> bool {
         self.0.iter().all(|names| names.iter().any(|name| matches(name, tool)))
     }
+
+    /// Whether a tool with a name that begins like this could count.
+    pub fn keeps_some_of(&self, prefix: &str) -> bool {
+        let could_be = |name: &String| name.starts_with(prefix) || matches(name, &format!("{prefix}x"));
+        self.0.iter().all(|names| names.iter().any(could_be))
+    }
 }
 
 /// Whether a name in a list means this tool. What only a list of everything could mean, `*`, is no name here.

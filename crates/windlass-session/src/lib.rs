@@ -58,5 +58,5 @@ pub use store::{
     StoreErrorKind, annotate_by_append, create_by_append,
 };
 pub use summary::{SUMMARY_BYTES, summarize};
-pub use transcript::{BEGINNING_LOST, DID_NOT_RUN, OUTCOME_UNKNOWN, Transcript};
+pub use transcript::{BEGINNING_LOST, INTERRUPTED, OUTCOME_UNKNOWN, Transcript};
 pub use valid::check_messages;

@@ -16,8 +16,10 @@ use windlass_types::{ContentBlock, Entry, EntryKind, Message, Role, SharedMessag
 pub const OUTCOME_UNKNOWN: &str = "The outcome of this call is unknown: the session ended after it was started and before \
 its result was stored. It may have run in part or in full, and it was not run again. Check the state before you repeat it.";
 
-/// What the model reads of a call that never ran.
-pub const DID_NOT_RUN: &str = "This call did not run: the session ended before it was started.";
+/// What the model reads of a call of whose beginning the log has nothing. The intent of a call with an effect is stored
+/// before it begins, so this one had not begun, or was of those that only read.
+pub const INTERRUPTED: &str = "This call was interrupted: the session ended before its result was stored. It changed \
+nothing: it had not begun, or was only reading. Call it again if its result is still needed.";
 
 /// Stands for the beginning of a conversation that is lost.
 pub const BEGINNING_LOST: &str = "[The beginning of this conversation could not be read.]";
@@ -299,5 +301,5 @@ impl Transcript {
 
 /// What the model reads of a call without a result.
 pub(crate) fn lost_result_text(started: bool) -> &'static str {
-    if started { OUTCOME_UNKNOWN } else { DID_NOT_RUN }
+    if started { OUTCOME_UNKNOWN } else { INTERRUPTED }
 }

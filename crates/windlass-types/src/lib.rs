@@ -59,8 +59,9 @@ pub use model::{
 };
 pub use model_info::{LongPrompt, ModelInfo, Price};
 pub use permission::{
-    AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, MatchedRule, PermissionAnswer, PermissionDenial,
-    PermissionMode, PermissionRequest, PermissionUpdate, RuleSource, RuleValue, UpdateDestination,
+    AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, InputChange, InputChangedBy, MatchedRule,
+    PermissionAnswer, PermissionDenial, PermissionMode, PermissionRequest, PermissionUpdate, RuleSource, RuleValue,
+    UpdateDestination,
 };
 pub use prompt::{Prompt, PromptKind};
 pub use rate_limit::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};

@@ -202,13 +202,13 @@ pub use windlass_tool::derived::ToolInput;
 pub use windlass_tools::{given_environment, host_environment};
 pub use windlass_types::{
     Access, AgentId, AgentIdentity, AgentPath, Behavior, CacheTtl, CompactTrigger, Compacted, ContentBlock,
-    Continuation, Decision, DecisionReason, Delta, Effort, EntryId, Event, EventKind, HookEventName, Interrupted,
-    JsonText, Message, ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionAnswer, PermissionDenial,
-    PermissionMode, PermissionRequest, PermissionUpdate, QuestionId, RateLimit, RateLimitKind, RateLimitStatus,
-    RetryStatus, RuleSource, RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId, StateChange,
-    Status, StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress, TaskRecord, TaskStatus, TaskUsage,
-    Thinking, Timestamp, ToolFinished, ToolMatcher, ToolMatcherError, ToolProgress, ToolResult, ToolStarted, ToolUse,
-    ToolUseId, Unsuccessful, Usage, Utilization, WithdrawReason,
+    Continuation, Decision, DecisionReason, Delta, Effort, EntryId, Event, EventKind, HookEventName, InputChange,
+    InputChangedBy, Interrupted, JsonText, Message, ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionAnswer,
+    PermissionDenial, PermissionMode, PermissionRequest, PermissionUpdate, QuestionId, RateLimit, RateLimitKind,
+    RateLimitStatus, RetryStatus, RuleSource, RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId,
+    StateChange, Status, StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress, TaskRecord, TaskStatus,
+    TaskUsage, Thinking, Timestamp, ToolFinished, ToolMatcher, ToolMatcherError, ToolProgress, ToolResult, ToolStarted,
+    ToolUse, ToolUseId, Unsuccessful, Usage, Utilization, WithdrawReason,
 };
 
 /// Runs the examples of the README as tests.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_context::{ServerInstructions, server_instructions};
+use windlass_context::{ServerInstructions, missing_servers, server_instructions};
 use windlass_mcp::{McpChanges, McpServers, McpToolLeftOut};
 use windlass_tool::{DynTool, ToolSet};
 
@@ -38,10 +38,15 @@ pub(crate) fn join(own: &ToolSet, servers: &McpServers, is_wanted: impl Fn(&str)
     })
 }
 
-/// What the servers say of the use of their tools, for the model.
-pub(crate) fn instructions(servers: &McpServers) -> Vec<ServerInstructions> {
+/// What the servers say of the use of their tools, for the model, and which servers are missing of those that could have
+/// tools that are wanted.
+pub(crate) fn instructions(servers: &McpServers, could_have: impl Fn(&str) -> bool) -> Vec<ServerInstructions> {
     let said = servers.instructions();
-    server_instructions(said.iter().map(|said| (said.server.as_str(), said.prefix.as_str(), said.text.as_str())))
+    let said = said.iter().map(|said| (said.server.as_str(), said.prefix.as_str(), said.text.as_str()));
+    let missing = servers.missing();
+    let missing = missing.iter().filter(|missing| could_have(&missing.prefix));
+    let missing = missing_servers(missing.map(|missing| (missing.server.as_str(), missing.prefix.as_str())));
+    missing.into_iter().chain(server_instructions(said)).collect()
 }
 
 /// What the host should know of the tools of servers that cannot be used: a line for each, by server and tool.

@@ -68,11 +68,14 @@ impl Offer {
         Some(crate::mcp_tools::settle(self.servers()?).await)
     }
 
-    /// What the servers say of the use of their tools.
+    /// What the servers say of the use of their tools, and which servers are missing.
     pub(crate) fn instructions(&self) -> Vec<ServerInstructions> {
         #[cfg(feature = "mcp")]
         if let Some(servers) = self.servers() {
-            return crate::mcp_tools::instructions(servers);
+            return crate::mcp_tools::instructions(servers, |prefix| {
+                let is_hidden = self.policy.is_hidden(&format!("{prefix}x"));
+                self.options.only.keeps_some_of(prefix) && !is_hidden
+            });
         }
         Vec::new()
     }

@@ -28,6 +28,9 @@ struct Open {
     /// The tools that cannot be used of which the host knows.
     #[cfg(feature = "mcp")]
     reported: Lock<BTreeSet<String>>,
+    /// The servers of which the host knows that they are missing, by name.
+    #[cfg(feature = "mcp")]
+    missing: Lock<BTreeSet<String>>,
 }
 
 impl SessionTools {
@@ -38,6 +41,8 @@ impl SessionTools {
             agents: Lock::new(agents),
             #[cfg(feature = "mcp")]
             reported: Lock::default(),
+            #[cfg(feature = "mcp")]
+            missing: Lock::default(),
         }))
     }
 
@@ -62,6 +67,7 @@ impl SessionTools {
     /// Puts changes of the servers in place until the session ends. Keeps the servers until then.
     #[cfg(feature = "mcp")]
     pub(crate) fn follow(&self, mut changes: McpChanges) {
+        self.report_missing();
         self.report_left_out();
         let tools = self.clone();
         tokio::spawn(async move {
@@ -87,8 +93,23 @@ impl SessionTools {
         });
         // It fails only when the session is closed, as the next order does.
         let _ = self.0.handle.set_instructions(self.0.offer.instructions());
+        self.report_missing();
         self.report_left_out();
         tools.map_or(true, |tools| self.0.handle.set_tools(tools).is_ok())
+    }
+
+    /// Reports to the host which servers are not connected, each once until it is connected again.
+    #[cfg(feature = "mcp")]
+    fn report_missing(&self) {
+        let Some(servers) = self.0.offer.servers() else { return };
+        let now = servers.missing();
+        let mut known = self.0.missing.lock();
+        known.retain(|name| now.iter().any(|missing| missing.server == *name));
+        for missing in now {
+            if known.insert(missing.server) {
+                let _ = self.0.handle.notice(missing.reason);
+            }
+        }
     }
 
     /// Reports to the host which tools of servers cannot be used, each once.

@@ -6,8 +6,8 @@ use crate::{EffectId, Unprepared};
 use std::sync::Arc;
 use windlass_permission::CallFacts;
 use windlass_types::{
-    Access, CallDigest, ContextChange, Decision, Entry, EntryId, HookVerdict, JsonText, TaskId, Timestamp, ToolOutcome,
-    ToolSpec, ToolUse,
+    Access, CallDigest, ContextChange, Decision, Entry, EntryId, HookVerdict, InputChange, JsonText, TaskId, Timestamp,
+    ToolOutcome, ToolSpec, ToolUse,
 };
 
 /// One tool call.
@@ -17,6 +17,8 @@ pub(super) struct Call {
     pub(super) original: ToolUse,
     /// The input that would run: the model's, or what a hook or the host made of it.
     pub(super) input: JsonText,
+    /// What hooks and the host made of the model's input, in order.
+    pub(super) input_changes: Vec<InputChange>,
     /// The assistant line that holds the tool use, once the message is stored.
     pub(super) line: Option<EntryId>,
     pub(super) consent: Consent,
@@ -124,8 +126,8 @@ pub(super) struct Running {
 pub(super) enum Settling {
     /// It ran, or could not begin. If its verdict was not stored before, it is stored with the result.
     Ended(Option<Entry>),
-    /// It was denied.
-    Denied(Decision),
+    /// It was denied. If the verdict was not stored before, it is stored with the result.
+    Denied(Decision, Option<Entry>),
     /// It was stopped before it ran.
     Unrun,
 }
@@ -164,6 +166,7 @@ impl Call {
     pub(super) fn new(original: ToolUse, malformed: Option<Unprepared>) -> Self {
         Self {
             input: original.input.clone(),
+            input_changes: Vec::new(),
             original,
             line: None,
             consent: Consent::default(),

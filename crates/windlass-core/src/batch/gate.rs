@@ -6,7 +6,8 @@ use windlass_types::hook::event::PreToolUse;
 use windlass_types::text::sentence;
 use windlass_types::{
     AuditedDecision, Behavior, Decision, DecisionReason, Entry, EntryKind, EventKind, HookEventName, HookOutcome,
-    JsonText, PermissionAnswer, PermissionDenial, PermissionRequest, PermissionUpdate, ToolOutcome,
+    InputChange, InputChangedBy, JsonText, PermissionAnswer, PermissionDenial, PermissionRequest, PermissionUpdate,
+    ToolOutcome,
 };
 
 impl Call {
@@ -64,7 +65,8 @@ impl Call {
     /// Answers a call that cannot run.
     pub(super) fn refuse(&mut self, cx: &mut Cx<'_>, unprepared: Unprepared) {
         let decision = Decision::new(Behavior::Deny, unprepared.reason, unprepared.text.clone());
-        self.settle(cx, ToolOutcome::error(unprepared.text), Settling::Denied(decision));
+        let verdict = self.record_verdict(cx, None, &decision);
+        self.settle(cx, ToolOutcome::error(unprepared.text), Settling::Denied(decision, Some(verdict)));
     }
 
     /// Decides on a call that was read.
@@ -146,6 +148,8 @@ impl Call {
     /// Judges a call, or reads it again if its input was replaced.
     fn judge_as(&mut self, cx: &mut Cx<'_>, read: Box<Read>, replaced: Option<JsonText>, approves: bool) {
         let Some(input) = replaced else { return self.judge(cx, read) };
+        let by = if approves { InputChangedBy::Host } else { InputChangedBy::Hook };
+        self.input_changes.push(InputChange::new(by, input.clone()));
         self.input = input;
         self.prepare(cx, approves);
     }
@@ -192,15 +196,17 @@ impl Call {
     /// Answers a call with the reason why it does not run.
     fn deny(&mut self, cx: &mut Cx<'_>, read: &Read, decision: Decision) {
         cx.session.run.denials.push(PermissionDenial::new(&self.current()));
-        let entry = self.record_verdict(cx, read, &decision);
+        let entry = self.record_verdict(cx, Some(read), &decision);
         let append = cx.session.append(vec![entry]);
         self.report_verdict(cx, &decision, append);
-        self.settle(cx, ToolOutcome::error(decision.message.clone()), Settling::Denied(decision));
+        self.settle(cx, ToolOutcome::error(decision.message.clone()), Settling::Denied(decision, None));
     }
 
-    pub(super) fn record_verdict(&self, cx: &mut Cx<'_>, read: &Read, decision: &Decision) -> Entry {
-        let digest = Some(read.facts.digest.clone());
-        let audited = AuditedDecision::new(self.original.id.clone(), digest, decision.clone());
+    /// Records the verdict on a call as it was read; `None` for one that cannot be read.
+    pub(super) fn record_verdict(&self, cx: &mut Cx<'_>, read: Option<&Read>, decision: &Decision) -> Entry {
+        let digest = read.map(|read| read.facts.digest.clone());
+        let mut audited = AuditedDecision::new(self.original.id.clone(), digest, decision.clone());
+        audited.input_changes.clone_from(&self.input_changes);
         cx.session.record(None, EntryKind::Decision(audited))
     }
 

@@ -54,7 +54,7 @@ impl Call {
         let Stage::Allowed(_, Allowed { read, decision, .. }) = &self.stage else { return };
         let tool_use_id = self.original.id.clone();
         let assistant = self.line.clone().unwrap_or_else(|| EntryId::from(""));
-        let verdict = self.record_verdict(cx, read, decision);
+        let verdict = self.record_verdict(cx, Some(read), decision);
         let intent = EntryKind::Intent { tool_use_id, assistant, digest: read.facts.digest.clone() };
         let intent = cx.session.record(None, intent);
         let append = cx.session.append(vec![verdict, intent]);
@@ -182,7 +182,7 @@ impl Call {
         let Allowed { read, decision, .. } = &running.allowed;
         // The verdict of a call with an effect was stored before it ran.
         let is_stored = !read.read_only || self.consent.host_asked;
-        let verdict = (!is_stored).then(|| self.record_verdict(cx, read, decision));
+        let verdict = (!is_stored).then(|| self.record_verdict(cx, Some(read), decision));
         self.settle(cx, outcome, Settling::Ended(verdict));
     }
 
@@ -205,7 +205,10 @@ impl Call {
         let mut entries = Vec::new();
         match how {
             Settling::Ended(verdict) => entries.extend(verdict),
-            Settling::Denied(decision) => finished.denied = Some(decision),
+            Settling::Denied(decision, verdict) => {
+                finished.denied = Some(decision);
+                entries.extend(verdict);
+            }
             Settling::Unrun => {}
         }
         entries.push(entry);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{DID_NOT_RUN, OUTCOME_UNKNOWN, Transcript};
+use crate::{INTERRUPTED, OUTCOME_UNKNOWN, Transcript};
 use windlass_types::{AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, JsonText, ToolUse, Usage};
 
 fn at(number: u128, parent: Option<u128>, kind: EntryKind) -> Entry {
@@ -41,7 +41,7 @@ fn results(entries: &[Entry]) -> Vec<String> {
 fn a_started_call_has_an_unknown_outcome_and_another_did_not_run() {
     let (entries, report) =
         repair(vec![user(1, "u"), assistant(12, &["x", "y", "z"]), intent(20, 11, "y"), result(21, 12, "z", "ok")]);
-    assert_eq!(results(&entries), [format!("x={DID_NOT_RUN}"), format!("y={OUTCOME_UNKNOWN}"), "z=ok".to_owned()]);
+    assert_eq!(results(&entries), [format!("x={INTERRUPTED}"), format!("y={OUTCOME_UNKNOWN}"), "z=ok".to_owned()]);
     assert_eq!(report.synthetic.len(), 2);
     assert_eq!(report.synthetic[0].parent, Some(EntryId::from_bits(10)));
     assert_ne!(report.synthetic[0].id, report.synthetic[1].id);
@@ -60,7 +60,7 @@ fn ids_that_come_again_are_answered_once_for_each_occurrence() {
         assistant(42, &["x"]),
         result(43, 42, "x", "third"),
     ]);
-    assert_eq!(results(&entries), ["x=first".to_owned(), format!("x_2={DID_NOT_RUN}"), "x_3=third".to_owned()]);
+    assert_eq!(results(&entries), ["x=first".to_owned(), format!("x_2={INTERRUPTED}"), "x_3=third".to_owned()]);
     assert_eq!((report.dropped_results, report.synthetic.len()), (1, 1));
     // What is appended to the log names the call as the log does.
     let EntryKind::ToolResult(made) = &report.synthetic[0].kind else { panic!("{report:?}") };

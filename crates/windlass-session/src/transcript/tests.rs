@@ -65,7 +65,7 @@ fn open_calls_are_settled_before_the_next_message() {
     transcript.push_assistant(vec![text("next")]);
     assert_eq!(
         shape(&transcript),
-        ["u go", "a call:1|call:2", &format!("u 1={DID_NOT_RUN}|2={OUTCOME_UNKNOWN}"), "a next"]
+        ["u go", "a call:1|call:2", &format!("u 1={INTERRUPTED}|2={OUTCOME_UNKNOWN}"), "a next"]
     );
     assert!(!transcript.is_ready());
 }

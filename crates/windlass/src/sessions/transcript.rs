@@ -1,8 +1,8 @@
 //! What the log of a session says, as typed items.
 
 use crate::{
-    CompactTrigger, ContentBlock, Decision, EntryId, JsonText, ModelUsage, NanoUsd, PermissionMode, StopReason,
-    TaskRecord, Timestamp, ToolResult, ToolUseId, Usage,
+    CompactTrigger, ContentBlock, Decision, EntryId, InputChange, JsonText, ModelUsage, NanoUsd, PermissionMode,
+    StopReason, TaskRecord, Timestamp, ToolResult, ToolUseId, Usage,
 };
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
@@ -73,6 +73,8 @@ pub enum TranscriptItem {
         tool: Option<String>,
         /// Allowed or denied, and why.
         decision: Decision,
+        /// What hooks and the host made of the input that the model gave, in order: the verdict is on the last one.
+        input_changes: Vec<InputChange>,
     },
     /// A call that may have an effect was about to run.
     #[non_exhaustive]
@@ -246,6 +248,7 @@ impl Reader {
                 tool: tool(&audited.tool_use_id),
                 tool_use_id: audited.tool_use_id,
                 decision: audited.decision,
+                input_changes: audited.input_changes,
             },
             EntryKind::Intent { tool_use_id, .. } => TranscriptItem::Started { tool: tool(&tool_use_id), tool_use_id },
             EntryKind::Mode(mode) => TranscriptItem::Mode(mode),

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use windlass::{
-    Behavior, CompactTrigger, Error, ForkOptions, Home, OpenError, Permissions, Script, ScriptedModel,
-    SessionTranscript, TaskRecord, TranscriptEntry, TranscriptItem, coding_tools, query,
+    Behavior, CompactTrigger, DecisionReason, Error, ForkOptions, Home, Hook, HookContext, HookError, HookEventName,
+    InputChangedBy, Interest, JsonText, OpenError, PermissionAnswer, Permissions, PreToolUse, PreToolUseAction, Script,
+    ScriptedModel, SessionTranscript, TaskRecord, TranscriptEntry, TranscriptItem, coding_tools, query,
 };
 
 const UNKNOWN: &str = "11111111-1111-4111-8111-111111111111";
@@ -316,4 +318,103 @@ async fn a_session_of_another_directory_is_refused_with_the_name_of_its_own() {
     std::fs::write(&log, forged).unwrap();
     let error = resume(false, &id).await.unwrap_err();
     assert!(matches!(&error, Error::KeptElsewhere { kept_in, .. } if *kept_in == log), "{error}");
+}
+
+/// Has every call of Bash say something else.
+struct Louder;
+
+#[async_trait::async_trait]
+impl Hook for Louder {
+    fn name(&self) -> &str {
+        "louder"
+    }
+
+    fn interests(&self) -> Vec<Interest> {
+        vec![Interest::tools(HookEventName::PreToolUse, ["Bash"])]
+    }
+
+    async fn pre_tool_use(&self, _: &HookContext, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+        let input = event.tool_input.as_str().replace("quiet", "loud");
+        Ok(PreToolUseAction::Rewrite { input: JsonText::parse(input).unwrap() })
+    }
+}
+
+#[tokio::test]
+async fn the_log_says_which_input_ran_what_was_asked_and_who_changed_it() {
+    let world = World::new();
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let questions = Arc::clone(&asked);
+    let permissions = Permissions::ask(move |request| {
+        questions.lock().unwrap().push(request.input.as_str().to_owned());
+        let input = request.input.as_str().replace("loud", "louder");
+        std::future::ready(PermissionAnswer::Allow { updated_input: JsonText::parse(input).ok(), updates: Vec::new() })
+    });
+    let script = Script::new()
+        .turn(|turn| turn.tool_use("Bash", json!({"command": "touch quiet"})))
+        .turn(|turn| turn.tool_use("Read", json!({"file_path": "word.txt"})))
+        .turn(|turn| turn.text("ok"));
+    let run = query("go").provider(ScriptedModel::new(script)).tools(coding_tools(world.work.path()));
+    let id = run.permissions(permissions).hook(Louder).persist(world.home()).await.unwrap().session_id;
+    assert!(world.work.path().join("louder").exists());
+    let transcript = world.home().transcript(&id).await.unwrap();
+    let changes: Vec<_> = transcript
+        .entries
+        .iter()
+        .filter_map(|entry| match &entry.item {
+            TranscriptItem::Verdict { tool, input_changes, .. } => Some((tool.clone().unwrap(), input_changes)),
+            _ => None,
+        })
+        .map(|(tool, changes)| {
+            let changes = changes.iter().map(|change| (change.by, change.input.as_str().to_owned()));
+            (tool, changes.collect::<Vec<_>>())
+        })
+        .collect();
+    let (loud, louder) = (r#"{"command":"touch loud"}"#, r#"{"command":"touch louder"}"#);
+    let expected = vec![(InputChangedBy::Hook, loud.to_owned()), (InputChangedBy::Host, louder.to_owned())];
+    assert_eq!(changes, [("Bash".to_owned(), expected), ("Read".to_owned(), Vec::new())]);
+    assert_eq!(*asked.lock().unwrap(), [loud]);
+}
+
+#[tokio::test]
+async fn verdicts_on_unknown_tools_and_unfit_inputs_are_in_the_log() {
+    let world = World::new();
+    let script = Script::new()
+        .turn(|turn| turn.tool_use("Nope", json!({})))
+        .turn(|turn| turn.tool_use("Read", json!({"path": 7})))
+        .turn(|turn| turn.text("ok"));
+    let id = world.run("go", None, script).await;
+    let transcript = world.home().transcript(&id).await.unwrap();
+    let verdicts: Vec<_> = transcript
+        .entries
+        .iter()
+        .filter_map(|entry| match &entry.item {
+            TranscriptItem::Verdict { tool, decision, .. } => {
+                assert_eq!(decision.behavior, Behavior::Deny);
+                Some((tool.as_deref().unwrap(), &decision.reason))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(verdicts, [("Nope", &DecisionReason::UnknownTool), ("Read", &DecisionReason::InvalidInput)]);
+}
+
+#[tokio::test]
+async fn a_call_that_was_reading_when_the_program_died_is_interrupted() {
+    let world = World::new();
+    let id = world
+        .run(
+            "go",
+            None,
+            Script::new()
+                .turn(|turn| turn.tool_use("Read", json!({"file_path": "word.txt"})))
+                .turn(|turn| turn.text("ok")),
+        )
+        .await;
+    let log = world.home().find_session(&id).await.unwrap().unwrap().log;
+    // What a kill leaves while the call runs: the message that holds it is the last line.
+    let lines = std::fs::read_to_string(&log).unwrap();
+    let end = lines.find("\"tool_use\"").and_then(|call| lines[call..].find('\n').map(|end| call + end + 1)).unwrap();
+    std::fs::write(&log, &lines[..end]).unwrap();
+    let messages = world.home().export_session(&id).await.unwrap();
+    assert!(messages.contains("This call was interrupted") && !messages.contains("did not run"), "{messages}");
 }
