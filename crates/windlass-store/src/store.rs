@@ -343,6 +343,6 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, StoreError> {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else { return work() };
     runtime.spawn_blocking(work).await.unwrap_or_else(|error| {
-        Err(StoreError::new(windlass_session::StoreErrorKind::Io, format!("reading sessions was stopped: {error}")))
+        Err(StoreError::new(StoreErrorKind::Io, format!("reading sessions was stopped: {error}")))
     })
 }

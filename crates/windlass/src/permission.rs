@@ -7,7 +7,7 @@ pub use windlass_permission::{
 };
 pub use windlass_runtime::AnswerError;
 pub use windlass_types::{
-    Access, AgentIdentity, AgentPath, AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, JsonText,
-    MatchedRule, PermissionAnswer, PermissionDenial, PermissionMode, PermissionRequest, PermissionUpdate, QuestionId,
-    RuleSource, RuleValue, ToolUseId, UpdateDestination,
+    Access, AgentIdentity, AgentPath, AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, InputChange,
+    InputChangedBy, JsonText, MatchedRule, PermissionAnswer, PermissionDenial, PermissionMode, PermissionRequest,
+    PermissionUpdate, QuestionId, RuleSource, RuleValue, ToolUseId, UpdateDestination,
 };

@@ -1,4 +1,4 @@
-//! Sessions: opening, steering, watching and resuming them.
+//! Sessions: opening, steering, watching and resuming them, and those that are stored.
 
 pub use crate::home::Home;
 pub use crate::options::Options;
@@ -6,16 +6,20 @@ pub use crate::prompt::PromptInput;
 pub use crate::resume::Resume;
 pub use crate::session_builder::SessionBuilder;
 pub use crate::session_tools::SessionTools;
+#[cfg(feature = "store")]
+pub use crate::sessions::{ForkOptions, SessionTranscript, StoredSession, TranscriptEntry, TranscriptItem};
 pub use windlass_context::ServerInstructions;
 pub use windlass_runtime::{
     AnswerError, EventFeed, EventStream, ModelSelection, OpenError, Prompt, PromptKind, RewindError, Session,
     SessionError, SessionHandle, UnknownPosition, Watched,
 };
 pub use windlass_session::{
-    CheckpointError, CheckpointErrorKind, FileChange, NotRestored, NotRestoredKind, Rewind, RewindOptions, RewoundFile,
-    SessionSummary,
+    AgentSummary, BadAnnotation, CheckpointError, CheckpointErrorKind, FileChange, NotRestored, NotRestoredKind,
+    Rewind, RewindOptions, RewoundFile, SessionSummary,
 };
+#[cfg(feature = "store")]
+pub use windlass_store::{SessionList, SkippedFile};
 pub use windlass_types::{
-    ContentBlock, Effort, EntryId, EnvironmentContext, PermissionMode, PermissionUpdate, SessionId, TaskId, Thinking,
-    Timestamp, ToolUseId,
+    AgentId, CompactTrigger, ContentBlock, Effort, EntryId, EnvironmentContext, PermissionMode, PermissionUpdate,
+    SessionId, TaskId, TaskRecord, Thinking, Timestamp, ToolUseId,
 };
