@@ -5,8 +5,8 @@ pub use crate::home::Home;
 pub use windlass_session::*;
 #[cfg(feature = "store")]
 pub use windlass_store::{
-    CheckpointLimits, FileCheckpoints, JsonlStore, Listed, LogObserver, MemoryCheckpoints, SkippedFile, check_file,
-    export_file, git_branch,
+    CheckpointLimits, FileCheckpoints, FoundSession, JsonlStore, LogObserver, MemoryCheckpoints, SessionList,
+    SkippedFile, check_file, export_file, git_branch,
 };
 pub use windlass_types::{
     AgentId, AssistantEntry, AuditedDecision, CallDigest, CompactRecord, CompactTrigger, ContentBlock, Entry, EntryId,
