@@ -226,6 +226,9 @@ struct SettingsPage;
 #[doc = include_str!("../../../docs/extending/tool.md")]
 struct ToolPage;
 
+#[cfg(all(doctest, feature = "anthropic", feature = "project"))]
+mod guide;
+
 /// Everything below the facade, by crate: for hosts that need more than is re-exported here.
 pub mod crates {
     #[cfg(feature = "anthropic")]

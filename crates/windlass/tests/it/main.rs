@@ -23,6 +23,7 @@ mod compaction;
 mod cuts;
 mod failures;
 mod git;
+mod guide;
 mod hints;
 mod hooks;
 #[cfg(unix)]

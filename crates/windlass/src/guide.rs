@@ -1,0 +1,23 @@
+//! Runs the listings of the guide as tests.
+
+macro_rules! pages {
+    ($($page:ident: $file:literal)*) => {$(
+        #[doc = include_str!(concat!("../../../docs/guide/", $file))]
+        struct $page;
+    )*};
+}
+
+pages! {
+    CiBot: "ci-bot.md"
+    Cookbook: "cookbook.md"
+    FirstRun: "first-run.md"
+    Hooks: "hooks.md"
+    Migrating: "migrating.md"
+    PermissionRules: "permissions.md"
+    Production: "production.md"
+    ProviderPage: "provider.md"
+    Service: "service.md"
+    StorePage: "store.md"
+    Testing: "testing.md"
+    Tools: "tools.md"
+}
