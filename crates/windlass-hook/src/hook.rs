@@ -18,6 +18,37 @@ macro_rules! define {
         ///
         /// Methods run on their own task, never on the loop: a hook may call back into
         /// the session's handle. They are dropped when the run is stopped.
+        ///
+        /// ```
+        /// use async_trait::async_trait;
+        /// use windlass_hook::{Hook, HookContext, HookError, Interest};
+        /// use windlass_hook::action::PreToolUseAction;
+        /// use windlass_hook::event::PreToolUse;
+        /// use windlass_types::HookEventName;
+        ///
+        /// struct NoSecrets;
+        ///
+        /// #[async_trait]
+        /// impl Hook for NoSecrets {
+        ///     fn name(&self) -> &str {
+        ///         "no-secrets"
+        ///     }
+        ///
+        ///     fn interests(&self) -> Vec<Interest> {
+        ///         vec![Interest::tools(HookEventName::PreToolUse, ["Read"])]
+        ///     }
+        ///
+        ///     async fn pre_tool_use(&self, _: &HookContext, event: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+        ///         if event.tool_input.as_str().contains(".env") {
+        ///             return Ok(PreToolUseAction::deny("Environment files hold secrets."));
+        ///         }
+        ///         Ok(PreToolUseAction::Continue)
+        ///     }
+        /// }
+        ///
+        /// assert!(NoSecrets.interests()[0].covers(HookEventName::PreToolUse, Some("Read")));
+        /// assert!(!NoSecrets.interests()[0].covers(HookEventName::PreToolUse, Some("Write")));
+        /// ```
         #[diagnostic::on_unimplemented(
             message = "`{Self}` is not a hook",
             label = "not a hook",

@@ -12,6 +12,54 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A tool without its types. Every [`Tool`] is one; implement it directly for
 /// tools that are named at run time.
+///
+/// ```
+/// use std::sync::Arc;
+/// use windlass_tool::{Annotations, BoxFuture, DynTool, PreparedCall, ToolCx, ToolError, ToolOutput};
+/// use windlass_types::{Access, JsonText, ToolSpec};
+///
+/// /// A command of another system, whose name and schema are read when the program starts.
+/// struct Remote {
+///     spec: ToolSpec,
+/// }
+///
+/// impl DynTool for Remote {
+///     fn spec(&self) -> ToolSpec {
+///         self.spec.clone()
+///     }
+///
+///     fn annotations(&self) -> Annotations {
+///         Annotations::default()
+///     }
+///
+///     fn is_enabled(&self) -> bool {
+///         true
+///     }
+///
+///     fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
+///         Ok(Box::new(RemoteCall { tool: self, input: input.clone() }))
+///     }
+/// }
+///
+/// struct RemoteCall {
+///     tool: Arc<Remote>,
+///     input: JsonText,
+/// }
+///
+/// impl PreparedCall for RemoteCall {
+///     fn access(&self) -> Access {
+///         Access::Network
+///     }
+///
+///     fn title(&self) -> String {
+///         format!("{} {}", self.tool.spec.name, self.input.as_str())
+///     }
+///
+///     fn call(self: Box<Self>, _: ToolCx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
+///         Box::pin(async move { Ok(ToolOutput::text(format!("sent {}", self.input.as_str()))) })
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "not a tool",
@@ -35,7 +83,7 @@ pub trait DynTool: Send + Sync + 'static {
     fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError>;
 }
 
-/// A call whose input was read: what it would do, and doing it.
+/// A call whose input was read: what it would do, and doing it. [`DynTool`] has an example.
 pub trait PreparedCall: Send + Sync + 'static {
     /// See [`Tool::access`].
     fn access(&self) -> Access;

@@ -102,6 +102,21 @@ impl ToolOutput {
 }
 
 /// What a [`Tool`](crate::Tool) may return: text, blocks, [`Json`] of any value, nothing, or a whole [`ToolOutput`].
+///
+/// ```
+/// use windlass_tool::{IntoToolOutput, ToolError, ToolOutput};
+///
+/// struct Celsius(f32);
+///
+/// impl IntoToolOutput for Celsius {
+///     fn into_tool_output(self) -> Result<ToolOutput, ToolError> {
+///         Ok(ToolOutput::text(format!("{:.1} degrees", self.0)))
+///     }
+/// }
+///
+/// let output = Celsius(21.04).into_tool_output().unwrap_or_else(|_| ToolOutput::text("unknown"));
+/// assert_eq!(output.content.text(), "21.0 degrees");
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a tool cannot return `{Self}`",
     label = "not an output of a tool",

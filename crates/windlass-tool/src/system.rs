@@ -6,12 +6,45 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use windlass_types::Timestamp;
 
 /// The port to the time.
+///
+/// ```
+/// use windlass_tool::Clock;
+/// use windlass_types::Timestamp;
+///
+/// /// It is always the same time.
+/// #[derive(Debug)]
+/// struct Stopped(Timestamp);
+///
+/// impl Clock for Stopped {
+///     fn now(&self) -> Timestamp {
+///         self.0
+///     }
+/// }
+/// ```
 pub trait Clock: Debug + Send + Sync + 'static {
     /// The time of day, in UTC.
     fn now(&self) -> Timestamp;
 }
 
 /// Makes identifiers that cannot be guessed.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use windlass_tool::Ids;
+///
+/// /// For tests: anyone can guess these.
+/// #[derive(Debug, Default)]
+/// struct Counted(AtomicU64);
+///
+/// impl Ids for Counted {
+///     fn bits(&self) -> u128 {
+///         self.0.fetch_add(1, Ordering::Relaxed).into()
+///     }
+/// }
+///
+/// let ids = Counted::default();
+/// assert_ne!(ids.bits(), ids.bits());
+/// ```
 pub trait Ids: Debug + Send + Sync + 'static {
     /// 128 fresh random bits.
     fn bits(&self) -> u128;
