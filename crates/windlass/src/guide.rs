@@ -10,6 +10,7 @@ macro_rules! pages {
 pages! {
     CiBot: "ci-bot.md"
     Cookbook: "cookbook.md"
+    Desktop: "desktop.md"
     FirstRun: "first-run.md"
     Hooks: "hooks.md"
     Migrating: "migrating.md"
