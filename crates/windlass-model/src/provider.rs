@@ -31,6 +31,49 @@ pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelItem, ModelError>> 
 /// - Keep memory bounded and keys out of every error and `Debug` text.
 ///
 /// The test kit's conformance functions check these.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use std::sync::Arc;
+/// use windlass_model::{ModelError, ModelProvider, ModelStream, framed};
+/// use windlass_types::{BlockStart, ModelEvent, ModelInfo, ModelRequest, StopReason, StreamDelta, Usage};
+///
+/// /// Gives every prompt the same answer.
+/// #[derive(Debug)]
+/// struct Polite;
+///
+/// #[async_trait]
+/// impl ModelProvider for Polite {
+///     fn name(&self) -> &str {
+///         "polite"
+///     }
+///
+///     fn resolve_model(&self, name: &str) -> String {
+///         if name == "default" { "polite-1".to_owned() } else { name.to_owned() }
+///     }
+///
+///     fn model_info(&self, _: &str) -> ModelInfo {
+///         ModelInfo::new(100_000, 4_096)
+///     }
+///
+///     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
+///         let events = [
+///             ModelEvent::MessageStart { id: "msg_1".into(), model: request.model.clone(), usage: Usage::new(10, 0) },
+///             ModelEvent::BlockStart { index: 0, block: BlockStart::Text(String::new()) },
+///             ModelEvent::BlockDelta { index: 0, delta: StreamDelta::Text("Gladly.".to_owned()) },
+///             ModelEvent::BlockStop { index: 0 },
+///             ModelEvent::MessageDelta { stop_reason: Some(StopReason::EndTurn), usage: Usage::new(10, 3) },
+///             ModelEvent::MessageStop,
+///         ];
+///         let frames = request.raw_frames;
+///         Ok(Box::pin(futures_util::stream::iter(events.map(move |event| Ok(framed(event, frames))))))
+///     }
+///
+///     async fn count_tokens(&self, _: Arc<ModelRequest>) -> Result<u64, ModelError> {
+///         Ok(10)
+///     }
+/// }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a model provider",
     label = "not a model provider",

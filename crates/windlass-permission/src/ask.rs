@@ -11,7 +11,26 @@ use windlass_types::{PermissionAnswer, PermissionRequest};
 /// Only calls whose decision is *ask* come here. The answer holds for the exact call of the request.
 ///
 /// Cancel safety: the future is dropped when the question is withdrawn (the run is stopped, a hook answered
-/// first). An implementation then takes its prompt down.
+/// first). An implementation takes its prompt down then.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use windlass_permission::CanUseTool;
+/// use windlass_types::{PermissionAnswer, PermissionRequest};
+///
+/// /// Says yes to files, and no to everything else.
+/// struct OnlyFiles;
+///
+/// #[async_trait]
+/// impl CanUseTool for OnlyFiles {
+///     async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer {
+///         match request.tool.as_str() {
+///             "Write" | "Edit" => PermissionAnswer::allow(),
+///             other => PermissionAnswer::deny(format!("{other} is not for today.")),
+///         }
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait CanUseTool: Send + Sync + 'static {
     /// Answers one question. A panic counts as a denial.
@@ -19,6 +38,26 @@ pub trait CanUseTool: Send + Sync + 'static {
 }
 
 /// Keeps what the host answered for longer than the session, such as rules in the files of a project.
+///
+/// ```
+/// use async_trait::async_trait;
+/// use std::sync::Mutex;
+/// use windlass_permission::RememberAnswer;
+/// use windlass_types::{PermissionAnswer, PermissionRequest, PermissionUpdate};
+///
+/// /// Keeps the changes for the next session.
+/// #[derive(Default)]
+/// struct Kept(Mutex<Vec<PermissionUpdate>>);
+///
+/// #[async_trait]
+/// impl RememberAnswer for Kept {
+///     async fn remember(&self, _: &PermissionRequest, answer: &PermissionAnswer) {
+///         if let (PermissionAnswer::Allow { updates, .. }, Ok(mut kept)) = (answer, self.0.lock()) {
+///             kept.extend(updates.iter().cloned());
+///         }
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait RememberAnswer: Send + Sync + 'static {
     /// Keeps what is to be kept of an answer, before it counts. A panic is ignored; whatever becomes of it, the answer
