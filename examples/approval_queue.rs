@@ -51,7 +51,7 @@ async fn begin(queue: &Queue, customer: &str, cents: u32) -> anyhow::Result<Sess
     let session = agent.session().open().await?;
     session.events.detach();
     queue.join(customer, session.handle.clone());
-    session.handle.prompt(Prompt::text(&format!("{customer} wants {cents} cents back.")))?;
+    session.handle.prompt(Prompt::text(format!("{customer} wants {cents} cents back.")))?;
     Ok(session.handle)
 }
 

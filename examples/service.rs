@@ -47,7 +47,7 @@ async fn session(service: &Arc<Service>, id: &str) -> Result<SessionHandle, Fail
 }
 
 async fn prompt(State(service): State<Arc<Service>>, Path(id): Path<String>, text: String) -> Result<(), Failure> {
-    session(&service, &id).await?.prompt(Prompt::text(&text)).map_err(failed)
+    session(&service, &id).await?.prompt(Prompt::text(text)).map_err(failed)
 }
 
 type Ids = Path<(String, String)>;
