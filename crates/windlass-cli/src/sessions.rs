@@ -85,7 +85,7 @@ fn age(then: u64) -> String {
 /// A log that a command names: a file, a session, or an agent of a session.
 enum Source<'a> {
     File(&'a Path),
-    Session { home: Home, stored: StoredSession, agent: Option<AgentId> },
+    Session { home: Home, stored: Box<StoredSession>, agent: Option<AgentId> },
 }
 
 impl<'a> Source<'a> {
@@ -99,7 +99,7 @@ impl<'a> Source<'a> {
         anyhow::ensure!(agent.is_none() || is_id, "--agent needs the id of a session, and {given:?} is none");
         anyhow::ensure!(is_id, "{given:?} is neither a file nor the id of a session");
         let home = Home::from_env().map_err(of_start)?;
-        let stored = find(&home, given).await?;
+        let stored = Box::new(find(&home, given).await?);
         Ok(Self::Session { home, stored, agent: agent.map(AgentId::new) })
     }
 

@@ -253,7 +253,7 @@ impl Unfinished {
         }
         self.take(text_of(delta).len())?;
         let Some(Open { block, whole, input }) = &mut self.open else { return Err(AssembleError::NotOpen { index }) };
-        let (grows, piece, shown): (_, _, Option<fn(String) -> Delta>) = match (block, delta) {
+        let (grows, piece, shown): (_, _, Option<Shown>) = match (block, delta) {
             // Tools that the provider runs stream their input too.
             (ContentBlock::Unknown(_), StreamDelta::ToolInput(piece)) => (input, piece, None),
             (ContentBlock::Unknown(_), _) | (_, StreamDelta::Unknown) => return Ok(Step::Nothing),
@@ -324,6 +324,9 @@ fn block_len(block: &ContentBlock) -> usize {
         _ => 0,
     }
 }
+
+/// Makes of a text what the host is shown of it.
+type Shown = fn(String) -> Delta;
 
 fn text_of(delta: &StreamDelta) -> &str {
     match delta {

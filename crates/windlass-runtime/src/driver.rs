@@ -159,7 +159,11 @@ impl Driver {
                 self.take(input);
             }
             if streams {
-                poll_fn(|cx| Poll::Ready(self.take_row(cx))).await;
+                poll_fn(|cx| {
+                    self.take_row(cx);
+                    Poll::Ready(())
+                })
+                .await;
             }
             self.orders.answer(&self.machine);
         };

@@ -244,11 +244,11 @@ pub(crate) mod tests {
         Box::new(Event::new(9, SessionId::from("s"), RunId::from("r"), 1, kind))
     }
 
-    pub(crate) fn drain(queue: &EventQueue) -> Vec<Box<Event>> {
+    pub(crate) fn drain(queue: &EventQueue) -> Vec<Event> {
         let cx = Context::from_waker(Waker::noop());
         let mut events = Vec::new();
         while let Poll::Ready(Some(Ok(event))) = queue.poll(&cx) {
-            events.push(event);
+            events.push(*event);
         }
         events
     }

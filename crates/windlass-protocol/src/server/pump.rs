@@ -76,7 +76,7 @@ enum Happened {
     /// A message of the host cannot be read.
     Unreadable(ServerError),
     /// The session was opened, or not.
-    Opened(Result<Opened, OpenFailure>),
+    Opened(Box<Result<Opened, OpenFailure>>),
     /// The order to end has come.
     ShutDown,
     /// Closing takes too long.
@@ -141,7 +141,7 @@ where
             Happened::Input(input) => self.machine.handle(input),
             Happened::Unreadable(error) => self.close(Err(error)),
             Happened::Opened(opened) => {
-                let (input, failure) = self.orders.opened(opened);
+                let (input, failure) = self.orders.opened(*opened);
                 self.end.failure = failure;
                 self.machine.handle(input);
             }
@@ -288,7 +288,7 @@ where
             && let Poll::Ready(opened) = opening.as_mut().poll(cx)
         {
             self.opening = None;
-            return Poll::Ready(Happened::Opened(opened));
+            return Poll::Ready(Happened::Opened(Box::new(opened)));
         }
         if let Poll::Ready(Some(message)) = self.messages.poll_recv(cx) {
             return Poll::Ready(Happened::Input(self.orders.message(message)));

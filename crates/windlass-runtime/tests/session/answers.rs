@@ -35,7 +35,7 @@ async fn a_question_is_answered_by_its_id_through_any_handle() {
     open.say("go");
     let request = asked(&mut open).await;
     let other = open.handle.clone();
-    assert_eq!(other.open_questions(), [request.clone()]);
+    assert_eq!(other.open_questions(), std::slice::from_ref(&request));
     let input = JsonText::parse(r#"{"a":1}"#).unwrap();
     let answer = PermissionAnswer::Allow { updated_input: Some(input), updates: Vec::new() };
     other.answer(&request.id, answer).unwrap();

@@ -9,7 +9,7 @@ use windlass_types::{Delta, EventKind};
 
 /// A model whose answer is so many blocks of text, none of which joins another.
 fn blocks(count: usize) -> windlass_model::ScriptedModel {
-    model(move |_, _| (0..count).fold(ScriptedTurn::new(), |turn, at| turn.text(&format!("part {at}."))))
+    model(move |_, _| (0..count).fold(ScriptedTurn::new(), |turn, at| turn.text(format!("part {at}."))))
 }
 
 /// What a watcher sees up to the end of the run, as numbers and texts.

@@ -43,7 +43,7 @@ async fn opening_leaves_no_file_behind() {
     jsonl.close(lease).await.unwrap();
     assert!(!jsonl.log_path(&key).exists());
     // What a kill leaves is no session, and can be opened and created.
-    std::fs::write(jsonl.log_path(&key), "").unwrap();
+    fs::write(jsonl.log_path(&key), "").unwrap();
     assert!(jsonl.find(&key.session).await.unwrap().is_none());
     let lease = jsonl.open(&key, &Owner::new(1, "x"), store::header()).await.unwrap();
     drop(lease);

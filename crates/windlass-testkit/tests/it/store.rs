@@ -225,10 +225,10 @@ async fn each_broken_rule_is_found_by_its_name() {
 /// How a store treats a line that a crash tore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TornLine {
-    IsMarked,
-    IsEndedWithoutMark,
-    IsContinued,
-    IsCutOffWithItsNeighbour,
+    Marked,
+    EndedWithoutMark,
+    Continued,
+    CutOffWithItsNeighbour,
 }
 
 /// A store over one text, as a file is, for one session.
@@ -249,10 +249,10 @@ impl TextStore {
             return;
         }
         match self.torn {
-            TornLine::IsMarked => log.extend(END_OF_TORN_LINE.as_bytes()),
-            TornLine::IsEndedWithoutMark => log.push(b'\n'),
-            TornLine::IsContinued => {}
-            TornLine::IsCutOffWithItsNeighbour => {
+            TornLine::Marked => log.extend(END_OF_TORN_LINE.as_bytes()),
+            TornLine::EndedWithoutMark => log.push(b'\n'),
+            TornLine::Continued => {}
+            TornLine::CutOffWithItsNeighbour => {
                 let text = String::from_utf8(log.clone()).unwrap();
                 let whole = text.rmatch_indices('\n').nth(1).map_or(0, |(at, _)| at + 1);
                 log.truncate(whole);
@@ -313,12 +313,12 @@ async fn found_after(torn: TornLine, cut: usize) -> Option<String> {
 #[tokio::test]
 async fn a_store_that_does_not_mark_a_torn_line_is_found() {
     for cut in [2, 20, 60] {
-        assert_eq!(found_after(TornLine::IsMarked, cut).await, None, "{cut} bytes");
-        for torn in [TornLine::IsEndedWithoutMark, TornLine::IsContinued] {
+        assert_eq!(found_after(TornLine::Marked, cut).await, None, "{cut} bytes");
+        for torn in [TornLine::EndedWithoutMark, TornLine::Continued] {
             let found = found_after(torn, cut).await.unwrap_or_default();
             assert!(found.starts_with("what was skipped: "), "{torn:?}, {cut} bytes: {found:?}");
         }
-        let found = found_after(TornLine::IsCutOffWithItsNeighbour, cut).await.unwrap_or_default();
+        let found = found_after(TornLine::CutOffWithItsNeighbour, cut).await.unwrap_or_default();
         assert!(found.starts_with("the entries: "), "{cut} bytes: {found:?}");
     }
 }
@@ -326,7 +326,7 @@ async fn a_store_that_does_not_mark_a_torn_line_is_found() {
 #[tokio::test]
 async fn a_tear_between_two_lines_is_no_test() {
     for cut in [0, 1] {
-        let found = found_after(TornLine::IsMarked, cut).await;
+        let found = found_after(TornLine::Marked, cut).await;
         assert_eq!(found.as_deref(), Some("the log was not torn within a line"), "{cut} bytes");
     }
 }

@@ -12,7 +12,7 @@ type In = std::collections::BTreeMap<String, String>;
 fn lists_tools() -> ScriptedModel {
     ScriptedModel::from_fn(|request, _| {
         let names: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
-        ScriptedTurn::new().text(&names.join(","))
+        ScriptedTurn::new().text(names.join(","))
     })
 }
 

@@ -28,7 +28,7 @@ async fn play(run: &mut Run, answer: PermissionAnswer) -> Vec<DecisionReason> {
         match event.kind {
             EventKind::PermissionRequested(request) => {
                 let handle = run.handle().await.unwrap();
-                assert_eq!(handle.open_questions(), [request.clone()]);
+                assert_eq!(handle.open_questions(), std::slice::from_ref(&request));
                 handle.answer(&request.id, answer.clone()).unwrap();
             }
             EventKind::PermissionResolved { decision, .. } => denied.push(decision.reason),
@@ -69,7 +69,7 @@ async fn a_question_of_the_model_to_the_user_is_answered_through_the_handle() {
     let asks = input.clone();
     let model = ScriptedModel::from_fn(move |request, at| match at {
         0 => ScriptedTurn::new().tool_use("AskUserQuestion", asks.clone()),
-        _ => ScriptedTurn::new().text(&format!("{:?}", request.messages.last().unwrap())),
+        _ => ScriptedTurn::new().text(format!("{:?}", request.messages.last().unwrap())),
     });
     let mut run = query("Choose")
         .provider(model)
