@@ -75,7 +75,7 @@ async fn run_to_end(
     let mut run = query.stream();
     open(&mut run, &args, signals, &mut output).await?;
     if let Some(servers) = &servers {
-        note_pending(servers, &mut output)?;
+        note_absent(servers, &mut output)?;
     }
     let watched = watch(&mut run, &mut output, writer, asker.as_ref()).await;
     if let Some(servers) = &servers {
@@ -180,11 +180,13 @@ fn servers(args: &RunArgs, project: &LoadedProject, output: &mut Output) -> anyh
     Ok(Some(set))
 }
 
-/// Notes which servers have not answered yet. The run begins without their tools; that a server cannot be connected is a
-/// notice of the session.
-fn note_pending(servers: &McpServers, output: &mut Output) -> std::io::Result<()> {
+/// Writes a note for each server that does not answer, with the reason. The run continues without their tools.
+fn note_absent(servers: &McpServers, output: &mut Output) -> std::io::Result<()> {
     for server in servers.status().iter().filter(|server| server.state == McpServerState::Pending) {
         output.note(&format!("the MCP server {:?} has not answered yet; its tools come when it does", server.name))?;
+    }
+    for missing in servers.missing() {
+        output.note(&missing.reason)?;
     }
     Ok(())
 }
