@@ -5,7 +5,7 @@
 /** An agent below the main one. Unique in its session. */
 export type AgentId = string;
 
-/** Who an agent below the main one is. */
+/** The id and type of an agent below the main one. */
 export type AgentIdentity = {
   /** Its id. */
   agent_id: AgentId;
@@ -23,7 +23,7 @@ export type AgentPath = ToolUseId[];
 export type Behavior =
   /** It does not run. */
   | "deny"
-  /** Somebody must say. */
+  /** The host is asked. */
   | "ask"
   /** It runs. */
   | "allow";
@@ -174,9 +174,9 @@ export type DecisionReason =
   | "read_only"
   /** The host's answer. */
   | "host"
-  /** Nothing allowed it and nobody is there to ask. */
+  /** Not allowed, and there is no host to ask. */
   | "nobody_to_ask"
-  /** Nothing allowed it. */
+  /** No rule, mode or hook allowed it, so the host is asked. */
   | "default"
   /** The input is not valid, so there was nothing to judge. */
   | "invalid_input"
@@ -306,7 +306,7 @@ export type Event = {
   | ToolStarted & {
     type: "tool_started";
   }
-  /** A tool says how far it is. Coalesced: only the latest is kept. */
+  /** A tool reports its progress. Coalesced: only the latest is kept. */
   | ToolProgress & {
     type: "tool_progress";
   }
@@ -333,7 +333,7 @@ export type Event = {
     type: "hook_ran";
     /** The event they listened to. */
     event: HookEventName;
-    /** What they said. */
+    /** What they answered. */
     outcome: HookOutcome;
     /** The tool use, for events about a tool. */
     tool_use_id: ToolUseId | null;
@@ -367,11 +367,11 @@ export type Event = {
   | Steered & {
     type: "steered";
   }
-  /** A call left work behind that goes on. */
+  /** A call left work in the background. */
   | TaskInfo & {
     type: "task_started";
   }
-  /** Background work says how far it is. Coalesced: only the latest is kept. May come between runs. */
+  /** Background work reports its progress. Coalesced: only the latest is kept. May come between runs. */
   | TaskProgress & {
     type: "task_progress";
   }
@@ -442,9 +442,9 @@ export type HookOutcome = {
 
 /** A hook's opinion on a call. */
 export type HookVerdict = {
-  /** What it says. */
+  /** Whether the call may run, in the hook's opinion. */
   behavior: Behavior;
-  /** The hook that says so. */
+  /** The name of the hook. */
   hook: string;
   /** Why. */
   reason: string;
@@ -487,7 +487,7 @@ export type JsonText = unknown;
 
 /** A rule that decided. */
 export type MatchedRule = {
-  /** What it says. */
+  /** Whether it allows, asks or denies. */
   behavior: Behavior;
   /** Its text, as it was written. */
   rule: string;
@@ -584,7 +584,7 @@ export type Outcome =
   /** The user stopped it. */
   | {
     type: "interrupted";
-    /** What was going on. */
+    /** What was interrupted. */
     during: Interrupted;
   }
   /** A hook stopped it. */
@@ -635,7 +635,7 @@ export type PermissionDenial = {
 
 /** How much may happen without a question. */
 export type PermissionMode =
-  /** Reading inside the workspace is free, everything else asks. */
+  /** Reading inside the workspace is free, every other call asks. */
   | "default"
   /** Also edits files, and runs a few file commands, inside the workspace. */
   | "acceptEdits"
@@ -676,7 +676,7 @@ export type PermissionUpdate =
   /** Adds rules. */
   | {
     type: "addRules";
-    /** What they say. */
+    /** Whether they allow, ask or deny. */
     behavior: Behavior;
     /** Where they go. */
     destination: UpdateDestination;
@@ -686,7 +686,7 @@ export type PermissionUpdate =
   /** Replaces all rules of one behaviour. */
   | {
     type: "replaceRules";
-    /** What they say. */
+    /** Whether they allow, ask or deny. */
     behavior: Behavior;
     /** Where they go. */
     destination: UpdateDestination;
@@ -696,7 +696,7 @@ export type PermissionUpdate =
   /** Removes rules. */
   | {
     type: "removeRules";
-    /** What they say. */
+    /** Whether they allow, ask or deny. */
     behavior: Behavior;
     /** Where they are. */
     destination: UpdateDestination;
@@ -732,11 +732,11 @@ export type PermissionUpdate =
 export type QuestionId = string;
 
 /**
- * What a provider says of the allowance of a subscription: whether requests are
+ * The allowance of a subscription, as its provider reports it: whether requests are
  * still served, and when the window that decides begins anew.
  *
  * Only the status is always known. Not to be mixed up with limits on requests or
- * tokens a minute, which a provider enforces without telling of a subscription.
+ * tokens a minute, which a provider enforces without regard to a subscription.
  */
 export type RateLimit = {
   /** Whether this request was beyond the allowance and served at extra cost. */
@@ -842,7 +842,7 @@ export type RunId = string;
 export type RunOrigin =
   /** A prompt. */
   | "user"
-  /** Background work that ended while nothing else went on. */
+  /** Background work that ended while no run was in progress. */
   | "task_notification";
 
 /** The result of a run. */
@@ -954,7 +954,7 @@ export type Status =
     /** Why. */
     trigger: CompactTrigger;
   }
-  /** It could not be, and stays as it is. */
+  /** The conversation could not be replaced, and stays as it is. */
   | {
     status: "compaction_failed";
     /** Why, in words. */
@@ -972,10 +972,10 @@ export type Status =
     /** The model. */
     model: string;
   }
-  /** Something that the user should know. */
+  /** A notice for the user. */
   | {
     status: "notice";
-    /** In words. */
+    /** The notice, in a sentence. */
     message: string;
   };
 
@@ -993,10 +993,10 @@ export type Steered = {
     /** Its entry in the log: the id that it was sent with, if that could be used. */
     entry: EntryId;
   }
-  /** It is kept out of the conversation, by hooks or because no provider takes what is in it; the run goes on. */
+  /** It is kept out of the conversation, by hooks or because no provider takes what is in it; the run continues. */
   | {
     fate: "blocked";
-    /** What they said. */
+    /** The reason: that of the hooks, or of the provider's limits. */
     reason: string;
   }
   /** The run ended before: it is a prompt with a run of its own, before those that wait. */
@@ -1004,7 +1004,7 @@ export type Steered = {
     fate: "deferred";
   }
   /**
-   * The run ended before, or it was withdrawn: whoever sent it has it back, and the model does not read it. May
+   * The run ended before, or it was withdrawn: its sender has it back, and the model does not read it. May
    * come between runs.
    */
   | {
@@ -1020,7 +1020,7 @@ export type TaskEnded = {
   agent_type: string | null;
   /** What it does, in a line. Often in the model's words. */
   description: string;
-  /** How long it went on, in milliseconds. */
+  /** How long it ran, in milliseconds. */
   duration_ms: number;
   /** Its name, unique in the session. */
   id: TaskId;
@@ -1032,7 +1032,7 @@ export type TaskEnded = {
   report: string | null;
   /** How it ended. */
   status: TaskStatus;
-  /** What came of it, in a sentence. */
+  /** Its result, in a sentence. */
   summary: string;
   /** The call that began it. */
   tool_use_id: ToolUseId;
@@ -1040,10 +1040,10 @@ export type TaskEnded = {
   usage: TaskUsage | null;
 };
 
-/** Work that goes on in the background. Unique in its session. */
+/** Work in the background. Unique in its session. */
 export type TaskId = string;
 
-/** Work that goes on in the background. */
+/** Work in the background. */
 export type TaskInfo = {
   /** The type of the agent, if it is one. */
   agent_type: string | null;
@@ -1092,12 +1092,12 @@ export type TaskStatus =
   | "completed"
   /** It failed. */
   | "failed"
-  /** Somebody stopped it, or the session ended. */
+  /** The user or the model stopped it, or the session ended. */
   | "stopped";
 
 /** What an agent used until now. */
 export type TaskUsage = {
-  /** How long it has gone on, in milliseconds. */
+  /** How long it has run, in milliseconds. */
   duration_ms: number;
   /** How many of its tool uses were answered. */
   tool_uses: number;
@@ -1153,7 +1153,7 @@ export type ToolFinished = {
 export type ToolProgress = {
   /** How long it has run, in milliseconds. */
   elapsed_ms: number;
-  /** What it says. */
+  /** The progress, in words. */
   message: string;
   /** The tool's name. */
   tool: string;

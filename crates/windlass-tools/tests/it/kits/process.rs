@@ -170,7 +170,7 @@ async fn each_broken_promise_is_found() {
     let cases: [(Flaw, Rule, &str); 24] = [
         (Flaw::HidesTheCode, rule!(reports_how_a_program_ended), "reported as Code(-1)"),
         (Flaw::ForgetsSignals, rule!(reports_how_a_program_ended), "reported as Code(137)"),
-        (Flaw::CountsPhantoms, rule!(reports_how_a_program_ended), "leaves nothing, but: 1 stopped"),
+        (Flaw::CountsPhantoms, rule!(reports_how_a_program_ended), "leaves no process, but: 1 stopped"),
         (Flaw::GivesSomeInput, rule!(gives_an_empty_input), "reads its input prints"),
         (Flaw::SplitsArguments, rule!(passes_arguments_and_environment_exactly), "come as"),
         (Flaw::Inherits, rule!(passes_arguments_and_environment_exactly), "[\"SECRET_OF_THE_HOST\"]"),
