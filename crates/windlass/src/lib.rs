@@ -22,7 +22,7 @@
 //! ```
 //!
 //! # What is where
-//! - [`query`], [`session`]: one prompt, or many by hand. [`agent`]: the options of both as a value.
+//! - [`query`], [`session()`]: one prompt, or many by hand. [`agent`]: the options of both as a value.
 //! - `coding_tools`: Read, Write, Edit, MultiEdit, Glob, Grep, Bash, TaskStop, TodoWrite.
 //! - [`Tool`], [`tool_fn`]: your own tools.
 //! - `.output::<T>()`: the run ends with a value of a type, see [`Query::output`].
@@ -36,7 +36,7 @@
 //!   resumed. Without it nothing is written. With `.file_checkpoints(true)` files can be rewound to any prompt.
 //!   Its methods list, show, rename, tag, copy, export and delete stored sessions.
 //!
-//! Beside the root there is a module for each part: [`provider`], [`tool`], [`hook`], [`permission`], [`session`],
+//! Beside the root there is a module for each part: [`provider`], [`tool`], [`hook`], [`permission`], [`session`](mod@session),
 //! [`store`], [`event`], `mcp` and [`testing`] hold all that programs name when they use it or write their own.
 //!
 //! # Features
