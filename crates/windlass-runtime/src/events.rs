@@ -190,6 +190,9 @@ impl EventStream {
 
     /// The next event, or `None` when the session is closed. Cancel safe.
     ///
+    /// After the last event the session still gives back its log. A program that ends its runtime then waits for
+    /// [`SessionHandle::ended`](crate::SessionHandle::ended) before.
+    ///
     /// # Errors
     /// The session cannot continue. Nothing follows.
     pub async fn try_next(&mut self) -> Result<Option<Box<Event>>, SessionError> {

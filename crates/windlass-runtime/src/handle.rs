@@ -331,8 +331,8 @@ impl SessionHandle {
         self.order(Order::Environment(env))
     }
 
-    /// Whether the session has ended.
-    pub(crate) fn has_ended(&self) -> bool {
+    /// Whether the session has ended: every order is an error from then on.
+    pub fn has_ended(&self) -> bool {
         self.ended.borrow().is_some()
     }
 

@@ -47,7 +47,9 @@ async fn all_watchers_see_the_same_events_under_the_same_numbers() {
     let mut late = handle.subscribe_from(2).unwrap();
     assert_eq!(see(&mut late).await, seen[2..]);
     assert_eq!(late.position(), seen.len() as u64);
+    assert!(!handle.has_ended());
     handle.close().await.unwrap();
+    assert!(handle.has_ended());
     assert!(soon(late.try_next()).await.unwrap().is_none());
 }
 
