@@ -151,15 +151,18 @@ mod tests {
         ElicitationRequest::new("server", message, kind)
     }
 
+    /// A server that waits for an answer, once its question is open.
+    async fn ask(questions: &OpenElicitations) -> tokio::task::JoinHandle<ElicitationAnswer> {
+        let (asked, questions) = (questions.changed(), questions.clone());
+        let asking = tokio::spawn(async move { questions.elicit(request("Who?")).await });
+        asked.await;
+        asking
+    }
+
     #[tokio::test]
     async fn a_question_waits_for_an_answer_by_its_id() {
         let questions = OpenElicitations::new();
-        let asked = questions.changed();
-        let asking = tokio::spawn({
-            let questions = questions.clone();
-            async move { questions.elicit(request("Who?")).await }
-        });
-        asked.await;
+        let asking = ask(&questions).await;
         let open = questions.list();
         assert_eq!((open.len(), open[0].request.message.as_str()), (1, "Who?"));
         questions.answer(&open[0].id, ElicitationAnswer::Decline).unwrap();
@@ -174,12 +177,7 @@ mod tests {
     #[tokio::test]
     async fn a_question_that_is_withdrawn_is_closed() {
         let questions = OpenElicitations::new();
-        let asked = questions.changed();
-        let asking = tokio::spawn({
-            let questions = questions.clone();
-            async move { questions.elicit(request("Who?")).await }
-        });
-        asked.await;
+        let asking = ask(&questions).await;
         let closed = questions.changed();
         asking.abort();
         closed.await;

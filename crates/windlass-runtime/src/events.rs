@@ -52,9 +52,7 @@ struct End {
 }
 
 impl Inner {
-    /// Gives an event its number, and keeps it for watchers.
-    ///
-    /// Numbered on the way out, so that joined events leave no gap.
+    /// Gives an event its number: on the way out, so that joined events leave no gap.
     fn number(&mut self, event: &mut Event) {
         event.seq = self.next_seq;
         self.next_seq += 1;

@@ -51,12 +51,38 @@ pub(crate) type Ended = Option<Result<(), SessionError>>;
 #[derive(Debug, Clone)]
 pub struct SessionHandle {
     session_id: SessionId,
-    orders: mpsc::UnboundedSender<Order>,
+    orders: Orders,
     /// Whether somebody closed it: what is ordered from then on would be lost.
     closing: Arc<AtomicBool>,
     ended: watch::Receiver<Ended>,
     questions: OpenQuestions,
     events: Arc<EventQueue>,
+}
+
+/// The way of orders to a session.
+#[derive(Debug, Clone)]
+enum Orders {
+    /// Keeps the session open.
+    Holding(mpsc::UnboundedSender<Order>),
+    /// Does not.
+    Weak(mpsc::WeakUnboundedSender<Order>),
+}
+
+impl Orders {
+    fn send(&self, order: Order) -> Result<(), SessionError> {
+        let sent = match self {
+            Self::Holding(orders) => orders.send(order).ok(),
+            Self::Weak(orders) => orders.upgrade().and_then(|orders| orders.send(order).ok()),
+        };
+        sent.ok_or(SessionError::Closed)
+    }
+
+    fn weak(&self) -> mpsc::WeakUnboundedSender<Order> {
+        match self {
+            Self::Holding(orders) => orders.downgrade(),
+            Self::Weak(orders) => orders.clone(),
+        }
+    }
 }
 
 /// The model that a session is to call.
@@ -94,12 +120,19 @@ impl SessionHandle {
         ended: watch::Receiver<Ended>,
         (questions, events): (OpenQuestions, Arc<EventQueue>),
     ) -> Self {
-        Self { session_id, orders, closing: Arc::default(), ended, questions, events }
+        Self { session_id, orders: Orders::Holding(orders), closing: Arc::default(), ended, questions, events }
+    }
+
+    /// The same handle, but one that does not keep a session open whose stream is
+    /// [detached](crate::EventStream::detach): for what follows the session and is not its user.
+    #[must_use]
+    pub fn weak(&self) -> Self {
+        Self { orders: Orders::Weak(self.orders.weak()), ..self.clone() }
     }
 
     /// Closes the session when it is dropped.
-    pub(crate) fn guard(&self) -> Guard {
-        Guard { orders: self.orders.clone(), closing: Arc::clone(&self.closing), is_armed: true }
+    pub(crate) fn guard(&self, orders: mpsc::UnboundedSender<Order>) -> Guard {
+        Guard { orders, closing: Arc::clone(&self.closing), is_armed: true }
     }
 
     fn give(&self, input: Input) -> Result<(), SessionError> {
@@ -110,7 +143,7 @@ impl SessionHandle {
         if self.closing.load(Ordering::Acquire) {
             return Err(SessionError::Closed);
         }
-        self.orders.send(order).map_err(|_| SessionError::Closed)
+        self.orders.send(order)
     }
 
     /// The session.

@@ -26,7 +26,7 @@ impl Orders {
         self.open
     }
 
-    /// Whether there is an order, or the last handle is gone and nobody has learned of it.
+    /// Whether there is an order, or the last handle is gone and that was not reported yet.
     pub(crate) fn have_next(&self) -> bool {
         self.open && (!self.incoming.is_empty() || self.incoming.is_closed())
     }

@@ -145,7 +145,7 @@ impl Session {
         };
         machine.ids.taken.extend(opened.taken_ids);
         let shared = (nested.questions.clone(), Arc::clone(&queue));
-        let handle = SessionHandle::new(machine.ids.session_id.clone(), orders_in, ended, shared);
+        let handle = SessionHandle::new(machine.ids.session_id.clone(), orders_in.clone(), ended, shared);
         let machine = Machine::new(machine, &opened.entries);
         let driver = Driver::new(DriverParts {
             machine,
@@ -167,7 +167,7 @@ impl Session {
             }
             last.say(outcome);
         });
-        let events = EventStream::new(queue, handle.guard());
+        let events = EventStream::new(queue, handle.guard(orders_in));
         Ok(Self { handle, events, notices: opened.notices })
     }
 }

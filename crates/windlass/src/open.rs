@@ -52,7 +52,7 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
         Err(error) => return Err(refusal(error, &opening.options.storage, &opening.cwd).await),
     };
     session.notices.splice(..0, notices);
-    let tools = SessionTools::new(offer, opening.options.tools.subagents, session.handle.clone());
+    let tools = SessionTools::new(offer, opening.options.tools.subagents, &session.handle);
     #[cfg(feature = "mcp")]
     if let Some(changes) = changes {
         tools.follow(changes);

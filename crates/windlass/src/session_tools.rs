@@ -23,6 +23,7 @@ pub struct SessionTools(Arc<Open>);
 
 struct Open {
     offer: Offer,
+    /// Weak: servers that are followed do not keep a session open.
     handle: SessionHandle,
     agents: Lock<Option<Subagents>>,
     /// The tools that cannot be used of which the host knows.
@@ -34,10 +35,10 @@ struct Open {
 }
 
 impl SessionTools {
-    pub(crate) fn new(offer: Offer, agents: Option<Subagents>, handle: SessionHandle) -> Self {
+    pub(crate) fn new(offer: Offer, agents: Option<Subagents>, handle: &SessionHandle) -> Self {
         Self(Arc::new(Open {
             offer,
-            handle,
+            handle: handle.weak(),
             agents: Lock::new(agents),
             #[cfg(feature = "mcp")]
             reported: Lock::default(),

@@ -121,7 +121,7 @@ fn what_would_never_be_asked_is_found() {
     {
         let error = check(of_tools(bad)).unwrap_err();
         assert!(error.starts_with("the hook \"h\" cannot be used: ") && error.contains(problem), "{error}");
-        // Where nobody checks, it is asked too often rather than never.
+        // Without that check, it is asked too often rather than never.
         assert_eq!(ask(of_tools(bad), before("Grep")).ran, ["h"]);
     }
 }

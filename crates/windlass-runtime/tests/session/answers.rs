@@ -26,14 +26,20 @@ async fn asked(open: &mut Open) -> PermissionRequest {
     }
 }
 
-#[tokio::test]
-async fn a_question_is_answered_by_its_id_through_any_handle() {
-    let ran = Arc::default();
-    let mut world = world(calls("risky", 1), [risky(&ran)]);
+/// A session whose question waits for an answer through a handle.
+async fn opened_and_asked(ran: &Arc<Mutex<Vec<String>>>) -> (Open, PermissionRequest) {
+    let mut world = world(calls("risky", 1), [risky(ran)]);
     world.ask_via_events = true;
     let mut open = world.open().await;
     open.say("go");
     let request = asked(&mut open).await;
+    (open, request)
+}
+
+#[tokio::test]
+async fn a_question_is_answered_by_its_id_through_any_handle() {
+    let ran = Arc::default();
+    let (mut open, request) = opened_and_asked(&ran).await;
     let other = open.handle.clone();
     assert_eq!(other.open_questions(), std::slice::from_ref(&request));
     let input = JsonText::parse(r#"{"a":1}"#).unwrap();
@@ -102,11 +108,7 @@ async fn a_callback_that_answers_closes_the_question() {
 #[tokio::test]
 async fn a_stopped_run_withdraws_its_question() {
     let ran = Arc::default();
-    let mut world = world(calls("risky", 1), [risky(&ran)]);
-    world.ask_via_events = true;
-    let mut open = world.open().await;
-    open.say("go");
-    let request = asked(&mut open).await;
+    let (mut open, request) = opened_and_asked(&ran).await;
     open.handle.interrupt().unwrap();
     assert!(matches!(soon(open.result()).await.outcome, Outcome::Interrupted { .. }));
     assert!(open.handle.open_questions().is_empty());

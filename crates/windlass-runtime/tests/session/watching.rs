@@ -121,6 +121,20 @@ async fn a_detached_session_ends_with_its_last_handle_or_watcher() {
     soon(ended).await;
 }
 
+/// What follows a session inside of the library does not keep it open.
+#[tokio::test]
+async fn a_weak_handle_gives_orders_and_keeps_no_session_open() {
+    let Open { handle, events } = world(blocks(1), []).open().await;
+    events.detach();
+    let (weak, mut feed) = (handle.weak(), handle.subscribe());
+    drop(handle);
+    weak.prompt("go".into()).unwrap();
+    see(&mut feed).await;
+    drop(feed);
+    soon(weak.ended()).await;
+    assert!(weak.has_ended() && weak.prompt("again".into()).is_err());
+}
+
 #[tokio::test]
 async fn a_thousand_watchers_share_each_event() {
     let Open { handle, events } = world(blocks(20), []).open().await;

@@ -62,7 +62,7 @@ impl PermissionAnswer {
         Self::Allow { updated_input: None, updates: Vec::new() }
     }
 
-    /// Denies this call; the run goes on.
+    /// Denies this call; the run continues.
     pub fn deny(message: impl Into<String>) -> Self {
         Self::Deny { message: message.into(), interrupt: false }
     }

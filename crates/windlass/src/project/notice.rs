@@ -127,7 +127,7 @@ impl Notices {
     pub(crate) fn opened(&self, handle: &SessionHandle) -> Vec<String> {
         let mut state = self.0.lock();
         if !matches!(state.sink, Sink::Program(_)) {
-            state.sink = Sink::Session(handle.clone());
+            state.sink = Sink::Session(handle.weak());
         }
         std::mem::take(&mut state.waiting).into_iter().map(|notice| notice.text).collect()
     }

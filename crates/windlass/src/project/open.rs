@@ -5,18 +5,11 @@ use super::shared::OpenSession;
 use crate::SessionTools;
 use std::collections::{BTreeMap, BTreeSet};
 use windlass_project::Plugins;
-use windlass_runtime::{Session, SessionHandle};
+use windlass_runtime::Session;
 use windlass_subagent::{AgentDefinition, Subagents};
 
 /// Most sessions whose agents follow the plugins.
 const MOST_SESSIONS: usize = 1_024;
-
-/// Whether a session is over.
-fn has_ended(handle: &SessionHandle) -> bool {
-    let ended = std::pin::pin!(handle.ended());
-    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-    ended.poll(&mut cx).is_ready()
-}
 
 fn definitions(agents: &Subagents) -> BTreeMap<&String, &AgentDefinition> {
     agents.definitions().map(|agent| (&agent.name, agent)).collect()
@@ -37,7 +30,7 @@ impl LoadedProject {
         let waiting = self.shared.notices.opened(&session.handle);
         session.notices.splice(..0, waiting);
         let mut sessions = self.shared.sessions.lock();
-        sessions.retain(|open| !has_ended(open.tools.handle()));
+        sessions.retain(|open| !open.tools.handle().has_ended());
         if let (Some(base), Some(current)) = (base, tools.subagents())
             && sessions.len() < MOST_SESSIONS
         {
@@ -55,7 +48,7 @@ impl LoadedProject {
     /// would change in any open session.
     pub(super) fn agents_of_sessions(&self, plugins: &Plugins) -> (Option<Subagents>, Vec<String>) {
         let mut sessions = self.shared.sessions.lock();
-        sessions.retain(|open| !has_ended(open.tools.handle()));
+        sessions.retain(|open| !open.tools.handle().has_ended());
         let (mut last, mut changed) = (None, BTreeSet::new());
         for open in sessions.iter() {
             let agents = self.agents_of(open, plugins);

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use windlass::crates::types::{PermissionUpdate, RuleValue, UpdateDestination};
 use windlass::{
     Behavior, Event, EventKind, PermissionAnswer, Permissions, PluginDir, Project, ProjectNoticeKind, Run, RunResult,
-    Script, ScriptedModel, Status, coding_tools, query, session,
+    Script, ScriptedModel, Status, Subagents, coding_tools, query, session,
 };
 
 struct Place(TempDir);
@@ -97,6 +97,20 @@ async fn an_answer_through_a_handle_is_remembered_too() {
     }
     let kept = std::fs::read_to_string(place.path("work/.windlass/settings.local.json")).unwrap();
     assert!(kept.contains("\"Bash\""), "{kept}");
+}
+
+/// The project reports to its session and does not keep it open.
+#[tokio::test]
+async fn a_session_of_a_project_ends_with_its_last_handle() {
+    let place = Place::new();
+    let project = place.project().load().unwrap();
+    let builder = session().provider(touching()).tools(coding_tools(place.path("work"))).subagents(Subagents::new());
+    let open = builder.project(project.clone()).open().await.unwrap();
+    open.events.detach();
+    let ended = open.handle.ended();
+    drop(open.handle);
+    tokio::time::timeout(std::time::Duration::from_secs(30), ended).await.unwrap();
+    drop(project);
 }
 
 #[tokio::test]
