@@ -169,7 +169,7 @@ impl Body {
 /// comes from another provider) and without empty text.
 fn acceptable(message: &SharedMessage) -> Cow<'_, SharedMessage> {
     let refused = |block: &ContentBlock| match block {
-        ContentBlock::Text { text } => text.trim().is_empty(),
+        ContentBlock::Text { text, .. } => text.trim().is_empty(),
         ContentBlock::Thinking { signature, .. } => signature.is_empty(),
         _ => false,
     };

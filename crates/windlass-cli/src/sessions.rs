@@ -191,7 +191,7 @@ async fn show(given: &str, agent: Option<&str>) -> anyhow::Result<i32> {
                 }
                 (ContentBlock::Thinking { thinking, .. }, _) => ("(thinking)".to_owned(), thinking.clone()),
                 // What the runtime wrote to the model; `export` has it.
-                (ContentBlock::Text { text }, Role::User) if is_reminder(text) => continue,
+                (ContentBlock::Text { text, .. }, Role::User) if is_reminder(text) => continue,
                 (block, Role::User) => (">".to_owned(), text_of(block)),
                 (block, _) => ("<".to_owned(), text_of(block)),
             };

@@ -36,7 +36,7 @@ pub fn estimate_blocks(blocks: &[ContentBlock]) -> u64 {
 fn measure_block(block: &ContentBlock, written: fn(&str) -> u64) -> u64 {
     FRAME_TOKENS
         + match block {
-            ContentBlock::Text { text } => written(text),
+            ContentBlock::Text { text, .. } => written(text),
             ContentBlock::Thinking { thinking, signature } => written(thinking) + estimate_text(signature),
             ContentBlock::RedactedThinking { data } => estimate_text(data),
             ContentBlock::Image { source: ImageSource::Base64 { .. } } => IMAGE_TOKENS,

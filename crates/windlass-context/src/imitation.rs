@@ -56,7 +56,7 @@ pub fn foreign_content(content: ToolResultContent) -> ToolResultContent {
     let places = places(&whole, &starts);
     let mut start = 0;
     for block in &mut blocks {
-        if let ContentBlock::Text { text } = block {
+        if let ContentBlock::Text { text, .. } = block {
             let end = start + text.len();
             let own = places.iter().filter(|at| (start..end).contains(*at)).map(|at| at - start);
             *text = marked(text, &own.collect::<Vec<_>>());

@@ -10,7 +10,7 @@ mod media;
 mod model_id;
 mod prompt;
 mod reminder;
-mod signatures;
+mod replay;
 mod task;
 
 pub use compaction::{
@@ -24,5 +24,5 @@ pub use media::unusable_media;
 pub use model_id::is_same_model;
 pub use prompt::{SystemPrompt, coding_agent_sections};
 pub use reminder::{is_reminder, reminder, runtime_text};
-pub use signatures::Signatures;
+pub use replay::readable_messages;
 pub use task::task_notification;

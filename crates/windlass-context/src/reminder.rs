@@ -34,6 +34,12 @@ pub mod runtime_text {
                                 written, so it may be incomplete. Send it again, in smaller parts if it is long.";
     /// Answers a call in a message in which the model refused.
     pub const REFUSED_CALL: &str = "The call did not run: the message ended in a refusal.";
+    /// The answer to a call of a message that holds another one which could not be read.
+    pub const UNREADABLE_CALL: &str = "The call did not run: a call of this message could not be read. Write the calls \
+                                       again, with valid and smaller arguments.";
+    /// A message held a call that could not be read.
+    pub const MALFORMED_CALL: &str = "The last tool call could not be read, and nothing ran. Write it again, with valid \
+                                      and smaller arguments.";
     /// Asks the model to continue after the output limit.
     pub const CONTINUE: &str = "Your answer reached the output limit and was cut. Go on exactly where it stopped, \
                                 without repeating anything and without an introduction. Work in smaller steps.";

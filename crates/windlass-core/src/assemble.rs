@@ -257,9 +257,13 @@ impl Unfinished {
             // Tools that the provider runs stream their input too.
             (ContentBlock::Unknown(_), StreamDelta::ToolInput(piece)) => (input, piece, None),
             (ContentBlock::Unknown(_), _) | (_, StreamDelta::Unknown) => return Ok(Step::Nothing),
+            (block @ (ContentBlock::Text { .. } | ContentBlock::ToolUse(_)), StreamDelta::Replay(data)) => {
+                block.set_replay(Some(data.clone()));
+                return Ok(Step::Nothing);
+            }
             _ if *whole => return Err(AssembleError::WrongDelta { index }),
             (ContentBlock::Thinking { signature, .. }, StreamDelta::Signature(piece)) => (signature, piece, None),
-            (ContentBlock::Text { text }, StreamDelta::Text(piece)) => (text, piece, Some(Delta::Text)),
+            (ContentBlock::Text { text, .. }, StreamDelta::Text(piece)) => (text, piece, Some(Delta::Text)),
             (ContentBlock::Thinking { thinking, .. }, StreamDelta::Thinking(piece)) => {
                 (thinking, piece, Some(Delta::Thinking))
             }
@@ -313,7 +317,7 @@ fn with_input(block: &JsonText, input: String) -> Result<JsonText, AssembleError
 
 fn block_len(block: &ContentBlock) -> usize {
     match block {
-        ContentBlock::Text { text } => text.len(),
+        ContentBlock::Text { text, .. } => text.len(),
         ContentBlock::Thinking { thinking, signature } => thinking.len().saturating_add(signature.len()),
         ContentBlock::RedactedThinking { data } => data.len(),
         ContentBlock::ToolUse(ToolUse { id, name, input, .. }) => {
@@ -334,6 +338,7 @@ fn text_of(delta: &StreamDelta) -> &str {
         | StreamDelta::Thinking(text)
         | StreamDelta::Signature(text)
         | StreamDelta::ToolInput(text) => text,
+        StreamDelta::Replay(json) => json.as_str(),
         _ => "",
     }
 }

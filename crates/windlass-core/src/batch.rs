@@ -77,8 +77,13 @@ impl Batch {
             call.line = Some(line.clone());
         }
         let unusable = |why: &str| Unprepared::new(DecisionReason::InvalidInput, why);
-        if *stop_reason == StopReason::Refusal {
-            self.each(session, |call, cx| call.make_unusable(cx, unusable(runtime_text::REFUSED_CALL)));
+        let why_none = match stop_reason {
+            StopReason::Refusal | StopReason::ContentFilter => Some(runtime_text::REFUSED_CALL),
+            StopReason::MalformedToolCall => Some(runtime_text::UNREADABLE_CALL),
+            _ => None,
+        };
+        if let Some(why) = why_none {
+            self.each(session, |call, cx| call.make_unusable(cx, unusable(why)));
         } else if is_cut(stop_reason) && content.last().is_some_and(is_call) {
             let last = self.calls.len().saturating_sub(1);
             self.with(session, last, |call, cx| call.make_unusable(cx, unusable(runtime_text::CUT_CALL)));

@@ -191,7 +191,7 @@ impl ModelCall {
     }
 
     /// The message is complete: books the call. Returns the model that was asked.
-    pub(crate) fn complete(&mut self, session: &mut Session) -> String {
+    pub(crate) fn complete(&mut self, session: &mut Session) -> ModelProfile {
         self.end(session, Bill::complete)
     }
 
@@ -219,10 +219,10 @@ impl ModelCall {
     }
 
     /// Books what the call used, if it was sent. Returns the model that was asked.
-    fn end(&mut self, session: &mut Session, used: impl FnOnce(&Bill) -> Usage) -> String {
+    fn end(&mut self, session: &mut Session, used: impl FnOnce(&Bill) -> Usage) -> ModelProfile {
         let stage = std::mem::replace(&mut self.stage, Stage::Ended);
-        let Stage::Streaming(stream) = stage else { return String::new() };
-        let (asked, usage) = (stream.bill.model.id.clone(), used(&stream.bill));
+        let Stage::Streaming(stream) = stage else { return session.current_model().clone() };
+        let (asked, usage) = (stream.bill.model.clone(), used(&stream.bill));
         session.book(stream.bill, usage);
         asked
     }
@@ -240,6 +240,10 @@ impl ModelCall {
             Next::Fallback => {
                 session.fall_back();
                 self.send_again(session, Continuation::Fallback)
+            }
+            Next::WithoutReplay => {
+                session.drop_replay(&failure.message);
+                self.send_again(session, Continuation::Retry)
             }
             Next::TooLong => CallStep::TooLong(failure),
             Next::GiveUp => CallStep::GivenUp(failure),

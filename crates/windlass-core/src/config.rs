@@ -8,8 +8,8 @@ use std::time::Duration;
 use windlass_context::{Environment, ServerInstructions};
 use windlass_permission::Policy;
 use windlass_types::{
-    CacheTtl, Effort, EntryId, HookEventName, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking, ToolMatcher,
-    ToolSpec,
+    CacheTtl, Effort, EntryId, HookEventName, JsonText, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking,
+    ToolMatcher, ToolSpec,
 };
 
 /// A model that a session may call.
@@ -117,6 +117,9 @@ pub struct RequestSettings {
     pub cache: Option<CacheTtl>,
     /// Whether events carry the provider's own frames.
     pub raw_frames: bool,
+    /// Members that are added to the bodies of requests as they are, a JSON object: settings of the vendor that windlass
+    /// does not have.
+    pub extra: Option<JsonText>,
 }
 
 impl Default for RequestSettings {
@@ -130,6 +133,7 @@ impl Default for RequestSettings {
             user_id: None,
             cache: Some(CacheTtl::FiveMinutes),
             raw_frames: false,
+            extra: None,
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) enum Purpose {
 /// The request for a purpose.
 pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) -> ModelRequest {
     let settings = &session.config.request;
-    let messages = session.state.messages_for(&model.id);
+    let messages = session.state.messages_for(&model.info.api, &model.id);
     let wanted = settings.max_output_tokens.unwrap_or(model.info.default_output_tokens);
     let mut limit = wanted.min(model.info.max_output_tokens).max(1);
     let mut request = ModelRequest::new(model.id.clone(), messages, limit);
@@ -43,6 +43,8 @@ pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) 
     request.user_id.clone_from(&settings.user_id);
     request.cache = settings.cache.filter(|_| model.info.prompt_cache);
     request.raw_frames = settings.raw_frames;
+    request.session_key = Some(session.key());
+    request.extra.clone_from(&settings.extra);
     if let Purpose::Summary { focus, skip } = purpose {
         let messages = match *skip {
             0 => request.messages,

@@ -21,6 +21,8 @@ pub(crate) struct Retry {
     overloaded: u32,
     /// How long it has waited because the provider asked for it.
     obeyed: Duration,
+    /// Whether what is sent back of earlier messages was dropped for it.
+    replay_dropped: bool,
 }
 
 /// What to do about a failure.
@@ -32,6 +34,8 @@ pub(crate) enum Next {
     Fallback,
     /// The prompt must shrink.
     TooLong,
+    /// Repeat at once, without what is sent back of earlier messages.
+    WithoutReplay,
     /// Give up.
     GiveUp,
     /// Give up: the provider asks for a wait that is too long, alone or with those before it.
@@ -44,6 +48,12 @@ impl Retry {
         // Whether the provider wants a repeat counts before the kind, but the same prompt stays too long.
         match (failure.kind.class(), failure.should_retry) {
             (ErrorClass::TooLong, _) => return Next::TooLong,
+            // Once: what is refused without it is refused for another reason.
+            (ErrorClass::Replay, _) if self.replay_dropped => return Next::GiveUp,
+            (ErrorClass::Replay, _) => {
+                self.replay_dropped = true;
+                return Next::WithoutReplay;
+            }
             (ErrorClass::Final, None | Some(false)) => return Next::GiveUp,
             (ErrorClass::Transient, Some(false)) => return self.or_fall_back(has_fallback, Next::GiveUp),
             (ErrorClass::Transient, None | Some(true)) | (ErrorClass::Final, Some(true)) => {}
@@ -93,6 +103,7 @@ pub(crate) fn advice(kind: ModelErrorKind) -> Option<&'static str> {
     match kind {
         ModelErrorKind::RateLimited => Some("Wait a while, or ask for less at once."),
         ModelErrorKind::Overloaded => Some("Try again later, or set a fallback model."),
+        ModelErrorKind::QuotaExhausted => Some("Use another model or key until then."),
         ModelErrorKind::Server | ModelErrorKind::Timeout | ModelErrorKind::Cut | ModelErrorKind::Protocol => {
             Some("Try again later.")
         }

@@ -48,6 +48,7 @@ pub(crate) struct Run {
 struct Counts {
     stop_continuations: u32,
     output_continuations: u32,
+    malformed_calls: u32,
     failing_turns: u32,
     structured_failures: u32,
 }

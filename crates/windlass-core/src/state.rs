@@ -3,10 +3,10 @@
 use crate::spending::Spending;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use windlass_context::{KnownInstructions, Signatures, estimate_blocks};
+use windlass_context::{KnownInstructions, estimate_blocks, readable_messages};
 use windlass_session::Transcript;
 use windlass_types::{
-    ContentBlock, Entry, EntryId, EntryKind, EnvironmentContext, JsonText, ModelUsage, NanoUsd, PermissionMode,
+    Api, ContentBlock, Entry, EntryId, EntryKind, EnvironmentContext, JsonText, ModelUsage, NanoUsd, PermissionMode,
     SharedMessage,
 };
 
@@ -20,7 +20,8 @@ pub struct SessionState {
     cwd: PathBuf,
     todos: Option<JsonText>,
     spending: Spending,
-    signatures: Signatures,
+    /// Messages at the beginning whose private parts the provider has refused.
+    replay_dropped: usize,
     /// The last prompt of the user.
     last_prompt: Vec<ContentBlock>,
     /// The size of the conversation in tokens: counted by the provider up to its last
@@ -42,7 +43,7 @@ impl SessionState {
             cwd,
             todos: None,
             spending: Spending::default(),
-            signatures: Signatures::default(),
+            replay_dropped: 0,
             last_prompt: Vec::new(),
             context_tokens: 0,
             at_boundary: false,
@@ -60,7 +61,6 @@ impl SessionState {
         let at_boundary = std::mem::replace(&mut self.at_boundary, matches!(entry.kind, EntryKind::Compacted(_)));
         match &entry.kind {
             EntryKind::Assistant(message) => {
-                self.signatures.note(&message.content, &message.model);
                 match message.usage.total_input().saturating_add(message.usage.output_tokens) {
                     0 => self.grow(&message.content),
                     counted => self.context_tokens = counted,
@@ -68,7 +68,7 @@ impl SessionState {
             }
             EntryKind::User(user) => {
                 if user.is_summary && at_boundary {
-                    self.context_tokens = 0;
+                    (self.context_tokens, self.replay_dropped) = (0, 0);
                 }
                 self.grow(&user.content);
                 if user.environment.is_some() {
@@ -81,6 +81,7 @@ impl SessionState {
             EntryKind::ToolResult(result) => self.grow(&[ContentBlock::ToolResult(result.result.clone())]),
             // What the model knows of its environment it knows from the conversation.
             EntryKind::Compacted(_) => (self.leaf, self.environment) = (Some(entry.id.clone()), None),
+            EntryKind::ReplayDropped => self.replay_dropped = self.transcript.len(),
             EntryKind::Mode(mode) => self.mode = Some(*mode),
             EntryKind::Cwd(cwd) => self.cwd = PathBuf::from(cwd),
             EntryKind::Todos(todos) => self.todos = Some(todos.clone()),
@@ -123,11 +124,9 @@ impl SessionState {
         &self.transcript
     }
 
-    /// The messages for a request to a model. Reasoning that another model
-    /// signed is left out: no other can read it.
-    pub(crate) fn messages_for(&self, model: &str) -> Vec<SharedMessage> {
-        let messages = self.transcript.messages();
-        self.signatures.readable(messages, model)
+    /// The messages for a request to a model of an API. What another model alone can read is left out.
+    pub(crate) fn messages_for(&self, api: &Api, model: &str) -> Vec<SharedMessage> {
+        readable_messages(self.transcript.messages(), api, model, self.replay_dropped)
     }
 
     /// The last entry of the conversation.

@@ -5,12 +5,13 @@ use crate::batch::Batch;
 use crate::call::{CallStep, ModelCall};
 use crate::request::Purpose;
 use crate::session::Session;
-use crate::{EffectId, Input, ModelFailure, UnfitInput};
+use crate::{EffectId, Input, ModelFailure, ModelProfile, UnfitInput};
 use std::borrow::Cow;
+use std::sync::Arc;
 use windlass_context::is_same_model;
 use windlass_types::{
     AssistantEntry, ContentBlock, Continuation, EntryId, EntryKind, EventKind, MessageId, ModelEvent, ModelItem,
-    Outcome, Status, StopReason, Usage, WithdrawReason,
+    Origin, Outcome, Status, StopReason, Usage, WithdrawReason,
 };
 
 /// One turn until its message is complete.
@@ -131,7 +132,7 @@ impl Turn {
     }
 
     /// Stores the complete message.
-    fn store(&mut self, session: &mut Session, message: AssembledMessage, asked: String) -> StopReason {
+    fn store(&mut self, session: &mut Session, message: AssembledMessage, asked: ModelProfile) -> StopReason {
         let AssembledMessage { id, model, content, stop_reason, usage } = message;
         let text: Vec<&str> = content.iter().filter_map(ContentBlock::as_text).collect();
         session.run.text = text.join("\n");
@@ -143,8 +144,11 @@ impl Turn {
         let block_ids: Vec<_> = content.iter().map(|_| shown.next().unwrap_or_else(|| session.ids.entry())).collect();
         self.batch.belongs_to(session, &content, &block_ids, &stop_reason);
         // Gateways rename models. The name that is stored decides later which model can read the reasoning.
-        let written_by = if is_same_model(&model, &asked) { model.clone() } else { asked };
-        let entry = AssistantEntry::new(id.clone(), written_by, content, block_ids, Some(stop_reason.clone()), usage);
+        let written_by = if is_same_model(&model, &asked.id) { model.clone() } else { asked.id.clone() };
+        let origin = Origin::new(asked.info.api, asked.id, model.clone());
+        let mut entry =
+            AssistantEntry::new(id.clone(), written_by, content, block_ids, Some(stop_reason.clone()), usage);
+        entry.origin = Some(Arc::new(origin));
         let parent = session.state.leaf().cloned();
         let entry = session.record(parent, EntryKind::Assistant(entry));
         let append = session.append(vec![entry]);

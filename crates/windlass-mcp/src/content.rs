@@ -55,7 +55,7 @@ fn collect(parts: impl Iterator<Item = Remote>, structured: Option<Value>, faile
     }
     let mut output = ToolOutput::default();
     output.content = match blocks.as_mut_slice() {
-        [ContentBlock::Text { text }] => ToolResultContent::Text(std::mem::take(text)),
+        [ContentBlock::Text { text, .. }] => ToolResultContent::Text(std::mem::take(text)),
         _ => ToolResultContent::Blocks(blocks),
     };
     output.structured = structured;

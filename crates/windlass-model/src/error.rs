@@ -2,7 +2,7 @@
 
 use std::error::Error as StdError;
 use std::time::Duration;
-use windlass_types::{ErrorClass, ModelErrorKind, RateLimit};
+use windlass_types::{ErrorClass, ModelErrorKind, RateLimit, Timestamp};
 
 /// A model call that failed. Its text never holds credentials.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +17,8 @@ pub struct ModelError {
     pub status: Option<u16>,
     /// How long the provider asks to wait before a repeat.
     pub retry_after: Option<Duration>,
+    /// When a quota that is used up is available again, if the provider names the time.
+    pub resets_at: Option<Timestamp>,
     /// Whether the provider wants the request repeated, if its answer tells. The loop heeds it before the kind.
     pub should_retry: Option<bool>,
     /// Whether it is certain that the provider bills no tokens, because no model had the request. Otherwise a failure
@@ -38,6 +40,7 @@ impl ModelError {
             message: message.into(),
             status: None,
             retry_after: None,
+            resets_at: None,
             should_retry: None,
             unbilled: false,
             request_id: None,
@@ -57,6 +60,13 @@ impl ModelError {
     #[must_use]
     pub fn with_retry_after(mut self, wait: Option<Duration>) -> Self {
         self.retry_after = wait;
+        self
+    }
+
+    /// Adds when a quota that is used up is available again.
+    #[must_use]
+    pub fn with_resets_at(mut self, at: Option<Timestamp>) -> Self {
+        self.resets_at = at;
         self
     }
 

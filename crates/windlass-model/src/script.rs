@@ -278,7 +278,7 @@ pub(crate) fn describe(role: Role, content: &[ContentBlock]) -> String {
     };
     let what = match content.last() {
         None => "an empty message".to_owned(),
-        Some(ContentBlock::Text { text }) => format!("the text {}", excerpt(text)),
+        Some(ContentBlock::Text { text, .. }) => format!("the text {}", excerpt(text)),
         Some(ContentBlock::ToolUse(call)) => format!("a call of {}", call.name),
         Some(ContentBlock::ToolResult(result)) => {
             format!("a result of {}: {}", result.tool_use_id, excerpt(&result.content.text()))

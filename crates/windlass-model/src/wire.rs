@@ -1,7 +1,7 @@
 //! Model events as the JSON of the Messages API stream, one to one.
 //!
 //! What the API does not have is added, so that every event survives the way there
-//! and back: the types `unknown`, `unknown_delta` and `rate_limit`, and a member
+//! and back: the types `unknown`, `unknown_delta`, `replay_delta` and `rate_limit`, and a member
 //! `whole` where a block that is usually streamed came at once.
 
 #[cfg(any(feature = "cassette", test))]
@@ -29,7 +29,9 @@ use windlass_types::{
 /// assert!(windlass_model::framed(ModelEvent::MessageStop, false).raw.is_none());
 /// ```
 pub fn framed(event: ModelEvent, wanted: bool) -> ModelItem {
-    if !wanted || matches!(event, ModelEvent::RateLimit(_)) {
+    let is_ours =
+        matches!(&event, ModelEvent::RateLimit(_) | ModelEvent::BlockDelta { delta: StreamDelta::Replay(_), .. });
+    if !wanted || is_ours {
         return event.into();
     }
     let raw = event_json(&event);
@@ -115,6 +117,8 @@ enum Delta<'a> {
     Signature { signature: &'a str },
     #[serde(rename = "input_json_delta")]
     InputJson { partial_json: &'a str },
+    #[serde(rename = "replay_delta")]
+    Replay { replay: &'a JsonText },
     #[serde(rename = "unknown_delta")]
     Unknown,
 }
@@ -220,6 +224,7 @@ fn mirror_delta(delta: &StreamDelta) -> Delta<'_> {
         StreamDelta::Thinking(thinking) => Delta::Thinking { thinking },
         StreamDelta::Signature(signature) => Delta::Signature { signature },
         StreamDelta::ToolInput(partial_json) => Delta::InputJson { partial_json },
+        StreamDelta::Replay(replay) => Delta::Replay { replay },
         _ => Delta::Unknown,
     }
 }

@@ -26,7 +26,7 @@ pub(crate) async fn fit(
         ToolResultContent::Blocks(blocks) => {
             let blocks = without_surplus_media(blocks);
             let size = blocks.iter().map(size).fold(0, usize::saturating_add);
-            let is_one = matches!(blocks.as_slice(), [ContentBlock::Text { text }] if text.len() <= most);
+            let is_one = matches!(blocks.as_slice(), [ContentBlock::Text { text, .. }] if text.len() <= most);
             if size <= most || is_one {
                 return ToolResultContent::Blocks(blocks);
             }

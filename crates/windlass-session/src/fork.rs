@@ -94,7 +94,12 @@ impl<F: FnMut() -> EntryId> Copy<'_, F> {
     fn entry(&mut self, mut entry: Entry) -> Option<Entry> {
         match &mut entry.kind {
             EntryKind::Foreign(json) => return self.foreign(&entry.id, entry.timestamp, json),
-            EntryKind::Mode(_) | EntryKind::Model(_) | EntryKind::Cwd(_) | EntryKind::Todos(_) | EntryKind::Task(_) => {
+            EntryKind::Mode(_)
+            | EntryKind::Model(_)
+            | EntryKind::Cwd(_)
+            | EntryKind::Todos(_)
+            | EntryKind::Task(_)
+            | EntryKind::ReplayDropped => {
                 entry.parent = self.mapped(entry.parent.as_ref());
                 entry.id = (self.new_id)();
                 return Some(entry);

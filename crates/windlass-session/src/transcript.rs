@@ -9,8 +9,11 @@ use clean::{assistant_content, user_content};
 pub(crate) use clean::{has_assistant_content, has_user_content, lone_surrogates_replaced};
 
 use std::collections::HashMap;
-use std::sync::OnceLock;
-use windlass_types::{ContentBlock, Entry, EntryKind, Message, Role, SharedMessage, ToolResult, ToolUse, ToolUseId};
+use std::sync::{Arc, OnceLock};
+use windlass_types::{
+    Api, AssistantEntry, ContentBlock, Entry, EntryKind, Message, Origin, Role, SharedMessage, ToolResult, ToolUse,
+    ToolUseId,
+};
 
 /// What the model reads of a call that may have run but whose result is lost.
 pub const OUTCOME_UNKNOWN: &str = "The outcome of this call is unknown: the session ended after it was started and before \
@@ -53,6 +56,7 @@ pub struct Transcript {
 struct Tail {
     role: Role,
     blocks: Vec<ContentBlock>,
+    origin: Option<Arc<Origin>>,
     shared: OnceLock<SharedMessage>,
 }
 
@@ -75,24 +79,41 @@ struct Call {
 }
 
 impl Tail {
-    fn new(role: Role, blocks: Vec<ContentBlock>) -> Self {
-        Self { role, blocks, shared: OnceLock::new() }
+    fn new(role: Role, blocks: Vec<ContentBlock>, origin: Option<Arc<Origin>>) -> Self {
+        Self { role, blocks, origin, shared: OnceLock::new() }
     }
 
     fn shared(&self) -> &SharedMessage {
-        self.shared.get_or_init(|| message(self.role, self.blocks.clone()))
+        self.shared.get_or_init(|| message(self.role, self.blocks.clone(), self.origin.clone()))
     }
 
     fn seal(self) -> SharedMessage {
-        self.shared.into_inner().unwrap_or_else(|| message(self.role, self.blocks))
+        self.shared.into_inner().unwrap_or_else(|| message(self.role, self.blocks, self.origin))
+    }
+
+    fn extend(&mut self, blocks: Vec<ContentBlock>, origin: Option<Arc<Origin>>) {
+        self.shared = OnceLock::new();
+        if self.origin != origin {
+            // A message has one origin. What the one before it can read alone is of no use to the other.
+            self.blocks.retain(|block| !block.is_thinking());
+            self.blocks.iter_mut().for_each(|block| block.set_replay(None));
+            self.origin = origin;
+        }
+        self.blocks.extend(blocks);
     }
 }
 
-fn message(role: Role, blocks: Vec<ContentBlock>) -> SharedMessage {
+fn message(role: Role, blocks: Vec<ContentBlock>, origin: Option<Arc<Origin>>) -> SharedMessage {
     match role {
-        Role::Assistant => Message::assistant(blocks).into(),
+        Role::Assistant => Message::assistant(blocks).with_origin(origin).into(),
         _ => Message::user(blocks).into(),
     }
+}
+
+/// Where a message comes from. Other programs keep the name of the model only, of the Messages API.
+fn origin_of(assistant: &AssistantEntry) -> Arc<Origin> {
+    let unknown = || Arc::new(Origin::new(Api::default(), &*assistant.model, &*assistant.model));
+    assistant.origin.clone().unwrap_or_else(unknown)
 }
 
 impl Transcript {
@@ -121,7 +142,9 @@ impl Transcript {
                 self.push_user(user.content.clone());
             }
             EntryKind::User(user) => self.push_user(user.content.clone()),
-            EntryKind::Assistant(assistant) => self.push_assistant(assistant.content.clone()),
+            EntryKind::Assistant(assistant) => {
+                self.push_assistant(assistant.content.clone(), Some(origin_of(assistant)));
+            }
             EntryKind::ToolResult(result) => {
                 self.push_result(result.result.clone());
             }
@@ -138,13 +161,13 @@ impl Transcript {
         }
         match &mut self.open {
             Some(open) => open.after.extend(content),
-            None => self.extend(Role::User, content),
+            None => self.extend(Role::User, content, None),
         }
     }
 
-    /// Adds a message of the model. Calls that are still open are settled first,
+    /// Adds a message of the model, with where it comes from, if that is known. Calls that are still open are settled first,
     /// as [`Transcript::settle`] does.
-    pub fn push_assistant(&mut self, content: Vec<ContentBlock>) {
+    pub fn push_assistant(&mut self, content: Vec<ContentBlock>, origin: Option<Arc<Origin>>) {
         let mut content = assistant_content(content);
         if content.is_empty() {
             return;
@@ -152,9 +175,9 @@ impl Transcript {
         self.settle();
         let given = self.name_calls(&mut content);
         if self.tail.is_none() {
-            self.extend(Role::User, vec![ContentBlock::text(BEGINNING_LOST)]);
+            self.extend(Role::User, vec![ContentBlock::text(BEGINNING_LOST)], None);
         }
-        self.extend(Role::Assistant, content);
+        self.extend(Role::Assistant, content, origin);
         let mut open = OpenCalls::default();
         if let Some(tail) = &self.tail {
             for (block, call) in tail.blocks.iter().enumerate().filter_map(|(at, b)| Some((at, b.as_tool_use()?))) {
@@ -278,14 +301,11 @@ impl Transcript {
         messages
     }
 
-    fn extend(&mut self, role: Role, blocks: Vec<ContentBlock>) {
+    fn extend(&mut self, role: Role, blocks: Vec<ContentBlock>, origin: Option<Arc<Origin>>) {
         match &mut self.tail {
-            Some(tail) if tail.role == role => {
-                tail.shared = OnceLock::new();
-                tail.blocks.extend(blocks);
-            }
+            Some(tail) if tail.role == role => tail.extend(blocks, origin),
             tail => {
-                let before = tail.replace(Tail::new(role, blocks));
+                let before = tail.replace(Tail::new(role, blocks, origin));
                 self.sealed.extend(before.map(Tail::seal));
             }
         }
@@ -294,7 +314,7 @@ impl Transcript {
     fn close_calls(&mut self) {
         if let Some(open) = self.open.take() {
             let results = open.calls.into_iter().filter_map(|call| call.result).map(ContentBlock::ToolResult);
-            self.extend(Role::User, results.chain(open.after).collect());
+            self.extend(Role::User, results.chain(open.after).collect(), None);
         }
     }
 }

@@ -17,12 +17,16 @@ pub enum ContentBlock {
     Text {
         /// The text.
         text: String,
+        /// What the provider wants back with the text, beside it. Not part of the block's JSON: the log keeps it, and
+        /// only the origin of the message gets it.
+        #[cfg_attr(feature = "schema", schemars(skip))]
+        replay: Option<JsonText>,
     },
     /// The model's reasoning. Immutable: the provider checks the signature over it.
     Thinking {
         /// The reasoning text, empty when the provider withholds it.
         thinking: String,
-        /// The provider's signature over the block.
+        /// What the provider needs to read the block again: its signature, or the encrypted item as JSON text.
         signature: String,
     },
     /// Reasoning that the provider returned encrypted.
@@ -63,12 +67,16 @@ pub struct ToolUse {
     pub name: String,
     /// The input, exactly as the model wrote it.
     pub input: JsonText,
+    /// What the provider wants back with the call, beside it. Not part of the block's JSON: the log keeps it, and only
+    /// the origin of the message gets it.
+    #[serde(skip)]
+    pub replay: Option<JsonText>,
 }
 
 impl ToolUse {
     /// A tool use.
     pub fn new(id: impl Into<ToolUseId>, name: impl Into<String>, input: JsonText) -> Self {
-        Self { id: id.into(), name: name.into(), input }
+        Self { id: id.into(), name: name.into(), input, replay: None }
     }
 }
 
@@ -236,13 +244,13 @@ pub enum DocumentSource {
 impl ContentBlock {
     /// A text block.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::Text { text: text.into() }
+        Self::Text { text: text.into(), replay: None }
     }
 
     /// The text of a text block.
     pub fn as_text(&self) -> Option<&str> {
         match self {
-            Self::Text { text } => Some(text),
+            Self::Text { text, .. } => Some(text),
             _ => None,
         }
     }
@@ -263,6 +271,25 @@ impl ContentBlock {
         }
     }
 
+    /// What the provider wants back with a text or a call, beside it.
+    pub fn replay(&self) -> Option<&JsonText> {
+        match self {
+            Self::Text { replay, .. } => replay.as_ref(),
+            Self::ToolUse(call) => call.replay.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Sets what the provider wants back with a text or a call. Blocks of other types have no place for it and stay as
+    /// they are: reasoning carries it as its signature.
+    pub fn set_replay(&mut self, data: Option<JsonText>) {
+        match self {
+            Self::Text { replay, .. } => *replay = data,
+            Self::ToolUse(call) => call.replay = data,
+            _ => {}
+        }
+    }
+
     /// Whether the block is reasoning, plain or redacted.
     pub fn is_thinking(&self) -> bool {
         matches!(self, Self::Thinking { .. } | Self::RedactedThinking { .. })
@@ -272,7 +299,7 @@ impl ContentBlock {
 impl Serialize for ContentBlock {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Text { text } => {
+            Self::Text { text, .. } => {
                 let mut s = serializer.serialize_struct("ContentBlock", 2)?;
                 s.serialize_field("type", "text")?;
                 s.serialize_field("text", text)?;
@@ -372,7 +399,7 @@ impl ContentBlock {
         }
         let tag: Tag<'_> = serde_json::from_str(json.as_str())?;
         Ok(match &*tag.kind {
-            "text" => json.to::<Text>().map(|b| Self::Text { text: b.text })?,
+            "text" => json.to::<Text>().map(|b| Self::text(b.text))?,
             "thinking" => {
                 json.to::<Thinking>().map(|b| Self::Thinking { thinking: b.thinking, signature: b.signature })?
             }

@@ -2,9 +2,10 @@
 
 use crate::{
     AuditedDecision, CallDigest, ContentBlock, EntryId, EnvironmentContext, JsonText, MessageId, ModelUsage, NanoUsd,
-    PermissionMode, RunId, StopReason, TaskId, TaskRecord, Timestamp, ToolResult, ToolUseId, Usage,
+    Origin, PermissionMode, RunId, StopReason, TaskId, TaskRecord, Timestamp, ToolResult, ToolUseId, Usage,
 };
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One entry of the session log. The state of a session is a fold over these.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,6 +70,9 @@ pub enum EntryKind {
     RunFinished(RunRecord),
     /// The conversation so far is replaced by the summary that follows.
     Compacted(CompactRecord),
+    /// The provider refused what was sent back of earlier messages (signatures, encrypted reasoning). From here on
+    /// nothing of the kind is sent back of the messages before this entry.
+    ReplayDropped,
     /// A line of another program or a newer version, kept as it is.
     Foreign(JsonText),
 }
@@ -124,6 +128,8 @@ pub struct AssistantEntry {
     pub stop_reason: Option<StopReason>,
     /// What it used.
     pub usage: Usage,
+    /// Where it comes from. `None` in logs of other programs.
+    pub origin: Option<Arc<Origin>>,
 }
 
 impl AssistantEntry {
@@ -136,7 +142,7 @@ impl AssistantEntry {
         stop_reason: Option<StopReason>,
         usage: Usage,
     ) -> Self {
-        Self { message_id, model, content, block_ids, stop_reason, usage }
+        Self { message_id, model, content, block_ids, stop_reason, usage, origin: None }
     }
 }
 

@@ -23,6 +23,7 @@ mod message;
 mod model;
 mod model_info;
 pub mod near;
+mod origin;
 pub mod path;
 mod permission;
 mod prompt;
@@ -54,10 +55,11 @@ pub use id::{AgentId, EntryId, MessageId, QuestionId, RunId, SessionId, TaskId, 
 pub use json::{JsonError, JsonText};
 pub use message::{Message, Role, SharedMessage};
 pub use model::{
-    BlockStart, CacheTtl, Effort, ErrorClass, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, SectionScope,
-    StopReason, StreamDelta, SystemSection, Thinking,
+    BlockStart, CacheTtl, Effort, ErrorClass, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, ResponseFormat,
+    SectionScope, StopReason, StreamDelta, SystemSection, Thinking, ToolChoice,
 };
 pub use model_info::{LongPrompt, ModelInfo, Price};
+pub use origin::{Api, Origin};
 pub use permission::{
     AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, InputChange, InputChangedBy, MatchedRule,
     PermissionAnswer, PermissionDenial, PermissionMode, PermissionRequest, PermissionUpdate, RuleSource, RuleValue,

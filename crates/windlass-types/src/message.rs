@@ -1,6 +1,6 @@
 //! Messages.
 
-use crate::ContentBlock;
+use crate::{ContentBlock, Origin};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::ops::Deref;
@@ -26,17 +26,27 @@ pub struct Message {
     /// Its blocks. A plain string is read as one text block.
     #[serde(deserialize_with = "string_or_blocks")]
     pub content: Vec<ContentBlock>,
+    /// Where a message of the model comes from, if that is known. Not part of the JSON of the Messages API.
+    #[serde(skip)]
+    pub origin: Option<Arc<Origin>>,
 }
 
 impl Message {
     /// A message of the user.
     pub fn user(content: Vec<ContentBlock>) -> Self {
-        Self { role: Role::User, content }
+        Self { role: Role::User, content, origin: None }
     }
 
     /// A message of the model.
     pub fn assistant(content: Vec<ContentBlock>) -> Self {
-        Self { role: Role::Assistant, content }
+        Self { role: Role::Assistant, content, origin: None }
+    }
+
+    /// Adds where it comes from.
+    #[must_use]
+    pub fn with_origin(mut self, origin: Option<Arc<Origin>>) -> Self {
+        self.origin = origin;
+        self
     }
 
     /// A message of the user with one text block.

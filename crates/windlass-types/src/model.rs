@@ -34,6 +34,16 @@ pub struct ModelRequest {
     pub cache: Option<CacheTtl>,
     /// Whether each item should carry the provider's own frame ([`ModelItem::raw`]).
     pub raw_frames: bool,
+    /// The same for all requests of one conversation: providers route by it to where the prompt is cached. Opaque, never
+    /// personal data.
+    pub session_key: Option<Arc<str>>,
+    /// Whether the model must call a tool. Default: it may.
+    pub tool_choice: ToolChoice,
+    /// The form that the answer must have. `None`: any text.
+    pub response_format: Option<ResponseFormat>,
+    /// Members that are added to the body as they are, a JSON object: settings of a vendor that windlass does not have.
+    /// They win over members of the same name.
+    pub extra: Option<JsonText>,
 }
 
 impl ModelRequest {
@@ -51,7 +61,43 @@ impl ModelRequest {
             user_id: None,
             cache: Some(CacheTtl::FiveMinutes),
             raw_frames: false,
+            session_key: None,
+            tool_choice: ToolChoice::Auto,
+            response_format: None,
+            extra: None,
         }
+    }
+}
+
+/// Whether a model must call a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum ToolChoice {
+    /// It may.
+    #[default]
+    Auto,
+    /// It must call one.
+    Any,
+    /// It must call the one of this name.
+    Tool(String),
+    /// It must not.
+    None,
+}
+
+/// The form that an answer must have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResponseFormat {
+    /// A name for the form: letters, digits, `_` and `-`.
+    pub name: String,
+    /// The JSON Schema of the answer, an object.
+    pub schema: JsonText,
+}
+
+impl ResponseFormat {
+    /// A form by its JSON Schema.
+    pub fn json_schema(name: impl Into<String>, schema: JsonText) -> Self {
+        Self { name: name.into(), schema }
     }
 }
 
@@ -162,7 +208,8 @@ pub enum SectionScope {
 pub struct ModelItem {
     /// What happened.
     pub event: ModelEvent,
-    /// The provider's frame as it came, when the request asked for it. A [`ModelEvent::RateLimit`] has none.
+    /// The provider's frame as it came, when the request asked for it. A [`ModelEvent::RateLimit`] has none, nor has a
+    /// [`StreamDelta::Replay`].
     pub raw: Option<JsonText>,
 }
 
@@ -265,6 +312,8 @@ pub enum StreamDelta {
     Signature(String),
     /// A piece of the JSON text of a tool input.
     ToolInput(String),
+    /// What the provider wants back with a text or a call; replaces what came before. No event of the Messages API.
+    Replay(JsonText),
     /// A delta that is not known here (citations and later kinds).
     Unknown,
 }
@@ -288,6 +337,10 @@ pub enum StopReason {
     Refusal,
     /// The context window is full.
     ContextWindowExceeded,
+    /// The model wrote a call that the provider could not read. None of the message's calls is valid.
+    MalformedToolCall,
+    /// A filter of the provider ended the message.
+    ContentFilter,
     /// A reason that is not known here.
     Other(String),
 }
@@ -303,6 +356,8 @@ impl StopReason {
             Self::PauseTurn => "pause_turn",
             Self::Refusal => "refusal",
             Self::ContextWindowExceeded => "model_context_window_exceeded",
+            Self::MalformedToolCall => "malformed_tool_call",
+            Self::ContentFilter => "content_filter",
             Self::Other(other) => other,
         }
     }
@@ -318,6 +373,8 @@ impl From<&str> for StopReason {
             "pause_turn" => Self::PauseTurn,
             "refusal" => Self::Refusal,
             "model_context_window_exceeded" => Self::ContextWindowExceeded,
+            "malformed_tool_call" => Self::MalformedToolCall,
+            "content_filter" => Self::ContentFilter,
             other => Self::Other(other.to_owned()),
         }
     }
@@ -355,8 +412,12 @@ pub enum ModelErrorKind {
     PromptTooLong,
     /// The request body is too large (413).
     RequestTooLarge,
+    /// What was sent back of earlier messages (a signature, encrypted reasoning) was refused.
+    ReplayRejected,
     /// Too many requests or tokens (429).
     RateLimited,
+    /// The quota of a day, a month or a plan is used up. The error names the time of the reset, if the provider does.
+    QuotaExhausted,
     /// The provider is overloaded (529, 503, `overloaded_error`).
     Overloaded,
     /// The provider failed (other 5xx, `api_error`).
@@ -383,6 +444,8 @@ pub enum ErrorClass {
     Transient,
     /// The prompt must shrink first.
     TooLong,
+    /// What is sent back of earlier messages must be dropped first.
+    Replay,
     /// A failure that the loop cannot mend.
     Final,
 }
@@ -399,9 +462,11 @@ impl ModelErrorKind {
             | Self::Cut
             | Self::Protocol => ErrorClass::Transient,
             Self::PromptTooLong => ErrorClass::TooLong,
+            Self::ReplayRejected => ErrorClass::Replay,
             Self::Authentication
             | Self::PermissionDenied
             | Self::Billing
+            | Self::QuotaExhausted
             | Self::NotFound
             | Self::InvalidRequest
             | Self::RequestTooLarge

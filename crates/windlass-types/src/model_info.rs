@@ -1,11 +1,13 @@
 //! What is known of a model.
 
-use crate::{Effort, NanoUsd, Usage};
+use crate::{Api, Effort, NanoUsd, Usage};
 
 /// What is known of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelInfo {
+    /// The provider that has it, and its dialect. Messages keep it as part of their origin.
+    pub api: Api,
     /// Input and output together, in tokens.
     pub context_window: u64,
     /// The most tokens that it can write.
@@ -51,6 +53,7 @@ impl ModelInfo {
     /// A model with these limits, no further abilities and no price.
     pub fn new(context_window: u64, max_output_tokens: u32) -> Self {
         Self {
+            api: Api::default(),
             context_window,
             max_output_tokens,
             default_output_tokens: max_output_tokens,

@@ -53,7 +53,10 @@ macro_rules! open_words {
 
 open_words! {
     StopReason: "Why a model stopped. Others are possible.",
-        [EndTurn, ToolUse, MaxTokens, StopSequence, PauseTurn, Refusal, ContextWindowExceeded];
+        [
+            EndTurn, ToolUse, MaxTokens, StopSequence, PauseTurn, Refusal, ContextWindowExceeded, MalformedToolCall,
+            ContentFilter
+        ];
     RateLimitStatus: "Whether a subscription's requests are served. Others are possible.",
         [Allowed, AllowedWarning, Rejected];
     RateLimitKind: "The window of time, and perhaps the models, that an allowance is for. Others are possible.",

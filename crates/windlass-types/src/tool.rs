@@ -18,12 +18,16 @@ pub struct ToolSpec {
     pub description: String,
     /// JSON Schema (2020-12) of the input; an object schema.
     pub input_schema: JsonText,
+    /// Whether the provider shall hold the model to the schema, where it can. Providers refuse many schemas and many
+    /// tools of this kind, so it is off unless a tool asks for it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub strict: bool,
 }
 
 impl ToolSpec {
     /// A tool specification.
     pub fn new(name: impl Into<String>, description: impl Into<String>, input_schema: JsonText) -> Self {
-        Self { name: name.into(), description: description.into(), input_schema }
+        Self { name: name.into(), description: description.into(), input_schema, strict: false }
     }
 }
 

@@ -320,7 +320,7 @@ fn result(output: &ToolOutput) -> Result<JsonText, String> {
         ToolResultContent::Blocks(blocks) => blocks
             .iter()
             .map(|block| match block {
-                ContentBlock::Text { text: words } => text(words),
+                ContentBlock::Text { text: words, .. } => text(words),
                 ContentBlock::Image { source: ImageSource::Base64 { media_type, data } } => {
                     serde_json::json!({ "type": "image", "data": data, "mimeType": media_type })
                 }

@@ -142,7 +142,7 @@ fn steps_show_what_came() {
     );
     assert!(matches!(
         assembler.handle(&mut end.clone()),
-        Ok(Step::BlockFinished { index: 0, block: ContentBlock::Text { text }, malformed: None }) if text == "hi"
+        Ok(Step::BlockFinished { index: 0, block: ContentBlock::Text { text, .. }, malformed: None }) if text == "hi"
     ));
     assert_ne!(assembler.phase, Phase::Complete);
 }

@@ -13,6 +13,9 @@ use windlass_types::{
     CompactTrigger, ContentBlock, Continuation, Interrupted, Outcome, RunFailure, RunFailureKind, StopReason, UserEntry,
 };
 
+/// Most times in a row that the model is asked again for a call that could be read.
+const MAX_MALFORMED_CALLS: u32 = 2;
+
 impl Run {
     /// Begins a turn, unless a limit forbids it.
     pub(super) fn call_model(&mut self, session: &mut Session, continuation: Continuation) -> Flow {
@@ -56,6 +59,9 @@ impl Run {
         if !is_cut(stop_reason) {
             self.counts.output_continuations = 0;
         }
+        if *stop_reason != StopReason::MalformedToolCall {
+            self.counts.malformed_calls = 0;
+        }
         let mut batch = self.batch().map(std::mem::take).unwrap_or_default();
         if !batch.is_empty() {
             batch.commit(session);
@@ -63,7 +69,8 @@ impl Run {
             return Flow::Continue(());
         }
         match stop_reason {
-            StopReason::Refusal => Flow::Break(Outcome::Refused),
+            StopReason::Refusal | StopReason::ContentFilter => Flow::Break(Outcome::Refused),
+            StopReason::MalformedToolCall => self.ask_for_valid_call(session),
             cut if is_cut(cut) => self.continue_output(session),
             _ => self.halt(SafePoint::End),
         }
@@ -82,6 +89,20 @@ impl Run {
         }
         self.counts.output_continuations += 1;
         self.continue_with(session, runtime_text::CONTINUE.to_owned(), Continuation::MaxOutput)
+    }
+
+    /// The model wrote a call that the provider could not read: asks for it again, a bounded number of times.
+    fn ask_for_valid_call(&mut self, session: &mut Session) -> Flow {
+        if self.counts.malformed_calls >= MAX_MALFORMED_CALLS {
+            let text = format!(
+                "The model wrote a tool call that cannot be read {} times in a row. Try another model, or ask for \
+                 less at once.",
+                MAX_MALFORMED_CALLS + 1
+            );
+            return fails(RunFailureKind::RepeatedToolFailure, text);
+        }
+        self.counts.malformed_calls += 1;
+        self.continue_with(session, runtime_text::MALFORMED_CALL.to_owned(), Continuation::Retry)
     }
 
     /// Calls the model again, with a text of the runtime.
@@ -110,7 +131,7 @@ impl Run {
         if let Some(reason) = self.feedback.stop.take() {
             return Flow::Break(Outcome::StoppedByHook { reason });
         }
-        if session.run.stop_reason == Some(StopReason::Refusal) {
+        if matches!(session.run.stop_reason, Some(StopReason::Refusal | StopReason::ContentFilter)) {
             return Flow::Break(Outcome::Refused);
         }
         if failing >= session.config.limits.max_failing_turns {

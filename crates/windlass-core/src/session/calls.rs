@@ -4,7 +4,9 @@ use super::{Session, duration_ms};
 use crate::billing::Bill;
 use crate::rate_limit::is_news;
 use crate::{Effect, ModelProfile};
-use windlass_types::{EventKind, ModelRequest, NanoUsd, RateLimit, Status, Usage};
+use std::sync::Arc;
+use windlass_types::text::clause;
+use windlass_types::{EntryKind, EventKind, ModelRequest, NanoUsd, RateLimit, Status, Usage};
 
 impl Session {
     /// The model that the next call goes to.
@@ -31,6 +33,26 @@ impl Session {
     pub(crate) fn warn_unpriced(&mut self, model: &str) {
         if !std::mem::replace(&mut self.models.warned_unpriced, true) {
             self.status(Status::PriceUnknown { model: model.to_owned() });
+        }
+    }
+
+    /// The provider refused what it was sent back of earlier messages: from here on it is left out.
+    pub(crate) fn drop_replay(&mut self, refusal: &str) {
+        let entry = self.record(None, EntryKind::ReplayDropped);
+        self.append_unawaited(vec![entry]);
+        self.models.history_replaced = true;
+        self.notice(format!(
+            "The provider refused the reasoning of earlier messages, which is left out from here on: {}.",
+            clause(refusal)
+        ));
+    }
+
+    /// What all requests of this conversation have in common, and no other.
+    pub(crate) fn key(&self) -> Arc<str> {
+        let session = self.config.ids.session_id.as_str();
+        match &self.config.agent {
+            Some(agent) => format!("{session}-{}", agent.identity.id).into(),
+            None => session.into(),
         }
     }
 

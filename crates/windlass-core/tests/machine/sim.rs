@@ -633,7 +633,7 @@ fn stream(number: u32, model: &str, content: &[ContentBlock], reason: StopReason
     let mut events = vec![ModelEvent::MessageStart { id, model: model.to_owned(), usage }];
     for (index, block) in content.iter().enumerate() {
         let (start, delta) = match block {
-            ContentBlock::Text { text } => (BlockStart::Text(String::new()), StreamDelta::Text(text.clone())),
+            ContentBlock::Text { text, .. } => (BlockStart::Text(String::new()), StreamDelta::Text(text.clone())),
             ContentBlock::Thinking { thinking, signature } => (
                 BlockStart::Thinking { thinking: thinking.clone(), signature: String::new() },
                 StreamDelta::Signature(signature.clone()),

@@ -298,7 +298,7 @@ fn text_of(event: &mut ModelEvent) -> Option<(usize, &mut String)> {
 
 fn scrub_whole(block: &mut ContentBlock, scrub: &Scrub) {
     match block {
-        ContentBlock::Text { text } | ContentBlock::Thinking { thinking: text, .. } => *text = scrub.clean(text),
+        ContentBlock::Text { text, .. } | ContentBlock::Thinking { thinking: text, .. } => *text = scrub.clean(text),
         ContentBlock::ToolUse(call) => scrub_json(&mut call.input, scrub),
         ContentBlock::Unknown(json) => scrub_json(json, scrub),
         _ => {}

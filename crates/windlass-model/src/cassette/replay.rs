@@ -308,7 +308,7 @@ fn expand(item: &ModelItem, scrub: &Scrub) -> ModelItem {
         ModelEvent::BlockStart { block, .. } => match block {
             BlockStart::Text(text)
             | BlockStart::Thinking { thinking: text, .. }
-            | BlockStart::Whole(ContentBlock::Text { text } | ContentBlock::Thinking { thinking: text, .. }) => {
+            | BlockStart::Whole(ContentBlock::Text { text, .. } | ContentBlock::Thinking { thinking: text, .. }) => {
                 *text = scrub.expand(text);
             }
             BlockStart::Whole(ContentBlock::ToolUse(call)) => call.input = json(&call.input),

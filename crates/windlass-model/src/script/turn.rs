@@ -103,7 +103,7 @@ impl ScriptedTurn {
     #[must_use]
     pub fn block(mut self, block: ContentBlock) -> Self {
         self.blocks.push(match block {
-            ContentBlock::Text { text } => Scripted::Text(text),
+            ContentBlock::Text { text, .. } => Scripted::Text(text),
             ContentBlock::Thinking { thinking, signature } => Scripted::Thinking { thinking, signature },
             ContentBlock::ToolUse(call) => {
                 Scripted::Call { id: Some(call.id), name: call.name, input: call.input.as_str().to_owned() }

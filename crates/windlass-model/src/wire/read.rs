@@ -44,6 +44,11 @@ enum ReadDelta {
 }
 
 #[derive(Deserialize)]
+struct ReadReplay {
+    replay: JsonText,
+}
+
+#[derive(Deserialize)]
 struct ReadStop {
     stop_reason: Option<StopReason>,
 }
@@ -63,9 +68,7 @@ pub(crate) fn read_event(text: &str) -> serde_json::Result<ModelEvent> {
             let block = serde_json::from_str(json.as_str())?;
             ModelEvent::BlockStart { index: index()?, block: start_of(block, read.whole) }
         }
-        "content_block_delta" => {
-            ModelEvent::BlockDelta { index: index()?, delta: read_delta(serde_json::from_str(delta()?.as_str())?) }
-        }
+        "content_block_delta" => ModelEvent::BlockDelta { index: index()?, delta: read_delta(delta()?.as_str())? },
         "content_block_stop" => ModelEvent::BlockStop { index: index()? },
         "message_delta" => {
             let stop: ReadStop = serde_json::from_str(delta()?.as_str())?;
@@ -84,19 +87,23 @@ pub(crate) fn read_event(text: &str) -> serde_json::Result<ModelEvent> {
 fn start_of(block: ContentBlock, whole: bool) -> BlockStart {
     match block {
         block if whole => BlockStart::Whole(block),
-        ContentBlock::Text { text } => BlockStart::Text(text),
+        ContentBlock::Text { text, .. } => BlockStart::Text(text),
         ContentBlock::Thinking { thinking, signature } => BlockStart::Thinking { thinking, signature },
         ContentBlock::ToolUse(call) => BlockStart::ToolUse { id: call.id, name: call.name },
         block => BlockStart::Whole(block),
     }
 }
 
-fn read_delta(delta: ReadDelta) -> StreamDelta {
-    match delta {
+fn read_delta(text: &str) -> serde_json::Result<StreamDelta> {
+    // By itself: an enum by tag would read its exact text as a tree.
+    if text.starts_with(r#"{"type":"replay_delta""#) {
+        return serde_json::from_str(text).map(|read: ReadReplay| StreamDelta::Replay(read.replay));
+    }
+    Ok(match serde_json::from_str(text)? {
         ReadDelta::Text { text } => StreamDelta::Text(text),
         ReadDelta::Thinking { thinking } => StreamDelta::Thinking(thinking),
         ReadDelta::Signature { signature } => StreamDelta::Signature(signature),
         ReadDelta::InputJson { partial_json } => StreamDelta::ToolInput(partial_json),
         ReadDelta::Unknown => StreamDelta::Unknown,
-    }
+    })
 }

@@ -87,7 +87,7 @@ impl CallResult {
 
 fn block(block: ContentBlock) -> Block {
     match block {
-        ContentBlock::Text { text } => Block::Text { text },
+        ContentBlock::Text { text, .. } => Block::Text { text },
         ContentBlock::Image { source: ImageSource::Base64 { media_type, data } } => {
             Block::Image { data, mime_type: media_type }
         }

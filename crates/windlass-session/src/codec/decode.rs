@@ -1,13 +1,14 @@
 //! Lines to records.
 
 use super::line::{CostBody, Exact, IntentBody};
-use super::{COST, CWD, DECISION, INTENT, MODE, MODEL, TASK, TODOS};
+use super::{COST, CWD, DECISION, INTENT, MODE, MODEL, REPLAY_DROPPED, TASK, TODOS};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::sync::Arc;
 use windlass_types::{
-    ApiUsage, CallDigest, ContentBlock, EntryId, EntryKind, JsonText, MessageId, ModelUsage, NanoUsd, PermissionMode,
-    RunId, RunRecord, StopReason, Timestamp, ToolResult, ToolUseId, UserEntry,
+    ApiUsage, CallDigest, ContentBlock, EntryId, EntryKind, JsonText, MessageId, ModelUsage, NanoUsd, Origin,
+    PermissionMode, RunId, RunRecord, StopReason, Timestamp, ToolResult, ToolUseId, UserEntry,
 };
 
 /// A line that was understood, with what of it was not.
@@ -71,6 +72,7 @@ pub(crate) struct MessageLine {
     pub(crate) content: Vec<ContentBlock>,
     pub(crate) stop_reason: Option<StopReason>,
     pub(crate) usage: windlass_types::Usage,
+    pub(crate) origin: Option<Arc<Origin>>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -120,6 +122,10 @@ struct Fields<'a> {
     windlass_environment: Option<&'a RawValue>,
     #[serde(borrow, default)]
     windlass_tasks: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    windlass_origin: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    windlass_replay: Option<&'a RawValue>,
     #[serde(borrow, default)]
     windlass_exact: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -211,7 +217,7 @@ fn content(
     let text = exact.content.as_deref().filter(|text| same_but_breaks(text, raw.get())).unwrap_or(raw.get());
     if text.starts_with('"') {
         let text: String = serde_json::from_str(text).map_err(|error| error.to_string())?;
-        return Ok(vec![ContentBlock::Text { text }]);
+        return Ok(vec![ContentBlock::text(text)]);
     }
     let parts: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| "its content is neither text nor blocks")?;
     let mut blocks = Vec::with_capacity(parts.len());
@@ -269,13 +275,17 @@ fn user(fields: &Fields<'_>, warnings: &mut Vec<String>) -> Result<Body, String>
 
 fn assistant(fields: &Fields<'_>, warnings: &mut Vec<String>) -> Result<Body, String> {
     let message = message(fields)?;
-    let content = content(fields, &message, warnings)?;
+    let mut content = content(fields, &message, warnings)?;
+    if let ([block], Some(replay)) = (content.as_mut_slice(), read::<String>(fields.windlass_replay)) {
+        block.set_replay(JsonText::parse(replay).ok());
+    }
     Ok(Body::Assistant(MessageLine {
         message_id: MessageId::from(read::<String>(message.id).unwrap_or_default()),
         model: read(message.model).unwrap_or_default(),
         content,
         stop_reason: read(message.stop_reason),
         usage: read::<ApiUsage>(message.usage).map(Into::into).unwrap_or_default(),
+        origin: read::<Origin>(fields.windlass_origin).map(Arc::new),
     }))
 }
 
@@ -289,6 +299,7 @@ fn beside(kind: &str, text: &str, fields: &Fields<'_>, warnings: &mut Vec<String
         TODOS => todos(text, fields),
         TASK => field(text, "task").map(EntryKind::Task),
         COST => run_finished(text),
+        REPLAY_DROPPED => Some(EntryKind::ReplayDropped),
         _ => return EntryKind::Foreign(foreign(text)),
     };
     entry.unwrap_or_else(|| {

@@ -2,9 +2,10 @@
 
 use super::line::{
     AssistantMessage, BesideLine, BoundaryLine, ChainLine, ChainPlace, CompactMetadata, Content, CostBody, Exact,
-    IntentBody, PromptFields, ResultBlock, ResultFields, RuntimeFields, SessionFields, UserMessage, WireRun,
+    IntentBody, PromptFields, ProviderFields, ResultBlock, ResultFields, RuntimeFields, SessionFields, UserMessage,
+    WireRun,
 };
-use super::{COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, TASK, TODOS};
+use super::{COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, REPLAY_DROPPED, TASK, TODOS};
 use crate::fork::ForkedFrom;
 use crate::repair::derived_id;
 use crate::{LogHeader, SessionKey};
@@ -98,6 +99,7 @@ impl LogEncoder {
             prompt: PromptFields::default(),
             result: ResultFields::default(),
             runtime: RuntimeFields::default(),
+            provider: ProviderFields::default(),
             windlass_exact: Exact::default(),
             session: self.session_fields(uuid),
         }
@@ -120,7 +122,7 @@ impl LogEncoder {
 
     fn user(&self, entry: &Entry, user: &UserEntry, out: &mut Vec<u8>) {
         let content = match user.content.as_slice() {
-            [ContentBlock::Text { text }] => Content::Text(text),
+            [ContentBlock::Text { text, .. }] => Content::Text(text),
             blocks => Content::Blocks(blocks),
         };
         let mut line = self.line(entry, "user", &entry.id, UserMessage { role: "user", content });
@@ -155,6 +157,10 @@ impl LogEncoder {
             };
             let mut line = self.line(entry, "assistant", &id, message);
             line.place.parent_uuid = parent.as_ref().map(EntryId::as_str);
+            line.provider = ProviderFields {
+                windlass_origin: assistant.origin.as_deref(),
+                windlass_replay: content.first().and_then(ContentBlock::replay).map(JsonText::as_str),
+            };
             push_chain_line(out, line, |line| line.message.content);
             parent = Some(id);
         }
@@ -216,6 +222,7 @@ impl LogEncoder {
             EntryKind::Todos(todos) => self.todos(entry, todos, out),
             EntryKind::Task(record) => self.task(entry, record, out),
             EntryKind::RunFinished(record) => self.run_finished(entry, record, out),
+            EntryKind::ReplayDropped => self.push_beside(entry, REPLAY_DROPPED, BTreeMap::<&str, &str>::new(), out),
             _ => {}
         }
     }

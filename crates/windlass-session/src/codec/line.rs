@@ -4,7 +4,9 @@ use crate::fork::ForkedFrom;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use windlass_types::{ContentBlock, EnvironmentContext, JsonText, ModelUsage, NanoUsd, TaskId, Timestamp, Usage};
+use windlass_types::{
+    ContentBlock, EnvironmentContext, JsonText, ModelUsage, NanoUsd, Origin, TaskId, Timestamp, Usage,
+};
 
 /// A line of the conversation.
 #[derive(Serialize)]
@@ -27,6 +29,8 @@ pub(super) struct ChainLine<'a, M> {
     pub result: ResultFields<'a>,
     #[serde(flatten)]
     pub runtime: RuntimeFields<'a>,
+    #[serde(flatten)]
+    pub provider: ProviderFields<'a>,
     #[serde(skip_serializing_if = "Exact::is_empty")]
     pub windlass_exact: Exact<'a>,
     #[serde(flatten)]
@@ -73,6 +77,17 @@ pub(super) struct RuntimeFields<'a> {
     pub windlass_environment: Option<&'a EnvironmentContext>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub windlass_tasks: &'a [TaskId],
+}
+
+/// What a provider needs when it reads the block of a model again.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ProviderFields<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub windlass_origin: Option<&'a Origin>,
+    /// JSON text as a string, so that it stays exact on its line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub windlass_replay: Option<&'a str>,
 }
 
 /// How each line of a conversation ends: the session that wrote it.

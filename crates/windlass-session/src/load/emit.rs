@@ -168,11 +168,13 @@ fn add_line(message: &mut Option<Placed>, calls: &mut HashMap<ToolUseId, EntryId
             whole.content.extend(line.content);
             whole.stop_reason = line.stop_reason.or(whole.stop_reason.take());
             whole.usage = line.usage;
+            whole.origin = line.origin.or(whole.origin.take());
         }
         _ => {
             let parent = link_id(&node.parent);
-            let whole =
+            let mut whole =
                 AssistantEntry::new(line.message_id, line.model, line.content, ids, line.stop_reason, line.usage);
+            whole.origin = line.origin;
             let entry = Entry::new(node.id, parent, node.timestamp, EntryKind::Assistant(whole));
             *message = Some(Placed { at, entry });
         }

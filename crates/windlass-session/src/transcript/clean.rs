@@ -16,7 +16,7 @@ pub(crate) fn has_assistant_content(content: &[ContentBlock]) -> bool {
 
 fn is_of_user(block: &ContentBlock) -> bool {
     match block {
-        ContentBlock::Text { text } => !text.trim().is_empty(),
+        ContentBlock::Text { text, .. } => !text.trim().is_empty(),
         ContentBlock::Thinking { .. }
         | ContentBlock::RedactedThinking { .. }
         | ContentBlock::ToolUse(_)
@@ -27,7 +27,7 @@ fn is_of_user(block: &ContentBlock) -> bool {
 
 fn is_of_assistant(block: &ContentBlock) -> bool {
     match block {
-        ContentBlock::Text { text } => !text.trim().is_empty(),
+        ContentBlock::Text { text, .. } => !text.trim().is_empty(),
         ContentBlock::ToolResult(_) | ContentBlock::Image { .. } | ContentBlock::Document { .. } => false,
         _ => true,
     }

@@ -25,7 +25,7 @@ fn shape(transcript: &Transcript) -> Vec<String> {
                 .content
                 .iter()
                 .map(|block| match block {
-                    ContentBlock::Text { text } => text.clone(),
+                    ContentBlock::Text { text, .. } => text.clone(),
                     ContentBlock::ToolUse(call) => format!("call:{}", call.id),
                     ContentBlock::ToolResult(result) => format!("{}={}", result.tool_use_id, result.content.text()),
                     ContentBlock::Thinking { .. } => "thinking".to_owned(),
@@ -41,7 +41,7 @@ fn shape(transcript: &Transcript) -> Vec<String> {
 fn results_come_back_in_call_order_and_before_messages_that_came_meanwhile() {
     let mut transcript = Transcript::new();
     transcript.push_user(vec![text("go")]);
-    transcript.push_assistant(vec![text("ok"), call("1"), call("2"), call("3")]);
+    transcript.push_assistant(vec![text("ok"), call("1"), call("2"), call("3")], None);
     assert_eq!(shape(&transcript), ["u go"]);
     assert!(transcript.push_result(ToolResult::ok("3", "c")));
     transcript.push_user(vec![text("also this")]);
@@ -60,9 +60,9 @@ fn results_come_back_in_call_order_and_before_messages_that_came_meanwhile() {
 fn open_calls_are_settled_before_the_next_message() {
     let mut transcript = Transcript::new();
     transcript.push_user(vec![text("go")]);
-    transcript.push_assistant(vec![call("1"), call("2")]);
+    transcript.push_assistant(vec![call("1"), call("2")], None);
     transcript.mark_started(&"2".into());
-    transcript.push_assistant(vec![text("next")]);
+    transcript.push_assistant(vec![text("next")], None);
     assert_eq!(
         shape(&transcript),
         ["u go", "a call:1|call:2", &format!("u 1={INTERRUPTED}|2={OUTCOME_UNKNOWN}"), "a next"]
@@ -75,7 +75,7 @@ fn an_id_that_comes_again_in_a_later_message_is_replaced() {
     let mut transcript = Transcript::new();
     transcript.push_user(vec![text("go")]);
     for n in ["first", "second"] {
-        transcript.push_assistant(vec![call("1")]);
+        transcript.push_assistant(vec![call("1")], None);
         assert!(transcript.push_result(ToolResult::ok("1", n)));
     }
     assert_eq!(shape(&transcript), ["u go", "a call:1", "u 1=first", "a call:1_2", "u 1_2=second"]);
@@ -86,12 +86,12 @@ fn what_cannot_be_sent_is_left_out() {
     let mut transcript = Transcript::new();
     transcript.push_user(vec![text(" "), ContentBlock::ToolResult(ToolResult::ok("x", "stray"))]);
     assert!(transcript.is_empty());
-    transcript.push_assistant(vec![text("early")]);
-    transcript.push_assistant(vec![]);
-    transcript.push_assistant(vec![thinking()]);
+    transcript.push_assistant(vec![text("early")], None);
+    transcript.push_assistant(vec![], None);
+    transcript.push_assistant(vec![thinking()], None);
     transcript.push_user(vec![text("a")]);
     transcript.push_user(vec![text("b")]);
-    transcript.push_assistant(vec![thinking(), text(""), call("1"), call("1"), thinking()]);
+    transcript.push_assistant(vec![thinking(), text(""), call("1"), call("1"), thinking()], None);
     transcript.push_result(ToolResult::ok("1", vec![text("")]));
     assert_eq!(shape(&transcript), [&format!("u {BEGINNING_LOST}"), "a early", "u a|b", "a thinking|call:1", "u 1="]);
 }
@@ -109,7 +109,7 @@ fn inputs_become_objects_of_valid_unicode_and_keep_their_text_otherwise() {
         let mut transcript = Transcript::new();
         transcript.push_user(vec![text("go")]);
         let block = ContentBlock::ToolUse(ToolUse::new("1", "T", JsonText::parse(input).unwrap()));
-        transcript.push_assistant(vec![block]);
+        transcript.push_assistant(vec![block], None);
         let open: Vec<&str> = transcript.open_calls().map(|call| call.input.as_str()).collect();
         assert_eq!(open, [sent], "{input}");
     }
@@ -121,10 +121,10 @@ fn each_message_is_made_once() {
     transcript.push_user(vec![text("go")]);
     let first = transcript.messages();
     let json = first[0].json().as_ptr();
-    transcript.push_assistant(vec![call("1")]);
+    transcript.push_assistant(vec![call("1")], None);
     transcript.push_result(ToolResult::ok("1", "x"));
     let second = transcript.messages();
-    transcript.push_assistant(vec![text("done")]);
+    transcript.push_assistant(vec![text("done")], None);
     transcript.push_user(vec![text("more")]);
     let third = transcript.messages();
     assert!(std::ptr::eq(json, third[0].json().as_ptr()));
@@ -136,7 +136,7 @@ fn each_message_is_made_once() {
 fn no_message_ends_in_reasoning_when_a_call_behind_it_goes() {
     let mut transcript = Transcript::new();
     transcript.push_user(vec![text("go")]);
-    transcript.push_assistant(vec![thinking(), call("1"), thinking(), call("1")]);
+    transcript.push_assistant(vec![thinking(), call("1"), thinking(), call("1")], None);
     transcript.push_result(ToolResult::ok("1", "x"));
     assert_eq!(shape(&transcript).len(), 3);
 }

@@ -45,7 +45,7 @@ impl Transcript {
     pub fn text(&self) -> String {
         let pieces = self.items.iter().filter_map(|item| match &item.event {
             ModelEvent::BlockStart { block: BlockStart::Text(text), .. }
-            | ModelEvent::BlockStart { block: BlockStart::Whole(ContentBlock::Text { text }), .. }
+            | ModelEvent::BlockStart { block: BlockStart::Whole(ContentBlock::Text { text, .. }), .. }
             | ModelEvent::BlockDelta { delta: StreamDelta::Text(text), .. } => Some(text.as_str()),
             _ => None,
         });

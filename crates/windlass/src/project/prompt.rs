@@ -38,14 +38,14 @@ impl LoadedProject {
     /// The prompt of a query, behind what the session's agent begins a new session with.
     pub(crate) fn prompt(&self, prompt: PromptInput, initial: Option<&str>) -> Result<PromptInput, ProjectError> {
         let mut blocks = prompt.0;
-        if let [ContentBlock::Text { text }] = blocks.as_mut_slice() {
+        if let [ContentBlock::Text { text, .. }] = blocks.as_mut_slice() {
             *text = self.expand(std::mem::take(text))?;
         }
         let Some(initial) = initial else { return Ok(PromptInput(blocks)) };
         let initial = self.expand(initial.to_owned())?;
         match blocks.as_mut_slice() {
-            [ContentBlock::Text { text }] if text.trim().is_empty() => *text = initial,
-            [ContentBlock::Text { text }] => *text = format!("{initial}\n\n{text}"),
+            [ContentBlock::Text { text, .. }] if text.trim().is_empty() => *text = initial,
+            [ContentBlock::Text { text, .. }] => *text = format!("{initial}\n\n{text}"),
             _ => blocks.insert(0, ContentBlock::text(initial)),
         }
         Ok(PromptInput(blocks))

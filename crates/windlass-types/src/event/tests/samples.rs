@@ -66,10 +66,11 @@ pub(crate) trait Variants: Sized + 'static {
 }
 
 macro_rules! structs {
-    ($($name:ident { $($field:ident),* $(,)? })*) => {
+    // What stands after a semicolon is not part of the JSON.
+    ($($name:ident { $($field:ident),* $(,)? $(; $unwritten:ident)? })*) => {
         $(impl Sample for $name {
             fn sample(s: &mut Source<'_>) -> Self {
-                $name { $($field: s.make()),* }
+                $name { $($field: s.make(),)* $($unwritten: None)? }
             }
         })*
     };
@@ -77,7 +78,7 @@ macro_rules! structs {
 
 macro_rules! enums {
     ($($name:ident {
-        $($variant:ident $({ $($field:ident),* })? $(($inner:ident))? $([$value:expr])?),* $(,)?
+        $($variant:ident $({ $($field:ident),* $(; $unwritten:ident)? })? $(($inner:ident))? $([$value:expr])?),* $(,)?
     })*) => {
         $(impl Variants for $name {
             fn variants() -> Vec<fn(&mut Source<'_>) -> Self> {
@@ -85,7 +86,7 @@ macro_rules! enums {
                 let _ = |value: &$name| match value {
                     $($name::$variant { .. } => (),)*
                 };
-                vec![$(|_s| $name::$variant $({ $($field: _s.make()),* })? $(({
+                vec![$(|_s| $name::$variant $({ $($field: _s.make(),)* $($unwritten: None)? })? $(({
                     let $inner = _s.make();
                     $inner
                 }))? $(($value))?),*]
@@ -195,7 +196,7 @@ structs! {
     ToolFinished { tool, result, structured, diff, duration_ms, denied, error, entry }
     ToolFailure { kind, source }
     ToolResult { tool_use_id, content, is_error }
-    ToolUse { id, name, input }
+    ToolUse { id, name, input; replay }
     Compacted { trigger, pre_tokens, post_tokens, duration_ms, summary, entry, boundary }
     RetryStatus { attempt, max_retries, delay_ms, error, http_status, message }
     PermissionRequest { id, tool_use_id, tool, input, title, decision, digest, agent, identity }
@@ -268,7 +269,7 @@ enums! {
     }
     StateChange { PermissionMode { mode }, Model { model }, Cwd { cwd }, Todos { todos } }
     ContentBlock {
-        Text { text },
+        Text { text; replay },
         Thinking { thinking, signature },
         RedactedThinking { data },
         Image { source },
@@ -302,11 +303,12 @@ enums! {
         Default, InvalidInput, UnknownTool,
     }
     ModelErrorKind {
-        Authentication, PermissionDenied, Billing, NotFound, InvalidRequest, PromptTooLong, RequestTooLarge, RateLimited,
-        Overloaded, Server, Timeout, Connection, Cut, Protocol, Replay, Configuration,
+        Authentication, PermissionDenied, Billing, NotFound, InvalidRequest, PromptTooLong, RequestTooLarge,
+        ReplayRejected, RateLimited, QuotaExhausted, Overloaded, Server, Timeout, Connection, Cut, Protocol, Replay, Configuration,
     }
     StopReason {
-        EndTurn, ToolUse, MaxTokens, StopSequence, PauseTurn, Refusal, ContextWindowExceeded, Other(x),
+        EndTurn, ToolUse, MaxTokens, StopSequence, PauseTurn, Refusal, ContextWindowExceeded,
+        MalformedToolCall, ContentFilter, Other(x),
     }
     Continuation {
         Prompt, ToolResults, StopHook, Retry, Fallback, MaxOutput, PauseTurn, Steered, Compacted, StructuredOutput,
