@@ -9,9 +9,10 @@ use windlass_types::{
 };
 
 use crate::{
-    error::{Secrets, from_event, protocol},
+    error::{from_event, protocol},
     frame::{Block, Delta, Frame, Outline, Start},
 };
+use windlass_http::provider::Secrets;
 
 /// The most bytes of event data and the most blocks of one message.
 const MAX_MESSAGE_BYTES: usize = 64 << 20;

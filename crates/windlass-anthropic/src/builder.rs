@@ -4,10 +4,8 @@ use windlass_http::{HeaderMap, HeaderName, HeaderValue, HttpClient, HttpOptions,
 use windlass_model::{Catalogue, ModelError};
 use windlass_types::ModelErrorKind;
 
-use crate::{
-    Anthropic,
-    error::{Secrets, from_http},
-};
+use crate::Anthropic;
+use windlass_http::provider::{Secrets, from_http};
 
 const BASE_URL: &str = "https://api.anthropic.com";
 const API_VERSION: &str = "2023-06-01";

@@ -39,7 +39,6 @@ mod frame;
 mod provider;
 mod rate_limit;
 mod request;
-mod retry_after;
 mod stream;
 
 pub use builder::AnthropicBuilder;

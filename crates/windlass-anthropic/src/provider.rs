@@ -2,13 +2,14 @@ use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use serde::Deserialize;
+use windlass_http::provider::{Secrets, from_http};
 use windlass_http::{HeaderMap, HeaderValue, HttpClient, Response};
 use windlass_model::{Catalogue, ModelError, ModelProvider, ModelStream};
-use windlass_types::{ModelErrorKind, ModelInfo, ModelRequest};
+use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
 use crate::{
     AnthropicBuilder,
-    error::{Secrets, from_answer, from_event, from_http, protocol},
+    error::{from_answer, from_event, protocol},
     frame::Tag,
     rate_limit::rate_limit,
     request,
@@ -156,7 +157,9 @@ impl ModelProvider for Anthropic {
     }
 
     fn model_info(&self, model: &str) -> ModelInfo {
-        self.inner.catalogue.info(model)
+        let mut info = self.inner.catalogue.info(model);
+        info.api = Api::new(self.name(), Api::MESSAGES);
+        info
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {

@@ -10,10 +10,8 @@ use windlass_http::{Events, SseEvent};
 use windlass_model::ModelError;
 use windlass_types::{JsonText, ModelErrorKind, ModelEvent, ModelItem, RateLimit, StreamDelta, Usage};
 
-use crate::{
-    assembly::Assembly,
-    error::{Secrets, from_http},
-};
+use crate::assembly::Assembly;
+use windlass_http::provider::{Secrets, from_http};
 
 /// One answer, item by item. Ends after `MessageStop` or after one error.
 pub(crate) struct MessageStream {

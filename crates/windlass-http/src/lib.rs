@@ -13,6 +13,7 @@
 //! # Features
 //! None is on by default.
 //! - `gzip`: answers may be compressed. What streams of events save by it is little.
+//! - `provider`: the module `provider`, with what all providers make of failures.
 //! - `proxy`: the module `proxy`, which lets programs reach the API without the key.
 //!
 //! # Which decoder
@@ -31,6 +32,8 @@ mod cause;
 mod client;
 mod error;
 mod events;
+#[cfg(feature = "provider")]
+pub mod provider;
 #[cfg(feature = "proxy")]
 pub mod proxy;
 mod response;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use windlass_http::HeaderMap;
+use crate::HeaderMap;
 
 /// The longest wait that is passed on. The caller decides what it obeys; this only bounds the figure.
 const MAX_WAIT: Duration = Duration::from_secs(31 * 24 * 60 * 60);
@@ -10,7 +10,7 @@ const MAX_WAIT: Duration = Duration::from_secs(31 * 24 * 60 * 60);
 /// How long the server asks to wait: `retry-after-ms`, or `retry-after` in
 /// seconds or as a date. A date is compared with the server's own `date`, so that
 /// a wrong clock here does not matter.
-pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let seconds = |text: &str| text.parse::<f64>().ok().filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
     let wait = if let Some(milliseconds) = text("retry-after-ms").and_then(seconds) {
@@ -31,7 +31,7 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
 
 /// Whether the server wants the request repeated, if the answer has the header `x-should-retry`, which the vendor's own clients heed
 /// before the status.
-pub(crate) fn should_retry(headers: &HeaderMap) -> Option<bool> {
+pub fn should_retry(headers: &HeaderMap) -> Option<bool> {
     match headers.get("x-should-retry")?.to_str().ok()?.trim() {
         value if value.eq_ignore_ascii_case("true") => Some(true),
         value if value.eq_ignore_ascii_case("false") => Some(false),

@@ -1,4 +1,4 @@
-use windlass_http::{HeaderName, HeaderValue};
+use crate::{HeaderName, HeaderValue};
 
 use super::*;
 

@@ -1,0 +1,10 @@
+//! What all providers of models make of failures: the kind that the loop decides by, a text without credentials, and
+//! how long to wait.
+
+mod classify;
+mod refusal;
+mod retry_after;
+
+pub use classify::{Failure, classify, hinted_wait};
+pub use refusal::{Secrets, Vendor, from_http, readable};
+pub use retry_after::{retry_after, should_retry};

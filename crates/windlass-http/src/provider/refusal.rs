@@ -1,0 +1,123 @@
+//! Failures of an API as errors of model calls.
+
+use super::{Failure, classify, hinted_wait};
+use crate::{HttpError, HttpErrorKind, Secret};
+use std::borrow::Cow;
+use windlass_model::ModelError;
+use windlass_types::ModelErrorKind;
+
+/// The longest part of a server's text that an error repeats, in characters.
+const MAX_TEXT: usize = 600;
+
+/// The credentials in use, to keep them out of texts that a server returns.
+#[derive(Clone, Debug, Default)]
+pub struct Secrets(Vec<Secret>);
+
+impl Secrets {
+    /// Adds one.
+    pub fn push(&mut self, secret: Secret) {
+        self.0.push(secret);
+    }
+
+    /// The text without them.
+    pub fn redact(&self, text: String) -> String {
+        self.0.iter().fold(text, |text, secret| match secret.redact(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(redacted) => redacted,
+        })
+    }
+}
+
+/// Where the settings of a vendor are made, for the sentences of errors.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "plumbing: each provider names its own settings")]
+pub struct Vendor {
+    /// The variable or setting of the key: `ANTHROPIC_API_KEY`.
+    pub key: Cow<'static, str>,
+    /// The variable or setting of the address: `ANTHROPIC_BASE_URL`.
+    pub base_url: Cow<'static, str>,
+}
+
+impl Vendor {
+    /// A vendor with the names of its settings.
+    pub const fn new(key: &'static str, base_url: &'static str) -> Self {
+        Self { key: Cow::Borrowed(key), base_url: Cow::Borrowed(base_url) }
+    }
+
+    /// The error of a refusal: its kind by [`classify`], a sentence that names what to do, the server's text on one line
+    /// without credentials, and the wait that the text asks for.
+    pub fn error(&self, failure: &Failure<'_>, secrets: &Secrets) -> ModelError {
+        self.error_of(classify(failure), failure, secrets)
+    }
+
+    /// [`Vendor::error`] of a kind that the provider knows better.
+    pub fn error_of(&self, kind: ModelErrorKind, failure: &Failure<'_>, secrets: &Secrets) -> ModelError {
+        let what = self.sentence(kind);
+        let status = failure.status.map_or_else(String::new, |status| format!(" ({status})"));
+        let text = readable(failure.text);
+        let message = if text.is_empty() { format!("{what}{status}") } else { format!("{what}{status}: {text}") };
+        let error = ModelError::new(kind, secrets.redact(message)).with_retry_after(hinted_wait(failure.text));
+        match failure.status {
+            Some(status) => error.with_status(status),
+            None => error,
+        }
+    }
+
+    fn sentence(&self, kind: ModelErrorKind) -> Cow<'static, str> {
+        Cow::Borrowed(match kind {
+            ModelErrorKind::Authentication => {
+                return format!("the API did not accept the key; check {}", self.key).into();
+            }
+            ModelErrorKind::NotFound => {
+                return format!("no such model or endpoint; check the model name and {}", self.base_url).into();
+            }
+            ModelErrorKind::Configuration => {
+                return format!("the base URL answers with a redirect; set {} to its target", self.base_url).into();
+            }
+            ModelErrorKind::PermissionDenied => "the key may not do this",
+            ModelErrorKind::Billing => "credit or plan is exhausted; see the billing page of the account",
+            ModelErrorKind::QuotaExhausted => "the quota is used up",
+            ModelErrorKind::PromptTooLong => "the prompt does not fit the context window",
+            ModelErrorKind::RequestTooLarge => "the request is too large for the API",
+            ModelErrorKind::ReplayRejected => "the API refused what was sent back of its earlier messages",
+            ModelErrorKind::RateLimited => "too many requests or tokens for now",
+            ModelErrorKind::Overloaded => "the API is overloaded",
+            ModelErrorKind::Timeout => "the API did not answer in time",
+            ModelErrorKind::Server => "the API failed",
+            _ => "the API refused the request",
+        })
+    }
+}
+
+/// A failure below the API.
+pub fn from_http(error: HttpError) -> ModelError {
+    let kind = match error.kind() {
+        HttpErrorKind::Configuration | HttpErrorKind::Tls => ModelErrorKind::Configuration,
+        HttpErrorKind::Connection => ModelErrorKind::Connection,
+        HttpErrorKind::Timeout => ModelErrorKind::Timeout,
+        HttpErrorKind::Cut => ModelErrorKind::Cut,
+        _ => ModelErrorKind::Protocol,
+    };
+    let unsent = error.is_unsent();
+    let error = ModelError::new(kind, error.to_string()).with_source(error);
+    if unsent { error.unbilled() } else { error }
+}
+
+/// A server's text on one line, shortened to 600 characters. Bodies of proxies can be whole HTML pages.
+pub fn readable(text: &str) -> String {
+    let mut line = String::new();
+    for word in text.split(|char: char| char.is_whitespace() || char.is_control()).filter(|word| !word.is_empty()) {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    match line.char_indices().nth(MAX_TEXT) {
+        Some((at, _)) => {
+            line.truncate(at);
+            line.push('…');
+            line
+        }
+        None => line,
+    }
+}
