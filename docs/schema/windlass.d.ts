@@ -77,7 +77,7 @@ export type ContentBlock =
   /** The model's reasoning. Immutable: the provider checks the signature over it. */
   | {
     type: "thinking";
-    /** The provider's signature over the block. */
+    /** What the provider needs to read the block again: its signature, or the encrypted item as JSON text. */
     signature: string;
     /** The reasoning text, empty when the provider withholds it. */
     thinking: string;
@@ -514,8 +514,12 @@ export type ModelErrorKind =
   | "prompt_too_long"
   /** The request body is too large (413). */
   | "request_too_large"
+  /** What was sent back of earlier messages (a signature, encrypted reasoning) was refused. */
+  | "replay_rejected"
   /** Too many requests or tokens (429). */
   | "rate_limited"
+  /** The quota of a day, a month or a plan is used up. The error names the time of the reset, if the provider does. */
+  | "quota_exhausted"
   /** The provider is overloaded (529, 503, `overloaded_error`). */
   | "overloaded"
   /** The provider failed (other 5xx, `api_error`). */
@@ -1012,7 +1016,7 @@ export type Steered = {
   });
 
 /** Why a model stopped. Others are possible. */
-export type StopReason = "end_turn" | "tool_use" | "max_tokens" | "stop_sequence" | "pause_turn" | "refusal" | "model_context_window_exceeded" | (string & {});
+export type StopReason = "end_turn" | "tool_use" | "max_tokens" | "stop_sequence" | "pause_turn" | "refusal" | "model_context_window_exceeded" | "malformed_tool_call" | "content_filter" | (string & {});
 
 /** A task that has ended. */
 export type TaskEnded = {

@@ -1,0 +1,1 @@
+//! Models behind the Gemini API.

@@ -1,0 +1,1 @@
+//! The provider over a real socket.

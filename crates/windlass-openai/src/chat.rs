@@ -1,0 +1,1 @@
+//! Chat Completions, for OpenAI and compatible endpoints.

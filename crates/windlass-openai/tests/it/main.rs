@@ -1,0 +1,4 @@
+//! The providers over a real socket.
+
+mod chat;
+mod responses;
