@@ -20,6 +20,7 @@ mod limits;
 mod log;
 mod many;
 mod money;
+mod origins;
 mod properties;
 mod render;
 mod replay;

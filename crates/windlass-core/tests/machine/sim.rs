@@ -577,9 +577,15 @@ impl Sim {
         if content.is_empty() {
             return (vec![ContentBlock::text(format!("answer {number}"))], None);
         }
-        let reasons =
-            [StopReason::MaxTokens, StopReason::Refusal, StopReason::PauseTurn, StopReason::Other("new".into())];
-        let reason = match self.choices.pick(10) {
+        let reasons = [
+            StopReason::MaxTokens,
+            StopReason::Refusal,
+            StopReason::PauseTurn,
+            StopReason::Other("new".into()),
+            StopReason::MalformedToolCall,
+            StopReason::ContentFilter,
+        ];
+        let reason = match self.choices.pick(12) {
             at @ 6.. => reasons.get(at - 6).cloned(),
             _ => None,
         };

@@ -1,11 +1,12 @@
 //! Data for the rules.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use windlass_session::{LogHeader, ProjectKey, SessionKey};
 use windlass_types::{
-    AssistantEntry, AuditedDecision, Behavior, CallDigest, ContentBlock, Decision, DecisionReason, Entry, EntryId,
-    EntryKind, JsonText, MatchedRule, ModelUsage, NanoUsd, PermissionMode, RuleSource, RunId, RunRecord, SessionId,
-    StopReason, Timestamp, ToolResult, ToolResultEntry, ToolUse, Usage, UserEntry,
+    Api, AssistantEntry, AuditedDecision, Behavior, CallDigest, ContentBlock, Decision, DecisionReason, Entry, EntryId,
+    EntryKind, JsonText, MatchedRule, ModelUsage, NanoUsd, Origin, PermissionMode, RuleSource, RunId, RunRecord,
+    SessionId, StopReason, Timestamp, ToolResult, ToolResultEntry, ToolUse, Usage, UserEntry,
 };
 
 /// A session of a project, by name and number.
@@ -45,6 +46,7 @@ pub fn entries() -> Vec<Entry> {
     let structured = JsonText::parse("{\"n\": 1.0,\n \"m\":[ ]}").ok();
     add(23, Some(11), result(ToolResult::ok("toolu_1", blocks), id(11), structured));
     let todos = "[{\"content\":\"x\",\n\"status\":\"pending\"}]";
+    add(26, None, EntryKind::ReplayDropped);
     add(24, None, EntryKind::Todos(JsonText::parse(todos).unwrap_or_else(|_| JsonText::empty_object())));
     let mut reminder = UserEntry::new(vec![ContentBlock::text("a"), ContentBlock::text("b")]);
     reminder.is_meta = true;
@@ -64,7 +66,9 @@ pub fn entries() -> Vec<Entry> {
 fn assistant(block_ids: Vec<EntryId>) -> EntryKind {
     let call = |id: &str, input: &str| {
         let input = JsonText::parse(input).unwrap_or_else(|_| JsonText::empty_object());
-        ContentBlock::ToolUse(ToolUse::new(id, "Read", input))
+        let mut call = ToolUse::new(id, "Read", input);
+        call.replay = JsonText::parse(format!("{{\n \"id\": \"fc_{id}\",  \"n\":1.0}}")).ok();
+        ContentBlock::ToolUse(call)
     };
     let content = vec![
         ContentBlock::Thinking { thinking: "hm \u{e9}".to_owned(), signature: "c2ln".to_owned() },
@@ -76,14 +80,10 @@ fn assistant(block_ids: Vec<EntryId>) -> EntryKind {
     usage.cache_creation_1h_input_tokens = 10;
     usage.cache_read_input_tokens = 5;
     usage.web_search_requests = 1;
-    EntryKind::Assistant(AssistantEntry::new(
-        "msg_1".into(),
-        "m".into(),
-        content,
-        block_ids,
-        Some(StopReason::ToolUse),
-        usage,
-    ))
+    let mut message =
+        AssistantEntry::new("msg_1".into(), "m".into(), content, block_ids, Some(StopReason::ToolUse), usage);
+    message.origin = Some(Arc::new(Origin::new(Api::new("kit", Api::RESPONSES), "m", "m-2026")));
+    EntryKind::Assistant(message)
 }
 
 fn result(result: ToolResult, assistant: EntryId, structured: Option<JsonText>) -> EntryKind {
