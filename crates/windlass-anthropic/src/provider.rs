@@ -162,6 +162,10 @@ impl ModelProvider for Anthropic {
         info
     }
 
+    fn ready(&self, _: &str) -> Result<(), ModelError> {
+        Ok(())
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let inner = &*self.inner;
         let mut headers = inner.headers(&request)?;

@@ -4,6 +4,8 @@
 //! [`ModelItem`](windlass_types::ModelItem)s and no more: retries, fallback and tool execution belong to the
 //! loop. The `Catalogue` describes what a model can do and what it costs.
 //!
+//! A [`Router`] holds several providers, and finds the one of a model by its name.
+//!
 //! For tests without a network: a `ScriptedModel` answers from a script, a
 //! `Recorder` writes a live run to a cassette, and a `Replayer` plays it again.
 //!
@@ -20,6 +22,7 @@ mod cassette;
 mod catalogue;
 mod error;
 mod provider;
+mod router;
 #[cfg(feature = "script")]
 mod script;
 #[cfg(feature = "frames")]
@@ -31,6 +34,7 @@ pub use cassette::{CassetteError, Recorder, Replayer, Scrub};
 pub use catalogue::{Catalogue, DEFAULT_MODEL, ModelOverride, beta};
 pub use error::ModelError;
 pub use provider::{ModelProvider, ModelStream};
+pub use router::Router;
 #[cfg(feature = "script")]
 pub use script::{Gate, Script, ScriptError, ScriptedModel, ScriptedTurn};
 pub use windlass_types::{LongPrompt, ModelInfo, Price};

@@ -98,6 +98,16 @@ pub trait ModelProvider: Debug + Send + Sync + 'static {
     /// careful defaults and no price.
     fn model_info(&self, model: &str) -> ModelInfo;
 
+    /// Whether calls of a model can be made at all: the provider is set up, and its key is there. A session asks before
+    /// it begins. Default: yes, for a provider that is refused at its making otherwise.
+    ///
+    /// # Errors
+    /// The error that each call would end in.
+    fn ready(&self, model: &str) -> Result<(), ModelError> {
+        let _ = model;
+        Ok(())
+    }
+
     /// Sends a request and returns its stream, once the provider has begun to answer.
     ///
     /// Cancel safe: dropping the future abandons the call.
@@ -130,6 +140,10 @@ impl<P: ModelProvider + ?Sized> ModelProvider for Arc<P> {
 
     fn model_info(&self, model: &str) -> ModelInfo {
         (**self).model_info(model)
+    }
+
+    fn ready(&self, model: &str) -> Result<(), ModelError> {
+        (**self).ready(model)
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {

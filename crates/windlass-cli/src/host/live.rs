@@ -53,6 +53,10 @@ impl ModelProvider for Renewable {
         self.current().model_info(model)
     }
 
+    fn ready(&self, model: &str) -> Result<(), ModelError> {
+        self.current().ready(model)
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         self.current().stream(request).await
     }

@@ -146,6 +146,10 @@ impl<P: ModelProvider> ModelProvider for Recorder<P> {
         self.provider.model_info(model)
     }
 
+    fn ready(&self, model: &str) -> Result<(), ModelError> {
+        self.provider.ready(model)
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let call = self.begin(&request, false)?;
         match self.provider.stream(request).await {

@@ -1,0 +1,211 @@
+//! Several providers behind one: the name of a model says whose it is.
+
+use crate::{ModelError, ModelInfo, ModelProvider, ModelStream};
+use async_trait::async_trait;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use windlass_types::near::nearest;
+use windlass_types::{Api, ModelRequest};
+
+/// Several providers behind one. `openai/gpt-5.1` is the model `gpt-5.1` of the provider with the prefix `openai`; a
+/// name without such a prefix goes to the first provider.
+///
+/// Ids of models keep their prefix, so that logs, costs and switches in the middle of a session name the provider. A
+/// provider that is added with [`lazy`](Self::lazy) is set up when a model of it is first named: what is not used
+/// costs nothing and needs no key.
+///
+/// ```
+/// use windlass_model::{ModelProvider, Router, Script, ScriptedModel};
+///
+/// let model = |text: &str| ScriptedModel::new(Script::new().turn(|turn| turn.text(text)));
+/// let router = Router::new("first", model("Hello.")).with("second", model("Hi."));
+/// assert_eq!(router.resolve_model("second/m"), "second/m");
+/// assert_eq!(router.resolve_model("m"), "m");
+/// ```
+#[derive(Clone)]
+pub struct Router {
+    routes: Arc<[Route]>,
+}
+
+#[derive(Clone)]
+struct Route {
+    prefix: Arc<str>,
+    source: Source,
+}
+
+#[derive(Clone)]
+enum Source {
+    Ready(Arc<dyn ModelProvider>),
+    Lazy(Arc<Lazy>),
+}
+
+/// Sets a provider up.
+type Setup = dyn Fn() -> Result<Arc<dyn ModelProvider>, ModelError> + Send + Sync;
+
+struct Lazy {
+    setup: Box<Setup>,
+    provider: OnceLock<Arc<dyn ModelProvider>>,
+}
+
+impl Lazy {
+    /// The provider. A set-up that failed is tried again the next time: a key may have come meanwhile.
+    fn get(&self) -> Result<Arc<dyn ModelProvider>, ModelError> {
+        if let Some(provider) = self.provider.get() {
+            return Ok(Arc::clone(provider));
+        }
+        let provider = (self.setup)()?;
+        Ok(Arc::clone(self.provider.get_or_init(|| provider)))
+    }
+}
+
+impl Route {
+    fn get(&self) -> Result<Arc<dyn ModelProvider>, ModelError> {
+        match &self.source {
+            Source::Ready(provider) => Ok(Arc::clone(provider)),
+            Source::Lazy(lazy) => lazy.get(),
+        }
+    }
+}
+
+impl fmt::Debug for Router {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.prefixes()).finish()
+    }
+}
+
+impl Router {
+    /// A router whose first provider, under this prefix, also has the names without one.
+    pub fn new(prefix: impl Into<Arc<str>>, provider: impl ModelProvider) -> Self {
+        Self { routes: Arc::from([]) }.with(prefix, provider)
+    }
+
+    /// As [`new`](Self::new), with a provider that is set up when it is first needed.
+    pub fn lazy_first(
+        prefix: impl Into<Arc<str>>,
+        setup: impl Fn() -> Result<Arc<dyn ModelProvider>, ModelError> + Send + Sync + 'static,
+    ) -> Self {
+        Self { routes: Arc::from([]) }.lazy(prefix, setup)
+    }
+
+    /// Adds a provider. One of the same prefix is replaced, in its place.
+    #[must_use]
+    pub fn with(self, prefix: impl Into<Arc<str>>, provider: impl ModelProvider) -> Self {
+        self.add(prefix.into(), Source::Ready(Arc::new(provider)))
+    }
+
+    /// Adds a provider that is set up when a model of it is first named. The error of a set-up that fails is that of
+    /// each call, and of [`ready`](ModelProvider::ready).
+    #[must_use]
+    pub fn lazy(
+        self,
+        prefix: impl Into<Arc<str>>,
+        setup: impl Fn() -> Result<Arc<dyn ModelProvider>, ModelError> + Send + Sync + 'static,
+    ) -> Self {
+        self.add(prefix.into(), Source::Lazy(Arc::new(Lazy { setup: Box::new(setup), provider: OnceLock::new() })))
+    }
+
+    fn add(self, prefix: Arc<str>, source: Source) -> Self {
+        let mut routes = self.routes.to_vec();
+        let route = Route { prefix, source };
+        match routes.iter_mut().find(|known| known.prefix == route.prefix) {
+            Some(known) => *known = route,
+            None => routes.push(route),
+        }
+        Self { routes: routes.into() }
+    }
+
+    /// The prefixes, the one of the first provider first.
+    pub fn prefixes(&self) -> impl Iterator<Item = &str> {
+        self.routes.iter().map(|route| &*route.prefix)
+    }
+
+    /// The route of a name, the prefix if the name has one, and the name that the provider knows.
+    fn route<'a>(&'a self, name: &'a str) -> Option<(&'a Route, &'a str, &'a str)> {
+        let name = name.trim();
+        let named = name.split_once('/').and_then(|(prefix, rest)| {
+            let route = self.routes.iter().find(|route| &*route.prefix == prefix)?;
+            let (with_slash, _) = name.split_at_checked(prefix.len() + 1)?;
+            Some((route, with_slash, rest))
+        });
+        named.or_else(|| self.routes.first().map(|first| (first, "", name)))
+    }
+
+    fn provider<'a>(&'a self, name: &'a str) -> Result<(Arc<dyn ModelProvider>, &'a str, &'a str), ModelError> {
+        let (route, prefix, rest) = self.route(name).ok_or_else(no_provider)?;
+        Ok((route.get()?, prefix, rest))
+    }
+
+    /// The provider of a request, and the request as it knows it.
+    fn routed(&self, request: Arc<ModelRequest>) -> Result<(Arc<dyn ModelProvider>, Arc<ModelRequest>), ModelError> {
+        let (provider, prefix, model) = self.provider(&request.model)?;
+        if prefix.is_empty() {
+            return Ok((provider, request));
+        }
+        let model = model.to_owned();
+        let mut own = (*request).clone();
+        own.model = model;
+        Ok((provider, Arc::new(own)))
+    }
+}
+
+fn no_provider() -> ModelError {
+    ModelError::new(windlass_types::ModelErrorKind::Configuration, "the router has no provider: add one").unbilled()
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl ModelProvider for Router {
+    fn name(&self) -> &str {
+        "router"
+    }
+
+    fn resolve_model(&self, name: &str) -> String {
+        match self.provider(name) {
+            Ok((provider, prefix, rest)) => format!("{prefix}{}", provider.resolve_model(rest)),
+            Err(_) => name.trim().to_owned(),
+        }
+    }
+
+    fn similar_models(&self, name: &str) -> Vec<String> {
+        let Ok((provider, prefix, rest)) = self.provider(name) else { return Vec::new() };
+        if prefix.is_empty()
+            && let Some((before, after)) = rest.split_once('/')
+            && let near @ [_, ..] = &*nearest(before, self.prefixes())
+        {
+            return near.iter().map(|near| format!("{near}/{after}")).collect();
+        }
+        provider.similar_models(rest).into_iter().map(|similar| format!("{prefix}{similar}")).collect()
+    }
+
+    fn model_info(&self, model: &str) -> ModelInfo {
+        match self.provider(model) {
+            Ok((provider, prefix, rest)) => {
+                let mut info = provider.model_info(rest);
+                if info.api.provider().is_empty() {
+                    info.api = Api::new(prefix.trim_end_matches('/'), info.api.dialect());
+                }
+                info
+            }
+            // Calls fail with the error of the set-up; until then limits are careful.
+            Err(_) => ModelInfo::new(128_000, 8_192),
+        }
+    }
+
+    fn ready(&self, model: &str) -> Result<(), ModelError> {
+        let (provider, _, rest) = self.provider(model)?;
+        provider.ready(rest)
+    }
+
+    async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
+        let (provider, request) = self.routed(request)?;
+        provider.stream(request).await
+    }
+
+    async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
+        let (provider, request) = self.routed(request)?;
+        provider.count_tokens(request).await
+    }
+}
+
+#[cfg(test)]
+mod tests;
