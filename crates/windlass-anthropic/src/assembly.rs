@@ -10,7 +10,7 @@ use windlass_types::{
 
 use crate::{
     error::{from_event, protocol},
-    frame::{Block, Delta, Frame, Outline, Start},
+    frame::{Block, Delta, Frame, Outline, Start, Transformation},
 };
 use windlass_http::provider::Secrets;
 
@@ -31,6 +31,8 @@ pub(crate) struct Assembly {
     usage: Usage,
     stop_reason: Option<StopReason>,
     secrets: Secrets,
+    /// What stands beside the event that was read last.
+    beside: Option<ModelEvent>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +53,14 @@ enum Open {
     Unknown,
 }
 
+/// The reasoning that the API left out of the prompt, if it did. A list of another form is no reason to lose the answer.
+fn dropped_reasoning(list: &RawValue) -> Option<ModelEvent> {
+    let changes: Vec<Transformation<'_>> = serde_json::from_str(list.get()).ok()?;
+    let dropped: Vec<_> = changes.iter().filter(|change| change.kind == "thinking_dropped").collect();
+    let reason = dropped.first()?.reason.clone().into_owned();
+    Some(ModelEvent::ReasoningDropped { blocks: dropped.len(), reason })
+}
+
 impl Assembly {
     pub(crate) fn new(secrets: Secrets) -> Self {
         Self { secrets, ..Self::default() }
@@ -58,6 +68,11 @@ impl Assembly {
 
     pub(crate) fn is_complete(&self) -> bool {
         self.state == MessageState::Complete
+    }
+
+    /// What the last event reported beside the message, once.
+    pub(crate) fn take_beside(&mut self) -> Option<ModelEvent> {
+        self.beside.take()
     }
 
     /// Reads one event: its name, if the stream gives one, and its data.
@@ -136,6 +151,7 @@ impl Assembly {
             self.usage.raise(usage.into());
         }
         self.state = MessageState::Started;
+        self.beside = start.input_transformations.and_then(dropped_reasoning);
         Ok(ModelEvent::MessageStart { id: MessageId::from(&*start.id), model: start.model, usage: self.usage })
     }
 

@@ -97,6 +97,17 @@ pub(crate) struct Start<'a> {
     pub(crate) content: Option<Vec<serde::de::IgnoredAny>>,
     #[serde(default)]
     pub(crate) usage: Option<ApiUsage>,
+    #[serde(borrow, default)]
+    pub(crate) input_transformations: Option<&'a RawValue>,
+}
+
+/// What the API changed of the request before the model read it.
+#[derive(Deserialize)]
+pub(crate) struct Transformation<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(crate) kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(crate) reason: Cow<'a, str>,
 }
 
 /// The start of a block of any known type.

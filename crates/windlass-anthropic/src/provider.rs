@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use windlass_http::provider::{Secrets, from_http};
 use windlass_http::{HeaderMap, HeaderValue, HttpClient, Response};
-use windlass_model::{Catalogue, ModelError, ModelProvider, ModelStream};
+use windlass_model::{Catalogue, ModelError, ModelProvider, ModelStream, beta};
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
 use crate::{
@@ -95,11 +95,13 @@ impl Anthropic {
 }
 
 impl Inner {
-    fn headers(&self, request: &ModelRequest) -> Result<HeaderMap, ModelError> {
+    fn headers(&self, request: &ModelRequest, info: &ModelInfo) -> Result<HeaderMap, ModelError> {
         let mut headers = self.headers.clone();
         let mut betas: Vec<&str> = Vec::new();
         let asked = self.betas.iter().chain(&request.betas).map(|beta| beta.trim());
-        for beta in asked.chain(self.catalogue.betas(&request.model)) {
+        let binds = self.catalogue.binds_thinking(&request.model) && request::thinks_adaptively(request, info);
+        let binding = binds.then_some(beta::THINKING_BINDING);
+        for beta in asked.chain(self.catalogue.betas(&request.model)).chain(binding) {
             if !beta.is_empty() && !betas.contains(&beta) {
                 betas.push(beta);
             }
@@ -168,11 +170,12 @@ impl ModelProvider for Anthropic {
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let inner = &*self.inner;
-        let mut headers = inner.headers(&request)?;
+        let info = inner.catalogue.info(&request.model);
+        let mut headers = inner.headers(&request, &info)?;
         headers.insert("accept", HeaderValue::from_static("text/event-stream"));
         // A compressor on the way would hold deltas back to fill its window.
         headers.insert("accept-encoding", HeaderValue::from_static("identity"));
-        let body = request::call(&request, &inner.catalogue.info(&request.model));
+        let body = request::call(&request, &info, inner.catalogue.binds_thinking(&request.model));
         let response = inner.client.post("/v1/messages", headers, body).await.map_err(from_http)?;
         if response.status() != 200 {
             return Err(inner.refusal(response).await);
@@ -193,8 +196,9 @@ impl ModelProvider for Anthropic {
             input_tokens: u64,
         }
         let inner = &*self.inner;
-        let body = request::count(&request, &inner.catalogue.info(&request.model));
-        let headers = inner.headers(&request)?;
+        let info = inner.catalogue.info(&request.model);
+        let body = request::count(&request, &info);
+        let headers = inner.headers(&request, &info)?;
         let response = inner.client.post("/v1/messages/count_tokens", headers, body).await.map_err(from_http)?;
         if response.status() != 200 {
             return Err(inner.refusal(response).await);

@@ -4,8 +4,12 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use windlass_http::Bytes;
+use windlass_http::provider::{call_id, with_members};
 use windlass_model::Catalogue;
-use windlass_types::{CacheTtl, ContentBlock, Message, ModelInfo, ModelRequest, Role, SharedMessage, Thinking};
+use windlass_types::{
+    CacheTtl, ContentBlock, Message, ModelInfo, ModelRequest, Role, SharedMessage, Thinking, ToolChoice, ToolResult,
+    ToolResultContent,
+};
 
 /// The API takes four breakpoints; two are for the messages.
 const MAX_SYSTEM_BREAKPOINTS: usize = 2;
@@ -18,26 +22,45 @@ const NO_CONTENT: &str = "(no content)";
 
 /// The body of a call. What stays the same from request to request comes first,
 /// what can change (limits, thinking) after the messages.
-pub(crate) fn call(request: &ModelRequest, info: &ModelInfo) -> Bytes {
+pub(crate) fn call(request: &ModelRequest, info: &ModelInfo, binds_thinking: bool) -> Bytes {
     let mut body = prefix(request);
+    body.binds_thinking = binds_thinking;
     body.raw(",\"max_tokens\":");
     body.json(&request.max_output_tokens);
     body.raw(",\"stream\":true");
     body.thinking(request, info);
-    body.effort(request);
+    body.output_config(request);
+    body.tool_choice(request);
     if let Some(user) = &request.user_id {
         body.raw(",\"metadata\":{\"user_id\":");
         body.json(user);
         body.raw("}");
     }
-    body.finish()
+    body.finish(request)
+}
+
+/// Whether the request asks for reasoning in the way that takes a control of its binding.
+pub(crate) fn thinks_adaptively(request: &ModelRequest, info: &ModelInfo) -> bool {
+    thinking_of(request, info) == Thinking::Adaptive
+}
+
+/// How the model is asked to reason: models that think by themselves refuse a budget, older ones the rest.
+fn thinking_of(request: &ModelRequest, info: &ModelInfo) -> Thinking {
+    match request.thinking {
+        Thinking::Budget(_) if !info.thinking_budget && info.adaptive_thinking => Thinking::Adaptive,
+        Thinking::Adaptive if !info.adaptive_thinking && info.thinking_budget => {
+            Thinking::Budget(request.max_output_tokens.saturating_sub(1))
+        }
+        thinking => thinking,
+    }
 }
 
 /// The body of a token count.
 pub(crate) fn count(request: &ModelRequest, info: &ModelInfo) -> Bytes {
     let mut body = prefix(request);
     body.thinking(request, info);
-    body.finish()
+    body.tool_choice(request);
+    body.finish(request)
 }
 
 fn prefix(request: &ModelRequest) -> Body {
@@ -57,6 +80,8 @@ struct Body {
     text: Vec<u8>,
     /// What a breakpoint adds to a block, if anything.
     marker: &'static str,
+    /// Whether the model takes a control of what happens to bound reasoning.
+    binds_thinking: bool,
 }
 
 impl Body {
@@ -72,12 +97,15 @@ impl Body {
         };
         // Escapes make it longer; an eighth more is enough for prose and code.
         let size = messages + (system + tools) / 8 * 9 + 1024;
-        Self { text: Vec::with_capacity(size), marker }
+        Self { text: Vec::with_capacity(size), marker, binds_thinking: false }
     }
 
-    fn finish(mut self) -> Bytes {
+    fn finish(mut self, request: &ModelRequest) -> Bytes {
         self.raw("}");
-        self.text.into()
+        match &request.extra {
+            None => self.text.into(),
+            Some(extra) => with_members(self.text, extra).into(),
+        }
     }
 
     fn raw(&mut self, text: &str) {
@@ -136,25 +164,51 @@ impl Body {
         self.raw("]");
     }
 
-    fn effort(&mut self, request: &ModelRequest) {
+    fn output_config(&mut self, request: &ModelRequest) {
+        if request.effort.is_none() && request.response_format.is_none() {
+            return;
+        }
+        self.raw(",\"output_config\":{");
         if let Some(effort) = request.effort {
-            self.raw(",\"output_config\":{\"effort\":");
+            self.raw("\"effort\":");
             self.json(&effort);
+        }
+        if let Some(format) = &request.response_format {
+            self.raw(if request.effort.is_some() { "," } else { "" });
+            self.raw("\"format\":{\"type\":\"json_schema\",\"schema\":");
+            self.json(&format.schema);
             self.raw("}");
+        }
+        self.raw("}");
+    }
+
+    fn tool_choice(&mut self, request: &ModelRequest) {
+        match &request.tool_choice {
+            // Without tools there is no choice.
+            _ if request.tools.is_empty() => {}
+            ToolChoice::Any => self.raw(",\"tool_choice\":{\"type\":\"any\"}"),
+            ToolChoice::None => self.raw(",\"tool_choice\":{\"type\":\"none\"}"),
+            ToolChoice::Tool(name) => {
+                self.raw(",\"tool_choice\":{\"type\":\"tool\",\"name\":");
+                self.json(name);
+                self.raw("}");
+            }
+            _ => {}
         }
     }
 
     fn thinking(&mut self, request: &ModelRequest, info: &ModelInfo) {
         let most = request.max_output_tokens.saturating_sub(1);
-        let thinking = match request.thinking {
-            // Models that think by themselves refuse a budget, older ones the rest.
-            Thinking::Budget(_) if !info.thinking_budget && info.adaptive_thinking => Thinking::Adaptive,
-            Thinking::Adaptive if !info.adaptive_thinking && info.thinking_budget => Thinking::Budget(most),
-            thinking => thinking,
-        };
-        match thinking {
+        match thinking_of(request, info) {
             // The newest models keep the text to themselves unless asked for it.
-            Thinking::Adaptive => self.raw(",\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"}"),
+            Thinking::Adaptive => {
+                self.raw(",\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"");
+                if self.binds_thinking {
+                    // What was changed before a block of reasoning costs the block, not the request.
+                    self.raw(",\"block_binding\":{\"prefix_mismatch_behavior\":\"drop_block\"}");
+                }
+                self.raw("}");
+            }
             Thinking::Budget(budget) if most >= MIN_THINKING_BUDGET => {
                 self.raw(",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":");
                 self.json(&budget.clamp(MIN_THINKING_BUDGET, most));
@@ -165,18 +219,13 @@ impl Body {
     }
 }
 
-/// The message as the API takes it: without unsigned reasoning (it
-/// comes from another provider) and without empty text.
+/// The message as the API takes it: without unsigned reasoning (it comes from another provider) and without empty text,
+/// with ids that fit its rules, and no images in results of failed calls.
 fn acceptable(message: &SharedMessage) -> Cow<'_, SharedMessage> {
-    let refused = |block: &ContentBlock| match block {
-        ContentBlock::Text { text, .. } => text.trim().is_empty(),
-        ContentBlock::Thinking { signature, .. } => signature.is_empty(),
-        _ => false,
-    };
-    if !message.content.is_empty() && !message.content.iter().any(refused) {
+    if !message.content.is_empty() && message.content.iter().all(is_acceptable) {
         return Cow::Borrowed(message);
     }
-    let mut content: Vec<_> = message.content.iter().filter(|block| !refused(block)).cloned().collect();
+    let mut content: Vec<_> = message.content.iter().filter_map(made_acceptable).collect();
     if content.is_empty() {
         content.push(ContentBlock::text(NO_CONTENT));
     }
@@ -185,6 +234,45 @@ fn acceptable(message: &SharedMessage) -> Cow<'_, SharedMessage> {
         _ => Message::user(content),
     };
     Cow::Owned(message.into())
+}
+
+fn is_acceptable(block: &ContentBlock) -> bool {
+    match block {
+        ContentBlock::Text { text, .. } => !text.trim().is_empty(),
+        ContentBlock::Thinking { signature, .. } => !signature.is_empty(),
+        ContentBlock::ToolUse(call) => is_own(call.id.as_str()),
+        ContentBlock::ToolResult(result) => is_own(result.tool_use_id.as_str()) && !has_media_of_failure(result),
+        _ => true,
+    }
+}
+
+fn is_own(id: &str) -> bool {
+    matches!(call_id(id), Cow::Borrowed(_))
+}
+
+fn has_media_of_failure(result: &ToolResult) -> bool {
+    let is_media = |block: &ContentBlock| block.as_text().is_none();
+    result.is_error && matches!(&result.content, ToolResultContent::Blocks(blocks) if blocks.iter().any(is_media))
+}
+
+fn made_acceptable(block: &ContentBlock) -> Option<ContentBlock> {
+    match block {
+        ContentBlock::ToolUse(call) => {
+            let mut call = call.clone();
+            call.id = call_id(call.id.as_str()).as_ref().into();
+            Some(ContentBlock::ToolUse(call))
+        }
+        ContentBlock::ToolResult(result) => {
+            let mut result = result.clone();
+            result.tool_use_id = call_id(result.tool_use_id.as_str()).as_ref().into();
+            if has_media_of_failure(&result) {
+                let text = result.content.text();
+                result.content = if text.is_empty() { NO_CONTENT.into() } else { text.into() };
+            }
+            Some(ContentBlock::ToolResult(result))
+        }
+        block => is_acceptable(block).then(|| block.clone()),
+    }
 }
 
 /// Whether the API takes a breakpoint on a block.

@@ -94,6 +94,9 @@ impl Stream for MessageStream {
         if let Some(limit) = this.rate_limit.take() {
             return Poll::Ready(Some(Ok(ModelEvent::RateLimit(limit).into())));
         }
+        if let Some(event) = this.assembly.take_beside() {
+            return Poll::Ready(Some(Ok(event.into())));
+        }
         let Some(events) = &mut this.events else {
             return Poll::Ready(None);
         };

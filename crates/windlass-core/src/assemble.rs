@@ -1,6 +1,6 @@
 //! From a model's stream to its message.
 //!
-//! The grammar, with `Ping`, `RateLimit` and `Unknown` allowed anywhere:
+//! The grammar, with `Ping`, `RateLimit`, `ReasoningDropped` and `Unknown` allowed anywhere:
 //!
 //! ```text
 //! message = MessageStart (block | usage)* stop usage* MessageStop
@@ -137,7 +137,10 @@ impl Unfinished {
     fn next_phase(&self, phase: Phase, event: &ModelEvent) -> Result<Phase, AssembleError> {
         match (phase, event) {
             (Phase::Failed, _) => Err(AssembleError::Ended),
-            (_, ModelEvent::Ping | ModelEvent::RateLimit(_) | ModelEvent::Unknown) => Ok(phase),
+            (
+                _,
+                ModelEvent::Ping | ModelEvent::RateLimit(_) | ModelEvent::ReasoningDropped { .. } | ModelEvent::Unknown,
+            ) => Ok(phase),
             (Phase::Complete, _) => Err(AssembleError::Ended),
             (Phase::Waiting, ModelEvent::MessageStart { .. }) => Ok(Phase::Content),
             (Phase::Waiting, _) => Err(AssembleError::NotStarted),

@@ -185,6 +185,10 @@ impl ModelCall {
             session.note_rate_limit(limit);
             return Ok(Step::Nothing);
         }
+        if let ModelEvent::ReasoningDropped { blocks, reason } = &item.event {
+            session.note_dropped_reasoning(*blocks, reason);
+            return Ok(Step::Nothing);
+        }
         let Stage::Streaming(stream) = &mut self.stage else { return Ok(Step::Nothing) };
         stream.bill.note(&item.event);
         stream.assembler.handle(&mut item.event)

@@ -16,6 +16,8 @@ pub(crate) struct Models {
     pub(crate) warned_unpriced: bool,
     /// What the host knows of the subscription's allowance.
     pub(crate) rate_limit: Option<RateLimit>,
+    /// What the host knows of reasoning that the provider left out: how many blocks, and why.
+    pub(crate) dropped_reasoning: Option<(usize, String)>,
 }
 
 /// What the cached prefix of a request is made of.

@@ -2,9 +2,13 @@
 //! how long to wait.
 
 mod classify;
+mod ids;
+mod members;
 mod refusal;
 mod retry_after;
 
 pub use classify::{Failure, classify, hinted_wait};
+pub use ids::call_id;
+pub use members::with_members;
 pub use refusal::{Secrets, Vendor, from_http, readable};
 pub use retry_after::{retry_after, should_retry};

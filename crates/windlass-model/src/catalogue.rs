@@ -21,6 +21,8 @@ pub mod beta {
     pub const CONTEXT_MANAGEMENT: &str = "context-management-2025-06-27";
     /// Control of how much a model does for an answer.
     pub const EFFORT: &str = "effort-2025-11-24";
+    /// Control of what happens to reasoning whose conversation has changed since, and a report of it.
+    pub const THINKING_BINDING: &str = "thinking-binding-controls-2026-08-01";
     /// Tools that are searched for and loaded when they are needed.
     pub const ADVANCED_TOOL_USE: &str = "advanced-tool-use-2025-11-20";
 }
@@ -149,6 +151,12 @@ impl Catalogue {
             }
         }
         info
+    }
+
+    /// Whether a model binds its reasoning to all that stands before it, so that a changed beginning makes it invalid.
+    pub fn binds_thinking(&self, model: &str) -> bool {
+        let bare = bare_id(split_suffix(model).0);
+        table::BINDING.iter().any(|id| bare.strip_prefix(id).is_some_and(is_release))
     }
 
     /// The betas that a resolved model needs for what its [`ModelInfo`] promises.

@@ -1,7 +1,7 @@
 //! Model events as the JSON of the Messages API stream, one to one.
 //!
 //! What the API does not have is added, so that every event survives the way there
-//! and back: the types `unknown`, `unknown_delta`, `replay_delta` and `rate_limit`, and a member
+//! and back: the types `unknown`, `unknown_delta`, `replay_delta`, `reasoning_dropped` and `rate_limit`, and a member
 //! `whole` where a block that is usually streamed came at once.
 
 #[cfg(any(feature = "cassette", test))]
@@ -29,8 +29,12 @@ use windlass_types::{
 /// assert!(windlass_model::framed(ModelEvent::MessageStop, false).raw.is_none());
 /// ```
 pub fn framed(event: ModelEvent, wanted: bool) -> ModelItem {
-    let is_ours =
-        matches!(&event, ModelEvent::RateLimit(_) | ModelEvent::BlockDelta { delta: StreamDelta::Replay(_), .. });
+    let is_ours = matches!(
+        &event,
+        ModelEvent::RateLimit(_)
+            | ModelEvent::ReasoningDropped { .. }
+            | ModelEvent::BlockDelta { delta: StreamDelta::Replay(_), .. }
+    );
     if !wanted || is_ours {
         return event.into();
     }
@@ -62,6 +66,10 @@ enum Event<'a> {
         usage: WireUsage,
     },
     MessageStop,
+    ReasoningDropped {
+        blocks: usize,
+        reason: &'a str,
+    },
     RateLimit {
         rate_limit: &'a RateLimit,
     },
@@ -199,6 +207,7 @@ fn mirror(event: &ModelEvent) -> Event<'_> {
         },
         ModelEvent::MessageStop => Event::MessageStop,
         ModelEvent::RateLimit(rate_limit) => Event::RateLimit { rate_limit },
+        ModelEvent::ReasoningDropped { blocks, reason } => Event::ReasoningDropped { blocks: *blocks, reason },
         ModelEvent::Ping => Event::Ping,
         _ => Event::Unknown,
     }

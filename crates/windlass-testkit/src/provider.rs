@@ -8,7 +8,7 @@
 //! use std::sync::Arc;
 //! use windlass_model::{ScriptedModel, ScriptedTurn};
 //! use windlass_testkit::provider;
-//! use windlass_types::{Message, ModelRequest};
+//! use windlass_types::{StreamDelta, Message, ModelRequest};
 //!
 //! # async fn run() -> Result<(), provider::Violation> {
 //! let model = ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("hello"));
@@ -33,7 +33,7 @@ use futures_util::{FutureExt, StreamExt};
 use std::error::Error;
 use std::sync::Arc;
 use windlass_model::{ModelError, ModelProvider};
-use windlass_types::{JsonText, ModelErrorKind, ModelEvent, ModelItem, ModelRequest};
+use windlass_types::{JsonText, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, StreamDelta};
 
 async fn open(provider: &dyn ModelProvider, request: &ModelRequest) -> Result<Transcript, Violation> {
     match provider.stream(Arc::new(request.clone())).await {
@@ -131,7 +131,14 @@ pub async fn gives_frames(provider: &dyn ModelProvider, request: &ModelRequest) 
         request.raw_frames = wanted;
         let transcript = answers(provider, &request).await?;
         // An allowance from an answer's headers has no frame.
-        let framed = |item: &&ModelItem| !matches!(item.event, ModelEvent::RateLimit(_));
+        let framed = |item: &&ModelItem| {
+            !matches!(
+                item.event,
+                ModelEvent::RateLimit(_)
+                    | ModelEvent::ReasoningDropped { .. }
+                    | ModelEvent::BlockDelta { delta: StreamDelta::Replay(_), .. }
+            )
+        };
         for item in transcript.items.iter().filter(framed) {
             ensure(item.raw.is_some() == wanted, || {
                 format!("frames were wanted: {wanted}, but an item came with {:?}: {:?}", item.raw, item.event)

@@ -208,8 +208,8 @@ pub enum SectionScope {
 pub struct ModelItem {
     /// What happened.
     pub event: ModelEvent,
-    /// The provider's frame as it came, when the request asked for it. A [`ModelEvent::RateLimit`] has none, nor has a
-    /// [`StreamDelta::Replay`].
+    /// The provider's frame as it came, when the request asked for it. A [`ModelEvent::RateLimit`] has none, nor have a
+    /// [`ModelEvent::ReasoningDropped`] and a [`StreamDelta::Replay`].
     pub raw: Option<JsonText>,
 }
 
@@ -226,7 +226,8 @@ impl ModelItem {
     }
 }
 
-/// An event of a model's stream, one to one with the Messages API stream but for [`RateLimit`](Self::RateLimit).
+/// An event of a model's stream, one to one with the Messages API stream but for [`RateLimit`](Self::RateLimit)
+/// and [`ReasoningDropped`](Self::ReasoningDropped).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ModelEvent {
@@ -270,6 +271,14 @@ pub enum ModelEvent {
     /// The state of the subscription's allowance. No event of the API: it comes with the headers of
     /// an answer, so it stands first. Like a ping, it may stand anywhere.
     RateLimit(Box<RateLimit>),
+    /// The provider left reasoning of earlier messages out of the prompt. No event of the API, and like a ping it may stand
+    /// anywhere.
+    ReasoningDropped {
+        /// How many blocks.
+        blocks: usize,
+        /// Why, in the provider's words.
+        reason: String,
+    },
     /// A sign of life without content.
     Ping,
     /// An event that is not known here.

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use windlass_types::{JsonText, SectionScope, SystemSection, ToolResult, ToolSpec, ToolUse};
+use windlass_types::{ImageSource, JsonText, ResponseFormat, SectionScope, SystemSection, ToolSpec, ToolUse};
 
 use super::*;
 
@@ -11,7 +11,9 @@ fn request(messages: Vec<Message>) -> ModelRequest {
 }
 
 fn text_of(request: &ModelRequest) -> String {
-    String::from_utf8(call(request, &Catalogue::new().info(&request.model)).to_vec()).unwrap()
+    let catalogue = Catalogue::new();
+    let binds = catalogue.binds_thinking(&request.model);
+    String::from_utf8(call(request, &catalogue.info(&request.model), binds).to_vec()).unwrap()
 }
 
 fn json_of(request: &ModelRequest) -> Value {
@@ -145,11 +147,14 @@ fn effort_is_sent_when_it_is_asked_for() {
 #[test]
 fn thinking_takes_the_form_that_the_model_knows() {
     let adaptive = json!({"type": "adaptive", "display": "summarized"});
+    let drop = json!({"prefix_mismatch_behavior": "drop_block"});
+    let bound = json!({"type": "adaptive", "display": "summarized", "block_binding": drop});
     let budget = |tokens: u32| json!({"type": "enabled", "budget_tokens": tokens});
     for (model, thinking, limit, expected) in [
         ("claude-opus-5-5", Thinking::Off, 9000, Value::Null),
-        ("claude-opus-5-5", Thinking::Adaptive, 9000, adaptive.clone()),
-        ("claude-opus-5-5", Thinking::Budget(4000), 9000, adaptive.clone()),
+        ("claude-opus-5-5", Thinking::Adaptive, 9000, bound.clone()),
+        ("claude-opus-5-5", Thinking::Budget(4000), 9000, bound),
+        ("claude-opus-4-6", Thinking::Adaptive, 9000, adaptive.clone()),
         ("claude-sonnet-4-5", Thinking::Adaptive, 9000, budget(8999)),
         ("claude-sonnet-4-5", Thinking::Budget(4000), 9000, budget(4000)),
         ("claude-sonnet-4-5", Thinking::Budget(1), 9000, budget(1024)),
@@ -164,6 +169,56 @@ fn thinking_takes_the_form_that_the_model_knows() {
         request.max_output_tokens = limit;
         assert_eq!(json_of(&request)["thinking"], expected, "{model} {thinking:?} {limit}");
     }
+}
+
+#[test]
+fn ids_of_other_vendors_become_the_same_alias_in_calls_and_results() {
+    let long = format!("call_1|fc_{}", "x".repeat(450));
+    let call = |id: &str| ContentBlock::ToolUse(ToolUse::new(id, "Read", JsonText::empty_object()));
+    let result = |id: &str| ContentBlock::ToolResult(ToolResult::ok(id, "x"));
+    let request = request(vec![
+        Message::user_text("go"),
+        Message::assistant(vec![call(&long), call("toolu_1")]),
+        Message::user(vec![result(&long), result("toolu_1")]),
+    ]);
+    let body = json_of(&request);
+    let ids = |at: usize, name: &str| {
+        let blocks = body["messages"][at]["content"].as_array().unwrap();
+        blocks.iter().map(|block| block[name].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let calls = ids(1, "id");
+    assert_eq!(calls, ids(2, "tool_use_id"));
+    assert!(calls[0].len() <= 64 && calls[0].starts_with("call_") && !calls[0].contains('|'), "{calls:?}");
+    assert_eq!(calls[1], "toolu_1");
+}
+
+/// A3: the API refuses images in the result of a failed call.
+#[test]
+fn a_failed_call_returns_text_alone() {
+    let image =
+        ContentBlock::Image { source: ImageSource::Base64 { media_type: "image/png".into(), data: "AA==".into() } };
+    let mut result = ToolResult::ok("t", vec![ContentBlock::text("broken"), image]);
+    result.is_error = true;
+    let body = json_of(&request(vec![Message::user(vec![ContentBlock::ToolResult(result)])]));
+    assert_eq!(body["messages"][0]["content"][0]["content"], "broken");
+}
+
+#[test]
+fn forms_choices_and_members_of_the_user_are_sent() {
+    let mut request = request(vec![Message::user_text("hi")]);
+    request.response_format = Some(ResponseFormat::json_schema("r", JsonText::parse(r#"{"type":"object"}"#).unwrap()));
+    request.tool_choice = ToolChoice::Tool("Read".to_owned());
+    assert_eq!(json_of(&request)["tool_choice"], Value::Null, "there are no tools");
+    let spec = ToolSpec::new("Read", "Reads.", JsonText::parse(r#"{"type":"object"}"#).unwrap());
+    request.tools = [Arc::new(spec)].into();
+    request.effort = Some(windlass_types::Effort::Low);
+    request.extra = JsonText::parse(r#"{"service_tier":"auto","output_config":{"effort":"high"}}"#).ok();
+    let body = json_of(&request);
+    assert_eq!(body["tool_choice"], json!({"type": "tool", "name": "Read"}));
+    let format = json!({"type": "json_schema", "schema": {"type": "object"}});
+    assert_eq!(body["output_config"], json!({"effort": "high", "format": format}));
+    assert_eq!(body["service_tier"], "auto");
+    assert_eq!(body["tools"][0].get("strict"), None);
 }
 
 #[test]

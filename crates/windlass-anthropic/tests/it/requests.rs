@@ -7,7 +7,7 @@ use serde_json::json;
 use windlass_anthropic::Anthropic;
 use windlass_model::{Catalogue, DEFAULT_MODEL, ModelError, ModelOverride, ModelProvider};
 use windlass_testkit::wire::{Message as WireMessage, RecordedRequest, Reply, WireServer};
-use windlass_types::{ContentBlock, Message, ModelErrorKind, ModelRequest, SharedMessage};
+use windlass_types::{Api, ContentBlock, Message, ModelErrorKind, ModelRequest, SharedMessage, Thinking};
 
 fn request() -> ModelRequest {
     ModelRequest::new("claude-opus-5-5", vec![Message::user_text("hi").into()], 1000)
@@ -153,6 +153,23 @@ async fn counts_tokens() {
     assert_eq!(provider.count_tokens(Arc::new(request())).await.unwrap_err().kind, ModelErrorKind::NotFound);
 }
 
+/// A1: what the API does about bound reasoning is chosen where the model takes the choice, and only with reasoning.
+#[tokio::test]
+async fn the_control_of_bound_reasoning_comes_with_its_beta() {
+    for (model, thinking, controlled) in [
+        ("claude-fable-5-1", Thinking::Adaptive, true),
+        ("claude-fable-5-1", Thinking::Off, false),
+        ("claude-opus-4-6", Thinking::Adaptive, false),
+    ] {
+        let mut request = request();
+        (request.model, request.thinking) = (model.to_owned(), thinking);
+        let sent = sent(&[("ANTHROPIC_API_KEY", "k")], request).await;
+        let beta = sent.header("anthropic-beta").is_some_and(|betas| betas.contains("thinking-binding-controls"));
+        let member = !sent.json().unwrap()["thinking"]["block_binding"].is_null();
+        assert_eq!((beta, member), (controlled, controlled), "{model} {thinking:?}");
+    }
+}
+
 #[test]
 fn models_are_those_of_the_catalogue() {
     let provider = Anthropic::new("k").unwrap();
@@ -163,7 +180,9 @@ fn models_are_those_of_the_catalogue() {
         ("my-gateway/model", "my-gateway/model"),
     ] {
         assert_eq!(provider.resolve_model(name), id);
-        assert_eq!(provider.model_info(id), Catalogue::new().info(id), "{id}");
+        let mut info = Catalogue::new().info(id);
+        info.api = Api::new("anthropic", Api::MESSAGES);
+        assert_eq!(provider.model_info(id), info, "{id}");
     }
 
     let mut window = ModelOverride::new();

@@ -83,6 +83,31 @@ fn content(events: &[ModelEvent]) -> Vec<String> {
     blocks
 }
 
+/// A1: the API reports which reasoning it left out because the conversation before it was changed.
+#[tokio::test]
+async fn reasoning_that_the_api_dropped_is_reported_beside_the_message() {
+    let mut events = WireMessage::new().text("hi").events("msg_1");
+    let start = r#"{"type":"message_start","message":{"id":"msg_1","model":"claude-opus-5-5","content":[],
+        "usage":{"input_tokens":1,"output_tokens":0},"input_transformations":[
+        {"type":"thinking_dropped","path":"messages.1.content.0","reason":"prefix_binding_mismatch"},
+        {"type":"thinking_mismatch_allowed","path":"messages.3.content.0","reason":"x"},
+        {"type":"thinking_dropped","path":"messages.5.content.0","reason":"prefix_binding_mismatch"},{"type":"later"}]}}"#;
+    events[0] = Event::named("message_start", start.replace('\n', ""));
+    let server = WireServer::start().await.unwrap();
+    server.push(Reply::events(events));
+    let (events, error) = read(&provider(&server)).await;
+    assert!(error.is_none(), "{error:?}");
+    let dropped: Vec<_> = events
+        .iter()
+        .filter_map(|event| match event {
+            ModelEvent::ReasoningDropped { blocks, reason } => Some((*blocks, reason.as_str())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(dropped, [(2, "prefix_binding_mismatch")]);
+    assert!(is_complete(&events));
+}
+
 #[tokio::test]
 async fn yields_an_item_for_each_event() {
     let server = WireServer::start().await.unwrap();

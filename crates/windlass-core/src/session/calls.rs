@@ -47,6 +47,18 @@ impl Session {
         ));
     }
 
+    /// The provider left reasoning out of the prompt. The same report of the next call is no news.
+    pub(crate) fn note_dropped_reasoning(&mut self, blocks: usize, reason: &str) {
+        let news = (blocks, reason.to_owned());
+        if self.models.dropped_reasoning.as_ref() != Some(&news) {
+            self.notice(format!(
+                "The provider left {blocks} blocks of earlier reasoning out of the prompt: {}.",
+                clause(reason)
+            ));
+            self.models.dropped_reasoning = Some(news);
+        }
+    }
+
     /// What all requests of this conversation have in common, and no other.
     pub(crate) fn key(&self) -> Arc<str> {
         let session = self.config.ids.session_id.as_str();

@@ -26,6 +26,19 @@ pub(super) const ALIASES: &[(&str, &str)] = &[
 const UP_TO_HIGH: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High];
 const WITHOUT_XHIGH: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High, Effort::Max];
 
+/// Models whose reasoning is bound to the conversation before it. Source: Anthropic, "Fix a thinking block bound to a
+/// different conversation",
+/// <https://platform.claude.com/docs/en/build-with-claude/preserved-thinking/fix-bound-to-a-different-conversation>.
+pub(super) const BINDING: &[&str] = &[
+    "claude-fable-5-2",
+    "claude-mythos-5-2",
+    "claude-fable-5-1",
+    "claude-mythos-5-1",
+    "claude-opus-5-5",
+    "claude-sonnet-5-5",
+    "claude-haiku-5-5",
+];
+
 /// Models that differ by their date only.
 pub(super) struct Family {
     pub(super) id: &'static str,

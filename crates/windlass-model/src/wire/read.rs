@@ -18,6 +18,8 @@ struct Read<'a> {
     #[serde(default)]
     usage: ApiUsage,
     rate_limit: Option<Box<RateLimit>>,
+    blocks: Option<usize>,
+    reason: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -79,6 +81,10 @@ pub(crate) fn read_event(text: &str) -> serde_json::Result<ModelEvent> {
             let limit = read.rate_limit.ok_or_else(|| serde_json::Error::missing_field("rate_limit"))?;
             ModelEvent::RateLimit(limit)
         }
+        "reasoning_dropped" => ModelEvent::ReasoningDropped {
+            blocks: read.blocks.ok_or_else(|| serde_json::Error::missing_field("blocks"))?,
+            reason: read.reason.unwrap_or_default(),
+        },
         "ping" => ModelEvent::Ping,
         _ => ModelEvent::Unknown,
     })

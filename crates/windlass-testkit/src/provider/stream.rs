@@ -135,7 +135,9 @@ impl Grammar {
                 self.started = true;
                 self.count(usage)
             }
-            ModelEvent::Ping | ModelEvent::Unknown | ModelEvent::RateLimit(_) => Ok(()),
+            ModelEvent::Ping | ModelEvent::Unknown | ModelEvent::RateLimit(_) | ModelEvent::ReasoningDropped { .. } => {
+                Ok(())
+            }
             _ if !self.started => Err("the message has not begun".to_owned()),
             ModelEvent::BlockStart { index, block } => self.begin(*index, block),
             ModelEvent::BlockDelta { index, delta } => self.extend(*index, delta),
