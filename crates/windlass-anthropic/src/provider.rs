@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
@@ -36,6 +37,8 @@ struct Inner {
     betas: Vec<String>,
     secrets: Secrets,
     catalogue: Catalogue,
+    /// Whether the endpoint has refused the controls of newer models: some gateways do not know them.
+    refuses_controls: AtomicBool,
 }
 
 impl fmt::Debug for Anthropic {
@@ -90,7 +93,16 @@ impl Anthropic {
         secrets: Secrets,
         catalogue: Catalogue,
     ) -> Self {
-        Self { inner: Arc::new(Inner { client, headers, betas, secrets, catalogue }) }
+        Self {
+            inner: Arc::new(Inner {
+                client,
+                headers,
+                betas,
+                secrets,
+                catalogue,
+                refuses_controls: AtomicBool::new(false),
+            }),
+        }
     }
 }
 
@@ -99,9 +111,11 @@ impl Inner {
         let mut headers = self.headers.clone();
         let mut betas: Vec<&str> = Vec::new();
         let asked = self.betas.iter().chain(&request.betas).map(|beta| beta.trim());
-        let binds = self.catalogue.binds_thinking(&request.model) && request::thinks_adaptively(request, info);
-        let binding = binds.then_some(beta::THINKING_BINDING);
-        for beta in asked.chain(self.catalogue.betas(&request.model)).chain(binding) {
+        let controls = self.takes_controls(&request.model);
+        let binds = controls && request::thinks_adaptively(request, info);
+        let inline = controls && !request.added_tools.is_empty();
+        let newer = [binds.then_some(beta::THINKING_BINDING), inline.then_some(beta::INLINE_TOOLS)];
+        for beta in asked.chain(self.catalogue.betas(&request.model)).chain(newer.into_iter().flatten()) {
             if !beta.is_empty() && !betas.contains(&beta) {
                 betas.push(beta);
             }
@@ -119,6 +133,31 @@ impl Inner {
             headers.insert("anthropic-beta", value);
         }
         Ok(headers)
+    }
+
+    /// Whether a model binds reasoning to all before it, and the endpoint takes what controls that.
+    fn takes_controls(&self, model: &str) -> bool {
+        self.catalogue.binds_thinking(model) && !self.refuses_controls.load(Ordering::Relaxed)
+    }
+
+    /// Whether a refusal is about the controls of newer models, which this endpoint is not sent again then.
+    fn gives_up_controls(&self, request: &ModelRequest, error: &ModelError) -> bool {
+        const NAMES: [&str; 5] =
+            ["block_binding", "thinking-binding-controls", "tool_addition", "inline-tools", "role 'system'"];
+        let about =
+            error.kind == ModelErrorKind::InvalidRequest && NAMES.iter().any(|name| error.message.contains(name));
+        about && self.takes_controls(&request.model) && !self.refuses_controls.swap(true, Ordering::Relaxed)
+    }
+
+    async fn post(&self, request: &ModelRequest) -> Result<Response, ModelError> {
+        let info = self.catalogue.info(&request.model);
+        let mut headers = self.headers(request, &info)?;
+        headers.insert("accept", HeaderValue::from_static("text/event-stream"));
+        // A compressor on the way would hold deltas back to fill its window.
+        headers.insert("accept-encoding", HeaderValue::from_static("identity"));
+        let body = request::call(request, &info, self.takes_controls(&request.model));
+        let response = self.client.post("/v1/messages", headers, body).await.map_err(from_http)?;
+        if response.status() == 200 { Ok(response) } else { Err(self.refusal(response).await) }
     }
 
     async fn refusal(&self, response: Response) -> ModelError {
@@ -170,16 +209,10 @@ impl ModelProvider for Anthropic {
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let inner = &*self.inner;
-        let info = inner.catalogue.info(&request.model);
-        let mut headers = inner.headers(&request, &info)?;
-        headers.insert("accept", HeaderValue::from_static("text/event-stream"));
-        // A compressor on the way would hold deltas back to fill its window.
-        headers.insert("accept-encoding", HeaderValue::from_static("identity"));
-        let body = request::call(&request, &info, inner.catalogue.binds_thinking(&request.model));
-        let response = inner.client.post("/v1/messages", headers, body).await.map_err(from_http)?;
-        if response.status() != 200 {
-            return Err(inner.refusal(response).await);
-        }
+        let response = match inner.post(&request).await {
+            Err(error) if inner.gives_up_controls(&request, &error) => inner.post(&request).await?,
+            answer => answer?,
+        };
         if response.header("content-type").is_some_and(|kind| !kind.starts_with("text/event-stream")) {
             return Err(inner.not_a_stream(response).await);
         }
@@ -197,7 +230,7 @@ impl ModelProvider for Anthropic {
         }
         let inner = &*self.inner;
         let info = inner.catalogue.info(&request.model);
-        let body = request::count(&request, &info);
+        let body = request::count(&request, &info, inner.takes_controls(&request.model));
         let headers = inner.headers(&request, &info)?;
         let response = inner.client.post("/v1/messages/count_tokens", headers, body).await.map_err(from_http)?;
         if response.status() != 200 {

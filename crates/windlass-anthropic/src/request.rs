@@ -20,11 +20,10 @@ const MIN_THINKING_BUDGET: u32 = 1024;
 /// What stands for content that cannot be sent back.
 const NO_CONTENT: &str = "(no content)";
 
-/// The body of a call. What stays the same from request to request comes first,
+/// The body of a call. With `controls`: with what models need that bind reasoning to all before it. What stays the same from request to request comes first,
 /// what can change (limits, thinking) after the messages.
-pub(crate) fn call(request: &ModelRequest, info: &ModelInfo, binds_thinking: bool) -> Bytes {
-    let mut body = prefix(request);
-    body.binds_thinking = binds_thinking;
+pub(crate) fn call(request: &ModelRequest, info: &ModelInfo, controls: bool) -> Bytes {
+    let mut body = prefix(request, controls);
     body.raw(",\"max_tokens\":");
     body.json(&request.max_output_tokens);
     body.raw(",\"stream\":true");
@@ -56,20 +55,23 @@ fn thinking_of(request: &ModelRequest, info: &ModelInfo) -> Thinking {
 }
 
 /// The body of a token count.
-pub(crate) fn count(request: &ModelRequest, info: &ModelInfo) -> Bytes {
-    let mut body = prefix(request);
+pub(crate) fn count(request: &ModelRequest, info: &ModelInfo, controls: bool) -> Bytes {
+    let mut body = prefix(request, controls);
     body.thinking(request, info);
     body.tool_choice(request);
     body.finish(request)
 }
 
-fn prefix(request: &ModelRequest) -> Body {
+fn prefix(request: &ModelRequest, controls: bool) -> Body {
     let mut body = Body::for_request(request);
+    body.controls = controls;
     body.raw("{\"model\":");
     body.json(Catalogue::wire_id(&request.model));
-    if !request.tools.is_empty() {
+    let inline = if controls { &[] } else { &*request.added_tools };
+    let tools: Vec<_> = request.tools.iter().chain(inline.iter().flat_map(|added| &added.tools)).collect();
+    if !tools.is_empty() {
         body.raw(",\"tools\":");
-        body.json(&*request.tools);
+        body.json(&tools);
     }
     body.system(request);
     body.messages(request);
@@ -80,8 +82,8 @@ struct Body {
     text: Vec<u8>,
     /// What a breakpoint adds to a block, if anything.
     marker: &'static str,
-    /// Whether the model takes a control of what happens to bound reasoning.
-    binds_thinking: bool,
+    /// Whether the model takes a control of what happens to bound reasoning, and tools between messages.
+    controls: bool,
 }
 
 impl Body {
@@ -97,7 +99,7 @@ impl Body {
         };
         // Escapes make it longer; an eighth more is enough for prose and code.
         let size = messages + (system + tools) / 8 * 9 + 1024;
-        Self { text: Vec::with_capacity(size), marker, binds_thinking: false }
+        Self { text: Vec::with_capacity(size), marker, controls: false }
     }
 
     fn finish(mut self, request: &ModelRequest) -> Bytes {
@@ -160,8 +162,25 @@ impl Body {
                 }
                 _ => self.raw(json),
             }
+            self.added_tools(request, at + 1);
         }
         self.raw("]");
+    }
+
+    /// The tools that came after so many messages, in a message of their own.
+    fn added_tools(&mut self, request: &ModelRequest, after: usize) {
+        if !self.controls {
+            return;
+        }
+        for added in request.added_tools.iter().filter(|added| added.after_messages == after) {
+            for (at, tool) in added.tools.iter().enumerate() {
+                self.raw(if at == 0 { ",{\"role\":\"system\",\"content\":[" } else { "," });
+                self.raw("{\"type\":\"tool_addition\",\"tool\":{\"type\":\"tool_definition\",\"definition\":");
+                self.json(tool);
+                self.raw("}}");
+            }
+            self.raw("]}");
+        }
     }
 
     fn output_config(&mut self, request: &ModelRequest) {
@@ -185,7 +204,7 @@ impl Body {
     fn tool_choice(&mut self, request: &ModelRequest) {
         match &request.tool_choice {
             // Without tools there is no choice.
-            _ if request.tools.is_empty() => {}
+            _ if request.tools.is_empty() && request.added_tools.is_empty() => {}
             ToolChoice::Any => self.raw(",\"tool_choice\":{\"type\":\"any\"}"),
             ToolChoice::None => self.raw(",\"tool_choice\":{\"type\":\"none\"}"),
             ToolChoice::Tool(name) => {
@@ -203,7 +222,7 @@ impl Body {
             // The newest models keep the text to themselves unless asked for it.
             Thinking::Adaptive => {
                 self.raw(",\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"");
-                if self.binds_thinking {
+                if self.controls {
                     // What was changed before a block of reasoning costs the block, not the request.
                     self.raw(",\"block_binding\":{\"prefix_mismatch_behavior\":\"drop_block\"}");
                 }

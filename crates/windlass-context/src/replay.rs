@@ -4,6 +4,9 @@
 use crate::model_id::is_same_model;
 use windlass_types::{Api, ContentBlock, Message, Origin, Role, SharedMessage};
 
+/// Stands for a message of which another model can read nothing.
+const NO_CONTENT: &str = "(no content)";
+
 /// The messages as one model can read them.
 ///
 /// Messages of another origin, and the first `dropped` messages whatever their origin, lose their reasoning and what is
@@ -11,35 +14,43 @@ use windlass_types::{Api, ContentBlock, Message, Origin, Role, SharedMessage};
 /// model alone, so that one request stays the beginning of the next.
 pub fn readable_messages(messages: Vec<SharedMessage>, api: &Api, model: &str, dropped: usize) -> Vec<SharedMessage> {
     let readable = |(at, message): (usize, SharedMessage)| match &message.origin {
-        _ if message.role != Role::Assistant => Some(message),
-        Some(origin) if at >= dropped && is_readable(origin, api, model) => Some(message),
-        None if at >= dropped => Some(message),
+        _ if message.role != Role::Assistant => message,
+        Some(origin) if at >= dropped && is_readable(origin, api, model) => message,
+        None if at >= dropped => message,
         origin => {
             let same_dialect = origin.as_ref().is_none_or(|origin| origin.api.dialect() == api.dialect());
             without_private(message, same_dialect)
         }
     };
-    messages.into_iter().enumerate().filter_map(readable).collect()
+    messages.into_iter().enumerate().map(readable).collect()
 }
 
 /// Whether a model can read what only the origin of a message can.
 fn is_readable(origin: &Origin, api: &Api, model: &str) -> bool {
+    // Behind a router the name of a model begins with that of its provider.
+    let bare = |name: &'_ str| -> String {
+        let rest = name.strip_prefix(api.provider()).and_then(|rest| rest.strip_prefix('/'));
+        rest.unwrap_or(name).to_owned()
+    };
     let same_provider = origin.api.provider().is_empty() || origin.api.provider() == api.provider();
-    same_provider && origin.api.dialect() == api.dialect() && is_same_model(&origin.model, model)
+    same_provider && origin.api.dialect() == api.dialect() && is_same_model(&bare(&origin.model), &bare(model))
 }
 
-/// The message without what only its origin can read. `None`: there is no other content.
-fn without_private(message: SharedMessage, same_dialect: bool) -> Option<SharedMessage> {
+/// The message without what only its origin can read.
+fn without_private(message: SharedMessage, same_dialect: bool) -> SharedMessage {
     // Blocks that are not known here belong to the dialect, such as those of tools that the provider runs.
     let stays =
         |block: &ContentBlock| !block.is_thinking() && (same_dialect || !matches!(block, ContentBlock::Unknown(_)));
     if message.content.iter().all(|block| stays(block) && block.replay().is_none()) {
-        return Some(message);
+        return message;
     }
     let mut content: Vec<ContentBlock> = message.content.iter().filter(|block| stays(block)).cloned().collect();
     content.iter_mut().for_each(|block| block.set_replay(None));
-    let origin = message.origin.clone();
-    (!content.is_empty()).then(|| Message::assistant(content).with_origin(origin).into())
+    if content.is_empty() {
+        // Roles alternate, and the messages keep their numbers.
+        content.push(ContentBlock::text(NO_CONTENT));
+    }
+    Message::assistant(content).with_origin(message.origin.clone()).into()
 }
 
 #[cfg(test)]

@@ -196,6 +196,7 @@ impl Compaction {
         let append = session.append(vec![boundary, entry]);
         session.event(EventKind::Compacted(report), Some(append));
         session.models.history_replaced = true;
+        session.models.listed.forget();
     }
 
     /// Even the request for the summary is too long: leaves out the older half of its messages.

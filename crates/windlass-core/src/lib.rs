@@ -23,6 +23,7 @@ mod config;
 mod effect;
 mod error;
 mod feedback;
+mod listed;
 mod machine;
 mod models;
 mod naming;

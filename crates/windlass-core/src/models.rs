@@ -1,5 +1,6 @@
 //! What is known of the models of a session and their calls.
 
+use crate::listed::ListedTools;
 use std::sync::Arc;
 use windlass_types::{ModelRequest, RateLimit, SystemSection, ToolSpec};
 
@@ -12,6 +13,8 @@ pub(crate) struct Models {
     prefix: Option<Prefix>,
     /// Whether the conversation was compacted since the last request.
     pub(crate) history_replaced: bool,
+    /// The tools that requests list.
+    pub(crate) listed: ListedTools,
     /// Whether the host knows that the budget does not hold for a model without a price.
     pub(crate) warned_unpriced: bool,
     /// What the host knows of the subscription's allowance.

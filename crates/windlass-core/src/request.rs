@@ -30,7 +30,6 @@ pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) 
     let mut limit = wanted.min(model.info.max_output_tokens).max(1);
     let mut request = ModelRequest::new(model.id.clone(), messages, limit);
     request.system.clone_from(&settings.system);
-    request.tools = std::sync::Arc::clone(&session.config.tools.specs);
     request.thinking = match settings.thinking {
         Thinking::Adaptive if model.info.adaptive_thinking => Thinking::Adaptive,
         Thinking::Budget(tokens) if model.info.thinking_budget => Thinking::Budget(tokens),
@@ -45,6 +44,9 @@ pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) 
     request.raw_frames = settings.raw_frames;
     request.session_key = Some(session.key());
     request.extra.clone_from(&settings.extra);
+    // A request that leaves messages out has another beginning anyway.
+    let whole = !matches!(purpose, Purpose::Summary { skip: 1.., .. });
+    session.models.listed.list(&mut request, whole && model.info.appends_tools);
     if let Purpose::Summary { focus, skip } = purpose {
         let messages = match *skip {
             0 => request.messages,

@@ -21,6 +21,8 @@ pub mod beta {
     pub const CONTEXT_MANAGEMENT: &str = "context-management-2025-06-27";
     /// Control of how much a model does for an answer.
     pub const EFFORT: &str = "effort-2025-11-24";
+    /// Tools that are defined in the middle of a conversation.
+    pub const INLINE_TOOLS: &str = "inline-tools-2026-09-15";
     /// Control of what happens to reasoning whose conversation has changed since, and a report of it.
     pub const THINKING_BINDING: &str = "thinking-binding-controls-2026-08-01";
     /// Tools that are searched for and loaded when they are needed.
@@ -145,6 +147,7 @@ impl Catalogue {
         if long {
             info.context_window = info.context_window.max(MILLION);
         }
+        info.appends_tools = self.binds_thinking(model);
         for (prefix, values) in &self.overrides {
             if base.starts_with(prefix.as_str()) {
                 values.apply(&mut info);

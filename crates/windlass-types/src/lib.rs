@@ -55,8 +55,8 @@ pub use id::{AgentId, EntryId, MessageId, QuestionId, RunId, SessionId, TaskId, 
 pub use json::{JsonError, JsonText};
 pub use message::{Message, Role, SharedMessage};
 pub use model::{
-    BlockStart, CacheTtl, Effort, ErrorClass, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, ResponseFormat,
-    SectionScope, StopReason, StreamDelta, SystemSection, Thinking, ToolChoice,
+    AddedTools, BlockStart, CacheTtl, Effort, ErrorClass, ModelErrorKind, ModelEvent, ModelItem, ModelRequest,
+    ResponseFormat, SectionScope, StopReason, StreamDelta, SystemSection, Thinking, ToolChoice,
 };
 pub use model_info::{LongPrompt, ModelInfo, Price};
 pub use origin::{Api, Origin};

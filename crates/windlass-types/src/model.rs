@@ -18,6 +18,9 @@ pub struct ModelRequest {
     pub system: Vec<SystemSection>,
     /// The tools, in stable order.
     pub tools: Arc<[Arc<ToolSpec>]>,
+    /// Tools that came in the middle of the conversation, in order. Empty unless the model takes them there
+    /// ([`ModelInfo::appends_tools`](crate::ModelInfo::appends_tools)).
+    pub added_tools: Vec<AddedTools>,
     /// The conversation. Starts with a user message; roles alternate.
     pub messages: Vec<SharedMessage>,
     /// Most tokens that the model may write.
@@ -53,6 +56,7 @@ impl ModelRequest {
             model: model.into(),
             system: Vec::new(),
             tools: Arc::from([]),
+            added_tools: Vec::new(),
             messages,
             max_output_tokens,
             thinking: Thinking::Off,
@@ -66,6 +70,23 @@ impl ModelRequest {
             response_format: None,
             extra: None,
         }
+    }
+}
+
+/// Tools that came in the middle of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AddedTools {
+    /// How many messages stand before them. The last of these is of the user.
+    pub after_messages: usize,
+    /// The tools.
+    pub tools: Vec<Arc<ToolSpec>>,
+}
+
+impl AddedTools {
+    /// Tools that came after so many messages.
+    pub fn new(after_messages: usize, tools: Vec<Arc<ToolSpec>>) -> Self {
+        Self { after_messages, tools }
     }
 }
 

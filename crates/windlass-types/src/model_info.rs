@@ -26,6 +26,9 @@ pub struct ModelInfo {
     pub documents: bool,
     /// Whether prompts can be cached.
     pub prompt_cache: bool,
+    /// Whether requests may add tools in the middle of a conversation ([`AddedTools`](crate::AddedTools)). To other models
+    /// all tools are sent in front, which costs their cache when one is added.
+    pub appends_tools: bool,
     /// What it costs, when known.
     pub price: Option<Price>,
     /// What calls with a long prompt cost instead, where that differs.
@@ -63,6 +66,7 @@ impl ModelInfo {
             vision: false,
             documents: false,
             prompt_cache: false,
+            appends_tools: false,
             price: None,
             long_prompt: None,
         }

@@ -2,7 +2,9 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use windlass_types::{ImageSource, JsonText, ResponseFormat, SectionScope, SystemSection, ToolSpec, ToolUse};
+use windlass_types::{
+    AddedTools, ImageSource, JsonText, ResponseFormat, SectionScope, SystemSection, ToolSpec, ToolUse,
+};
 
 use super::*;
 
@@ -58,7 +60,8 @@ fn a_small_request_is_what_the_api_documents() {
             "metadata": {"user_id": "u\"1"},
         })
     );
-    let counted: Value = serde_json::from_slice(&count(&request, &Catalogue::new().info("claude-opus-5-5"))).unwrap();
+    let counted: Value =
+        serde_json::from_slice(&count(&request, &Catalogue::new().info("claude-opus-5-5"), true)).unwrap();
     let keys: Vec<&String> = counted.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["messages", "model"]);
 }
@@ -219,6 +222,30 @@ fn forms_choices_and_members_of_the_user_are_sent() {
     assert_eq!(body["output_config"], json!({"effort": "high", "format": format}));
     assert_eq!(body["service_tier"], "auto");
     assert_eq!(body["tools"][0].get("strict"), None);
+}
+
+#[test]
+fn tools_that_came_later_stand_where_they_came() {
+    let spec = |name: &str| Arc::new(ToolSpec::new(name, "x", JsonText::parse(r#"{"type":"object"}"#).unwrap()));
+    let mut request = request(vec![
+        Message::user_text("one"),
+        Message::assistant(vec![ContentBlock::text("two")]),
+        Message::user_text("three"),
+    ]);
+    request.tools = [spec("Read")].into();
+    request.added_tools = vec![AddedTools::new(1, vec![spec("A"), spec("B")]), AddedTools::new(3, vec![spec("C")])];
+    let body = json_of(&request);
+    let roles: Vec<&str> =
+        body["messages"].as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+    assert_eq!(roles, ["user", "system", "assistant", "user", "system"]);
+    let tool = &body["messages"][1]["content"][1];
+    let definition = json!({"name": "B", "description": "x", "input_schema": {"type": "object"}});
+    assert_eq!(*tool, json!({"type": "tool_addition", "tool": {"type": "tool_definition", "definition": definition}}));
+    assert_eq!(body["tools"].as_array().unwrap().len(), 1);
+    // Other models get them in front.
+    request.model = "claude-opus-4-6".to_owned();
+    let body = json_of(&request);
+    assert_eq!((body["tools"].as_array().unwrap().len(), body["messages"].as_array().unwrap().len()), (4, 3));
 }
 
 #[test]

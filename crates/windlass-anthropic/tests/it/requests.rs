@@ -170,6 +170,28 @@ async fn the_control_of_bound_reasoning_comes_with_its_beta() {
     }
 }
 
+/// Some gateways do not know the controls of newer models: they are not sent again.
+#[tokio::test]
+async fn an_endpoint_that_refuses_the_controls_is_asked_without_them() {
+    let server = WireServer::start().await.unwrap();
+    let text = "thinking.adaptive.block_binding: Extra inputs are not permitted";
+    server.push(Reply::error(400, "invalid_request_error", text));
+    server.push(Reply::from(WireMessage::new().text("hi")));
+    server.push(Reply::from(WireMessage::new().text("hi")));
+    let provider = Anthropic::builder().api_key("k").base_url(server.url()).build().unwrap();
+    let mut request = request();
+    request.thinking = Thinking::Adaptive;
+    for _ in 0..2 {
+        let stream = provider.stream(Arc::new(request.clone())).await.unwrap();
+        assert!(stream.count().await > 0);
+    }
+    let sent = server.requests();
+    let controlled: Vec<bool> =
+        sent.iter().map(|sent| !sent.json().unwrap()["thinking"]["block_binding"].is_null()).collect();
+    assert_eq!(controlled, [true, false, false]);
+    assert!(sent[1].header("anthropic-beta").is_none_or(|betas| !betas.contains("thinking-binding")));
+}
+
 #[test]
 fn models_are_those_of_the_catalogue() {
     let provider = Anthropic::new("k").unwrap();

@@ -35,6 +35,7 @@ fn what_is_private_goes_back_to_its_origin_alone() {
     assert_eq!(sent(&message, &api, "gpt-5-mini", 0), (3, 0), "another model reads the vendor's blocks at most");
     assert_eq!(sent(&message, &Api::new("azure", Api::RESPONSES), "gpt-5", 0), (3, 0));
     assert_eq!(sent(&message, &Api::new("openai", Api::CHAT_COMPLETIONS), "gpt-5", 0), (2, 0));
+    assert_eq!(sent(&message, &api, "openai/gpt-5", 0), (4, 2), "a router puts the provider in front");
     assert_eq!(sent(&message, &api, "gpt-5", 1), (3, 0), "the provider refused it");
 }
 
@@ -47,11 +48,12 @@ fn a_message_without_known_provider_is_of_the_messages_api() {
 }
 
 #[test]
-fn a_message_that_is_all_private_is_left_out_and_one_without_is_shared() {
+fn a_message_that_is_all_private_keeps_its_place_and_one_without_is_shared() {
     let thinking = ContentBlock::Thinking { thinking: "hm".to_owned(), signature: "s".to_owned() };
     let other = Api::new("b", Api::GEMINI);
     let alone = Message::assistant(vec![thinking]).with_origin(origin("a", Api::GEMINI, "m")).into();
-    assert!(readable_messages(vec![alone], &other, "m", 0).is_empty());
+    let sent = readable_messages(vec![alone], &other, "m", 0);
+    assert_eq!(sent.first().unwrap().content, [ContentBlock::text(NO_CONTENT)]);
     let plain: SharedMessage =
         Message::assistant(vec![ContentBlock::text("x")]).with_origin(origin("a", Api::GEMINI, "m")).into();
     let sent = readable_messages(vec![plain.clone()], &other, "m", 0);

@@ -1,0 +1,59 @@
+//! The tools that requests list. What a request listed, the next one lists at the same place, so that the provider's cache
+//! and what it bound to the beginning of the conversation stay valid.
+
+use std::sync::Arc;
+use windlass_types::{AddedTools, ModelRequest, ToolSpec};
+
+/// The tools that the requests of a conversation list.
+///
+/// A tool that is offered no longer stays in the list: a call of it is refused. One that comes later is added where the
+/// conversation is then. A definition that changed has no such way: the list begins anew, as it does when the
+/// conversation is replaced by a summary.
+#[derive(Debug, Default)]
+pub(crate) struct ListedTools {
+    first: Arc<[Arc<ToolSpec>]>,
+    added: Vec<AddedTools>,
+    /// Whether a request had them.
+    sent: bool,
+}
+
+impl ListedTools {
+    /// The list for the next request: `offered` are the tools that the model may call now, and `messages` the length of the
+    /// conversation.
+    pub(crate) fn update(&mut self, offered: &Arc<[Arc<ToolSpec>]>, messages: usize) {
+        let changed = |spec: &Arc<ToolSpec>| self.listed().any(|listed| listed.name == spec.name && listed != spec);
+        if !self.sent || offered.iter().any(changed) {
+            *self = Self { first: Arc::clone(offered), added: Vec::new(), sent: true };
+            return;
+        }
+        let is_new = |spec: &&Arc<ToolSpec>| self.listed().all(|listed| listed.name != spec.name);
+        let new: Vec<Arc<ToolSpec>> = offered.iter().filter(is_new).cloned().collect();
+        if !new.is_empty() {
+            self.added.push(AddedTools::new(messages, new));
+        }
+    }
+
+    /// The conversation begins anew, and so does the list.
+    pub(crate) fn forget(&mut self) {
+        self.sent = false;
+    }
+
+    /// Lists them in a request. A model that takes no tools in the middle of a conversation gets all of them in front.
+    pub(crate) fn list(&self, request: &mut ModelRequest, appends: bool) {
+        if self.added.is_empty() {
+            request.tools = Arc::clone(&self.first);
+        } else if appends {
+            request.tools = Arc::clone(&self.first);
+            request.added_tools.clone_from(&self.added);
+        } else {
+            request.tools = self.listed().cloned().collect();
+        }
+    }
+
+    fn listed(&self) -> impl Iterator<Item = &Arc<ToolSpec>> {
+        self.first.iter().chain(self.added.iter().flat_map(|added| &added.tools))
+    }
+}
+
+#[cfg(test)]
+mod tests;
