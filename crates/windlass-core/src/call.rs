@@ -98,8 +98,7 @@ impl ModelCall {
             return CallStep::Waits;
         }
         let model = session.current_model().clone();
-        let messages = session.state.transcript().len();
-        session.models.listed.update(&session.config.tools.specs, messages);
+        session.list_tools();
         let request = build(session, &model, &self.purpose);
         let limits = &session.config.limits;
         match price(limits, &model, || estimate_request(&request), request.max_output_tokens) {

@@ -19,18 +19,43 @@ pub(crate) struct ListedTools {
 
 impl ListedTools {
     /// The list for the next request: `offered` are the tools that the model may call now, and `messages` the length of the
-    /// conversation.
-    pub(crate) fn update(&mut self, offered: &Arc<[Arc<ToolSpec>]>, messages: usize) {
+    /// conversation. `logged`: what earlier processes added, and where. Returns the names of tools that are added now.
+    pub(crate) fn update(
+        &mut self,
+        offered: &Arc<[Arc<ToolSpec>]>,
+        messages: usize,
+        logged: &[(usize, Vec<String>)],
+    ) -> Vec<String> {
+        if !self.sent {
+            *self = Self::resumed(offered, logged);
+        }
         let changed = |spec: &Arc<ToolSpec>| self.listed().any(|listed| listed.name == spec.name && listed != spec);
-        if !self.sent || offered.iter().any(changed) {
+        if offered.iter().any(changed) {
             *self = Self { first: Arc::clone(offered), added: Vec::new(), sent: true };
-            return;
+            return Vec::new();
         }
         let is_new = |spec: &&Arc<ToolSpec>| self.listed().all(|listed| listed.name != spec.name);
         let new: Vec<Arc<ToolSpec>> = offered.iter().filter(is_new).cloned().collect();
+        let names = new.iter().map(|spec| spec.name.clone()).collect();
         if !new.is_empty() {
             self.added.push(AddedTools::new(messages, new));
         }
+        names
+    }
+
+    /// The list with what earlier processes added at its place, as far as it is offered again.
+    fn resumed(offered: &Arc<[Arc<ToolSpec>]>, logged: &[(usize, Vec<String>)]) -> Self {
+        let named = |name: &String| offered.iter().find(|spec| spec.name == *name).cloned();
+        let added: Vec<AddedTools> = logged
+            .iter()
+            .map(|(after, names)| AddedTools::new(*after, names.iter().filter_map(named).collect()))
+            .filter(|added| !added.tools.is_empty())
+            .collect();
+        if added.is_empty() {
+            return Self { first: Arc::clone(offered), added, sent: true };
+        }
+        let later = |spec: &&Arc<ToolSpec>| logged.iter().any(|(_, names)| names.contains(&spec.name));
+        Self { first: offered.iter().filter(|spec| !later(spec)).cloned().collect(), added, sent: true }
     }
 
     /// The conversation begins anew, and so does the list.

@@ -20,6 +20,8 @@ pub struct SessionState {
     cwd: PathBuf,
     todos: Option<JsonText>,
     spending: Spending,
+    /// The tools that requests listed later than the first ones: after how many messages, and their names.
+    added_tools: Vec<(usize, Vec<String>)>,
     /// Messages at the beginning whose private parts the provider has refused.
     replay_dropped: usize,
     /// The last prompt of the user.
@@ -43,6 +45,7 @@ impl SessionState {
             cwd,
             todos: None,
             spending: Spending::default(),
+            added_tools: Vec::new(),
             replay_dropped: 0,
             last_prompt: Vec::new(),
             context_tokens: 0,
@@ -69,6 +72,7 @@ impl SessionState {
             EntryKind::User(user) => {
                 if user.is_summary && at_boundary {
                     (self.context_tokens, self.replay_dropped) = (0, 0);
+                    self.added_tools.clear();
                 }
                 self.grow(&user.content);
                 if user.environment.is_some() {
@@ -81,6 +85,7 @@ impl SessionState {
             EntryKind::ToolResult(result) => self.grow(&[ContentBlock::ToolResult(result.result.clone())]),
             // What the model knows of its environment it knows from the conversation.
             EntryKind::Compacted(_) => (self.leaf, self.environment) = (Some(entry.id.clone()), None),
+            EntryKind::ToolsAdded(names) => self.added_tools.push((self.transcript.len(), names.clone())),
             EntryKind::ReplayDropped => self.replay_dropped = self.transcript.len(),
             EntryKind::Mode(mode) => self.mode = Some(*mode),
             EntryKind::Cwd(cwd) => self.cwd = PathBuf::from(cwd),
@@ -127,6 +132,11 @@ impl SessionState {
     /// The messages for a request to a model of an API. What another model alone can read is left out.
     pub(crate) fn messages_for(&self, api: &Api, model: &str) -> Vec<SharedMessage> {
         readable_messages(self.transcript.messages(), api, model, self.replay_dropped)
+    }
+
+    /// The tools that requests listed later than the first ones: after how many messages, and their names.
+    pub(crate) fn added_tools(&self) -> &[(usize, Vec<String>)] {
+        &self.added_tools
     }
 
     /// The last entry of the conversation.

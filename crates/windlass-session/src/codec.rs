@@ -24,6 +24,7 @@ pub(crate) const MODEL: &str = "windlass-model";
 pub(crate) const CWD: &str = "windlass-cwd";
 pub(crate) const TODOS: &str = "windlass-todos";
 pub(crate) const TASK: &str = "windlass-task";
+pub(crate) const TOOLS_ADDED: &str = "windlass-tools-added";
 pub(crate) const REPLAY_DROPPED: &str = "windlass-replay-dropped";
 pub(crate) const MODE: &str = "mode";
 pub(crate) const COST: &str = "cost-state";

@@ -99,7 +99,8 @@ impl<F: FnMut() -> EntryId> Copy<'_, F> {
             | EntryKind::Cwd(_)
             | EntryKind::Todos(_)
             | EntryKind::Task(_)
-            | EntryKind::ReplayDropped => {
+            | EntryKind::ReplayDropped
+            | EntryKind::ToolsAdded(_) => {
                 entry.parent = self.mapped(entry.parent.as_ref());
                 entry.id = (self.new_id)();
                 return Some(entry);

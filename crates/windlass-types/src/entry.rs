@@ -73,6 +73,8 @@ pub enum EntryKind {
     /// The provider refused what was sent back of earlier messages (signatures, encrypted reasoning). From here on
     /// nothing of the kind is sent back of the messages before this entry.
     ReplayDropped,
+    /// Requests list these tools from here on, by name, behind those that they listed before.
+    ToolsAdded(Vec<String>),
     /// A line of another program or a newer version, kept as it is.
     Foreign(JsonText),
 }

@@ -47,6 +47,16 @@ impl Session {
         ));
     }
 
+    /// Settles which tools the next request lists, and logs those that are added.
+    pub(crate) fn list_tools(&mut self) {
+        let (state, tools) = (&self.state, &self.config.tools.specs);
+        let added = self.models.listed.update(tools, state.transcript().len(), state.added_tools());
+        if !added.is_empty() {
+            let entry = self.record(None, EntryKind::ToolsAdded(added));
+            self.append_unawaited(vec![entry]);
+        }
+    }
+
     /// The provider left reasoning out of the prompt. The same report of the next call is no news.
     pub(crate) fn note_dropped_reasoning(&mut self, blocks: usize, reason: &str) {
         let news = (blocks, reason.to_owned());

@@ -1,7 +1,7 @@
 //! Lines to records.
 
 use super::line::{CostBody, Exact, IntentBody};
-use super::{COST, CWD, DECISION, INTENT, MODE, MODEL, REPLAY_DROPPED, TASK, TODOS};
+use super::{COST, CWD, DECISION, INTENT, MODE, MODEL, REPLAY_DROPPED, TASK, TODOS, TOOLS_ADDED};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -299,6 +299,7 @@ fn beside(kind: &str, text: &str, fields: &Fields<'_>, warnings: &mut Vec<String
         TODOS => todos(text, fields),
         TASK => field(text, "task").map(EntryKind::Task),
         COST => run_finished(text),
+        TOOLS_ADDED => field(text, "tools").map(EntryKind::ToolsAdded),
         REPLAY_DROPPED => Some(EntryKind::ReplayDropped),
         _ => return EntryKind::Foreign(foreign(text)),
     };

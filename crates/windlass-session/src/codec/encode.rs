@@ -5,7 +5,7 @@ use super::line::{
     IntentBody, PromptFields, ProviderFields, ResultBlock, ResultFields, RuntimeFields, SessionFields, UserMessage,
     WireRun,
 };
-use super::{COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, REPLAY_DROPPED, TASK, TODOS};
+use super::{COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, REPLAY_DROPPED, TASK, TODOS, TOOLS_ADDED};
 use crate::fork::ForkedFrom;
 use crate::repair::derived_id;
 use crate::{LogHeader, SessionKey};
@@ -222,6 +222,9 @@ impl LogEncoder {
             EntryKind::Todos(todos) => self.todos(entry, todos, out),
             EntryKind::Task(record) => self.task(entry, record, out),
             EntryKind::RunFinished(record) => self.run_finished(entry, record, out),
+            EntryKind::ToolsAdded(names) => {
+                self.push_beside(entry, TOOLS_ADDED, BTreeMap::from([("tools", names)]), out);
+            }
             EntryKind::ReplayDropped => self.push_beside(entry, REPLAY_DROPPED, BTreeMap::<&str, &str>::new(), out),
             _ => {}
         }

@@ -47,6 +47,7 @@ pub fn entries() -> Vec<Entry> {
     add(23, Some(11), result(ToolResult::ok("toolu_1", blocks), id(11), structured));
     let todos = "[{\"content\":\"x\",\n\"status\":\"pending\"}]";
     add(26, None, EntryKind::ReplayDropped);
+    add(27, None, EntryKind::ToolsAdded(vec!["mcp__a__b".to_owned(), "é".to_owned()]));
     add(24, None, EntryKind::Todos(JsonText::parse(todos).unwrap_or_else(|_| JsonText::empty_object())));
     let mut reminder = UserEntry::new(vec![ContentBlock::text("a"), ContentBlock::text("b")]);
     reminder.is_meta = true;

@@ -16,6 +16,8 @@ mod agent;
 mod answering;
 #[cfg(target_os = "linux")]
 mod background;
+#[cfg(feature = "mcp")]
+mod binding;
 mod branch;
 mod checkpoints;
 mod common;
