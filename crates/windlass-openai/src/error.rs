@@ -1,0 +1,111 @@
+//! Failures of the API as [`ModelError`]s.
+
+use std::borrow::Cow;
+use std::time::SystemTime;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use windlass_http::HeaderMap;
+use windlass_http::provider::{Failure, Secrets, Vendor, retry_after, should_retry};
+use windlass_model::ModelError;
+use windlass_types::ModelErrorKind;
+
+/// What is read of an error, wherever it stands. Relatives of the API write numbers where it writes words.
+#[derive(Default, Deserialize)]
+pub(crate) struct ErrorDetail<'a> {
+    #[serde(borrow, default)]
+    code: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "type")]
+    kind: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    param: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct ErrorBody<'a> {
+    #[serde(borrow)]
+    error: &'a RawValue,
+}
+
+impl<'a> ErrorDetail<'a> {
+    /// The error in a body: an object under `error`, a plain text there, or the object itself.
+    pub(crate) fn read(json: &'a str) -> Option<Self> {
+        let detail: Self = match serde_json::from_str::<ErrorBody<'_>>(json) {
+            Ok(body) if body.error.get().starts_with('{') => serde_json::from_str(body.error.get()).ok()?,
+            Ok(body) if body.error.get().starts_with('"') => Self { message: Some(body.error), ..Self::default() },
+            _ => serde_json::from_str(json).ok()?,
+        };
+        (detail.code.is_some() || detail.kind.is_some() || detail.message.is_some()).then_some(detail)
+    }
+
+    /// The code if there is one, else the type of the error.
+    pub(crate) fn code(&self) -> Cow<'a, str> {
+        let word = |json: Option<&'a RawValue>| json.map(plain).filter(|word| !word.is_empty());
+        word(self.code).or_else(|| word(self.kind)).unwrap_or_default()
+    }
+
+    /// The member of the request that the error is about, or empty.
+    pub(crate) fn param(&self) -> Cow<'a, str> {
+        self.param.map(plain).unwrap_or_default()
+    }
+
+    pub(crate) fn message(&self) -> Cow<'a, str> {
+        self.message.map(plain).unwrap_or_default()
+    }
+}
+
+/// A string without its quotes, anything else as its text, `null` as an empty one.
+fn plain(json: &RawValue) -> Cow<'_, str> {
+    match json.get() {
+        "null" => Cow::Borrowed(""),
+        text if text.starts_with('"') => serde_json::from_str(text).map_or(Cow::Borrowed(text), Cow::Owned),
+        text => Cow::Borrowed(text),
+    }
+}
+
+/// The error of an answer with a status other than 200.
+#[expect(clippy::disallowed_methods, reason = "a server may name the time of a repeat as a date")]
+pub(crate) fn from_answer(
+    vendor: &Vendor,
+    status: u16,
+    headers: &HeaderMap,
+    body: &str,
+    secrets: &Secrets,
+) -> ModelError {
+    let error = match ErrorDetail::read(body) {
+        Some(detail) => from_detail(vendor, Some(status), &detail, secrets),
+        // A proxy or a gateway on the way has its own idea of an error body.
+        None => vendor.error(&Failure { status: Some(status), code: "", text: body }, secrets),
+    };
+    let wait = retry_after(headers, SystemTime::now()).or(error.retry_after);
+    error.with_retry_after(wait).with_should_retry(should_retry(headers)).with_request_id(request_id(headers))
+}
+
+/// The error of an event inside a stream.
+pub(crate) fn from_event(vendor: &Vendor, data: &str, secrets: &Secrets) -> ModelError {
+    match ErrorDetail::read(data) {
+        Some(detail) => from_detail(vendor, None, &detail, secrets),
+        None => vendor.error(&Failure { status: None, code: "", text: data }, secrets),
+    }
+}
+
+fn from_detail(vendor: &Vendor, status: Option<u16>, detail: &ErrorDetail<'_>, secrets: &Secrets) -> ModelError {
+    let (code, text) = (detail.code(), detail.message());
+    vendor.error(&Failure { status, code: &code, text: &text }, secrets)
+}
+
+/// The id of a request, for the vendor's support. Azure has its own name for the header.
+pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().filter(|id| !id.is_empty()).map(str::to_owned);
+    text("x-request-id").or_else(|| text("apim-request-id"))
+}
+
+/// An answer that breaks the rules of the API's stream.
+pub(crate) fn protocol(what: impl std::fmt::Display) -> ModelError {
+    ModelError::new(ModelErrorKind::Protocol, format!("the API broke its protocol: {what}"))
+}
+
+#[cfg(test)]
+mod tests;

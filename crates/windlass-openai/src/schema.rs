@@ -1,0 +1,307 @@
+//! JSON Schemas in the subset that strict mode takes.
+//!
+//! Source: OpenAI, "Structured model outputs", "Supported schemas",
+//! <https://developers.openai.com/api/docs/guides/structured-outputs#supported-schemas>.
+
+mod tree;
+
+use tree::{Json, Members};
+use windlass_types::JsonText;
+
+/// The deepest nesting and the most properties of a schema.
+const MAX_DEPTH: usize = 10;
+const MAX_PROPERTIES: usize = 5_000;
+
+/// Keywords that are sent as they are.
+const KEPT: [&str; 11] = [
+    "title",
+    "description",
+    "pattern",
+    "multipleOf",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "minItems",
+    "maxItems",
+    "enum",
+];
+
+/// Keywords without which a schema means something else. A schema that has one cannot be strict.
+const BINDING: [&str; 13] = [
+    "not",
+    "if",
+    "then",
+    "else",
+    "dependentRequired",
+    "dependentSchemas",
+    "dependencies",
+    "patternProperties",
+    "propertyNames",
+    "unevaluatedProperties",
+    "prefixItems",
+    "contains",
+    "$dynamicRef",
+];
+
+const FORMATS: [&str; 9] = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
+
+/// The schema in the subset of strict mode: every property is required and those that were optional may be null, no
+/// object has further properties, keywords that the API refuses are left out. Members keep their order.
+///
+/// `None` if the schema cannot be said in the subset: free maps, values of any type, tuples, conditions, references
+/// to other documents.
+pub(crate) fn strict(schema: &JsonText) -> Option<JsonText> {
+    let root: Json = schema.to().ok()?;
+    let mut converter = Converter::default();
+    let members = root.as_object()?;
+    // A tool without input has an object without properties.
+    let is_object = match members.get("type") {
+        Some(kind) => kind.as_str() == Some("object"),
+        None => members.has("properties"),
+    };
+    if !is_object || members.has("anyOf") || members.has("oneOf") {
+        return None;
+    }
+    let converted = converter.schema(&root, Place { depth: 0, is_root: true })?;
+    JsonText::of(&converted).ok()
+}
+
+/// Where a schema stands.
+#[derive(Clone, Copy)]
+struct Place {
+    depth: usize,
+    is_root: bool,
+}
+
+impl Place {
+    fn below(self) -> Self {
+        Self { depth: self.depth + 1, is_root: false }
+    }
+
+    /// A branch of the same value.
+    fn beside(self) -> Self {
+        Self { depth: self.depth + 1, is_root: false }
+    }
+}
+
+#[derive(Default)]
+struct Converter {
+    properties: usize,
+}
+
+impl Converter {
+    fn schema(&mut self, schema: &Json, place: Place) -> Option<Json> {
+        let members = schema.as_object()?;
+        if place.depth > MAX_DEPTH * 2 || BINDING.iter().any(|word| members.has(word)) {
+            return None;
+        }
+        if let Some(all) = members.get("allOf") {
+            return self.only_branch(members, all, place);
+        }
+        if let Some(target) = members.get("$ref") {
+            return self.reference(members, target, place);
+        }
+        let mut out = Members::default();
+        self.types(members, &mut out)?;
+        for (word, value) in members.iter() {
+            match word {
+                "format" if value.as_str().is_some_and(|format| FORMATS.contains(&format)) => {
+                    out.set(word, value.clone());
+                }
+                "const" => out.set("enum", Json::Array(vec![value.clone()])),
+                "anyOf" | "oneOf" => {
+                    let branches = value.as_array()?.iter().map(|branch| self.schema(branch, place.beside()));
+                    out.set("anyOf", Json::Array(branches.collect::<Option<_>>()?));
+                }
+                "items" => out.set("items", self.schema(value, place.below())?),
+                word if KEPT.contains(&word) => out.set(word, value.clone()),
+                _ => {}
+            }
+        }
+        self.object(members, &mut out, place)?;
+        self.definitions(members, &mut out, place)?;
+        let is_array = type_words(&out).contains(&"array");
+        (!is_array || out.has("items")).then_some(Json::Object(out))
+    }
+
+    /// The `type` of a schema, which strict mode demands: the one that is there, or the one that follows from the
+    /// rest.
+    fn types(&mut self, members: &Members, out: &mut Members) -> Option<()> {
+        if let Some(kind) = members.get("type") {
+            out.set("type", kind.clone());
+            return Some(());
+        }
+        if members.has("anyOf") || members.has("oneOf") {
+            return Some(());
+        }
+        let word = |word: &'static str| Json::string(word);
+        let kind = if members.has("properties") {
+            word("object")
+        } else if members.has("items") {
+            word("array")
+        } else if let Some(value) = members.get("const") {
+            word(value.type_word()?)
+        } else {
+            let mut words: Vec<&str> = Vec::new();
+            for value in members.get("enum")?.as_array()? {
+                let word = value.type_word()?;
+                if !words.contains(&word) {
+                    words.push(word);
+                }
+            }
+            match words.as_slice() {
+                [] => return None,
+                [only] => word(only),
+                several => Json::Array(several.iter().map(|word| Json::string(word)).collect()),
+            }
+        };
+        out.set("type", kind);
+        Some(())
+    }
+
+    /// `allOf` with one branch is that branch, with the words beside it.
+    fn only_branch(&mut self, members: &Members, all: &Json, place: Place) -> Option<Json> {
+        let [branch] = all.as_array()? else { return None };
+        let mut merged = Members::default();
+        for (word, value) in branch.as_object()?.iter() {
+            merged.set(word, value.clone());
+        }
+        for (word, value) in members.iter().filter(|(word, _)| *word != "allOf") {
+            let is_note = matches!(word, "title" | "description" | "default" | "examples" | "deprecated");
+            match merged.get(word) {
+                None => merged.set(word, value.clone()),
+                Some(_) if is_note => merged.set(word, value.clone()),
+                Some(_) => return None,
+            }
+        }
+        self.schema(&Json::Object(merged), Place { depth: place.depth + 1, ..place })
+    }
+
+    /// A reference, which may have no other words beside it, as the API takes it.
+    fn reference(&mut self, members: &Members, target: &Json, place: Place) -> Option<Json> {
+        let path = target.as_str()?;
+        let is_local = path == "#" || path.starts_with("#/$defs/") || path.starts_with("#/definitions/");
+        let is_alone = members
+            .iter()
+            .all(|(word, _)| matches!(word, "$ref" | "title" | "description" | "default" | "examples" | "deprecated"));
+        if !is_local || !is_alone || place.is_root {
+            return None;
+        }
+        let mut reference = Members::default();
+        reference.set("$ref", target.clone());
+        let reference = Json::Object(reference);
+        let Some(description) = members.get("description") else { return Some(reference) };
+        let mut out = Members::default();
+        out.set("description", description.clone());
+        out.set("anyOf", Json::Array(vec![reference]));
+        Some(Json::Object(out))
+    }
+
+    fn object(&mut self, members: &Members, out: &mut Members, place: Place) -> Option<()> {
+        if !type_words(out).contains(&"object") {
+            return Some(());
+        }
+        let is_closed = match members.get("additionalProperties") {
+            None => false,
+            Some(value) if *value == Json::Bool(false) => true,
+            Some(_) => return None,
+        };
+        let none = Members::default();
+        let properties = match members.get("properties") {
+            Some(properties) => properties.as_object()?,
+            // An object of which only the type is known can be anything.
+            None if place.is_root || is_closed => &none,
+            None => return None,
+        };
+        let required: Vec<&str> = match members.get("required") {
+            Some(names) => names.as_array()?.iter().filter_map(Json::as_str).collect(),
+            None => Vec::new(),
+        };
+        if required.iter().any(|name| !properties.has(name)) || place.depth >= MAX_DEPTH {
+            return None;
+        }
+        let (mut converted, mut names) = (Members::default(), Vec::new());
+        for (name, schema) in properties.iter() {
+            self.properties += 1;
+            if self.properties > MAX_PROPERTIES {
+                return None;
+            }
+            let schema = self.schema(schema, place.below())?;
+            let is_required = required.contains(&name);
+            names.push(Json::string(name));
+            converted.set(name, if is_required { schema } else { nullable(schema)? });
+        }
+        out.set("properties", Json::Object(converted));
+        out.set("required", Json::Array(names));
+        out.set("additionalProperties", Json::Bool(false));
+        Some(())
+    }
+
+    fn definitions(&mut self, members: &Members, out: &mut Members, place: Place) -> Option<()> {
+        for word in ["$defs", "definitions"] {
+            let Some(definitions) = members.get(word) else { continue };
+            let mut converted = Members::default();
+            for (name, schema) in definitions.as_object()?.iter() {
+                converted.set(name, self.schema(schema, place.below())?);
+            }
+            out.set(word, Json::Object(converted));
+        }
+        Some(())
+    }
+}
+
+fn type_words(members: &Members) -> Vec<&str> {
+    match members.get("type") {
+        Some(Json::Array(words)) => words.iter().filter_map(Json::as_str).collect(),
+        Some(word) => word.as_str().into_iter().collect(),
+        None => Vec::new(),
+    }
+}
+
+/// The converted schema, null allowed.
+fn nullable(schema: Json) -> Option<Json> {
+    let Json::Object(mut members) = schema else { return None };
+    let null = || Json::string("null");
+    if let Some(Json::Array(branches)) = members.get("anyOf") {
+        let is_null = |branch: &Json| branch.as_object().is_some_and(|branch| type_words(branch) == ["null"]);
+        if !branches.iter().any(is_null) {
+            let mut branches = branches.clone();
+            branches.push(typed("null"));
+            members.set("anyOf", Json::Array(branches));
+        }
+        return Some(Json::Object(members));
+    }
+    if members.has("$ref") {
+        let mut out = Members::default();
+        out.set("anyOf", Json::Array(vec![Json::Object(members), typed("null")]));
+        return Some(Json::Object(out));
+    }
+    match members.get("type")?.clone() {
+        Json::Array(mut words) => {
+            if !words.iter().any(|word| word.as_str() == Some("null")) {
+                words.push(null());
+                members.set("type", Json::Array(words));
+            }
+        }
+        word if word.as_str() == Some("null") => {}
+        word => members.set("type", Json::Array(vec![word, null()])),
+    }
+    if let Some(Json::Array(values)) = members.get("enum")
+        && !values.iter().any(|value| *value == Json::Null)
+    {
+        let mut values = values.clone();
+        values.push(Json::Null);
+        members.set("enum", Json::Array(values));
+    }
+    Some(Json::Object(members))
+}
+
+fn typed(word: &str) -> Json {
+    let mut members = Members::default();
+    members.set("type", Json::string(word));
+    Json::Object(members)
+}
+
+#[cfg(test)]
+mod tests;
